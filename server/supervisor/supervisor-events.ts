@@ -49,7 +49,7 @@ export function eventInWords(event: SupervisorEvent): string {
     case "reloaded":
       return "the new settings are in use";
     case "reload-failed":
-      return `the new settings cannot be used, so the old ones stay in use: ${messageOf(event.cause)}`;
+      return `the old settings stay in use: ${messageOf(event.cause)}`;
     case "warning":
       return event.line;
     case "reopened":

@@ -211,7 +211,7 @@ function cyclesAmong(edges: readonly Arrow[]): string[] {
 }
 
 describe("imports go one way", () => {
-  test("no file imports what its room must not", () => {
+  test("no file imports anything that its folder must not", () => {
     expect(arrows.flatMap((arrow) => wrongArrow(arrow) ?? [])).toEqual([]);
   });
 
@@ -229,7 +229,7 @@ describe("imports go one way", () => {
     expect(cyclesAmong(circle)).toEqual(["a.ts → b.ts → c/d.ts → a.ts"]);
   });
 
-  test("every file belongs to a room", () => {
+  test("every file belongs to a folder of the list", () => {
     expect(arrows.filter(({ file }) => roomOf(file) === "nowhere")).toEqual([]);
   });
 
@@ -242,7 +242,7 @@ describe("imports go one way", () => {
     expect(listed.toSorted()).toEqual([...new Set(used)].sort());
   });
 
-  test("the walk sees the imports that there are", () => {
+  test("the walk finds all imports", () => {
     expect(arrows.length).toBeGreaterThan(200);
     expect(arrows).toContainEqual({ file: "worker/flow/judging.ts", imports: "../rules/freshness/judge.ts" });
   });
@@ -273,11 +273,11 @@ describe("imports go one way", () => {
     { file: "demo/origin.ts", imports: "../cdn/index.ts" },
     { file: "release/archive.ts", imports: "../package/own-package.ts" },
     { file: "worker/flow/corridor.ts", imports: "../engine/engine.ts" },
-  ])("control: $file importing $imports is seen as wrong", (arrow) => {
+  ])("control: $file importing $imports is an error", (arrow) => {
     expect(wrongArrow(arrow)).toContain("must not import");
   });
 
-  test("control: an import of types only is seen", () => {
+  test("control: an import of types only is found", () => {
     expect(
       importsOf(
         'import type { A } from "./a.ts";\nexport type { B } from "./b.ts";\nimport "./c.ts";\nimport("./d.ts")',

@@ -70,7 +70,7 @@ describe("where is … decided?", () => {
     expect(rows.map((row) => row.question).join("\n")).toContain(question);
   });
 
-  test("control: a file or a function that is gone is seen", () => {
+  test("control: a missing file or function is found", () => {
     const file = "worker/rules/freshness/judge.ts";
     expect(missingIn({ question: "", file, names: ["judge", "judged"] })).toEqual([`${file} does not export judged`]);
     expect(missingIn({ question: "", file: "worker/gone.ts", names: ["gone"] })).toEqual([

@@ -117,7 +117,7 @@ describe.skipIf(python === null)(title, () => {
       fetch(origin + path, { method: "POST", body: new URLSearchParams(fields), redirect: "manual" });
 
     test.each(inGate(1, ["songs", "async"]))(
-      "an edit in a view below /%s shows at once to its editor, and to all others once it has settled",
+      "the editor sees an edit in a view below /%s at once, and all others once it has settled",
       async (below) => {
         const path = `/${below}/${song}`;
         const seen = (fields: Record<string, string> = {}) => cdn.get(path, { from: "syd", fields });
@@ -149,7 +149,7 @@ describe.skipIf(python === null)(title, () => {
       expect((await cdn.get(path)).body).toBe("old");
     });
 
-    test("an edge that does not answer holds no answer back, and gets the purge later", {
+    test("an edge that does not answer delays no response, and gets the purge later", {
       tags: ["deep"],
     }, async () => {
       const path = `/songs/${song}`;

@@ -109,7 +109,7 @@ async function tryOutExample({ heading, packages, form, start }: Example): Promi
   await tryOut(program, folder, form);
 }
 
-test("the example for SvelteKit shows an edit to its editor at once, and then to all", {
+test("the editor of the example for SvelteKit sees an edit at once, and all others later", {
   tags: ["deep"],
   timeout: 120_000,
 }, async (context) => {

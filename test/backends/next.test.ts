@@ -118,7 +118,7 @@ describe("Next behind an edge", { tags: ["deep"] }, () => {
 
   const fetchedByRouter = async (url: string) => (await cdn.get(url, { fields: { rsc: "1" } })).body;
 
-  test("what the router fetches of a page is purged with its path", async () => {
+  test("the parts of a page that the router fetches are purged with its path", async () => {
     const path = await changed("4");
     const url = await routersUrl(path);
     expect(await fetchedByRouter(url)).toContain("old");
@@ -130,7 +130,7 @@ describe("Next behind an edge", { tags: ["deep"] }, () => {
   test.each([
     ["revalidatePath", () => revalidate({ path: "/" })],
     ["the SDK", () => cdn.purger.purgeUrls("/")],
-  ])("what the router fetches of the front page is purged with its URL, by %s", async (by, purge) => {
+  ])("the parts of the front page that the router fetches are purged with its URL, by %s", async (by, purge) => {
     const url = await routersUrl("/");
     await write("front", `before ${by}`);
     await revalidate({ tag: "front", profile: { expire: 0 } });

@@ -119,7 +119,7 @@ describe("an app with the entries for OpenNext behind an edge", () => {
     ]);
   });
 
-  test("while the edge is down, a revalidation goes on, and its purge is kept", { tags: ["deep"] }, async () => {
+  test("while the edge is down, a revalidation succeeds, and its purge is kept", { tags: ["deep"] }, async () => {
     await cdn.get("/c");
     isDown = true;
     await revalidate("_N_T_/c");
@@ -317,7 +317,7 @@ ${PURGE_LOG_TOML}`,
     },
   );
 
-  test("the front page, which the build has rendered, is purged in all its forms, and no song", {
+  test("the prerendered front page is purged in all its forms, and no song", {
     tags: ["deep"],
   }, async () => {
     titles.reply("/song:4", { body: "a song" });
@@ -348,7 +348,9 @@ ${PURGE_LOG_TOML}`,
     await expect.poll(() => titleOf("/songs/7"), { interval: 500 }).toBe("new");
   });
 
-  test("requests that come together, of which Next renders one, are all purged", { tags: ["deep"] }, async () => {
+  test("if Next renders one of several simultaneous requests, a purge reaches all of them", {
+    tags: ["deep"],
+  }, async () => {
     titles.reply("/song:6", { body: "old" });
     const forms = await formsOf("/songs/6");
     await Promise.all(forms.map(([url, fields]) => ask(url, fields)));

@@ -28,11 +28,11 @@ async function faultsBefore(answer: (socket: Socket, number: number) => void): P
   }
 }
 
-test("a crowd that got the page, and stays, has no fault", async () => {
+test("a crowd that got the page and stays connected has no fault", async () => {
   expect(await faultsBefore((socket) => socket.write(PAGE))).toEqual([]);
 });
 
-test("a crowd tells who was refused, got another answer or none, and was not open at the end", async () => {
+test("a crowd reports refusals, other or missing answers, and connections that were not open at the end", async () => {
   const faults = await faultsBefore((socket, number) => {
     if (number < 2) socket.destroy();
     else if (number < 5) socket.end(REFUSAL);

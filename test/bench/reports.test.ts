@@ -38,22 +38,22 @@ Status code distribution:
 `;
 
 describe("the report of ab", () => {
-  test("tells requests, their pace and percentiles", () => {
+  test("has requests, their rate and percentiles", () => {
     expect(readAb(AB)).toEqual({ requests: 5000, requestsPerSecond: 29048.41, p50Ms: 14, p99Ms: 52, failures: 0 });
   });
 
-  test("counts requests without an answer and answers that are not 2xx as failures, and as no requests", () => {
+  test("counts requests without an answer and answers that are not 2xx only as failures", () => {
     const failed = AB.replace("Failed requests:        0", "Failed requests:        408\nNon-2xx responses:      12");
     expect(readAb(failed)).toMatchObject({ requests: 4580, failures: 420 });
   });
 
-  test("is refused without its pace", () => {
+  test("is refused without its rate", () => {
     expect(() => readAb("apr_socket_recv: Connection refused (111)")).toThrow("A client's report has no");
   });
 });
 
 describe("the report of hey", () => {
-  test("tells requests, their pace and percentiles, which older releases write with two signs", () => {
+  test("has requests, their rate and percentiles, which older releases write with two signs", () => {
     const figures = { requests: 9990, requestsPerSecond: 22065.3112, p50Ms: 0.4, p99Ms: 1.6, failures: 0 };
     expect(readHey(HEY)).toEqual(figures);
     expect(readHey(HEY.replaceAll("%%", "%"))).toEqual(figures);

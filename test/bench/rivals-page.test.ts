@@ -46,7 +46,7 @@ describe("the figures of a server", () => {
     });
   });
 
-  test("are none for one that failed, which keeps the reason", () => {
+  test("are missing for a server that failed, which keeps the reason", () => {
     const [figures] = resultsOf({ Squid: "3 requests reached the origin under load, not 0." }).map(figuresOf);
     expect(figures).toMatchObject({ requestsPerSecond: null, p99Ms: null, cpuMicros: null, share: {} });
     expect(figures!.failure).toContain("reached the origin");
@@ -71,7 +71,7 @@ describe("the page", () => {
     ]),
   );
 
-  test("says how and where it was measured, and which load went on", () => {
+  test("says how and where it was measured, and under which other load", () => {
     expect(page).toContain("`npm run bench -- rivals --rounds 3 --seconds 2 --workers 2`, on 2026-11-25");
     expect(page).toContain("load average 3.5 before the run, by other work that went on meanwhile");
     expect(page).toContain("nginx 1.30.6; wrk 4.1.0-3");
@@ -83,7 +83,7 @@ describe("the page", () => {
     expect(page).toContain("- Squid is left out: It speaks no TLS.");
   });
 
-  test("keeps what people have written, and replaces what a run had written", () => {
+  test("keeps hand-written text, and replaces the text of earlier runs", () => {
     expect(page.match(/^By hand\.$/gm)).toHaveLength(2);
     expect(page).not.toContain("old\n");
     expect(page.indexOf("### wrk -c50, 1 KB\n")).toBeGreaterThan(page.lastIndexOf("By hand."));

@@ -66,7 +66,7 @@ const run = (parameters: readonly string[]) =>
 const audit = (parameters: readonly string[]) => run(["--edge", cache.url.origin, ...visitors(), ...parameters]);
 
 describe("tidemark audit", () => {
-  test("ends with 0 if all pages are sound, and prints nothing else into a pipe", async () => {
+  test("exits with 0 if there are no findings, and prints nothing else into a pipe", async () => {
     const { exit, stdout, stderr } = await audit(["/style.css", "/account", "/"]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     expect(stdout).toMatch(
@@ -75,7 +75,7 @@ describe("tidemark audit", () => {
     expect(stdout).not.toContain("\u001b");
   });
 
-  test("ends with 1 if something is found, and says what mends it", async () => {
+  test("exits with 1 if there are findings, and says how to fix them", async () => {
     const { exit, stdout } = await audit(["/style.css", "/me.json"]);
     expect(exit).toBe(1);
     expect(stdout).toContain(
@@ -98,11 +98,11 @@ describe("tidemark audit", () => {
     });
   });
 
-  test("ends with 0 if what it finds is accepted", async () => {
+  test("exits with 0 if all findings are accepted", async () => {
     expect((await audit(["/style.css", "/me.json", "--accept", "shared:/me.json"])).exit).toBe(0);
   });
 
-  test("ends with 2 if a session does not work", { tags: ["deep"] }, async () => {
+  test("exits with 2 if a session does not work", { tags: ["deep"] }, async () => {
     const { exit, stdout } = await start([
       ...["--edge", cache.url.origin, "--as", "alice=sessionid=over", "--rate", "10000", "/style.css", "/account"],
     ]).ended;
@@ -110,7 +110,7 @@ describe("tidemark audit", () => {
     expect(stdout).toContain("alice is answered like a stranger everywhere");
   });
 
-  test("ends with 2 if nobody listens", async () => {
+  test("exits with 2 if nobody listens", async () => {
     const gone = createServer();
     const edge = await listenLocally(gone);
     await new Promise((resolve) => gone.close(resolve));
@@ -119,7 +119,7 @@ describe("tidemark audit", () => {
     expect(stdout).toContain("/ has no answer: the connection was refused.");
   });
 
-  test("keeps what is done at Ctrl-C", { tags: ["deep"] }, async () => {
+  test("keeps its results at Ctrl-C", { tags: ["deep"] }, async () => {
     // An edge that never answers /hold, for which the command asks when the other pages are done.
     const { promise: isHeld, resolve: held } = Promise.withResolvers<void>();
     const waiting = await toyCache(origin, { stores: (path) => STORED.includes(path), holds: held });
@@ -136,7 +136,7 @@ describe("tidemark audit", () => {
   });
 });
 
-describe("what is wrong with a call is said before anything is sent", () => {
+describe("a wrong call gets an error before anything is sent", () => {
   const edge = () => ["--edge", cache.url.origin];
   test.each<{ name: string; parameters: () => readonly string[]; message: string | RegExp }>([
     { name: "no edge", parameters: () => ["/", ...visitors()], message: "required option '--edge <url>'" },
@@ -187,7 +187,7 @@ describe("what is wrong with a call is said before anything is sent", () => {
       message: "no field of that name is a credential",
     },
     {
-      name: "a canary of nobody's",
+      name: "a canary of no visitor",
       parameters: () => [...edge(), ...visitors(), "--canary", "carol=carol", "/"],
       message: "there is no --as carol",
     },
@@ -212,7 +212,7 @@ describe("what is wrong with a call is said before anything is sent", () => {
       message: "may begin a host or a path",
     },
     {
-      name: "a credential that has lost its flag",
+      name: "a credential without its flag",
       parameters: () => [...edge(), ...visitors(), "/", "sessionid=secret-value"],
       message: "page 2 is neither a path",
     },

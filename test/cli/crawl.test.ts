@@ -114,7 +114,7 @@ describe("through a real edge", () => {
     );
   });
 
-  test("warm says what it has stored, what was stored before, and why the rest is not stored", {
+  test("warm says which pages it stored, which were stored before, and why the rest is not stored", {
     tags: ["deep"],
   }, async () => {
     for (const path of ["/", "/a", "/b"]) site.reply(path, PAGE);
@@ -158,7 +158,7 @@ describe("through a real edge", () => {
 });
 
 describe("through any other cache", () => {
-  test("warm asks again if the cache does not say what it has stored", { tags: ["deep"] }, async () => {
+  test("warm requests pages again if the cache does not say what it stored", { tags: ["deep"] }, async () => {
     site.reply("/a", { fields: { "x-cache": "MISS" } }, { fields: { "x-cache": "HIT" } });
     site.reply("/b", { fields: { "cf-cache-status": "DYNAMIC" } });
     site.reply("/c", { fields: { "cache-status": "Proxy; fwd=uri-miss; stored" } });
@@ -171,7 +171,7 @@ describe("through any other cache", () => {
     expect(pagesSeen().sort()).toEqual(["/a", "/a", "/b", "/b", "/c", "/d"]);
   });
 
-  test("crawl says so if nothing tells hits from misses, and --min-hit-ratio then fails", async () => {
+  test("crawl says so if it cannot tell hits from misses, and --min-hit-ratio then fails", async () => {
     site.reply("/", {});
     const { exit, stdout, stderr } = await run("crawl", ["--edge", site.url, "/", "--min-hit-ratio", "1"]);
     expect(stdout).toMatch(/ second pass {2,}1 {2,}unknown /);
@@ -191,7 +191,7 @@ describe("through any other cache", () => {
     expect(above.stderr).toContain("50.0 % are hits in the second pass, where --min-hit-ratio wants 51 %.");
   });
 
-  test("an error, a cut answer and no answer are told, and do not count", async () => {
+  test("an error, a cut answer and a missing answer are reported, and do not count", async () => {
     site.reply("/good", { fields: { "x-cache": "HIT" }, body: "good" });
     site.reply("/gone", { status: 404 });
     site.reply("/broken", { status: 500 });
@@ -236,7 +236,7 @@ describe("through any other cache", () => {
     expect(pagesSeen()).not.toContain("/login");
   });
 
-  test("a sitemap with more pages than the limit is asked for as far as that, and the rest is told", {
+  test("a sitemap with more pages than the limit is crawled up to the limit, and the report says so", {
     tags: ["deep"],
   }, async () => {
     site.setDefaultReply({ status: 200, fields: { "x-cache": "HIT" } });
@@ -257,7 +257,7 @@ describe("through any other cache", () => {
     expect(pagesSeen()).toEqual(["/map.xml", "/a"]);
   });
 
-  test("an index that names itself is read once, and a path that is no sitemap after all is a page", {
+  test("an index that names itself is read once, and a path that is not a sitemap is a page", {
     tags: ["deep"],
   }, async () => {
     site.reply("/map.xml", {
@@ -303,7 +303,7 @@ describe("through any other cache", () => {
     expect(readFileSync(join(folder, "chart.png")).subarray(1, 4).toString()).toBe("PNG");
   });
 
-  test("Ctrl-C keeps what is done, and asks for nothing more", { tags: ["deep"] }, async () => {
+  test("Ctrl-C keeps the results, and sends no more requests", { tags: ["deep"] }, async () => {
     for (const path of ["/a", "/b", "/d"]) site.reply(path, { fields: { "x-cache": "MISS" } });
     site.reply("/c", { hold: "for ever" });
     const { child, ended } = start("crawl", "--edge", site.url, "--concurrency", "1", "--json", "/a", "/b", "/c", "/d");
@@ -320,7 +320,7 @@ describe("through any other cache", () => {
     expect(pagesSeen()).toEqual(["/a", "/b", "/c"]);
   });
 
-  test("with --resume, a run that was interrupted goes on where it ended", async () => {
+  test("with --resume, an interrupted run continues where it stopped", async () => {
     for (const path of ["/a", "/b", "/d"]) site.reply(path, { fields: { "x-cache": "MISS" } });
     site.reply("/c", { hold: "for ever" });
     const flags = ["--edge", site.url, "--concurrency", "1", "--resume", "crawl.jsonl", "/a", "/b", "/c", "/d"];
@@ -358,7 +358,7 @@ describe("through any other cache", () => {
     expect(readFileSync(join(folder, "notes.txt"), "utf8")).toBe("buy milk\n");
   });
 
-  test("of many failures the first are told, and how many more there are", async () => {
+  test("if there are many failures, the report names the first and counts the rest", async () => {
     const pages = Array.from({ length: 7 }, (_none, page) => `/gone-${page}`);
     const { stdout } = await run("warm", ["--edge", site.url, ...pages]);
     expect(stdout).toMatch(/7 requests failed:\n( {2}\/gone-.*\n){5} {2}and 2 more\n/);
@@ -400,7 +400,7 @@ describe("through any other cache", () => {
     expect(ended.stderr).not.toContain("    at ");
   });
 
-  test("a robots.txt that is out of order forbids every page", { tags: ["deep"] }, async () => {
+  test("a robots.txt that cannot be read forbids every page", { tags: ["deep"] }, async () => {
     site.reply("/robots.txt", { status: 500 });
     const { exit, stderr } = await run("crawl", ["--edge", site.url, "/"]);
     expect({ exit, pages: pagesSeen() }).toEqual({ exit: 1, pages: [] });

@@ -117,7 +117,13 @@ const asked = { url: "/a", method: "GET", fields: CODINGS };
 const cases: readonly Case[] = [
   { name: "A miss in sentences", args: ["/a"], asks: asked, exit: 0, stdout: missText },
   { name: "A purged page", args: ["/a"], answer: json(purged), asks: asked, exit: 0, stdout: purgedText },
-  { name: "--json as it came", args: ["/a", "--json"], asks: asked, exit: 0, stdout: `${JSON.stringify(miss)}\n` },
+  {
+    name: "--json prints the edge's JSON",
+    args: ["/a", "--json"],
+    asks: asked,
+    exit: 0,
+    stdout: `${JSON.stringify(miss)}\n`,
+  },
   {
     name: "-H gives fields and -X the method; lines of one field are joined",
     args: ["/a", "-X", "head", "-H", "Accept-Encoding: gzip", "-H", "Cookie: a=1", "-H", "cookie:b=2"],

@@ -57,7 +57,7 @@ describe.concurrent("tidemark purges --follow", () => {
     expect(edge.requests[3]?.path).toBe("/_tidemark/purges?before=8&limit=500");
   });
 
-  test("goes on when the edge was away, and says so once each time", { tags: ["deep"] }, async ({ expect }) => {
+  test("continues after the edge was away, and says so once each time", { tags: ["deep"] }, async ({ expect }) => {
     const away: Act = { hangsUpAfterBytes: 0 };
     await using edge = await startFakeEdge(page(5), away, refuses("unavailable"), away, page(6), page(6, 5), page(6));
     const running = follow(edge.endpoint);
@@ -71,7 +71,7 @@ describe.concurrent("tidemark purges --follow", () => {
     expect(running.output.match(/The edge answers again/g)).toHaveLength(1);
   });
 
-  test("begins again with a new log", { tags: ["deep"] }, async ({ expect }) => {
+  test("starts again with a new log", { tags: ["deep"] }, async ({ expect }) => {
     await using edge = await startFakeEdge(page(90), page(1), page(1), page(1));
     const running = follow(edge.endpoint);
 

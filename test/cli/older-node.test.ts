@@ -13,7 +13,7 @@ function claiming(version: string): string {
 }
 
 test.each(["20.20.2", "22.18.0"])(
-  "Node %s is told what each command needs, so that one upgrade is enough",
+  "on Node %s, the error names what each command needs, so that one upgrade is enough",
   async (version) => {
     for (const command of ["serve", "purge"]) {
       const said = await run(process.execPath, ["--import", claiming(version), CLI, command], HERE);

@@ -76,7 +76,7 @@ const done: readonly Case[] = [
     stderr: "tidemark: It has query parameters.\n",
   },
   {
-    name: "A purge that hits nothing is accepted, and names the tag that was meant",
+    name: "A purge that matches nothing is accepted, and suggests the nearest tag",
     args: ["--tag", "plog-hello"],
     edge: receipt({
       warnings: ["No page was stored lately under tag:plog-hello; the nearest is tag:plog:hello."],
@@ -121,7 +121,7 @@ MISS    404  /b
     stderr: "tidemark: Browsers may keep it longer.\n",
   },
   {
-    name: "With --wait it ends when the purge has settled",
+    name: "With --wait it exits when the purge has settled",
     args: ["--tag", "x", "--wait"],
     edge: receipt({ settlesInMs: 10 }),
     exit: 0,
@@ -129,7 +129,7 @@ MISS    404  /b
     stderr: "Waiting 0.01 s for it to settle …\nSettled.\n",
   },
   {
-    name: "A purge that does not settle in time has an exit code of its own, and its receipt is printed",
+    name: "A purge that does not settle in time has its own exit code, and its receipt is printed",
     args: ["--tag", "x", "--wait-timeout", "0.01", "--json"],
     edge: receipt({ settlesInMs: 60_000 }),
     exit: 4,
@@ -158,7 +158,7 @@ MISS    404  /b
     exit: 0,
   },
   {
-    name: "The flag --endpoint outranks TIDEMARK_ENDPOINT",
+    name: "The flag --endpoint overrides TIDEMARK_ENDPOINT",
     args: ["--tag", "x"],
     env: { TIDEMARK_ENDPOINT: "https://nowhere.invalid" },
     exit: 0,
@@ -261,7 +261,7 @@ const usage: readonly Case[] = [
 
 const failures: readonly Case[] = [
   {
-    name: "the edge finds an item wrong",
+    name: "the edge rejects an item",
     args: ["--url", "/a"],
     edge: refuses("invalid", { errors: [{ path: "urls[0]", message: "is on no host of the site" }] }),
     exit: 1,
@@ -346,7 +346,7 @@ describe.concurrent("tidemark purge", () => {
     },
   );
 
-  test("Many items become several purges, with progress, and the same command with the id goes on", async ({
+  test("Many items become several purges, with progress, and the same command with the id continues", async ({
     expect,
   }) => {
     const numbered = (seq: number, replayed = false) => receipt({ seq, replayed, accepted: { ...none, tags: 1 } });

@@ -99,7 +99,7 @@ const cases: readonly Case[] = [
     stdout: `${JSON.stringify(record(12))}\n`,
   },
   {
-    name: "A purge that never was is refused",
+    name: "A purge that does not exist is refused",
     args: ["99"],
     answer: refusal("not-found"),
     asks: "/_tidemark/purges/99",

@@ -63,7 +63,7 @@ describe("tidemark report", () => {
     expect(stdout).not.toContain("\u001b");
   });
 
-  test("speaks of one thing as of one", async () => {
+  test("uses the singular for one", async () => {
     const at = (minute: string, url: string) =>
       `10.0.0.1 - - [05/Oct/2026:00:${minute}:00 +0000] "GET ${url} HTTP/1.1" 200 100 "-" "-"`;
     const one = await run(["report", "-"], `${at("00", "/a")}\n`);
@@ -92,7 +92,7 @@ describe("tidemark report", () => {
     expect(page).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
   });
 
-  test("says what a limit of requests at the origin would have done, if it is asked", async () => {
+  test("reports what a limit of requests at the origin would have done, if asked", async () => {
     // A client asks for three pages at once, and another one for one. Each takes 600 ms: they come at 0, 250, 500 and 750.
     const at = (client: string, url: string, rest = '"-" "-"') =>
       `${client} - - [05/Oct/2026:00:00:00 +0000] "GET ${url} HTTP/1.1" 200 100 ${rest}\n`;
@@ -121,7 +121,7 @@ The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
     });
   });
 
-  test("takes the length of an answer from the log, and its addresses for other people's text", async () => {
+  test("takes an answer's duration from the log, and treats its addresses as untrusted text", async () => {
     const at = (client: string, url: string, rest: string) =>
       `${client} - - [05/Oct/2026:00:00:00 +0000] "GET ${url} HTTP/1.1" 200 100 "-" "-"${rest}\n`;
     const said = async (log: string) =>
@@ -157,7 +157,7 @@ The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
     expect(await said(refused)).toContain("at the origin\nNo request would have reached it.\n");
   });
 
-  test("says the same of all else with a limit as without one", async () => {
+  test("reports everything else the same with a limit as without", async () => {
     const limit = ["--concurrency", "2"];
     const [plain, limited] = [await run(["report", "access.log"]), await run(["report", "access.log", ...limit])];
     expect(plain.stdout).not.toContain("at a time");
@@ -171,14 +171,14 @@ The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
     expect(JSON.stringify(rest)).toBe(JSON.stringify(await json()));
   });
 
-  test("tells broken lines, and goes on", async () => {
+  test("reports broken lines, and continues", async () => {
     const { exit, stdout } = await run(["report", "odd.log", "access.log"]);
     expect(exit).toBe(0);
     expect(stdout).toMatch(/2 of 1,0\d\d lines could not be read, and do not count\. The first:\n {2}odd\.log:2: /);
     expect(stdout).toContain("1 line is not about an HTTP request.");
   });
 
-  test("keeps what is done at Ctrl-C, even if standard input has nothing more to say", { tags: ["deep"] }, async () => {
+  test("keeps its results at Ctrl-C, even if standard input has nothing more to say", { tags: ["deep"] }, async () => {
     const { child, ended } = start("report", "-", "--json");
     // More than the pipe holds: when all of it is written, the command is reading.
     for (let at = 0; at < 40; at++) if (!child.stdin.write(log)) await once(child.stdin, "drain");
@@ -245,7 +245,7 @@ describe("a log whose lines are out of order", () => {
     expect(replay.logs).toMatchObject({ late: 0, outOfOrder: report.logs.outOfOrder });
   });
 
-  test("beyond the window is told of by both, and counts the same for both", { tags: ["deep"] }, async () => {
+  test("beyond the window is reported by both, and counts the same for both", { tags: ["deep"] }, async () => {
     const at = (time: string, url: string) =>
       `10.0.0.1 - - [05/Oct/2026:${time}:00 +0000] "GET ${url} HTTP/1.1" 200 100 "-" "-"\n`;
     const times = { "/a": ["10:00", "12:00"], "/c": ["12:30"] };
@@ -275,7 +275,7 @@ describe("tidemark replay", () => {
     expect(day).toBeGreaterThan(hour!);
   });
 
-  test("obeys the origin's Cache-Control where no config gives a lifetime, and stores nothing without it", {
+  test("obeys the origin's Cache-Control if no config gives a lifetime, and stores nothing without it", {
     tags: ["deep"],
   }, async () => {
     const [nothing, ten] = await Promise.all(

@@ -81,7 +81,7 @@ Not stored: no-store 1,200, bad\ufffd[2J 3.
     expect(statsLines({ ...big(), statuses: { 200: 5, 399: 1 } }, "1h").join()).not.toContain("Errors");
   });
 
-  test("what visitors with older versions were spared", () => {
+  test("the bytes that deltas saved", () => {
     const deltas = { sent: 1200, bytes: 90_000, savedBytes: 99_910_000 };
     expect(statsLines({ ...big(), deltas }, "1h")[0]).toMatch(
       /, the origin 2\.5 MB\. 1,200 answers carried only the changes since the visitor's version: 90 kB instead of 100 MB\.$/,
@@ -150,7 +150,7 @@ Not stored: no-store 1,200, bad\ufffd[2J 3.
     expect(statsLines({ ...none, isCurrent: true }, "1h")).toEqual(["Last 1 h in FRA: no requests."]);
   });
 
-  test("a time without reports is not called a time without requests", () => {
+  test("a time without reports is not reported as a time without requests", () => {
     const { isolates } = stats;
     const none = { ...big(), requests: 0, isolates: { ...isolates, reported: 0, alive: 0 } };
     expect(statsLines(none, "1h")).toEqual([
@@ -166,7 +166,7 @@ Not stored: no-store 1,200, bad\ufffd[2J 3.
     );
   });
 
-  test("what the edge answered itself has its share and its reasons", () => {
+  test("the edge's own answers have their share and reasons", () => {
     const own = { "origin-unreachable": 2, "host-unknown": 2, "bad\u001b[2J": 1 };
     const some = { ...big(), requests: 22, fromCache: 5, answers: { MISS: 12, HIT: 5 }, answeredByEdge: own };
     expect(statsLines(some, "1h")).toContain(
@@ -182,7 +182,7 @@ Not stored: no-store 1,200, bad\ufffd[2J 3.
   });
 });
 
-test("the numbers are those of the ledger, also in a process of its own", async () => {
+test("the numbers are those of the ledger, even in a separate process", async () => {
   answer = { status: 200, body: JSON.stringify(stats) };
   const said = await run(["--last", "2h"]);
   expect(said).toMatchObject({ exit: 0, stderr: "" });
@@ -202,7 +202,7 @@ test.each([
     says: "This token is not known.",
   },
   {
-    name: "a page in place of stats is no answer",
+    name: "a page instead of stats is not an answer",
     answer: { status: 200, body: "<html>" },
     args: [],
     exit: 1,
@@ -216,7 +216,7 @@ test.each([
     says: "silent",
   },
   {
-    name: "a time that is none is wrong usage",
+    name: "an invalid time is wrong usage",
     answer: { status: 200, body: "" },
     args: ["--last", "soon"],
     exit: 2,

@@ -147,7 +147,7 @@ describe.skipIf(!hasScript)(hasScript ? "in a terminal" : NOT_RUN, () => {
       ["q", "q"],
       ["Ctrl-C", "\u0003"],
     ]),
-  )("it draws again and again, shows trouble, and %s gives the terminal back", async (_, key) => {
+  )("it redraws, shows trouble, and %s restores the terminal", async (_, key) => {
     const command = `${process.execPath} ${MAIN} top --every 1`;
     const child = spawn("script", ["-qefc", command, "/dev/null"], { env: environment() });
     let shown = "";
@@ -186,7 +186,7 @@ describe("a screen", () => {
     }
   });
 
-  test("has nothing in it by which a visitor or a caller could steer the terminal", () => {
+  test("contains nothing by which a visitor or caller could control the terminal", () => {
     const url = { url: `/${ESCAPE}[2J`, weight: 9, error: 0, times: 3 };
     const evil = { ...stats, top: { ...stats.top!, slowest: [url] } };
     const purges = [{ ...PURGE, by: `${ESCAPE}]0;x`, items: ["\u202e"] }];
@@ -196,7 +196,7 @@ describe("a screen", () => {
     expect(shown).not.toContain("\u202e");
   });
 
-  test("shows all answers: also those that the edge made itself", () => {
+  test("shows all answers, including the edge's own", () => {
     const answers = { MISS: 12, HIT: 5, BYPASS: 1 };
     const answeredByEdge = { "host-unknown": 1, "origin-unreachable": 3 };
     const shown = (own: SiteStats["answeredByEdge"]) =>
@@ -211,7 +211,7 @@ describe("a screen", () => {
     expect(shown({}).map((line) => line.trim())).toContain(shares);
   });
 
-  test("says what is known of the newest minute that every isolate has reported", () => {
+  test("shows the latest minute that every isolate has reported", () => {
     const span = (at: string, requests: number) =>
       ({
         at,
@@ -241,7 +241,7 @@ describe("a screen", () => {
     expect(lastMinuteOf({ ...current, spans: spans.slice(2) })).toMatchObject({ requestsPerSecond: 0.2 });
   });
 
-  test("says what came between two looks, if all isolates have reported for both", () => {
+  test("shows the requests between two looks, if all isolates have reported for both", () => {
     const span = (at: string, requests: number) =>
       ({
         at,
@@ -279,7 +279,7 @@ describe("a screen", () => {
     expect(topFrame(view(), { columns: 200, rows: 40 }).join()).not.toContain("last ");
   });
 
-  test("says how many had to wait for a turn at the origin, where any had", () => {
+  test("says how many requests had to wait for a turn at the origin, if any", () => {
     const shown = (awaited: number, turnedAway: number) => {
       const waited = { ...stats, origin: { ...stats.origin, awaited, turnedAway } };
       return topFrame({ ...view(), stats: waited }, { columns: 200, rows: 40 }).join("\n");
@@ -288,7 +288,7 @@ describe("a screen", () => {
     expect(shown(0, 0)).not.toContain("turn");
   });
 
-  test("shows the machine in place of isolates where it is known", () => {
+  test("shows the machine instead of isolates if it is known", () => {
     const machine = { inWords: ["supervisor: 5 MB resident.", "\u001b[2J"] } as NonNullable<SiteStats["machine"]>;
     const shown = topFrame({ ...view(), stats: { ...stats, machine } }, { columns: 200, rows: 40 }).join("\n");
     expect(shown).toContain("supervisor: 5 MB resident.");
@@ -296,7 +296,7 @@ describe("a screen", () => {
     expect(shown).not.toContain("isolates");
   });
 
-  test("says that there were no requests only where all isolates have reported", () => {
+  test("says that there were no requests only if all isolates have reported", () => {
     const none = { ...stats, requests: 0 };
     const shown = (isCurrent?: true) =>
       topFrame({ ...view(), stats: { ...none, isCurrent } }, { columns: 200, rows: 40 }).join("\n");

@@ -79,7 +79,7 @@ async function cookieOf(token: string): Promise<{ readonly cookie: string }> {
 }
 
 describe("the page", () => {
-  test("runs what stands in it and nothing else, and is kept and framed by nobody", async () => {
+  test("runs only its own code, and is neither stored nor framed", async () => {
     const { status, fields, body } = await call({ path: "", fields: HTML });
     const hashOf = (name: string) => {
       const text = new RegExp(`<${name}>(.*?)</${name}>`, "s").exec(body)![1]!;
@@ -114,7 +114,7 @@ describe("the page", () => {
     expect(body).not.toMatch(/\son\w+=|javascript:|<script[^>]|https?:\/\/(?!www\.w3\.org\/)/);
   });
 
-  test("is for browsers alone: other clients are told that there is nothing", async () => {
+  test("is only for browsers: other clients get a 404", async () => {
     for (const accept of ["*/*", "application/json"]) {
       expect((await call({ path: "", fields: { accept } })).status).toBe(404);
     }
@@ -137,7 +137,7 @@ describe("a site without a dashboard", () => {
     ["GET", "", HTML],
     ["POST", "session", { authorization: `Bearer ${TOKEN}` }],
     ["DELETE", "session", {}],
-  ])("has nothing at %s /_tidemark/%s", async (method, path, fields) => {
+  ])("answers 404 to %s /_tidemark/%s", async (method, path, fields) => {
     expect((await call({ method, path, fields }, without)).status).toBe(404);
   });
 
@@ -149,7 +149,7 @@ describe("a site without a dashboard", () => {
 });
 
 describe("a login", () => {
-  test("sets a cookie that scripts cannot see, for the control plane alone, and with TLS alone", async () => {
+  test("sets a cookie that scripts cannot see, only for the control plane and only with TLS", async () => {
     const { status, fields, body } = await logIn(READ_TOKEN);
     expect(status).toBe(200);
     const [pair, ...attributes] = fields["set-cookie"]!.split("; ");
@@ -173,7 +173,7 @@ describe("a login", () => {
     expect([answer.status, answer.fields["set-cookie"]]).toEqual([status, undefined]);
   });
 
-  test("takes a token, and no session: none lasts for ever", async () => {
+  test("needs a token, not a session, so that no session lasts for ever", async () => {
     const answer = await call({ method: "POST", path: "session", fields: await cookieOf(TOKEN) });
     expect([answer.status, answer.fields["set-cookie"]]).toEqual([401, undefined]);
   });
@@ -188,7 +188,7 @@ describe("a login", () => {
     expect(await refused()).toBe(before + 1);
   });
 
-  test("where only hashes are known, there is no session, and the answer says so", { tags: ["deep"] }, async () => {
+  test("if only hashes are known, there is no session, and the answer says so", { tags: ["deep"] }, async () => {
     const sha256 = createHash("sha256").update(READ_TOKEN).digest("hex");
     const TIDEMARK_TOKENS = JSON.stringify([{ name: "board", scopes: ["read"], sha256 }]);
     const site = { origin: origin.url, hosts: [HOST] };
@@ -223,7 +223,7 @@ describe("a session", () => {
     },
     { method: "PURGE", path: "", status: 401 },
     { method: "POST", path: "doors/fastly/service/s/purge_all", status: 404 },
-  ])("changes nothing by $method $path, whatever its token may do", async ({ status, fields, ...rest }) => {
+  ])("changes nothing with $method $path, whatever its token may do", async ({ status, fields, ...rest }) => {
     const session = await cookieOf(TOKEN);
     const purges = async () => (await call({ path: "purges", fields: session })).body;
     const before = await purges();
@@ -240,7 +240,7 @@ describe("a session", () => {
     expect([answer.status, origin.countOf("/kept")]).toEqual([401, 1]);
   });
 
-  test("beside a wrong token opens nothing", async () => {
+  test("does not help beside a wrong token", async () => {
     const fields = { ...(await cookieOf(TOKEN)), authorization: "Bearer guess" };
     expect((await call({ path: "stats", fields })).status).toBe(401);
   });
@@ -263,7 +263,7 @@ describe("a session", () => {
     expect(await statusOf(`a=${cookie}`)).toBe(401);
   });
 
-  test("ends, and the logout takes it from the browser before that", async () => {
+  test("ends, and a logout removes it from the browser earlier", async () => {
     const session = await cookieOf(TOKEN);
     const statusAt = async (now: number) => {
       await setClock(edge, now);

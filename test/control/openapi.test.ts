@@ -150,7 +150,9 @@ describe("openapi.json", () => {
     expect(Object.keys(document.paths).sort()).toEqual(paths);
   });
 
-  test("a purge that it calls valid is accepted, and the receipt fits its schema", { tags: ["deep"] }, async () => {
+  test("every purge that its schema allows is accepted, and the receipt fits its schema", {
+    tags: ["deep"],
+  }, async () => {
     const isRequest = schemaAt("/components/schemas/PurgeRequest");
     await fc.assert(
       fc.asyncProperty(goodPurge, async (body) => {

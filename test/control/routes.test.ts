@@ -41,12 +41,12 @@ const session = { cookie: `${SESSION_COOKIE}=s` };
 const named = (routes: readonly Route[]) => routes.map((route) => [`${route.method} /${route.path}`, route] as const);
 
 describe("routes of the control plane", () => {
-  test("are open to everybody only where they neither tell nor change anything of the site", () => {
+  test("are open to everybody only if they neither reveal nor change anything of the site", () => {
     const open = ALL.filter(({ scope }) => scope === null).map(({ method, path }) => `${method} /${path}`);
     expect(open).toEqual(["GET /health", "GET /openapi.json", "GET /", "DELETE /session"]);
   });
 
-  test("purge with the scope for it, and need the one for reading otherwise", () => {
+  test("need the scope purge for purges, and the scope read otherwise", () => {
     const purging = ALL.filter(({ scope }) => scope === "purge").map(({ method, path }) => `${method} /${path}`);
     expect(purging).toEqual(["POST /purge", "PURGE /*"]);
     expect(new Set(GUARDED.map(({ scope }) => scope))).toEqual(new Set(["purge", "read"]));

@@ -54,13 +54,13 @@ describe("a session", () => {
     ["the token has left the list", { TIDEMARK_TOKEN: SECRET, TIDEMARK_TOKENS: "[]" }],
     ["the token may no longer read", { TIDEMARK_TOKEN: SECRET, TIDEMARK_TOKENS: board("purge") }],
     ["the secret was replaced", { TIDEMARK_TOKEN: OTHER_SECRET, TIDEMARK_TOKENS: board("read") }],
-  ])("is over as soon as %s", async (_, settings) => {
+  ])("ends as soon as %s", async (_, settings) => {
     const { id } = await sessionOf(BOARD, both);
     expect(await nameOf(id, settings)).toBe(null);
     expect(await nameOf(id, both)).toBe("board"); // control
   });
 
-  test("does not outlive a change of the one token that it stands for", async () => {
+  test("ends when its token changes", async () => {
     const { id } = await sessionOf(SECRET, both);
     expect(await nameOf(id, { ...both, TIDEMARK_TOKEN: OTHER_SECRET })).toBe(null);
   });
@@ -77,7 +77,7 @@ describe("a session", () => {
     expect(await nameOf(change(id), both)).toBe(null);
   });
 
-  test("cannot be made from the list of hashes, which is no secret", async () => {
+  test("cannot be forged from the list of hashes, which is not secret", async () => {
     const ends = Math.floor(NOW / 1000) + 60;
     const signed = Buffer.concat([Buffer.from(`tidemark-session ${ends} `), Buffer.from(sha256(BOARD), "hex")]);
     const by = (secret: string | Buffer) =>

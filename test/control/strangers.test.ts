@@ -96,7 +96,7 @@ describe("answers of the control plane are not stored or shared", () => {
     { method: "PURGE", path: "/a%zz", fields: bearer, status: 400 },
     { method: "GET", path: "/a", fields: { "tidemark-refresh": "guess" }, status: 401 },
   ])(
-    "$method $path, answered with $status, is kept, run and framed by nobody and never reaches the origin",
+    "$method $path, answered with $status, is neither stored, run nor framed, and never reaches the origin",
     async ({ status, ...request }) => {
       const answer = await exchange(edge.url, agent, request);
       expect({ status: answer.status, ...saidBy(answer) }).toEqual({ status, ...SAID });
@@ -176,7 +176,7 @@ describe("a refresh sends requests to the site's origin only", () => {
   });
 });
 
-test("wrong tokens are counted, and so are requests that credentials send past the cache", async () => {
+test("wrong tokens are counted, and so are requests that bypass the cache because of credentials", async () => {
   const stats = async () =>
     JSON.parse(
       (await exchange(edge.url, agent, { path: "/_tidemark/stats?scope=isolate", fields: bearer })).body,

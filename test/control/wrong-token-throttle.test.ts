@@ -38,7 +38,7 @@ describe("wrong tokens", () => {
     expect(reported).toEqual(Array(12).fill("token-refused"));
   });
 
-  test("do not delay a right token, or a token without the scope", async () => {
+  test("delay neither a right token nor a token without the scope", async () => {
     const { askedFor } = start();
     for (let index = 0; index < 8; index++) await askedFor("wrong");
     expect(await askedFor(RIGHT)).toBe(0);
@@ -50,7 +50,7 @@ describe("wrong tokens", () => {
   test.each([
     { afterMs: 59_999, tookMs: 500 },
     { afterMs: 60_000, tookMs: 0 },
-  ])("$afterMs ms after the last one, another is answered after $tookMs ms", async ({ afterMs, tookMs }) => {
+  ])("$afterMs ms after the last wrong token, another is answered after $tookMs ms", async ({ afterMs, tookMs }) => {
     const { askedFor, clock } = start();
     for (let index = 0; index < 6; index++) await askedFor("wrong");
     await clock.advance(afterMs - 250); // the last one was counted at its arrival, and answered 250 ms later

@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     );
   }
 
-  test("a wrong token gets a message, a right one the overview, and a reload needs none", async () => {
+  test("a wrong token gets a message, a right one opens the overview, and a reload needs no token", async () => {
     const page = await stage.open();
     await page.getByLabel("Token", { exact: true }).fill("guess");
     await page.getByRole("button", { name: "Log in" }).click();
@@ -71,7 +71,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
-  test("the overview shows what visitors got", { tags: ["deep"] }, async () => {
+  test("the overview shows visitors' answers", { tags: ["deep"] }, async () => {
     stage.origin.reply("/a", { fields: { "cache-control": "max-age=600" }, body: "a" });
     stage.origin.reply("/b", { fields: { "cache-control": "no-store" }, body: "b" });
     expect([await stage.visit("/a"), await stage.visit("/a"), await stage.visit("/b")]).toEqual([
@@ -154,7 +154,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
-  test("a session that ends leads to the login", { tags: ["deep"] }, async () => {
+  test("when a session ends, the login appears", { tags: ["deep"] }, async () => {
     const page = await stage.enter();
     await page.reload();
     await page.locator("#sentence").filter({ hasText: /./ }).waitFor();
@@ -170,7 +170,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.getByRole("navigation").getByRole("link", { name: "Rules" }).click();
   }
 
-  test("explain says what would happen with the request of its form", { tags: ["deep"] }, async () => {
+  test("explain says what would happen to the request in its form", { tags: ["deep"] }, async () => {
     stage.origin.reply("/songs?page=2", { fields: { "cache-control": "max-age=600" }, body: "songs" });
     await stage.visit("/songs?page=2&utm_source=mail");
     const page = await stage.enter();
@@ -345,7 +345,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
-  test("a list of URLs is chosen, and a long one is shown to its end when somebody asks for that", {
+  test("a list of URLs can be chosen, and a long one shown in full", {
     tags: ["deep"],
   }, async () => {
     const page = await stage.enter({}, { pops: 3 });
@@ -379,7 +379,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
-  test("where the log does not answer, the page says so and keeps what it has", { tags: ["deep"] }, async () => {
+  test("if the log does not answer, the page says so and keeps its figures", { tags: ["deep"] }, async () => {
     const page = await stage.enter({}, { pops: 3 });
     const detail = "The purge log, which keeps the site's counts, did not answer.";
     await page.route(/_tidemark\/stats/, (route) =>

@@ -11,7 +11,7 @@ const MAX_BYTES = 18.25 * 1024;
 
 const built = await buildPage();
 
-test("the page that the worker serves is what `npm run dashboard` makes of the sources", async () => {
+test("the worker's page is the one that `npm run dashboard` builds from the sources", async () => {
   expect(await readFile(PAGE_MODULE, "utf8")).toBe(moduleOf(built));
 });
 

@@ -68,7 +68,7 @@ describe("each row of docs/conformance.md", () => {
     expect(rows.length).toBeGreaterThan(150);
   });
 
-  test("has a mutant for each of its scenarios, but for these, which stand beside others of their row", () => {
+  test("has a mutant for each of its scenarios, except those that stand beside others of their row", () => {
     const reddened = new Set(mutants.flatMap(({ foundBy }) => foundBy));
     const named = [...new Set(rows.flatMap((row) => row.scenarios))];
     const inMemory = named.filter(isInMemory);

@@ -11,13 +11,13 @@ describe("an id in the pages", () => {
   const pages = ["README.md", "CONTRIBUTING.md", ...markdownIn("docs"), ...markdownIn("docs/decisions")];
   const named = pages.flatMap((page) => idsIn(readFileSync(page, "utf8"), areas).map((id) => ({ page, id })));
 
-  test("is a scenario's", () => {
+  test("belongs to a scenario", () => {
     const places = new Set(named.map(({ page }) => page));
     expect([...places]).toEqual(expect.arrayContaining(["docs/conformance.md", "docs/security.md"]));
     expect(named.filter(({ id }) => !byId.has(id))).toEqual([]);
   });
 
-  test("is how the pages refer to scenarios, never by their sentences", () => {
+  test("is how pages refer to scenarios, instead of by their sentences", () => {
     expect(pages.filter((page) => /“/.test(readFileSync(page, "utf8")))).toEqual([]);
   });
 
@@ -34,7 +34,7 @@ describe("each rule of docs/protocol.md", () => {
   const numbers = rules.map(({ number }) => number);
   const foundBy = (number: number) => rules[number - 1]!.mutants.flatMap((mutant) => mutant.foundBy);
 
-  test("all of them are found, each named by the code that holds it", () => {
+  test("all of them are found, each named by the code that keeps it", () => {
     expect(numbers).toEqual(Array.from({ length: 26 }, (_, index) => index + 1));
     expect(rules.filter(({ files }) => !files.some((path) => path.startsWith("worker/")))).toEqual([]);
   });
@@ -47,7 +47,7 @@ describe("each rule of docs/protocol.md", () => {
     expect(foundBy(number)).toContain("simulation");
   });
 
-  test("every mutant of a rule bears the number of one that exists", () => {
+  test("every mutant of a rule has the number of an existing rule", () => {
     const ofRules = mutants.filter(({ rule }) => /^R\d+$/.test(rule));
     expect(ofRules.length).toBeGreaterThan(100);
     expect(ofRules.filter(({ rule }) => !numbers.includes(Number(rule.slice(1))))).toEqual([]);

@@ -54,7 +54,7 @@ describe("code in the pages", () => {
     await expect(evaluateSite(code).then((site) => compileSite(site, {}))).rejects.toThrow("did you mean routes");
   });
 
-  test("what is imported from the package is exported by it", () => {
+  test("the package exports everything that pages import from it", () => {
     const entries: Record<string, object> = {
       tidemark: sdk,
       "tidemark/testing": sdkTesting,

@@ -83,7 +83,7 @@ test("every setting of a site and of the simulated CDN has a comment, and says i
   expect(silent.map(({ name }) => name)).toEqual([]);
 });
 
-test("every name of the package that stands on a page is described on one", () => {
+test("every name of the package on a page is described on one", () => {
   const described = new Set(pages.flatMap(({ exports }) => exports.map(({ name }) => name!)));
   const missing = pages.flatMap(({ exports }) => namesOfOthers(exports).filter((name) => !described.has(name)));
   expect([...new Set(missing)].sort()).toEqual(Object.keys(UNDESCRIBED));

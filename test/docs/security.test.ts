@@ -18,7 +18,7 @@ describe("docs/security.md", () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  test("the cases that it quotes are those that there are", () => {
+  test("the quoted cases exist", () => {
     const quoted = [...security.matchAll(/\*([a-z][^*|]+)\*(?!\*)/g)].map(([, name]) => name!.replace(/\s+/g, " "));
     expect(quoted.length).toBeGreaterThan(0);
     expect(quoted.filter((name) => !cases.some((each) => each.name === name))).toEqual([]);

@@ -37,7 +37,7 @@ describe("a scenario is played under all orders of events", () => {
     expect(await playInOrders(scenario, { all: false })).toBe(ORDERS);
   });
 
-  test("one by one as well, if all are asked for", async () => {
+  test("also one by one, if all are requested", async () => {
     expect(await playInOrders(oneByOne, { all: true })).toBe(ORDERS);
   });
 });

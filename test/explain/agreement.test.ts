@@ -87,7 +87,7 @@ const CASES: readonly string[] = [
   ...["no", "yes", "if-for-everybody", "if-wholly-for-everybody", "unkeyed-field"].map((each) => `store ${each}`),
 ];
 
-describe("an explanation is what then happens", () => {
+describe("an explanation predicts what then happens", () => {
   const met = new Set<string>();
   test.each(Array.from({ length: SEEDS }, (_, index) => index + 1))("seed %i", async (seed) => {
     const dice = new Dice(seed, 16);

@@ -46,8 +46,11 @@ test.each([
     "No delta from an older version is sent: the version that the request names is not kept here, or no longer.",
   ],
   ["keyed", "It is not offered as a dictionary: something besides its path selects it."],
-  ["no-browser-lifetime", "It is not offered as a dictionary: browsers get neither a lifetime nor stale-while-revalidate for it."],
-])("a sentence says by which older version a page is sent, or why by none: %s", (because, text) => {
+  [
+    "no-browser-lifetime",
+    "It is not offered as a dictionary: browsers get neither a lifetime nor stale-while-revalidate for it.",
+  ],
+])("a sentence names the older version that a delta is based on, or says why there is none: %s", (because, text) => {
   const steps = [
     { step: "memory", because: "fresh" },
     { step: "coding", because: "dcz" },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { cancelBody } from "../../worker/flow/origin/cancel-body.ts";
 
-test("a body that nobody reads is let go of", async () => {
+test("a body that nobody reads is cancelled", async () => {
   let isCancelled = false;
   const body = new ReadableStream({
     cancel: () => {
@@ -15,6 +15,6 @@ test("a body that nobody reads is let go of", async () => {
 test.each([
   ["no body", null],
   ["a body that was cut off", new ReadableStream({ start: (controller) => controller.error(new Error("cut off")) })],
-])("%s is let go of without a failure", async (_, body) => {
+])("%s is cancelled without a failure", async (_, body) => {
   expect(await cancelBody(body)).toBeUndefined();
 });

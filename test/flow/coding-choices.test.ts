@@ -18,7 +18,7 @@ describe("CodingChoices", () => {
     expect(after().passedOverFor("gzip", 0)).toBe("identity");
   });
 
-  test("one answer to a full offer tells what is passed over for its coding, and for no other", () => {
+  test("one answer to a full offer shows which codings the origin passes over for the chosen one", () => {
     const choices = after([FULL, "gzip"]);
     expect(choices.passedOverFor("gzip", 1)).toBe("br, zstd");
     expect(choices.passedOverFor("x-gzip", 1)).toBe("br, zstd");
@@ -27,25 +27,25 @@ describe("CodingChoices", () => {
     expect(choices.passedOverFor("gzip, br", 1)).toBe("identity");
   });
 
-  test("a smaller offer tells of its own codings alone", () => {
+  test("a smaller offer says something only about its own codings", () => {
     expect(after(["br, gzip", "gzip"]).passedOverFor("gzip", 1)).toBe("br");
     expect(after(["gzip", "gzip"]).passedOverFor("gzip", 1)).toBe("identity");
   });
 
   test.each([null, "identity", "gzip, br", "compress", "zstd"])(
-    "content in %j, which was not on offer alone, tells nothing",
+    "content in %j, which was not the only offer, says nothing",
     (coding) => {
       expect(after(["br, gzip", coding]).passedOverFor(coding ?? "gzip", 1)).toBe("identity");
     },
   );
 
-  test("an origin that chooses now one and now the other passes over neither", () => {
+  test("an origin that alternates between two codings passes over neither", () => {
     const choices = after([FULL, "gzip"], [FULL, "br", 1]);
     expect(choices.passedOverFor("gzip", 2)).toBe("zstd");
     expect(choices.passedOverFor("br", 2)).toBe("zstd");
   });
 
-  test("a choice counts for an hour after it was seen last", () => {
+  test("a choice counts for an hour after it was last seen", () => {
     expect(after([FULL, "gzip"]).passedOverFor("gzip", HOUR_MS - 1)).toBe("br, zstd");
     expect(after([FULL, "gzip"]).passedOverFor("gzip", HOUR_MS)).toBe("identity");
     expect(after([FULL, "gzip"], [FULL, "gzip", 9]).passedOverFor("gzip", HOUR_MS)).toBe("br, zstd");

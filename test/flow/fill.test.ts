@@ -22,7 +22,7 @@ const textOf = ({ body }: Fill) => new Response(streamOf(body!)).text();
 const turn = () => new Promise(setImmediate);
 
 describe("a fill", () => {
-  test("a fill beyond the most that may go on at once is not kept, and makes room when it ends", () => {
+  test("a fill beyond the limit of simultaneous fills is not stored", () => {
     const budget = new FillBudget(100, 2);
     const [first, second, third] = [budget.open(0), budget.open(0), budget.open(0)];
     expect([first.take(1), second.take(1), third.take(1)]).toEqual([true, true, false]);
@@ -31,7 +31,7 @@ describe("a fill", () => {
     expect(budget.open(0).take(1)).toBe(true);
   });
 
-  test("also takes of what several isolates share, and gives that back, or gives it up after a minute", () => {
+  test("also counts against the isolates' shared budget until it ends or a minute has passed", () => {
     const whole = new FillBudget(10, 3);
     const [shop, blog] = [new FillBudget(8, 256, whole), new FillBudget(8, 256, whole)];
     const [first, second] = [shop.open(0), blog.open(0)];
@@ -45,7 +45,7 @@ describe("a fill", () => {
     expect([whole.heldBytes, blog.heldBytes]).toEqual([0, 0]);
   });
 
-  test("ends while a slow client has not read a byte, and holds its bytes until the client has them", async () => {
+  test("ends before a slow client has read a byte, but its bytes count until the client has them", async () => {
     const budget = new FillBudget(1 << 20, 256);
     const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), memoryBodies);
     expect(await fill.read).toMatchObject({ kind: "whole", bytes: new TextEncoder().encode("0123456789") });
@@ -55,7 +55,7 @@ describe("a fill", () => {
     expect(budget.heldBytes).toBe(0);
   });
 
-  test("goes on when the client goes away, and gives its bytes back", async () => {
+  test("continues when the client leaves, and frees its bytes", async () => {
     const budget = new FillBudget(1 << 20, 256);
     const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), memoryBodies);
     await fill.body!.cancel();
@@ -64,7 +64,7 @@ describe("a fill", () => {
     expect(budget.heldBytes).toBe(0);
   });
 
-  test("that does not fit beside the others streams past, and the client gets all of it", async () => {
+  test("that does not fit beside the others is streamed without being stored", async () => {
     const budget = new FillBudget(held(12, 2), 256);
     const first = startFill(bodyOf("0123456789"), 10, 50, budget.open(0), memoryBodies);
     const second = startFill(bodyOf("abc", "def"), 6, 50, budget.open(0), memoryBodies);
@@ -74,7 +74,7 @@ describe("a fill", () => {
     expect(budget.heldBytes).toBeLessThanOrEqual(held(12, 2));
   });
 
-  test("of many small pieces takes what they hold, not only their bytes", async () => {
+  test("of many small pieces counts the memory that they hold, not only their bytes", async () => {
     const budget = new FillBudget(held(3, 3), 256);
     expect(await startFill(bodyOf("a", "b", "c"), 3, 50, budget.open(0), memoryBodies).read).toMatchObject({
       kind: "whole",
@@ -83,7 +83,7 @@ describe("a fill", () => {
     expect([await read, budget.heldBytes]).toEqual([{ kind: "over-budget" }, held(3, 3)]);
   });
 
-  test("whose client reads nothing for a minute is given up, and then holds nothing", async () => {
+  test("whose client reads nothing for a minute is abandoned, and then holds nothing", async () => {
     const budget = new FillBudget(1 << 20, 256);
     const slow = startFill(bodyOf("0123456789"), 10, 50, budget.open(0), memoryBodies);
     expect(await slow.read).toMatchObject({ kind: "whole" });
@@ -98,7 +98,7 @@ describe("a fill", () => {
   test.each([
     ["its isolate begins", (budget: FillBudget) => budget],
     ["all isolates of the process begin", (budget: FillBudget) => new FillBudget(1 << 20, 256, budget)],
-  ])("whose client reads a piece a minute delivers all, whatever other fills %s", async (_, of) => {
+  ])("whose client reads a piece a minute delivers everything, whatever other fills %s", async (_, of) => {
     const budget = new FillBudget(1 << 20, 256);
     const texts = ["a", "b", "c", "d", "e"];
     const slow = startFill(bodyOf(...texts), 5, 50, of(budget).open(0), memoryBodies);
@@ -114,7 +114,7 @@ describe("a fill", () => {
     expect(budget.heldBytes).toBe(0);
   });
 
-  test("of a body too large to store gives its bytes back once the client has them, and is cut off no more", async () => {
+  test("of a body too large to store frees its bytes once the client has them, and is not cut off", async () => {
     const budget = new FillBudget(1 << 20, 256);
     const fill = startFill(bodyOf("01234", "56789", "abcde", "fghij"), null, 9, budget.open(0), memoryBodies);
     expect(await fill.read).toEqual({ kind: "too-large" });
@@ -128,7 +128,7 @@ describe("a fill", () => {
     expect(await reader.next()).toBeNull();
   });
 
-  test("of a body too large to store is given up after a minute if its client reads nothing", async () => {
+  test("of a body too large to store is abandoned after a minute if its client reads nothing", async () => {
     const budget = new FillBudget(1 << 20, 256);
     const fill = startFill(bodyOf("01234", "56789"), null, 9, budget.open(0), memoryBodies);
     expect(await fill.read).toEqual({ kind: "too-large" });
@@ -155,7 +155,7 @@ describe("a fill", () => {
     expect(budget.heldBytes).toBe(0);
   });
 
-  test("that was given up takes nothing more of the budget", async () => {
+  test("that was abandoned no longer counts against the budget", async () => {
     const budget = new FillBudget(1 << 20, 256);
     const share = budget.open(0);
     budget.open(60_001).close();
@@ -180,7 +180,7 @@ describe("a fill", () => {
     await expect(new Response(streamOf(fill.body!)).text()).rejects.toThrow("of");
   });
 
-  test("of exactly the limit is kept, and of one byte more is not", async () => {
+  test("of exactly the limit is stored, and one of a byte more is not", async () => {
     const at = (maxBytes: number) => {
       const fill = startFill(
         bodyOf("01234", "56789"),
@@ -196,7 +196,7 @@ describe("a fill", () => {
     expect(await at(9)).toEqual({ kind: "too-large" });
   });
 
-  test("without a body is whole, unless one was announced", async () => {
+  test("without a body is complete, unless a body was announced", async () => {
     const share = () => new FillBudget(1, 256).open(0);
     expect(await startFill(null, null, 1, share(), memoryBodies).read).toMatchObject({ kind: "whole" });
     expect(await startFill(null, 5, 1, share(), memoryBodies).read).toEqual({ kind: "cut-off" });

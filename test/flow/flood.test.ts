@@ -194,7 +194,7 @@ const FLOODS: readonly (Flood & { readonly name: string; readonly newcomersGet: 
     newcomersGet: 0.5,
   },
   {
-    name: "10,000 addresses with one session that was bought and is spread",
+    name: "10,000 addresses that share one bought session",
     addresses: 10_000,
     cookie: () => sessionOf("person 0"),
     newcomersGet: 0.5,
@@ -206,7 +206,7 @@ const FLOODS: readonly (Flood & { readonly name: string; readonly newcomersGet: 
     newcomersGet: 0.5,
   },
   {
-    name: "500 addresses that got all sessions that they could before",
+    name: "500 addresses that collected sessions before",
     addresses: 500,
     prepare: (site, address) => {
       for (let each = 0; each < 9; each++) site.login(floodAddress(address), `bought ${address}-${each}`);
@@ -221,7 +221,7 @@ const inGate = (name: string) => name.includes("bought and is spread");
 
 describe(`a site that makes 50 pages a second, for people who request 10 and a flood that requests 1,000 (TEST_SEED=${seed})`, () => {
   for (const { name, newcomersGet, ...flooding } of FLOODS) {
-    test(`serves people who were there before from ${name}`, { tags: [inGate(name) ? "gate" : "deep"] }, async () => {
+    test(`serves earlier visitors despite ${name}`, { tags: [inGate(name) ? "gate" : "deep"] }, async () => {
       const { known, newcomers, flood, mostAtOrigin } = await new FloodedSite().play(flooding);
       process.stdout.write(
         `flood from ${name}: known ${told(known)}; new ${told(newcomers)}; the flood got ${flood.served}\n`,
@@ -235,7 +235,7 @@ describe(`a site that makes 50 pages a second, for people who request 10 and a f
     });
   }
 
-  test("control: who comes first is served first where nobody's address is known, and people drown", {
+  test("control: without addresses, requests are served in order of arrival, and people wait too long", {
     tags: ["deep"],
   }, async () => {
     const { newcomers, flood } = await new FloodedSite({ tellsAddresses: false }).play({ addresses: 1 });

@@ -30,7 +30,7 @@ describe("a memory hit within the lease", () => {
     },
   });
 
-  test("does no I/O, sets no timer, leaves no work behind, and waits for nothing that could be slow", async () => {
+  test("does no I/O, sets no timer, starts no background work, and waits for nothing slow", async () => {
     origin.reply("/a", [{ fields: { "cache-control": "max-age=60" }, body: "v1" }]);
     const first = await pop.head(ask());
     await pop.text(first);
@@ -50,7 +50,7 @@ describe("a memory hit within the lease", () => {
     expect({ io, behind, reads: log.reads, asked: origin.seen.length }).toEqual({ io: [], behind: [], ...before });
   });
 
-  test("late in the lease reads the log behind the answer, and still waits for nothing", async () => {
+  test("late in the lease reads the log after the answer, and still waits for nothing", async () => {
     await scheduler.advance(880);
     const before = log.reads;
     const answer = toWebResponse(await ask());
@@ -60,7 +60,7 @@ describe("a memory hit within the lease", () => {
     expect(log.reads).toBe(before + 1);
   });
 
-  test("a page that is not stored is fetched under the view that is held: it does not wait for the log (R1)", async () => {
+  test("a page that is not stored is fetched under the current view, without waiting for the log (R1)", async () => {
     await scheduler.advance(5000);
     logAnswers = false;
     origin.reply("/b", [{ fields: { "cache-control": "max-age=60" }, body: "b" }]);

@@ -16,7 +16,7 @@ test("a field may be left out after three looks that found nothing", () => {
   expect(learnt(["x-a"]).mayLeaveOut(place, ["x-a", "x-b"], true)).toBe(false);
 });
 
-test("one of sixteen requests has the field still", () => {
+test("one of sixteen requests still carries the field", () => {
   const idle = learnt(["x-a"]);
   const left = Array.from({ length: 32 }, () => idle.mayLeaveOut(place, ["x-a"], true));
   expect(left.flatMap((isLeftOut, request) => (isLeftOut ? [] : [request + 1]))).toEqual([16, 32]);
@@ -29,7 +29,7 @@ test.each(["differs", "unlike"] as const)("a look that finds %s ends it", (becau
   expect(idle.mayLeaveOut(place, ["x-b"], true)).toBe(true);
 });
 
-test("what a visitor with cookies or credentials needed stays for these visitors alone", () => {
+test("looks at requests with cookies or credentials apply only to such requests", () => {
   const idle = learnt(["x-a"]);
   idle.refute(place, ["x-a"], false);
   expect(idle.mayLeaveOut(place, ["x-a"], false)).toBe(false);
@@ -38,7 +38,7 @@ test("what a visitor with cookies or credentials needed stays for these visitors
   expect(idle.isEmpty).toBe(true);
 });
 
-test("at most 256 fields are remembered, those that were looked at last", () => {
+test("the 256 fields that were looked at last are remembered", () => {
   const idle = learnt(["x-a"]);
   for (let field = 1; field <= 255; field++) idle.learn(place, [`x-${field}`], "alike");
   expect(idle.mayLeaveOut(place, ["x-a"], true)).toBe(true);

@@ -22,7 +22,7 @@ describe("a known session", () => {
     expect(known.find(null, MINUTE)).toBeNull();
   });
 
-  test("is known for a day after its last use, and for two at most", () => {
+  test("is known for a day after its last use, and for at most two days", () => {
     const known = sessions();
     known.note(setFor("a", "192.0.2.7", DAY));
     expect(known.find(value("a"), 2 * DAY - 1)).not.toBeNull();
@@ -33,7 +33,7 @@ describe("a known session", () => {
     expect(known.find(value("b"), 5 * DAY - 2)).not.toBeNull();
   });
 
-  test("is nobody's if the origin sets the same for two networks", () => {
+  test("does not count if the origin sets the same value for two networks", () => {
     const known = sessions();
     known.note(setFor("a"));
     known.note(setFor("a", "192.0.2.7", 1));
@@ -42,7 +42,7 @@ describe("a known session", () => {
     expect(known.find(value("a"), MINUTE)).toBeNull();
   });
 
-  test("goes on under a new cookie, with its age and its name", () => {
+  test("continues under a new cookie, with its age and name", () => {
     const known = sessions();
     known.note(setFor("a"));
     known.note(setFor("b", "192.0.2.8", MINUTE, value("a")));
@@ -57,7 +57,7 @@ describe("a known session", () => {
     expect(known.find(value("b"), MINUTE)?.setAt).toBe(MINUTE);
   });
 
-  test("is one of four that a network may get lately", () => {
+  test("is one of at most four new ones for a network", () => {
     const known = sessions();
     const set = (count: number, address: string, at: number) => {
       for (let each = 0; each < count; each++) known.note(setFor(`${at}-${each}`, address, at));
@@ -68,7 +68,7 @@ describe("a known session", () => {
     expect(set(9, "192.0.2.7", DAY)).toBe(4);
   });
 
-  test("that has been used after ten minutes makes no room for 100,000 new ones", () => {
+  test("that was used after ten minutes is not displaced by 100,000 new ones", () => {
     const known = sessions();
     known.note(setFor("old"));
     known.find(value("old"), 10 * MINUTE);
@@ -80,7 +80,7 @@ describe("a known session", () => {
     expect(known.find(value("new"), 12 * MINUTE)).toBeNull();
   });
 
-  test("of 100,000 invented ones none is known", () => {
+  test("is none of 100,000 invented ones", () => {
     const known = sessions();
     for (let each = 0; each < 30_000; each++) known.note(setFor(each, `10.0.${(each >> 8) & 255}.${each & 255}`));
     let found = 0;

@@ -11,7 +11,7 @@ const page = (text: string): OriginAnswer => ({
 const originThat = (fetch: Origin["fetch"]): Origin => ({ url: "http://origin.test", fetch });
 
 describe("a fetch that others may wait for", () => {
-  test("lets them go at once if it ends by a bug", async () => {
+  test("releases them at once if a bug ends it", async () => {
     const pop = new PopUnderTest();
     let asked = 0;
     const ask = pop.start(
@@ -26,7 +26,7 @@ describe("a fetch that others may wait for", () => {
     await pop.finish();
   });
 
-  test("lets them go at once if the bug is in the validation of a page", async () => {
+  test("releases them at once if a bug ends a validation", async () => {
     const pop = new PopUnderTest();
     const fields = { "cache-control": "max-age=60", "content-length": "2", etag: '"v1"' };
     let asked = 0;
@@ -78,7 +78,7 @@ describe("a fetch that others may wait for", () => {
     expect((await pop.head(ask("/a"))).headers.get("x-cache")).toBe("HIT");
   });
 
-  test("is joined by nobody once it has failed, however long a stored page takes to stand in", async () => {
+  test("is not joined once it has failed, however long the stale page takes", async () => {
     const pop = new PopUnderTest();
     const fields = { "cache-control": "max-age=60, stale-if-error=60", "content-length": "2" };
     let asked = 0;

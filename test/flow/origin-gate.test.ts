@@ -25,7 +25,7 @@ test("a request that asks the origin twice waits as long as it may each time", a
   expect(await second).not.toBeNull();
 });
 
-test("a full queue gives up its last place, whoever has come, left or moved up before", async () => {
+test("a full queue gives up its last place, whatever happened in it before", async () => {
   const random = chances(seed);
   const clock = new ManualClock(0);
   const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 4 } };

@@ -13,7 +13,7 @@ test("a failure of a request that was sent before the last answer does not count
   expect(state.isDown(36)).toBe(true);
 });
 
-test("it remembers no more paths than are needed", () => {
+test("it remembers only as many paths as it needs", () => {
   const state = new OriginState(3, 30_000);
   for (let path = 0; path < 1000; path++) state.noteFailure(`/${path}`, path, path);
   expect(state.isDown(1000)).toBe(true);
@@ -21,7 +21,7 @@ test("it remembers no more paths than are needed", () => {
   expect(state.mayAsk(1002)).toBe(true);
 });
 
-test("an origin without news for a minute and the longest time of an answer is asked again by everybody", () => {
+test("after a minute and the longest answer time without news, every request asks the origin again", () => {
   const state = new OriginState(1, 30_000);
   state.noteFailure("/a", 0, 0);
   expect(state.isDown(89_999)).toBe(true);
@@ -48,7 +48,7 @@ function talkingStates() {
   return { one: one!, other: other!, told };
 }
 
-test("while everything is answered, nobody tells anything, and one path that fails is told once", () => {
+test("while everything is answered, isolates send nothing; a failing path is reported once", () => {
   const { one, other, told } = talkingStates();
   for (let now = 0; now < 100; now++) (now % 2 ? one : other).noteAnswer(now);
   expect(told).toEqual([]);
@@ -57,7 +57,7 @@ test("while everything is answered, nobody tells anything, and one path that fai
   expect([one.isDown(300), other.isDown(300)]).toEqual([false, false]);
 });
 
-test("who has had an answer since says so to one that counts an older failure", () => {
+test("an isolate that has had an answer since tells one that counts an older failure", () => {
   const { one, other, told } = talkingStates();
   other.noteAnswer(20);
   one.noteFailure("/a", 5, 30);
@@ -71,7 +71,7 @@ test("who has had an answer since says so to one that counts an older failure", 
   expect([one.isDown(40), other.isDown(40)]).toEqual([true, true]);
 });
 
-test("of what others tell, no more paths are kept than are needed, and a belief ends for all at the same time", () => {
+test("an isolate keeps only as many reported paths as it needs, and all isolates forget at the same time", () => {
   const { one, other } = talkingStates();
   one.noteFailure("/a", 0, 0);
   one.noteFailure("/b", 0, 5);

@@ -53,7 +53,7 @@ describe("a part of a page that only the shared tier has", () => {
     return start(memoryBytes);
   }
 
-  test("is cut out of it as fast as the client reads, so that memory holds a few pieces of the page", async () => {
+  test("is cut as fast as the client reads, so that memory holds only a few pieces of the page", async () => {
     const ask = await startWithPage();
     const answer = await ask("bytes=5-94");
     expect([answer.status, answer.headers.get("content-range")]).toEqual([206, "bytes 5-94/100"]);
@@ -68,14 +68,14 @@ describe("a part of a page that only the shared tier has", () => {
     ["bytes=10-19", "0123456789", 2],
     ["bytes=9-10", "90", 2],
     ["bytes=-1", "9", 10],
-  ])("is sent once its bytes have come, and the rest is not read: %s", async (range, body, read) => {
+  ])("is sent once its bytes have arrived, and the rest is not read: %s", async (range, body, read) => {
     const ask = await startWithPage();
     expect(await pop.text(await ask(range))).toBe(body);
     await pop.finish();
     expect([page.read, page.isCancelled]).toEqual([read, true]);
   });
 
-  test("may be one of several, which are cut out of it while it comes once", async () => {
+  test("may be one of several, which are cut from one reading of the page", async () => {
     const ask = await startWithPage();
     const answer = await ask("bytes=1-2,9-11,55-56");
     expect([answer.status, answer.headers.get("content-type")]).toEqual([206, expect.stringMatching(/^multipart/)]);
@@ -90,7 +90,7 @@ describe("a part of a page that only the shared tier has", () => {
     expect([lookUps, page.read]).toEqual([1, 6]);
   });
 
-  test("is not cut where several would need the page more than once: all of it is sent", async () => {
+  test("is not cut if several parts would need the page twice: the whole page is sent", async () => {
     const ask = await startWithPage();
     const answer = await ask("bytes=50-51,1-2");
     expect([answer.status, await pop.text(answer)]).toEqual([200, BODY]);
@@ -143,7 +143,7 @@ describe("a part of a page that only the shared tier has", () => {
       return ask;
     }
 
-    test("is cut out of it while the origin is asked, for which the page is read once, however many parts are asked for", async () => {
+    test("is cut after the origin was asked, from one reading of the page, however many parts are requested", async () => {
       const ask = await startStale();
       const parts = [await ask("bytes=5-94"), await ask("bytes=10-19")];
       await origin.hasSeen("/a", 2);
@@ -164,7 +164,7 @@ describe("a part of a page that only the shared tier has", () => {
       expect(origin.seen).toHaveLength(2);
     });
 
-    test("is fetched as new if the page is gone when the origin is to be asked", async () => {
+    test("is fetched like a new page if the page is gone before the origin is asked", async () => {
       const ask = await startStale();
       origin.reply("/a", [{ fields: { ...fields, "cache-control": cacheControl }, body: BODY }]);
       laterLookUps = Promise.withResolvers();
@@ -193,7 +193,7 @@ describe("a part of a page that only the shared tier has", () => {
       expect(origin.seen[1]!.fields["if-none-match"]).toBe(undefined);
     });
 
-    test("or all of it is sent as it comes where the client takes it stale", async () => {
+    test("is sent as it arrives, like the whole page, if the client accepts it stale", async () => {
       const ask = await startStale();
       origin.reply("/a", [{ fields: { ...fields, "cache-control": "max-age=60" }, body: BODY }]);
       const fetched = await ask("bytes=0-0", { "cache-control": "no-cache" });

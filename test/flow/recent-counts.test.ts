@@ -11,7 +11,7 @@ describe("recent counts", () => {
     [360_000, 3],
     [1_800_000, 1],
     [Number.MAX_SAFE_INTEGER, 1],
-  ])("eight of them and one more after %i ms are %i", (ms, count) => {
+  ])("eight and one more after %i ms are %i", (ms, count) => {
     const counted = counts();
     for (let each = 0; each < 8; each++) counted.count("192.0.2.7", 0);
     expect(counted.count("192.0.2.7", ms)).toBe(count);
@@ -23,7 +23,7 @@ describe("recent counts", () => {
     expect(counted.count("192.0.2.7", 0)).toBe(255);
   });
 
-  test("are told apart among 10,000 keys that come five times each", () => {
+  test("are separate for 10,000 keys that come five times each", () => {
     const counted = counts();
     const network = (index: number) => `10.0.${index >> 8}.${index & 255}`;
     for (let round = 0; round < 5; round++) for (let each = 0; each < 10_000; each++) counted.count(network(each), 0);

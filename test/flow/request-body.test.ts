@@ -24,14 +24,14 @@ describe("the body of a request", () => {
     ["x".repeat(9), false],
     ["x".repeat(10), false],
     ["x".repeat(11), true],
-  ])("in chunks, %s, is over ten bytes when they have come: %j", async (text, isTooLarge) => {
+  ])("in chunks, %s, exceeds ten bytes when they have arrived: %j", async (text, isTooLarge) => {
     const body = requestBody(post(text, null), 10, memoryBodies, background);
     expect(body.isTooLarge()).toBe(false);
     const read = await new Response(streamOf(body.stream!)).text().catch(() => "cut off");
     expect({ read, isTooLarge: body.isTooLarge() }).toEqual({ read: isTooLarge ? "cut off" : text, isTooLarge });
   });
 
-  test("in chunks has broken off once its source has failed, and not if the origin takes no more", async () => {
+  test("in chunks counts as cut off if its source failed, and not if the origin stops reading", async () => {
     const broken = new ReadableStream({ pull: (body) => body.error(new Error("the client has left")) });
     const request = new Request("http://www.example.test/", { method: "POST", body: broken, duplex: "half" } as never);
     const cut = requestBody(request, 10, memoryBodies, background);

@@ -5,7 +5,7 @@ import type { Route } from "../../worker/rules/key/route.ts";
 
 const place = (route: string, folder = "/") => ({ route, folder });
 
-test("second looks are at most ten, and a tenth of the answers to other fetches", () => {
+test("there are at most ten second looks at once, and one for ten other fetches", () => {
   const looks = new SecondLooks();
   const taken = (): number => {
     let count = 0;
@@ -20,7 +20,7 @@ test("second looks are at most ten, and a tenth of the answers to other fetches"
   expect(taken()).toBe(0);
 });
 
-test("at most 32 fields are marked at a time, each until its end", () => {
+test("at most 32 fields are marked at a time, each until its time ends", () => {
   const looks = new SecondLooks();
   expect(looks.hasMarks).toBe(false);
   for (let field = 1; field <= 32; field++) expect(looks.mark(place("/a"), `x-${field}`, 1000, 0)).toBe(true);
@@ -34,7 +34,7 @@ test("at most 32 fields are marked at a time, each until its end", () => {
   expect(looks.markedField(place("/a"), (field) => field === "x-32", 1999)).toBe("x-32");
 });
 
-test("a field that chooses in four folders of a route is marked on the whole route", () => {
+test("a field that changes pages in four folders of a route is marked on the whole route", () => {
   const looks = new SecondLooks();
   const isMarked = (folder: string) => looks.markedField(place("/*", folder), () => true, 0) !== undefined;
   for (const folder of ["/a/", "/b/", "/c/"]) looks.mark(place("/*", folder), "x-a", 1000, 0);

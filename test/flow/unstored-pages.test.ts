@@ -20,7 +20,7 @@ describe("UnstoredPages", () => {
     expect(pages.has(page("a"), HOUR_MS)).toBe(true);
   });
 
-  test("holds 2000 pages: the one that was remembered first goes first", () => {
+  test("holds 2000 pages and forgets the oldest first", () => {
     const pages = new UnstoredPages();
     for (let number = 0; number < 2000; number++) pages.remember(page(`${number}`), 0);
     pages.remember(page("0"), 0);

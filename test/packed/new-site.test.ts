@@ -50,7 +50,7 @@ async function readManifest(where: string): Promise<Manifest> {
 }
 
 describe("npm install and npx tidemark init in an empty folder", () => {
-  test("needs nothing but the package, and writes down the tools in the versions that are tested", async () => {
+  test("needs only the package, and records the tools in their tested versions", async () => {
     expect(initialized).toMatchObject({ exit: 0, stdout: expect.stringContaining("written    wrangler.toml") });
     const { devDependencies: tested } = await readManifest(ROOT);
     const { scripts, dependencies, devDependencies } = await readManifest(folder);
@@ -108,7 +108,7 @@ describe("wrangler dev in that project", { tags: ["deep"] }, () => {
     await origin.goDown();
   });
 
-  test("stores pages, and takes up an edit of tidemark.config.ts once the check lets it", async () => {
+  test("stores pages, and uses an edit of tidemark.config.ts once the check accepts it", async () => {
     origin.setDefaultReply({ fields: { "cache-control": "public, max-age=600" }, body: "page" });
     expect(await ask("/a")).toMatchObject({ status: 200, fields: { "x-cache": "MISS" } });
     expect(await ask("/a")).toMatchObject({ fields: { "x-cache": "HIT" } });

@@ -82,7 +82,7 @@ describe("what is published", () => {
     expect(installed.buildWords.replaceAll(/^npm warn .*$/gm, "")).not.toMatch(/warn|error/i);
   });
 
-  test("The tarball holds the build, its licences, the docs and what names the package", () => {
+  test("The tarball holds the build, its licences, the docs and the package's metadata", () => {
     const outside = installed.packed.filter((path) => !/^(dist\/package|docs)\//.test(path));
     expect(outside.filter((path) => path !== "README.md")).toEqual(["LICENSE", "package.json"]);
     expect(installed.packed.filter((path) => path.includes("licenses"))).toEqual(
@@ -306,7 +306,7 @@ describe("the SDK, installed", () => {
     },
   );
 
-  test("Its types are there for both kinds of modules, and know what is wrong", { tags: ["deep"] }, async () => {
+  test("Its types exist for both kinds of modules, and reject wrong calls", { tags: ["deep"] }, async () => {
     const { folder } = installed;
     const names = "createPurger, PurgeRejected, type PurgeRequest, type Receipt, tagResponse";
     const lines = `
@@ -445,7 +445,7 @@ describe("the entries for frameworks, installed", () => {
     ]);
   });
 
-  test("their types are there without those of a framework, and know what is wrong", { tags: ["deep"] }, async () => {
+  test("their types exist without a framework's types, and reject wrong calls", { tags: ["deep"] }, async () => {
     const { folder } = installed;
     const lines = `
 import { createPurger, type Receipt } from "tidemark";
@@ -501,7 +501,7 @@ describe("the command, installed", () => {
     expect(stdout).toMatch(line);
   });
 
-  test("startCdn, which imports nothing of the kind until it is called, says the same", {
+  test("startCdn, which imports them only when it is called, says the same", {
     tags: ["deep"],
   }, async () => {
     const script = `
@@ -599,7 +599,7 @@ describe("the simulated CDN, installed", () => {
     expect(outputFiles[0]?.text).toContain("expect.extend(");
   });
 
-  test("Its types are there, those of the matchers too, and know what is wrong", { tags: ["deep"] }, async () => {
+  test("Its types and those of the matchers exist, and reject wrong calls", { tags: ["deep"] }, async () => {
     const folder = await folderWith(installed, "tests-with-types", ["vitest", "@types/node"]);
     await writeFile(
       join(folder, "types.mts"),
@@ -660,7 +660,7 @@ describe("the worker, installed", () => {
     }
   });
 
-  test("Its types are there, and know what is wrong", { tags: ["deep"] }, async () => {
+  test("Its types exist, and reject wrong calls", { tags: ["deep"] }, async () => {
     const folder = await folderWith(installed, "owner-with-types", ["@cloudflare/workers-types"]);
     await writeFile(
       join(folder, "index.ts"),

@@ -63,7 +63,7 @@ describe("beside a miniflare that a later wrangler has brought", () => {
     expect(stderr).toContain(`\n\n  npm install --save-dev miniflare@${miniflare}\n`);
   });
 
-  test("check as wrangler's build command says the same, and keeps nothing from being deployed", {
+  test("check as wrangler's build command says the same, and does not stop the deployment", {
     tags: ["deep"],
   }, async () => {
     const { exit, stderr } = await checkUnder({ WRANGLER_COMMAND: "deploy" });

@@ -22,7 +22,7 @@ class ToldLog implements PurgeLogWriter {
   }
 }
 
-describe("a key that an unsafe request has put out of date", () => {
+describe("a key that an unsafe request has invalidated", () => {
   let scheduler: Scheduler;
   let log: ToldLog;
   let invalidations: LogInvalidations;
@@ -56,7 +56,7 @@ describe("a key that an unsafe request has put out of date", () => {
     ]);
   });
 
-  test("is appended once in a lease, and again when the lease is over if it was invalidated again", async () => {
+  test("is appended once in a lease, and again after the lease if it was invalidated again", async () => {
     for (let index = 0; index < 100; index++) tell("//h/a");
     await scheduler.advance(LEASE_MS - 1);
     expect(log.told).toEqual([["//h/a"]]);
@@ -86,7 +86,7 @@ describe("a key that an unsafe request has put out of date", () => {
     expect(log.told).toEqual([["//h/a"], ["//h/b", "//h/c"], ["//h/a", "//h/b", "//h/d"]]);
   });
 
-  test("that has waited counts as told in the lease in which it is appended", async () => {
+  test("that has waited counts for the lease in which it is appended", async () => {
     tell("//h/a");
     tell("//h/a");
     await scheduler.advance(LEASE_MS);
@@ -97,7 +97,7 @@ describe("a key that an unsafe request has put out of date", () => {
     expect(log.told).toHaveLength(3);
   });
 
-  test("causes at most 16 appends in a lease, and one more for all the rest when the lease is over", async () => {
+  test("causes at most 16 appends in a lease, and one more for all the rest after the lease", async () => {
     for (let index = 0; index < 200; index++) tell(`//h/${index}`);
     await scheduler.advance(LEASE_MS - 1);
     expect(log.told).toHaveLength(16);
@@ -148,7 +148,7 @@ describe("a key that an unsafe request has put out of date", () => {
     expect(dropped()).toBe(0);
   });
 
-  test("is appended with the next key, if the request that was to append it was cancelled", async () => {
+  test("is appended with the next key if the request that should append it was cancelled", async () => {
     const dies = { now: () => scheduler.now(), wait: () => ({ over: new Promise<void>(() => {}), cancel: () => {} }) };
     invalidations = new LogInvalidations(log, dies, LEASE_MS, { report: (event) => void events.push(event) });
     tell("//h/a");

@@ -56,14 +56,14 @@ describe("the archive for Linux", { tags: ["deep"], timeout: 600_000 }, () => {
     expect(unpacked.reduce((sum, size) => sum + size)).toBeLessThan(140e6);
   });
 
-  test("knows its version without any other program, also by a link where there is a readlink", async () => {
+  test("knows its version without any other program, even through a link if there is a readlink", async () => {
     const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
     expect(call(["--version"])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: "" });
     await succeed("ln", ["--symbolic", tidemark, join(folder, "linked")]);
     expect(await succeed(join(folder, "linked"), ["--version"])).toBe(`${version}\n`);
   });
 
-  test("says of the commands for development that it cannot run them, and what can", () => {
+  test("says which commands for development it cannot run, and what can", () => {
     for (const [args, peers] of [
       [["dev"], "miniflare, esbuild"],
       [["check", "--config", "wrangler.toml"], "miniflare, esbuild, wrangler"],
@@ -133,7 +133,7 @@ describe("the archive for Linux", { tags: ["deep"], timeout: 600_000 }, () => {
     }
   });
 
-  test("carries what a server may need: the libraries of a shared log, and of certificates by ACME", async () => {
+  test("contains the libraries for a shared log and for certificates by ACME", async () => {
     const nobody = `127.0.0.1:${await freePort()}`;
     const says = async (text: RegExp, ...args: readonly string[]) => {
       const server = spawn(tidemark, ["serve", "--origin", origin.url, "--listen", "127.0.0.1:0", ...args], {
@@ -169,7 +169,7 @@ describe("the archive for Linux", { tags: ["deep"], timeout: 600_000 }, () => {
   });
 });
 
-test("a package without the text of its licence is named with what it says of it", () => {
+test("a package without a licence text is named with its licence's name", () => {
   const node = { name: "node", version: "24.0.0", licence: "MIT", text: "The terms\r\nof Node\n" };
   const text = thirdPartiesText([{ name: "a", version: "1.0.0", licence: "ISC", text: null }, node]);
   expect(text).toContain("a 1.0.0 (ISC)\n\nIts package has no text of the licence. It says: ISC.\n");

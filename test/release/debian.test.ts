@@ -140,7 +140,7 @@ describe.skipIf(because !== null)(
 );
 
 describe("the unit of the Debian package", () => {
-  test("is that of the docs, with other places, options from a variable, and a user that stays", () => {
+  test("is that of the docs, with other paths, options from a variable, and a permanent user", () => {
     const added = (one: string, other: string) => one.split("\n").filter((line) => !other.split("\n").includes(line));
     const unit = unitOfPackage(inDocs);
     expect(added(unit, inDocs)).toEqual([
@@ -155,7 +155,7 @@ describe("the unit of the Debian package", () => {
     expect(added(inDocs, unit)).toHaveLength(8);
   });
 
-  test("names itself what DynamicUser=yes implies in that of the docs (systemd.exec(5))", () => {
+  test("states the settings that DynamicUser=yes implies in that of the docs (systemd.exec(5))", () => {
     expect(unitOfPackage(inDocs).split("\n")).toEqual(
       expect.arrayContaining([
         "ProtectSystem=strict",
@@ -168,7 +168,7 @@ describe("the unit of the Debian package", () => {
     );
   });
 
-  test("is refused if the docs have changed where it differs", () => {
+  test("is refused if the docs have changed at a place where it differs", () => {
     expect(() => unitOfPackage(inDocs.replace("--cache /var/cache/tidemark", "--cache /srv"))).toThrow(
       /without-socket\.service must have once: --cache \/var\/cache\/tidemark/,
     );

@@ -70,7 +70,7 @@ describe("the image", { tags: ["deep"], timeout: 600_000 }, () => {
     rmSync(root, { recursive: true });
   });
 
-  test.each(["amd64", "arm64"])("for %s takes less than 60 MB, and its blobs are what is said of them", async (cpu) => {
+  test.each(["amd64", "arm64"])("for %s takes less than 60 MB, and its blobs match their digests", async (cpu) => {
     const { config, layers } = image.manifestFor(cpu);
     expect(layers.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(60e6);
     const { rootfs } = read<Config>(image.blob(config));

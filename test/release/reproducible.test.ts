@@ -69,7 +69,7 @@ test("a tar depends on the files alone: not on their order, dates and modes", as
   expect(await tarOf(["b", "a"], 0o644, 1, "another")).not.toBe(tar);
 });
 
-test("a release that is not a dry run is refused, and the owner is told what to do", { tags: ["gate"] }, () => {
+test("a release that is not a dry run is refused, with the steps to take", { tags: ["gate"] }, () => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ["release/release-command.ts"], { encoding: "utf8" });
   expect([status, stdout]).toEqual([1, ""]);
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };

@@ -52,6 +52,6 @@ test("each report to the ledger is a data point where the dataset is bound", asy
   }
 });
 
-test("nothing is written where it is not, and the isolate reports all the same", async () => {
+test("without the dataset nothing is written, and the isolate still reports", async () => {
   expect(await pointsAfterReport(false)).toEqual([]);
 });

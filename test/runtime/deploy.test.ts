@@ -63,7 +63,7 @@ describe("what wrangler would deploy", () => {
     }
   });
 
-  test("has the settings of its site, and not what checks them, which the bundle of its config does have", async () => {
+  test("has its site's settings but not their checks, which the bundle of its config has", async () => {
     const words = "is not a duration";
     expect(codeOf(deployed)).toContain("/plog/:slug");
     expect(codeOf(deployed)).not.toContain(words);
@@ -76,7 +76,7 @@ describe("what wrangler would deploy", () => {
     expect(codeOf(other)).not.toContain(page);
   });
 
-  test("has the doors that the site opens, and little more weight with all of them", {
+  test("has the site's doors, and weighs little more with all of them", {
     tags: ["deep"],
     timeout: 60_000,
   }, () => {
@@ -93,15 +93,15 @@ describe("what wrangler would deploy", () => {
     expect(weightOf(withAll.modules[CONTROL]!)).toBeLessThan(MAX_CONTROL_BYTES_WITH_DOORS);
   });
 
-  test("is not built of a site with a mistake", { tags: ["deep"], timeout: 60_000 }, () => {
+  test("is not built from a site with a mistake", { tags: ["deep"], timeout: 60_000 }, () => {
     expect(() => buildEdge({ routes: [{ match: "/a", ttl: 5 }] })).toThrow('routes[0].ttl: has no unit: write "5s"');
     expect(() => buildEdge({ compression: {} })).toThrow("compression: is only for tidemark serve");
     expect(() => buildEdge({ origin: { url: ["https://a.example", "https://b.example"] } })).toThrow(
-      "origin.url: can name several addresses only for tidemark serve",
+      "origin.url: can name several addresses only under tidemark serve",
     );
   });
 
-  test("has no path that sets its clock, which the bundle for tests does have", async () => {
+  test("has no path that sets its clock, unlike the bundle for tests", async () => {
     expect(codeOf(deployed)).not.toContain("_virtual-time");
     expect(await bundleWorker("local/runtime/virtual-time.worker.ts")).toContain("_virtual-time");
   });
@@ -145,7 +145,7 @@ describe("what wrangler would deploy", () => {
       expect(await ask("/about")).toMatchObject({ fields: { "x-cache": "HIT" } });
     });
 
-    test("a repeated purge is carried out by the log's own alarm", async () => {
+    test("the log's own alarm repeats a purge", async () => {
       const purge = async (body: object): Promise<number> => {
         const fields = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
         const request = { method: "POST", path: "/_tidemark/purge", fields, body: JSON.stringify(body) };

@@ -51,7 +51,7 @@ function request(lines: readonly string[], body = ""): string {
 /** Requests whose second half would be a request of its own to a reader with another rule. */
 const SMUGGLED = `GET /smuggled HTTP/1.1\r\n${HOST_LINE}\r\n\r\n`;
 
-describe("what is ambiguous is refused, or goes on without the ambiguity", () => {
+describe("an ambiguous request is refused, or forwarded without the ambiguity", () => {
   const post = () => [`POST ${path} HTTP/1.1`, HOST_LINE];
   test.each<{ name: string; bytes: () => string }>([
     {
@@ -85,7 +85,7 @@ describe("what is ambiguous is refused, or goes on without the ambiguity", () =>
       bytes: () => request([...post(), `Content-Length: 0x${SMUGGLED.length.toString(16)}`], SMUGGLED),
     },
     {
-      name: "a length that no number holds",
+      name: "a length too large for a number",
       bytes: () => request([...post(), "Content-Length: 18446744073709551616"], SMUGGLED),
     },
     {
@@ -113,7 +113,7 @@ describe("what is ambiguous is refused, or goes on without the ambiguity", () =>
       bytes: () => request([...post(), "Transfer-Encoding:\u000bchunked"], `0\r\n\r\n${SMUGGLED}`),
     },
     {
-      name: "a chunk size that is none",
+      name: "an invalid chunk size",
       bytes: () => request([...post(), "Transfer-Encoding: chunked"], `0x5\r\nhello\r\n0\r\n\r\n${SMUGGLED}`),
     },
     {

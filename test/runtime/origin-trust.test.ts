@@ -36,7 +36,7 @@ async function stop(): Promise<void> {
 const PAGE = "HTTP/1.1 200 OK\r\ncache-control: max-age=60\r\ncontent-length: 2\r\n\r\nok";
 const get = (path: string, fields = {}) => exchange(edge.url, agent, { path, fields });
 
-describe("an invalid answer is a clear error, and the next page comes", () => {
+describe("an invalid answer is a clear error, and the next page arrives", () => {
   let bytes = "";
   beforeAll(() => start((_, socket) => socket.end(bytes, "latin1")));
   afterAll(stop);
@@ -90,7 +90,7 @@ describe("bodies", () => {
     expect(stats.memory.bytes).toBeLessThan(2 * bomb.length);
   });
 
-  test("a body that drips for ever holds up nobody else, and one that never ends fills no memory", {
+  test("an endless slow body delays nobody else, and an endless body does not fill the memory", {
     tags: ["deep"],
   }, async () => {
     let sent = 0;

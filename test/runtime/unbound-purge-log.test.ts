@@ -48,7 +48,7 @@ describe("a worker without the binding PURGE_LOG", () => {
     expect(origin.countOf("/about")).toBe(3);
   });
 
-  test("passes what a visitor sends, too", async () => {
+  test("also forwards visitors' bodies", async () => {
     origin.reply("/form", { status: 201, body: "made" });
     expect(await ask("/form", "POST")).toMatchObject({ status: 201, body: "made" });
   });

@@ -114,7 +114,7 @@ describe("bodies", () => {
     expect((await readAll(await answered)).toString()).toBe("ok");
   });
 
-  test("chunks outrank a Content-Length beside them (RFC 9112 §6.3)", async () => {
+  test("chunks override a Content-Length beside them (RFC 9112 §6.3)", async () => {
     await start((_, socket) => {
       socket.write(respond(["content-length: 3", "transfer-encoding: chunked"], "6\r\nchunks\r\n0\r\n\r\n"));
     });
@@ -178,7 +178,7 @@ describe("the status line", () => {
     expect(hit).toEqual({ line: `HTTP/1.1 ${status} ${phrase}`, xCache: "HIT" });
   });
 
-  test("of what the edge answers itself has a reason phrase, too", { tags: ["deep"] }, async () => {
+  test("of the edge's own answers has a reason phrase", { tags: ["deep"] }, async () => {
     await start((_, socket) => {
       socket.write(respond(["cache-control: max-age=60", 'etag: "1"', "content-length: 2"], "ok"));
     });
@@ -190,7 +190,7 @@ describe("the status line", () => {
     expect((await statusLine("/b%00")).line).toBe("HTTP/1.1 400 Bad Request");
   });
 
-  test("of what is passed on is the origin's", { tags: ["deep"] }, async () => {
+  test("of a forwarded answer is the origin's", { tags: ["deep"] }, async () => {
     await start((_, socket) => {
       socket.write("HTTP/1.1 200 As The Origin Likes\r\ncache-control: no-store\r\ncontent-length: 2\r\n\r\nok");
     });
@@ -199,7 +199,7 @@ describe("the status line", () => {
 });
 
 describe("fields", () => {
-  test("several lines of Set-Cookie stay apart (RFC 9110 §5.3), and others may come as one", {
+  test("several lines of Set-Cookie stay separate (RFC 9110 §5.3), and other lines may be joined", {
     tags: ["deep"],
   }, async () => {
     await start((_, socket) => {

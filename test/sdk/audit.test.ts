@@ -54,7 +54,7 @@ test("A purger knows the status of a purge by its receipt or its number, and nul
   expect(asked).toEqual(["/_tidemark/purges/7", "/_tidemark/purges/7", "/_tidemark/purges/99"]);
 });
 
-test("A reading that finds the log silent is sent again, and a token that may not read is refused at once", async () => {
+test("A read that the silent log does not answer is sent again, and a token that may not read is refused at once", async () => {
   await using edge = await startFakeEdge(refuses("unavailable"), { json: record }, refuses("forbidden"));
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
 
@@ -66,7 +66,7 @@ test("A reading that finds the log silent is sent again, and a token that may no
   expect(edge.requests).toHaveLength(3);
 });
 
-test("A failed reading does not say that a purge may have happened", async () => {
+test("The error of a failed read does not say that a purge may have happened", async () => {
   const failures: {
     act: Act;
     type: typeof PurgeUnreachable | typeof PurgeTimeout;

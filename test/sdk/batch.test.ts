@@ -57,7 +57,7 @@ test("A batch with everything leaves out its other items", async () => {
   expect(cdn.calls).toEqual([{ everything: true }]);
 });
 
-test("Adding an item that cannot be right is a TypeError, and so is using a batch that is over", async () => {
+test("Adding an invalid item is a TypeError, and so is using a batch that has ended", async () => {
   const batch = createRecordingPurger().batch();
 
   expect(() => batch.tags("a b")).toThrow(/^batch\.tags: tags\[0\]: a tag must be printable ASCII/);
@@ -68,7 +68,7 @@ test("Adding an item that cannot be right is a TypeError, and so is using a batc
   await expect(batch.commit()).rejects.toThrow(/^batch\.commit: this batch has ended; begin another one$/);
 });
 
-test("A batch whose commit fails rejects with that error and is over", async () => {
+test("A batch whose commit fails rejects with that error and has ended", async () => {
   const cdn = createRecordingPurger();
   const error = new Error("the edge is away");
   cdn.failNext(error);
@@ -165,7 +165,7 @@ test("A batch of as many items as a purge may name is one purge, and with one mo
   expect(receipt?.receipts.map(({ seq }) => seq)).toEqual([2, 3]);
 });
 
-test("The items of one call stay in one purge, also if they were named before", async () => {
+test("The items of one call stay in one purge, even if they were named before", async () => {
   const cdn = createRecordingPurger();
 
   const receipt = await cdn
@@ -192,7 +192,7 @@ test("A call that is too large for one purge is divided, and the receipt names i
   expect(receipt?.divided).toEqual([{ items: large, purges: [0, 1, 2] }]);
 });
 
-test("A call that is divided leaves out what was named before", async () => {
+test("A divided call leaves out items that were named before", async () => {
   const cdn = createRecordingPurger();
 
   const receipt = await cdn.batch().tags("song:20000").tags(many(10_001, "song"), "song:20000").commit();
@@ -202,7 +202,7 @@ test("A call that is divided leaves out what was named before", async () => {
   expect(receipt?.divided).toMatchObject([{ purges: [0, 1] }]);
 });
 
-test("If the log is made anew between two purges, the receipt has the token of the new one", async () => {
+test("If the log is recreated between two purges, the receipt has the new log's token", async () => {
   const of = (logId: string, seq: number) => ({ json: { ...receiptBody, logId, seq, token: `${logId}.${seq}` } });
   await using edge = await startFakeEdge(of("old", 90), of("new", 1));
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
@@ -240,7 +240,7 @@ test("A batch is divided before its purges have more bytes than the edge reads",
   expect(receipt?.divided).toMatchObject([{ purges: [0, 1] }]);
 });
 
-test("A batch that is refreshed is divided by its URLs, and purges without URLs refresh nothing", async () => {
+test("A batch with refresh is divided by its URLs, and purges without URLs refresh nothing", async () => {
   const cdn = createRecordingPurger();
   const urls = many(51, "/song");
 
@@ -334,7 +334,7 @@ test("A batch whose second purge is refused sends the third, and its error has w
   expect(edge.requests[3]?.body).toEqual(edge.requests[1]?.body);
 });
 
-test("A batch whose token is wrong is not sent further, and all that was not sent counts as failed", async () => {
+test("A batch with a wrong token stops, and everything unsent counts as failed", async () => {
   await using edge = await startFakeEdge(refuses("unauthorized"));
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
 

@@ -40,17 +40,17 @@ const wrong: { name: string; make: () => unknown; message: RegExp }[] = [
   { name: "no number", make: () => tags.song(Number.NaN), message: /^tags\.song: argument 1 is NaN/ },
   { name: "an empty part", make: () => tags.line(1, ""), message: /^tags\.line: argument 2 is an empty string/ },
   {
-    name: "a function that makes no text",
+    name: "a function that returns no string",
     make: () => defineTags({ a: (() => 7) as unknown as () => string }).a(),
     message: /^tags\.a: 7 is not a valid tag: .*expected string/,
   },
   {
-    name: "a text that is not a tag",
+    name: "a string that is not a tag",
     make: () => defineTags({ a: "a,b" }),
     message: /^tags\.a: "a,b" is not a valid tag/,
   },
   {
-    name: "a vocabulary that is none",
+    name: "an invalid vocabulary",
     make: () => defineTags(null as unknown as Record<string, string>),
     message: /^defineTags: the first argument must be an object/,
   },

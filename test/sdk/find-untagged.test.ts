@@ -35,7 +35,7 @@ test.for([
   expect(shown).toEqual([harbour, night]);
 });
 
-test("A record can need several tags and be known by several texts, and fields and body can be given apart", async () => {
+test("A record can need several tags and have several texts, and fields and body can be given separately", async () => {
   const headers = new Headers({ "Cache-Tag": "song:1, artist:9" });
   const needs = (...tags: string[]) => ({ tags: () => tags, shows: () => ["/songs/1", "Lanterns"] });
 

@@ -32,7 +32,7 @@ const misuses: { name: string; call: (cdn: Loose) => Promise<unknown>; message: 
     message: /^purge: tags: .*expected array/,
   },
   {
-    name: "a text instead of a list of tags in a request",
+    name: "a string instead of a list of tags in a request",
     call: (cdn) => cdn.purge({ tags: "abc", urls: new Set(["/a"]) }),
     message: /^purge: tags: .*expected array/,
   },

@@ -132,7 +132,7 @@ test("Aborting the signal ends the question whether a receipt has settled", asyn
   await expect(receipt.settled({ signal: leaving.signal })).rejects.toBe(reason);
 });
 
-test("An edge that does not answer is asked for no longer than it may hold its answer, however late the purge settles", async () => {
+test("A silent edge is asked only as long as it may hold its answer, however late the purge settles", async () => {
   const clock = createVirtualClock();
   const asked = Promise.withResolvers<AbortSignal>();
   const fetch = async (url: string, { signal }: { signal?: AbortSignal }) => {

@@ -57,7 +57,7 @@ test("One receipt settles when all edges have, and has the receipt of each", asy
   expect(settled).toEqual(["eu", "all"]);
 });
 
-test("One receipt may settle sooner if that of each edge may which settles last", async () => {
+test("One receipt may settle sooner if the receipts of all edges that settle last may", async () => {
   for (const [inEu, inUs, may] of [
     [true, true, true],
     [undefined, true, true],
@@ -90,7 +90,7 @@ test("If an edge fails, the error says which, has the receipts of the others, an
   expect([...eu.requests, ...us.requests].map(({ body }) => body.id)).toEqual(Array(4).fill("id-1"));
 });
 
-test("An edge that is away for a moment is asked again, and the others are not", async () => {
+test("If one edge is away for a moment, only that edge is asked again", async () => {
   await using eu = await startFakeEdge(accepts);
   await using us = await startFakeEdge({ hangsUpAfterBytes: 0 }, refuses("unavailable"), accepts);
   await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint] });
@@ -200,7 +200,7 @@ test("The status of a receipt is asked of each edge by its own number, and has s
   expect(us.requests.slice(1).map(({ path }) => path)).toEqual(Array(3).fill("/_tidemark/purges/90"));
 });
 
-test("Several edges have no common trail and no common numbers", async () => {
+test("Several edges have separate trails and numbers", async () => {
   await using cdn = purgerUnderTest({ endpoints: ["http://a.test", "http://b.test"] });
 
   await expect(cdn.purges()).rejects.toThrow(/^purges: each edge has its own purge log/);

@@ -28,7 +28,7 @@ test("A purger reads the stats of a time and of a place", async () => {
   expect(edge.requests[0]?.headers.authorization).toBe(`Bearer ${TOKEN}`);
 });
 
-test("Stats that the log withholds for a moment are asked for again, and anything else is no stats", async () => {
+test("Stats are requested again if the log is silent for a moment, and anything else is not stats", async () => {
   await using edge = await startFakeEdge(refuses("unavailable"), { json: stats }, refuses("forbidden"), {
     json: { ...stats, scope: "isolate" },
   });
@@ -61,7 +61,7 @@ test.each([{ last: "1w" }, { last: "0h" }, { last: 7 }, { pop: "" }, { until: "2
   },
 );
 
-test("Several edges have no stats in common", async () => {
+test("Several edges have separate stats", async () => {
   await using cdn = purgerUnderTest({
     endpoints: [
       { endpoint: "http://127.0.0.1:9", token: TOKEN },

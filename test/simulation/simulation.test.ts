@@ -20,7 +20,7 @@ test("the same seed gives the same story", async () => {
   for (const seed of [7, 8, 9]) expect((await runWorld(seed)).story).toEqual((await runWorld(seed)).story);
 });
 
-test("a world leaves no storage behind that later worlds would carry", { tags: ["deep"] }, async () => {
+test("a world leaves no storage behind for later worlds", { tags: ["deep"] }, async () => {
   const live = () => queryObjects(AsyncLocalStorage, { format: "count" });
   await runWorld(1);
   const before = live();
@@ -28,7 +28,7 @@ test("a world leaves no storage behind that later worlds would carry", { tags: [
   expect(live()).toBeLessThanOrEqual(before);
 });
 
-test("what goes wrong is told by few steps, and goes wrong again by them alone", {
+test("a failure is reduced to few steps, which alone reproduce it", {
   tags: ["deep"],
   timeout: 60_000,
 }, async () => {
@@ -55,7 +55,7 @@ const UNCOVERED_MS = TOO_FAR_MS - 250;
 /** Worlds are tried until so many are late. */
 const LATE = byDepth({ test: 1, gate: 1, all: 2 });
 
-test("where the clocks of a PoP differ by more than the allowance, promises come true by so much later", async () => {
+test("if the clocks of a PoP differ by more than the allowance, promises hold later by the excess", async () => {
   const late: number[] = [];
   for (let seed = 1; seed <= WORLDS && late.length < LATE; seed++) {
     const { broken } = await new World(seed, { popSkewMs: TOO_FAR_MS }).run();

@@ -36,7 +36,7 @@ describe("a route that never matches is found", () => {
   });
 });
 
-describe("a route that can match is not taken for one", () => {
+describe("a route that can match is not reported", () => {
   test.each([
     ["/admin/*", "/*"],
     ["/plog/*", "/plog"],
@@ -61,7 +61,7 @@ describe("a route that can match is not taken for one", () => {
   ])("%s before %s", (earlier, later) => expect(isShadowed(earlier, later)).toBe(false));
 });
 
-test("no path reaches a route that is said to be shadowed", () => {
+test("no path reaches a route that is reported as shadowed", () => {
   const segment = fc.constantFrom(
     "",
     "a",

@@ -18,7 +18,7 @@ function problemsOf(input: object): string[] {
   return [];
 }
 
-describe("a mistake in a site's rules is told with its place, its value and what to do", () => {
+describe("the error for a mistake in a site's rules has its place, its value and what to do", () => {
   test.each<[string, object, RegExp]>([
     ["no origin", {}, /^origin: .*found nothing/],
     [
@@ -27,7 +27,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
       /^origin: is not an address like .* without a path; found "https:\/\/origin/,
     ],
     [
-      "an origin that is no URL",
+      "an origin that is not a URL",
       { origin: "localhost:8000" },
       /^origin: is not an address like .*; found "localhost:8000"$/,
     ],
@@ -131,7 +131,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
       /^bypass\.cookies\[0\]: is not a pattern like \/session\/i, with no other flags than i, m, s and u/,
     ],
     [
-      "a bypass by something else than a name",
+      "a bypass by something that is not a name",
       { origin, bypass: { query: [7] } } as unknown as SiteInput,
       /^bypass\.query/,
     ],
@@ -208,11 +208,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
       { origin, routes: [{ match: "admin/*" }] },
       /^routes\[0\]\.match: does not start with \/; found "admin\/\*"/,
     ],
-    [
-      "a pattern that is none",
-      { origin, routes: [{ match: "/:" }] },
-      /^routes\[0\]\.match: is not a URLPattern pathname/,
-    ],
+    ["an invalid pattern", { origin, routes: [{ match: "/:" }] }, /^routes\[0\]\.match: is not a URLPattern pathname/],
     [
       "a duration with an unknown unit",
       { origin, routes: [{ match: "/a", ttl: "1 hour" }] },
@@ -259,7 +255,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
       /^routes\[0\]\.purge\.maxViewAgee: unknown key; did you mean maxViewAge\? Known here: maxViewAge, maxViewAgeImmutable$/,
     ],
     [
-      "a size that is none",
+      "an invalid size",
       { origin, limits: { storeBytes: "8 MB" } },
       /^limits\.storeBytes: is not a size: .*found "8 MB"$/,
     ],
@@ -311,7 +307,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
       /^heuristic\.fractoin: unknown key; did you mean fraction\?/,
     ],
     [
-      "a targeted field that is no field name",
+      "a targeted field that is not a field name",
       { origin, targetedField: "cdn cache" },
       /^targetedField: is not a field name; found "cdn cache"/,
     ],
@@ -393,7 +389,7 @@ describe("a mistake in a site's rules is told with its place, its value and what
     expect(problemsOf(input)).toEqual([expect.stringMatching(expected)]);
   });
 
-  test("all mistakes are told at once", () => {
+  test("all mistakes are reported at once", () => {
     expect(problemsOf({ hots: ["a"], routes: [{ match: "x" }] })).toHaveLength(3);
   });
 });
@@ -447,12 +443,12 @@ describe("a site that a build has checked", () => {
 
   test.each<[string, SiteOverrides]>([
     ["an origin with a path", { origin: `${origin}/app` }],
-    ["an origin that is no URL", { origin: "x".repeat(200) }],
+    ["an origin that is not a URL", { origin: "x".repeat(200) }],
     ["hosts that are none", { hosts: ["a b", "https://c.example.test/", "ok.example.test"] }],
     ["a public address that is none", { publicUrl: "www.example.test" }],
     ["the site itself as the origin", { origin: "https://www.example.test" }],
     ["all of them", { origin: "x", hosts: ["a/b"], publicUrl: "y" }],
-  ])("%s as an override is told in the same words", (_, overrides) => {
+  ])("%s as an override gets the same error", (_, overrides) => {
     const errorsOf = (compile: () => unknown) => {
       try {
         compile();
@@ -470,12 +466,12 @@ describe("a site that a build has checked", () => {
 /** The schema's types do not mark properties as readonly; the written types do. */
 type DeepReadonly<T> = T extends object ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> } : T;
 
-test("the written SiteInput says what the schema checks", () => {
+test("the type SiteInput and the schema agree", () => {
   expectTypeOf<DeepReadonly<SiteInput>>().toEqualTypeOf<DeepReadonly<z.input<typeof siteSchema>>>();
 });
 
 describe("compileSite", () => {
-  test("the defaults stand in one place and are filled in", () => {
+  test("the defaults are in one place and are filled in", () => {
     const site = compileSite({ origin }, {});
     expect(site).toMatchObject({ originUrl: origin, hosts: null, namesHosts: false, publicUrl: null });
     expect(site.limits).toEqual({
@@ -510,7 +506,7 @@ describe("compileSite", () => {
     expect(compileSite({ origin, purge: { push: true } }, {}).purge.keepViewMs).toBe(20_000);
   });
 
-  test("receipts have to count with the longest bound of a route that stores, or with the lease", () => {
+  test("receipts include the longest bound of a route that stores, or the lease", () => {
     const longest = (input: Omit<SiteInput, "origin">) => compileSite({ origin, ...input }, {}).purge.longestViewAgeMs;
     const route = (maxViewAge: string) => ({ match: "/a/*", purge: { maxViewAge } });
     expect(longest({ routes: [route("60s"), route("2m"), route("30s")] })).toBe(120_000);
@@ -522,7 +518,7 @@ describe("compileSite", () => {
     expect(() => longest({ routes: [route("3601s")] })).toThrow("is more than an hour, the maximum");
   });
 
-  test("what is immutable may be reached as late as its route says for all, for these, or as the site says", () => {
+  test("how late a purge may reach immutable pages is set by the route for all, for these, or by the site", () => {
     const purge = { maxViewAgeImmutable: "60s" };
     const site = compileSite(
       {
@@ -544,7 +540,7 @@ describe("compileSite", () => {
     ]);
   });
 
-  test("the environment outranks the file", () => {
+  test("the environment overrides the file", () => {
     const site = compileSite(
       { origin, hosts: ["a.example.test"] },
       { origin: "http://127.0.0.1:8000", hosts: ["B.example.test"], publicUrl: "https://www.example.test" },
@@ -556,7 +552,7 @@ describe("compileSite", () => {
     });
   });
 
-  test("hosts are compared as URLs have them, and the public address is one of them", () => {
+  test("hosts are compared in the form of URLs, and the public address is one of them", () => {
     const hosts = ["WWW.Example.test:443", "b\u00fccher.example", "localhost:8080"];
     expect(compileSite({ origin, hosts, publicUrl: "https://public.example.test" }, {}).hosts).toEqual([
       "www.example.test",
@@ -566,7 +562,7 @@ describe("compileSite", () => {
     ]);
   });
 
-  test("one defaultTtl is not for errors", () => {
+  test("a single defaultTtl does not apply to errors", () => {
     const [route] = compileSite({ origin, routes: [{ match: "/*", defaultTtl: "1h" }] }, {}).routes;
     expect([200, 301, 404, 410, 500].map((status) => route!.defaultTtlSeconds(status))).toEqual([
       3600,
@@ -577,7 +573,7 @@ describe("compileSite", () => {
     ]);
   });
 
-  test("the first route that matches wins, and what no route matches obeys the origin", () => {
+  test("the first route that matches applies, and without a route the origin decides", () => {
     const site = compileSite(
       {
         origin,
@@ -593,7 +589,7 @@ describe("compileSite", () => {
     expect(routeOf("/b")).toMatchObject({ pattern: null, pass: false, ttlSeconds: undefined });
   });
 
-  test("what is optional is off, and on with usual values", () => {
+  test("optional features are off, and have usual values when they are on", () => {
     const off = compileSite({ origin }, {});
     expect(off).toMatchObject({ heuristic: null, targetedFields: [], hiddenFields: ["surrogate-control"] });
     expect(off.routes[0]).toMatchObject({
@@ -615,7 +611,7 @@ describe("compileSite", () => {
     });
   });
 
-  test("a route's stale rules outrank the site's, one by one", () => {
+  test("a route's stale rules override the site's, one by one", () => {
     const site = compileSite(
       {
         origin,
@@ -698,7 +694,7 @@ describe("choices in the key", () => {
     expect(problemsOf({ origin, routes: [{ match: "/a", key }] })).toEqual([expect.stringMatching(message)]);
   });
 
-  test("they select beside the fields that a route keys by", () => {
+  test("choices select entries together with the fields that a route keys by", () => {
     const key = { fields: ["X-A"], cookies: { c: ["1"] }, languages: ["en"], country: true, device: true };
     const [route] = compileSite({ origin, routes: [{ match: "/a", key }] }, {}).routes;
     expect(route!.keyFields).toEqual(["x-a"]);
@@ -790,7 +786,7 @@ describe("bypass", () => {
     expect(JSON.stringify(site.settings)).toContain('{"User-Agent":["/bot/i","/^$/"]}');
   });
 
-  test("patterns are told from names, and every query from some", () => {
+  test("patterns are distinguished from names, and every query from some", () => {
     const routes = [
       { match: "/a", bypass: { cookies: [/^sid/i, "theme"], query: true } },
       { match: "/b", bypass: { query: false } },
@@ -820,7 +816,7 @@ describe("bypass", () => {
   });
 });
 
-describe("what is loosened is said at the start", () => {
+describe("loosened defences are reported at the start", () => {
   test.each<[string, readonly RouteInput[], readonly string[]]>([
     [
       "nothing",

@@ -38,7 +38,7 @@ const heads: readonly { name: string; head: Partial<StoredHead> }[] = [
     },
   },
   {
-    name: "a key and a log with the mark that stands between the parts",
+    name: "a key and a log that contain the separator",
     head: { key: "https://a.test/~b~", stamp: { logId: "~", seq: 1 } },
   },
   { name: "no stamp", head: { stamp: null } },
@@ -75,7 +75,7 @@ describe("the envelope", () => {
     expect(changedHead(opened(textOf(given), given.key)!, {})).toEqual(given);
   });
 
-  test("reads the version before, which has all purge keys of an entry", () => {
+  test("reads the previous version, which has all purge keys of an entry", () => {
     const all = ["*", "//www.example.test/a", "path:/a", "host:www.example.test", "#a"];
     const given = storedHead({ givenPurgeKeys: all });
     const head = opened(textOf(given).replace(/^4/, "3"))!;
@@ -97,7 +97,7 @@ describe("the envelope", () => {
 
   const text = textOf(PLAIN);
 
-  test("reads what the version before it wrote", () => {
+  test("reads entries of the previous version", () => {
     expect(changedHead(opened(text.replace(/^4/, "3"))!, {})).toEqual(PLAIN);
   });
 
@@ -114,7 +114,7 @@ describe("the envelope", () => {
   });
 
   test.each([["https://www.example.test/b"], [`${PLAIN.key}~`]])(
-    "takes an entry of another key for a miss: %s",
+    "treats an entry of another key as a miss: %s",
     (key) => {
       expect(readEnvelope(key, text)).toBeUndefined();
     },

@@ -13,7 +13,7 @@ function ask(map: EvictingMap<string>, key: string, bytes: number): boolean {
 }
 
 describe("EvictingMap", () => {
-  test("holds what it was given, within its bound, and tells of each entry that had to leave exactly once", () => {
+  test("holds its entries within its bound, and reports each evicted entry exactly once", () => {
     const step = fc.record({
       call: fc.constantFrom("ask", "replace", "resize", "delete", "admit"),
       key: fc.integer({ min: 0, max: 40 }).map(String),
@@ -73,7 +73,7 @@ describe("EvictingMap", () => {
     expect(hits / requests).toBeGreaterThan(0.95);
   });
 
-  test("what was just stored is there when it is requested next", () => {
+  test("an entry that was just stored is there for the next request", () => {
     const map = new EvictingMap<string>(100);
     for (let page = 0; page < 1000; page++) {
       for (let time = 0; time < 10; time++) ask(map, `popular ${page % 80}`, 1);
@@ -82,7 +82,7 @@ describe("EvictingMap", () => {
     }
   });
 
-  test("what was not admitted leaves everything as it is", () => {
+  test("an entry that is not admitted changes nothing", () => {
     const map = new EvictingMap<string>(100);
     for (let time = 0; time < 10; time++) for (let page = 0; page < 100; page++) ask(map, String(page), 1);
     const held = map.size;
@@ -90,7 +90,7 @@ describe("EvictingMap", () => {
     expect(map.size).toBe(held);
   });
 
-  test("all that is worth less stays if it would not make enough room", () => {
+  test("less valuable entries stay if evicting them would not make enough room", () => {
     const map = new EvictingMap<string>(100);
     map.set("established", "v", 10, true);
     map.set("new", "v", 14);
@@ -99,7 +99,7 @@ describe("EvictingMap", () => {
     expect(map.heldBytes).toBe(24);
   });
 
-  test("an entry that leaves after a halving is remembered by its halved count", () => {
+  test("an entry that is evicted after a halving is remembered with its halved count", () => {
     const map = new EvictingMap<string>(100);
     for (let time = 0; time < 15; time++) ask(map, "popular", 10);
     // Misses for others that do not fit halve all counts several times.
@@ -120,7 +120,7 @@ describe("EvictingMap", () => {
   test.each([
     ["replaced, with room for all", 50],
     ["replaced and evicted", 200],
-  ])("what is %s is not kept in memory", async (_, pages) => {
+  ])("a page that is %s is not kept in memory", async (_, pages) => {
     const map = new EvictingMap<object>(100);
     const put: WeakRef<object>[] = [];
     for (let round = 0; round < 20; round++) {

@@ -7,7 +7,7 @@ import { allTraffic } from "./eviction/traffic.ts";
 const REQUESTS = 30_000;
 const SEED = 1;
 
-describe("by requests memory and disk hold as much as the best online policy, or a point less", () => {
+describe("memory and disk have the hit ratio of the best online policy, or at most a point less", () => {
   test.for(inGate(5, allTraffic(REQUESTS, SEED)).map((traffic) => [traffic.name, traffic] as const))(
     "%s",
     ([, traffic]) => {

@@ -134,7 +134,7 @@ function contract(name: string, start: () => Promise<Subject>): void {
       for (const each of variants) expect(await bodyOf(each)).toBe(each);
     });
 
-    test("a body that is stored apart comes back whole or in part, and its entry without it", async () => {
+    test("a body that is stored separately comes back whole or in part, and its entry without it", async () => {
       const key = "https://www.example.test/large";
       const entry = { ...stored("/large", "0123456789", { bodyKey: `${key}\n1-a` }), body: null };
       const whole = new Blob(["0123456789"]).stream();
@@ -271,7 +271,7 @@ describe("the memory engine's shared tier fails in the same ways as the platform
     expect(await scheduler.settle(look(tier))).toBeUndefined();
   });
 
-  test("only where nothing is held can it say so at once", async () => {
+  test("it can answer at once only if nothing is stored", async () => {
     const scheduler = new Scheduler(1, 0);
     const tier = new MemorySharedTier(scheduler, { lostPuts: 0, evictions: 0, missesAtOnce: true });
     expect(tier.get(key)).toBeUndefined();

@@ -158,7 +158,7 @@ describe("a report", () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  test("says what the traffic is made of", () => {
+  test("describes the traffic", () => {
     expect(report.from).toBe("2026-10-05T00:01:18.000Z");
     expect(report.hours.reduce((sum, { requests }) => sum + requests, 0)).toBe(report.requests.all);
     expect(report.routes.map(({ path }) => path)).toEqual(
@@ -171,7 +171,7 @@ describe("a report", () => {
     expect(report.warm[0]!.url).toMatch(/^\/static\//);
   });
 
-  test("leaves what is personal, refused or written to the origin", () => {
+  test("leaves personal, refused and written pages to the origin", () => {
     expect(Object.fromEntries(report.routes.map(({ path, passBecause }) => [path, passBecause]))).toMatchObject({
       "/admin": "its name suggests personal pages",
       "/comments": "most of its requests change something",
@@ -195,12 +195,12 @@ describe("a report", () => {
     expect(warm.map(({ url }) => url)).toEqual(["/songs"]);
   });
 
-  test("finds the parameters that do not matter, and those that do", () => {
+  test("finds which parameters matter and which do not", () => {
     const verdicts = Object.fromEntries(report.parameters.map(({ name, verdict }) => [name, verdict]));
     expect(verdicts).toMatchObject({ q: "matters", session: "seems-idle", fbclid: "dropped", utm_campaign: "dropped" });
   });
 
-  test("tells how long the queries should be that are stored", () => {
+  test("suggests the longest query to store", () => {
     const { parameter, cutOffs, suggestedLength } = report.searches!;
     expect(parameter).toBe("/api/search?q");
     expect(cutOffs.map(({ hits }) => hits)).toEqual(cutOffs.map(({ hits }) => hits).toSorted((a, b) => a - b));
@@ -226,7 +226,7 @@ describe("a report", () => {
     expect(apart(other.prediction.hitRatio, report.prediction.hitRatio)).toBeLessThan(0.1);
   });
 
-  test("that is interrupted is of what was read until then", async () => {
+  test("that is interrupted covers the lines read so far", async () => {
     const ending = new AbortController();
     const partly = await analyseLogs({
       files: [log],
@@ -240,7 +240,7 @@ describe("a report", () => {
     expect(partly.requests.all).toBeLessThan(report.requests.all);
   });
 
-  test("of a cache's own log says what that cache answered", async () => {
+  test("of a cache's own log shows that cache's hit ratio", async () => {
     const file = join(folder, "cached.log");
     const line = (status: string) =>
       `192.0.2.7 - - [05/Oct/2026:00:00:01 +0000] "GET /a HTTP/1.1" 200 5 "-" "-" ${status}\n`;

@@ -38,7 +38,7 @@ describe("a sample of paths", () => {
     expect([all.takes(hostOf(1)), all.left, all.counted().estimate]).toEqual([true, 0, null]);
   });
 
-  test("takes a path that is asked for often, from then on", () => {
+  test("includes a popular path from then on", () => {
     const sample = new PageSample(1_000_000, 10);
     const taken = Array.from({ length: 15 }, () => sample.takes(hostOf(1)));
     expect(taken.filter(Boolean)).toHaveLength(5);

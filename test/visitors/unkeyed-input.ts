@@ -150,7 +150,7 @@ export const unkeyedInput: readonly Case[] = [
     }),
   ),
   {
-    name: "the country field counts only from a trusted proxy",
+    name: "a stranger's word in the field of a trusted proxy tells no country",
     site: BEHIND_PROXY,
     origin: ({ fields }) => page(`in ${fields["x-country"]}, ${fields["cf-ipcountry"]}`),
     first: { path: "/a", fields: { "cf-ipcountry": "DE" } },
@@ -287,7 +287,7 @@ export const unkeyedInput: readonly Case[] = [
     },
   },
   {
-    name: "an answer that only one origin's scripts may read is stored for that origin, even without Vary",
+    name: "what only one origin's scripts may read is stored for that origin, though Vary is silent",
     origin: ({ fields }) =>
       page("data", { "access-control-allow-origin": String(fields.origin ?? "https://own.example") }),
     first: { path: "/data", fields: { origin: "https://evil.example" } },

@@ -54,7 +54,7 @@ describe("a problem is found", { tags: ["deep"] }, () => {
       says: /routes\[0\]\.ttl: .*found "soon"/s,
     },
     {
-      name: "purges by address, which Workers do not take",
+      name: "purges by address, which Workers do not support",
       change: ["tidemark.config.ts", "hosts:", 'doors: { varnish: { from: ["192.0.2.7"] } }, hosts:'],
       says: /doors\.varnish\.from: is only for tidemark serve/s,
     },
@@ -171,7 +171,7 @@ describe("a warning is given", { tags: ["deep"] }, () => {
       says: /workers\.dev, where the Cache API stores nothing/,
     },
     {
-      name: "where a module is not found that wrangler may find",
+      name: "if a module is not found that wrangler may find",
       change: ["worker.ts", 'from "./tidemark.config.ts";', 'from "./tidemark.config.ts";\nimport "__MANIFEST";'],
       says: /could not be run here.*were not checked: .*worker\.ts:\d+:\d+: Could not resolve "__MANIFEST"/,
     },
@@ -183,7 +183,7 @@ describe("a warning is given", { tags: ["deep"] }, () => {
       says: /the edge answers for every name/,
     },
     {
-      name: "where a module throws for reasons of its own",
+      name: "if a module throws for its own reasons",
       change: [
         "worker.ts",
         "export default",
@@ -197,7 +197,7 @@ describe("a warning is given", { tags: ["deep"] }, () => {
 describe("the command", () => {
   const check = (...args: string[]) => tidemark({ args: ["check", ...args], env: { PATH: process.env.PATH! } });
 
-  test("ends with 0 and the size of the bundle where all is well", async () => {
+  test("exits with 0 and the size of the bundle if everything is right", async () => {
     const { exit, stdout } = await startTidemark({ args: ["check", "--config", join(folder, "wrangler.toml")] });
     expect({ exit, stdout }).toEqual({
       exit: 0,
@@ -205,7 +205,7 @@ describe("the command", () => {
     });
   });
 
-  test("ends with 1 and the findings as JSON where something is wrong", { tags: ["deep"] }, async () => {
+  test("exits with 1 and the findings as JSON if something is wrong", { tags: ["deep"] }, async () => {
     await checkWith("tidemark.config.ts", "pass: true", "pas: true");
     const { exit, stdout } = await check("--json", "--config", join(folder, "wrangler.toml"));
     expect(exit).toBe(1);

@@ -35,7 +35,7 @@ async function outcomes(force = false): Promise<Record<string, string>> {
 describe("tidemark init --server", () => {
   const SERVER = [...FLAGS, "--server", "--pass", "/admin"];
 
-  test("writes a config, a unit and a token that nobody else may read, and no worker", async () => {
+  test("writes a config, a unit and a private token file, and no worker", async () => {
     const { exit, stdout } = await init(SERVER);
     expect(exit).toBe(0);
     const files = [".gitignore", "package.json", "tidemark.config.ts", "tidemark.env", "tidemark.service"];
@@ -48,7 +48,7 @@ describe("tidemark init --server", () => {
     expect(await manifest()).toMatchObject({ scripts: { serve: "tidemark serve", check: "tidemark check" } });
   });
 
-  test("keeps what is there, the token above all, and adds to package.json", async () => {
+  test("keeps existing files, above all the token, and adds to package.json", async () => {
     await put("package.json", '{"name":"shop","scripts":{"check":"eslint"},"dependencies":{"tidemark":"1.0.0"}}');
     await put("tidemark.env", "TIDEMARK_TOKEN=mine");
     expect((await init([...SERVER, "--force"])).stdout).toMatch(/completed {2}package\.json: added scripts\.serve\n/);
@@ -61,7 +61,7 @@ describe("tidemark init --server", () => {
     expect((await init(SERVER)).stdout).toMatch(/^kept {7}package\.json\nkept {7}tidemark\.config\.ts\n/);
   });
 
-  test("the unit is one that systemd reads (skipped where there is none)", async ({ skip }) => {
+  test("systemd accepts the unit (skipped without systemd)", async ({ skip }) => {
     const verify = () =>
       spawnSync("systemd-analyze", ["verify", join(folder, "tidemark.service")], { encoding: "utf8" });
     if (verify().error) skip("systemd-analyze is not installed");
@@ -102,7 +102,7 @@ describe("tidemark init", () => {
     expect(await Promise.all((await readdir(folder)).filter((each) => each !== "test").map(get))).toEqual(before);
   });
 
-  test("says of a config that is kept that it does not have the answers of this time", { tags: ["deep"] }, async () => {
+  test("says if a config that it keeps lacks the new answers", { tags: ["deep"] }, async () => {
     await outcomes();
     const said = async (...flags: string[]) =>
       (await init(["init", ...flags])).stdout.match(/^kept .*config\.ts.*$/m)?.[0];
@@ -117,7 +117,7 @@ describe("tidemark init", () => {
     );
   });
 
-  test("keeps what is there, and says so", async () => {
+  test("keeps existing files, and says so", async () => {
     await put("worker.ts", "// mine");
     await put("wrangler.toml", 'name = "mine"\n');
     await put(".dev.vars", "SECRET=1\n");
@@ -147,7 +147,7 @@ describe("tidemark init", () => {
     expect(await get("package.json")).toMatch(/^\{\n\t"name"/);
   });
 
-  test("decides for each of its tools' install scripts that it does not run, unless the owner has", async () => {
+  test("turns off the install scripts of its tools, unless the owner has decided", async () => {
     const lock = JSON.parse(await readFile("package-lock.json", "utf8")) as {
       packages: Record<string, { hasInstallScript?: boolean }>;
     };
@@ -162,7 +162,7 @@ describe("tidemark init", () => {
     expect((await manifest()).allowScripts).toEqual({ "esbuild@0.28.1": true, sharp: true, workerd: false });
   });
 
-  test("takes the place of npm's script that has no test", async () => {
+  test("replaces npm's placeholder script for tests", async () => {
     await put("package.json", JSON.stringify({ scripts: { test: 'echo "Error: no test specified" && exit 1' } }));
     await outcomes();
     expect((await manifest()).scripts).toMatchObject({ test: expect.stringContaining("vitest run") });
@@ -185,7 +185,7 @@ describe("tidemark init", () => {
   test.each([
     ["wrangler.jsonc", '{ "main": "src/index.ts" }'],
     ["wrangler.toml", 'main = "src/index.ts"\n'],
-  ])("puts a worker of its own in front of an app that has a %s, and leaves that alone", async (file, text) => {
+  ])("puts a separate worker in front of an app that has a %s, and does not change that", async (file, text) => {
     await put(file, text);
     await put("worker.ts", "// mine");
     await put("package.json", JSON.stringify({ name: "shop", scripts: { deploy: "wrangler deploy" } }));
@@ -393,7 +393,7 @@ describe.skipIf(!hasPython)(hasPython ? "at a terminal" : NOT_RUN, () => {
     return screen;
   }
 
-  test("it asks three things, and a wrong answer again", async () => {
+  test("it asks three questions, and repeats one after a wrong answer", async () => {
     const screen = await type(["init"], ["http://a/b", "www.example.com", "origin.example.com", "/admin"]);
     expect(screen).toContain("is not a host name like www.example.com");
     expect(screen).toContain("written    wrangler.toml");
@@ -403,7 +403,7 @@ describe.skipIf(!hasPython)(hasPython ? "at a terminal" : NOT_RUN, () => {
     }
   });
 
-  test("it asks where the site is also in an app that is a worker, and Enter stands for that worker", {
+  test("in an app that is a worker it also asks where the site is, and Enter means that worker", {
     tags: ["deep"],
   }, async () => {
     await put("wrangler.toml", 'name = "shop"\nmain = "src/index.ts"\n');
@@ -412,7 +412,7 @@ describe.skipIf(!hasPython)(hasPython ? "at a terminal" : NOT_RUN, () => {
     expect(await get("wrangler.edge.toml")).toContain('service = "shop"');
   });
 
-  test("it asks nothing where flags say all that is needed", { tags: ["deep"] }, async () => {
+  test("it asks nothing if flags say everything", { tags: ["deep"] }, async () => {
     const screen = await type(FLAGS, []);
     expect(screen).not.toContain("?");
     expect(screen).toContain("written    wrangler.toml");

@@ -59,7 +59,7 @@ describe.each(Object.entries(PLATFORMS))("doors on %s", (platform, start) => {
     expect(await newestPurge(edge)).toMatchObject({ items: [`https://${HOST}/about`] });
   });
 
-  test.each(Object.entries(DOOR_TOKENS))("the token of %s opens nothing else", async (name, [token]) => {
+  test.each(Object.entries(DOOR_TOKENS))("the token of %s is valid for nothing else", async (name, [token]) => {
     const fields = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const purge = { method: "POST", path: "/_tidemark/purge", fields, body: '{"everything":true}' };
     expect((await edge.ask(purge)).status).toBe(403);
@@ -93,13 +93,13 @@ describe.each(Object.entries(PLATFORMS))("without doors, on %s", (_, start) => {
     expect(await refetched(edge)).toEqual([]);
   });
 
-  test("no path is a door because every object has its name", async () => {
+  test("names that every object inherits are not doors", async () => {
     for (const name of ["constructor", "__proto__", "toString", ""]) {
       expect((await edge.ask({ path: `/_tidemark/doors/${name}/x` })).status).toBe(404);
     }
   });
 
-  test("the fields of other doors mean nothing in a PURGE", async () => {
+  test("the fields of other doors have no effect in a PURGE", async () => {
     const request = { method: "PURGE", path: "/about", fields: { "fastly-key": DOOR_TOKENS.fastly[0] } };
     expect((await edge.ask(request)).status).toBe(401);
     const fields = { authorization: `Bearer ${DOOR_TOKENS.varnish[0]}`, "xkey-purge": "about" };
@@ -107,7 +107,7 @@ describe.each(Object.entries(PLATFORMS))("without doors, on %s", (_, start) => {
     expect(await refetched(edge)).toEqual([]);
   });
 
-  test("a PURGE that means more than its URL is refused, and says what would read it", async () => {
+  test("a PURGE that names more than its URL is refused, and the answer says which door would read it", async () => {
     const authorization = `Bearer ${TOKEN}`;
     for (const fields of [{ xkey: "shop" }, { "x-magento-tags-pattern": ".*" }, { "x-purge-method": "regex" }]) {
       const answer = await edge.ask({ method: "PURGE", path: "/about", fields: { authorization, ...fields } });

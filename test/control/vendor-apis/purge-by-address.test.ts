@@ -39,7 +39,7 @@ describe("on one's own server, from an address of the site's", () => {
     expect(await refetched(edge!)).toContain("/about");
   });
 
-  test("tags are purged and bans are taken", async () => {
+  test("tags and bans are accepted", async () => {
     await open(site);
     expect((await edge!.ask({ ...PURGE, fields: { xkey: "shop" } })).status).toBe(200);
     expect(await newestPurge(edge!)).toMatchObject({ items: ["tag:shop"] });
@@ -48,14 +48,14 @@ describe("on one's own server, from an address of the site's", () => {
     expect(await newestPurge(edge!)).toMatchObject({ items: ["everything"] });
   });
 
-  test("a token that is sent counts, and the address does not", async () => {
+  test("if a token is sent, it counts instead of the address", async () => {
     await open(site);
     const authorization = "Bearer a-token-that-nobody-knows-0000000";
     expect((await edge!.ask({ ...PURGE, fields: { authorization } })).status).toBe(405);
     expect(await refetched(edge!)).toEqual([]);
   });
 
-  test.each(PROXIES)("a call with %s needs a token, because it may be anybody's", async (name) => {
+  test.each(PROXIES)("a call with %s needs a token, because anybody may have sent it", async (name) => {
     await open(site);
     const answer = await edge!.ask({ ...PURGE, fields: { [name]: HERE } });
     expect(answer).toMatchObject({
@@ -87,7 +87,7 @@ test.each<[string, Partial<SiteInput>]>([
   expect(await refetched(edge!)).toEqual([]);
 });
 
-test("where the platform tells no address, none stands for a token", async () => {
+test("if the platform tells no address, every call needs a token", async () => {
   await open({ doors: { varnish: { from: [HERE] } } }, "the memory engine");
   const answer = await edge!.ask(PURGE);
   expect(answer).toMatchObject({ status: 405, body: expect.stringContaining("this platform does not tell addresses") });

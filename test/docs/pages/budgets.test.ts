@@ -27,7 +27,7 @@ describe("the words of the pages", () => {
     expect(counts.filter(isTooLong)).toEqual([]);
   });
 
-  test("every budget is a page's", () => {
+  test("every budget belongs to a page", () => {
     expect(Object.keys(BUDGETS).filter((path) => !counts.some((each) => each.path === path))).toEqual([]);
   });
 

@@ -89,7 +89,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "Name a smaller `--disk`, or a larger disk. Pages get what is there.",
   },
   {
-    line: "each worker takes at most … connections, because a process may open … files here",
+    line: "each worker accepts at most … connections, because a process may open only … files here",
     source: "server/startup/connection-limit.ts",
     meaning: "Raise it by `LimitNOFILE=`, `--ulimit nofile=` or `ulimit -n`.",
   },
@@ -109,7 +109,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "`localhost`, an address, or a name such as `box.local`.",
   },
   {
-    line: "systemd has passed sockets to process …, and this is process …: start node itself",
+    line: "systemd passed its sockets to process …, but this is process …: let the unit start node itself",
     source: "server/supervisor/activated-sockets.ts",
     meaning: "The unit starts `npx` or a shell, and the sockets are not used.",
   },
@@ -139,7 +139,11 @@ export const OTHER_LINES: readonly OtherLine[] = [
     source: "server/connections/access-log.ts",
     meaning: "Up to 8 MiB in each worker wait; what is beyond is counted, and lost.",
   },
-  { line: "The access log … can be written again.", source: "server/connections/access-log.ts", meaning: "That is over." },
+  {
+    line: "The access log … can be written again.",
+    source: "server/connections/access-log.ts",
+    meaning: "That is over.",
+  },
   {
     line: "The access log … cannot be reopened, so the server still writes the old file: …",
     source: "server/connections/access-log.ts",
@@ -172,7 +176,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "A server is its own parent, perhaps through others. Such requests get 508.",
   },
   {
-    line: "All requests are answered by Node's own server, because the faster way fails: …",
+    line: "Node's own server answers all requests, because the trial of the faster way failed: …",
     source: "server/connections/start-listener.ts",
     meaning: "This version of Node has changed. Hits cost more; nothing else differs.",
   },
@@ -207,7 +211,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "One of several sites has lost its log; the others go on.",
   },
   {
-    line: "A connection was refused, because …",
+    line: "A connection was refused: …",
     source: "server/connections/proxied-connections.ts",
     meaning:
       "With `--proxy-protocol`: no PROXY header came, or not from one of the `trustedProxies`. Told once a minute, with their number.",
@@ -218,7 +222,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "They went beyond [a limit](server.md#limits-of-a-connection). Told once a minute, with their number.",
   },
   {
-    line: "The access log … lacks … for which there was no room.",
+    line: "The access log … lost …, because the memory for waiting lines was full.",
     source: "server/connections/access-log.ts",
     meaning: "So many requests are not in the access log.",
   },

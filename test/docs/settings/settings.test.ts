@@ -31,7 +31,7 @@ test("a setting of the site leads to its own section, and that of a route to the
 test.each([
   { id: "routes[].key.query.ignore", names: TRACKING_PARAMETERS },
   { id: "cookies.ignore", names: ANALYTICS_COOKIES },
-])("the default of $id is told by its names", ({ id, names }) => {
+])("the default of $id is written with its names", ({ id, names }) => {
   const { byDefault } = allSettings().find((setting) => setting.id === id)!;
   expect([...byDefault.matchAll(/`([^`]+)`/g)].map(([, name]) => name)).toEqual(names);
 });
@@ -39,7 +39,7 @@ test.each([
 describe("the settings of a site", () => {
   const ids = allSettings().map(({ id }) => id);
 
-  test("every setting stands in the page once, with an example", () => {
+  test("every setting is on the page once, with an example", () => {
     expect(new Set(ids).size).toBe(ids.length);
     // What a route shares with its site stands there under the site's name.
     expect(Object.keys(EXAMPLES).sort()).toEqual([...ids].sort());
@@ -53,7 +53,7 @@ describe("the settings of a site", () => {
     expect(() => compileSite(siteWith("limits.urlByte", "8KiB"), {})).toThrow("did you mean urlBytes");
   });
 
-  test("control: a line that is no setting is seen", () => {
+  test("control: a line that is not a setting is found", () => {
     expect(() => declaredSettings("export interface SiteInput {\n  readonly origin: string;\n}\n")).toThrow("origin");
   });
 });
@@ -69,7 +69,7 @@ describe("the options of tidemark serve", () => {
     }
   });
 
-  test("the variables of the page are those that the command reads", () => {
+  test("the page has the variables that the command reads", () => {
     const source = readFileSync("cli/commands/serve.ts", "utf8");
     const read = new Set([...source.matchAll(/\bTIDEMARK_[A-Z_]+/g)].map(([name]) => name));
     const ofServe = [...Object.values(VARIABLES), "TIDEMARK_PARENT_TOKEN", "TIDEMARK_TOKEN"];
@@ -77,13 +77,13 @@ describe("the options of tidemark serve", () => {
   });
 });
 
-test("every metric has a meaning, and none is explained that is not exposed", () => {
+test("every metric has a meaning, and every explained metric exists", () => {
   const names = exposedMetrics().map(({ name }) => name.replace(/^tidemark_/, ""));
   expect(names.length).toBeGreaterThan(30);
   expect(Object.keys(METRIC_MEANINGS).sort()).toEqual(names.sort());
 });
 
-test("the lines of the log are those of their sources", () => {
+test("the lines of the log are the same as in the sources", () => {
   const strange = OTHER_LINES.filter(({ line, source }) => {
     const text = readFileSync(source, "utf8");
     return !line

@@ -17,7 +17,7 @@ if (!hasNginx) process.stdout.write(`${NOT_RUN}\n`);
 const COUNTS = /\d+ requests, \d+ of them/;
 
 test.skipIf(!hasNginx)(
-  hasNginx ? "the run on the page prints what it shows" : NOT_RUN,
+  hasNginx ? "the run on the page prints the text on the page" : NOT_RUN,
   { tags: ["gate"] },
   async () => {
     const [, shown] = /<!-- run: tidemark audit -->\n```console\n(.*?)```/s.exec(readFileSync(PAGE, "utf8"))!;

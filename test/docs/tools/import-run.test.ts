@@ -25,7 +25,7 @@ function block(name: string): string {
   return code;
 }
 
-test("the run on the page prints what it shows", () => {
+test("the run on the page prints the text on the page", () => {
   expect(`$ npx tidemark import nginx.conf\n${printed}`).toBe(block("run: tidemark import nginx.conf"));
 });
 

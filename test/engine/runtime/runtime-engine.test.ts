@@ -24,7 +24,7 @@ async function playOut(engine: Engine): Promise<void> {
   await engine.stop();
 }
 
-test("a scenario finds nothing of the one before in a runtime that they share", async () => {
+test("a scenario finds nothing of an earlier one in a shared runtime", async () => {
   await playOut(await runtime.begin({}));
   const engine = await runtime.begin({});
   engine.reply("/a", [page]);
@@ -33,7 +33,7 @@ test("a scenario finds nothing of the one before in a runtime that they share", 
   await engine.stop();
 });
 
-test("a scenario that ends while the origin holds an answer back does not keep the next one waiting", async () => {
+test("a scenario that ends while the origin holds an answer does not delay the next one", async () => {
   const engine = await runtime.begin({});
   engine.reply("/a", [{ ...page, hold: "for ever" }]);
   const cutOff = expect(engine.send({ path: "/a" })).rejects.toThrow();
@@ -60,7 +60,7 @@ test("a runtime that no longer answers fails its scenario and the next beginning
   }
 });
 
-describe("control: what one scenario leaves behind is seen before the next one begins", () => {
+describe("control: anything that a scenario leaves behind is found before the next one begins", () => {
   test.each<{ kept: Leftover; seen: RegExp }>([
     { kept: "cache", seen: /"entries":[1-9]/ },
     { kept: "memory", seen: /\["memory.entries",1\]/ },

@@ -26,7 +26,7 @@ afterAll(async () => {
   await origin.close();
 });
 
-test("an editor who saves a post sees it at once from another PoP; all others do once the purge has settled", async () => {
+test("an editor sees a saved post at once, even from another PoP; all others see it once the purge has settled", async () => {
   const post = origin.database.posts(1).items[0]!;
   const path = `/plog/${post.slug}`;
   const seen = (fields: Record<string, string> = {}) => cdn.get(path, { from: "syd", fields });

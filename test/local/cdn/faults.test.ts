@@ -83,7 +83,7 @@ test("an answer of the origin that the network loses becomes a 502", async () =>
   await cdn.pop("fra").loseAnswers({});
 });
 
-test("a purge whose acknowledgement was lost is carried out once, also if it is sent again with its id", async () => {
+test("a purge whose acknowledgement was lost happens once, even if it is sent again with its id", async () => {
   await cdn.pop("fra").loseAnswers({ log: 1 });
   expect(await purgeOf("/x", "lost-ack")).toMatchObject({ status: 503 });
   const { receipt } = await purgeOf("/x", "lost-ack");
@@ -113,7 +113,7 @@ test("a partitioned PoP refuses connections, keeps its cache, and learns of a pu
   expect(cdn.origin).toHaveSeen("/apart", 3);
 });
 
-test("a PoP that cannot reach the log asks the origin once a lease, and serves nothing purged", async () => {
+test("a PoP that cannot reach the log asks the origin once per lease, and serves nothing purged", async () => {
   cdn.origin.reply("/silent", page("v1", "silent"), page("v2", "silent"));
   await cdn.get("/silent", { from: "syd" });
   await cdn.pop("syd").cutFromLog();

@@ -41,7 +41,7 @@ tag = "v1"
 new_sqlite_classes = ["PurgeLog"]
 `;
 
-  test("has the scripted origin in the place of a worker that the site names as its own", {
+  test("uses the scripted origin instead of the worker that the site names as origin", {
     tags: ["deep"],
   }, async () => {
     await file(
@@ -105,22 +105,26 @@ new_sqlite_classes = ["PurgeLog"]
       code: '(() => { throw new TypeError("no such thing") })()',
       says: "TypeError: no such thing",
     },
-  ])("is refused with what a module of its worker throws: $what", { tags: ["deep"] }, async ({ code, says }) => {
-    await file(
-      "throws.ts",
-      `import { createEdge, defineSite } from "tidemark/worker";
+  ])(
+    "is refused with the error that a module of its worker throws: $what",
+    { tags: ["deep"] },
+    async ({ code, says }) => {
+      await file(
+        "throws.ts",
+        `import { createEdge, defineSite } from "tidemark/worker";
        export { PurgeLog } from "tidemark/worker";
        export default ${code};
        export const used = [createEdge, defineSite];`,
-    );
-    const config = await file("throws.toml", wrangler("throws.ts"));
-    const error = (await startCdn({ config, origin }).catch((error: unknown) => error)) as Error;
-    expect(error).toBeInstanceOf(ConfigFileError);
-    expect(error.message.slice(0, `${config}: its worker does not start: ${says}`.length)).toBe(
-      `${config}: its worker does not start: ${says}`,
-    );
-    expect(error.message).not.toMatch(/workerd binary|\n +at /);
-  });
+      );
+      const config = await file("throws.toml", wrangler("throws.ts"));
+      const error = (await startCdn({ config, origin }).catch((error: unknown) => error)) as Error;
+      expect(error).toBeInstanceOf(ConfigFileError);
+      expect(error.message.slice(0, `${config}: its worker does not start: ${says}`.length)).toBe(
+        `${config}: its worker does not start: ${says}`,
+      );
+      expect(error.message).not.toMatch(/workerd binary|\n +at /);
+    },
+  );
 
   test("is refused without a purge log", async () => {
     const config = await file("no-log.toml", 'name = "edge"\nmain = "index.ts"\ncompatibility_date = "2026-07-30"\n');

@@ -53,7 +53,7 @@ describe("a site with purge.push, in the simulated CDN", () => {
     expect(await hasSettled(receipt)).toBe(true);
   });
 
-  test("a PoP that is cut from the log makes a purge settle as late as without push, and shows the page until then", async () => {
+  test("a PoP that is cut off from the log makes a purge settle as late as without push, and serves the page until then", async () => {
     await body({ from: "fra" });
     await body({ from: "syd" });
     await cdn.pop("syd").cutFromLog();
@@ -70,7 +70,7 @@ describe("a site with purge.push, in the simulated CDN", () => {
     expect(await counts("syd")).toMatchObject({ open: 1, opened: 2, lost: 1 });
   });
 
-  test("a lost confirmation is made up for by the next renewal", { tags: ["deep"] }, async () => {
+  test("the next renewal makes up for a lost confirmation", { tags: ["deep"] }, async () => {
     await body({ from: "fra" });
     await cdn.pop("fra").finishWork();
     await cdn.pop("fra").loseAnswers({ log: 1 });
@@ -82,7 +82,7 @@ describe("a site with purge.push, in the simulated CDN", () => {
     expect(await hasSettled(receipt)).toBe(true);
   });
 
-  test("connections that are lost without notice make a purge settle late once, and later requests open others", {
+  test("connections that are lost silently make one purge settle late, and later requests open new ones", {
     tags: ["deep"],
   }, async () => {
     await body({ from: "fra" });
@@ -97,7 +97,7 @@ describe("a site with purge.push, in the simulated CDN", () => {
     expect(cdn.now - later).toBe(300);
   });
 
-  test("an isolate that is killed is waited for as long as it may answer, and not after a minute", async () => {
+  test("purges wait for a killed isolate only as long as it may still answer", async () => {
     await body({ from: "syd" });
     await cdn.pop("syd").killIsolate();
     const before = cdn.now;
@@ -111,7 +111,7 @@ describe("a site with purge.push, in the simulated CDN", () => {
     expect(cdn.now - later).toBe(300);
   });
 
-  test("a view is kept for 20 s after a request, and then given up, so that nobody is waited for", {
+  test("a view is kept for 20 s after a request and then given up, so that purges need not wait for it", {
     tags: ["deep"],
   }, async () => {
     await body({ from: "fra" });
@@ -137,7 +137,7 @@ describe("a site with purge.push, in the simulated CDN", () => {
     expect(await cdn.purger.purgeUrls(path)).toMatchObject({ maySettleSooner: true });
   });
 
-  test("where the log is made anew, they do so for a day", { tags: ["deep"] }, async () => {
+  test("after the log is recreated, purges settle as late as without push for a day", { tags: ["deep"] }, async () => {
     await body({ from: "fra" });
     await cdn.log.recreate();
     await cdn.advance("2s");

@@ -66,7 +66,7 @@ async function isNewAgain(_: string, fail: () => unknown): Promise<void> {
   await cdn.reset();
 }
 
-test("reset() ends what waits for the origin", { tags: ["deep"] }, async () => {
+test("reset() ends requests that wait for the origin", { tags: ["deep"] }, async () => {
   cdn.origin.reply("/held", { ...page, hold: "for ever" });
   const answer = cdn.get("/held");
   await cdn.origin.waitUntilSeen("/held", 1);

@@ -80,7 +80,7 @@ test("time does not go back, and a duration needs a unit", async () => {
   expect([cdn.now, cdn.pop("syd").now]).toEqual([before, before]);
 });
 
-test("a visitor's request cannot move the time", async () => {
+test("a visitor's request cannot change the time", async () => {
   cdn.origin.reply("/still", page("v1"));
   await cdn.get("/still");
   await cdn.get("/still", { fields: { date: "Fri, 01 Jan 2100 00:00:00 GMT", "x-now": "9999999999999" } });

@@ -76,7 +76,7 @@ describe("tidemark dev, in one run", () => {
     }
   });
 
-  test("takes the tokens of TIDEMARK_TOKENS, too, with their scopes", async () => {
+  test("also accepts the tokens of TIDEMARK_TOKENS, with their scopes", async () => {
     const authorization = `Bearer ${READ_TOKEN}`;
     expect(await ask("/_tidemark/stats", { authorization })).toMatchObject({ status: 200 });
     expect(await ask("/a", { authorization }, "PURGE")).toMatchObject({ status: 403 });
@@ -195,7 +195,7 @@ describe("tidemark dev", () => {
     await expect(ask("/")).rejects.toThrow("ECONNREFUSED");
   });
 
-  test("prints a link that logs in at the dashboard: once, also when the rules change, and at localhost alone", {
+  test("prints a link that logs in to the dashboard: once, even when the rules change, and only at localhost", {
     tags: ["deep"],
   }, async () => {
     const file = config(`{ origin: "${origin.url}" }`);
@@ -229,13 +229,13 @@ describe("tidemark dev", () => {
     await until(async () => (await ask(path!, { accept: "text/html" })).status === 404);
   });
 
-  test("prints no link where the dashboard is switched off", { tags: ["deep"] }, async () => {
+  test("prints no link if the dashboard is switched off", { tags: ["deep"] }, async () => {
     dev = new Dev(["--config", config(`{ origin: "${origin.url}", dashboard: false }`), "--port", String(port)]);
     await dev.says(/everything/);
     expect(dev.output).not.toContain("#code=");
   });
 
-  test("a flag outranks the environment, which outranks the file", { tags: ["deep"] }, async () => {
+  test("a flag overrides the environment, which overrides the file", { tags: ["deep"] }, async () => {
     const second = new ScriptedOrigin(() => Date.now());
     await second.comeUp();
     try {
@@ -258,7 +258,7 @@ describe("tidemark dev", () => {
     }
   });
 
-  test("fronts a site without rules if only --origin is given, so that the demo's rules do not apply", {
+  test("with only --origin, there are no rules, so that the demo's rules do not apply", {
     tags: ["deep"],
   }, async () => {
     origin.reply("/images/a?w=1", { fields: { "cache-control": "max-age=60" }, body: "one" });
@@ -299,7 +299,7 @@ describe("tidemark dev", () => {
     expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
   });
 
-  test("--quiet prints no line for a request, and ends with one line of what it saw", { tags: ["deep"] }, async () => {
+  test("--quiet prints no line for a request, and ends with a one-line summary", { tags: ["deep"] }, async () => {
     origin.reply("/a", { fields: { "cache-control": "max-age=60" }, body: "v1" });
     const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
     const token = "token-of-the-edge-0123456789abcdef";
@@ -353,7 +353,9 @@ describe("tidemark dev", () => {
     namesPlace,
   );
 
-  test("a taken port of the demo's search page is named, and nothing stays", { tags: ["deep"] }, async () => {
+  test("if the port of the demo's search page is taken, the error names it, and nothing keeps running", {
+    tags: ["deep"],
+  }, async () => {
     const other = createServer();
     // If the port is taken already, that serves as well.
     await new Promise((done) => other.once("error", done).listen(8789, "127.0.0.1", () => done(null)));
@@ -369,7 +371,7 @@ describe("tidemark dev", () => {
     }
   });
 
-  test("a port that is taken is named, with what to do", { tags: ["deep"] }, async () => {
+  test("if a port is taken, the error names it and says what to do", { tags: ["deep"] }, async () => {
     dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", new URL(origin.url).port]);
     expect(await dev.exited).toBe(2);
     expect(dev.output).toMatch(/port \d+ is taken\. Stop what listens there, or choose another port with --port/);

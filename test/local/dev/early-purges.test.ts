@@ -20,7 +20,7 @@ test("A body is the same as before if the one stored before it under its key was
   expect(seen).toEqual([false, false, true, false, false]);
 });
 
-test("A purge counts for two seconds, and a later one takes its place", () => {
+test("A purge counts for two seconds, or until a later one replaces it", () => {
   const early = new EarlyPurges();
   expect(early.purgeBefore(1_000)).toBeNull();
 
@@ -30,7 +30,7 @@ test("A purge counts for two seconds, and a later one takes its place", () => {
   expect(early.purgeBefore(3_001)?.seq).toBe(8);
 });
 
-test("Findings are told for their purge, each page once, and in words", () => {
+test("Findings are reported with their purge, each page once, in words", () => {
   const early = new EarlyPurges();
   const finding = { seq: 7, path: "/a", afterMs: 120 };
   early.found({ ...finding, afterMs: 3 });

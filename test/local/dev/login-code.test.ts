@@ -10,7 +10,7 @@ function request(code: string, host = "localhost:8787", method = "POST"): Reques
 }
 
 describe("the code of the link that logs in", () => {
-  test("is exchanged for the token once, which is told to the terminal", async () => {
+  test("is exchanged for the token once, and the terminal says so", async () => {
     const line = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const codes = new LoginCode();
     const first = await codes.exchange(request(CODE), CODE, TOKEN);
@@ -35,7 +35,7 @@ describe("the code of the link that logs in", () => {
     ["a name that only looks like this machine", request(CODE, "localhost.evil.example"), CODE],
     ["a tunnel", request(CODE, "a1b2.tunnel.example"), CODE],
     ["an address of the network", request(CODE, "192.168.0.7:8787"), CODE],
-  ])("opens nothing with %s, and is not used up by that", async (_, wrong, code) => {
+  ])("does not log in with %s, and stays valid", async (_, wrong, code) => {
     const line = vi.spyOn(console, "log").mockImplementation(() => undefined);
     const codes = new LoginCode();
     expect((await codes.exchange(wrong, code, TOKEN)).status).toBe(403);

@@ -299,7 +299,7 @@ describe("tidemark dev --regions", () => {
     expect(readdirSync(join(folder, ".tidemark", "dev")).sort()).toEqual(["fra", "nyc", "purge-log", "syd"]);
   });
 
-  test("a port that is taken is named with the region that would listen there, and no file is left", {
+  test("if a port is taken, the error names it and its region, and no file is left", {
     tags: ["deep"],
   }, async () => {
     const first = Number(new URL(origin.url).port) - 1;

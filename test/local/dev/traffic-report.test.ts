@@ -15,7 +15,7 @@ function reportUnderTest() {
   };
 }
 
-test("The requests of a person are told at once, one by one", () => {
+test("A person's requests are reported at once, one by one", () => {
   const { told, add } = reportUnderTest();
 
   add({ requests: 1, askedOrigin: 1 }, 0);
@@ -29,7 +29,7 @@ test("The requests of a person are told at once, one by one", () => {
   ]);
 });
 
-test("Those of a load test are told together at the end of a window, none twice and none lost", () => {
+test("Requests of a load test are reported together at the end of a window, none twice and none lost", () => {
   const { told, later, add } = reportUnderTest();
 
   for (let request = 0; request < 1000; request++) add(HIT, 0);
@@ -39,7 +39,7 @@ test("Those of a load test are told together at the end of a window, none twice 
   expect(told).toHaveLength(11);
 });
 
-test("A window ends after its time, also where the work at its end was lost", () => {
+test("A window ends after its time, even if the work at its end was lost", () => {
   const { told, later, add } = reportUnderTest();
 
   for (let request = 0; request < 20; request++) add(HIT, 0);
@@ -50,7 +50,7 @@ test("A window ends after its time, also where the work at its end was lost", ()
   expect(later).toHaveLength(2);
 });
 
-test("Nothing is told at the end of a window of which all has been told", () => {
+test("At the end of a window, nothing is reported twice", () => {
   const { told, later, add } = reportUnderTest();
 
   add(HIT, 0);

@@ -117,13 +117,13 @@ describe("a view that is kept alive", () => {
   ])("%s", (_, push) => {
     beforeEach(() => start(push));
 
-    test("makes the next request not wait, if it comes in time (R26)", async () => {
+    test("spares the next request the wait, if it comes in time (R26)", async () => {
       expect(await request()).toBe(true);
       await scheduler.advance(KEEP_MS - 1);
       expect(await request()).toBe(false);
     });
 
-    test("is not kept for longer than the site says", async () => {
+    test("is kept only as long as the site says", async () => {
       await request();
       await scheduler.advance(KEEP_MS + LEASE_MS);
       expect(await request()).toBe(true);
@@ -144,7 +144,7 @@ describe("a view that is kept alive", () => {
     });
   });
 
-  test("is renewed once where a request and what keeps it find it ending at the same time (R21)", async () => {
+  test("is renewed once if a request and the keeper find it ending at the same time (R21)", async () => {
     start(false);
     const reply = log.read.bind(log);
     log.read = async (...asked) => {
@@ -178,7 +178,7 @@ describe("a view that is kept alive", () => {
   describe("a response of unknown purge state (R8)", () => {
     const FOR_A_LEASE = LEASE_MS;
 
-    test("is served for a lease by an isolate that has not got a name, until a day after its last read", async () => {
+    test("is served for a lease by an isolate without a name, until a day after its last read", async () => {
       start(false);
       expect(lease.unknownForMs(scheduler.now(), 0)).toBe(UNKNOWN_MS);
       await request();
@@ -220,7 +220,7 @@ describe("a view that is kept alive", () => {
     });
   });
 
-  test("takes in what the log pushes, and says so", async () => {
+  test("takes in the log's pushes, and confirms them", async () => {
     start(true);
     await request();
     const { learn } = log.connections[0]!;
@@ -228,7 +228,7 @@ describe("a view that is kept alive", () => {
     expect(lease.stamp()).toEqual({ logId: "a", seq: 2 });
   });
 
-  test("does without the connection where that does not answer", async () => {
+  test("works without the connection if that does not answer", async () => {
     start(true);
     log.answers = false;
     await renewUnanswered();
@@ -245,7 +245,7 @@ describe("a view that is kept alive", () => {
     expect(log.reads).toBe(2);
   });
 
-  test("does without a name where the log has too many connections, and shares what it reads (R22, R26)", async () => {
+  test("works without a name if the log has too many connections, and shares its reads (R22, R26)", async () => {
     start(true);
     await request();
     log.hasTooMany = true;
@@ -262,7 +262,7 @@ describe("a view that is kept alive", () => {
     expect(log.connections).toHaveLength(1);
   });
 
-  test("leaves no trace of its name if a later connection is one too many (R25)", async () => {
+  test("leaves no trace of its name if a later connection exceeds the limit (R25)", async () => {
     start(true);
     await request();
     log.hasTooMany = true;
@@ -316,7 +316,7 @@ describe("a view that is kept alive", () => {
     expect(lease.isUsable(scheduler.now(), null)).toBe(false);
   });
 
-  test("is not brought back by a late reply either if a purge's own has come before that (R25)", async () => {
+  test("is not brought back by a late reply after a purge's own reply (R25)", async () => {
     start(true);
     await request();
     await scheduler.advance(KEEP_MS - 1);

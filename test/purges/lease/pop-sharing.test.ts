@@ -180,7 +180,7 @@ describe("the isolates of a PoP", () => {
     expect(keeps(lease, "#t", 0)).toBe(false);
   });
 
-  test("story 13: an older copy lowers no purge, no position and no lease (R11)", async () => {
+  test("story 13: an older copy lowers neither purges nor position nor lease (R11)", async () => {
     const lease = isolate();
     log.purge("#t");
     log.purge("#u");
@@ -194,7 +194,7 @@ describe("the isolates of a PoP", () => {
     expect([keeps(lease, "#t", 0), keeps(lease, "#u", 1)]).toEqual([false, false]);
   });
 
-  test("a newer copy with fewer purges lowers nothing either", async () => {
+  test("a newer copy with fewer purges lowers nothing", async () => {
     const lease = isolate();
     log.purge("#t");
     log.purge("#u");
@@ -333,7 +333,7 @@ describe("the isolates of a PoP", () => {
     expect(log.reads).toBe(3);
   });
 
-  test("the bearer of a token causes a read of the log, whatever the others have read (R9)", async () => {
+  test("a request with a token causes a read of the log, whatever the others have read (R9)", async () => {
     await renew(isolate());
     log.purge("#t");
     const other = isolate();
@@ -371,7 +371,7 @@ describe("the isolates of a PoP", () => {
     expect(log.reads).toBe(2);
   });
 
-  test("the others can take the reply to a purge of one of them at once", async () => {
+  test("the others can use the reply to one isolate's purge at once", async () => {
     const [one, other] = [isolate(), isolate()];
     await renew(one);
     const call = one.beginCall();

@@ -6,7 +6,7 @@ import { deltaOf, deltaOfTags, toldOf } from "../view/delta.ts";
 const KEYS = ["#a", "#b", "#c", "#d"];
 
 describe("the recent purges that are passed on", () => {
-  test("hold what was read before and what is read now, without a gap", () => {
+  test("join earlier and current reads without a gap", () => {
     const held = mergeRecent(null, deltaOf(2, 4, [["#a", 3], ["#b", 4]])); // biome-ignore format: a purge each
     const rolled = mergeRecent(held, deltaOf(4, 6, [["#a", 5], ["#c", 6]])); // biome-ignore format: a purge each
     expect([rolled.from, rolled.to]).toEqual([2, 6]);
@@ -18,7 +18,7 @@ describe("the recent purges that are passed on", () => {
     ]);
   });
 
-  test("gain only the new items of a reply that overlaps", () => {
+  test("gain only the new items of an overlapping reply", () => {
     const held = mergeRecent(null, deltaOf(2, 4, [["#b", 4]]));
     const rolled = mergeRecent(
       held,
@@ -39,7 +39,7 @@ describe("the recent purges that are passed on", () => {
     [3, 1],
     [4, 1],
     [5, 5],
-  ])("after one that ends at 4, a reply from %d on leaves it to begin at %d", (from, begins) => {
+  ])("after a reply that ends at 4, a reply from %d lets the list begin at %d", (from, begins) => {
     const held = mergeRecent(null, deltaOf(1, 4, [["#a", 2]]));
     expect(mergeRecent(held, deltaOf(from, 9, [["#d", 9]])).from).toBe(begins);
   });
@@ -65,7 +65,7 @@ describe("the recent purges that are passed on", () => {
     expect(mergeRecent(held, deltaOf(0, 3, [["#b", 3]], { logId: "b" }))).toMatchObject({ logId: "b", from: 0, to: 3 });
   });
 
-  test("drop the oldest purges beyond the bound, whole", () => {
+  test("drop the oldest whole purges beyond the bound", () => {
     const held = mergeRecent(null, deltaOf(0, 2, [["#a", 1], ["#b", 2], ["#c", 2]]), 3); // biome-ignore format: a purge each
     expect(held.from).toBe(0);
     const rolled = mergeRecent(held, deltaOf(2, 3, [["#d", 3]]), 3);

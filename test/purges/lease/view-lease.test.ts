@@ -98,7 +98,7 @@ describe("a view's lease", () => {
       return state;
     };
 
-    test("is taken in at once, extends no lease, and brings no renewal forward", async () => {
+    test("is applied at once, extends no lease, and brings no renewal forward", async () => {
       await renewed();
       await scheduler.advance(500);
       const learned = learn(deltaOf(1, 2, [["#a", 2]], { leaseMs: 0 }));
@@ -126,7 +126,7 @@ describe("a view's lease", () => {
       expect(lease.stamp()).toEqual({ logId: "a", seq: 5 });
     });
 
-    test("that would leave a gap makes a read, and is confirmed when the view has reached it", async () => {
+    test("that would leave a gap causes a read, and is confirmed when the view has reached it", async () => {
       await renewed();
       const learned = learn(deltaOf(2, 3, [["#a", 3]]));
       await rest();
@@ -171,7 +171,7 @@ describe("a view's lease", () => {
       expect(learned.result).toBe(true);
     });
 
-    test("of another log ends the lease until a read tells which log is the living one (R11)", async () => {
+    test("of another log ends the lease until a read shows which log is current (R11)", async () => {
       await renewed();
       const learned = learn(deltaOf(0, 1, [], { logId: "b" }));
       expect(lease.isUsable(scheduler.now(), null)).toBe(false);
@@ -183,7 +183,7 @@ describe("a view's lease", () => {
       expect(lease.isUsable(scheduler.now(), null)).toBe(true);
     });
 
-    test("makes an older call prove nothing about which log is the living one (R11)", async () => {
+    test("makes an older call prove nothing about which log is current (R11)", async () => {
       await renewed();
       const late = lease.beginCall();
       learn(deltaOf(1, 2));
@@ -330,13 +330,13 @@ describe("a view's lease", () => {
   });
 
   describe("a token", () => {
-    test("is met by a view that has read as far", async () => {
+    test("is satisfied by a view that has read as far", async () => {
       await renewed(5);
       expect(lease.isUsable(scheduler.now(), { logId: "a", seq: 5 })).toBe(true);
       expect(lease.isUsable(scheduler.now(), { logId: "a", seq: 6 })).toBe(false);
     });
 
-    test("story 5: is not met by a higher number of another log (R9)", async () => {
+    test("story 5: is not satisfied by a higher number of another log (R9)", async () => {
       await renewed(5);
       expect(lease.isUsable(scheduler.now(), { logId: "b", seq: 1 })).toBe(false);
     });
@@ -362,7 +362,7 @@ describe("a view's lease", () => {
       expect(await bearer).toEqual(token);
     });
 
-    test("causes no read where others have begun the one that it needs", async () => {
+    test("causes no read if others have begun the read that it needs", async () => {
       const bearers = Array.from({ length: 50 }, () => lease.renew(behind, { logId: "invented", seq: 9 }));
       await rest();
       log.answer(0, 1);
@@ -372,7 +372,7 @@ describe("a view's lease", () => {
       expect(log.reads).toHaveLength(2);
     });
 
-    test("that somebody invents causes at most eight reads in a lease", async () => {
+    test("that a client invents causes at most eight reads in a lease", async () => {
       const bearers: Promise<unknown>[] = [];
       for (let index = 0; index < 100; index++) {
         bearers.push(lease.renew(behind, { logId: "invented", seq: 9 }));

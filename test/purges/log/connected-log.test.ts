@@ -45,7 +45,7 @@ describe("a log with connections (R26)", () => {
 
   const settlesIn = (seq: number) => settlesAfter(connected, seq, scheduler);
 
-  test("sends a purge to every reader at once, from where each stands", async () => {
+  test("sends a purge to every reader at once, from its own position", async () => {
     const pushed: ViewDelta[] = [];
     reader("one", async (delta) => pushed.push(delta) > 0);
     append();
@@ -83,7 +83,7 @@ describe("a log with connections (R26)", () => {
     expect(await settlesIn(2)).toBe(1250);
   });
 
-  test("a log that has restarted waits for readers of before for as long as they may serve what they have fetched", async () => {
+  test("a restarted log waits for earlier readers as long as they may serve what they fetched", async () => {
     const restarted = openLog(scheduler, { storage });
     const named = purge(["#a"], { reader: "purger" });
     await scheduler.advance(REMEMBERED_BY_NAME_MS - 1000);
@@ -92,7 +92,7 @@ describe("a log with connections (R26)", () => {
     expect(restarted.append(named)).toMatchObject({ settlesInMs: 300 });
   });
 
-  test("a reader that a push did not reach is sent the next one if it has renewed over its connection since", async () => {
+  test("a reader that missed a push gets the next one if it has renewed over its connection since", async () => {
     const pushed: number[] = [];
     const connection = reader("one", async ({ to }) => {
       pushed.push(to);
@@ -111,7 +111,7 @@ describe("a log with connections (R26)", () => {
     expect(pushed).toEqual([1, 3]);
   });
 
-  test("a reader confirms by its next renewal, too", async () => {
+  test("a reader's next renewal also confirms", async () => {
     const connection = reader("one", () => Promise.reject(new Error("lost")));
     append();
     await scheduler.advance(400);
@@ -119,7 +119,7 @@ describe("a log with connections (R26)", () => {
     expect(log.find(1)).toMatchObject({ settled: true });
   });
 
-  describe("where a purge has so many keys that its pushes to all readers would take much memory", () => {
+  describe("if a purge has so many keys that pushing it to all readers would take much memory", () => {
     const READERS = 300;
     const KEYS = Array.from({ length: 10_000 }, (_, index) => `#${index}`);
     const ANSWERS_IN_MS = 50;
@@ -149,7 +149,7 @@ describe("a log with connections (R26)", () => {
       connected.push();
     }
 
-    test("it is sent to as many at a time as 16 MiB are for, and to each once", async () => {
+    test("it is sent to as many readers at a time as fit in 16 MiB, and to each once", async () => {
       readers(() => ANSWERS_IN_MS);
       appendLarge();
       expect(sent.length).toBe(140);
@@ -160,7 +160,7 @@ describe("a log with connections (R26)", () => {
       expect(log.find(1)).toMatchObject({ settled: true });
     });
 
-    test("nobody waits for longer than a second for readers that do not answer, and those are sent no more", async () => {
+    test("silent readers delay the others by at most a second, and get no more pushes", async () => {
       readers((index) => (index < 200 ? 60_000 : ANSWERS_IN_MS));
       appendLarge();
       await scheduler.advance(999);
@@ -205,7 +205,7 @@ describe("a log with connections (R26)", () => {
     expect(append()).toMatchObject(BY_THE_CLOCK);
   });
 
-  test("for a day after a log was made, receipts settle after a lease: somebody may have read the one before it", async () => {
+  test("for a day after a log was created, receipts settle after a lease, because somebody may have read the previous log", async () => {
     const made = openLog(scheduler, { newId: () => "log-2" });
     const named = purge(["#a"], { reader: "purger" });
     expect(made.append(named)).toMatchObject(BY_THE_CLOCK);
@@ -215,13 +215,13 @@ describe("a log with connections (R26)", () => {
     expect(made.append(named)).toMatchObject({ settlesInMs: 300, maySettleSooner: false });
   });
 
-  test("so do those of the day after a log got another id, because its storage went back", () => {
+  test("the same holds for a day after a log got another id because its storage was set back", () => {
     expect(append()).toMatchObject({ settlesInMs: 300 });
     log.read({ logId: "log-1", seq: 99 }, 1000, 1000, "one");
     expect(append()).toMatchObject({ settlesInMs: LONGEST_USE_MS + 250, maySettleSooner: false });
   });
 
-  test("a reader that finds too many connections gets none", async () => {
+  test("a reader beyond the limit of connections gets none", async () => {
     const small = new ConnectedLog(log, scheduler, 1);
     const first = small.connect("one", async () => true)!;
     expect(small.connect("two", async () => true)).toBeNull();
@@ -230,7 +230,7 @@ describe("a log with connections (R26)", () => {
     expect(small.connect("two", async () => true)).not.toBeNull();
   });
 
-  test("an answer is held for as long as was asked, and no longer", async () => {
+  test("an answer is held for at most the requested time", async () => {
     reader("one", () => new Promise(() => undefined));
     append();
     let record: unknown;

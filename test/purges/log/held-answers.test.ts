@@ -161,7 +161,7 @@ test("at most a thousand answers are held", async () => {
   expect(log.asked).toBe(0); // nobody waits any more
 });
 
-test("a purge that is not there, has settled, or is not waited for, is told at once", async () => {
+test("a purge that does not exist, has settled, or is not waited for is answered at once", async () => {
   log.confirmed.add(2);
   expect(await held.find(3, 25_000)).toBeNull();
   expect(await held.find(2, 25_000)).toMatchObject({ settled: true });

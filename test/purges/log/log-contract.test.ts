@@ -78,7 +78,7 @@ function contract(name: string, start: () => Promise<Subject>, options: TestOpti
       expect({ from: delta.from, told: toldOf(delta, ["#a"]) }).toEqual({ from: 0, told: [["#a", 1]] });
     });
 
-    test("a reader that is ahead shows that history was lost, and another log begins (R13)", async () => {
+    test("a reader that is ahead proves that history was lost, so another log begins (R13)", async () => {
       const { logId } = await appended(purge(["#a"]));
       const delta = await log.read({ logId, seq: 5 }, 1000);
       expect(delta.logId).not.toBe(logId);
@@ -136,7 +136,7 @@ function contract(name: string, start: () => Promise<Subject>, options: TestOpti
       expect((await log.read(null, 1000)).to).toBe(1);
     });
 
-    test("of a purge that fails half-way nothing is left (promise 5)", async () => {
+    test("a purge that fails halfway leaves nothing behind (promise 5)", async () => {
       await appended(purge(["#a"]));
       // Its id is written last, and storage refuses this one.
       await expect((async () => log.append(purge(["#b"], { id: "x", content: null as never })))()).rejects.toThrow();
@@ -163,7 +163,7 @@ function contract(name: string, start: () => Promise<Subject>, options: TestOpti
       expect(await log.find(2)).toMatchObject({ repeatOf: 1, id: null, reason: "replicas lag", at: 5002 });
     });
 
-    test("a receipt settles after the longest lease that can be alive, which a restart does not forget (R6)", async () => {
+    test("a receipt settles after the longest lease that may still run, even after a restart (R6)", async () => {
       expect(await appended(purge(["#a"]))).toMatchObject({ settlesInMs: 1250 });
       await log.read(null, 1000, 60_000);
       await log.restart();
@@ -172,7 +172,7 @@ function contract(name: string, start: () => Promise<Subject>, options: TestOpti
       expect(await appended(purge(["#c"]))).toMatchObject({ settlesInMs: 1250 });
     });
 
-    test("the audit trail tells who purged what, when and why, and whether it has settled", async () => {
+    test("the audit trail says who purged what, when and why, and whether it has settled", async () => {
       log.now = 5;
       await appended(purge(["#a", "/b"], { id: "x", reason: "typo", by: "editor", mode: "soft" }));
       await appended(purge(["#c"]));

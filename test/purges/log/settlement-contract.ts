@@ -78,7 +78,7 @@ export function settlementContract(name: string, start: () => Promise<SettlingLo
       expect(await log.isSettled(seq)).toBe(true);
     }
 
-    test("as early as it may where nobody can use an older view", async () => {
+    test("as early as allowed if nobody can use an older view", async () => {
       const { seq } = await log.purge();
       await log.advance(log.earliestMs);
       expect(await log.isSettled(seq)).toBe(true);
@@ -140,7 +140,7 @@ export function settlementContract(name: string, start: () => Promise<SettlingLo
       await expectByTheClock(purged);
     });
 
-    test("with all purges before it, of which a reader need not speak, and none after it", async () => {
+    test("together with all earlier purges, and none after it", async () => {
       await joined("one");
       const [first, second, third] = [await log.purge(), await log.purge(), await log.purge()];
       await log.confirm("one", second);
@@ -149,7 +149,7 @@ export function settlementContract(name: string, start: () => Promise<SettlingLo
       expect(settled).toEqual([true, true, false]);
     });
 
-    test("for good: a confirmation of an earlier number that comes late takes nothing back", async () => {
+    test("for good: a late confirmation of an earlier number changes nothing", async () => {
       await joined("one");
       const [first, second] = [await log.purge(), await log.purge()];
       await log.advance(log.earliestMs);
@@ -159,7 +159,7 @@ export function settlementContract(name: string, start: () => Promise<SettlingLo
       expect(await log.isSettled(second.seq)).toBe(true);
     });
 
-    test("by the clock while somebody may use an older view whom the log does not know", async () => {
+    test("by the clock while an unknown reader may use an older view", async () => {
       await joined("one");
       await log.noteStranger();
       const purged = await log.purge();
@@ -167,7 +167,7 @@ export function settlementContract(name: string, start: () => Promise<SettlingLo
       await expectByTheClock(purged);
     });
 
-    test("by the clock if the log has restarted, although only readers of before could tell", async () => {
+    test("by the clock after the log has restarted", async () => {
       await joined("one");
       await log.restart();
       const purged = await log.purge();
@@ -182,7 +182,7 @@ export function settlementContract(name: string, start: () => Promise<SettlingLo
       await expectByTheClock(purged);
     });
 
-    test("by no confirmation of another log's number", async () => {
+    test("not by a confirmation of another log's number", async () => {
       await joined("one");
       const purged = await log.purge();
       await log.confirm("one", { logId: "another", seq: purged.seq + 9 });
@@ -192,7 +192,7 @@ export function settlementContract(name: string, start: () => Promise<SettlingLo
       expect(await log.isSettled(purged.seq)).toBe(true);
     });
 
-    test("by no confirmation of somebody who is not a reader", async () => {
+    test("not by a confirmation from somebody who is not a reader", async () => {
       await joined("one");
       const purged = await log.purge();
       await log.confirm("nobody", purged);
@@ -220,7 +220,7 @@ export function settlementContract(name: string, start: () => Promise<SettlingLo
       expect(await log.isSettled(purged.seq)).toBe(true);
     });
 
-    test("once, though it is sent twice: the second call settles nothing and takes nothing back", async () => {
+    test("once, even if it is sent twice: the second call changes nothing", async () => {
       await joined("one");
       const { seq } = await log.purge("id");
       await log.advance(log.earliestMs);
@@ -256,7 +256,7 @@ export function settlementContract(name: string, start: () => Promise<SettlingLo
       expect(await record).toMatchObject({ seq, settled: false });
     });
 
-    test(`when a small model says so, through random calls (TEST_SEED=${seed})`, async () => {
+    test(`when a small model says so, under random calls (TEST_SEED=${seed})`, async () => {
       const calls = fc.array(RANDOM_CALL, { minLength: 10, maxLength: 30 });
       const follows = async (steps: readonly RandomCall[]) => {
         const started = await start();

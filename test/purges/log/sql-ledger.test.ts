@@ -48,7 +48,7 @@ test("a repeated report counts once, also after the log has restarted", () => {
   expect(ledger.read(HOUR_MS, null).counts).toMatchObject({ requests: 20, answers: { HIT: 14, MISS: 6 } });
 });
 
-test("each time has the counts of its spans, and the totals have all of them", () => {
+test("each period has the counts of its spans, and the totals have all of them", () => {
   const world = ledgerAt();
   const { ledger } = world;
   for (let number = 1; number <= 72; number++) {
@@ -65,7 +65,7 @@ test("each time has the counts of its spans, and the totals have all of them", (
   expect(ledger.read(6 * DAY_MS, null).from).toBe(Date.UTC(2025, 11, 29));
 });
 
-test("each span is told apart, with the sum of its PoPs, and one without reports is left out", () => {
+test("each span is separate, with the sum of its PoPs, and spans without reports are left out", () => {
   const world = ledgerAt();
   const { ledger } = world;
   const statuses = { 200: 9, 404: 1 };
@@ -102,7 +102,7 @@ test("each span is told apart, with the sum of its PoPs, and one without reports
   expect(ledger.read(null, null).spans).toEqual([]);
 });
 
-test("PoPs are counted apart, and asked for apart", () => {
+test("PoPs are counted separately, and can be requested separately", () => {
   const { ledger } = ledgerAt();
   ledger.take(report());
   ledger.take(report({ isolate: "two", pop: "syd", counts: { requests: 5 } }));
@@ -131,13 +131,13 @@ describe("the clock of an isolate may be wrong", () => {
     expect(ledger.read(31 * MINUTE_MS, null).counts.requests).toBe(10);
   });
 
-  test.each([-1e12, 1e15, Number.MAX_SAFE_INTEGER])("it says that it is %d ms late, and is counted", (agoMs) => {
+  test.each([-1e12, 1e15, Number.MAX_SAFE_INTEGER])("a report that says it is %d ms late is counted", (agoMs) => {
     const { ledger } = ledgerAt();
     ledger.take(report({ agoMs }));
     expect(ledger.read(2 * HOUR_MS, null).counts.requests).toBe(10);
   });
 
-  test("the log's clock goes back, and counting goes on", () => {
+  test("counting continues when the log's clock goes back", () => {
     const world = ledgerAt();
     world.ledger.take(report());
     world.now -= 10 * DAY_MS;
@@ -147,7 +147,7 @@ describe("the clock of an isolate may be wrong", () => {
 });
 
 describe("the share that the ledger has heard of", () => {
-  test("an isolate that falls silent is missing a minute at most; one that has said that it ends is missing nothing", () => {
+  test("a silent isolate is missing at most a minute, and one that announced its end is missing nothing", () => {
     const world = ledgerAt();
     const { ledger } = world;
     ledger.take(report());
@@ -195,7 +195,7 @@ describe("at its bounds", () => {
     expect(world.ledger.read(null, null).counts.requests).toBe(3000);
   });
 
-  test("a hundred PoPs are counted apart, and all others as one", () => {
+  test("a hundred PoPs are counted separately, and all others as one", () => {
     const { ledger } = ledgerAt();
     for (let pop = 1; pop <= 130; pop++) ledger.take(report({ isolate: `isolate-${pop}`, pop: `pop-${pop}` }));
     const { counts, pops } = ledger.read(HOUR_MS, null);

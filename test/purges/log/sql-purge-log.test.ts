@@ -57,7 +57,7 @@ describe("the purge log", () => {
     expect({ from: head.from, to: head.to, count: toldCount(head) }).toEqual({ from: 3, to: 3, count: 0 });
   });
 
-  test("a reader without a name that cannot be noted gets no lease, because no receipt would wait for it (R25)", () => {
+  test("if a reader without a name cannot be recorded, it gets no lease, because no receipt would wait for it (R25)", () => {
     const world = new World();
     let isFull = false;
     const sql = sqlOver(world.database);
@@ -103,7 +103,7 @@ describe("the purge log", () => {
     expect(result).toMatchObject({ logId: "log-2", seq: 2, delta: { logId: "log-2", from: 0, to: 2 } });
   });
 
-  describe("sends a reader that is far behind the newest purges first, and tells where its reply ends (R12)", () => {
+  describe("sends the newest purges first to a reader that is far behind, and says where the reply ends (R12)", () => {
     const KEYS = ["#a", "#b", "#c", "#d", "#e"];
     const filledLog = () => {
       const log = new World().open({ maxReplyKeys: 2 });
@@ -190,7 +190,7 @@ describe("the purge log", () => {
     expect(toldOf(delta, ["#a"], "invalidate")).toEqual([["#a", 3]]);
   });
 
-  test("a failure half-way through a purge undoes all of it (promise 5)", () => {
+  test("a failure halfway through a purge undoes all of it (promise 5)", () => {
     const world = new World();
     const log = world.open();
     const sql = sqlOver(world.database);
@@ -354,7 +354,7 @@ describe("the purge log", () => {
       [256, DAY_MS + 1, true],
       [255, DAY_MS + 1, false],
     ])(
-      "the first of 256 ids, where %i are kept, after %i ms: %s; for a day it is kept anyhow",
+      "the first of 256 ids, where %i are kept, after %i ms: %s; it is kept for at least a day",
       (maxIds, laterMs, isKept) => {
         const log = afterFirst({ maxIds }, laterMs);
         expect(log.append(purge(["#first"], { id: "first" }))).toMatchObject({ replayed: isKept });
@@ -368,7 +368,7 @@ describe("the purge log", () => {
   });
 
   describe("its audit trail", () => {
-    test("tells who purged what, when and why, and whether it has settled by the log's clock", () => {
+    test("says who purged what, when and why, and whether it has settled by the log's clock", () => {
       const world = new World();
       world.now = 5;
       const log = world.open();
@@ -414,7 +414,7 @@ describe("the purge log", () => {
       expect(log.list(null, 1e9)).toMatchObject({ purges: { length: 500 }, next: 2 });
     });
 
-    test("a row keeps 2,000 characters of its keys, whole keys only, and how many there were", () => {
+    test("a row keeps 2,000 characters of its keys (only whole keys) and their number", () => {
       const log = new World().open({ maxReplyKeys: 2000, maxHeldKeys: 2000 });
       const keyOf = (index: number) => `#${String(index).padStart(9, "0")}`;
       const keys = Array.from({ length: 201 }, (_, index) => keyOf(index));
@@ -462,7 +462,7 @@ describe("the purge log", () => {
       expect(settlesInMs(world.open())).toBe(1250);
     });
 
-    test("what an earlier version stored counts", () => {
+    test("leases that an earlier version stored count", () => {
       const world = new World();
       world.open();
       world.database.exec(`UPDATE state SET longest_lease = '{"leaseMs":5000,"grantedAt":1000,"namelessAt":1000}'`);
@@ -471,7 +471,7 @@ describe("the purge log", () => {
       expect(settlesInMs(world.open())).toBe(1250);
     });
 
-    test("a bound beyond the lease that a route of the reader's site has counts like a longer lease", () => {
+    test("if a route allows purges later than the lease, that time counts like a longer lease", () => {
       const world = new World();
       const log = world.open();
       expect(log.read(null, 1000, 60_000).leaseMs).toBe(1000);
@@ -495,13 +495,13 @@ describe("the purge log", () => {
       [21, 3000],
       [99, 10_000],
       [1000, 10_000],
-    ])("where 10 reads a second are the bound, after a second with %d of them a lease is %d ms", (reads, leaseMs) => {
+    ])("with a bound of 10 reads a second, a second with %d reads makes a lease of %d ms", (reads, leaseMs) => {
       const world = new World();
       const log = world.open({ readsPerSecond: 10 });
       expect(granted(world, log, reads)).toEqual({ during: [1000], next: leaseMs });
     });
 
-    test("the relief that longer leases bring does not end them, and the end of the load does", () => {
+    test("longer leases stay until the load itself ends", () => {
       const world = new World();
       const log = world.open({ readsPerSecond: 10 });
       expect(granted(world, log, 40).next).toBe(4000);
@@ -525,7 +525,7 @@ describe("the purge log", () => {
       expect(granted(world, world.open({ readsPerSecond: 10 }), 99, askedMs).next).toBe(leaseMs);
     });
 
-    test("a receipt counts with a longer lease while it can be alive, and no longer than it is granted", () => {
+    test("a receipt includes a longer lease as long as it may still run", () => {
       const world = new World();
       const log = world.open({ readsPerSecond: 10 });
       expect(granted(world, log, 40).next).toBe(4000); // granted at 1 s; alive until 5 s
@@ -537,7 +537,7 @@ describe("the purge log", () => {
       expect(settlesInMs(log)).toBe(1250);
     });
 
-    test("a shorter one among the longer leases does not hide them, nor do they outlive it", () => {
+    test("a shorter lease among longer ones neither hides nor extends them", () => {
       const world = new World();
       const log = world.open({ readsPerSecond: 10 });
       granted(world, log, 40); // 4 s

@@ -22,7 +22,7 @@ const missed = (world: { readonly seen: SqlSeenKeys }, ...keys: readonly string[
 
 const many = (kind: string, count: number) => Array.from({ length: count }, (_, at) => `${kind}${at}`);
 
-test("a key that a report has named is not missed, and any other is", () => {
+test("a key from a report counts as seen, and any other as unseen", () => {
   const world = listening("#a", "path:/a");
   expect(world.seen.unseen(["#a", "#b", "path:/a", "path:/b"])).toEqual([
     { at: 1, nearest: undefined, isSure: true },
@@ -30,7 +30,7 @@ test("a key that a report has named is not missed, and any other is", () => {
   ]);
 });
 
-test("what is missed is sure an hour after the first key of its kind, and not before", () => {
+test("a key counts as unseen only an hour after the first key of its kind", () => {
   const world = listening("#a");
   world.now--;
   expect(world.seen.unseen(["#b"])).toMatchObject([{ isSure: false }]);
@@ -38,7 +38,7 @@ test("what is missed is sure an hour after the first key of its kind, and not be
   expect(world.seen.unseen(["#b", "path:/b"])).toMatchObject([{ isSure: true }, { isSure: false }]);
 });
 
-test("a new ledger is sure of nothing", () => {
+test("a new ledger calls no key unseen", () => {
   expect(listening().seen.unseen(["#b"])).toEqual([{ at: 0, nearest: undefined, isSure: false }]);
 });
 
@@ -67,7 +67,7 @@ test("a key is written once an hour, however often it is named", () => {
   expect(at()).toBe(NOON + HOUR_MS);
 });
 
-test("a kind with too many keys is not named for a week, and the other kind is", () => {
+test("a kind with too many keys is not reported for a week, but the other kind is", () => {
   const world = listening("#a", "path:/a");
   world.seen.take(many("path:/", 19_999));
   world.seen.prune(world.now);
@@ -84,7 +84,7 @@ test("a kind with too many keys is not named for a week, and the other kind is",
   expect(world.seen.unseen(["path:/b", "path:/c"])).toMatchObject([{ at: 0, isSure: false }]);
 });
 
-test("a kind is not named if an isolate has seen more of it than it reports", () => {
+test("a kind is not reported if an isolate has seen more keys of it than it reports", () => {
   const world = listening("#a", "path:/a");
   world.seen.take(["path:/b", "path:"]);
   expect(missed(world, "path:/c", "#c")).toEqual(["#c"]);

@@ -31,7 +31,7 @@ const late = { settlesAt: NOW + BOUND_MS, maySettleSooner: true };
 const byTheClock = { settlesAt: NOW + BOUND_MS, maySettleSooner: false };
 
 describe("a settlement", () => {
-  test("lets a purge that nobody can lack settle as early as it may", () => {
+  test("lets a purge that nobody can lack settle as early as allowed", () => {
     expect(watch(new Settlement(), 1)).toEqual(early);
   });
 
@@ -42,7 +42,7 @@ describe("a settlement", () => {
     expect(watch(settlement, 2, NOW + 1)).toEqual({ settlesAt: NOW + 1 + EARLIEST_MS, maySettleSooner: false });
   });
 
-  test("waits for the longest lease of a reader, also after a shorter one", () => {
+  test("waits for the longest lease of a reader, even after a shorter one", () => {
     const settlement = new Settlement();
     settlement.join("one", NOW + 5000, NOW);
     settlement.join("one", NOW + 1000, NOW);
@@ -89,7 +89,7 @@ describe("a settlement", () => {
     expect(settlement.leave("reader", two)).toMatchObject([{ seq: 2 }]);
   });
 
-  test("lets nothing settle by confirmations while a stranger may use an older view", () => {
+  test("lets nothing settle by confirmations while an unknown reader may use an older view", () => {
     const settlement = joined("one");
     settlement.stranger(NOW - SKEW_MS + 1);
     expect(watch(settlement, 1)).toEqual(byTheClock);
@@ -101,7 +101,7 @@ describe("a settlement", () => {
     expect(watch(settlement, 4)).toEqual(late);
   });
 
-  test("takes no number of another log for one of this", () => {
+  test("does not mistake another log's number for one of this log", () => {
     const settlement = joined("one");
     watch(settlement, 1);
     expect(settlement.confirm("one", at(9, "b"))).toEqual([]);
@@ -111,7 +111,7 @@ describe("a settlement", () => {
     expect(settlement.confirm("one", at(1, "b"))).toMatchObject([{ seq: 1, logId: "b" }]);
   });
 
-  test("watches a bounded number of purges; the others settle by the clock", () => {
+  test("watches a bounded number of purges, and lets others settle by the clock", () => {
     const settlement = joined("one");
     for (let seq = 1; seq <= MAX_WATCHED; seq++) expect(watch(settlement, seq)).toEqual(late);
     expect(watch(settlement, MAX_WATCHED + 1)).toEqual(byTheClock);
@@ -187,7 +187,7 @@ describe(`a settlement under random calls (TEST_SEED=${seed})`, () => {
     );
   });
 
-  test("lets no view be used that lacks a settled purge, whatever is late, lost or doubled", () => {
+  test("prevents the use of a view that lacks a settled purge, whatever is late, lost or doubled", () => {
     const leaseMs = fc.constantFrom(0, 1000, 1000);
     const step = fc.oneof(
       {

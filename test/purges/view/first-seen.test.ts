@@ -15,7 +15,7 @@ describe("when a view first saw which numbers", () => {
     expect(sightings.firstSeenAt(seq)).toBe(at);
   });
 
-  test("among very many, a number counts as seen when it was or earlier, never later", () => {
+  test("among many numbers, each counts as seen at its time or earlier, never later", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 2000 }), fc.nat(1999), (count, asked) => {
         const sightings = new FirstSeen();

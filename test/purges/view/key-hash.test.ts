@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { hashKeys, hashWordFor } from "../../../worker/purges/view/key-hash.ts";
 
 describe("the hash of a purge key", () => {
-  test("is the one that the log has stored: another hash needs another storage format", () => {
+  test("is the one in the log's storage: another hash needs another storage format", () => {
     expect([...hashKeys(["*", "#a", "/plog/", "https://www.example.test/é?q=1"])]).toEqual(STORED);
   });
 

@@ -33,7 +33,7 @@ describe("a view", () => {
     expect(view.check(entry(null, "#t"), false)).toBe("unknown");
   });
 
-  test("calls purged only a response that a purge above its stamp matches", () => {
+  test("calls a response purged only if a purge above its stamp matches it", () => {
     const view = viewAfter(deltaOf(0, 5, [["#t", 5]]));
     expect(view.check(entry(stamp(4), "#t"), true)).toBe("purged");
     expect(view.check(entry(stamp(5), "#t"), true)).toBe("not-purged");
@@ -56,7 +56,7 @@ describe("a view", () => {
     expect(view.check(entry(stamp(3), "#t"), true)).toBe("not-purged");
   });
 
-  test("story 13: loses nothing to an older delta (R11)", () => {
+  test("story 13: keeps everything when an older delta arrives (R11)", () => {
     const view = viewAfter(deltaOf(0, 5, [["#t", 5]], { floor: 3 }));
     expect(view.apply(deltaOf(0, 2, [["#t", 2]]))).toBe(true);
     expect(view.position).toEqual(stamp(5));
@@ -86,7 +86,7 @@ describe("a view", () => {
     ["when the floor has risen", deltaOf(9, 9, [], { floor: 2 })],
     ["when another log has begun", deltaOf(0, 9, [], { logId: "b" })],
     ["when a reply had no room for all new purges", deltaOf(9, 12, [["#u", 12]], { truncatedAt: 11 })],
-  ])("an entry found fresh is checked anew %s (R16)", (_, delta) => {
+  ])("an entry that was found fresh is checked again %s (R16)", (_, delta) => {
     const held = entry(stamp(1), "#t");
     const view = viewAfter(deltaOf(0, 9));
     expect(view.check(held, true)).toBe("not-purged");
@@ -159,7 +159,7 @@ describe("a view", () => {
       // It may have been purged hard since then, so it must not be used before the origin has confirmed it.
       ["soft", "invalidated"],
       ["invalidate", "invalidated"],
-    ])("story 8: what is known of a %s purge is said without a usable view, too (R8)", (mode, expected) => {
+    ])("story 8: knowledge of a %s purge counts even without a usable view (R8)", (mode, expected) => {
       expect(viewAfter(deltaOf(0, 5, [["#t", 5, mode]])).check(entry(stamp(4), "#t"), false)).toBe(expected);
     });
   });
@@ -200,7 +200,7 @@ describe("a view", () => {
       [6, "unverifiable"],
       [7, "not-purged"],
       [8, "not-purged"],
-    ])("does not vouch for what it was not told: an untouched entry stamped %i is %s", (seq, expected) => {
+    ])("does not vouch for unread purges: an untouched entry stamped %i is %s", (seq, expected) => {
       expect(behind().check(entry(stamp(seq), "#untouched"), true)).toBe(expected);
     });
 

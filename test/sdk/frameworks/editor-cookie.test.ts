@@ -6,7 +6,7 @@ import { editorCookie, setEditorCookie } from "../../../sdk/frameworks/respond.t
 const receipt = { token: "log.7", settlesInMs: 1201 };
 const FIELD = "tidemark-after=log.7; Path=/; Max-Age=7; HttpOnly; SameSite=Lax";
 
-test("the cookie lasts until every PoP knows of the purge, and five seconds for the way", () => {
+test("the cookie lasts until every PoP knows of the purge, plus five seconds for the way", () => {
   expect(editorCookie(receipt)).toEqual({
     name: "tidemark-after",
     value: "log.7",
@@ -32,7 +32,7 @@ test("it is added to Headers, to a Response and to Node's response, beside other
   expect(setEditorCookie(node, receipt).getHeader("set-cookie")).toEqual(["a=1", FIELD]);
 });
 
-test("there is none without a purge, and none for a dry run", () => {
+test("there is no cookie without a purge or for a dry run", () => {
   const headers = new Headers();
   expect(() => editorCookie({ token: "", settlesInMs: 0 })).toThrow("editorCookie: this receipt is of a dry run");
   expect(setEditorCookie(headers, { token: "", settlesInMs: 0 }).getSetCookie()).toEqual([]);

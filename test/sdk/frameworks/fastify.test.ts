@@ -17,7 +17,7 @@ test("the routes of other plugins are covered, and those registered before", asy
   await app.close();
 });
 
-test("an answer past Fastify's own is purged for when it has been sent", async () => {
+test("a response that bypasses Fastify's reply purges when it has been sent", async () => {
   const purger = createRecordingPurger();
   const app = Fastify();
   app.register(tidemark, { purger });

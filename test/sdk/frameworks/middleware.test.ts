@@ -43,7 +43,7 @@ describe.each(Object.keys(frameworks))("in a request of %s", (framework) => {
     });
   const post = (path: string) => send(path, "POST");
 
-  test("tags from anywhere below it are on the response, each once, beside the response's own", async () => {
+  test("tags from anywhere in the request are on the response, each once, beside its own", async () => {
     await start({
       "GET /songs/42": async () => ({ fields: { "Cache-Tag": "own,songs" }, body: await findSong("42") }),
       "GET /plain": async () => ({ body: "plain" }),
@@ -151,7 +151,7 @@ describe.each(Object.keys(frameworks))("in a request of %s", (framework) => {
     expect(twice.headers.getSetCookie()).toEqual([cookieOf(3)]);
   });
 
-  test("if the purge fails, the answer is what it would have been, and the error is told", async () => {
+  test("if the purge fails, the response is unchanged, and the error is reported", async () => {
     const failure = new PurgeTimeout("no answer", { attempts: 5 });
     await start({
       "POST /songs/42": async () => {
@@ -168,7 +168,7 @@ describe.each(Object.keys(frameworks))("in a request of %s", (framework) => {
     expect(errors).toEqual([failure]);
   });
 
-  test("what the edge would not keep is refused, and none of it is written", async () => {
+  test("tags that the edge would not store are refused, and none is written", async () => {
     const tried: Record<string, () => void> = {
       space: () => tag("fine", "two words"),
       long: () => tag("x".repeat(257)),
@@ -267,7 +267,7 @@ test.each([
   { options: { purger: {} }, message: /options: purger: must be a purger/ },
   { options: { maxTags: 0 }, message: /options: maxTags: / },
   { options: { onPurgeError: "log" }, message: /options: onPurgeError: must be a function/ },
-])("options that cannot be right are refused: $options", async ({ options, message }) => {
+])("invalid options are refused: $options", async ({ options, message }) => {
   expect(() => forExpress(options as RequestOptions)).toThrow(message);
   expect(() => forHono(options as RequestOptions)).toThrow(message);
   await expect(forFastify({ addHook: () => {} }, options as RequestOptions)).rejects.toThrow(message);
@@ -278,6 +278,6 @@ test.each([
   ["tag", () => tag("a")],
   ["purgeLater", () => purgeLater({ tags: ["a"] })],
   ["purgeNow", () => purgeNow()],
-])("%s outside of a request says so", (name, call) => {
+])("%s outside a request says so", (name, call) => {
   expect(call).toThrow(`${name}: this code runs outside a request`);
 });

@@ -63,7 +63,7 @@ test.each([
   expect(purger.calls).toEqual([{ ...purge, reason }]);
 });
 
-test("a tag that no response can carry at the edge is left out, and told", async () => {
+test("a tag that no response can carry at the edge is left out and reported", async () => {
   const errors: unknown[] = [];
   const Handler = withPurge(NextCache, { purger, onPurgeError: (error) => errors.push(error) });
   await new Handler("").revalidateTag(["two words", "song:42"]);
@@ -73,7 +73,7 @@ test("a tag that no response can carry at the edge is left out, and told", async
   expect(errors).toHaveLength(2);
 });
 
-test("a purge that fails does not fail the revalidation, and is told", async () => {
+test("a failed purge does not fail the revalidation, and is reported", async () => {
   const failure = new PurgeTimeout("no answer", { attempts: 5 });
   const print = vi.spyOn(console, "error").mockImplementation(() => {});
   try {

@@ -44,7 +44,7 @@ test("Aborting the signal ends the pause before a retry, and nothing more is sen
   expect(edge.requests).toHaveLength(1);
 });
 
-test("Aborting the purger's signal ends a call that has a signal of its own", async () => {
+test("Aborting the purger's signal ends a call that has its own signal", async () => {
   const stopping = new AbortController();
   await using edge = await startFakeEdge({ stallsAfterBytes: 0, afterwards: () => stopping.abort(reason) });
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint, signal: stopping.signal });

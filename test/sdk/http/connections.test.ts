@@ -116,7 +116,7 @@ test("A fetch given as an option sends the requests", async () => {
 
 const PURGES = byDepth({ test: 300, gate: 300, all: 1_000 });
 
-test(`Of ${PURGES} purges at once over eight connections none is lost when the edge cuts all of them in the middle`, {
+test(`When the edge cuts eight connections in the middle, none of ${PURGES} simultaneous purges is lost`, {
   tags: ["gate"],
 }, async () => {
   const answered = Array.from({ length: PURGES * 0.3 }, () => accepts);

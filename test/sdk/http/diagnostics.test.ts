@@ -43,7 +43,7 @@ test("A purge is an event with its request and, at the end, its receipt", async 
   ]);
 });
 
-test("Each attempt is an event of its own, and so is a reading of the audit trail", async () => {
+test("Each attempt is a separate event, and so is a read of the audit trail", async () => {
   const page = { purges: [], next: null };
   await using edge = await startFakeEdge({ hangsUpAfterBytes: 0 }, refuses("unavailable"), accepts, { json: page });
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });

@@ -47,7 +47,7 @@ test("After a purge whose pages came back unchanged, the developer is warned, wi
 });
 
 const silent: { name: string; act: Act; answer?: Act; options?: object }[] = [
-  { name: "an edge that does not offer it, as no deployed edge does", act: accepts },
+  { name: "an edge that does not offer it, like every deployed edge", act: accepts },
   { name: "a purge that is repeated, whose replicas may lag", act: watched, options: { repeatAfterMs: 5 } },
   {
     name: "an address elsewhere",
@@ -67,7 +67,7 @@ test.for(silent)("Nothing is asked of $name", async ({ act, options }) => {
 
 const quiet: { name: string; answer: Act }[] = [
   { name: "nothing came back unchanged", answer: { json: [] } },
-  { name: "the edge has gone", answer: { hangsUpAfterBytes: 0 } },
+  { name: "the edge is gone", answer: { hangsUpAfterBytes: 0 } },
   { name: "something else answers", answer: { text: "<p>hello" } },
   { name: "its answer has another form", answer: { json: { ...receiptBody } } },
 ];

@@ -70,7 +70,7 @@ test("a purge alone is sent at once, as it is", async () => {
   expect(held.map(({ request }) => request)).toEqual([{ urls: ["/a"], tags: ["b"], reason: "edited", id: "id-1" }]);
 });
 
-test("only purges that differ in their items alone are joined", async () => {
+test("only purges that differ just in their items are joined", async () => {
   const edge = heldEdge();
   await busy(edge);
   const { purger, held } = edge;
@@ -100,7 +100,7 @@ test("only purges that differ in their items alone are joined", async () => {
   ]);
 });
 
-test("a purge that is full takes no more, and the rest is the next one", async () => {
+test("a full purge takes no more items, and the rest becomes the next one", async () => {
   const edge = heldEdge();
   await busy(edge);
   const items = (name: string) => Array.from({ length: 6_000 }, (_, at) => `${name}:${at}`);
@@ -127,7 +127,7 @@ test("time counts from when a purge is sent", async () => {
   expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(MAX_UNDER_WAY - 1);
 });
 
-test("a wrong item of one caller fails that caller alone", async () => {
+test("a caller's invalid item fails only that caller", async () => {
   const edge = heldEdge();
   await busy(edge);
   const [right, wrong] = [edge.purger.purgeUrls("/a"), edge.purger.purgeUrls("https://elsewhere.test/")];
@@ -150,7 +150,7 @@ test("a wrong item of one caller fails that caller alone", async () => {
   ]);
 });
 
-test("any other failure is that of all", async () => {
+test("any other failure fails all callers", async () => {
   const edge = heldEdge();
   await busy(edge);
   const calls = ["a", "b"].map((tag) => edge.purger.purgeTags(tag));
@@ -177,7 +177,7 @@ test("a caller that leaves while it waits is not sent, and the others are", asyn
   await expect(stays).resolves.toMatchObject({ accepted: { tags: 1 } });
 });
 
-test("a joined purge goes on until its last caller has left", async () => {
+test("a joined purge continues until its last caller has left", async () => {
   const edge = heldEdge();
   await busy(edge);
   const controllers = [new AbortController(), new AbortController()] as const;
@@ -206,7 +206,7 @@ test("with several edges, each caller's receipt has those of all edges, with the
   ]);
 });
 
-test("close waits for the purges that wait", async () => {
+test("close waits for waiting purges", async () => {
   const edge = heldEdge();
   await busy(edge);
   const waiting = edge.purger.purgeTags("late");

@@ -82,7 +82,7 @@ test("a purge whose object ends while it is sent is sent by the next one, with t
   expect(kept.size).toBe(0);
 });
 
-test("later purges do not put off the alarm of one that waits", async () => {
+test("later purges do not delay the alarm of a waiting one", async () => {
   purger.failNext(isDown());
   await purges().purge(["a"]);
   now += 5_000;
@@ -91,7 +91,7 @@ test("later purges do not put off the alarm of one that waits", async () => {
   expect(kept.size).toBe(0);
 });
 
-test("a purge that the edge will never accept is reported and forgotten, and keeps no other from being sent", async () => {
+test("a purge that the edge will never accept is reported and forgotten, and does not hold up others", async () => {
   purger.failNext(isDown());
   await purges().purge(["a"]);
   purger.failNext(new PurgeRejected("no", { code: "invalid", status: 400, attempts: 1, errors: [] }));

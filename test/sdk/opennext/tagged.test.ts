@@ -32,13 +32,13 @@ async function tagsOf(fields: Record<string, string>, work: () => Promise<unknow
 const HIT = { "x-nextjs-cache": "HIT" };
 const MISS = { "x-nextjs-cache": "MISS" };
 
-test("an answer from Next's cache bears the tags of the page that was found there", async () => {
+test("an answer from Next's cache carries the tags of the page there", async () => {
   await cache.set("/a", page("_N_T_/a,song:1"));
   expect(await tagsOf(HIT, () => cache.get("/a"))).toBe("_N_T_/a,song:1");
   expect(await tagsOf({ "x-opennext-cache": "STALE" }, () => cache.get("/a", "cache"))).toBe("_N_T_/a,song:1");
 });
 
-test.each(["MISS", "REVALIDATED"])("a page that was rendered (%s) bears its new tags alone", async (how) => {
+test.each(["MISS", "REVALIDATED"])("a rendered page (%s) carries only its new tags", async (how) => {
   await cache.set("/a", page("old"));
   const render = async () => {
     await cache.get("/a");
@@ -47,14 +47,14 @@ test.each(["MISS", "REVALIDATED"])("a page that was rendered (%s) bears its new 
   expect(await tagsOf({ "x-nextjs-cache": how }, render)).toBe("new");
 });
 
-test("an answer whose rendering was noted for another request bears the tag that every purge names", async () => {
+test("an answer whose rendering was recorded for another request carries the tag that every purge names", async () => {
   await cache.set("/a", page("old"));
   expect(await tagsOf(MISS, () => cache.get("/a"))).toBe("_N_T_unknown");
   expect(await tagsOf(HIT, async () => {})).toBe("_N_T_unknown");
   expect(await tagsOf({ "x-nextjs-prerender": "1" }, () => cache.get("/nothing"))).toBe("_N_T_unknown");
 });
 
-test("a tag that cannot be written is one of those that are not known", async () => {
+test("a tag that cannot be written counts as unknown", async () => {
   await cache.set("/a", page("two words,song:1,Lied:für"));
   expect(await tagsOf(HIT, () => cache.get("/a"))).toBe("song:1,_N_T_unknown");
 });
@@ -67,13 +67,13 @@ test("the app's own tags stay, and an answer that Next does not cache is not cha
   expect(tagged(answer, { found: new Set(["a"]), written: new Set() })).toBe(answer);
 });
 
-test.each(["fetch", "composable"])("an entry of the type %s is no page", async (type) => {
+test.each(["fetch", "composable"])("an entry of the type %s is not a page", async (type) => {
   await cache.set("/a", page("song:1"));
   expect(await tagsOf(HIT, () => cache.get("/a", type))).toBe("_N_T_unknown");
   expect(await tagsOf(MISS, () => cache.set("/a", page("song:1"), type))).toBe("_N_T_unknown");
 });
 
-test("the cache answers as the one that it was given, also outside requests", async () => {
+test("the cache answers like the cache that it wraps, even outside requests", async () => {
   expect(cache.name).toBe("in-memory");
   expect(await cache.get("/a")).toBeNull();
   await cache.set("/a", { type: "redirect" });

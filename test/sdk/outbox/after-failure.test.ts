@@ -52,7 +52,7 @@ describe("after a failure", () => {
     Object.assign(new Error("m"), { code: "invalid" }),
     "m",
     null,
-  ])("%s is tried again, and concerns one purge alone", (error) => {
+  ])("%s is tried again, and concerns only one purge", (error) => {
     expect(afterFailure(error, at(1))).toEqual({ kind: "retry", dueAt: NOW + 500 });
     expect(isOfEveryPurge(error)).toBe(false);
   });

@@ -13,7 +13,7 @@ const seqs = (rows: readonly WaitingRow[]) => rows.map(({ seq }) => seq);
 describe("the rows to claim", () => {
   const CASES: { name: string; rows: WaitingRow[]; limit?: number; chosen: number[]; nextAt: number | null }[] = [
     { name: "no rows", rows: [], chosen: [], nextAt: null },
-    { name: "due rows, also with the same tag", rows: [row(1, "a"), row(2, "a")], chosen: [1, 2], nextAt: null },
+    { name: "due rows, even with the same tag", rows: [row(1, "a"), row(2, "a")], chosen: [1, 2], nextAt: null },
     { name: "a row that is due now", rows: [row(1, "a", { dueAt: NOW })], chosen: [1], nextAt: null },
     { name: "no row that is due later", rows: [row(1, "a", { dueAt: NOW + 1 })], chosen: [], nextAt: NOW + 1 },
     { name: "a row whose lease ends now", rows: [row(1, "a", { leaseUntil: NOW })], chosen: [1], nextAt: null },
@@ -25,7 +25,7 @@ describe("the rows to claim", () => {
       nextAt: NOW + 9,
     },
     {
-      name: "rows of other tags, but none behind a row that waits",
+      name: "rows of other tags, but none behind a waiting row",
       rows: [row(1, "a", { dueAt: NOW + 5 }), row(2, "a"), row(3, "b")],
       chosen: [3],
       nextAt: NOW + 5,
@@ -43,7 +43,7 @@ describe("the rows to claim", () => {
       nextAt: NOW + 5,
     },
     {
-      name: "the earliest instant, but not that of a row behind another",
+      name: "the earliest due time, but not that of a row behind another",
       rows: [row(1, "a", { dueAt: NOW + 9 }), row(2, "a", { dueAt: NOW + 1 }), row(3, "b", { dueAt: NOW + 7 })],
       chosen: [],
       nextAt: NOW + 7,
@@ -81,7 +81,7 @@ describe("the rows to claim", () => {
   });
 });
 
-test("Rows that another process was quicker to lease are left out, with those behind them", () => {
+test("Rows that another process leased first are left out, with those behind them", () => {
   const chosen = [row(1, "a"), row(2, "a b"), row(3, "b"), row(4, "c")];
   expect(seqs(obtainedClaims(chosen, new Set([1, 2, 3, 4])))).toEqual([1, 2, 3, 4]);
   expect(seqs(obtainedClaims(chosen, new Set([2, 3, 4])))).toEqual([4]);

@@ -45,7 +45,7 @@ describe("a call of drain", () => {
     [999, { kind: "claim", limit: 1 }],
     [1000, { kind: "end", nextDueInMs: 0 }],
     [1001, { kind: "end", nextDueInMs: 0 }],
-  ])("that has handled %d rows and has none left goes on with %o", (count, step) => {
+  ])("that has handled %d rows and has none left continues with %o", (count, step) => {
     expect(stepOf(beginPass(handled(count)))).toEqual(step);
   });
 
@@ -71,7 +71,7 @@ describe("a call of drain", () => {
     expect(stepOf(claimed(rows(1)), { now: NOW + passedMs })).toEqual(step);
   });
 
-  test("sends what it has left after a wave, then claims again", () => {
+  test("sends its remaining rows after a wave, then claims again", () => {
     const pass = afterSending(claimed(NINE), rows(8), Array(8).fill(happened));
     expect(stepOf(pass)).toEqual(["send", 9]);
     expect(stepOf(afterSending(pass, NINE.slice(8), [happened]))).toEqual({ kind: "claim", limit: 50 });
@@ -86,7 +86,7 @@ describe("a call of drain", () => {
     expect(stepOf(afterRelease(last, null))).toEqual({ kind: "claim", limit: 50 });
   });
 
-  test("holds nothing back under a new lease, whose rows the store has chosen anew", () => {
+  test("holds nothing back under a new lease, for which the store chose the rows again", () => {
     const first = row(1, "a");
     const pass = afterSending(claimed([first]), [first], [failed]);
     expect(stepOf(afterClaim(pass, { rows: [row(2, "a")], nextAt: null }, LEASE))).toEqual(["send", 2]);

@@ -106,18 +106,18 @@ export const mutants: Mutants = {
       in: "afterFailure",
       replace: "if (failures >= maxAttempts)",
       by: "if (failures > maxAttempts)",
-      foundBy: "outbox: is given up after the last attempt, told, listed, and sent again once it is requeued",
+      foundBy: "outbox: is given up after the last attempt, reported, listed, and sent again once it is requeued",
     },
     "nobody is told of a purge that is given up": {
       in: "Drain.#recordFailure",
       drop: "onDead(purge);",
-      foundBy: "outbox: is given up after the last attempt, told, listed, and sent again once it is requeued",
+      foundBy: "outbox: is given up after the last attempt, reported, listed, and sent again once it is requeued",
     },
     "a purge that is given up is deleted": {
       in: "Drain.#recordFailure",
       replace: "onDead(purge);",
       by: "onDead(purge); await this.#store.remove(row.seq);",
-      foundBy: "outbox: is given up after the last attempt, told, listed, and sent again once it is requeued",
+      foundBy: "outbox: is given up after the last attempt, reported, listed, and sent again once it is requeued",
     },
     "a request that the edge refuses is sent again": {
       in: "afterFailure",
@@ -166,7 +166,7 @@ export const mutants: Mutants = {
     "a closed outbox sends": {
       in: "Drain.drain",
       drop: 'if (this.#closing.signal.aborted) return Promise.reject(new Error("This outbox was closed."));',
-      foundBy: "outbox: A closed outbox finishes what is under way, and sends nothing more",
+      foundBy: "outbox: A closed outbox finishes running sends, and starts no more",
     },
   },
 };

@@ -125,7 +125,7 @@ export function describeOutbox(
       expect([second.sent.length, second.nextDueInMs]).toEqual([1, null]);
     });
 
-    test("a call during another one reports what either of them sent", async () => {
+    test("a call during another one reports the purges of both", async () => {
       const outbox = await open();
       const slow = heldUp();
       outbox.purger.answer = forTags(["a"], slow.answer);
@@ -257,7 +257,7 @@ export function describeOutbox(
       expect(outbox.purger.requests.map((request) => request.id)).toEqual([id, id]);
     });
 
-    test("is given up after the last attempt, told, listed, and sent again once it is requeued", async () => {
+    test("is given up after the last attempt, reported, listed, and sent again once it is requeued", async () => {
       const told: DeadPurge[] = [];
       const outbox = await open({ maxAttempts: 3, onDead: (purge) => told.push(purge) });
       outbox.purger.answer = fails;
@@ -377,7 +377,7 @@ export function describeOutbox(
     });
   });
 
-  test("A closed outbox finishes what is under way, and sends nothing more", async () => {
+  test("A closed outbox finishes running sends, and starts no more", async () => {
     const outbox = await open();
     const slow = heldUp();
     outbox.purger.answer = slow.answer;

@@ -102,7 +102,7 @@ describe("one connection for everything", () => {
     return { connection, outbox, purger };
   }
 
-  test("enqueue outside of a transaction is refused, and so is drain inside of one", async () => {
+  test("enqueue outside a transaction is refused, and so is drain inside one", async () => {
     const { connection, outbox, purger } = opened();
     expect(() => outbox.enqueue(connection, { tags: ["a"] })).toThrow(/^enqueue: no transaction is open/);
     connection.exec("BEGIN");

@@ -94,7 +94,7 @@ test("A failure in a call of drain by the backend ends the pause of the backgrou
   expect(purger.tags).toEqual(["a", "a"]);
 });
 
-test("An error of the database is told, and the background goes on", async () => {
+test("An error of the database is reported, and the background continues", async () => {
   database.exec("ALTER TABLE tidemark_outbox RENAME TO hidden");
   expect(await untilPaused(start)).toBe(EVERY_MS);
   expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining("no such table") })]);
@@ -104,7 +104,7 @@ test("An error of the database is told, and the background goes on", async () =>
   expect([purger.tags, errors.length]).toEqual([["a"], 1]);
 });
 
-test("The end waits for what is under way, and a second start is refused", async () => {
+test("Closing waits for running sends, and a second start is refused", async () => {
   const slow = heldUp();
   purger.answer = slow.answer;
   enqueue("a");
@@ -132,7 +132,7 @@ test("A row is sent only while its lease covers the whole attempt; the others ge
   expect(leftMs).toEqual([30_000, 20_000, 10_000, 30_000, 20_000]);
 });
 
-test("What becomes of a purge is published on a channel", async () => {
+test("The outcome of a purge is published on a channel", async () => {
   const seen: string[] = [];
   const subscribed = ["sent", "failed", "dead"].map((kind) => {
     const listener = (message: unknown) => {

@@ -98,7 +98,7 @@ test("If one of two edges refuses the token, the other has purged, and the same 
   expect(await Promise.all(edges.map((edge) => look(edge, "/half")))).toEqual(["HIT", "MISS"]);
 });
 
-test("One wrong item in a large batch refuses its own purge alone", async () => {
+test("One invalid item in a large batch fails only its own purge", async () => {
   await using cdn = createPurger({ endpoint: edges[0]!.url, token: TOKEN });
   await warm("/good", "mixed:10000");
 

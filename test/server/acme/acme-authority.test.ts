@@ -184,7 +184,7 @@ describe("an authority refuses", () => {
     expect(loose.countOf(path)).toBe(1); // nothing is repeated at once
   });
 
-  test("what it has checked, in its own words", async () => {
+  test("and names what it has checked, in its own words", async () => {
     const error = { type: "urn:ietf:params:acme:error:connection", detail: "Connection refused." };
     let looks = 0;
     loose.say("/authorization", () => ({
@@ -208,7 +208,7 @@ describe("an authority refuses", () => {
 });
 
 describe("an authority", () => {
-  test("that does not answer is told of with the reason", async () => {
+  test("that does not answer is reported with the reason", async () => {
     const directory = `${loose.url}/dir`;
     await loose.stop();
     const outcome = await authority.order(WISH, challenged);
@@ -228,7 +228,7 @@ describe("an authority", () => {
     expect(clock.now()).toBeLessThan(130_000);
   });
 
-  test("is given up in the middle of its check when the server stops", async () => {
+  test("is abandoned in the middle of its check when the server stops", async () => {
     const ordered = authority.order(WISH, challenged);
     while (clock.waits === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     authority.stop();
@@ -236,7 +236,7 @@ describe("an authority", () => {
     expect([clock.waits, answered]).toEqual([0, []]);
   });
 
-  test("that does not answer is given up when the server stops", async () => {
+  test("that does not answer is abandoned when the server stops", async () => {
     loose.say("/newOrder", () => NEVER);
     const ordered = authority.order(WISH, challenged);
     while (loose.countOf("/newOrder") === 0) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -244,7 +244,7 @@ describe("an authority", () => {
     expect(await ordered).toMatchObject({ because: expect.stringContaining("the server stops"), concerns: "all" });
   });
 
-  test("that refuses a nonce gets the request again with another", async () => {
+  test("that refuses a nonce gets the request again with another nonce", async () => {
     let times = 0;
     const refusal = problem("rejectedIdentifier", "no");
     loose.say("/newOrder", () => (++times === 1 ? problem("badNonce", "stale") : refusal));
@@ -254,7 +254,7 @@ describe("an authority", () => {
     expect(times).toBe(2);
   });
 
-  test("knows who asks, by which terms, and whom to write to", async () => {
+  test("learns the account, the accepted terms and the contact address", async () => {
     loose.say("/newOrder", problem("rejectedIdentifier", "no"));
     await authority.order(WISH, challenged);
     await authority.order(WISH, challenged);
@@ -276,7 +276,7 @@ describe("an authority", () => {
     expect(orders).toEqual([{ identifiers, replaces: "a.b" }, { identifiers }]);
   });
 
-  test("tells when a certificate is to be renewed", async () => {
+  test("says when a certificate should be renewed", async () => {
     const suggestedWindow = { start: "2026-01-01T00:00:00Z", end: "2026-01-02T00:00:00Z" };
     loose.say("/renewalInfo/a.b", { body: { suggestedWindow }, fields: { "retry-after": "21600" } });
     expect(await authority.renewalInfo("a.b")).toEqual({

@@ -51,7 +51,7 @@ describe("a challenge by HTTP", () => {
     },
   );
 
-  test("is answered under the host of no site", async () => {
+  test("is answered under a host that no site has", async () => {
     const sites = new SitesByHost([{ name: "a", hosts: ["a.test"], isolate: { fetch: shown }, trustedProxies: [] }]);
     const { http } = await start(shown, { challenges: pending(HTTP), sites });
     expect(await ask(http, PATH)).toMatch(/a-token\.of-the-account$/);
@@ -66,7 +66,7 @@ describe("a challenge by HTTP", () => {
     ["another method", [HTTP], PATH, "DELETE"],
     ["a token when none is pending", [], PATH, "GET"],
     ["the token of a challenge by TLS", [TLS], PATH, "GET"],
-  ])("is none of the server's, but the site's, with %s", async (_, challenges, path, method) => {
+  ])("belongs to the site instead of the server with %s", async (_, challenges, path, method) => {
     const { http } = await start(shown, { challenges: pending(...challenges) });
     expect(await ask(http, path, method)).toMatch(/the site answers http:\/\/www\.example\.test/);
   });
@@ -111,7 +111,7 @@ describe.each(["TLSv1.2", "TLSv1.3"] as const)("a challenge by %s", (version) =>
     ["no certificate yet", []],
     ["one", [own]],
     ["several", [own, more]],
-  ])("is answered by its own certificate, and ends, with %s", async (_, certificates) => {
+  ])("is answered with its own certificate, and ends, with %s", async (_, certificates) => {
     const tls = { certificates, ticketSecret: "secret" };
     const { https } = await start(shown, { challenges: pending(TLS), tls });
     const done = await handshake(https, ACME, NAME, version);
@@ -165,7 +165,7 @@ describe("the workers of a machine", () => {
     return (await Promise.race([promise, not])) !== "not yet";
   };
 
-  test("have all heard of a challenge before the authority is told that it may look", async () => {
+  test("all know a challenge before the authority is told to check it", async () => {
     const office = new ChallengeOffice(CLOCK);
     const [one, other] = [worker(office), worker(office)];
     await one.listen();
@@ -181,7 +181,7 @@ describe("the workers of a machine", () => {
     expect(await isDone(answered)).toBe(true);
   });
 
-  test("hear of what came while they were busy, and of what is over", async () => {
+  test("learn of challenges that came or ended while they were busy", async () => {
     const office = new ChallengeOffice(CLOCK);
     const { heard, listen } = worker(office);
     await listen();
@@ -195,7 +195,7 @@ describe("the workers of a machine", () => {
     expect(heard.at(-1)).toEqual([TLS]);
   });
 
-  test("that begin in the middle of an order know of its challenge at once", async () => {
+  test("that start in the middle of an order know its challenge at once", async () => {
     const office = new ChallengeOffice(CLOCK);
     void office.answer(HTTP);
     const { heard, listen } = worker(office);
@@ -225,7 +225,7 @@ describe("the workers of a machine", () => {
     expect(hangs.heard).toEqual([]);
   });
 
-  test("take challenges in for as long as the supervisor lives, and begin without any if nobody orders", async () => {
+  test("receive challenges for as long as the supervisor lives, and start without any if nobody orders", async () => {
     const office = new ChallengeOffice(CLOCK);
     const served = office.connect();
     const line: ProcessLine = { ask: (question) => served.ask(question), tell: () => undefined };

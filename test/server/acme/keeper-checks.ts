@@ -291,7 +291,9 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     await scene.start();
     await scene.pass(HOUR);
     expect(scene.authority.orders).toEqual([]);
-    expect(scene.said[0]).toMatch(/^there is no certificate for www\.example\.com: the certificate cannot be written to disk: /);
+    expect(scene.said[0]).toMatch(
+      /^there is no certificate for www\.example\.com: the certificate cannot be written to disk: /,
+    );
   },
 
   "a folder of a process that was killed in the middle of an order has nothing half, and the owner is told": async (
@@ -308,7 +310,7 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     await scene.start();
     expect(scene.said).toEqual([
       "there is no certificate for www.example.com: the last attempt was a short time ago. Until there is one, " +
-        "its connections with TLS fail. The next attempt is at 2026-03-01T00:24:00Z.",
+        "TLS connections to it fail. The next attempt is at 2026-03-01T00:24:00Z.",
     ]);
     await scene.pass(20 * MINUTE);
     expect(scene.folder.certificateOf(NAME)?.names).toEqual([NAME]);

@@ -95,7 +95,7 @@ describe.skipIf(missing !== null)(missing === null ? "tidemark serve --acme, wit
     );
   const NEW = /there is a new certificate for www\.example\.test, valid until/;
 
-  test("gets a certificate by TLS-ALPN-01 where port 443 alone is open, for TLS 1.2 and 1.3", async () => {
+  test("gets a certificate by TLS-ALPN-01 if only port 443 is open, for TLS 1.2 and 1.3", async () => {
     await prepare();
     await pebble.start();
     const server = serve(["--workers", "1", ...byTls()]);
@@ -112,7 +112,7 @@ describe.skipIf(missing !== null)(missing === null ? "tidemark serve --acme, wit
     expect(statSync(kept()).mode & 0o777).toBe(0o700);
   });
 
-  test("has no answer over TLS before, sends to https all the same, and gets a certificate by HTTP-01", {
+  test("has no answer over TLS before that, still redirects to https, and gets a certificate by HTTP-01", {
     tags: ["deep"],
   }, async () => {
     await prepare();
@@ -141,7 +141,7 @@ describe.skipIf(missing !== null)(missing === null ? "tidemark serve --acme, wit
     await isServed(NAME, "TLSv1.3", port);
   });
 
-  test("uses account and certificate again after a start, and orders for a host that is added", {
+  test("reuses account and certificate after a restart, and orders for an added host", {
     tags: ["deep"],
   }, async () => {
     await prepare({ percentOfNoncesRefused: 40 });
@@ -187,7 +187,7 @@ describe.skipIf(missing !== null)(missing === null ? "tidemark serve --acme, wit
     expect(metrics).toContain(`${family}{file="${join(realpathSync(kept()), `${NAME}.pem`)}"} ${expires}\n`);
   });
 
-  test("keeps the old certificate while the authority is away, and warns; renews at one that has forgotten it", {
+  test("keeps the old certificate while the authority is away, and warns; renews from one that has forgotten it", {
     tags: ["deep"],
   }, async () => {
     await prepare();
@@ -217,7 +217,7 @@ describe.skipIf(missing !== null)(missing === null ? "tidemark serve --acme, wit
     await prepare({ blocked: ["blocked.test"] });
     await pebble.start();
     const server = serve(byTls(), `blocked.test,${NAME},localhost`);
-    await server.prints(/no certificate is ordered for localhost: the internet does not know such hosts/);
+    await server.prints(/no certificate is ordered for localhost, because these are not public host names/);
     await server.prints(/there is no certificate for blocked\.test: the authority says rejectedIdentifier: /);
     await server.prints(NEW);
     await isServed();

@@ -15,19 +15,19 @@ describe("a certificate of 45 days is renewed", () => {
     expect(judgeRenewal(OF_45_DAYS, window, share, now).kind).toBe(kind);
   });
 
-  test("at a time that it tells before", () => {
+  test("at a time that is known in advance", () => {
     expect(judgeRenewal(OF_45_DAYS, WINDOW, 0.25, 0)).toEqual({ kind: "wait", untilAt: 28.5 * DAY });
     expect(judgeRenewal(OF_45_DAYS, null, 0.25, 0)).toEqual({ kind: "wait", untilAt: 30 * DAY });
   });
 
-  test("at a place in the window that is its own, and always the same", () => {
+  test("at its own place in the window, always the same", () => {
     const shares = Array.from({ length: 100 }, (_, at) => shareOf(`certificate ${at}`));
     expect(shares.every((share) => share >= 0 && share < 1)).toBe(true);
     expect(Math.max(...shares) - Math.min(...shares)).toBeGreaterThan(0.8);
     expect(shareOf("certificate 1")).toBe(shares[1]);
   });
 
-  test("and its owner has to know of a failure from when a third is left", () => {
+  test("and its owner is warned of a failure once a third is left", () => {
     expect([30 * DAY - 1, 30 * DAY].map((now) => isInLastThird(OF_45_DAYS, now))).toEqual([false, true]);
   });
 });
@@ -80,18 +80,18 @@ yNQwCgYIKoZIzj0EAwIDRwAwRAIge09+S5TZAlw5tgtiVvuERV6cT4mfutXIlwTb
 -----END CERTIFICATE-----
 `;
 
-  test("it is asked by the name that the RFC's example has", () => {
+  test("the request has the identifier of the RFC's example", () => {
     expect(certificateId(EXAMPLE)).toBe("aYhba4dGQEHhs3uEe6CuLN4ByNQ.AIdlQyE");
   });
 
-  test("it is asked by the key of the authority, whatever else a certificate has", () => {
+  test("the request names the authority's key, whatever else a certificate has", () => {
     const { chain } = makeCertificate(["www.example.test"], { authorityKey: Buffer.from("authority") });
     expect(certificateId(chain)).toMatch(
       new RegExp(`^${Buffer.from("authority").toString("base64url")}\\.[\\w-]{22}$`),
     );
   });
 
-  test("of a certificate that names no authority's key it is not asked", () => {
+  test("there is no request for a certificate that names no authority's key", () => {
     expect(certificateId(makeCertificate(["www.example.test"]).chain)).toBeNull();
   });
 });
@@ -104,7 +104,7 @@ describe("after attempts in vain", () => {
     },
   );
 
-  test("failed validations stay below five at once, and one more every twelve minutes", () => {
+  test("failed validations stay below five at once plus one every twelve minutes", () => {
     let budget = 5;
     for (let attempts = 1; attempts < 40; attempts++) {
       budget -= 2; // by both challenges
@@ -113,7 +113,7 @@ describe("after attempts in vain", () => {
     }
   });
 
-  test("a server that starts again and again stays below them as well", () => {
+  test("a server that restarts again and again also stays below that limit", () => {
     expect(LEAST_PAUSE_MS / (12 * MINUTE)).toBeGreaterThanOrEqual(2);
     expect(mayStartAt(null, 1_000)).toBe(1_000);
     expect(mayStartAt(1_000, 1_000)).toBe(1_000 + LEAST_PAUSE_MS);
@@ -123,7 +123,7 @@ describe("after attempts in vain", () => {
 });
 
 describe("the names of certificates", () => {
-  test("are those that the internet can know, without their ports, once", () => {
+  test("are the public ones, without ports, each once", () => {
     expect(
       namesToCertify([
         ...["www.example.com", "WWW.example.com:8443", "xn--bcher-kva.example", "a.b.c.example.com."],
@@ -144,7 +144,7 @@ describe("the names of certificates", () => {
     });
   });
 
-  test("the challenges are those that the listeners can answer, first the one at its own port", () => {
+  test("the challenges are those that the listeners can answer, and the one at its own port comes first", () => {
     const tls = { host: "::", port: 443, scheme: "https" } as const;
     expect(challengeTypes([tls])).toEqual(["tls-alpn-01"]);
     expect(challengeTypes([tls, { path: "/run/edge.sock" }])).toEqual(["tls-alpn-01"]);

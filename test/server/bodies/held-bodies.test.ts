@@ -52,7 +52,7 @@ function sent(all: readonly Uint8Array[], announced: number | null = null): Stre
 }
 
 describe("a request's body", () => {
-  test("is held until its last byte has come, and then has a length", async () => {
+  test("is held until its last byte has arrived, and then has a length", async () => {
     const bodies = roomy();
     const { readable, writable } = makePipe(null);
     let isHere = false;
@@ -68,7 +68,7 @@ describe("a request's body", () => {
     expect(bodies.taken).toEqual(NOTHING);
   });
 
-  test("of many single bytes takes at most twice their number of the memory, or 256 bytes", async () => {
+  test("of many single bytes takes at most twice their number of bytes of memory, or 256", async () => {
     const bodies = roomy();
     const { readable, writable } = makePipe(null);
     const held = bodies.hold(readable, MIB);
@@ -92,7 +92,7 @@ describe("a request's body", () => {
     expect(bodies.taken).toEqual(NOTHING);
   });
 
-  test("that breaks off is an error, and takes nothing then", async () => {
+  test("that breaks off is an error, and then takes no memory", async () => {
     const bodies = roomy();
     const { readable, writable } = makePipe(null);
     const held = bodies.hold(readable, MIB);
@@ -116,7 +116,7 @@ describe("a request's body", () => {
       maxBytes: MIB,
       announced: null,
     },
-  ])("$why is passed on as it comes, with every byte", async ({ sizes, maxBytes, announced }) => {
+  ])("$why is passed on as it arrives, with every byte", async ({ sizes, maxBytes, announced }) => {
     const bodies = new HeldBodies({ memoryBytes: 70 * KIB, fileBytes: 100_000, folder });
     const { readable, writable } = makePipe(announced);
     const held = bodies.hold(readable, maxBytes);
@@ -134,7 +134,7 @@ describe("a request's body", () => {
     expect(bodies.taken).toEqual(NOTHING);
   });
 
-  test("is passed on, too, if no file can be written", async () => {
+  test("is also passed on if no file can be written", async () => {
     writeFileSync(join(folder, "taken"), "");
     const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: MIB, folder: join(folder, "taken") });
     const all = pieces([60 * KIB, 60 * KIB, 60 * KIB]);
@@ -142,7 +142,7 @@ describe("a request's body", () => {
     expect(bodies.taken).toEqual(NOTHING);
   });
 
-  test("that nobody reads to its end gives everything back once it is cancelled", async () => {
+  test("that nobody reads to its end frees everything once it is cancelled", async () => {
     const bodies = roomy();
     const held = await bodies.hold(sent(pieces([300 * KIB])), MIB);
     const reader = nodeBody(held).read();
@@ -153,7 +153,9 @@ describe("a request's body", () => {
   });
 });
 
-test("in any pieces, with any room, the same bytes come out, and nothing stays taken", { tags: ["gate"] }, async () => {
+test("in any pieces and with any room, the same bytes come out, and everything is freed", {
+  tags: ["gate"],
+}, async () => {
   const size = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 90 * KIB }));
   const room = fc.record({
     memory: fc.integer({ max: 200 * KIB, min: 0 }),

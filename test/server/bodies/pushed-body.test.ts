@@ -9,7 +9,7 @@ function pushed(): { body: PushedBody; told: string[] } {
 }
 
 describe("a body whose source pushes its pieces", () => {
-  test("stops its source at 1,024 pieces that wait, however small they are, and lets it go on when they are read", async () => {
+  test("pauses its source at 1,024 waiting pieces, however small, and resumes it when they are read", async () => {
     const { body, told } = pushed();
     for (let count = 0; count < 1023; count++) body.push(Uint8Array.of(count));
     expect(told).toEqual([]);
@@ -19,7 +19,7 @@ describe("a body whose source pushes its pieces", () => {
     expect(told).toEqual(["pause", "resume"]);
   });
 
-  test("stops its source at 64 KiB that wait, in pieces of any size", async () => {
+  test("pauses its source at 64 KiB that wait, in pieces of any size", async () => {
     const { body, told } = pushed();
     body.push(new Uint8Array(64 * 1024 - 1));
     expect(told).toEqual([]);
@@ -27,7 +27,7 @@ describe("a body whose source pushes its pieces", () => {
     expect(told).toEqual(["pause"]);
   });
 
-  test("gives many small pieces that wait together, in their order, and others as they are", async () => {
+  test("joins many small waiting pieces, in their order, and gives others unchanged", async () => {
     const { body } = pushed();
     const large = new Uint8Array(4096);
     const many = Array.from({ length: 16 }, (_, index) => Uint8Array.of(index, index));
@@ -54,12 +54,12 @@ describe("a body whose source pushes its pieces", () => {
     return { piece, whole };
   }
 
-  test("is taken whole without a copy, if it is one piece and half of its buffer at least", () => {
+  test("is taken whole without a copy if it is one piece and at least half of its buffer", () => {
     const { piece, whole } = takenOf(50);
     expect(whole.buffer).toBe(piece.buffer);
   });
 
-  test("is copied out of a larger buffer, which would be kept with it", () => {
+  test("is copied out of a larger buffer, so that the buffer can be freed", () => {
     expect(takenOf(49).whole.buffer.byteLength).toBe(49);
   });
 

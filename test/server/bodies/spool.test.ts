@@ -82,7 +82,7 @@ function pathOf(fd: string): string {
 
 const expected = (bytes: number) => Uint8Array.from({ length: bytes }, (_, each) => each % 251);
 
-test("an answer whose reader reads nothing comes up to the limit, and then waits for the reader", {
+test("an answer that nobody reads is received up to the limit, and then waits for its reader", {
   tags: ["deep"],
 }, async () => {
   const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder });
@@ -110,7 +110,7 @@ test("an answer whose reader reads nothing comes up to the limit, and then waits
 });
 
 test.each(["the room is taken", "no file can be written"])(
-  "where %s, the origin is paused, and nothing is lost",
+  "if %s, the origin is paused, and nothing is lost",
   async (why) => {
     writeFileSync(join(folder, "taken"), "");
     const place =
@@ -129,7 +129,7 @@ test.each(["the room is taken", "no file can be written"])(
   },
 );
 
-test("an answer that nobody reads on gives its room back", async () => {
+test("an answer that nobody reads any more frees its room", async () => {
   const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder });
   const origin = new Sending(bodies, MIB);
   await origin.sendAll(600 * KIB);
@@ -138,7 +138,7 @@ test("an answer that nobody reads on gives its room back", async () => {
   expect(bodies.taken.fileBytes).toBe(0);
 });
 
-test("one that breaks off gives what came before, and then the error", async () => {
+test("an answer that breaks off gives the bytes before that, and then the error", async () => {
   const origin = new Sending(new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder }), MIB);
   await origin.sendAll(600 * KIB);
   origin.body.fail(new Error("the origin has gone"));

@@ -63,7 +63,7 @@ describe.skipIf(!canMount)(canMount ? "workers whose locks lie in memory that is
     expect(machine.asked).toHaveLength(before + 1);
   }
 
-  test("fetch each for itself, say so once for as long as that lasts, and share again when there is room", {
+  test("fetch separately, say so once, and share fetches again when there is room", {
     tags: ["deep"],
   }, async () => {
     const workers = [await worker(), await worker()];
@@ -86,7 +86,7 @@ describe.skipIf(!canMount)(canMount ? "workers whose locks lie in memory that is
     expect(readdirSync(locks).filter((name) => !/^([0-9a-f]{32}|.*\.socket)$/.test(name))).toEqual([]);
   });
 
-  test("go on to follow the fetches whose locks were there before", async () => {
+  test("continue to follow fetches that were locked before", async () => {
     const workers = [await worker(), await worker()];
     const before = machine.asked.length;
     const leading = workers[0]!.ask("/held");
@@ -100,7 +100,7 @@ describe.skipIf(!canMount)(canMount ? "workers whose locks lie in memory that is
     expect(machine.said).toEqual([]);
   });
 
-  test("take the next place if it is full when they start, and say so if there is none", async () => {
+  test("use the next place if the first is full when they start, and say so if there is none", async () => {
     mkdirSync(locks, { mode: 0o700, recursive: true });
     fill();
     const next = join(machine.pages, "being-fetched");

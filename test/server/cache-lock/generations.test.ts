@@ -112,7 +112,7 @@ describe.skipIf(platform() !== "linux")(
       expect(await ask("/page")).toBe("HIT v1");
     });
 
-    test("is of no use to the new workers after an upgrade, whose disk it is: they share one of their own", async () => {
+    test("is not used by the new workers after an upgrade, who own the disk: they share their own fetch", async () => {
       const leading = ask("/page");
       await until(() => at("/page").length === 1);
       const old = holderOf(onlyLock());
@@ -132,7 +132,7 @@ describe.skipIf(platform() !== "linux")(
     test.each([
       { by: "a reload", replace: reload },
       { by: "an upgrade", replace: upgrade },
-    ])("is begun anew, once, if that worker dies after $by", { tags: ["deep"] }, async ({ replace }) => {
+    ])("begins again, once, if that worker dies after $by", { tags: ["deep"] }, async ({ replace }) => {
       const leading = ask("/page");
       await until(() => at("/page").length === 1);
       const lock = onlyLock();

@@ -54,7 +54,7 @@ describe("several workers of a machine", () => {
     expect(machine.paths).toEqual(["/a"]);
   });
 
-  test("call the answers of those that have waited hits, and count one fetch", { tags: ["deep"] }, async () => {
+  test("count the answers of waiting requests as hits, and one fetch", { tags: ["deep"] }, async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a");
     const asked = await machine.hasAsked(1);
@@ -85,7 +85,7 @@ describe("several workers of a machine", () => {
     expect(machine.asked).toHaveLength(2);
   });
 
-  test("look again if they have looked shortly before the page was stored", async () => {
+  test("look again if they looked shortly before the page was stored", async () => {
     const machine = await MachineUnderTest.start();
     const hasStored = Promise.withResolvers<void>();
     const one = await machine.worker();
@@ -116,7 +116,7 @@ describe("several workers of a machine", () => {
     expect(machine.asked).toHaveLength(2);
   });
 
-  test("refresh a stale page once, and all have the new one", async () => {
+  test("refresh a stale page once, and all get the new one", async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     await haveStale(machine, one, other);
     const stale = [await one.ask("/a"), await other.ask("/a")];
@@ -128,7 +128,7 @@ describe("several workers of a machine", () => {
     expect(machine.asked).toHaveLength(2);
   });
 
-  test("take a page that another has refreshed before them", { tags: ["deep"] }, async () => {
+  test("use a page that another worker has already refreshed", { tags: ["deep"] }, async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     await haveStale(machine, one, other);
     await one.ask("/a");
@@ -162,7 +162,7 @@ describe("several workers of a machine", () => {
     expect(texts(await later)).toEqual(["200 later"]);
   });
 
-  test("share one more fetch after a failed one, and use what is stale meanwhile", async () => {
+  test("share one more fetch after a failed one, and use the stale page meanwhile", async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     const answers = [one.many(3, "/a"), other.many(3, "/a")];
     const first = await machine.hasAsked(1);
@@ -177,7 +177,7 @@ describe("several workers of a machine", () => {
     expect(got.filter(({ text }) => text === "v1")).toHaveLength(5);
   });
 
-  test("give nobody what was purged while it was fetched", async () => {
+  test("give nobody a page that was purged while it was fetched", async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a");
     const first = await machine.hasAsked(1);
@@ -196,7 +196,7 @@ describe("several workers of a machine", () => {
     expect(texts([await one.ask("/a"), await other.ask("/a")])).toEqual(["200 new"]);
   });
 
-  test("wait for one fetch, and not for each other's one after the other", { tags: ["deep"] }, async () => {
+  test("wait for one fetch, not for several one after the other", { tags: ["deep"] }, async () => {
     const machine = await MachineUnderTest.start();
     const [one, other, third] = [await machine.worker(), await machine.worker(), await machine.worker()];
     void one.ask("/a");
@@ -215,7 +215,7 @@ describe("several workers of a machine", () => {
   test.each([
     ["without cookies", {}],
     ["with cookies", { cookie: "visitor=1" }],
-  ])("do not wait for a fetch that one of their own visitors %s has outdated", async (_, fields) => {
+  ])("do not wait for a fetch that was outdated by one of their own visitors %s", async (_, fields) => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     await expectNoWaitAfterPost(machine, one, other, fields, PUBLIC);
   });
@@ -225,7 +225,7 @@ describe("several workers of a machine", () => {
     ["another worker's fetch of a variant", 2, { "accept-language": "de" }],
     ["their own fetch for a visitor with cookies", 1, { cookie: "cart=1" }],
     ["their own fetch of a variant", 1, { "accept-language": "de" }],
-  ])("do not wait for %s either if it is outdated", { tags: ["deep"] }, async (_, count, fields) => {
+  ])("do not wait for %s if it is outdated", { tags: ["deep"] }, async (_, count, fields) => {
     const machine = await MachineUnderTest.start();
     const site = { routes: [{ match: "/*", key: { languages: ["en", "de"] } }] };
     const one = await machine.worker(site);
@@ -233,7 +233,7 @@ describe("several workers of a machine", () => {
     await expectNoWaitAfterPost(machine, one, other, fields, { "cache-control": "s-maxage=60" });
   });
 
-  test("send all requests to the origin at once if the page of another worker is for none of them", async () => {
+  test("send all requests to the origin at once if none of them may use another worker's page", async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a", { "x-visitor": "0" });
     const first = await machine.hasAsked(1);
@@ -262,7 +262,7 @@ describe("several workers of a machine", () => {
     await machine.hasAsked(3); // nobody was in the way of it
   });
 
-  test("wait a second for a body, and no longer", async () => {
+  test("wait at most a second for a body", async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a");
     const first = await machine.hasAsked(1);
@@ -282,7 +282,7 @@ describe("several workers of a machine", () => {
     expect((await leading).text).toBe("slow");
   });
 
-  test("wait as long as for a fetch of their own", async () => {
+  test("wait as long as for their own fetch", async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a");
     const first = await machine.hasAsked(1);
@@ -299,7 +299,7 @@ describe("several workers of a machine", () => {
     expect((await leading).text).toBe("v1");
   });
 
-  test("store for the others though the visitor who asked first has left", async () => {
+  test("store the page for the others even if the visitor who asked first has left", async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     void one.ask("/a").then(() => undefined); // nobody reads the answer on
     const first = await machine.hasAsked(1);
@@ -310,7 +310,7 @@ describe("several workers of a machine", () => {
     expect(machine.asked).toHaveLength(1);
   });
 
-  test("take the turn of a worker that has died, and remove what it has left", async () => {
+  test("take over from a worker that has died, and remove what it left behind", async () => {
     const machine = await MachineUnderTest.start();
     const one = await machine.worker();
     void one.ask("/a");
@@ -327,7 +327,7 @@ describe("several workers of a machine", () => {
     expect(machine.asked).toHaveLength(2);
   });
 
-  test("take what another has stored since, if they learn late of a death", async () => {
+  test("use a page that another worker has stored since, if they learn of a death late", async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     void (await machine.worker()).ask("/a");
     await machine.hasAsked(1);
@@ -348,7 +348,7 @@ describe("several workers of a machine", () => {
     expect(machine.asked).toHaveLength(2);
   });
 
-  test("sweep up after the dead when they start", async () => {
+  test("remove what dead workers left behind when they start", async () => {
     const machine = await MachineUnderTest.start();
     mkdirSync(machine.locks, { mode: 0o700 });
     const lock = "0123456789abcdef".repeat(2);
@@ -376,7 +376,7 @@ describe("several workers of a machine", () => {
     expect(locksIn(machine.locks)).toEqual([]);
   });
 
-  test("end although another does not read its messages", { tags: ["deep"] }, async () => {
+  test("stop even if another worker does not read its messages", { tags: ["deep"] }, async () => {
     const { clock, locks } = await MachineUnderTest.start();
     const fetches = await MachineFetches.start({ places: [locks], clock, say: () => undefined });
     const [name] = readdirSync(locks);
@@ -388,7 +388,7 @@ describe("several workers of a machine", () => {
     expect(existsSync(locks)).toBe(false);
   });
 
-  test("of several sites do not wait for each other", async () => {
+  test("of different sites do not wait for each other", async () => {
     const machine = await MachineUnderTest.start();
     const [one, other] = [await machine.worker({ site: "shop" }), await machine.worker({ site: "blog" })];
     const answers = [one.ask("/a"), other.ask("/a")];
@@ -397,7 +397,7 @@ describe("several workers of a machine", () => {
     expect((await Promise.all(answers)).map(({ text }) => text)).toEqual(["site 0", "site 1"]);
   });
 
-  test("fetch each for itself, and say so once, where no lock can be kept", { tags: ["deep"] }, async () => {
+  test("fetch separately, and say so once, if no lock can be kept", { tags: ["deep"] }, async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     rmSync(machine.locks, { recursive: true });
     writeFileSync(machine.locks, "");
@@ -417,7 +417,7 @@ describe("several workers of a machine", () => {
     expect(machine.said).toHaveLength(2);
   });
 
-  test("share fetches again when the folder of the locks has been removed, and with it their sockets", async () => {
+  test("share fetches again after the folder of the locks and their sockets were removed", async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     rmSync(machine.locks, { recursive: true });
     for (const worker of [one, other]) {
@@ -443,7 +443,7 @@ describe("several workers of a machine", () => {
     expect(machine.asked).toHaveLength(5);
   });
 
-  test("use the next place where the first cannot be used, and none that others may write to", async () => {
+  test("use the next place if the first cannot be used, and none that others may write to", async () => {
     const machine = await MachineUnderTest.start();
     const open = join(machine.pages, "open");
     mkdirSync(open);
@@ -455,7 +455,7 @@ describe("several workers of a machine", () => {
     expect(machine.said).toEqual([expect.stringContaining("it is not a folder that only this user can access")]);
   });
 
-  test("start though their cache folder is gone, and fetch each for itself", async () => {
+  test("start even if their cache folder is gone, and fetch separately", async () => {
     const machine = await MachineUnderTest.start();
     const places = placesForLocks(join(machine.pages, "gone"));
     const one = await machine.worker({ places });
@@ -465,7 +465,7 @@ describe("several workers of a machine", () => {
     expect(machine.said).toEqual([expect.stringMatching(/^Each worker asks the origin for itself: .* \(ENOENT/)]);
   });
 
-  test("have other places than those with another folder of the same path", async () => {
+  test("use other places than workers whose folder has the same path elsewhere", async () => {
     const machine = await MachineUnderTest.start();
     const [memory] = placesForLocks(machine.pages);
     const moved = `${machine.pages}-moved`;

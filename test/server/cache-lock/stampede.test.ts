@@ -89,7 +89,7 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
     expect(at("/a")).toHaveLength(1);
   });
 
-  test("on a page that is not stored has all requests at the origin at once", { tags: ["deep"] }, async () => {
+  test("for a page that is not stored sends all requests to the origin at once", { tags: ["deep"] }, async () => {
     const [answers] = await rush("/me");
     await until(() => at("/me").length === REQUESTS); // and none has its body yet
     for (const { response } of at("/me")) response.end("mine");
@@ -115,7 +115,7 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
     expect(at("/b")).toHaveLength(2);
   });
 
-  test("of one worker needs no locks", { tags: ["deep"] }, async () => {
+  test("with one worker needs no locks", { tags: ["deep"] }, async () => {
     const cache = join(folder, "alone");
     const args = ["--origin", localUrl(origin), "--listen", "127.0.0.1:0", "--cache", cache];
     const alone = new ServerProcess(folder, [...args, "--workers", "1"], { TIDEMARK_HOSTS: "*" });

@@ -67,7 +67,7 @@ test("after a restart a page is sent compressed at once, and is not compressed a
   expect({ made: next.made, asked: next.asked }).toEqual({ made: 0, asked: 0 });
 });
 
-test("what one worker has made serves the others", async () => {
+test("the form that one worker made serves the others", async () => {
   const { open } = disk();
   const edges = [worker(open()), worker(open())];
   for (const edge of edges) {
@@ -82,7 +82,7 @@ test("what one worker has made serves the others", async () => {
   expect(edges.map(({ made }) => made)).toEqual([1, 0]);
 });
 
-test("the form of an older body is never sent beside a newer one, and leaves the disk when that is stored", async () => {
+test("the form of an older body is never sent for a newer one, and leaves the disk when that is stored", async () => {
   const { open, files } = disk();
   const tier = open();
   const edge = await stored(tier);
@@ -114,7 +114,7 @@ test("a page that is fetched again with the same bytes keeps its form", async ()
   expect(edge.made).toBe(1);
 });
 
-test("a form that is torn is made again", async () => {
+test("a damaged form is made again", async () => {
   const { open, files } = disk();
   await stored(open());
   const [file] = files(".br");
@@ -128,7 +128,7 @@ test("a form that is torn is made again", async () => {
   expect(await next.ask("/a", BROWSER)).toMatchObject({ coding: "br", text: V1 });
 });
 
-test("a form that was made of other bytes of the same page is not sent", async () => {
+test("a form made from other bytes of the same page is not sent", async () => {
   const { open } = disk();
   const tier = open();
   await stored(tier);
@@ -140,7 +140,7 @@ test("a form that was made of other bytes of the same page is not sent", async (
   expect(await next.ask("/a", BROWSER)).toMatchObject({ coding: "br", text: V1 });
 });
 
-test("what is removed from the disk takes its forms along", async () => {
+test("when an entry is removed from the disk, its forms are too", async () => {
   const { open, files, folder, janitor } = disk();
   const tier = open();
   const edge = await stored(tier);
@@ -155,14 +155,14 @@ test("what is removed from the disk takes its forms along", async () => {
   expect({ bytes: janitor.heldBytes, files: janitor.heldFiles }).toEqual({ bytes: 0, files: 0 });
 });
 
-test("a form is not written beside an entry that is gone", async () => {
+test("a form is not written if its entry is gone", async () => {
   const { open, files } = disk();
   const tier = open();
   await tier.writeCoded(KEY, "br", { digest: "any", bytes: new Uint8Array(10) });
   expect(files("")).toEqual([]);
 });
 
-test("an entry that has to leave for others takes its forms along, and all of them count", {
+test("an evicted entry's forms are evicted too, and all of them count", {
   tags: ["deep"],
 }, async () => {
   const maxBytes = 512 * 1024;
@@ -217,7 +217,7 @@ test("a page that streams from disk is sent plain once, and compressed when memo
   expect(next.made).toBe(0);
 });
 
-test("many who ask while the disk is looked at have a page compressed once", async () => {
+test("many requests during a look at the disk have a page compressed once", async () => {
   const { open } = disk();
   const tier = open();
   await stored(tier);
@@ -229,7 +229,7 @@ test("many who ask while the disk is looked at have a page compressed once", asy
   expect(next.made).toBe(1);
 });
 
-test("a page that is confirmed keeps its form on disk, which counts once in memory", async () => {
+test("a confirmed page keeps its form on disk, which counts once in memory", async () => {
   const { open, files } = disk();
   const tier = open();
   const edge = worker(tier);
@@ -350,7 +350,7 @@ describe("on a cold disk", () => {
     expect(files(".br")).toEqual([]);
   });
 
-  test("a form that is made while older ones are looked for stays", async () => {
+  test("a form that is made during a search for older ones stays", async () => {
     const { open, files } = disk();
     const { parts, cool, opens, release } = cold(".gzip");
     const edge = worker(open(parts));

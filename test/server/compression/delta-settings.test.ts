@@ -14,7 +14,7 @@ test("no route has them unless the site says so", () => {
   expect(compressionSettings({ compression: {}, routes: [{ match: "/*" }] })!.deltas.size).toBe(0);
 });
 
-test("true is all defaults, and the first of two routes with the same pattern counts", () => {
+test("true means all defaults, and the first of two routes with the same pattern counts", () => {
   const routes: RouteInput[] = [
     { match: "/assets/*", deltas: true },
     { match: "/app/*", deltas: { match: "/app/:version/main.js", keep: "7d" } },
@@ -66,12 +66,12 @@ describe("mistakes are named", () => {
     expect(errorsOf({ compression: {}, routes }).join("\n")).toContain(message);
   });
 
-  test("a route whose key leaves its pages alone is taken", () => {
+  test("a route whose key does not select pages is accepted", () => {
     const key = { query: { ignore: ["x"] }, country: false, fields: [] };
     expect(errorsOf({ compression: {}, routes: [{ match: "/*", deltas: true, key, browserTtl: "60s" }] })).toEqual([]);
   });
 
-  test("without compression visitors who hold nothing would get it plain", () => {
+  test("deltas need compression, or visitors without an older version would get the page plain", () => {
     expect(errorsOf({ routes: [{ match: "/*", deltas: true }] })).toEqual([
       "routes[0].deltas: needs the site's compression, for visitors who have no older version: write compression: {} beside routes",
     ]);
@@ -80,7 +80,7 @@ describe("mistakes are named", () => {
 
 test("on Workers they are refused, with the reason", () => {
   expect(() => refuseServerSettings({ origin, routes: [{ match: "/a" }, { match: "/*", deltas: true }] })).toThrow(
-    /routes\[1\]\.deltas: is for tidemark serve alone: the Workers runtime cannot compress by a dictionary yet/,
+    /routes\[1\]\.deltas: is only for tidemark serve: the Workers runtime cannot compress with a dictionary yet/,
   );
   expect(() => refuseServerSettings({ origin, routes: [{ match: "/*" }] })).not.toThrow();
 });

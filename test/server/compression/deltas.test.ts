@@ -25,7 +25,7 @@ async function afterDeploy(edge: CompressingIsolate): Promise<void> {
   await edge.settled();
 }
 
-test("a pair is made once, however many ask for it meanwhile, and each of them is answered at once", async () => {
+test("a delta is made once, however many ask for it meanwhile, and each request is answered at once", async () => {
   const edge = new CompressingIsolate({ deltas: true });
   await afterDeploy(edge);
   const made = edge.made;
@@ -41,7 +41,7 @@ test("a pair is made once, however many ask for it meanwhile, and each of them i
   expect(edge.failures).toEqual([]);
 });
 
-test("a delta is a small part of what Brotli makes of the whole, and the stats say what that saves", async () => {
+test("a delta is much smaller than the whole as Brotli, and the stats say what that saves", async () => {
   const edge = new CompressingIsolate({ deltas: true });
   await afterDeploy(edge);
   await edge.ask("/app.91bc04fe.js", HOLDS_V1);
@@ -54,7 +54,7 @@ test("a delta is a small part of what Brotli makes of the whole, and the stats s
   expect(deltas).toEqual({ sent: 1, bytes: delta.bytes.length, savedBytes: whole.bytes.length - delta.bytes.length });
 });
 
-test("what is finished after a purge of everything is never sent", async () => {
+test("a delta that is finished after a purge of everything is never sent", async () => {
   const held = new HeldEncode();
   const edge = new CompressingIsolate({ deltas: true, encode: held.encode });
   edge.page("/a", V1, { "content-type": "text/html" });
@@ -74,7 +74,7 @@ test("what is finished after a purge of everything is never sent", async () => {
   await edge.settled();
 });
 
-test("forms by dictionaries weigh on the memory of their page", async () => {
+test("deltas count against the memory of their page", async () => {
   const edge = new CompressingIsolate({ deltas: true });
   await afterDeploy(edge);
   await edge.ask("/app.91bc04fe.js", { "accept-encoding": "br" });
@@ -87,7 +87,7 @@ test("forms by dictionaries weigh on the memory of their page", async () => {
   expect((await edge.stats()).memory.bytes - before).toBe(delta.bytes.length);
 });
 
-test("a cache that asks in place of a visitor gets the origin's fields, and nothing by a dictionary", async () => {
+test("another Tidemark that asks for its visitors gets the origin's fields, and no delta", async () => {
   const edge = new CompressingIsolate({ deltas: true });
   await afterDeploy(edge);
   const child = { after: { logId: "", seq: 0 } } as never;
@@ -99,7 +99,7 @@ test("a cache that asks in place of a visitor gets the origin's fields, and noth
   }
 });
 
-test("where no route has them, no request looks for a dictionary, and no body is hashed", async () => {
+test("if no route has deltas, no request looks for a dictionary, and no body is hashed", async () => {
   const edge = new CompressingIsolate();
   await afterDeploy(edge);
   const before = edge.made;

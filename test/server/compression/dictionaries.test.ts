@@ -80,7 +80,7 @@ class Process {
 }
 
 describe("in memory", () => {
-  test("a version is found under its family and its hash alone", async () => {
+  test("a version is found only under its family and its hash", async () => {
     const process = new Process();
     await process.admit("v1");
     expect(await process.finds("v1")).toBe(true);
@@ -88,7 +88,7 @@ describe("in memory", () => {
     expect(await process.finds("v1", { family: "https://www.example.com /b" })).toBe(false);
   });
 
-  test("a family has its 16 versions that were sent last", async () => {
+  test("a family keeps the 16 versions that were sent last", async () => {
     const process = new Process();
     const first = await process.admit("v0");
     for (let each = 1; each < 16; each++) {
@@ -106,7 +106,7 @@ describe("in memory", () => {
     expect(process.dictionaries.size).toBe(17);
   });
 
-  test("all together have as many bytes as they may, and those leave that were not sent for longest", async () => {
+  test("all versions together stay within their bytes; those that were not sent for longest are evicted", async () => {
     const process = new Process(null, 3000);
     const first = await process.admit("v0", { family: "0" });
     await process.admit("v1", { family: "1" });
@@ -123,7 +123,7 @@ describe("in memory", () => {
     expect(process.dictionaries.heldBytes).toBe(3000);
   });
 
-  test("there are at most 4096, and a deploy of as many more leaves no byte too many", async () => {
+  test("there are at most 4096 versions, and a deploy of as many more does not exceed the bytes", async () => {
     const process = new Process(null, 100_000_000);
     for (let each = 0; each < 4096 + 500; each++) await process.admit(`v${each}`, { family: String(each), length: 10 });
     expect(process.dictionaries.size).toBe(4096);
@@ -132,7 +132,7 @@ describe("in memory", () => {
     expect(await process.finds("v4595", { family: "4595", length: 10 })).toBe(true);
   });
 
-  test("one that has left counts as not admitted", async () => {
+  test("an evicted version counts as not admitted", async () => {
     const process = new Process(null, 1000);
     const first = await process.admit("v0");
     await process.admit("v1");
@@ -144,7 +144,7 @@ describe("in memory", () => {
     ["unverifiable", false],
     ["invalidated", false],
     ["soft", true],
-  ])("what the view calls %s is found: %s", async (answer, isFound) => {
+  ])("a version that the view calls %s is found: %s", async (answer, isFound) => {
     const process = new Process();
     await process.admit("v1", { seq: 1 });
     await process.admit("v2", { seq: 2 });
@@ -156,7 +156,7 @@ describe("in memory", () => {
 });
 
 describe("on disk", () => {
-  test("another process reads it behind the first answer, and the hash has to be that of the bytes", async () => {
+  test("another process reads a version after the first answer, and checks that the hash is that of the bytes", async () => {
     const files = new CountedFiles();
     const one = new Process(files);
     await one.admit("v1");
@@ -170,7 +170,7 @@ describe("on disk", () => {
     expect(await third.finds("v1")).toBe(false);
   });
 
-  test("an unknown hash costs one look-up, and leaves nothing", async () => {
+  test("an unknown hash costs one look-up, and leaves nothing behind", async () => {
     const files = new CountedFiles();
     const process = new Process(files);
     await process.admit("v1");
@@ -180,7 +180,7 @@ describe("on disk", () => {
     expect(process.dictionaries).toMatchObject({ size, heldBytes });
   });
 
-  test("its age counts there, too, and what is sent all the time is written four times in its life", async () => {
+  test("a version's age also counts on disk, and one that is always sent is written four times in its life", async () => {
     const files = new CountedFiles();
     const process = new Process(files);
     const sent = await process.admit("v1");
@@ -198,7 +198,7 @@ describe("on disk", () => {
     expect(await other.finds("v1")).toBe(false);
   });
 
-  test("a file of another version is none", async () => {
+  test("a file of another format version is ignored", async () => {
     const files = new CountedFiles();
     const process = new Process(files);
     await process.admit("v1");

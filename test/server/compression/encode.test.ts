@@ -38,7 +38,7 @@ function script(length: number): string {
 
 describe.each(codingsMadeHere())("%s", (coding) => {
   test.each([1024, 70_000, 3_000_000])(
-    "a change in %s bytes makes some hundred bytes, wherever it is",
+    "a change in %s bytes makes a delta of some hundred bytes, wherever the change is",
     async (length) => {
       const before = script(length);
       for (const at of [0, Math.floor(length / 2), length]) {
@@ -54,6 +54,6 @@ describe.each(codingsMadeHere())("%s", (coding) => {
   );
 });
 
-test("this Node makes forms of Zstandard by dictionaries, and takes Brotli only if it does as well", () => {
+test("this Node makes deltas in Zstandard, and in Brotli only if it does so correctly", () => {
   expect(codingsMadeHere()).toContain("dcz");
 });

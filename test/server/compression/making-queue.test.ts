@@ -12,7 +12,7 @@ function heldWork() {
   return { begun, work };
 }
 
-test("two bodies at a time, and the others in the order in which they came", async () => {
+test("two bodies are compressed at a time, and the others in their order of arrival", async () => {
   const queue = new MakingQueue();
   const { begun, work } = heldWork();
   const ended: number[] = [];
@@ -30,7 +30,7 @@ test("two bodies at a time, and the others in the order in which they came", asy
   expect(ended.slice(0, 2)).toEqual([1, 0]);
 });
 
-test("one that comes at the moment in which another ends does not take the place of those that wait", async () => {
+test("a body that arrives just when another ends does not overtake those that wait", async () => {
   const queue = new MakingQueue();
   const { begun, work } = heldWork();
   const runs = [0, 1, 2].map(() => queue.run(1, work)!);
@@ -48,14 +48,14 @@ test("one that comes at the moment in which another ends does not take the place
   await late;
 });
 
-test("work that fails gives its turn to the next", async () => {
+test("failed work passes its turn to the next", async () => {
   const queue = new MakingQueue();
   const failures = [0, 1, 2].map(() => queue.run(1, () => Promise.reject(new Error("failed"))));
   for (const failure of failures) await expect(failure).rejects.toThrow("failed");
   expect(await queue.run(1, async () => "done")).toBe("done");
 });
 
-test("what is too much to wait is refused: 256 bodies, 32 MiB", async () => {
+test("beyond 256 bodies or 32 MiB waiting, more work is refused", async () => {
   const { begun, work } = heldWork();
   const byNumber = new MakingQueue();
   const runs = Array.from({ length: 258 }, () => byNumber.run(1, work));

@@ -34,7 +34,7 @@ test("a page is compressed once, however many ask for it meanwhile", async () =>
   expect({ made: edge.made, asked: edge.asked }).toEqual({ made: 1, asked: 1 });
 });
 
-test("what was compressed of a page that is purged meanwhile is never sent, nor beside the page that replaces it", async () => {
+test("if a page is purged while it is compressed, the form is never sent, not even for the page that replaces it", async () => {
   const held = new HeldEncode();
   const edge = new CompressingIsolate({ encode: held.encode });
   edge.page("/a", V1);
@@ -54,7 +54,7 @@ test("what was compressed of a page that is purged meanwhile is never sent, nor 
   expect(await edge.ask("/a", BROWSER)).toMatchObject({ coding: "br", text: V2, xCache: "HIT" });
 });
 
-test("what is finished late, after that of the newer page, changes nothing", async () => {
+test("a form that is finished after that of the newer page changes nothing", async () => {
   const held = new HeldEncode();
   const edge = new CompressingIsolate({ encode: held.encode });
   edge.page("/a", V1);
@@ -72,7 +72,7 @@ test("what is finished late, after that of the newer page, changes nothing", asy
   expect(await edge.ask("/a", BROWSER)).toMatchObject({ coding: "br", text: V2, xCache: "HIT" });
 });
 
-test("a page that an unsafe request has removed meanwhile does not come back", async () => {
+test("if an unsafe request removes a page while it is compressed, the page does not come back", async () => {
   const held = new HeldEncode();
   const edge = new CompressingIsolate({ encode: held.encode });
   edge.page("/a", V1);
@@ -88,7 +88,7 @@ test("a page that an unsafe request has removed meanwhile does not come back", a
   await edge.settled();
 });
 
-test("a page that is confirmed meanwhile is sent compressed with its new fields", async () => {
+test("a page that is confirmed while it is compressed is sent compressed with its new fields", async () => {
   const held = new HeldEncode();
   const edge = new CompressingIsolate({ encode: held.encode });
   edge.page("/a", V1, { etag: '"1"', "x-seen": "1" });
@@ -109,7 +109,7 @@ test("a page that is confirmed meanwhile is sent compressed with its new fields"
 /** They take more than the memory together. */
 const PAGES = byDepth({ test: 150, gate: 150, all: 400 });
 
-test("what is compressed counts against the memory, and leaves it with its page", { tags: ["gate"] }, async () => {
+test("compressed forms count against the memory, and are evicted with their page", { tags: ["gate"] }, async () => {
   const memoryBytes = 4 * 1024 * 1024;
   const edge = new CompressingIsolate({ memoryBytes });
   edge.page("/a", V1);
@@ -135,7 +135,7 @@ test("what is compressed counts against the memory, and leaves it with its page"
   expect((await edge.stats()).memory.bytes).toBeGreaterThan(memoryBytes / 2);
 });
 
-test("a page that memory would not hold together with its compressed form stays, and is sent plain", async () => {
+test("if memory has no room for a page and its compressed form, the page stays and is sent plain", async () => {
   const memoryBytes = 8 * 1024 * 1024;
   const edge = new CompressingIsolate({ memoryBytes });
   const large = digits(600_000, 1);
@@ -150,7 +150,7 @@ test("a page that memory would not hold together with its compressed form stays,
   expect(edge.made).toBe(1);
 });
 
-test("a failure is told, the page is sent plain, and the next request has it compressed after all", async () => {
+test("a failure is reported, the page is sent plain, and the next request has it compressed", async () => {
   let fails = true;
   const edge = new CompressingIsolate({
     encode: async (...task) => {
@@ -168,7 +168,7 @@ test("a failure is told, the page is sent plain, and the next request has it com
   expect(await edge.ask("/a", BROWSER)).toMatchObject({ coding: "br", text: V1 });
 });
 
-test("what is compressed behind the pages of a crawler does not drive out the pages that visitors read", {
+test("compressing a crawler's pages does not evict the pages that visitors read", {
   tags: ["deep"],
 }, async () => {
   const held: number[] = [];
@@ -193,7 +193,7 @@ test("what is compressed behind the pages of a crawler does not drive out the pa
   expect(held[0]).toBe(held[1]);
 });
 
-test("a page that another cache has asked for is not compressed, which that does itself", async () => {
+test("a page for another Tidemark is not compressed, because that one does it", async () => {
   const edge = new CompressingIsolate();
   const child = { after: { logId: "", seq: Number.MAX_SAFE_INTEGER, isBinding: true } };
   edge.page("/a", V1);

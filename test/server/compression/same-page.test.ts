@@ -114,7 +114,7 @@ function common({ status, text, fields }: Received) {
   };
 }
 
-test("with compression every client gets the page that it would get without", {
+test("with compression every client gets the same page as without", {
   tags: ["gate"],
   timeout: 120_000,
 }, async () => {

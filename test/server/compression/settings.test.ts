@@ -19,7 +19,7 @@ test("an empty object is all defaults", () => {
   });
 });
 
-test("the site in docs/server.md is taken, and its codings and levels are the defaults", async () => {
+test("the site in docs/server.md is accepted, and its codings and levels are the defaults", async () => {
   const block = blocksOf("docs/server.md").find(
     (each) => isSite(each) && each.code.includes("compression:") && !each.code.includes("deltas"),
   );

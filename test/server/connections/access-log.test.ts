@@ -57,7 +57,7 @@ test.each([true, false])("nginx's combined format, with X-Cache and the time (fa
   ]);
 });
 
-test("nobody can write a line or end a field by what is sent", async () => {
+test("no request can write a line or end a field in the log", async () => {
   const [line] = await logged("combined", true, get("/a", 'User-Agent: a" 200 \\ caf\xe9\t'));
   expect(line).toContain(String.raw`"a\x22 200 \x5C caf\xE9"`);
 });
@@ -73,7 +73,7 @@ test.each(["combined", "json"] as const)("`tidemark report` reads the format %s"
 });
 
 test.each(["null", "stale", '"unkeyed-field:x-app-version"', '"a \\"quoted\\" word, and; more"'])(
-  "JSON tells the detail of the edge's Cache-Status: %s",
+  "JSON has the detail of the edge's Cache-Status: %s",
   async (detail) => {
     const own = detail === "null" ? "tidemark; hit; ttl=5" : `tidemark; fwd=stale; stored; detail=${detail}`;
     const accessLog = new AccessLog(path, "json", () => undefined);
@@ -88,7 +88,7 @@ test.each(["null", "stale", '"unkeyed-field:x-app-version"', '"a \\"quoted\\" wo
   },
 );
 
-test("one object a line in JSON", async () => {
+test("JSON has one object a line", async () => {
   const lines = await logged("json", true, get("/a", "User-Agent: caf\xe9"), get("/cut"));
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     {
@@ -151,29 +151,29 @@ describe.each([true, false])("a client that leaves while the origin still works 
     }
   }
 
-  test("by a reset is logged with 499, as in nginx's log", async () => {
+  test("with a reset is logged with 499, as in nginx's log", async () => {
     const line = await lineOf(get("/slow"), (client) => client.socket.resetAndDestroy());
     expect(line).toMatchObject({ target: "/slow", status: 499, bytes: 0, whole: false, xCache: "MISS" });
   });
 
-  test("by an end of its side is logged with 499, and gets the answer if it still reads", async () => {
+  test("by ending its side is logged with 499, and gets the answer if it still reads", async () => {
     const line = await lineOf(get("/slow"), (client) => client.socket.end());
     expect(line).toMatchObject({ target: "/slow", status: 499, xCache: "MISS" });
   });
 
-  test("within its body is logged with the 400 that it would have got", async () => {
+  test("in the middle of its body is logged with the 400 that it would have got", async () => {
     const post = `${get("/upload", "Content-Length: 10").replace("GET", "POST")}ab`;
     const line = await lineOf(post, (client) => client.destroy());
     expect(line).toMatchObject({ method: "POST", status: 400 });
   });
 });
 
-test("what the listener refuses by itself is logged, too", async () => {
+test("requests that the listener itself refuses are logged too", async () => {
   const lines = await logged("combined", true, "GET /a HTTP/1.1\r\n\r\n");
   expect(lines).toEqual([expect.stringMatching(/"GET \/a HTTP\/1\.1" 400 \d+ "-" "-" - /)]);
 });
 
-test("a log that is reopened goes on in the new file", async () => {
+test("a reopened log continues in the new file", async () => {
   const log = new AccessLog(path, "json", () => undefined);
   const running = await startTestListener(site, { accessLog: log });
   await exchange(running.where, get("/before"));
@@ -187,7 +187,7 @@ test("a log that is reopened goes on in the new file", async () => {
   expect(readFileSync(path, "latin1")).toContain("/after");
 });
 
-test("a disk that does not keep up costs lines, not memory, and they are counted", () => {
+test("if the disk is too slow, lines are lost and counted, and memory stays bounded", () => {
   const log = new AccessLog(path, "json", () => undefined);
   const fields = { get: () => null } as never;
   const line = { clientAddress: null, method: "GET", version: "1.1", fields, bodyBytes: 0, tookMs: 0, isWhole: true };
@@ -231,7 +231,7 @@ describe("a pipe whose reader is slow", () => {
   });
   afterEach(() => void vi.useRealTimers());
 
-  test("is not tried for each line, and gets all lines in their order", { tags: ["deep"] }, async () => {
+  test("is not tried again for each line, and gets all lines in order", { tags: ["deep"] }, async () => {
     const said: string[] = [];
     const log = new AccessLog("/dev/stdout", "combined", (text) => said.push(text), writeWithinRoom);
     await record(log, 1_000);
@@ -249,7 +249,7 @@ describe("a pipe whose reader is slow", () => {
     await log.close();
   });
 
-  test("has what is lost at the end counted", async () => {
+  test("has the lines that are lost at the end counted", async () => {
     const log = new AccessLog("/dev/stdout", "combined", () => undefined, writeWithinRoom);
     await record(log, 200);
     await log.close();
@@ -280,7 +280,7 @@ describe("on a disk that is full", () => {
     said = [];
   });
 
-  test("lines wait in memory and are written later, once each and whole, and it is said once", async () => {
+  test("lines wait in memory and are written later, each once and whole, and the log says so once", async () => {
     const log = open();
     record(log, "/a");
     await log.flush();
@@ -299,7 +299,7 @@ describe("on a disk that is full", () => {
     ]);
   });
 
-  test("a process does not go on in a line that another one could not end", async () => {
+  test("a process does not continue in a line that another could not finish", async () => {
     const log = open();
     appendFileSync(path, 'unix: - - [01/Jan/2026:00:00:00 +0000] "GET /torn');
     record(log, "/whole");
@@ -307,7 +307,7 @@ describe("on a disk that is full", () => {
     expect(targets()).toEqual(["/whole"]);
   });
 
-  test("a line that another process is just writing does not count as torn", async () => {
+  test("a line that another process is writing does not count as torn", async () => {
     const log = open();
     appendFileSync(path, 'unix: - - [01/Jan/2026:00:00:00 +0000] "GET /anothers');
     record(log, "/own");
@@ -319,7 +319,7 @@ describe("on a disk that is full", () => {
     expect(lines).toEqual([expect.stringMatching(/anothers .* 4$/), expect.stringContaining("/own"), ""]);
   });
 
-  test("lines beyond the bound, or left at the end of the process, are counted and told", async () => {
+  test("lines beyond the bound, or unwritten at the end of the process, are counted and reported", async () => {
     const log = open();
     room = 0;
     record(log, "/first");
@@ -350,7 +350,7 @@ test("a log whose file cannot be opened yet keeps its lines until it can", async
   ]);
 });
 
-test("a log whose folder is gone goes on in the old file, and says so", async () => {
+test("a log whose folder is gone continues in the old file, and says so", async () => {
   const said: string[] = [];
   const log = new AccessLog(path, "json", (line) => said.push(line));
   const running = await startTestListener(site, { accessLog: log });
@@ -368,7 +368,7 @@ test.each([
   [true, "known"],
   [false, "other"],
 ] as const)(
-  "a request that waited for the origin tells as which client, and whether its turn came: %s",
+  "a request that waited for the origin is logged with its class of client and whether it got a turn: %s",
   async (turn, client) => {
     const accessLog = new AccessLog(path, "json", () => undefined);
     const running = await startTestListener(

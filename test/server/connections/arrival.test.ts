@@ -13,8 +13,8 @@ describe("the client in X-Forwarded-For", () => {
     { name: "an address with its port", list: "192.0.2.1:4711", client: "192.0.2.1" },
     { name: "an IPv6 address", list: "2001:db9::1", client: "2001:db9::1" },
     { name: "an IPv6 address in brackets, with its port", list: "[2001:db9::1]:4711", client: "2001:db9::1" },
-    { name: "nobody, where the last entry is no address", list: "192.0.2.1, unknown", client: null },
-    { name: "what comes after an entry that is no address", list: "192.0.2.1, _hidden, 10.0.0.2", client: "10.0.0.2" },
+    { name: "nobody, if the last entry is not an address", list: "192.0.2.1, unknown", client: null },
+    { name: "the entry after one that is not an address", list: "192.0.2.1, _hidden, 10.0.0.2", client: "10.0.0.2" },
     { name: "nobody in an empty list", list: "", client: null },
     { name: "nobody without the field", list: null, client: null },
   ])("is $name", ({ list, client }) => {
@@ -27,10 +27,10 @@ describe("how a request has arrived", () => {
   const of = (address: string | null, fields: readonly string[]) =>
     new Arrivals({ scheme: "http", address }, proxies).of(new ClientFields(fields));
 
-  test("is told by a trusted proxy", () => {
+  test("comes from a trusted proxy", () => {
     expect(of("10.1.2.3", FIELDS)).toEqual({ scheme: "https", clientAddress: "192.0.2.1", peerAddress: "10.1.2.3" });
   });
-  test.each(["192.0.2.99", "11.0.0.0", null])("is not what %s tells, whose word does not count", (address) => {
+  test.each(["192.0.2.99", "11.0.0.0", null])("does not come from %s, which is not trusted", (address) => {
     expect(of(address, FIELDS)).toEqual({ scheme: "http", clientAddress: address, peerAddress: address });
   });
   test.each([
@@ -42,7 +42,7 @@ describe("how a request has arrived", () => {
   ])("X-Forwarded-Proto: $proto of a trusted proxy means $scheme", ({ proto, scheme }) => {
     expect(of("10.1.2.3", ["x-forwarded-proto", proto]).scheme).toBe(scheme);
   });
-  test("is what the connection tells, if a trusted proxy says nothing", () => {
+  test("comes from the connection if a trusted proxy says nothing", () => {
     const arrivals = new Arrivals({ scheme: "https", address: "10.1.2.3" }, proxies);
     const expected = { scheme: "https", clientAddress: "10.1.2.3", peerAddress: "10.1.2.3" };
     expect(arrivals.of(new ClientFields([]))).toEqual(expected);

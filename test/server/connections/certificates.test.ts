@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("a certificate is read with its names, its kind of key and its time", () => {
+test("a certificate is read with its names, its type of key and its validity", () => {
   const made = makeCertificate(["www.example.test", "*.Example.test"], {
     validUntil: new Date("2031-02-03T04:05:06Z"),
   });
@@ -89,7 +89,7 @@ describe("refuses, and names the file,", () => {
     return { folder: join(folder, name, "live"), archive };
   };
 
-  test("a folder whose certificates lie where this user may not look", () => {
+  test("a folder whose certificates this user may not read", () => {
     const { folder: letsencrypt, archive } = live("letsencrypt");
     chmodSync(folder, 0o755);
     chmodSync(archive, 0);
@@ -129,14 +129,14 @@ describe("what the owner should know of a certificate", () => {
     file: "a.crt",
   };
   test.each([
-    { name: "nothing while it is good", now: until - 14 * day, words: [] },
+    { name: "nothing while it is valid", now: until - 14 * day, words: [] },
     { name: "that it expires soon", now: until - 14 * day + 1, words: [/a\.crt .*expires in 13 days/] },
     { name: "that it has expired", now: until, words: [/a\.crt .*expired at 2030-01-31/] },
-    { name: "that it is for later", now: Date.parse("2029-12-31"), words: [/not valid before 2030-01-01/] },
+    { name: "that it is not valid yet", now: Date.parse("2029-12-31"), words: [/not valid before 2030-01-01/] },
   ])("$name", ({ now, words }) => {
     expect(certificateWarnings([certificate], now)).toEqual(words.map((each) => expect.stringMatching(each)));
   });
-  test("that no browser accepts it for a host", () => {
+  test("that browsers do not accept it for any host", () => {
     const warnings = certificateWarnings([{ ...certificate, names: [] }], until - 20 * day);
     expect(warnings).toEqual([expect.stringContaining("subjectAltName")]);
   });

@@ -70,7 +70,7 @@ function held() {
   };
 }
 
-test("a client that ends its half gets the answer that it waits for", async () => {
+test("a client that closes its side still gets the answer that it waits for", async () => {
   const pages = held();
   const running = await start(pages.answering);
   const one = client(running);
@@ -83,7 +83,7 @@ test("a client that ends its half gets the answer that it waits for", async () =
   expect(one.end).toBe("ended");
 });
 
-test("pipelined requests are answered in their order, whichever is ready first", async () => {
+test("pipelined requests are answered in order, whichever is ready first", async () => {
   const pages = held();
   const one = client(await start(pages.answering));
   await one.send(GET.repeat(3));
@@ -95,7 +95,7 @@ test("pipelined requests are answered in their order, whichever is ready first",
   expect(received.match(/page \d/g)).toEqual(["page 0", "page 1", "page 2"]);
 });
 
-test("an answer that ends the connection waits for those before it", async () => {
+test("an answer that ends the connection waits for earlier answers", async () => {
   const pages = held();
   const one = client(await start(({ url }) => (url.endsWith("/held") ? pages.answering() : answer("last"))));
   await one.send(GET.replace("/", "/held").repeat(2) + GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
@@ -106,7 +106,7 @@ test("an answer that ends the connection waits for those before it", async () =>
   expect(one.received.match(/page \d|last/g)).toEqual(["page 0", "page 1", "last"]);
 });
 
-test("a graceful stop answers all that were asked on one connection", async () => {
+test("a graceful stop answers all requests that came on a connection", async () => {
   const pages = held();
   const running = await start(pages.answering);
   const one = client(running);
@@ -119,7 +119,7 @@ test("a graceful stop answers all that were asked on one connection", async () =
   expect(await stopped).toEqual({ cutOff: 0 });
 });
 
-test("no more than 32 requests of a connection are asked at a time, and all are answered", async () => {
+test("at most 32 requests of a connection are in work at a time, and all are answered", async () => {
   const pages = held();
   const one = client(await start(pages.answering));
   await one.send(GET.repeat(100));
@@ -136,7 +136,7 @@ test("no more than 32 requests of a connection are asked at a time, and all are 
 });
 
 test.each([true, false])(
-  "a pipeline of 1,500 requests becomes Node's objects only as it is answered (fast way: %s)",
+  "a pipeline of 1,500 requests makes Node's objects only as it is answered (fast way: %s)",
   { tags: ["deep"] },
   async (usesFastAnswers) => {
     let read = 0;
@@ -160,7 +160,7 @@ test.each([true, false])(
 );
 
 test.each([true, false])(
-  "a WebSocket that is asked for behind a pipeline gets its own answer (fast way: %s)",
+  "a WebSocket request behind a pipeline gets its own answer (fast way: %s)",
   async (usesFastAnswers) => {
     const one = client(await start(() => Promise.resolve(answer("page")), { usesFastAnswers }));
     const upgrade = GET.replace("\r\n\r\n", "\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n");
@@ -259,7 +259,7 @@ describe.each([true, false])("requests behind the last answer of a connection (f
 });
 
 test.each(inGate(1, [true, false]))(
-  "a reader that does not read holds up its own requests alone (fast way: %s)",
+  "a client that does not read delays only its own requests (fast way: %s)",
   async (usesFastAnswers) => {
     const page = answer("x".repeat(100_000));
     let asked = 0;
@@ -324,7 +324,7 @@ test("a stream is read only as fast as its client reads", async () => {
   await one.until(() => one.bytes > PIECES * 16 * 1024);
 });
 
-test("a client that leaves in the middle of a stream has it cancelled", async () => {
+test("if a client leaves in the middle of a stream, the stream is cancelled", async () => {
   const cancelled = Promise.withResolvers<void>();
   const running = await start(() => {
     let goesOn = true;
@@ -366,7 +366,7 @@ test("a client that does not read is dropped after a while", async () => {
   await new Promise<void>((resolve) => running.listener.onceEmpty(resolve));
 });
 
-test("a client that waits for a slow answer is not dropped for that", { tags: ["deep"] }, async () => {
+test("a client that waits for a slow answer is not dropped", { tags: ["deep"] }, async () => {
   const pages = held();
   const running = await start(pages.answering, { settings: { stallMs: READ_WITHIN_MS, keepAliveMs: READ_WITHIN_MS } });
   const one = client(running);
@@ -398,7 +398,7 @@ describe.each([true, false])("a head that takes too long (fast way: %s)", (usesF
     expect(one.received).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test("a client that sends nothing is let go without a word", async () => {
+  test("a client that sends nothing is disconnected without an answer", async () => {
     const running = await start(() => answer("page"), { usesFastAnswers, settings: { headersTimeoutMs: 50 } });
     const one = client(running);
     await one.closed;
@@ -432,7 +432,7 @@ test.each([true, false])(
 );
 
 test.each([true, false])(
-  "the last answer of a connection reaches a client that goes on sending (fast way: %s)",
+  "the last answer of a connection reaches a client that keeps sending (fast way: %s)",
   async (usesFastAnswers) => {
     const settings = { maxRequestsPerConnection: 1 };
     const later = () => new Promise<EdgeAnswer>((resolve) => setImmediate(resolve, answer("page")));
@@ -450,7 +450,7 @@ test.each([true, false])(
 );
 
 test.each([true, false])(
-  "a client that has asked for more than the last answer leaves as soon as it ends (fast way: %s)",
+  "a client with requests beyond the last answer is disconnected as soon as it ends (fast way: %s)",
   async (usesFastAnswers) => {
     const served: Socket[] = [];
     const onSocket = (message: unknown) => served.push((message as { readonly socket: Socket }).socket);
@@ -465,7 +465,7 @@ test.each([true, false])(
   },
 );
 
-test("a connection too many gets a 503, and the others go on", async () => {
+test("a connection above the limit gets a 503, and the others continue", async () => {
   const running = await start(() => answer("page"), { settings: { maxConnections: 2 } });
   const [one, two] = [client(running), client(running)];
   await Promise.all([one.send(GET), two.send(GET)]);
@@ -516,7 +516,7 @@ test("a request that meets a stopping listener on an open connection is still an
   expect(await stopped).toEqual({ cutOff: 0 });
 });
 
-test("a request that comes when a stopping listener has ended the connection is not carried out", async () => {
+test("a request that arrives after a stopping listener ended the connection is not executed", async () => {
   let asked = 0;
   const running = await start(() => {
     asked++;
@@ -590,7 +590,7 @@ test("a graceful stop does not wait for a client that has stopped reading", asyn
 test.each([
   ["small", 4],
   ["large", LARGE_BYTES],
-])("a client that has its last answer, a %s one, and goes on sending is let go after a while", async (_, bytes) => {
+])("a client that has its last answer, a %s one, and keeps sending is disconnected after a while", async (_, bytes) => {
   const running = await start(() => answer("x".repeat(bytes)));
   const one = client(running);
   holdTime();
@@ -615,7 +615,7 @@ test("a graceful stop waits for work in the background", async () => {
   expect(await stopped).toEqual({ cutOff: 0 });
 });
 
-test("work in the background that fails is told", async () => {
+test("a failed background task is reported", async () => {
   const running = await start(({ background }) => {
     background.run(Promise.reject(new Error("a bug")));
     return answer("page");
@@ -632,14 +632,14 @@ test.each([
       throw new Error("a bug");
     },
   ],
-])("an isolate that %s makes a 502, and the connection goes on", async (_, answering) => {
+])("an isolate that %s makes a 502, and the connection continues", async (_, answering) => {
   const running = await start(({ url }) => (url.endsWith("/bug") ? answering() : answer("page")));
   const { received } = await exchange(running.where, GET.replace("/", "/bug") + GET);
   expect(statuses(received)).toEqual([502, 200]);
   expect(running.warnings).toHaveLength(1);
 });
 
-test("it listens on unix sockets, on IPv6 and on sockets of others, all at once", async () => {
+test("it listens on unix sockets, on IPv6 and on inherited sockets, all at once", async () => {
   const folder = mkdtempSync(join(tmpdir(), "listener-"));
   const path = join(folder, "listener.sock");
   const addresses: (string | null)[] = [];
@@ -670,7 +670,7 @@ test("it listens on unix sockets, on IPv6 and on sockets of others, all at once"
   rmSync(folder, { recursive: true });
 });
 
-test("an address that is taken is an error", async () => {
+test("an address that is in use is an error", async () => {
   const running = await start(() => answer("page"));
   await expect(running.listener.listen(running.where)).rejects.toThrow("EADDRINUSE");
 });

@@ -25,7 +25,7 @@ const cases: readonly { name: string; url: string; given: Partial<HttpsRedirect>
     location: "https://a.test/",
   },
   {
-    name: "goes to no host that is not the site's",
+    name: "goes only to hosts of the site",
     url: "http://b.test/",
     given: { hosts: ["a.test"] },
     location: null,
@@ -36,7 +36,7 @@ const cases: readonly { name: string; url: string; given: Partial<HttpsRedirect>
     given: { publicHost: "www.a.test", hosts: ["www.a.test"] },
     location: "https://www.a.test/c",
   },
-  { name: "is not made of a URL that the edge refuses", url: "http://a.test/%00", given: {}, location: null },
+  { name: "is not made for a URL that the edge refuses", url: "http://a.test/%00", given: {}, location: null },
   {
     name: "has an IPv6 host in brackets",
     url: "http://[::1]:80/",

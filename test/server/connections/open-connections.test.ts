@@ -26,24 +26,27 @@ async function start(clients: number) {
   return { listener: running.listener, connected };
 }
 
-test.each([1, 2, 3, 4])("clients leave in any order, and the listener knows who is left (seed %i)", async (seed) => {
-  const { listener, connected } = await start(20);
-  const random = chances(seed);
-  const left = [...connected];
-  for (let count = 0; count < 13; count++) {
-    const [client] = left.splice(Math.floor(random() * left.length), 1);
-    client!.destroy();
-    while (listener.connections > left.length) await new Promise(setImmediate);
-  }
-  expect(listener.connections).toBe(7);
-  for (const client of left) {
-    await client.send(GET);
-    expect(statuses(await client.until((text) => statuses(text).length === 2))).toEqual([200, 200]);
-  }
-  const now = performance.now();
-  // The first sweep finds bytes that it has not seen, so that a connection counts as idle from then on.
-  listener.sweep(now);
-  listener.sweep(now + KEEP_ALIVE_MS + 1); // A sum of fractions may lose its last digits.
-  await Promise.all(left.map(({ closed }) => closed));
-  while (listener.connections > 0) await new Promise(setImmediate);
-});
+test.each([1, 2, 3, 4])(
+  "clients leave in any order, and the listener knows the remaining ones (seed %i)",
+  async (seed) => {
+    const { listener, connected } = await start(20);
+    const random = chances(seed);
+    const left = [...connected];
+    for (let count = 0; count < 13; count++) {
+      const [client] = left.splice(Math.floor(random() * left.length), 1);
+      client!.destroy();
+      while (listener.connections > left.length) await new Promise(setImmediate);
+    }
+    expect(listener.connections).toBe(7);
+    for (const client of left) {
+      await client.send(GET);
+      expect(statuses(await client.until((text) => statuses(text).length === 2))).toEqual([200, 200]);
+    }
+    const now = performance.now();
+    // The first sweep finds bytes that it has not seen, so that a connection counts as idle from then on.
+    listener.sweep(now);
+    listener.sweep(now + KEEP_ALIVE_MS + 1); // A sum of fractions may lose its last digits.
+    await Promise.all(left.map(({ closed }) => closed));
+    while (listener.connections > 0) await new Promise(setImmediate);
+  },
+);

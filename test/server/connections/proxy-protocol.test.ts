@@ -66,7 +66,7 @@ describe("a header of the PROXY protocol", () => {
   });
 });
 
-describe("a listener that takes the PROXY protocol", () => {
+describe("a listener that reads the PROXY protocol", () => {
   const trustedProxies = [readNetwork("127.0.0.0/8")!, readNetwork("198.51.100.0/24")!];
   const shown: Answering = ({ url, clientAddress }) => answer(`${url} for ${clientAddress}`);
   const start = (parts: Partial<ListenerParts> = {}) =>
@@ -93,14 +93,14 @@ describe("a listener that takes the PROXY protocol", () => {
   });
 
   test.each([
-    ["nothing behind it is let go without a word", "", /^$/],
+    ["no request after it is disconnected without an answer", "", /^$/],
     ["half a head behind it is told that it took too long", "GET / HT", /^HTTP\/1\.1 408 /],
   ])("a client that sends %s", async (_, bytes, told) => {
     const { http } = await start({ settings: { headersTimeoutMs: 400 } });
     expect((await talk(http, `PROXY TCP4 192.0.2.1 10.0.0.1 4711 443\r\n${bytes}`)).received).toMatch(told);
   });
 
-  test("takes it before TLS, in HTTP/1.1 and in HTTP/2", async () => {
+  test("reads it before TLS, in HTTP/1.1 and in HTTP/2", async () => {
     const { https } = await start();
     for (const protocol of ["http/1.1", "h2"]) {
       const tcp = connectTcp(https);
@@ -123,7 +123,7 @@ describe("a listener that takes the PROXY protocol", () => {
     }
   });
 
-  test("believes the forwarding fields of the client that is told, if that is a trusted proxy, and of no other", async () => {
+  test("trusts forwarding fields only if the client in the header is a trusted proxy", async () => {
     const { http } = await start();
     const forwarded = GET.replace("Host:", "X-Forwarded-For: 203.0.113.5\r\nHost:");
     const through = await talk(http, `PROXY TCP4 198.51.100.7 10.0.0.1 1 2\r\n${forwarded}`);
@@ -132,7 +132,7 @@ describe("a listener that takes the PROXY protocol", () => {
     expect(direct.received).toMatch(/for 192\.0\.2\.1$/);
   });
 
-  test("carries several requests, pipelined as well", async () => {
+  test("carries several requests, including pipelined ones", async () => {
     const { http } = await start();
     const first = GET.replace("Connection: close\r\n", "");
     const { received } = await talk(http, `${FOUR}${first}${first}${GET}`);
@@ -150,7 +150,7 @@ describe("a listener that takes the PROXY protocol", () => {
     expect(received.match(/http:\/\/a\.test\/\d+/g)).toEqual(requests.map((_, at) => `http://a.test/${at}`));
   });
 
-  test("refuses others than trusted proxies, and says so once", async () => {
+  test("refuses connections that are not from trusted proxies, and says so once", async () => {
     const { http, https, warnings } = await start({ trustedProxies: [readNetwork("192.0.2.0/24")!] });
     for (const where of [http, https, http])
       expect(await talk(where, FOUR + GET)).toMatchObject({ received: "", end: "reset" });
@@ -175,7 +175,7 @@ describe("a listener that takes the PROXY protocol", () => {
     await new Promise<void>((resolve) => listener.onceEmpty(resolve));
   });
 
-  test("refuses a request in words whose head takes too long", { tags: ["deep"] }, async () => {
+  test("answers a request whose head takes too long with an error", { tags: ["deep"] }, async () => {
     const { http } = await start({ settings: { headersTimeoutMs: 400 } });
     expect((await talk(http, `${FOUR}GET / HT`)).received).toMatch(/^HTTP\/1\.1 408 /);
   });

@@ -15,13 +15,13 @@ async function startIn(start: ListenerStart): Promise<ListenerReport> {
 const PAGE = expect.stringMatching(/^HTTP\/1\.1 200 OK\r\n(.+\r\n)+\r\npage$/);
 const PAGES = [PAGE, PAGE];
 
-test("a listener answers plain requests without Node's objects where that works", async () => {
+test("a listener answers plain requests without Node's objects if that works", async () => {
   const report = await startIn({ node: null, usesFastAnswers: true });
   expect(report).toEqual({ warnings: [], received: PAGES, ofNode: 0, fastHits: 1, lateAnswers: 1 });
 });
 
 test.each(inGate(1, Object.entries<OtherNode>(otherNodes)))(
-  "a Node that %s answers all by its own server",
+  "a Node that %s answers all requests through its own server",
   async (name, other) => {
     const report = await startIn({ node: name as keyof typeof otherNodes, usesFastAnswers: true });
     const line = `Node's own server answers all requests, because the trial of the faster way failed: ${other.because}.`;
@@ -29,12 +29,12 @@ test.each(inGate(1, Object.entries<OtherNode>(otherNodes)))(
   },
 );
 
-test("nothing is tried where the fast way is not wanted", async () => {
+test("nothing is tried if the fast way is turned off", async () => {
   const report = await startIn({ node: "has another name for its callback", usesFastAnswers: false });
   expect(report).toEqual({ warnings: [], received: PAGES, ofNode: 2, fastHits: 0, lateAnswers: 0 });
 });
 
-test("no fast way is taken where it works and is not wanted", async () => {
+test("the fast way is not used if it is turned off, even if it works", async () => {
   const report = await startIn({ node: null, usesFastAnswers: false });
   expect(report).toEqual({ warnings: [], received: PAGES, ofNode: 2, fastHits: 0, lateAnswers: 0 });
 });

@@ -31,7 +31,7 @@ const shown: Answering = ({ url, clientAddress }) => answer(`${url} for ${client
 const names = (socket: TLSSocket) => socket.getPeerCertificate().subjectaltname;
 
 describe("over TLS", () => {
-  test("the URL has the scheme of the connection, the fast way and the plain way, with and without TLS", async () => {
+  test("the URL has the scheme of the connection, in the fast and the plain way, with and without TLS", async () => {
     for (const usesFastAnswers of [true, false]) {
       const { listener, https, http } = await start(shown, { usesFastAnswers });
       expect(await talk(https, GET)).toMatch(/https:\/\/www\.example\.test\/page for 127\.0\.0\.1$/);
@@ -80,7 +80,7 @@ describe("a client over TLS that reads slowly", () => {
   const BYTES = 24_000_000;
   const MORE_THAN_KERNEL_HOLDS = 7_000_000;
 
-  test("gets its answer for as long as it reads, and is dropped when it does not", { tags: ["deep"] }, async () => {
+  test("gets its answer as long as it reads, and is dropped when it stops reading", { tags: ["deep"] }, async () => {
     const served: Socket[] = [];
     const onStart = (message: unknown) => served.push((message as { socket: Socket }).socket);
     subscribe("http.server.request.start", onStart);
@@ -119,7 +119,7 @@ describe("further handles of a socket", () => {
     ["http", false],
     ["http", true],
   ] as const)(
-    "accept connections like the first, of %s, with the PROXY protocol: %s",
+    "accept connections like the first one, of %s, with the PROXY protocol: %s",
     async (scheme, usesProxyProtocol) => {
       const address = { host: "127.0.0.1", port: 0, scheme };
       const sockets = await openSockets([address, address], systemClock, () => false);
@@ -151,7 +151,7 @@ describe("further handles of a socket", () => {
     },
   );
 
-  test("have one limit of connections together, with those in their handshakes", async () => {
+  test("share one limit of connections, including those in their handshakes", async () => {
     const address = { host: "127.0.0.1", port: 0, scheme: "https" } as const;
     const [first, second] = await openSockets([address, address], systemClock, () => false);
     const { listener } = await start(shown, { settings: { maxConnections: 1 } });
@@ -220,7 +220,7 @@ describe("a session of one worker", () => {
   test.each(["TLSv1.2", "TLSv1.3"] as const)("is resumed by another one in %s", async (version) => {
     expect(await resumes(["shared", "shared"], version)).toBe(true);
   });
-  test("is not resumed where the secret is another one", async () => {
+  test("is not resumed if the secret is different", async () => {
     expect(await resumes(["one", "other"], "TLSv1.3")).toBe(false);
   });
   test("has a key that changes with time", () => {
@@ -236,7 +236,7 @@ describe("Strict-Transport-Security", () => {
   const lines = (received: string) => received.match(/^strict-transport-security: .*(?=\r)/gim);
   const origins = answer("page", { "strict-transport-security": "max-age=1" });
 
-  test.each([true, false])("is on all answers over TLS, and on those alone (fast way: %s)", async (usesFastAnswers) => {
+  test.each([true, false])("is on all answers over TLS, and on no others (fast way: %s)", async (usesFastAnswers) => {
     const { https, http } = await start(() => origins, { strictTransportSecurity, usesFastAnswers });
     expect(lines(await talk(https, GET))).toEqual([`strict-transport-security: ${strictTransportSecurity}`]);
     expect(lines(await talk(https, GET.replace("www.example.test", "a b")))).toHaveLength(1);
@@ -270,7 +270,7 @@ describe("a redirect to https", () => {
     expect(received).toContain("\r\ncache-control: no-store\r\n");
     expect(await talk(https, GET)).toMatch(/https:\/\/www\.example\.test\/page/);
   });
-  test("is for requests with bodies and for the control plane as well", async () => {
+  test("also applies to requests with bodies and to the control plane", async () => {
     const { http } = await start(shown, { toHttps });
     const post = await asked(http, "POST /_tidemark/purge HTTP/1.1\r\nHost: www.example.test\r\nContent-Length: 0");
     expect(post).toContain("\r\nlocation: https://www.example.test/_tidemark/purge\r\n");
@@ -279,7 +279,7 @@ describe("a redirect to https", () => {
     const { http } = await start(shown, { toHttps });
     expect(await asked(http, "GET / HTTP/1.1\r\nHost: evil.test")).toContain("http://evil.test/ for");
   });
-  test("is not for requests that came to a trusted proxy over https", async () => {
+  test("does not apply to requests that came to a trusted proxy over https", async () => {
     const trustedProxies = [readNetwork("127.0.0.0/8")!];
     const head = "GET / HTTP/1.1\r\nHost: www.example.test\r\nX-Forwarded-For: 192.0.2.1\r\nX-Forwarded-Proto: ";
     for (const usesFastAnswers of [true, false]) {
@@ -324,12 +324,12 @@ describe("a connection with TLS", () => {
     expect(await failed).toEqual([expect.objectContaining({ code: "ECONNRESET" })]);
   });
 
-  test("is refused in words when its head takes too long", async () => {
+  test("gets an error when its head takes too long", async () => {
     const { https } = await start(shown, { settings: { headersTimeoutMs: 400 } });
     expect(await talk(https, "GET / HT")).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test("on which no request begins is let go without a word", async () => {
+  test("on which no request begins is closed without an answer", async () => {
     const { https } = await start(shown, { settings: { headersTimeoutMs: 400 } });
     expect(await talk(https, "")).toBe("");
   });
@@ -350,7 +350,7 @@ describe("a connection with TLS", () => {
     await new Promise<void>((resolve) => listener.onceEmpty(resolve));
   });
 
-  test("whose client has ended its half gets the answer that it waits for", async () => {
+  test("whose client has closed its side gets the answer that it waits for", async () => {
     const { https } = await start(() => new Promise((resolve) => setImmediate(() => resolve(answer("late")))));
     const socket = await connected(https, { allowHalfOpen: true } as ConnectionOptions);
     let received = "";
@@ -363,7 +363,7 @@ describe("a connection with TLS", () => {
   });
 
   test.each(["GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01\x00\x05hello", "\x00".repeat(50)])(
-    "that sends %j in place of a handshake is closed, and others are served",
+    "that sends %j instead of a handshake is closed, and others are served",
     async (bytes) => {
       const { https, warnings } = await start(shown);
       const client = new RawClient(https);

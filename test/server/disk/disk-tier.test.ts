@@ -863,7 +863,7 @@ describe("a disk that fails", () => {
       await disk.tier.put(page("/before", "stored before"));
       state.isBroken = true;
       for (let at = 0; at < 5; at++) await disk.tier.put(page(`/${at}`, "text"));
-      await expect(disk.tier.putBody(`${KEY}\n1-a`, bodyOf([noise(1000)]))).rejects.toThrow("cannot write at present");
+      await expect(disk.tier.putBody(`${KEY}\n1-a`, bodyOf([noise(1000)]))).rejects.toThrow("cannot write now");
       expect(disk.lines).toEqual([
         `The cache in ${disk.path} cannot be used (${code}: ${words}). For now, pages are kept only in memory.`,
       ]);

@@ -164,7 +164,7 @@ describe("a copy of the log", () => {
 describe("a copy is refused, and nothing is changed,", () => {
   test.each([
     ["of a folder without a log", () => backUpLog(join(root, "nowhere"), copy), "There is no purge log in"],
-    ["over a file that is there", () => backUpLog(folder, join(root, "log")), "exists. Name a file that does not."],
+    ["over a file that is there", () => backUpLog(folder, join(root, "log")), "exists already. Name another file."],
     ["into a folder that is not there", () => backUpLog(folder, join(root, "no", "copy")), "cannot be copied to"],
     ["from a file that is not there", () => restoreLog(join(root, "no"), folder, NOW), "There is no"],
     ["from a file of something else", () => restoreLog(join(root, "text"), folder, NOW), "file is not a database"],
@@ -183,7 +183,7 @@ describe("a copy is refused, and nothing is changed,", () => {
     append(open(), "#a");
     backUpLog(folder, copy);
     const owner = LogFolder.own(folder, "server");
-    expect(() => restoreLog(copy, folder, NOW)).toThrow("Another tidemark serve owns");
+    expect(() => restoreLog(copy, folder, NOW)).toThrow("Another tidemark serve is using");
     owner.release();
   });
 });

@@ -141,7 +141,9 @@ describe("a log in a file", () => {
       writeFileSync(join(folder, FILE), "not a database".repeat(1000));
       const next = open();
       const setAside = `${FILE}.damaged-1970-01-12T134640.000Z`;
-      expect(replaced).toEqual([`${folder}: it was damaged (file is not a database), and its file was renamed to ${setAside}`]);
+      expect(replaced).toEqual([
+        `${folder}: it was damaged (file is not a database), and its file was renamed to ${setAside}`,
+      ]);
       expect(readdirSync(folder)).toContain(setAside);
       expect(append(next, "#b")).toMatchObject({ seq: 1, settlesInMs: LONGEST_USE_MS + 250 });
       expect(next.use((log) => log.head.logId)).not.toBe("log-1");
@@ -324,7 +326,7 @@ describe("a folder", () => {
   test("whose path is too long for a socket is refused", () => {
     const long = join(folder, "x".repeat(100));
     mkdirSync(long);
-    expect(() => LogFolder.own(long, "one")).toThrow("is too long for a Unix socket: it can have 94 bytes.");
+    expect(() => LogFolder.own(long, "one")).toThrow("is too long for a Unix socket, which can have at most 94 bytes.");
   });
 });
 

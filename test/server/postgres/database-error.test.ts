@@ -11,7 +11,7 @@ describe("an error of PostgreSQL, or of the way to it,", () => {
       true,
     ],
     [{ message: "timeout expired" }, "it cannot be reached (timeout expired)", true],
-    [{ code: "57P03", message: "the database system is starting up" }, "it is starting, or is a standby", true],
+    [{ code: "57P03", message: "the database system is starting up" }, "it is starting up, or is a standby", true],
     [{ code: "08006", message: "connection failure" }, "connection failure", true],
     [{ code: "28P01", message: "password authentication failed" }, "the password is wrong", false],
     [{ message: "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string" }, "it wants a password;", false],

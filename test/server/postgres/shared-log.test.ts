@@ -534,7 +534,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     test("was made by a later version: the server does not start", { tags: ["deep"] }, async () => {
       await (await start()).keeper.close();
       await admin.query("UPDATE tidemark_log_format SET format = 99");
-      await expect(start()).rejects.toThrow("a later version of tidemark made it (format 99");
+      await expect(start()).rejects.toThrow("a later version of tidemark created it (format 99");
       machines = [];
     });
   });

@@ -92,12 +92,12 @@ const refusals: readonly Refusal[] = [
   {
     name: "an access log in a folder that does not exist",
     args: [...ORIGIN, "--access-log", "nowhere/access.log"],
-    words: ["the access log cannot be nowhere/access.log", "there is no folder"],
+    words: ["the access log nowhere/access.log cannot be written", "there is no folder"],
   },
   {
     name: "a pid file in a folder that does not exist",
     args: [...ORIGIN, "--pid-file", "nowhere/tidemark.pid"],
-    words: ["the pid file cannot be nowhere/tidemark.pid: there is no folder"],
+    words: ["the pid file nowhere/tidemark.pid cannot be written: there is no folder"],
   },
   {
     name: "an access log that is a folder",

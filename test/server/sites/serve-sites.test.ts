@@ -266,7 +266,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     write("third", 'hosts: ["third.test"], trustedProxies: ["10.0.0.1"]');
     write("blog", 'hosts: ["blog.test"], trustedProxies: ["10.0.0.1"]');
     write("shop", 'hosts: ["shop.test"], trustedProxies: ["10.0.0.2"]');
-    await wrong(["all sites have the same trustedProxies"], [...check, "--proxy-protocol"]);
+    await wrong(["all sites must have the same trustedProxies"], [...check, "--proxy-protocol"]);
     write("shop");
     writeFileSync(join(folder, "sites", "shop.env"), `TIDEMARK_TOKN=${tokenOf("shop")}\n`);
     await wrong(["shop.env", "TIDEMARK_TOKN is not a variable of a site"]);
@@ -300,6 +300,6 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     const other = await refusal(["--origin", origins.get("blog")!.url, "--listen", "127.0.0.1:0"], {
       TIDEMARK_HOSTS: "*",
     });
-    expect(other).toMatchObject({ code: 2, printed: expect.stringContaining("Another tidemark serve owns") });
+    expect(other).toMatchObject({ code: 2, printed: expect.stringContaining("Another tidemark serve is using") });
   });
 });

@@ -116,6 +116,6 @@ describe("the logs of several sites", () => {
 
   test("two supervisors cannot keep the log of one site", async () => {
     await logs.open(grants("shop"));
-    expect(() => make()).toThrow("Another tidemark serve owns");
+    expect(() => make()).toThrow("Another tidemark serve is using");
   });
 });

@@ -177,7 +177,7 @@ describe("a supervisor", () => {
 
   test("refuses a folder that another supervisor owns", { tags: ["deep"] }, async () => {
     await start({ workers: 1 });
-    await expect(start({ workers: 1 })).rejects.toThrow(`Another tidemark serve owns ${folder}.`);
+    await expect(start({ workers: 1 })).rejects.toThrow(`Another tidemark serve is using ${folder}.`);
   });
 
   test("refuses an address on which another process listens", { tags: ["deep"] }, async () => {
@@ -302,7 +302,7 @@ describe("a supervisor", () => {
       load = () => Promise.reject(new Error("routes[0].path must begin with a slash"));
       expect(await supervisor.reload()).toBe(false);
       expect(supervisor.workers).toEqual(before);
-      expect(eventInWords(events.at(-1)!)).toBe("the new settings cannot be used, so the old ones stay in use: routes[0].path must begin with a slash");
+      expect(eventInWords(events.at(-1)!)).toBe("the old settings stay in use: routes[0].path must begin with a slash");
     });
 
     test("a configuration under which no worker starts keeps the old workers, and says why", {
@@ -466,7 +466,7 @@ describe("a supervisor", () => {
       void supervisor.stop();
       expect(asked).toEqual([-1, -1, 10_000, 0]); // nobody has moved log files away when a config changes
       await until(() => !isAlive(pid));
-      await expect(start()).rejects.toThrow("Another tidemark serve owns"); // the old workers still read the log
+      await expect(start()).rejects.toThrow("Another tidemark serve is using"); // the old workers still read the log
       expect(hasEnded).toBe(false);
       gone();
       await supervisor.ended;

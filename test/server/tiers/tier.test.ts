@@ -456,7 +456,7 @@ describe("a parent that fails", () => {
     expect(await child.send({ method: "POST", path: "/2", body: "order" })).toMatchObject({ status: 502 });
     expect(tier.origin.countOf("/2")).toBe(0);
     expect(child.said).toEqual([
-      expect.stringMatching(/it refuses TIDEMARK_PARENT_TOKEN.*the origin is asked instead/),
+      expect.stringMatching(/it refuses TIDEMARK_PARENT_TOKEN.*this server asks the origin instead/),
     ]);
   });
 

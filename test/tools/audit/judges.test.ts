@@ -40,7 +40,7 @@ describe("where an answer comes from", () => {
     expect(provenanceOf(Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, [text]])))).toBe(wanted);
   });
 
-  test("an owner's own field tells hits as the owner says", () => {
+  test("the owner's own field marks hits as the owner says", () => {
     const own = [{ name: "x-served-by-us", text: "store" }];
     expect(provenanceOf({ "x-served-by-us": ["Store 7"] }, own)).toBe("hit");
     expect(provenanceOf({ "x-served-by-us": ["origin"] }, own)).toBe("miss");
@@ -52,12 +52,12 @@ describe("whether the buster is in the key", () => {
   const verdict = (each: Partial<RecordedCase>) =>
     busterVerdict(recordOf({ name: "", finds: [], ...each }, provenanceOf));
 
-  test("a first answer from the store shows that it is not", () => {
+  test("a first answer from the cache shows that it is not", () => {
     expect(verdict({ fresh: { s: () => ({ fields: hit }) } })).toBe("dropped");
     expect(verdict({ fresh: { s: () => ({ fields: { "x-cache": "EXPIRED" } }) } })).toBe("dropped");
   });
 
-  test("a hit, and no hit for another, show that it is", () => {
+  test("a hit, and a miss with another value, show that it is", () => {
     expect(
       verdict({
         shared: [
@@ -68,7 +68,7 @@ describe("whether the buster is in the key", () => {
     ).toBe("own-entry");
   });
 
-  test("without a hit nothing is shown", () => {
+  test("without a hit, nothing is known", () => {
     expect(verdict({ shared: [["s", null]] })).toBe("nothing-stored");
     expect(
       verdict({

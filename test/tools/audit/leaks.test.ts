@@ -31,7 +31,7 @@ describe.skipIf(!hasNginx)(hasNginx ? "an audit of nginx" : NOT_RUN, () => {
     expect(idsOf(report)).toEqual([...shared(SILENT), ...UNKEYED].sort());
   });
 
-  test("that ignores the site's fields finds all the rest, too", { tags: ["deep"] }, async () => {
+  test("that ignores the site's fields finds all the rest", { tags: ["deep"] }, async () => {
     const { report } = await audited(obliviousNginx);
     expect(idsOf(report)).toEqual(
       [
@@ -44,7 +44,7 @@ describe.skipIf(!hasNginx)(hasNginx ? "an audit of nginx" : NOT_RUN, () => {
     );
   });
 
-  test("says who got whose answer, by what that shows, and what mends it", async () => {
+  test("says who got whose answer, the evidence, and how to fix it", async () => {
     const { report, site } = await audited(seedNginx, { paths: ["/me.json", "/form", "/style.css"] });
     const [profile, form] = report.findings;
     expect(profile).toMatchObject({
@@ -73,7 +73,7 @@ describe.skipIf(!hasNginx)(hasNginx ? "an audit of nginx" : NOT_RUN, () => {
 });
 
 describe("an audit of the usual Worker", () => {
-  test("finds that all is stored by URL", { tags: ["deep"], timeout: 60_000 }, async () => {
+  test("finds that everything is stored by URL", { tags: ["deep"], timeout: 60_000 }, async () => {
     const { report } = await audited(usualWorker);
     expect(report).toMatchObject({ verdict: "findings", notAudited: [], problems: [] });
     // The Cache API stores nothing with Set-Cookie.
@@ -104,7 +104,7 @@ describe("an audit of Tidemark", () => {
     expect(report.fromStore).toBeGreaterThan(10);
   });
 
-  test("finds the cookie that its owner has forgotten", async () => {
+  test("finds the cookie that its owner forgot", async () => {
     const forgotten = routes.filter(({ match }) => match !== "/prices");
     const paths = ["/prices", "/", "/style.css"];
     const { report } = await audited((origin) => tidemark(origin, { routes: forgotten }), { paths });

@@ -201,13 +201,13 @@ export const mutants: Mutants = {
       in: "isFromStore",
       replace: "return answer.digest === first.digest && neverGetsTheSame(record, partyOf(first));",
       by: "return false;",
-      foundBy: "audit: private, and stored by a cache that tells no hits, of a page that is never the same twice",
+      foundBy: "audit: private, and stored by a cache that does not mark hits, of a page that is never the same twice",
     },
     "the same bytes are a stored answer": {
       in: "isFromStore",
       replace: "&& neverGetsTheSame(record, partyOf(first))",
       by: "",
-      foundBy: "audit: private, from a cache that tells no hits, of a page that never changes",
+      foundBy: "audit: private, from a cache that does not mark hits, of a page that never changes",
     },
   },
   "audit: what findings show": {

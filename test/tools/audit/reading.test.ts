@@ -63,7 +63,7 @@ describe("pages are read", () => {
     expect(() => pathsOf("/a\u0000b")).toThrow("here: a URL cannot have control characters");
   });
 
-  test("those that end sessions are known", () => {
+  test("pages that end sessions are recognized", () => {
     const paths = ["/logout", "/log-out/", "/user/sign_out?next=/", "/wp-login.php?action=logout", "/abmelden"];
     expect(paths.filter((path) => !endsSession({ method: "GET", path }))).toEqual([]);
     const others = ["/", "/login", "/logouts-explained", "/blog/signoutside"];
@@ -128,7 +128,7 @@ describe("the prober", () => {
   });
   const ask = (path: string, who = "stranger") => prober.ask({ method: "GET", path }, who, "0123456789abcdef", []);
 
-  test("sends the public host, and credentials for whom they are alone", async () => {
+  test("sends the public host, and credentials only for their visitor", async () => {
     await ask("/a");
     await ask("/a", "alice");
     const [stranger, alice] = got.slice(-2);
@@ -151,7 +151,7 @@ describe("the prober", () => {
     expect(got.length).toBe(before);
   });
 
-  test("tries a connection that was over once more, and then says why there is no answer", async () => {
+  test("tries a closed connection once more, and then says why there is no answer", async () => {
     await ask("/a");
     const before = got.length;
     await expect(ask("/over")).rejects.toMatchObject({

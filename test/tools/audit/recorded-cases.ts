@@ -288,7 +288,7 @@ export const recordedCases: readonly RecordedCase[] = [
     finds: [],
   },
   {
-    name: "private, and stored by a cache that tells no hits, of a page that is never the same twice",
+    name: "private, and stored by a cache that does not mark hits, of a page that is never the same twice",
     fresh: Object.fromEntries(
       (["a", "b", "s", "S"] as const).map((who) => [
         who,
@@ -300,7 +300,7 @@ export const recordedCases: readonly RecordedCase[] = [
     finds: [/^stored:private:\/page: $/],
   },
   {
-    name: "private, from a cache that tells no hits, of a page that never changes",
+    name: "private, from a cache that does not mark hits, of a page that never changes",
     fresh: { a: constant({ fields: { "cache-control": "private" } }) },
     shared: TO_ALL,
     onCopies: {},

@@ -95,7 +95,7 @@ async function foundAmongBanners(change?: Change): Promise<number> {
 }
 
 describe("the walk over one page", () => {
-  test("finds that answers are given to others", async () => {
+  test("finds answers that were given to others", async () => {
     expect((await walk({ body: greeting })).ids).toEqual(["shared:/page"]);
   });
 
@@ -103,25 +103,25 @@ describe("the walk over one page", () => {
     expect((await walk({ body: greeting, storesAt: null })).ids).toEqual([]);
   });
 
-  test("finds it in a cache that stores only what was asked for three times", async () => {
+  test("finds them in a cache that stores only pages requested three times", async () => {
     expect((await walk({ body: greeting, storesAt: 3 })).ids).toEqual(["shared:/page"]);
   });
 
-  test("lets strangers ask with two busters before anybody asks with credentials", async () => {
+  test("sends requests without credentials and two busters before any with credentials", async () => {
     const { order } = await walk({ body: greeting });
     expect(order.slice(0, 4)).toEqual(["stranger", "stranger", "stranger", "alice"]);
   });
 
-  test("does not take what chance puts into pages for a visitor's own", { tags: ["deep"] }, async () => {
+  test("does not mistake random content for a visitor's own", { tags: ["deep"] }, async () => {
     expect(await foundAmongBanners()).toBe(0);
   });
 
-  test("does not take two servers that answer in turn for two visitors", async () => {
+  test("does not mistake two servers that answer in turn for two visitors", async () => {
     const { ids } = await walk({ body: (_who, n) => `from server number-${n % 2}`, storesAt: null });
     expect(ids).toEqual([]);
   });
 
-  test("does not take the next minute for what a field changes", async () => {
+  test("does not mistake a change of time for an effect of a field", async () => {
     const inputs = [{ kind: "field", name: "x-shop", value: "b" }] as const;
     // When the minute ends decides which of the answers show the new one.
     for (let ends = 1; ends <= 40; ends++) {
@@ -131,18 +131,18 @@ describe("the walk over one page", () => {
   });
 });
 
-describe("a wrong walk is seen", () => {
-  test("that asks only once for what may be stored later", { tags: ["deep"] }, async () => {
+describe("a wrong audit is found", () => {
+  test("that requests only once what may be stored later", { tags: ["deep"] }, async () => {
     const hasty = { in: "ASKS_FOR_A_HIT", replace: "= 3", by: "= 1" };
     expect((await walk({ body: greeting, storesAt: 3 }, hasty)).ids).toEqual([]);
   });
 
-  test("that lets a visitor with credentials ask first", { tags: ["gate"] }, async () => {
+  test("that sends credentials first", { tags: ["gate"] }, async () => {
     const rash = { in: "PathWalk.begin", replace: "#askUntilHit(STRANGER, url)", by: '#askUntilHit("alice", url)' };
     expect((await walk({ body: greeting }, rash)).order[0]).toBe("alice");
   });
 
-  test("that does not ask again before it tells a finding", { tags: ["deep"] }, async () => {
+  test("that does not request again before it reports a finding", { tags: ["deep"] }, async () => {
     const sure = {
       in: "PathWalk.#confirmed",
       replace: "if (!findings.some(",

@@ -25,7 +25,7 @@ describe("the cache-buster", () => {
     expect(site.seen.filter(({ method }) => method !== "GET")).toEqual([]);
   });
 
-  test("that is not in the key ends the audit before anybody asks with credentials", async () => {
+  test("that is not in the key ends the audit before any request with credentials", async () => {
     const { report, site } = await audited(behind({ keyOf: withoutQuery }));
     expect(report).toMatchObject({ verdict: "not-audited", pages: [], findings: [] });
     expect(report.problems).toEqual([
@@ -39,7 +39,7 @@ describe("the cache-buster", () => {
     expect(sawCredentials(site)).toBe(false);
   });
 
-  test("that is not in the key of one page leaves out that page alone", async () => {
+  test("that is not in the key of one page leaves out only that page", async () => {
     const keyOf = (url: string) => (url.startsWith("/form") ? withoutQuery(url) : url);
     const { report, site } = await audited(behind({ keyOf }), { paths: ["/form", "/style.css", "/me.json"] });
     expect(report.notAudited.map(({ path }) => path)).toEqual(["/form"]);
@@ -47,7 +47,7 @@ describe("the cache-buster", () => {
     expect(site.seen.filter(({ target, cookie }) => target.startsWith("/form") && cookie !== "")).toEqual([]);
   });
 
-  test("that only a visitor's own page shows not to be in the key says whose page to purge", async () => {
+  test("that turns out on a visitor's own page not to be in the key says whose page to purge", async () => {
     const keyOf = (url: string) => (url.startsWith("/account") ? withoutQuery(url) : url);
     const { report } = await audited(behind({ keyOf }), { paths: ["/style.css", "/account"] });
     const [page] = report.notAudited;
@@ -56,14 +56,14 @@ describe("the cache-buster", () => {
     expect(report.verdict).toBe("not-audited");
   });
 
-  test("has another name where the key has no other parameter", { tags: ["deep"] }, async () => {
+  test("can have another name if the key ignores the default one", { tags: ["deep"] }, async () => {
     const keyOf = (url: string) => `${withoutQuery(url)} ${new URL(url, "http://edge.invalid").searchParams.get("q")}`;
     const { report } = await audited(behind({ keyOf }), { paths: ["/style.css", "/me.json?q=a"], buster: "q" });
     expect(report.findings.map(({ id }) => id)).toEqual(["shared:/me.json?q=a"]);
     expect(report.notAudited).toEqual([]);
   });
 
-  test("that a page redirects away is told", async () => {
+  test("that a page removes by a redirect is reported", async () => {
     const { report } = await audited(behind(), { paths: ["/style.css", "/canonical"] });
     expect(report.notAudited).toEqual([
       {
@@ -74,7 +74,7 @@ describe("the cache-buster", () => {
     ]);
   });
 
-  test("without a page that is stored for strangers proves nothing, and nobody asks with credentials", async () => {
+  test("without a page that is stored for strangers proves nothing, and no credentials are sent", async () => {
     const { report, site } = await audited(behind({ stores: () => false }));
     expect(report.verdict).toBe("not-audited");
     expect(report.problems).toEqual([expect.stringContaining("No page was answered from the cache")]);
@@ -82,8 +82,8 @@ describe("the cache-buster", () => {
   });
 });
 
-describe("a cache that tells no hits", () => {
-  test("is seen through by a page that is never the same twice", async () => {
+describe("a cache that does not mark hits", () => {
+  test("is recognized by a page that is never the same twice", async () => {
     const { report } = await audited(behind({ tells: false }), { paths: ["/", "/account"] });
     expect(report.findings.map(({ id }) => id).sort()).toEqual([
       "shared:/",
@@ -100,7 +100,7 @@ describe("a cache that tells no hits", () => {
 });
 
 describe("sessions", () => {
-  test("that have ended are told, and nothing is called clean", { tags: ["deep"] }, async () => {
+  test("that have ended are reported, and no page counts as clean", { tags: ["deep"] }, async () => {
     const prepare = (site: MembersSite) => {
       site.letsIn = (name) => name !== "bob";
     };
@@ -109,7 +109,7 @@ describe("sessions", () => {
     expect(report.problems).toEqual([expect.stringMatching(/^bob is answered like a stranger everywhere\./)]);
   });
 
-  test.each(["/me.json", "/"])("that end during the walk are told, by %s", { tags: ["deep"] }, async (path) => {
+  test.each(["/me.json", "/"])("that end during the audit are reported, by %s", { tags: ["deep"] }, async (path) => {
     const prepare = (site: MembersSite) => {
       // The last page of the list.
       site.letsIn = () => !site.seen.some(({ target }) => target.startsWith("/news"));
@@ -126,7 +126,7 @@ describe("sessions", () => {
     ]);
   });
 
-  test("of one account are told", { tags: ["deep"] }, async () => {
+  test("of one account are reported", { tags: ["deep"] }, async () => {
     const identities = (cookie: string) =>
       ["alice", "bob"].map((name) => ({ name, credentials: { cookie }, canaries: [] }));
     const list: ReturnType<typeof identities> = [];
@@ -137,7 +137,7 @@ describe("sessions", () => {
     expect(report.problems).toEqual(["alice and bob get the same answers everywhere. Are they one account?"]);
   });
 
-  test("whose canary is nowhere are told", { tags: ["deep"] }, async () => {
+  test("whose canary is nowhere are reported", { tags: ["deep"] }, async () => {
     const list: { name: string; credentials: Record<string, string>; canaries: string[] }[] = [];
     const { report } = await audited(behind({ stores: (path) => path === "/style.css" }), {
       prepare: (site) =>
@@ -159,7 +159,7 @@ describe("sessions", () => {
   });
 });
 
-test("a page that is asked for by HEAD is compared by its fields", { tags: ["deep"] }, async () => {
+test("a page that is requested with HEAD is compared by its fields", { tags: ["deep"] }, async () => {
   const targets = [
     { method: "GET", path: "/style.css" },
     { method: "HEAD", path: "/me.json" },
@@ -180,7 +180,7 @@ describe("a report", () => {
     expect(auditText(report)).toContain("Accepted: shared:/me.json");
   });
 
-  test("keeps what is done when it is interrupted", async () => {
+  test("keeps its results when it is interrupted", async () => {
     const ending = new AbortController();
     const { report } = await audited(behind(), {
       signal: ending.signal,

@@ -35,7 +35,7 @@ export const budgetCases: readonly BudgetCase[] = [
   },
   {
     // They come at 1000, 1250, 1500 and 1750, and begin at 1000, 1300, 1600 and 1900.
-    name: "misses of one whole second are spread over it",
+    name: "misses logged with whole seconds are spread over the second",
     budget: { originMs: 300 },
     misses: [{ at: 1000 }, { at: 1000 }, { at: 1000 }, { at: 1000 }],
     expect: { waited: 3, longestWaitMs: 150, mostAtATime: 2 },
@@ -48,7 +48,7 @@ export const budgetCases: readonly BudgetCase[] = [
   },
   {
     // It comes at 0, 250, 500 and 750, and begins at 0, 300, 600 and 900.
-    name: "a page of a sample counts for all that it stands for, each at another time of the second",
+    name: "a sampled page counts for all that it represents, each at another time of the second",
     budget: { originMs: 300 },
     misses: [{ at: 20, weight: 4 }],
     expect: {
@@ -61,7 +61,7 @@ export const budgetCases: readonly BudgetCase[] = [
   },
   {
     // They come at 5000, 5333 and 5666, and begin at 5000, 5600 and 6200.
-    name: "a miss that is older than one before comes in the second of that one",
+    name: "a miss that is older than an earlier one counts in that one's second",
     budget: { originMs: 600 },
     misses: [{ at: 5000 }, { at: 3000 }, { at: 4000 }],
     expect: { waited: 2, longestWaitMs: 534 },
@@ -74,7 +74,7 @@ export const budgetCases: readonly BudgetCase[] = [
   },
   {
     // B waits longest, because the edge goes by the misses that it knows of.
-    name: "clients whose addresses the log does not tell go in the order of their coming, and none is named",
+    name: "clients without addresses go in their order of arrival, and none is named",
     misses: [
       { at: 1, client: "" },
       { at: 2, client: "" },
@@ -86,7 +86,7 @@ export const budgetCases: readonly BudgetCase[] = [
   {
     // The first that waits has two misses, all others one. Its turn would be the last, after 259 ms, but the twentieth is
     // that of the first who came, after 199 ms.
-    name: "one turn of twenty goes to the one who came first",
+    name: "one turn of twenty goes to the request that came first",
     budget: { originMs: 10 },
     misses: [{ at: 1 }, { at: 2 }, ...Array.from({ length: 25 }, (_none, client) => ({ at: 3, client: `B${client}` }))],
     expect: { waited: 26, longestWaitMs: 258 },
@@ -105,19 +105,19 @@ export const budgetCases: readonly BudgetCase[] = [
     expect: { waited: 1, longestWaitMs: 9, turnedAway: { noPlace: 1, tooLong: 0 } },
   },
   {
-    name: "while as many wait as may, the last of them gives up its place to one that goes before it",
+    name: "when the queue is full, the last request gives up its place to one that goes before it",
     budget: { queue: { maxWaiting: 1 } },
     misses: [{ at: 1 }, { at: 2 }, { at: 3, client: "B" }],
     expect: { waited: 1, longestWaitMs: 98, turnedAway: { noPlace: 1, tooLong: 0 } },
   },
   {
-    name: "while as many wait as may, one that would be the last gets no place",
+    name: "when the queue is full, a request that would be the last gets no place",
     budget: { queue: { maxWaiting: 1 } },
     misses: [{ at: 1 }, { at: 2, client: "B" }, { at: 3 }],
     expect: { waited: 1, longestWaitMs: 99, turnedAway: { noPlace: 1, tooLong: 0 } },
   },
   {
-    name: "where nobody may wait, all that come while one is at the origin get no place",
+    name: "if no request may wait, all that arrive while one is at the origin get no place",
     budget: { queue: { maxWaiting: 0 } },
     misses: [{ at: 1 }, { at: 2 }, { at: 3, client: "B" }, { at: 101 }],
     expect: { waited: 0, turnedAway: { noPlace: 2, tooLong: 0 } },
@@ -143,7 +143,7 @@ export const budgetCases: readonly BudgetCase[] = [
   },
   {
     // At 101, 99 answers end, and 99 begin that have waited since 51. The last one waits from 52 until 302.
-    name: "the longest wait is that of one, and 99 % waited less",
+    name: "the longest wait is one request's, and 99 % waited less",
     budget: { concurrency: 100, originMs: null },
     misses: [
       { at: 1, tookMs: 301 },
@@ -161,7 +161,7 @@ export const budgetCases: readonly BudgetCase[] = [
     expect: { misses: 3, timedByLog: 2, meanMs: 200, waited: 2, longestWaitMs: 299 },
   },
   {
-    name: "--origin-ms outranks the log",
+    name: "--origin-ms overrides the log",
     misses: [
       { at: 1, tookMs: 300 },
       { at: 1, tookMs: 300 },
@@ -169,7 +169,7 @@ export const budgetCases: readonly BudgetCase[] = [
     expect: { timedByLog: 0, meanMs: 100, longestWaitMs: 100 },
   },
   {
-    name: "the networks with the most misses are told, of IPv6 by the half that tells networks apart",
+    name: "the networks with the most misses are listed, IPv6 by the network half of the address",
     misses: [
       "2001:db8:0:1::7",
       "2001:db8:0:1:2:3:4:5",

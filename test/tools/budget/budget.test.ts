@@ -64,17 +64,21 @@ describe("the misses of a log", () => {
   }
 
   test.each([
-    { name: "a page that is stored is no miss the second time", requests: [{}, {}], misses: 1 },
-    { name: "a page that may not be stored is one each time", requests: [{ status: 500 }, { status: 500 }], misses: 2 },
-    { name: "a request that is not safe is one", requests: [{ method: "POST" }, { method: "DELETE" }], misses: 2 },
-    { name: "a page that is invalidated is one again", requests: [{}, { method: "POST" }, {}], misses: 3 },
+    { name: "a stored page is not a miss the second time", requests: [{}, {}], misses: 1 },
     {
-      name: "a route that is left to the origin by its name has one each time",
+      name: "a page that may not be stored is a miss each time",
+      requests: [{ status: 500 }, { status: 500 }],
+      misses: 2,
+    },
+    { name: "an unsafe request is a miss", requests: [{ method: "POST" }, { method: "DELETE" }], misses: 2 },
+    { name: "an invalidated page is a miss again", requests: [{}, { method: "POST" }, {}], misses: 3 },
+    {
+      name: "a route that goes to the origin because of its name has a miss each time",
       requests: [{ target: "/cart/a" }, { target: "/cart/a" }],
       misses: 2,
     },
     {
-      name: "a route that turns out to be refused to many has one each time from then on",
+      name: "a route that refuses many requests has a miss each time from then on",
       requests: [
         { target: "/x/a" },
         { target: "/x/a" },
@@ -84,9 +88,9 @@ describe("the misses of a log", () => {
       ],
       misses: 4,
     },
-    { name: "a line that is not HTTP is none", requests: [{ method: "" }], misses: 0 },
+    { name: "a line that is not HTTP is not a miss", requests: [{ method: "" }], misses: 0 },
     {
-      name: "a request that the edge refuses is none",
+      name: "a request that the edge refuses is not a miss",
       requests: [{ target: "/%00%" }, { target: "/%", method: "POST" }],
       misses: 0,
     },
@@ -100,11 +104,11 @@ describe("the misses of a log", () => {
     expect(outcome(...requests)).toMatchObject({ misses: 4, timedByLog: 2, meanMs: 600 });
   });
 
-  test("cost nothing to try if no budget is asked for", () => {
+  test("cost nothing if no budget is requested", () => {
     expect(new TrafficAnalysis().endBudgetTrial()).toBeNull();
   });
 
-  test("count for as many as a page of a sample stands for", () => {
+  test("count for as many pages as a sampled page represents", () => {
     const analysis = new TrafficAnalysis({
       ...DEFAULT_SETTINGS,
       maxSlots: 1 << 12,

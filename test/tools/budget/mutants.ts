@@ -2,8 +2,8 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 const overtaken = "budget: a client with many misses is overtaken by one with few";
 const secondWaits = "budget: of two at once the second waits until the first has its answer";
-const spread = "budget: misses of one whole second are spread over it";
-const sampled = "budget: a page of a sample counts for all that it stands for, each at another time of the second";
+const spread = "budget: misses logged with whole seconds are spread over the second";
+const sampled = "budget: a sampled page counts for all that it represents, each at another time of the second";
 
 /** Trials that let through other requests than the edge would, or say so wrongly. */
 export const mutants: Mutants = {
@@ -36,8 +36,7 @@ export const mutants: Mutants = {
       in: "BudgetTrial.#come",
       replace: 'client === "" ? 0 : this.#recentMisses.count(`network ${networkOf(client)}`, now)',
       by: "this.#recentMisses.count(`network ${networkOf(client)}`, now)",
-      foundBy:
-        "budget: clients whose addresses the log does not tell go in the order of their coming, and none is named",
+      foundBy: "budget: clients without addresses go in their order of arrival, and none is named",
     },
     "old misses count as much as new ones": {
       in: "BudgetTrial.#come",
@@ -48,30 +47,30 @@ export const mutants: Mutants = {
     "no turn goes to the one who came first": {
       in: "BudgetTrial.#giveTurn",
       drop: "this.#turns++;",
-      foundBy: "budget: one turn of twenty goes to the one who came first",
+      foundBy: "budget: one turn of twenty goes to the request that came first",
     },
     "any number may wait": {
       in: "BudgetTrial.#enter",
       replace: "mayWait(waiting, this.#turnsLately.at(now), this.#budget.queue)",
       by: "true",
-      foundBy: "budget: while as many wait as may, one that would be the last gets no place",
+      foundBy: "budget: when the queue is full, a request that would be the last gets no place",
     },
     "nobody gives up a place": {
       in: "BudgetTrial.#enter",
       replace: "this.#giveUpLast(place)",
       by: "false",
-      foundBy: "budget: while as many wait as may, the last of them gives up its place to one that goes before it",
+      foundBy: "budget: when the queue is full, the last request gives up its place to one that goes before it",
     },
     "the last gives up its place to anybody": {
       in: "BudgetTrial.#giveUpLast",
       replace: "last === undefined || compareTurns(newcomer, last) >= 0",
       by: "last === undefined",
-      foundBy: "budget: while as many wait as may, one that would be the last gets no place",
+      foundBy: "budget: when the queue is full, a request that would be the last gets no place",
     },
     "one that gave up its place does not count": {
       in: "BudgetTrial.#giveUpLast",
       drop: "this.#noPlace++;",
-      foundBy: "budget: while as many wait as may, the last of them gives up its place to one that goes before it",
+      foundBy: "budget: when the queue is full, the last request gives up its place to one that goes before it",
     },
     "a turn comes at any time": {
       in: "BudgetTrial.#sendAway",
@@ -123,13 +122,13 @@ export const mutants: Mutants = {
       in: "BudgetTrial.take",
       replace: "Math.max(this.#second, Math.floor(at / 1000))",
       by: "Math.floor(at / 1000)",
-      foundBy: "budget: a miss that is older than one before comes in the second of that one",
+      foundBy: "budget: a miss that is older than an earlier one counts in that one's second",
     },
     "the log outranks --origin-ms": {
       in: "BudgetTrial.#come",
       replace: "this.#budget.originMs ?? tookMs ?? DEFAULT_ORIGIN_MS",
       by: "tookMs ?? this.#budget.originMs ?? DEFAULT_ORIGIN_MS",
-      foundBy: "budget: --origin-ms outranks the log",
+      foundBy: "budget: --origin-ms overrides the log",
     },
     "what the log says of a time does not count": {
       in: "BudgetTrial.#come",
@@ -141,7 +140,7 @@ export const mutants: Mutants = {
       in: "BudgetTrial.end",
       replace: "this.#waitOf(waited * 0.99)",
       by: "this.#waitOf(waited)",
-      foundBy: "budget: the longest wait is that of one, and 99 % waited less",
+      foundBy: "budget: the longest wait is one request's, and 99 % waited less",
     },
     "the most without a budget is the most that ever were": {
       in: "BudgetTrial.#countWithoutBudget",
@@ -162,7 +161,7 @@ export const mutants: Mutants = {
       in: "BudgetTrial.#noteNetwork",
       replace: "networkText(client)",
       by: "client",
-      foundBy: "budget: the networks with the most misses are told, of IPv6 by the half that tells networks apart",
+      foundBy: "budget: the networks with the most misses are listed, IPv6 by the network half of the address",
     },
   },
 };

@@ -78,7 +78,7 @@ From here a page takes 13 ms instead of 200.
     expect(origin.site.seen.map(({ target }) => target)).toEqual(["/a", "/b", "/c", "/d"]);
   });
 
-  test("an edge that is not faster is not said to be", async () => {
+  test("an edge that is not faster is not reported as faster", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const { address } = await siteThat(() => ({ ms: 20 }));
     const { report } = await crawl(optionsFor(address, ["/"]));
@@ -87,7 +87,7 @@ From here a page takes 13 ms instead of 200.
     );
   });
 
-  test("from simulated regions, with their distances", async () => {
+  test("from simulated regions, with their latency", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     // All regions are on one port here, which tells them apart by nothing but the distance.
     const port = { number: 0 };
@@ -163,7 +163,7 @@ describe("politely", () => {
     expect(report.failed.examples).toEqual([{ round: "the edge", path: "/a", because: "it answered 503" }]);
   });
 
-  test("a page that is told to come back again and again is given up", async () => {
+  test("a page that answers with Retry-After again and again is given up", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const { site, address } = await siteThat((target) =>
       target === "/a" ? { status: 429, fields: { "retry-after": "1" } } : {},
@@ -176,7 +176,7 @@ describe("politely", () => {
   test.each([
     { seconds: 120, ends: false },
     { seconds: 121, ends: true },
-  ])("a site that wants to be left alone for $seconds s: that ends the crawl: $ends", async ({ seconds, ends }) => {
+  ])("a Retry-After of $seconds s ends the crawl: $ends", async ({ seconds, ends }) => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const { site, address } = await siteThat((target, count) =>
       target === "/a" && count === 1 ? { status: 429, fields: { "retry-after": String(seconds) } } : {},
@@ -187,7 +187,7 @@ describe("politely", () => {
     if (ends) expect(warmText(report)).toContain("The crawl ended early: it answered 429 with a Retry-After");
   });
 
-  test("a waiting request is not sent to a site that asks to be left alone", async () => {
+  test("a waiting request is not sent to a site that has sent a long Retry-After", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const { site, address } = await siteThat(() => ({ status: 429, fields: { "retry-after": "3600" } }));
     const paths = Array.from({ length: 20 }, (_, index) => `/${index}`);
@@ -197,7 +197,7 @@ describe("politely", () => {
     expect(report.endedBecause).toBe("it answered 429 with a Retry-After of 3,600 s");
   });
 
-  test("an answer that does not come in time is given up, and the others are asked for", async () => {
+  test("a request without an answer in time is given up, and the others are sent", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const { address } = await siteThat((target) => {
       if (target !== "/never") return { fields: { "x-cache": "HIT" } };
@@ -227,7 +227,7 @@ describe("politely", () => {
     expect(report).toMatchObject({ interrupted: true, asked: 0, failed: { count: 0 } });
   });
 
-  test("it tells how far it is", async () => {
+  test("it reports its progress", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const { address } = await siteThat((target) => ({ status: target === "/b" ? 500 : 200 }));
     const told: CrawlProgress[] = [];

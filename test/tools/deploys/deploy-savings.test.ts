@@ -38,7 +38,7 @@ function write(path: string, text: string): void {
   writeFileSync(place, text);
 }
 
-test("each changed file is compared with the version that visitors hold, under its old name", async () => {
+test("each changed file is compared with the version that visitors have, under its old name", async () => {
   const savings = await deploySavings(join(folder, "old"), join(folder, "new"));
   expect(savings).toMatchObject({ version: 1, same: 1, leftOut: 2, added: { files: 2 } });
   expect(savings.changed.map(({ path, from }) => ({ path, from }))).toEqual(

@@ -56,7 +56,7 @@ describe("what is written", () => {
     },
   );
 
-  test("runs nothing that stands in the file", async () => {
+  test("runs no code from the file", async () => {
     const evil = 'proxy_set_header X-Evil "a\\n*/ globalThis.wasRun = true; /*";';
     const text = configText(await imported(server(`location / { ${CACHED} ${evil} }`)));
     await evaluateSite(text);
@@ -118,13 +118,13 @@ describe("an expression of a location", () => {
     }
   });
 
-  test("matches what stands decoded in it as URLs have it", () => {
+  test("matches decoded characters in the form that URLs have", () => {
     const found = regexPatterns("^/café\\.html$", { ignoreCase: false, prefix: null });
     expect(found).toEqual({ kind: "patterns", patterns: ["/caf%C3%A9.html"] });
   });
 
   test.each(["(a)\\1", "(?i)a", "a++", "(?>a)", "[[:space:]]", "\\p{L}", "\\K"])(
-    "%s is more than a pattern can say",
+    "%s cannot be expressed by a pattern",
     (regex) => {
       expect(regexPatterns(regex, { ignoreCase: false, prefix: null }).kind).toBe("unsupported");
     },
@@ -161,7 +161,7 @@ describe("a file that cannot be imported is refused with its place", () => {
     ],
     ["a VCL", 'vcl 4.1;\nbackend b { .host = "10.0.0.1"; }', /is VCL, which is a program.*From VCL to a route/],
     [
-      "a time that is none",
+      "an invalid time",
       server(`location / { ${CACHED} proxy_cache_valid 200 soon; }`),
       /^nginx\.conf:4: "soon" is not a time/,
     ],

@@ -45,14 +45,14 @@ const refused = ({ differences }: ImportedSite) =>
 const because = ({ locations }: ImportedSite) => locations.flatMap((each) => each.because);
 
 describe("nested locations have what nginx gives them", () => {
-  test("try_files of the outer one is not theirs", () => {
+  test("they do not inherit try_files from the outer location", () => {
     const site = imported(`location / { location /account/ { proxy_pass ${ORIGIN}; } try_files $uri @cached; }
       location @cached { ${CACHED} }`);
     expect(routeOf(site, "/account/card")).toEqual(PASS);
     expect(routeOf(site, "/news")).toEqual(HOUR);
   });
 
-  test("rewrites and conditions of the outer one are not theirs", () => {
+  test("they do not inherit rewrites and conditions from the outer location", () => {
     const site = imported(`location /a/ { return 403; location /a/b/ { ${CACHED} } }`);
     expect(routeOf(site, "/a/x")).toEqual(PASS);
     expect(routeOf(site, "/a/b/x")).toEqual(HOUR);
@@ -64,14 +64,14 @@ describe("nested locations have what nginx gives them", () => {
     "auth_request /check;",
     "access_by_lua_file check.lua;",
     "allow 10.0.0.0/8; deny all;",
-  ])("%s of the outer one is theirs, too", (line) => {
+  ])("they inherit %s from the outer location", (line) => {
     const site = imported(`location / { ${line} location /in/ { ${CACHED} } ${CACHED} }`);
     expect(routeOf(site, "/in/x")).toEqual(PASS);
     expect(routeOf(site, "/x")).toEqual(PASS);
     expect(refused(site)).toContain(line.split(";").at(-2)!.trim());
   });
 
-  test("an array of their own replaces the outer one", () => {
+  test("their own array replaces the outer one", () => {
     const site = imported(
       `location / { ${CACHED} proxy_no_cache $cookie_a; location /in/ { ${CACHED} proxy_no_cache $cookie_b; } }`,
     );
@@ -152,7 +152,7 @@ describe("a condition that leads elsewhere", () => {
     "rewrite ^/(.*)$ /app/$1 break;",
     'proxy_no_cache "$remote_addr";',
     "proxy_method POST;",
-  ])("that a site cannot say stores nothing: %s", (line) => {
+  ])("that a site cannot express stores nothing: %s", (line) => {
     const site = imported(`location / { ${line} ${CACHED} } location /other { ${CACHED} }`);
     expect(routeOf(site, "/")).toEqual(PASS);
     expect(routeOf(site, "/other")).toEqual(HOUR);
@@ -176,7 +176,7 @@ describe("a condition that leads elsewhere", () => {
     expect(routeOf(site, "/a")).toEqual(HOUR);
   });
 
-  test("is asked of the new path once more behind an internal redirect", () => {
+  test("is checked again with the new path after an internal redirect", () => {
     const site = imported(`if ($uri ~ .php$) { set $skip 1; } set $skip2 0;
       location / { try_files $uri /index.php?$args; }
       location ~ .php$ { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }`);
@@ -595,7 +595,7 @@ describe("caching is not lost", () => {
 
 describe("spellings of a path", () => {
   test.each(["//account/a", "/x//account/a", "/x%2Faccount/a", "/a%20b"])(
-    "that nginx reads otherwise are not stored: %s",
+    "that nginx reads differently are not stored: %s",
     (path) => {
       const site = imported(`location / { ${CACHED} } location /account/ { proxy_pass ${ORIGIN}; }`);
       expect(routeOf(site, path)).toEqual(PASS);

@@ -39,7 +39,7 @@ describe.skipIf(!hasNginx)(hasNginx ? "nginx and the imported site" : NOT_RUN, (
   test.each(CONFIGURATIONS.slice(0, IN_THE_GATE))(title, { timeout: 120_000 }, differsAsListed);
   test.each(CONFIGURATIONS.slice(IN_THE_GATE))(title, { timeout: 120_000, tags: ["deep"] }, differsAsListed);
 
-  test("a difference that no list names is found", { tags: ["deep"], timeout: 60_000 }, async () => {
+  test("a difference that is in no list is found", { tags: ["deep"], timeout: 60_000 }, async () => {
     const [configuration] = CONFIGURATIONS as [(typeof CONFIGURATIONS)[number]];
     const file = join(FOLDER, configuration.name, "nginx.conf");
     const imported = importNginx(file, { origin: null, host: null, server: null, root: null });

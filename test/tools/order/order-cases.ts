@@ -29,7 +29,7 @@ export const orderCases: readonly OrderCase[] = [
   },
   { name: "lines of one second are put in order", logged: [900, 500, 100], handsOn: [2, 1, 0], outOfOrder: 2, late: 0 },
   {
-    name: "lines of the same time stay in the order in which they came",
+    name: "lines with the same time stay in their order",
     logged: [5_000, 3_000, 5_000, 3_000],
     handsOn: [1, 3, 0, 2],
     outOfOrder: 2,
@@ -73,7 +73,7 @@ export const orderCases: readonly OrderCase[] = [
     late: 0,
   },
   {
-    name: "times before 1970 are times, too",
+    name: "times before 1970 are valid",
     logged: [-5_500, -7_000, -6_500],
     handsOn: [1, 2, 0],
     outOfOrder: 2,

@@ -49,7 +49,7 @@ export const skipping: readonly Case[] = [
     }),
   ),
   {
-    name: "a stored page answers a request with a made-up session, even if only the owner's lifetime stores it",
+    name: "a stored page answers a request with a made-up session, also where only the owner's lifetime stores it",
     site: { routes: [{ match: "/*", ttl: "1h" }] },
     origin: () => ({ body: "the page" }),
     first: { path: "/a", fields: { cookie: "sessionid=1; PHPSESSID=x; connect.sid=y; _app_session=z" } },

@@ -82,7 +82,7 @@ describe("tidemark backup and tidemark restore", { timeout: 60_000 }, () => {
     const { server } = await start();
     await expect(run("restore", "--cache", "cache", "copy.sqlite")).rejects.toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("Another tidemark serve owns"),
+      stderr: expect.stringContaining("Another tidemark serve is using"),
     });
     await server.stop();
   });

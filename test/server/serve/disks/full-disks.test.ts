@@ -83,7 +83,7 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve, where a disk is full:" : 
     timeout: 60_000,
   }, async () => {
     const isFull =
-      /The cache in \S+ cannot be used \(ENOSPC: the disk is full\)\. Pages are kept in memory alone for now/;
+      /The cache in \S+ cannot be used \(ENOSPC: the disk is full\)\. For now, pages are kept only in memory/;
     for (let page = 0; !isFull.test(server.printed); page++) {
       publish(`/large/${page}`, `${page} ${LARGE}`);
       expect(await ask(`/large/${page}`)).toEqual({ status: 200, xCache: "MISS", body: `${page} ${LARGE}` });

@@ -87,7 +87,7 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve" : NOT_RUN, { timeout: 120
       const server = start(...small);
       const address = await server.address();
       expect(server.printed).toMatch(
-        /The purge log in \S+: .* Until it can be written, pages are kept in memory alone, and purges are refused/,
+        /The purge log in \S+: .* Until it can be written again, pages are kept only in memory, and purges are refused/,
       );
       publish(path, "page");
       expect(await ask(address, path)).toMatchObject({ status: 200, xCache: "MISS" });

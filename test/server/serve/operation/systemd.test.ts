@@ -186,7 +186,9 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
   test("that are for another process are not used, and that is said", { tags: ["deep"] }, async () => {
     [socket] = (await openSockets([{ host: "127.0.0.1", port: 0 }], systemClock, () => false)) as [HeldSocket];
     start("1", {}, "--listen", "127.0.0.1:0");
-    await prints(/systemd passed its sockets to process 1, but this is process \d+: let the unit start node itself, not npx/);
+    await prints(
+      /systemd passed its sockets to process 1, but this is process \d+: let the unit start node itself, not npx/,
+    );
     expect((await prints(/listening on (.*) with/))[1]).not.toBe(socket.address);
     await stop();
   });

@@ -17,7 +17,7 @@ const RUNS = byDepth({ test: 1, gate: 1, all: 2, explore: 5 });
 
 describe.skipIf(!hasNginx)(hasNginx ? `random configurations (TEST_SEED=${seed})` : NOT_RUN, () => {
   test(
-    "the imported site never answers from its store what nginx passed, nor with another visitor's page",
+    "the imported site never serves from its store what nginx passed on, nor another visitor's page",
     async () => {
       const outcomes: Outcome[] = [];
       for (let run = 0; run < RUNS; run++) {
