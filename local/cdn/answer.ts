@@ -1,16 +1,16 @@
 import type { WireAnswer } from "./exchange.ts";
 
-/** A request as a visitor has sent it. */
+/** A visitor's request. */
 export interface SentRequest {
   readonly method: string;
   /** Path and query, exactly as they were sent. */
   readonly path: string;
   /** The field `Host`. */
   readonly host: string;
-  /** The fields that were given, and those that `token` and `after` mean. */
+  /** The given fields, and those for `token` and `after`. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Where the platform saw the visitor, if that was given. */
+  /** The visitor's country for the platform, if that was given. */
   readonly country?: string;
   /** The visitor's address, if that was given. */
   readonly address?: string;

@@ -82,8 +82,8 @@ export async function assembleCdn<Region extends string>(options: CdnOptions<Reg
 }
 
 /**
- * The runtime says that it failed to start, and in the midst of that what a module of the owner's worker has thrown: a
- * mistake in the site's rules, mostly.
+ * The runtime's message that it failed to start contains the error that a module of the owner's worker threw, mostly a
+ * mistake in the site's rules.
  */
 function startError({ config }: { readonly config?: string | undefined }, error: unknown): unknown {
   const message = error instanceof Error ? error.message : "";

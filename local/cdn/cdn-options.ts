@@ -29,8 +29,8 @@ export interface CdnSettings<Region extends string = string> {
   /** The number of isolates in each PoP. They share its cache. Default 1. */
   readonly isolates?: number;
   /**
-   * Round trips to visitors, origin and purge log, in real time: `true` for those of the table `ROUND_TRIPS`, or your
-   * own by region. Default `false`: none.
+   * Round trips to visitors, origin and purge log, in real time: `true` for the table `ROUND_TRIPS`, or your own by
+   * region. Default `false`: none.
    */
   readonly latency?: Latency;
   /** The public address for cache keys and for the origin, like `https://www.example.com`. Default: the site's. */

@@ -14,19 +14,19 @@ import { SimulatedLog } from "./simulated-log.ts";
 export interface CdnRequest<Region extends string = string> {
   /** The region that it arrives in. Default: the first region. */
   readonly from?: Region;
-  /** The number of the isolate in the PoP that takes it, from 0. Default 0. */
+  /** The number of the PoP's isolate that receives it, from 0. Default 0. */
   readonly isolate?: number;
   /** The method. Default `GET`. */
   readonly method?: string;
   /** The public host. Default: that of `cdn.publicUrl`. */
   readonly host?: string;
-  /** The request's fields, by name. They outrank those of `token` and `after`. Default: none. */
+  /** The request's fields, by name. They override those of `token` and `after`. Default: none. */
   readonly fields?: Readonly<Record<string, string>>;
   /** The body, which is sent as UTF-8 with its `Content-Length`. Default: none. */
   readonly body?: string;
-  /** Where the platform sees the visitor: ISO 3166-1 in capitals, like `DE`. Default: it does not know. */
+  /** The visitor's country for the platform: ISO 3166-1 in capitals, like `DE`. Default: unknown. */
   readonly country?: string;
-  /** The visitor's address, or that of the proxy in between. Default `192.0.2.7`. */
+  /** The visitor's address, or that of the proxy in front of the edge. Default `192.0.2.7`. */
   readonly address?: string;
   /** A token for `Authorization: Bearer`. Default: none. */
   readonly token?: string;
@@ -49,7 +49,7 @@ export interface CdnParts {
   readonly cleanUp: () => Promise<void>;
 }
 
-/** A whole CDN on this machine: PoPs, their purge log, an origin, and a time that moves only when it is told to. */
+/** A whole CDN on this machine: PoPs, their purge log, an origin, and a time that moves only on command. */
 export class Cdn<Region extends string = string> implements AsyncDisposable {
   /** Where visitors find the site: scheme and host, as in cache keys. */
   readonly publicUrl: string;
@@ -142,7 +142,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     return this.#purger;
   }
 
-  /** The same through another region, or with options of its own. */
+  /** The same through another region, or with other options. */
   purgerIn(region: Region, options: PurgerOptions = {}): Purger {
     const purger = createPurger({ endpoint: this.url(region), token: this.token, ...options });
     this.#purgers.push(purger);
@@ -150,8 +150,8 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
   }
 
   /**
-   * Moves the time of all PoPs and the log, by `"90s"` or `"1h"` for instance. However long that is, it is done at once.
-   * Throws a `RangeError` for a time that goes back.
+   * Moves the time of all PoPs and the log, for instance by `"90s"` or `"1h"`, at once. Throws a `RangeError` for a
+   * negative time.
    */
   async advance(by: SimulatedDuration): Promise<void> {
     const ms = durationMs(by);
@@ -185,19 +185,18 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     await this.#moveTime(leftMs);
   }
 
-  /** Puts one PoP's clock ahead of the CDN's time, or behind it: `"2s"`, `"-1h"`. `"0s"` puts it right. */
+  /** Sets one PoP's clock ahead of the CDN's time, or behind it: `"2s"`, `"-1h"`. `"0s"` corrects it. */
   async skew(region: Region, by: SimulatedDuration): Promise<void> {
     await this.pop(region).skew(by);
   }
 
   /**
-   * Puts it back to its state at the start, except for its time, which does not go back: no page is stored, nothing was
-   * purged or counted, every fault is repaired, and a scripted origin has its first replies and no record. It is for
-   * the tests of a suite that share one CDN.
+   * Resets the CDN to its initial state, except for its time: no page is stored, nothing was purged or counted, every
+   * fault is repaired, and a scripted origin has its first replies and no record. It is for tests that share one CDN.
    */
   async reset(): Promise<void> {
     const { pops, origin } = this.#parts;
-    await origin?.reset(); // first: what waits for it ends
+    await origin?.reset(); // first, so that requests that wait for it end
     await Promise.all(pops.map((pop) => pop.reset()));
     await this.log.reset();
   }
@@ -226,7 +225,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
   async #moveTime(ms: number): Promise<void> {
     this.#parts.clock.now += ms;
     const { pops, logRuntime } = this.#parts;
-    await logRuntime.setTime(this.now); // before the isolates renew what it grants
+    await logRuntime.setTime(this.now); // before the isolates renew its leases
     await Promise.all(pops.map((pop) => pop.setTime(this.now)));
   }
 
@@ -242,15 +241,17 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
 }
 
 /**
- * Ends runtimes that find each other, one after another. Each watches the folder in which they find each other: if the
- * file of one that ends disappears just before another stops watching, that one starts to watch again and keeps the
- * process alive.
+ * Ends runtimes that find each other, one after another. Each watches the folder in which they find each other. If the
+ * file of a runtime that ends disappears just before another stops watching, that other starts to watch again and keeps
+ * the process alive.
  */
 export async function stopInTurn(runtimes: readonly { stop(): Promise<void> }[]): Promise<void> {
   for (const each of runtimes) await each.stop();
 }
 
-/** The time until a purge has settled is found in steps: this one, and each twice as long as the one before. Milliseconds. */
+/**
+ * The first step in the search for the time at which a purge settles; each further step is twice as long. Milliseconds.
+ */
 const FIRST_STEP_MS = 100;
 
 /** A visitor's address, from the range for examples (RFC 5737). */
@@ -258,7 +259,7 @@ const VISITOR_ADDRESS = "192.0.2.7";
 
 const cdnOfAnswer = new WeakMap<CdnAnswer, Cdn>();
 
-/** The CDN that gave an answer; `undefined` for an answer from elsewhere. */
+/** The CDN of an answer; `undefined` for other answers. */
 export function cdnOf(answer: CdnAnswer): Cdn | undefined {
   return cdnOfAnswer.get(answer);
 }

@@ -1,6 +1,6 @@
 /**
- * The checks of all that callers of the simulated CDN write: each `TypeError` says what was wrong, where, and what to
- * write instead.
+ * The checks of everything that callers of the simulated CDN pass. Each `TypeError` says what was wrong, where, and
+ * what to write instead.
  */
 
 import { isIP } from "node:net";
@@ -55,7 +55,7 @@ export function checkRequest(path: unknown, request: unknown): void {
   check(call, requestSchema, request);
 }
 
-/** Throws a `TypeError` for what `cdn.settle` does not take. A promise would put the time of the CDN out of order. */
+/** Throws a `TypeError` for what `cdn.settle` does not accept. With a promise, the CDN's time would move too early. */
 export function checkReceipt(receipt: unknown): void {
   const settlesInMs = isObject(receipt) ? receipt.settlesInMs : undefined;
   if (typeof settlesInMs === "number" && Number.isFinite(settlesInMs)) return;

@@ -22,8 +22,8 @@ export interface WireAnswer {
 }
 
 /**
- * One exchange over a real socket. Rejects with the socket's error, `ECONNREFUSED` for instance, or once nothing has
- * come for as long as the agent's `timeout` says.
+ * One exchange over a real socket. Rejects with the socket's error, like `ECONNREFUSED`, or when nothing has arrived
+ * within the agent's `timeout`.
  */
 export async function exchange(edge: URL, agent: Agent, request: WireRequest): Promise<WireAnswer> {
   const { bytes, ...answer } = await exchangeBytes(edge, agent, request);

@@ -8,7 +8,7 @@ export interface RoundTrips {
   readonly logMs: number;
 }
 
-/** No round trips but those on this machine. */
+/** No added round trips. */
 export const NO_LATENCY: RoundTrips = { clientMs: 0, originMs: 0, logMs: 0 };
 
 /** Typical round trips over public networks, for visitors near the PoP and an origin and a purge log in New York. */
@@ -22,7 +22,7 @@ export const ROUND_TRIPS: Readonly<Record<string, RoundTrips>> = {
   syd: { clientMs: 18, originMs: 205, logMs: 205 },
 };
 
-/** The round trips of a CDN: `true` for those of the table, or your own by region; those left out are 0. */
+/** The round trips of a CDN: `true` for those of the table, or your own by region; missing ones are 0. */
 export type Latency = boolean | Readonly<Record<string, Partial<RoundTrips>>>;
 
 /** The round trips of a region. Throws a `TypeError` for `true` and a region that the table does not have. */

@@ -19,7 +19,7 @@ export interface PopOptions {
 export class Pop {
   /** The region's name. */
   readonly name: string;
-  /** Its name as Cloudflare writes it: in upper case. */
+  /** Its name in Cloudflare's form, in upper case. */
   readonly colo: string;
   readonly #group: WorkerGroup;
   readonly #isolates: readonly SimulatedIsolate[];
@@ -94,13 +94,15 @@ export class Pop {
     await this.#applyClockAndNetwork();
   }
 
-  /** Puts this PoP's clock ahead of the CDN's time, or behind it: `"2s"`, `"-1h"`. `"0s"` puts it right. */
+  /** Sets this PoP's clock ahead of the CDN's time, or behind it: `"2s"`, `"-1h"`. `"0s"` corrects it. */
   async skew(by: SimulatedDuration): Promise<void> {
     this.#skewMs = durationMs(by);
     await this.#applyClockAndNetwork();
   }
 
-  /** Refuses all connections of visitors. It keeps its cache and memory, and still reaches the origin and the log. */
+  /**
+   * Refuses all visitors' connections. The PoP keeps its cache and memory, and still reaches the origin and the log.
+   */
   async partition(): Promise<void> {
     await Promise.all(this.#isolates.map(({ proxy }) => proxy.close()));
   }
@@ -110,7 +112,7 @@ export class Pop {
     await Promise.all(this.#isolates.map(({ proxy }) => proxy.open()));
   }
 
-  /** From now on every call of this PoP to the purge log fails. */
+  /** From now on, every call of this PoP to the purge log fails. */
   async cutFromLog(): Promise<void> {
     this.#network = { ...this.#network, isLogReachable: false };
     await this.#applyClockAndNetwork();
@@ -123,8 +125,8 @@ export class Pop {
   }
 
   /**
-   * Each isolate loses this many of the next answers of the origin or the log. The request has been carried out, but
-   * the isolate does not learn of it. `loseAnswers({})` loses no more.
+   * Each isolate loses this many of the next answers of the origin or the log: the request is carried out, but the
+   * isolate does not get the answer. `loseAnswers({})` stops this.
    */
   async loseAnswers({ origin = 0, log = 0 }: { readonly origin?: number; readonly log?: number }): Promise<void> {
     await Promise.all(this.#isolates.map((isolate) => isolate.loseAnswers({ origin, log })));
@@ -167,7 +169,7 @@ export class Pop {
     await this.#group.emptyCache();
   }
 
-  /** Resolves once every fetched response that is stored is in the cache, where the other isolates find it. */
+  /** Resolves once every storable response that was fetched is in the cache, where the other isolates find it. */
   async finishWrites(): Promise<void> {
     await Promise.all(this.#isolates.map((isolate) => isolate.finishWrites()));
   }
@@ -178,14 +180,14 @@ export class Pop {
   }
 
   /**
-   * The connections of one isolate to the purge log, which it has where the site sets `purge.push`: how many are open, how
-   * many were opened and lost since the isolate started, and how many pushes have reached it.
+   * The connections of one isolate to the purge log, if the site sets `purge.push`: how many are open, how many were
+   * opened and lost since the isolate started, and how many pushes have reached it.
    */
   logConnections(isolate = 0): Promise<LogConnections> {
     return this.isolate(isolate).logConnections();
   }
 
-  /** Every isolate loses its connections to the purge log. The log is told nothing, and later requests open others. */
+  /** Every isolate loses its connections to the purge log, without notice to the log. Later requests open new ones. */
   async loseLogConnections(): Promise<void> {
     await Promise.all(this.#isolates.map((isolate) => isolate.loseLogConnections()));
   }

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkReplies } from "./check-options.ts";
 
-/** One reply of an origin. It has the fields named here, `Date`, and those that frame the body, and no others. */
+/** One reply of an origin. It has only the fields named here, `Date`, and those that frame the body. */
 export interface Reply {
   /** The status. Default 200. */
   readonly status?: number;
@@ -16,7 +16,7 @@ export interface Reply {
   /** Close the connection after this many bytes of the body. Default: at its end. */
   readonly cutAfterBytes?: number;
   /**
-   * Hold the reply back until `release` is called with this name. It is still the reply of the moment it was asked for.
+   * Hold the reply back until `release` is called with this name. It is still the reply for the moment of the request.
    * Default: it is sent at once.
    */
   readonly hold?: string;
@@ -36,7 +36,7 @@ export interface Interim {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** A reply of a real server, which can be slow as well. */
+/** A reply of a real server, which can also be slow. */
 export interface ServerReply extends Reply {
   /** Wait this many real milliseconds before answering. Default 0. */
   readonly delayMs?: number;
@@ -57,7 +57,7 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-/** A real HTTP server that answers by a script and records every request. */
+/** A real HTTP server that answers from a script and records every request. */
 export class ScriptedOrigin {
   readonly #now: () => number;
   readonly #script: OriginScript;
@@ -92,7 +92,7 @@ export class ScriptedOrigin {
     this.#replies.set(target, replies);
   }
 
-  /** Sets the reply of all paths that the script does not name. Default: a 404. */
+  /** Sets the reply for all paths that the script does not name. Default: a 404. */
   setDefaultReply(reply: Reply | undefined): void {
     this.#defaultReply = reply;
   }
@@ -128,8 +128,7 @@ export class ScriptedOrigin {
   }
 
   /**
-   * Cuts off replies that are held back, and starts again: with its first replies, without a record, and up. A part of
-   * `cdn.reset()`.
+   * Cuts off held replies, and starts again with its first replies, without a record, and up. A part of `cdn.reset()`.
    * @internal
    */
   async reset(): Promise<void> {
@@ -148,7 +147,7 @@ export class ScriptedOrigin {
     }
   }
 
-  /** Lets the replies with this hold go out. */
+  /** Sends the replies with this hold. */
   release(hold: string): void {
     this.#held(hold).resolve();
     this.#holds.delete(hold);
@@ -167,7 +166,7 @@ export class ScriptedOrigin {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request).catch(() => null);
-    if (body === null) return; // The edge has ended the request within its body.
+    if (body === null) return; // The edge ended the request in the middle of its body.
     const reply = this.#take(request, body);
     const { status = 200, framing = "length", cutAfterBytes, hold, bytesBeforeHold } = reply;
     if (reply.delayMs) await sleep(reply.delayMs);
@@ -202,7 +201,7 @@ export class ScriptedOrigin {
     socket.end("HTTP/1.1 426 Upgrade Required\r\ncontent-length: 0\r\n\r\n");
   }
 
-  /** Records the request and takes the reply that the script has for it at this moment. */
+  /** Records the request and chooses the reply that the script has for it at this moment. */
   #take(request: IncomingMessage, body: string): ServerReply {
     const target = request.url ?? "";
     this.#seen.push({ method: request.method ?? "", target, fields: { ...request.headers }, body });

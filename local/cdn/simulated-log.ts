@@ -39,7 +39,7 @@ export class SimulatedLog {
     await Promise.all(this.#pops.map((pop) => pop.waitForLog()));
   }
 
-  /** Replaces it by a new, empty log. That has another id, so entries stored under the old log are no longer valid. */
+  /** Replaces it by a new, empty log with another id, so entries stored under the old log are no longer valid. */
   async recreate(): Promise<void> {
     await this.stop();
     await this.#runtime.deleteStored();

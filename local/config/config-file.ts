@@ -7,12 +7,12 @@ import { formatMessage, ownWorker } from "../runtime/bundle.ts";
 
 /** The part of a site that the harness reads; the worker reads the rest itself. */
 export interface ConfiguredSite {
-  /** `null` for a worker in its place. */
+  /** `null` for a worker instead. */
   readonly origin: string | null;
   readonly dashboard: boolean;
 }
 
-/** Stands in for the runtime's own modules, which the worker's code imports and Node does not have. None of it is run. */
+/** Replaces the runtime's own modules, which the worker's code imports but Node does not have. None of it runs. */
 const withoutRuntime: Plugin = {
   name: "without-runtime",
   setup(build) {
@@ -63,7 +63,9 @@ function addressIn(origin: SiteInput["origin"]): string | null {
   return "url" in origin ? [origin.url].flat()[0]! : null;
 }
 
-/** Each frame of the stack in the imported code is a `data:` URL with all of that code, and says nothing to a reader. */
+/**
+ * In the stack, each frame of the imported code is a `data:` URL with all of that code, which is useless to a reader.
+ */
 function withoutData(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const lines = error.stack?.split("\n") ?? [];

@@ -1,8 +1,8 @@
-/** A site that comes with the command, for those who have no site of their own yet. */
+/** A site that comes with the command, for users without their own site. */
 export interface DemoSite {
-  /** The origin that means the demo in a config. */
+  /** The origin by which a config names the demo. */
   readonly origin: string;
-  /** Throws a `DevError` for a port that is taken, and leaves nothing then. */
+  /** Throws a `DevError` for a port that is taken, and leaves nothing running. */
   start(edge: DemoEdge, printLine: (line: string) => void): Promise<RunningDemo>;
 }
 
@@ -17,7 +17,7 @@ export interface DemoEdge {
 }
 
 export interface RunningDemo {
-  /** The address at which it really listens. */
+  /** The address on which it listens. */
   readonly origin: string;
   /** More rows for the welcome text. */
   readonly places: readonly (readonly [name: string, url: string])[];

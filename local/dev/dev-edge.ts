@@ -34,13 +34,13 @@ export interface DevEdgeOptions {
   readonly publicUrl: string | null;
   /** The code of a link that logs in at the dashboard of the first edge, once; `null` for none. */
   readonly loginCode: string | null;
-  /** Whether calls take as long as over public networks. Only for regions of the table `ROUND_TRIPS`. */
+  /** Whether calls are as slow as over public networks. Only for regions of the table `ROUND_TRIPS`. */
   readonly latency: boolean;
   /** A folder for cache and purges; `null` to keep neither. */
   readonly persist: string | null;
-  /** Receives each request and purge; `null` if nobody reads them, so that the edges need not send them. */
+  /** Receives each request and purge; `null` if nobody reads them, so the edges do not send them. */
   readonly onEntry: ((entry: LogEntry, region: string | null) => void) | null;
-  /** Receives the counts of what an edge has seen since it last told. */
+  /** Receives an edge's counts since its last report. */
   readonly onTraffic: (counts: TrafficCounts) => void;
   /** Receives a line for the person at the terminal. */
   readonly printLine: (line: string) => void;
@@ -56,10 +56,10 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
   const hosts = await Promise.all(options.pops.map(({ port }) => freeHosts(port)));
   const home = await mkdtemp(join(tmpdir(), "tidemark-dev-"));
   const cleanUp = () => rmSync(home, { recursive: true, force: true, maxRetries: 5 });
-  process.once("exit", cleanUp); // In case a signal ends the process before `stop`.
+  process.once("exit", cleanUp); // For a signal that ends the process before `stop`.
   let group: EdgeGroup | undefined;
   const started = Promise.withResolvers<void>();
-  // Each build waits for the one before it, so that no reload overtakes another.
+  // Each build waits for the previous one, so that no reload overtakes another.
   let work: Promise<void> = Promise.resolve();
   const runScript = async (script: string) => {
     if (group) {
@@ -103,7 +103,10 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
   return { stop };
 }
 
-/** Without rules there is nothing to edit: a reload would only mean that the package itself has changed, and cut visitors off. */
+/**
+ * Without rules there is nothing to edit: only a change of the package itself would cause a reload, which would cut
+ * visitors off.
+ */
 async function bundleOnce(entry: EntryCode, onBuild: (script: string) => void): Promise<{ stop(): Promise<void> }> {
   onBuild(await bundleWorker(entry));
   return { stop: async () => undefined };
@@ -153,7 +156,7 @@ class EdgeGroup {
         ...(persist !== null && { persist: await folder(persist, region ?? "edge") }),
         onLine: (line) => {
           if (line === LOGIN_CODE_USED) {
-            this.#isCodeUsed = true; // the next reload starts the worker anew, which would not know it
+            this.#isCodeUsed = true; // the next reload starts the worker again, which would not know this
             return printLine("Logged in to the dashboard; the link cannot be used again.");
           }
           const entry = readEntry(line);

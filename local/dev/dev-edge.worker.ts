@@ -1,6 +1,6 @@
 /**
- * `tidemark/worker` as the dev command runs it: the same edge and the same log on the running clock, with the round trips
- * of public networks if they are wanted, and a line for each request. A deployed worker has none of this.
+ * `tidemark/worker` as the dev command runs it: the same edge and the same log on the running clock, optionally with
+ * the round trips of public networks, and with a line for each request. A deployed worker has none of this.
  */
 import type { EdgeEnv, SiteInput } from "tidemark/worker";
 import { createEdgeWithHooks, isControl, type Platform } from "tidemark/worker/internal";
@@ -33,14 +33,14 @@ export class PurgeLog extends SimulatedPurgeLog {
 type DevEnv = EdgeEnv & { readonly DEV: DevSettings };
 type IncomingRequest = Request<unknown, IncomingRequestCfProperties>;
 
-/** How long a runtime may take to find the log of another one, and how often it tries. */
+/** How long a runtime may take to find another runtime's log, and how often it tries. */
 const FIND_LOG_MS = 10_000;
 const FIND_LOG_EVERY_MS = 10;
 
 /** The PoP of an edge without a region. */
 const ONLY_EDGE = "dev";
 
-/** Calls of monitors and of the dashboard, which would only fill the log. */
+/** Calls of monitors and of the dashboard, which would only fill the request log. */
 const UNLOGGED = new Set(
   ["", "health", "stats", "metrics", "openapi.json", "session", "purges", "explain", "site"].map(
     (name) => `/_tidemark/${name}`,
@@ -52,7 +52,7 @@ const PURGE_PATH = "/_tidemark/purge";
 /** Lets the isolate of this edge report, for the edge of another region whose stats are read. */
 const REPORT_PATH = "/_tidemark/dev/report";
 
-/** What is known of a request to that path. */
+/** What the edge knows about a request to that path. */
 const FOR_ANOTHER_REGION: Exchange = {
   originMs: null,
   refetchedFor: async () => null,
@@ -91,7 +91,7 @@ export function createDevEdge(site: SiteInput, current: CurrentExchange): Export
   return {
     fetch(request, env, context) {
       settings ??= env.DEV;
-      // Where neither the site nor the command names a public address, all regions serve the same one.
+      // If neither the site nor the command names a public address, all regions serve the same one.
       edgeEnv ??= settings.publicUrl === null ? env : withPublicUrl(site, env, settings.publicUrl);
       if (isLogFound || !settings.isLogElsewhere) return answer(request, env, context);
       return waitForLog(env).then(() => {
@@ -126,7 +126,7 @@ function answerAsDev(
   }
 }
 
-/** The same platform, which knows where it is, and whose isolate, as those of all regions, reports before its stats are read. */
+/** The same platform, which knows its region. All regions' isolates report before stats are read. */
 function reporting(platform: Platform, { region, regions }: DevSettings, current: CurrentExchange): Platform {
   const { ledger } = platform;
   if (ledger === undefined) return platform;
@@ -140,7 +140,7 @@ function reporting(platform: Platform, { region, regions }: DevSettings, current
   return { ...platform, ledger: { ...ledger, pop: region ?? ONLY_EDGE, read } };
 }
 
-/** Resolves to whether the edge of this region has reported. It may be about to start with new rules. */
+/** Resolves to whether this region's edge has reported. It may be restarting with new rules. */
 async function letReport({ port }: { readonly port: number }): Promise<boolean> {
   try {
     const answer = await fetch(`http://localhost:${port}${REPORT_PATH}`);
@@ -151,7 +151,7 @@ async function letReport({ port }: { readonly port: number }): Promise<boolean> 
   }
 }
 
-/** The same platform, with each stored body compared with the one before it. */
+/** The same platform, which compares each stored body with the previous one. */
 function watching(platform: Platform, current: CurrentExchange): Platform {
   const { sharedTier } = platform;
   return {

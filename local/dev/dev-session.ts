@@ -20,19 +20,22 @@ export interface DevSessionOptions
   readonly config: string | undefined;
   /** Default: one edge without a region. */
   readonly regions: readonly string[] | undefined;
-  /** Whether cache and purges are kept over a restart. */
+  /** Whether cache and purges are kept across restarts. */
   readonly persists: boolean;
   /** Default: a random one. */
   readonly token: string | undefined;
 }
 
-/** A running edge, and the demo site behind it if it fronts that. */
+/** A running edge, and the demo site if that is behind it. */
 export interface DevSession {
   readonly welcome: Welcome;
   stop(): Promise<void>;
 }
 
-/** Starts the edge, and the demo if it is the origin. Throws `DevError` or `ConfigFileError`, and leaves nothing then. */
+/**
+ * Starts the edge, and the demo if it is the origin. Throws `DevError` or `ConfigFileError`, and then leaves nothing
+ * running.
+ */
 export async function startDevSession(options: DevSessionOptions, demoSite: DemoSite | null): Promise<DevSession> {
   const { publicUrl, latency, namedTokens, onEntry, onTraffic, printLine } = options;
   const pops = popsOf(options.regions, options.firstPort);
@@ -67,7 +70,7 @@ export async function startDevSession(options: DevSessionOptions, demoSite: Demo
   };
 }
 
-/** The first region listens on the port that was asked for, and the others on the ports after it. */
+/** The first region listens on the requested port, and the others on the ports after it. */
 function popsOf(regions: readonly string[] | undefined, firstPort: number): readonly DevPop[] {
   const pops = (regions ?? [null]).map((region, index) => ({ region, port: firstPort + index }));
   if (pops.at(-1)!.port > MAX_PORT) {
@@ -85,13 +88,13 @@ function portTakenMessage({ port }: PortTaken, pops: readonly DevPop[]): string 
 }
 
 interface ChosenSite {
-  /** `null` if there are no rules, so that the origin's fields decide alone. */
+  /** `null` if there are no rules, so that only the origin's fields decide. */
   readonly configFile: string | null;
   readonly origin: string;
   readonly hasDashboard: boolean;
 }
 
-/** Finds rules and origin. The rules of the demo apply to the demo alone: any other origin is fronted without them. */
+/** Finds rules and origin. The demo's rules apply only to the demo, not to another origin. */
 async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoSite | null): Promise<ChosenSite> {
   const configFile = config ?? DEFAULT_CONFIG;
   const isMissing = config === undefined && !existsSync(configFile);

@@ -1,7 +1,7 @@
 /**
- * Watches for the classic mistake, a purge before the commit: the edge fetches the purged page again at once, the backend
- * still answers with the old row, and that answer is newer than the purge. It shows as the same body as before, a moment
- * after a purge. The dev command alone does this; a deployed edge does not.
+ * Watches for the classic mistake, a purge before the commit: the edge fetches the purged page again at once, the
+ * backend still answers with the old row, and that answer is newer than the purge. The sign is an unchanged body a
+ * moment after a purge. Only the dev command does this; a deployed edge does not.
  */
 
 /** How long after a purge a page that comes back unchanged is suspicious, in milliseconds. */
@@ -10,7 +10,7 @@ const MOMENT_MS = 2_000;
 /** How many stored pages, purges and findings are remembered: the latest. */
 const MAX_REMEMBERED = 1_000;
 
-/** A page that was fetched again after a purge and was the same as before. */
+/** A page that was fetched again after a purge and had not changed. */
 export interface EarlyPurge {
   /** The number of the latest purge before the fetch. */
   readonly seq: number;
@@ -35,7 +35,7 @@ export class EarlyPurges {
     remember(this.#purges, purge);
   }
 
-  /** The latest purge in the moment before a time; `null` if there is none. */
+  /** The latest purge shortly before a time; `null` if there is none. */
   purgeBefore(at: number): AcceptedPurge | null {
     const latest = this.#purges.at(-1);
     return latest !== undefined && at - latest.at <= MOMENT_MS ? latest : null;

@@ -3,13 +3,13 @@ import { LOGIN_CODE_USED } from "./request-log-entry.ts";
 /** The path to which the dashboard sends the code of the link that logs in. */
 export const LOGIN_PATH = "/_tidemark/dev/login";
 
-/** Exchanges the code for the token: once, and on this machine alone. */
+/** Exchanges the code for the token: once, and only on this machine. */
 export class LoginCode {
   #isUsed = false;
 
   /**
-   * `Host` must be of the loopback interface: another name that leads here is that of a page elsewhere (DNS rebinding), or
-   * of a tunnel through which others reach this edge.
+   * `Host` must name the loopback interface. Any other name that leads here belongs to a page elsewhere (DNS
+   * rebinding), or to a tunnel through which others reach this edge.
    */
   async exchange(request: Request, code: string | null, token: string | undefined): Promise<Response> {
     const { hostname } = new URL(request.url);

@@ -1,4 +1,4 @@
-/** What the edge says of an answer in its member of `Cache-Status`, as far as the request log shows it. */
+/** The parts of the edge's member of `Cache-Status` that the request log shows. */
 export interface OwnCacheStatus {
   /** The reason in words, without quotes; `null` for none. */
   readonly detail: string | null;

@@ -13,7 +13,7 @@ export class PortTaken extends Error {
   }
 }
 
-/** The addresses of `localhost` on this machine, on which the port is free. Rejects with `PortTaken`. */
+/** The addresses of `localhost` on this machine; the port is free on all of them. Rejects with `PortTaken`. */
 export async function freeHosts(port: number): Promise<readonly string[]> {
   await tryToListen("127.0.0.1", port);
   try {

@@ -12,7 +12,7 @@ export interface RequestEntry {
   readonly xCache: string | null;
   readonly detail: string | null;
   readonly ageS: number | null;
-  /** How long a hit stays fresh; negative once it is stale. `null` if the answer does not say. */
+  /** For how long a hit stays fresh; negative once it is stale. `null` if the answer does not say. */
   readonly ttlS: number | null;
   /** Whether the origin's answer was stored. */
   readonly stored: boolean;
@@ -35,7 +35,7 @@ export interface PurgeEntry {
   readonly ms: number;
 }
 
-/** The end of a purge, where the site has `purge.push`. */
+/** The end of a purge, if the site has `purge.push`. */
 export interface SettledEntry {
   readonly kind: "settled";
   readonly seq: number;
@@ -47,15 +47,15 @@ export interface SettledEntry {
 
 export type LogEntry = RequestEntry | PurgeEntry | SettledEntry;
 
-/** What an edge has seen since it last said so. */
+/** An edge's counts since its last report. */
 export interface TrafficEntry extends TrafficCounts {
   readonly kind: "traffic";
 }
 
-/** What the worker tells the command. */
+/** The messages from the worker to the command. */
 export type WorkerEntry = LogEntry | TrafficEntry;
 
-/** The beginning of a line of the worker that is an entry; JSON follows it. */
+/** The beginning of a worker's line that contains an entry; JSON follows it. */
 export const ENTRY_PREFIX = "tidemark-request-log ";
 
 /** The variable `DEV` of the dev command's worker. */
@@ -73,9 +73,9 @@ export interface DevSettings {
   readonly region: string | null;
   /** All regions of the command; none if it runs one edge without a region. */
   readonly regions: readonly SimulatedRegion[];
-  /** Whether somebody reads the log of requests. Otherwise none of it is made. */
+  /** Whether somebody reads the request log. Otherwise it is not written. */
   readonly logsRequests: boolean;
 }
 
-/** The line of the worker that says that the code has been used. */
+/** The worker's line that says that the code was used. */
 export const LOGIN_CODE_USED = "tidemark-login-code-used";

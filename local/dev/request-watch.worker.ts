@@ -1,4 +1,4 @@
-/** What the dev command's worker notes of each request: a line where somebody reads it, and counts. */
+/** What the dev command's worker records of each request: a line, if somebody reads it, and counts. */
 import { isControl } from "tidemark/worker/internal";
 import { EARLY_PURGES_FIELD } from "../../wire/fields.ts";
 import { pause, type purgeLogOf } from "../runtime/simulated-network.worker.ts";
@@ -16,7 +16,7 @@ const MAX_READ_BYTES = 64 * 1024;
 /** A purge that takes longer to settle is not waited for, in milliseconds. */
 const MAX_SETTLING_MS = 60_000;
 
-/** Tells the client of a purge, `?purge=SEQ`, which pages were fetched again and had not changed. */
+/** Tells a purge's client, at `?purge=SEQ`, which pages were fetched again and had not changed. */
 export const EARLY_PURGES_PATH = "/_tidemark/dev/early-purges";
 
 export class RequestWatch {
@@ -31,7 +31,7 @@ export class RequestWatch {
     this.#logsRequests = logsRequests;
   }
 
-  /** Answers a request that is no purge. A hit of memory costs no promise. */
+  /** Answers a request that is not a purge. A memory hit costs no promise. */
   answer(request: Request, pass: () => Answer, context: ExecutionContext): Answer {
     const startedAt = Date.now();
     let answered: Answer | undefined;
@@ -72,14 +72,14 @@ export class RequestWatch {
     });
   }
 
-  /** The purge because of which a request has fetched pages again, as its answer tells. */
+  /** The purge that made a request fetch pages again, as its answer says. */
   #purgeBehind(answered: Response | undefined, startedAt: number): AcceptedPurge | null {
     const { detail } = ownCacheStatus(answered?.headers.get("cache-status") ?? null);
     const isRefetched = detail === "purged" || detail === "soft-purge";
     return isRefetched ? this.#earlyPurges.purgeBefore(startedAt) : null;
   }
 
-  /** Answers a purge. `pushingLog`: the log that tells when it has settled, where purges are pushed. */
+  /** Answers a purge. `pushingLog`: the log that says when it has settled, if purges are pushed. */
   async answerPurge(
     request: Request,
     pass: () => Answer,
@@ -130,7 +130,7 @@ export class RequestWatch {
   }
 }
 
-/** Says when a purge has settled, and why, unless that takes very long. */
+/** Reports when a purge has settled, and why, unless that takes very long. */
 async function logSettled(receipt: Receipt, startedAt: number, log: PushingLog): Promise<void> {
   const { seq, settlesInMs, maySettleSooner } = receipt;
   if (settlesInMs > MAX_SETTLING_MS) return;

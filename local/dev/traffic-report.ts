@@ -1,4 +1,4 @@
-/** Requests and purges of one edge, as many as are told at a time. */
+/** Requests and purges of one edge in one report. */
 export interface TrafficCounts {
   readonly requests: number;
   readonly hits: number;
@@ -6,14 +6,11 @@ export interface TrafficCounts {
   readonly purges: number;
 }
 
-/**
- * How many reports a window may have. So the requests of a person are shown one by one, and those of a load test
- * together.
- */
+/** The most reports in a window. A person's requests are shown one by one, and those of a load test together. */
 const REPORTS_PER_WINDOW = 10;
 export const WINDOW_MS = 250;
 
-/** Tells the dev command what its worker has seen, in few lines however many requests come. */
+/** Reports to the dev command what its worker has seen, in few lines however many requests come. */
 export class TrafficReport {
   readonly #tell: (counts: TrafficCounts) => void;
   #windowEndsAt = Number.NEGATIVE_INFINITY;
@@ -25,8 +22,8 @@ export class TrafficReport {
   }
 
   /**
-   * Counts what was seen, and tells it at once or at the end of a window of `WINDOW_MS`. `now`: epoch milliseconds.
-   * `later` runs work after so many milliseconds.
+   * Counts requests and purges, and reports them at once or at the end of a window of `WINDOW_MS`. `now`: epoch
+   * milliseconds. `later` runs work after so many milliseconds.
    */
   add(seen: Partial<TrafficCounts>, now: number, later: (ms: number, work: () => void) => void): void {
     this.#untold = sum(this.#untold ?? NOTHING, seen);

@@ -9,7 +9,7 @@ export interface Welcome {
   readonly latency: boolean;
   readonly origin: string;
   readonly configFile: string | null;
-  /** The public address that was asked for; `null` if none was. */
+  /** The requested public address; `null` for none. */
   readonly publicUrl: string | null;
   readonly persist: string | null;
   readonly token: string;

@@ -3,11 +3,11 @@ import { type Cdn, cdnOf } from "../cdn/cdn.ts";
 import type { ClaimResult } from "./claim-result.ts";
 import { explanation, explanationOfResponse, type ResponseFacts } from "./explanation.ts";
 
-/** The part of a `Response` that the matchers read. Its body stays as it is. */
+/** The part of a `Response` that the matchers read. They do not read its body. */
 export interface FetchedResponse {
   readonly status: number;
   readonly url: string;
-  /** The fields, of which `X-Cache`, `Cache-Status` and `Age` are read. */
+  /** The fields; the matchers read `X-Cache`, `Cache-Status` and `Age`. */
   readonly headers: { get(name: string): string | null };
 }
 
@@ -87,7 +87,7 @@ async function hasXCache(
   });
 }
 
-/** An answer, or the facts of a `Response`. */
+/** An answer, or the relevant parts of a `Response`. */
 type Received = CdnAnswer | ResponseFacts;
 
 async function received(answerOrResponse: AnswerOrResponse): Promise<Received> {

@@ -40,7 +40,7 @@ export function assertSeen(origin: ScriptedOrigin, target: string, times?: numbe
   assertHolds(claims.toHaveSeen(origin, target, times), assertSeen);
 }
 
-/** A claim whose result has to be awaited, as an assertion. */
+/** An asynchronous claim as an assertion. */
 type Assertion<Name extends AsyncClaim> = (...args: Parameters<Claims[Name]>) => Promise<void>;
 
 type AsyncClaim = Exclude<keyof Claims, "toHaveSeen">;

@@ -41,15 +41,15 @@ export interface CdnMatchers {
   /** For an answer: neither its body nor that of another answer, from any isolate of the PoP, contains this text. */
   toNeverShow(text: string): Promise<void>;
   /**
-   * For a CDN: on the paths of a pattern like `/admin/*` it answers neither a guest nor a user from the cache. Unless
-   * the script names a path, the origin says `public, max-age=3600` there.
+   * For a CDN: on the paths of a pattern like `/admin/*` it answers neither a guest nor a user from the cache. For
+   * paths that the script does not name, the origin says `public, max-age=3600`.
    */
   toNeverStore(pattern: string): Promise<void>;
   /** For a scripted origin: this path, with its query, was requested so many times; without a number, at least once. */
   toHaveSeen(target: string, times?: number): void;
 }
 
-/** What each matcher is used on. */
+/** The subject of each matcher. */
 interface Subjects {
   toHit: AnswerOrResponse;
   toMiss: AnswerOrResponse;

@@ -3,7 +3,7 @@ import type { CdnAnswer } from "../cdn/answer.ts";
 import { type Cdn, cdnOf } from "../cdn/cdn.ts";
 import { originRecord } from "./origin-record.ts";
 
-/** How an answer came about, for the message of a failing test: the facts that help to find the cause. */
+/** Why an answer is as it is, for the message of a failing test. */
 export async function explanation(answer: CdnAnswer): Promise<string> {
   const { request, region, isolate, status, xCache, cacheStatus } = answer;
   const from = isolate === 0 ? region : `${region}, isolate ${isolate}`;
@@ -17,7 +17,7 @@ export async function explanation(answer: CdnAnswer): Promise<string> {
   return linesOf(lines);
 }
 
-/** The facts of a response that `fetch` got. */
+/** The relevant parts of a response from `fetch`. */
 export interface ResponseFacts {
   readonly status: number;
   readonly url: string;
@@ -26,7 +26,7 @@ export interface ResponseFacts {
   readonly ageSeconds: number | null;
 }
 
-/** The same for a response of `fetch`, about which less is known. */
+/** The same for a response from `fetch`, about which less is known. */
 export function explanationOfResponse({ status, url, xCache, cacheStatus, ageSeconds }: ResponseFacts): string {
   return linesOf([
     ["response", url === "" ? `${status}` : `${status} from ${url}`],

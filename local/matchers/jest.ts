@@ -1,4 +1,4 @@
-/** `tidemark/local/matchers` where it is required, as by Jest: adds the matchers to the `expect` that is global there. */
+/** `tidemark/local/matchers` for `require`, as in Jest: adds the matchers to the global `expect`. */
 import type { CdnMatchers } from "./claims.ts";
 import { type CdnMatcherFunctions, cdnMatchers } from "./matchers.ts";
 

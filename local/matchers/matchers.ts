@@ -14,8 +14,9 @@ export interface MatcherResult {
 }
 
 /**
- * The matchers for an `expect` that importing `tidemark/local/matchers` does not reach: `expect.extend(cdnMatchers)`. The
- * message of one that fails has `Cache-Status`, the cache key, the nearest known key and the requests that the origin saw.
+ * The matchers for an `expect` that the import of `tidemark/local/matchers` does not extend:
+ * `expect.extend(cdnMatchers)`. The message of a failed matcher has `Cache-Status`, the cache key, the nearest known
+ * key and the origin's requests.
  */
 export const cdnMatchers: CdnMatcherFunctions = Object.fromEntries(
   Object.entries(claims).map(([name, claim]: [string, (...args: never[]) => ClaimResult | Promise<ClaimResult>]) => [

@@ -2,7 +2,7 @@ import { basename, dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, context, type Message, type Plugin } from "esbuild";
 
-/** The code of a worker, where no file holds it. */
+/** The code of a worker that is not in a file. */
 export type EntryCode = NonNullable<BuildOptions["stdin"]>;
 
 /** The name of an edge's entry in esbuild's messages. */
@@ -10,7 +10,7 @@ export const EDGE_ENTRY = "edge-entry.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 
-/** How a worker is bundled for the runtime: with the settings that wrangler uses to deploy it. */
+/** The settings for bundling a worker for the runtime: the same that wrangler uses to deploy it. */
 export const WORKER_OPTIONS = {
   bundle: true,
   write: false,
@@ -55,7 +55,7 @@ export async function bundleWorker(entry: string | EntryCode): Promise<string> {
   return result.outputFiles[0]!.text;
 }
 
-/** Bundles a worker, and again whenever a file that it is made of changes. */
+/** Bundles a worker, and again whenever one of its files changes. */
 export async function watchWorker(
   entry: EntryCode,
   onBuild: (script: string) => void,
@@ -76,7 +76,10 @@ export async function watchWorker(
   return { stop: () => watching.dispose() };
 }
 
-/** One esbuild message with its place. A place in the generated entry means nothing to its reader, and is left out. */
+/**
+ * One esbuild message with its place. A place in the generated entry is left out, because it means nothing to the
+ * reader.
+ */
 export function formatMessage({ text, location }: Message): string {
   if (text.startsWith("No matching export")) return "the file must end in export default defineSite({ origin: …, … })";
   return location && basename(location.file) !== EDGE_ENTRY

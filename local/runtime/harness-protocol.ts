@@ -1,10 +1,10 @@
 /**
  * The path at which a simulated worker takes commands: `POST` a `HarnessCommand`, or `GET` with `?now=<epoch
- * milliseconds>`, which sets the clock alone. A deployed worker answers nothing there.
+ * milliseconds>`, which only sets the clock. A deployed worker does not have this path.
  */
 export const HARNESS_PATH = "/_virtual-time";
 
-/** The clock of one simulated isolate and the network around it. The harness sets all of it; none of it changes alone. */
+/** The clock of one simulated isolate and the network around it. Only the harness changes them. */
 export interface ClockAndNetwork {
   /** The isolate's time: epoch milliseconds. */
   readonly now: number;
@@ -24,7 +24,7 @@ export interface ClockAndNetwork {
 /** The public address of a site that names none. */
 export const DEFAULT_PUBLIC_URL = "http://www.example.test";
 
-/** How many of the next answers are lost on their way back, after the origin or the log has done what was asked. */
+/** How many of the next answers are lost on their way back, after the origin or the log has handled the request. */
 export interface AnswersToLose {
   readonly origin: number;
   readonly log: number;
@@ -63,7 +63,7 @@ export type HarnessCommand =
   | { readonly do: "set-clock-and-network"; readonly clockAndNetwork: ClockAndNetwork }
   /** The purge log carries out the repeated purges that are due. */
   | { readonly do: "run-due-purges" }
-  /** The purge log, which is new, counts as one that was made long ago, so that nobody can have read one before it. */
+  /** The new purge log counts as created long ago, so that nobody can have read an earlier log. */
   | { readonly do: "begin-log" }
   /** Answers once all pushes under way have been answered. */
   | { readonly do: "finish-pushes" }
@@ -77,12 +77,12 @@ export type HarnessCommand =
   | { readonly do: "kill" }
   /** Answers once nothing is being written to the PoP's cache. */
   | { readonly do: "finish-writes" }
-  /** Answers once all work behind the isolate's responses has ended. */
+  /** Answers once all work after the isolate's responses has ended. */
   | { readonly do: "finish-work" }
   | { readonly do: "describe-site" }
   | { readonly do: "list-keys"; readonly url: string; readonly fields: Readonly<Record<string, string>> }
-  /** Answers whether a call to the purge log succeeds, whatever the simulated network is like. */
+  /** Answers whether a call to the purge log succeeds, ignoring the simulated network's faults. */
   | { readonly do: "ping-log" };
 
-/** The status of the answer to a command where the worker cannot be made; its body says why. */
+/** The status of the answer to a command if the worker cannot be created; its body says why. */
 export const WORKER_FAILED = 422;

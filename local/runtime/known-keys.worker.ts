@@ -31,7 +31,7 @@ export class StoredKeys {
   }
 }
 
-/** The parts from which an edge is made. */
+/** The parts of an edge. */
 interface EdgeParts {
   readonly site: SiteInput;
   readonly env: EdgeEnv;
@@ -39,8 +39,8 @@ interface EdgeParts {
 }
 
 /**
- * The key under which a request is looked up; `null` if it is not. The worker's own code makes it: an edge with nothing
- * stored and no network is sent the request, and the key that it looks up is the answer.
+ * The key under which a request is looked up; `null` if it is not looked up. The worker's own code makes it: the
+ * request goes to an edge with nothing stored and no network, and the key that it looks up is the result.
  */
 export async function cacheKeyOf(
   url: string,

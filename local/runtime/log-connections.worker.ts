@@ -1,5 +1,5 @@
 /**
- * The connections of one simulated isolate to the purge log. They last in time that stands still: what keeps a view alive
+ * The connections of one simulated isolate to the purge log. While time stands still, the work that keeps a view alive
  * rests until the harness moves the time.
  */
 import type { EdgeHooks, Platform } from "tidemark/worker/internal";
@@ -24,32 +24,32 @@ export class RestingConnections {
     return { open: this.#open, opened: this.#opened, lost: this.#lost, pushes: this.#pushes };
   }
 
-  /** How many views are kept, behind as many requests, with nothing to do now. */
+  /** How many views are kept, each after a request, with nothing to do now. */
   get resting(): number {
     return this.#resting.size;
   }
 
-  /** Rests until the time has moved, however far. */
+  /** Rests until the time has moved by any amount. */
   rest(): Wait {
     const resting = Promise.withResolvers<void>();
     this.#resting.add(resting);
     return { over: resting.promise, cancel: () => this.#resting.delete(resting) };
   }
 
-  /** The time has moved. Resolves once every connection has been renewed or closed, as far as that is due. */
+  /** The time has moved. Resolves once every connection that is due was renewed or closed. */
   async timeHasMoved(): Promise<void> {
     for (const { resolve } of this.#takeResting()) resolve();
     await this.#untilAllRest();
   }
 
-  /** All connections end, and the isolate says nothing more over them. Resolves once it has closed its ends. */
+  /** Ends all connections without a message from the isolate. Resolves once it has closed its ends. */
   async lose(): Promise<void> {
     this.#lost += this.#resting.size;
     for (const { reject } of this.#takeResting()) reject(new Error("the connection is lost"));
     await this.#untilAllRest();
   }
 
-  /** `isAlive`: whether the isolate has not been killed. */
+  /** `isAlive`: false once the isolate was killed. */
   counting(connect: Connect, isAlive: () => boolean): Connect {
     return async ({ learn, ...reader }) => {
       const connection = await connect({

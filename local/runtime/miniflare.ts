@@ -26,13 +26,13 @@ export interface EdgeWorker {
 }
 
 export interface EdgeRuntimeOptions {
-  /** 0 for a free port, and then on 127.0.0.1 alone. */
+  /** 0 for a free port, then only on 127.0.0.1. */
   readonly port: number;
   /** Default: 127.0.0.1 and, on a fixed port, ::1. */
   readonly hosts?: readonly string[];
   /** Receives each line that the worker writes. Default: the lines are dropped. */
   readonly onLine?: (line: string) => void;
-  /** Default `edge`. Edges that share a purge log have a name each. */
+  /** Default `edge`. Edges that share a purge log need different names. */
   readonly name?: string;
   /** The worker in another runtime whose purge log this is, and the folder in which runtimes find each other. Default: its own log. */
   readonly log?: { readonly of: string; readonly registry: string };
@@ -82,7 +82,7 @@ export async function startEdgeRuntime(worker: EdgeWorker, options: EdgeRuntimeO
         await miniflare.setOptions(settings(next, options.port));
       } catch (error) {
         if (options.port !== 0 || !isAddressTaken(error)) throw error;
-        await miniflare.setOptions(settings(next)); // without a port it takes another free one
+        await miniflare.setOptions(settings(next)); // without a fixed port it uses another free one
       }
       url = await miniflare.unsafeGetDirectURL(name);
     },
@@ -129,7 +129,7 @@ export async function startWorkerGroup(options: WorkerGroupOptions): Promise<Wor
     unsafeDevRegistryPath: registry,
     ...(persist === undefined ? {} : { durableObjectsPersist: persist }),
     log: new Log(LogLevel.NONE),
-    // A full pipe would stop the runtime, so the lines are read; a test has no use for them.
+    // The lines are read only because a full pipe would stop the runtime.
     handleRuntimeStdio: (stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream) => {
       for (const stream of [stdout, stderr]) stream.resume();
     },
@@ -158,7 +158,7 @@ export async function startWorkerGroup(options: WorkerGroupOptions): Promise<Wor
   };
 }
 
-/** Given as a list, it is not parsed for what it imports, which would take as long as all else at the start. */
+/** A list of modules is not parsed for imports, which would take as long as the rest of the start. */
 function modulesOf(
   script: string,
   others: EdgeWorker["modules"] = {},

@@ -45,7 +45,7 @@ export class PurgeLogRuntime {
     await rm(this.#options.persist, { recursive: true, force: true });
   }
 
-  /** Replaces it by another first log, which is empty. */
+  /** Replaces it by another, empty first log. */
   async reset(): Promise<void> {
     await this.stop();
     await this.deleteStored();

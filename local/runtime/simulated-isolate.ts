@@ -13,7 +13,7 @@ import {
 import type { WorkerGroup } from "./miniflare.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
 
-/** One worker of a simulated CDN, with the commands that the harness gives it. They do not go through its proxy. */
+/** One worker of a simulated CDN, with the harness's commands, which do not go through its proxy. */
 export class SimulatedIsolate {
   readonly name: string;
   /** The socket that visitors connect to. */

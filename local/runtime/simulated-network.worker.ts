@@ -5,10 +5,10 @@
 import { type EdgeEnv, PurgeLog, type SiteInput } from "tidemark/worker";
 import type { Platform } from "tidemark/worker/internal";
 
-/** Longer than any log remembers that a reader without a name has read it, in milliseconds. */
+/** Longer than any log remembers a reader without a name, in milliseconds. */
 const LONG_AGO_MS = 2 * 24 * 3600 * 1000;
 
-/** A push that takes longer is waited for no more, in real milliseconds. */
+/** The longest wait for a push, in real milliseconds. */
 const PUSH_TAKES_MS = 2000;
 
 type PushStub = Parameters<PurgeLog["openConnection"]>[1];
@@ -21,14 +21,14 @@ export class SimulatedPurgeLog extends PurgeLog {
   #behindMs = 0;
   #pushesUnderWay = 0;
 
-  /** Does nothing: a runtime needs a moment to find the log of another runtime. */
+  /** Does nothing. Callers use it to wait until a runtime has found another runtime's log. */
   ping(): true {
     return true;
   }
 
   /**
-   * Where a log has just been made, receipts do not settle by confirmations for a day, because somebody may have read an
-   * earlier log. Nobody has read one before the first log of a simulation, which may therefore be as good as old.
+   * For a day after a log was created, receipts do not settle by confirmations, because somebody may have read an
+   * earlier log. A simulation's first log has no predecessor, so it may count as old.
    */
   begin(): void {
     this.#behindMs = LONG_AGO_MS;
@@ -85,7 +85,7 @@ export async function reachesLog(env: EdgeEnv): Promise<boolean> {
 export interface SimulatedNetwork {
   readonly callOrigin: (call: () => ReturnType<Platform["origin"]["fetch"]>) => ReturnType<Platform["origin"]["fetch"]>;
   readonly callLog: <T>(call: () => Promise<T>) => Promise<T>;
-  /** For counts and what is known of stored pages, on the same way as the log. */
+  /** For counts and knowledge about stored pages, over the same network as the log. */
   readonly callLedger: <T>(call: () => Promise<T>) => Promise<T>;
 }
 
@@ -134,7 +134,7 @@ function connectOver(connect: Connect, callLog: SimulatedNetwork["callLog"]): Co
   };
 }
 
-/** Makes a call that takes one round trip of real time more: half of it on the way there, half on the way back. */
+/** Makes a call with an additional round trip of real time: half of it on the way there, half on the way back. */
 export async function withRoundTrip<T>(ms: number, call: () => Promise<T>): Promise<T> {
   await pause(ms / 2);
   const answer = await call();
@@ -142,7 +142,7 @@ export async function withRoundTrip<T>(ms: number, call: () => Promise<T>): Prom
   return answer;
 }
 
-/** Where neither the site nor the environment names a public address, the site is served under this one. */
+/** If neither the site nor the environment names a public address, the site is served under this one. */
 export function withPublicUrl<Env extends EdgeEnv>(site: SiteInput, env: Env, publicUrl: string): Env {
   if (env.TIDEMARK_PUBLIC_URL || site.publicUrl !== undefined) return env;
   return { ...env, TIDEMARK_PUBLIC_URL: publicUrl };

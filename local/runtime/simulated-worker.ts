@@ -26,7 +26,7 @@ export async function simulatedWorker(
     return { script, variables: { SITE: { ...given.site, origin } }, logClass: "PurgeLog" };
   }
   const file = resolve(given.config);
-  rerunOnChange([file]); // Also if it cannot be read: an edit may put it right.
+  rerunOnChange([file]); // Even if it cannot be read, because an edit may correct it.
   if (!existsSync(file)) throw new ConfigFileError(`there is no ${file}; the option config names the file to run.`);
   try {
     return await (isWranglerConfig(file) ? workerOfWranglerConfig(file) : workerOfSiteFile(file));
@@ -39,7 +39,7 @@ const WITHOUT_IMPORTS =
   "Jest reads no config unless Node is started with a flag: NODE_OPTIONS=--experimental-vm-modules npx jest. " +
   "Without it, give the site itself: startCdn({ site: { … } }).";
 
-/** Whether this runs in CommonJS under Jest, where nothing can be imported by a name that is computed. */
+/** Whether this runs in CommonJS under Jest, where imports with computed names do not work. */
 function lacksImports(error: unknown): boolean {
   const { code, cause } = error as { readonly code?: string; readonly cause?: unknown };
   return code === "ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING_FLAG" || (cause !== undefined && lacksImports(cause));
@@ -77,7 +77,10 @@ async function workerOfWranglerConfig(file: string): Promise<SimulatedWorker> {
 const SIMULATION = moduleBeside(import.meta.url, "simulation.worker");
 const VIRTUAL_TIME = moduleBeside(import.meta.url, "virtual-time.worker");
 
-/** Resolves an owner's `tidemark/worker` to the simulated one, and that one's own to the real one. */
+/**
+ * Resolves an owner's import of `tidemark/worker` to the simulated one, and the simulated one's own import to the real
+ * one.
+ */
 const simulatedForOwners: Plugin = {
   name: "simulated-for-owners",
   setup(build) {
@@ -89,11 +92,11 @@ const simulatedForOwners: Plugin = {
 
 interface Bundled {
   readonly script: string;
-  /** The owner's files in it, with the time at which each was last changed. */
+  /** The owner's files in it, with the time of each file's last change. */
   readonly inputs: ReadonlyMap<string, number>;
 }
 
-/** Each file is bundled once in a process, and again when it has changed, because tests start many CDNs of one site. */
+/** A process bundles each file once, and again when it has changed, because tests start many CDNs of one site. */
 const bundles = new Map<string, Promise<Bundled>>();
 
 async function bundledOnce(file: string, entry: BuildOptions): Promise<string> {
@@ -130,10 +133,10 @@ function changedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-/** The files that wrangler, too, imports as text. */
+/** The files that wrangler also imports as text. */
 const TEXT_LOADERS = { ".txt": "text", ".html": "text", ".sql": "text" } as const;
 
-/** The part of vitest's worker that is used: its call for modules that Node loads past vitest's own loader. */
+/** The part of vitest's worker that is used: its call for modules that Node loads without vitest's loader. */
 interface VitestWorker {
   readonly filepath?: string;
   readonly rpc?: { ensureModuleGraphEntry?(file: string, importer: string): Promise<void> };
@@ -141,11 +144,11 @@ interface VitestWorker {
 
 /**
  * Lets `vitest --watch` run the current test file again when one of these files changes: vitest follows imports, and a
- * config is named, not imported. It does nothing under other runners, and under a vitest that has no such call, where
- * `forceRerunTriggers` in its config does the same.
+ * config is named, not imported. It does nothing under other runners, or under a vitest without this call; there,
+ * `forceRerunTriggers` in the config does the same.
  */
 function rerunOnChange(files: readonly string[]): void {
   const { filepath, rpc } = (globalThis as { __vitest_worker__?: VitestWorker }).__vitest_worker__ ?? {};
   if (filepath === undefined || !rpc?.ensureModuleGraphEntry) return;
-  for (const file of files) rpc.ensureModuleGraphEntry(file, filepath).catch(() => undefined); // A lost watch is no failure.
+  for (const file of files) rpc.ensureModuleGraphEntry(file, filepath).catch(() => undefined); // Without the watch, tests still run.
 }

@@ -44,10 +44,10 @@ let clockAndNetwork: ClockAndNetwork = {
 };
 let answersToLose: AnswersToLose = { origin: 0, log: 0 };
 let site: SiteInput | null = null;
-/** Rises when the isolate is killed. An edge that was made before is then no longer used. */
+/** Rises when the isolate is killed. An edge from before is then no longer used. */
 let generation = 0;
 let unfinishedWrites = 0;
-/** Work that goes on behind responses that have been sent. */
+/** Work that continues after responses were sent. */
 let unfinishedWork = 0;
 const storedKeys = new StoredKeys();
 let connections = new RestingConnections();
@@ -65,7 +65,7 @@ const clock: NonNullable<EdgeHooks["clock"]> = {
 export function createEdge(input: SiteInput): Handler {
   site = input;
   createDeployedEdge(input); // A mistake shows at the start, as it does where the worker is deployed.
-  // Time stands still between requests, so nothing can happen behind them, except over a connection.
+  // Time stands still between requests, so nothing can happen after them, except over a connection.
   const still = input.purge?.push ? input : { ...input, purge: { ...input.purge, keepViewMs: 0 } };
   let edge: { readonly handler: Handler; readonly env: EdgeEnv; readonly generation: number } | undefined;
   return {
@@ -86,7 +86,7 @@ export function createEdge(input: SiteInput): Handler {
   };
 }
 
-/** Counts the work that goes on behind responses. */
+/** Counts the work that continues after responses. */
 function countingWork(context: ExecutionContext): ExecutionContext {
   const done = () => {
     unfinishedWork--;
@@ -106,7 +106,7 @@ export class PurgeLog extends SimulatedPurgeLog {
     return clockAndNetwork.now;
   }
 
-  /** Sets no alarm: when the harness moves the time, it asks for what has become due. */
+  /** Sets no alarm, because the harness triggers due work when it moves the time. */
   protected override async wakeAt(): Promise<void> {}
 }
 
@@ -131,7 +131,7 @@ export function withHarness(workerFor: (env: EdgeEnv) => Handler): Handler {
   };
 }
 
-/** The round trips in force, and how long the PoP took for this response, its waits for origin and log included. */
+/** The current round trips, and how long the PoP took for this response, including its waits for origin and log. */
 function serverTiming(popMs: number): string {
   const { clientMs, originMs, logMs } = clockAndNetwork;
   const roundTrip = (name: string, ms: number) => `${name};dur=${ms};desc="round trip"`;
@@ -218,7 +218,7 @@ async function carryOut(command: HarnessCommand, env: EdgeEnv): Promise<unknown>
   }
 }
 
-/** Where neither the site nor the environment names hosts, every host is served as one public address. */
+/** If neither the site nor the environment names hosts, every host is served as one public address. */
 function withHosts(input: SiteInput, env: EdgeEnv): EdgeEnv {
   if (env.TIDEMARK_HOSTS || input.hosts) return env;
   return withPublicUrl(input, { ...env, TIDEMARK_HOSTS: "*" }, DEFAULT_PUBLIC_URL);
@@ -232,7 +232,7 @@ function publicUrlOf(input: SiteInput, env: EdgeEnv): string {
   return host === "*" ? DEFAULT_PUBLIC_URL : `http://${host.trim()}`;
 }
 
-/** The same response with fields that can be changed, and the bytes of its body as they are. */
+/** The same response with mutable fields and the same body. */
 function withMutableFields({ body, status, statusText, headers, webSocket }: Response): Response {
   if (webSocket) return new Response(null, { status, statusText, headers, webSocket });
   return new Response(body, { status, statusText, headers, encodeBody: "manual" });

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 /**
  * The socket that visitors connect to. It passes bytes on to one worker, keeps its port while the worker restarts on
- * another one, and can refuse connections while the worker goes on.
+ * another one, and can refuse connections while the worker runs.
  */
 export class TcpProxy {
   #target: URL;
@@ -42,7 +42,7 @@ export class TcpProxy {
     const closed = once(server, "close");
     server.close();
     for (const socket of this.#sockets) {
-      // Node cannot reset a socket whose sending side has ended: its handle would stay open and keep the process alive.
+      // Node cannot reset a socket whose sending side has ended; its handle would stay open and keep the process alive.
       if (socket.writableEnded) socket.destroy();
       else socket.resetAndDestroy();
     }
@@ -56,7 +56,7 @@ export class TcpProxy {
       [worker, visitor],
     ] as const) {
       this.#sockets.add(socket);
-      socket.on("error", () => other.destroy()); // Either side may go away at any time.
+      socket.on("error", () => other.destroy()); // Either side may disconnect at any time.
       socket.on("close", () => {
         this.#sockets.delete(socket);
         other.destroySoon();

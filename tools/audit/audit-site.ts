@@ -8,9 +8,9 @@ import { type Ask, NotAuditedError, PathWalk } from "./walk-path.ts";
 export interface AuditOptions extends ProberOptions {
   readonly targets: readonly Target[];
   readonly inputs: readonly Input[];
-  /** How many pages are walked at a time. */
+  /** How many pages are audited at a time. */
   readonly concurrency: number;
-  /** The ids of findings that are known, and do not count. */
+  /** The ids of known findings, which do not count. */
   readonly accepted?: readonly string[];
   readonly progress?: (progress: AuditProgress) => void;
 }
@@ -32,30 +32,30 @@ export interface NotAudited {
 
 const NO_CREDENTIALS = "No request had credentials.";
 
-/** What the audit found. The report is `clean` only if all of it could be looked at. */
+/** What the audit found. The report is `clean` only if every page could be audited. */
 export interface AuditReport {
   readonly version: 1;
   readonly verdict: "clean" | "findings" | "not-audited";
   readonly edge: string;
   readonly visitors: readonly string[];
   readonly requests: number;
-  /** How many of them were answered from the store, as far as the answers say. */
+  /** How many of the answers say that they came from the cache. */
   readonly fromStore: number;
-  /** The pages that were walked to the end. */
+  /** The pages that were audited completely. */
   readonly pages: readonly string[];
   readonly findings: readonly Finding[];
   /** Findings whose ids the caller has accepted. */
   readonly accepted: readonly Finding[];
   /** The pages that could not be audited. */
   readonly notAudited: readonly NotAudited[];
-  /** Pages that end the session of whoever asks for them. Nobody asked. */
+  /** Pages that would end the visitor's session. They were not requested. */
   readonly leftOut: readonly string[];
-  /** Why the report says less than it seems to: sessions that have ended, pages that nobody can be told apart by. */
+  /** What limits the report: sessions that have ended, pages that are the same for all visitors. */
   readonly problems: readonly string[];
   readonly interrupted: boolean;
 }
 
-/** Walks the pages as each identity and as a stranger. Keeps what is done when the signal is aborted. */
+/** Requests the pages as each identity and as a stranger. Keeps its results when the signal is aborted. */
 export async function auditSite(options: AuditOptions): Promise<AuditReport> {
   const prober = new Prober(options);
   const audit = new Audit(options, prober);
@@ -77,9 +77,9 @@ class Audit {
   readonly #notAudited: NotAudited[] = [];
   readonly #leftOut: string[] = [];
   readonly #problems: string[] = [];
-  /** For each identity a page that is another one for strangers. */
+  /** For each identity, a page that differs from the stranger's. */
   readonly #known = new Map<string, PathWalk>();
-  /** The pairs of identities that some page tells apart. */
+  /** The pairs of identities for which some page differs. */
   readonly #apart = new Set<string>();
   readonly #seenCanaries = new Set<string>();
 
@@ -91,14 +91,14 @@ class Audit {
   async run(): Promise<void> {
     const queue = await this.#beginUntilBusterIsShown(this.#walks());
     const worker = async () => {
-      // Taken out, so that the answers of a page are gone when it is done.
+      // Removed from the list, so that a page's answers are freed when it is done.
       for (let walk = queue.shift(); walk !== undefined; walk = queue.shift()) await this.#walk(walk);
     };
     await Promise.all(Array.from({ length: this.#options.concurrency }, worker));
     await this.#checkSessions();
   }
 
-  /** In the order of the pages, whatever was done first. */
+  /** In the order of the pages, whichever ended first. */
   report(): AuditReport {
     const { edge, identities, targets, accepted = [], signal } = this.#options;
     const interrupted = signal?.aborted ?? false;
@@ -140,8 +140,8 @@ class Audit {
   }
 
   /**
-   * Strangers begin the pages one after the other, until one shows that the buster is in the key. Until then nobody asks
-   * with credentials. Returns the pages that can be walked: none, if none has shown it.
+   * Requests the pages without credentials, one after the other, until one shows that the buster is in the key. Before
+   * that, no request has credentials. Returns the pages that can be audited: none, if no page has shown it.
    */
   async #beginUntilBusterIsShown(walks: readonly PathWalk[]): Promise<PathWalk[]> {
     const sound: PathWalk[] = [];
@@ -191,7 +191,7 @@ class Audit {
     }
   }
 
-  /** Without a session that works, nothing that was found can be called all there is. */
+  /** Without a working session, the audit may have missed findings. */
   async #checkSessions(): Promise<void> {
     if (this.#pages.length === 0) return;
     const names = this.#options.identities.map(({ name }) => name);

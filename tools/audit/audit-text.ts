@@ -2,7 +2,7 @@ import { counted, printable, whole } from "../../internal.ts";
 import type { AuditReport } from "./audit-site.ts";
 import { inWords } from "./judge-path.ts";
 
-/** A report for a person: what was found, with the settings that mend it, then what could not be looked at. */
+/** A report for a person: the findings with the settings that fix them, then the pages that could not be audited. */
 export function auditText(report: AuditReport): string {
   const { edge, visitors, requests, fromStore, pages, findings, accepted, notAudited, leftOut, problems, interrupted } =
     report;

@@ -2,11 +2,13 @@ import type { Input } from "./input.ts";
 import type { Provenance } from "./provenance.ts";
 import type { Target } from "./target.ts";
 
-/** One request of the walk and its answer. The buster is replaced in body and fields, so that answers can be compared. */
+/**
+ * One request of the audit and its answer. The buster is replaced in body and fields, so that answers can be compared.
+ */
 export interface Exchange {
   /** The name of an identity, or `stranger`. */
   readonly who: string;
-  /** Requests with the same buster ask for the same URL. The first of them comes past the cache. */
+  /** Requests with the same buster have the same URL. The first of them goes past the cache. */
   readonly buster: string;
   /** How the request differs from a plain one. */
   readonly inputs: readonly Input[];
@@ -18,17 +20,17 @@ export interface Exchange {
   /** A digest of the whole body. */
   readonly digest: string;
   readonly bytes: number;
-  /** What the answer says of the store that it came from. */
+  /** What the answer says about the cache that it came from. */
   readonly provenance: Provenance;
 }
 
-/** Everything that was asked about a page, in the order of the requests. */
+/** All exchanges of a page, in the order of the requests. */
 export interface PathRecord {
   readonly target: Target;
   readonly exchanges: readonly Exchange[];
 }
 
-/** Who asked, and how: requests of one party may be answered alike. */
+/** The visitor and the inputs of a request: requests of one party may get the same answer. */
 export function partyOf({ who, inputs }: Exchange): string {
   return [who, ...inputs.map(({ kind, name, value }) => `${kind} ${name}=${value}`)].join("; ");
 }

@@ -1,8 +1,8 @@
 import { type Exchange, freshAnswers, groupsOf, type PathRecord, partyOf } from "./exchange.ts";
 
 /**
- * Whether an answer came from a store: it says so, or it says nothing, and has the bytes of the first answer to its URL,
- * although whoever got that one never gets the same twice.
+ * Whether an answer came from a cache. Either it says so; or it says nothing, and repeats the first answer to its URL
+ * byte for byte, although the visitor of that first answer never gets the same bytes twice past the cache.
  */
 export function isFromStore(record: PathRecord, answer: Exchange, first: Exchange): boolean {
   if (answer.provenance !== "unknown") return answer.provenance === "hit";
@@ -14,12 +14,12 @@ function neverGetsTheSame(record: PathRecord, party: string): boolean {
   return answers.length > 1 && new Set(answers.map(({ digest }) => digest)).size === answers.length;
 }
 
-/** What the first requests of a page show of the buster: whether it gets an entry of its own in the cache. */
+/** What a page's first requests show about the buster: whether it makes a separate entry in the cache. */
 export type BusterVerdict = "own-entry" | "dropped" | "nothing-stored";
 
 /**
- * Whether the buster is in the key. A page that nobody can have asked for before must not come from a store. If a page
- * is stored, and one with another buster is not yet, it has an entry of its own.
+ * Whether the buster is in the key. It is not, if a URL that nobody can have requested before comes from the cache. It
+ * is, if a page is a hit and the same page with another buster is not yet.
  */
 export function busterVerdict(record: PathRecord): BusterVerdict {
   const groups = groupsOf(record);

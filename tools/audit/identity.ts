@@ -8,21 +8,21 @@ export interface Identity {
   readonly name: string;
   /** What a request carries for this visitor, by names in lower case. */
   readonly credentials: Readonly<Record<string, string>>;
-  /** Texts that only this visitor's own answers may contain. */
+  /** Texts that only this visitor's answers may contain. */
   readonly canaries: readonly string[];
 }
 
-/** What a visitor's requests carry; nothing for a stranger. */
+/** The credentials of a visitor's requests; none for a stranger. */
 export function credentialsOf(who: string, identities: readonly Identity[]): Identity["credentials"] {
   return identities.find(({ name }) => name === who)?.credentials ?? {};
 }
 
-/** The call is wrong. Nothing was sent. No message of it contains a credential. */
+/** A wrong call. Nothing was sent. The message never contains a credential. */
 export class AuditUsageError extends Error {
   override readonly name = "AuditUsageError";
 }
 
-/** Where credentials can be read, so that they need not stand among the arguments. */
+/** Where credentials can be read from, so that they need not be arguments. */
 export interface CredentialSources {
   readonly file: (path: string) => string;
   readonly variable: (name: string) => string | undefined;
@@ -30,7 +30,7 @@ export interface CredentialSources {
 
 const NAME = /^[A-Za-z][\w.-]{0,31}$/;
 
-/** Fields by which no visitor is known, and which would change where a request goes or how it is framed. */
+/** Fields that identify no visitor, and that would change the destination or the framing of a request. */
 const NOT_CREDENTIALS = new Set([
   "host",
   "connection",

@@ -8,10 +8,10 @@ export interface Input {
   readonly value: string;
 }
 
-/** A name that is nobody's, so that it can be found again on a page. */
+/** A made-up name, which can be found again on a page. */
 const NOBODY = "tidemark-audit.example";
 
-/** What origins are known to choose by without saying so, and visitors to send. */
+/** Inputs that visitors send and that origins are known to use without naming them in Vary. */
 export const USUAL_INPUTS: readonly Input[] = [
   ...(
     [

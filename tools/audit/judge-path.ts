@@ -14,11 +14,11 @@ export interface Finding {
   readonly path: string;
   readonly what: string;
   readonly evidence: readonly string[];
-  /** Settings of which each would mend it. */
+  /** Settings, each of which would fix it. */
   readonly mend: readonly string[];
 }
 
-/** What is wrong with a page, by everything that was asked about it. */
+/** What is wrong with a page, judged by all its exchanges. */
 export function judgePath(record: PathRecord, identities: readonly Identity[]): readonly Finding[] {
   return [
     ...sharedFinding(record, identities),
@@ -104,7 +104,7 @@ function unkeyedFindings(record: PathRecord, identities: readonly Identity[]): r
   });
 }
 
-/** The most texts that are shown of one place. */
+/** The most texts that are shown for one place. */
 const MAX_TEXTS = 3;
 
 /** A line for each place in which marks were found: `body: "alice@example.com", "Alice" and 2 more`. */

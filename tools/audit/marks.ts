@@ -1,18 +1,18 @@
 import { type Exchange, fieldOf } from "./exchange.ts";
 
-/** A part of an answer by which it is known whom it was made for. */
+/** A part of an answer that shows for whom it was made. */
 export interface Mark {
-  /** `body`, or the name of a field as people write it. */
+  /** `body`, or the name of a field in its usual spelling. */
   readonly where: string;
   readonly text: string;
-  /** True if it stands for all of the body, and need not be told beside words. */
+  /** True if it stands for the whole body, and need not be shown beside words. */
   readonly isWhole?: true;
 }
 
-/** An answer that may have been made for another, and what both parties get past the cache. */
+/** An answer that may have been made for another party, and what both parties get past the cache. */
 export interface Suspect {
   readonly answer: Exchange;
-  /** The answer that the other one got from the same URL before. */
+  /** The answer that the other party got before from the same URL. */
   readonly earlier: Exchange;
   readonly ofOther: readonly Exchange[];
   readonly own: readonly Exchange[];
@@ -21,10 +21,13 @@ export interface Suspect {
 /** Returns the marks of the other party that an answer has. */
 export type Channel = (suspect: Suspect) => readonly Mark[];
 
-/** Answers past the cache that each side needs before its pages can be told apart: parts of one may change with each rendering. */
+/**
+ * The answers past the cache that each party needs before its pages can be compared: parts may change with each
+ * rendering.
+ */
 const ENOUGH = 2;
 
-/** Words that stand in each of the other's pages, and in none of one's own. */
+/** Words that are in every page of the other party, and in none of this party. */
 export const words: Channel = ({ answer, ofOther, own }) => {
   if (ofOther.length < ENOUGH || own.length < ENOUGH) return [];
   const mine = new Set(own.flatMap((each) => [...wordsOf(each)]));
@@ -36,7 +39,7 @@ export const words: Channel = ({ answer, ofOther, own }) => {
     .map((text) => ({ where: "body", text }));
 };
 
-/** The same bytes, where both sides' pages differ, and never change. */
+/** The same bytes, if the two parties' pages differ and never change. */
 export const bytes: Channel = ({ answer, ofOther, own }) => {
   if (ofOther.length < ENOUGH || own.length < ENOUGH) return [];
   const [theirs, ...moreTheirs] = new Set(ofOther.map(({ digest }) => digest));
@@ -45,7 +48,7 @@ export const bytes: Channel = ({ answer, ofOther, own }) => {
   return [{ where: "body", text: `the same ${answer.bytes} bytes`, isWhole: true }];
 };
 
-/** Texts that the caller says are the other's. */
+/** Texts that belong to the other party, as the caller says. */
 export function canaries(texts: readonly string[]): Channel {
   return ({ answer, own }) =>
     texts.flatMap((text) =>
@@ -72,11 +75,11 @@ export const setCookie: Channel = ({ answer, earlier, own }) => {
     .map((text) => ({ where: "Set-Cookie", text }));
 };
 
-/** Fields that say nothing about whom the answer is for, or that have a channel of their own. */
+/** Fields that do not show for whom the answer is, or that have their own channel. */
 const NEUTRAL =
   /^(?:date|age|expires|last-modified|content-(?:length|encoding|md5|digest)|repr-digest|etag|set-cookie|connection|keep-alive|transfer-encoding|trailer|server|server-timing|via|vary|pragma|cache-control|[\w-]*cache[\w-]*|cf-.*|x-varnish|x-timer|x-served-by|x-runtime|x-amz-cf-.*|[\w-]*(?:request|trace|correlation)-?id|alt-svc|nel|report-to|accept-ranges|tidemark-.*)$/;
 
-/** Other fields, and the status, that each of the other's answers has, and none of one's own. */
+/** Other fields, and the status, that every answer of the other party has, and none of this party. */
 export const fields: Channel = ({ answer, ofOther, own }) => {
   if (ofOther.length < ENOUGH || own.length < ENOUGH) return [];
   const names = Object.keys(answer.fields).filter((name) => !NEUTRAL.test(name));
@@ -90,7 +93,7 @@ export const fields: Channel = ({ answer, ofOther, own }) => {
   return isTheirStatus ? [{ where: "status", text: String(status) }, ...inFields] : inFields;
 };
 
-/** A form's token against forged requests, which each rendering makes anew for its visitor. */
+/** A form's token against forged requests, which is new for the visitor in each rendering. */
 export const formToken: Channel = ({ answer, earlier, own }) => {
   const usual = new Set(own.flatMap((each) => formTokens(each.text)));
   const theirs = new Set(formTokens(earlier.text));
@@ -99,27 +102,27 @@ export const formToken: Channel = ({ answer, earlier, own }) => {
     .map((text) => ({ where: "form token", text }));
 };
 
-/** The channels of what stays the same from one rendering to the next. */
+/** The channels of parts that stay the same from one rendering to the next. */
 const LASTING: readonly Channel[] = [words, bytes, entityTag, fields];
 
-/** Whether an answer has a mark of one party that the answers of the other lack. */
+/** Whether an answer has a mark that one party's answers have and the other's lack. */
 function hasMarkOf(answer: Exchange, ofOther: readonly Exchange[], own: readonly Exchange[]): boolean {
   return LASTING.some((channel) => channel({ answer, earlier: answer, ofOther, own }).length > 0);
 }
 
-/** Whether two parties are answered differently past the cache, in parts that stay. */
+/** Whether two parties get different answers past the cache, in parts that stay. */
 export function areToldApart(some: readonly Exchange[], others: readonly Exchange[]): boolean {
   const haveMarks = (ofOther: readonly Exchange[], own: readonly Exchange[]) =>
     ofOther.some((answer) => hasMarkOf(answer, ofOther, own));
   return haveMarks(some, others) || haveMarks(others, some);
 }
 
-/** Of two parties that are told apart: whether an answer is like those of the first. */
+/** For two parties whose answers differ: whether an answer is like those of the first. */
 export function isLike(answer: Exchange, first: readonly Exchange[], second: readonly Exchange[]): boolean {
   return hasMarkOf(answer, first, second) || !hasMarkOf(answer, second, first);
 }
 
-/** The words of answers, because each is compared with many others. */
+/** The words of answers are kept, because each answer is compared with many others. */
 const WORDS = new WeakMap<Exchange, ReadonlySet<string>>();
 
 /** The words of a body: names, addresses, numbers. One shorter than three characters goes with the one before. */
@@ -153,7 +156,7 @@ export function cookiesSet({ fields: { "set-cookie": lines = [] } }: Exchange): 
   return lines.map((line) => line.split(";", 1)[0]!.trim());
 }
 
-/** Where an answer has a text: in its body, in fields. */
+/** The places in an answer that have a text: its body, its fields. */
 function placesOf(answer: Exchange, text: string): readonly string[] {
   const inFields = Object.entries(answer.fields).filter(([, lines]) => lines.some((line) => line.includes(text)));
   return [...(answer.text.includes(text) ? ["body"] : []), ...inFields.map(([name]) => titleCase(name))];

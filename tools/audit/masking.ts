@@ -4,10 +4,10 @@ import type { Mark } from "./marks.ts";
 /** The longest piece of an answer that a report shows. */
 const MAX_SHOWN = 48;
 
-/** A secret that is shorter would be found within other words, so that it counts only as a word of its own. */
+/** A shorter secret could be part of other words, so it counts only as a whole word. */
 const MIN_WITHIN_WORDS = 4;
 
-/** Letters and digits in a row of this length may let somebody in. A name or a number is one of them alone. */
+/** Letters mixed with digits of this length may be a secret; a name has only letters, and a number only digits. */
 const TOKEN = /[A-Za-z0-9+/_=-]{8,}/g;
 
 /** A mark as a report may show it: cut, and without secrets, because reports end up in the logs of CI. */
@@ -38,7 +38,7 @@ function cookieShown(pair: string): string {
   return `${printable(pair.slice(0, equals))}=${masked(pair.slice(equals + 1))}`;
 }
 
-/** `3fa… (32 characters)`: enough to find it again for who has it. */
+/** `3fa… (32 characters)`: enough for its owner to recognize it. */
 function masked(text: string): string {
   return `${text.length < 16 ? "" : printable(text.slice(0, 3))}… (${text.length} characters)`;
 }

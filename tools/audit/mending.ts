@@ -5,7 +5,7 @@ import type { PersonalBecause } from "./stored-personal.ts";
 /** The caches whose settings the report names. */
 export type Product = "tidemark" | "nginx" | "cloudflare" | "varnish" | "unknown";
 
-/** Which cache has answered, by what it writes into its answers. */
+/** The cache that answered, judged by what it writes into its answers. */
 export function productOf({ exchanges }: PathRecord): Product {
   const [answer] = exchanges;
   if (!answer) return "unknown";
@@ -17,7 +17,7 @@ export function productOf({ exchanges }: PathRecord): Product {
   return /^nginx/.test(fieldOf(answer, "server") ?? "") ? "nginx" : "unknown";
 }
 
-/** What keeps a page of one visitor's from others: at the site, and in the cache. */
+/** The settings that keep one visitor's page from others: at the site, and in the cache. */
 export function mendShared(product: Product, path: string, cookies: readonly string[]): readonly string[] {
   const named = cookies.length > 0 ? `the cookie ${cookies.join(" or ")}` : "credentials";
   const inNginx = (cookies.length > 0 ? cookies.map((name) => `$cookie_${name}`) : ["$http_authorization"]).join(" ");
@@ -35,7 +35,7 @@ export function mendShared(product: Product, path: string, cookies: readonly str
   ];
 }
 
-/** What makes a cache obey the answer that it stored. */
+/** The settings that make a cache obey the stored answer. */
 export function mendStored(product: Product, because: PersonalBecause): readonly string[] {
   const field = {
     private: "Cache-Control",
@@ -59,7 +59,7 @@ export function mendStored(product: Product, because: PersonalBecause): readonly
   ];
 }
 
-/** What makes an input part of the key, or takes its effect. */
+/** The settings that add an input to the key, or remove its effect. */
 export function mendUnkeyed(product: Product, path: string, { kind, name }: Input): readonly string[] {
   const variable = `$${{ parameter: "arg", field: "http", cookie: "cookie" }[kind]}_${name.replaceAll("-", "_")}`;
   const key = {

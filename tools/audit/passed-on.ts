@@ -1,23 +1,26 @@
 import { type Exchange, freshAnswers, groupsOf, type PathRecord, partyOf } from "./exchange.ts";
 import { bytes, type Channel, canaries, entityTag, fields, formToken, type Mark, setCookie, words } from "./marks.ts";
 
-/** An answer that one party got and that was made for another. */
+/** An answer that one party got although it was made for another. */
 export interface PassedOn {
   readonly maker: Exchange;
   readonly receiver: Exchange;
   readonly marks: readonly Mark[];
 }
 
-/** The texts that only one visitor's answers may contain, by visitor. */
+/** By visitor: texts that only that visitor's answers may contain. */
 export type Canaries = Readonly<Record<string, readonly string[]>>;
 
-/** What shows that an answer was made for another visitor. */
+/** The marks that show that an answer was made for another visitor. */
 const BETWEEN_VISITORS: readonly Channel[] = [words, bytes, entityTag, setCookie, fields, formToken];
 
-/** What shows that an answer was made for another input: cookies and tokens are new in each answer to a stranger. */
+/**
+ * The marks that show that an answer was made for another input. Cookies and tokens do not: they are new in each answer
+ * to a stranger.
+ */
 const BETWEEN_INPUTS: readonly Channel[] = [words, bytes, entityTag, fields];
 
-/** The answers of one visitor that another one got: requests for the same URL, with the same inputs. */
+/** The answers of one visitor that another got, for the same URL with the same inputs. */
 export function passedBetweenVisitors(record: PathRecord, given: Canaries): readonly PassedOn[] {
   return passedOn(
     record,
@@ -26,7 +29,7 @@ export function passedBetweenVisitors(record: PathRecord, given: Canaries): read
   );
 }
 
-/** The answers to one input that the same visitor got for another: requests for the same URL, or for what should be two. */
+/** The answers to one input that the same visitor got for another, for the same URL or for two that should differ. */
 export function passedBetweenInputs(record: PathRecord): readonly PassedOn[] {
   return passedOn(
     record,
@@ -48,7 +51,7 @@ function passedOn(
       const candidates = earlier
         .map((maker) => ({ maker, receiver: answer, marks: marksOf(record, maker, answer, channelsFor(maker)) }))
         .filter(({ marks }) => marks.length > 0);
-      // Of several who may have made it, the one who got the same bytes, or who has left the most marks.
+      // If several visitors may be the source: the one who got the same bytes, or who left the most marks.
       const [best] = candidates.toSorted(
         (one, other) =>
           Number(other.maker.digest === answer.digest) - Number(one.maker.digest === answer.digest) ||

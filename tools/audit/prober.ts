@@ -28,12 +28,12 @@ export interface ProberOptions extends AuditedSite {
   readonly signal?: AbortSignal;
 }
 
-/** A body beyond this is read, so that a cache stores it, and compared by its digest alone. */
+/** A larger body is read, so that a cache stores it, but compared only by its digest. */
 const MAX_TEXT_BYTES = 2 * 1024 ** 2;
-/** A body beyond this is cut off. */
+/** A larger body is cut off. */
 const MAX_BODY_BYTES = 64 * 1024 ** 2;
 
-/** What a plain request has, like one of a browser. */
+/** The fields of a plain request, like a browser's. */
 const PLAIN_FIELDS = {
   accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
   "accept-encoding": "gzip, br",
@@ -42,8 +42,8 @@ const PLAIN_FIELDS = {
 };
 
 /**
- * Sends the requests of the walk: GET and HEAD alone, to the edge alone. Redirects are answers like others and are not
- * followed, so credentials cannot go to another origin.
+ * Sends the requests of the audit: only GET and HEAD, and only to the edge. Redirects are answers like others and are
+ * not followed, so credentials cannot go to another origin.
  */
 export class Prober {
   readonly #options: ProberOptions;
@@ -52,7 +52,7 @@ export class Prober {
   readonly #signal: AbortSignal;
   /** How many requests were sent. */
   requests = 0;
-  /** How many of the answers say that they came from a store. */
+  /** How many of the answers say that they came from a cache. */
   fromStore = 0;
 
   constructor(options: ProberOptions) {
@@ -201,7 +201,7 @@ function decoded(body: Buffer, coding: string): Buffer {
     if (/^deflate$/i.test(coding)) return inflateSync(body, options);
     if (/^zstd$/i.test(coding)) return zstdDecompressSync(body, options);
   } catch {
-    // What cannot be decoded is compared as it came.
+    // A body that cannot be decoded is compared as it came.
   }
   return body;
 }

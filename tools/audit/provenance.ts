@@ -1,16 +1,19 @@
 /**
- * What an answer says of its way here. `hit`: it came from a store. `expired`: a store had an entry, and fetched anew.
- * `miss`: no store had an entry. `unknown`: it does not say.
+ * What an answer says about its origin. `hit`: it came from a cache. `expired`: a cache had an entry, and fetched it
+ * again. `miss`: no cache had an entry. `unknown`: it does not say.
  */
 export type Provenance = "hit" | "expired" | "miss" | "unknown";
 
-/** A field of the owner's own by which hits are known: its name in lower case, and a part of its text. */
+/** The owner's own field that marks hits: its name in lower case, and a part of its text. */
 export interface HitField {
   readonly name: string;
   readonly text: string;
 }
 
-/** Fields that tell hits in words: nginx by custom, Cloudflare, CloudFront, Fastly, Vercel, Akamai, Bunny, Squid and others. */
+/**
+ * Fields that mark hits with words: nginx by custom, Cloudflare, CloudFront, Fastly, Vercel, Akamai, Bunny, Squid and
+ * others.
+ */
 const WORD_FIELDS = [
   "x-cache",
   "x-cache-status",
@@ -32,8 +35,8 @@ const EXPIRED = /(?:^|[^a-z])expired(?![a-z])/i;
 const MISS = /(?:^|[^a-z])(?:miss|bypass|dynamic|pass|none)(?![a-z])/i;
 
 /**
- * Reads from the fields of an answer, by names in lower case, where it came from. Of several caches on the way, the one
- * that had it counts.
+ * Reads from an answer's fields, by names in lower case, where it came from. If there were several caches on the way,
+ * the one that had it counts.
  */
 export function provenanceOf(
   fields: Readonly<Record<string, readonly string[]>>,
@@ -60,11 +63,12 @@ function* fromOthers(fields: Readonly<Record<string, readonly string[]>>): Gener
     else if (/;\s*fwd=stale/i.test(member)) yield "expired";
     else if (/;\s*fwd(?:=|;|$)/i.test(member)) yield "miss";
   }
-  // Varnish names the request that stored the page behind its own. Fastly counts the hits of each of its caches.
+  // After its own number, Varnish writes that of the request that stored the page. Fastly counts the hits of each of
+  // its caches.
   for (const line of fields["x-varnish"] ?? []) yield /^\d+ \d+$/.test(line) ? "hit" : "miss";
   for (const line of fields["x-cache-hits"] ?? []) yield /[1-9]/.test(line) ? "hit" : "miss";
   for (const line of fields["server-timing"] ?? []) if (/cdn-?cache/i.test(line)) yield fromWords(line);
-  // A response that waited for its origin may be a second old when it is new.
+  // A new response that waited for its origin may already be a second old.
   const age = Number(fields.age?.[0] ?? "0");
   if (age >= 2) yield "hit";
 }

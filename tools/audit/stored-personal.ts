@@ -5,16 +5,16 @@ import { credentialsOf, type Identity } from "./identity.ts";
 import { applyInputs } from "./input.ts";
 import { cookiesSet } from "./marks.ts";
 
-/** Why an answer says that it is for one visitor alone. */
+/** Why an answer says that it is for only one visitor. */
 export type PersonalBecause = "private" | "no-store" | "set-cookie" | "vary: cookie" | "authorization";
 
-/** An answer from a store that must not have it. */
+/** An answer from a cache that must not have it. */
 export interface StoredPersonal {
   readonly answer: Exchange;
   readonly because: PersonalBecause;
 }
 
-/** The stored answers of which their own fields say that they are for one visitor. */
+/** The stored answers whose own fields say that they are for one visitor. */
 export function storedPersonal(record: PathRecord, identities: readonly Identity[]): readonly StoredPersonal[] {
   const sent = ({ who, inputs }: Exchange) => applyInputs("/", credentialsOf(who, identities), inputs).fields;
   return groupsOf(record).flatMap((group) => {
@@ -35,14 +35,14 @@ export function storedPersonal(record: PathRecord, identities: readonly Identity
   });
 }
 
-/** RFC 9111 §5.2.2.5, §5.2.2.7. A field for CDNs outranks the one for browsers (RFC 9213). */
+/** RFC 9111 §5.2.2.5, §5.2.2.7. A field for CDNs overrides the one for browsers (RFC 9213). */
 function saidByDirectives(answer: Exchange): readonly PersonalBecause[] {
   const { cacheControl } = effectiveCacheControl((name) => fieldOf(answer, name), []);
   if (cacheControl.noStore && !cacheControl.mustUnderstand) return ["no-store"];
   return cacheControl.private === "whole" ? ["private"] : [];
 }
 
-/** RFC 9111 §7.3. A cookie that no earlier answer has set is the edge's own, which it adds to each. */
+/** RFC 9111 §7.3. A cookie that is new in this answer comes from the edge, which adds it to each. */
 function saidBySetCookie(answer: Exchange, before: readonly Exchange[]): readonly PersonalBecause[] {
   const stored = new Set(before.flatMap(cookiesSet));
   return cookiesSet(answer).some((pair) => stored.has(pair)) ? ["set-cookie"] : [];

@@ -1,19 +1,19 @@
 import { AuditUsageError } from "./identity.ts";
 
-/** A page to walk. */
+/** A page to audit. */
 export interface Target {
   readonly method: "GET" | "HEAD";
-  /** Path and query, as they are sent. */
+  /** Path and query, exactly as they are sent. */
   readonly path: string;
 }
 
-/** A line that names a page, and where it stands, for messages. */
+/** A line that names a page, and its place, for messages. */
 export interface TargetLine {
   readonly text: string;
   readonly place: string;
 }
 
-/** The origins that a page may name: the edge, and the public host if that is another one. */
+/** The origins that a page may name: the edge, and the public host if it differs. */
 export interface AuditedSite {
   readonly edge: URL;
   /** `Host` of the requests; `null` for the edge's own. */
@@ -21,9 +21,9 @@ export interface AuditedSite {
 }
 
 /**
- * Reads pages: paths, or whole URLs of this site, with GET or HEAD before them at will. Empty lines and lines that begin
- * with `#` do not count. Throws `AuditUsageError` for any other method and for every other origin, because the walk is
- * read-only and credentials go nowhere else.
+ * Reads pages: paths, or whole URLs of this site, optionally with GET or HEAD before them. Empty lines and lines that
+ * begin with `#` do not count. Throws `AuditUsageError` for any other method or origin, because the audit only reads
+ * and sends credentials nowhere else.
  */
 export function readTargets(lines: readonly TargetLine[], site: AuditedSite): readonly Target[] {
   const targets = new Map<string, Target>();
@@ -40,11 +40,11 @@ export function readTargets(lines: readonly TargetLine[], site: AuditedSite): re
   return [...targets.values()];
 }
 
-/** Names under which sites end a session, which would end the audit's own. */
+/** Names of pages that end a session, which would end the audit's own. */
 const ENDS_SESSION =
   /(?:^|[/_.?&=-])(?:log-?_?out|log-?_?off|sign-?_?out|sign-?_?off|abmelden|deconnexion|uitloggen)(?:$|[/_.?&-])/i;
 
-/** Whether asking for this page would end the session of who asks. */
+/** Whether a request for this page would end the visitor's session. */
 export function endsSession({ path }: Target): boolean {
   return ENDS_SESSION.test(path);
 }
@@ -90,7 +90,7 @@ function pathOf(page: string, place: string, { edge, host }: AuditedSite): strin
     if (text.startsWith("//")) {
       throw new AuditUsageError(`${place}: // may begin a host or a path. Write the whole URL`);
     }
-    // Not repeated: it may be a credential that has lost its flag.
+    // Not repeated: it may be a credential without its flag.
     if (!text.startsWith("/")) throw new AuditUsageError(`${place} is neither a path, which begins with /, nor a URL`);
     return encodedPath(text);
   }
@@ -106,7 +106,7 @@ function pathOf(page: string, place: string, { edge, host }: AuditedSite): strin
   return url.pathname + url.search;
 }
 
-/** The path in the characters that a request line may have. */
+/** The path, with only characters that a request line may have. */
 function encodedPath(path: string): string {
   return path.replace(/[^\x21-\x7e]+/gu, (odd) => encodeURIComponent(odd.toWellFormed()));
 }

@@ -7,7 +7,7 @@ import { type Finding, judgePath } from "./judge-path.ts";
 import { areToldApart, isLike } from "./marks.ts";
 import { parametersOf, type Target } from "./target.ts";
 
-/** Sends one request of the walk. */
+/** Sends one request of the audit. */
 export type Ask = (target: Target, who: string, buster: string, inputs: readonly Input[]) => Promise<Exchange>;
 
 /** Why a page cannot be audited. The message is a sentence without its subject, the page. */
@@ -27,22 +27,22 @@ export interface WalkOptions {
   readonly identities: readonly Identity[];
   readonly inputs: readonly Input[];
   readonly buster: string;
-  /** The hosts of the edge, by which a redirect is known to lead to the same page. */
+  /** The hosts of the edge, to recognize redirects that lead to the same page. */
   readonly hosts: readonly string[];
 }
 
 /**
- * The most requests for one URL until its answer comes from a store. Some caches store behind the answer, and some only
- * what was asked for twice.
+ * The most requests for one URL until its answer comes from the cache. Some caches store after the answer, and some
+ * only pages that were requested twice.
  */
 const ASKS_FOR_A_HIT = 3;
 
-/** The walk over one page: who asks for which URL in which order. What the answers show, the judges decide. */
+/** The audit of one page: which visitor requests which URL, in which order. The judges decide what the answers show. */
 export class PathWalk {
   readonly target: Target;
   readonly #options: WalkOptions;
   readonly #exchanges: Exchange[] = [];
-  /** The buster of the URL that strangers asked for first. */
+  /** The buster of the first URL without credentials. */
   #first: string | undefined;
 
   constructor(target: Target, options: WalkOptions) {
@@ -55,9 +55,9 @@ export class PathWalk {
   }
 
   /**
-   * Strangers ask, with two busters: the second must not be answered from the store. Only after that does anybody ask
-   * with credentials, so that a page of an edge whose key has no buster is at worst stored as it is for everybody.
-   * Returns whether the page was stored under its buster. Throws `NotAuditedError`.
+   * Requests the page without credentials, with two busters: the second answer must not come from the cache. Requests
+   * with credentials come only after that, so that if the edge's key lacks the buster, it can at worst store the
+   * stranger's page for everybody. Returns whether the page was stored under its buster. Throws `NotAuditedError`.
    */
   async begin(): Promise<boolean> {
     const url = newBuster();
@@ -73,7 +73,7 @@ export class PathWalk {
     if (this.#first === undefined) await this.begin();
     const { identities } = this.#options;
     const names = identities.map(({ name }) => name);
-    // There and back, so that an origin of two servers does not pass for two visitors.
+    // There and back, so that an origin with two servers does not look like two visitors.
     await this.#askAfresh([...names, ...names.toReversed()]);
     for (const who of names) await this.#ask(who, this.#first!);
     for (const maker of names) {
@@ -85,12 +85,15 @@ export class PathWalk {
     return this.#confirmed();
   }
 
-  /** Whether a visitor is answered in another way than another. */
+  /** Whether two visitors get different answers. */
   toldApart(one: string, other: string): boolean {
     return areToldApart(freshAnswers(this.record, one), freshAnswers(this.record, other));
   }
 
-  /** Asks once more, past the cache. Returns whether a visitor who was told from strangers still is. */
+  /**
+   * Asks once more, past the cache. Returns whether a visitor whose answers differed from a stranger's still gets
+   * different ones.
+   */
   async isStillKnown(who: string): Promise<boolean> {
     const [before, strangers] = [freshAnswers(this.record, who), freshAnswers(this.record, STRANGER)];
     return isLike(await this.#ask(who, newBuster()), before, strangers);
@@ -105,7 +108,7 @@ export class PathWalk {
         kind !== "parameter" || (name !== this.#options.buster && !own.some((each) => each.name === name)),
     );
     const batches = [...Map.groupBy(others, ({ kind }) => kind).values()];
-    // All of a kind together first: most pages are changed by none.
+    // First all inputs of a kind together: most pages depend on none.
     const suspects = [...own];
     for (const batch of batches) if (await this.#changesPage(batch)) suspects.push(...batch);
     for (const input of suspects) {
@@ -130,7 +133,7 @@ export class PathWalk {
     return areToldApart(freshAnswers(this.record, partyOf(answer)), plain);
   }
 
-  /** The cookies that a stranger is given, with another value. */
+  /** The cookies that a stranger gets, with another value. */
   #cookiesOfStrangers(): readonly Input[] {
     const lines = freshAnswers(this.record, STRANGER).flatMap(({ fields }) => fields["set-cookie"] ?? []);
     const names = new Set(lines.map((line) => line.split("=", 1)[0]!.trim()));
@@ -141,8 +144,8 @@ export class PathWalk {
   }
 
   /**
-   * What remains of the findings when everybody concerned has asked past the cache a few times more. Words that come and
-   * go by themselves, such as banners and news, do not remain.
+   * The findings that remain after all visitors concerned have asked past the cache a few times more. Words that come
+   * and go by themselves, such as banners and news, do not remain.
    */
   async #confirmed(): Promise<readonly Finding[]> {
     const { identities } = this.#options;
@@ -217,7 +220,7 @@ export class PathWalk {
   }
 }
 
-/** A text that nobody can guess, because whoever knew it could ask for a page of the walk. */
+/** A text that nobody can guess: whoever knew it could get pages of the audit from the cache. */
 function newBuster(): string {
   return randomBytes(16).toString("hex");
 }

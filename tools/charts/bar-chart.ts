@@ -1,6 +1,6 @@
 import { escaped } from "./charts.ts";
 
-/** Bars of one subject, under its name. */
+/** A group of bars under its name. */
 export interface BarGroup {
   readonly name: string;
   readonly bars: readonly Bar[];
@@ -10,21 +10,21 @@ export interface Bar {
   readonly label: string;
   readonly value: number;
   readonly text: string;
-  /** Whether it stands out. */
+  /** Whether it is highlighted. */
   readonly isMarked: boolean;
 }
 
 const WIDTH = 720;
 const MARGIN = 24;
 const NAMES = 190;
-/** Room for the text behind the longest bar. */
+/** Room for the text after the longest bar. */
 const TEXTS = 80;
 const BAR = 18;
 const STEP = 24;
 const GROUP_GAP = 14;
 const HEAD = 72;
 
-/** Horizontal bars in groups as an SVG that is a file of its own: with title, colours and background. */
+/** Horizontal bars in groups, as a complete SVG file with title, colours and background. */
 export function barChart(title: string, subtitle: string, groups: readonly BarGroup[]): string {
   const highest = Math.max(Number.MIN_VALUE, ...groups.flatMap(({ bars }) => bars.map(({ value }) => value)));
   const left = MARGIN + NAMES;

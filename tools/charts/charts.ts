@@ -11,7 +11,7 @@ const TOP = 22;
 const BOTTOM = 24;
 const PLOT = HEIGHT - TOP - BOTTOM;
 
-/** Columns from 0 to 1 as an SVG. `marked`: the label of the one that stands out. */
+/** Columns from 0 to 1 as an SVG. `marked`: the label of the highlighted one. */
 export function columnChart(title: string, columns: readonly Column[], marked: string | null): string {
   const step = WIDTH / Math.max(1, columns.length);
   const bars = columns.map(({ label, value, text }, index) => {
@@ -26,7 +26,9 @@ export function columnChart(title: string, columns: readonly Column[], marked: s
   return svg(title, bars.join(""));
 }
 
-/** Two curves over the same places, the second within the first: what arrives, and what reaches the origin. */
+/**
+ * Two curves over the same places, the second below the first: requests that arrive, and those that reach the origin.
+ */
 export function areaChart(
   title: string,
   labels: readonly string[],

@@ -13,7 +13,7 @@ import {
 import { FrequentNames } from "./frequent-names.ts";
 import { Heap } from "./heap.ts";
 
-/** So many requests at a time at the origin, as `origin` of a site says it. */
+/** The limit of requests at the origin, as in a site's `origin`. */
 export interface Budget {
   readonly concurrency: number;
   readonly queue: QueueLimits;
@@ -29,37 +29,37 @@ export interface Miss {
   readonly client: string;
   /** How long the origin took: milliseconds, `null` if it is not known. */
   readonly tookMs: number | null;
-  /** For how many misses it stands: a whole number. */
+  /** How many misses it represents: a whole number. */
   readonly weight: number;
 }
 
 /** What a budget would have done to the misses. */
 export interface BudgetOutcome {
   readonly misses: number;
-  /** Those of which the log says how long they took. */
+  /** Those whose duration is in the log. */
   readonly timedByLog: number;
   /** How long an answer takes on average: milliseconds. */
   readonly meanMs: number;
   /** Those that waited and got their turn. */
   readonly waited: number;
-  /** How long 99 % of these waited at most, and the one that waited longest: milliseconds. */
+  /** The longest wait of 99 % of these, and the longest of all: milliseconds. */
   readonly waited99Ms: number;
   readonly longestWaitMs: number;
-  /** Those that never got their turn: while too many waited, or within the time that they may wait. */
+  /** Those that got no turn: because the queue was full, or because the time to wait was over. */
   readonly turnedAway: { readonly noPlace: number; readonly tooLong: number };
-  /** The most at a time without a budget. More than a million are not told apart. */
+  /** The most at a time without a budget; at most a million. */
   readonly mostAtATime: number;
-  /** The networks with the most misses, if the log tells addresses. */
+  /** The networks with the most misses, if the log has addresses. */
   readonly networks: readonly { readonly network: string; readonly misses: number; readonly share: number }[];
 }
 
-/** How long an answer takes if nobody says. */
+/** How long an answer takes if neither log nor owner says. */
 export const DEFAULT_ORIGIN_MS = 200;
 
-/** The most misses of one second that are held. Those after them come at its end. */
+/** The most misses of one second that are held. Further ones count at its end. */
 const MAX_HELD = 100_000;
 const MAX_AT_A_TIME = 1_000_000;
-/** A log that tells of more tells of something else than an answer. */
+/** A longer time in a log is not the duration of an answer. */
 const MAX_ORIGIN_MS = 86_400_000;
 const MAX_NETWORKS = 4_096;
 const NETWORKS_TOLD = 3;
@@ -69,9 +69,9 @@ interface Place extends Waiting {
 }
 
 /**
- * Lets the misses of a log through to an origin that takes only so many at a time, by the rules of the edge, in the time of
- * the log. A log tells no sessions, so all clients are `other`, and go by the recent misses of their networks. Its memory
- * does not grow with the log.
+ * Simulates an origin with a limit: it lets the misses of a log through by the edge's own rules, in the log's time. A
+ * log shows no sessions, so all clients are `other`, ordered by the recent misses of their networks. Memory does not
+ * grow with the log.
  */
 export class BudgetTrial {
   readonly #budget: Budget;
@@ -82,11 +82,12 @@ export class BudgetTrial {
   /** When each request ends. */
   readonly #running = new Heap(isEarlier);
   readonly #withoutBudget = new Heap(isEarlier);
-  /** In the order in which they came. */
+  /** In their order of arrival. */
   readonly #waiting = new Set<Place>();
   readonly #turnsLately: TurnsLately;
   #turns = 0;
-  // The secret keeps clients from choosing who shares their counters. Here the same log must give the same report.
+  // In the edge, the secret keeps clients from choosing with whom they share counters. Here it is fixed, so that the
+  // same log gives the same report.
   readonly #recentMisses = new RecentCounts("");
   readonly #networks = new FrequentNames(MAX_NETWORKS);
   /** How many waited how long, by milliseconds. */
@@ -104,7 +105,7 @@ export class BudgetTrial {
     this.#waits = new Float64Array(budget.queue.maxMs + 1);
   }
 
-  /** Takes the next miss, and copies it. One that is older than the one before counts as if it came with that. */
+  /** Takes the next miss, and copies it. A miss that is older than the previous one counts at that one's time. */
   take({ at, client, tookMs, weight }: Miss): void {
     const second = Math.max(this.#second, Math.floor(at / 1000));
     if (second > this.#second || this.#held.length >= MAX_HELD) this.#playSecond();
@@ -112,7 +113,7 @@ export class BudgetTrial {
     this.#held.push({ at, client, tookMs, weight });
   }
 
-  /** Ends the trial: everybody who waits gets a turn, or has waited too long. */
+  /** Ends the trial: each waiting miss gets a turn, or has waited too long. */
   end(): BudgetOutcome {
     this.#playSecond();
     this.#passTo(Infinity);
@@ -133,8 +134,8 @@ export class BudgetTrial {
   }
 
   /**
-   * Most logs have whole seconds, and each page of a sample stands for others that came at other times. Such misses are
-   * spread over their second; otherwise each comes when the log says.
+   * Most logs have whole seconds, and a sampled page represents others that came at other times. Such misses are spread
+   * over their second; otherwise each counts at its logged time.
    */
   #playSecond(): void {
     const misses = this.#held.reduce((sum, { weight }) => sum + weight, 0);
@@ -165,7 +166,7 @@ export class BudgetTrial {
     this.#enter({ since: now, client: "other", recentMisses, originMs });
   }
 
-  /** A turn at once, a place among those that wait, or none. */
+  /** A turn at once, a place in the queue, or neither. */
   #enter(place: Place): void {
     const { since: now } = place;
     const waiting = this.#waiting.size;
@@ -179,7 +180,7 @@ export class BudgetTrial {
     else this.#noPlace++;
   }
 
-  /** Sends the last of those who wait away, if a newcomer goes before it. Returns whether it did. */
+  /** Removes the last miss in the queue if a newcomer goes before it. Returns whether it did. */
   #giveUpLast(newcomer: Place): boolean {
     const last = lastInLine(this.#waiting);
     if (last === undefined || compareTurns(newcomer, last) >= 0) return false;
@@ -188,7 +189,7 @@ export class BudgetTrial {
     return true;
   }
 
-  /** What happens until then: answers end, others have their turns, and some have waited too long. */
+  /** Simulates the time until then: answers end, waiting misses get turns, and some have waited too long. */
   #passTo(now: number): void {
     for (;;) {
       const at = this.#running.first;
@@ -214,7 +215,7 @@ export class BudgetTrial {
     this.#running.add(now + originMs);
   }
 
-  /** All may wait equally long, so that those who came first are the first who have waited too long. */
+  /** All may wait equally long, so the first to arrive is the first to have waited too long. */
   #sendAway(now: number): void {
     for (const place of this.#waiting) {
       if (!hasWaitedTooLong(place, now, this.#budget.queue)) return;
@@ -229,7 +230,7 @@ export class BudgetTrial {
     this.#mostAtATime = Math.max(this.#mostAtATime, this.#withoutBudget.size);
   }
 
-  /** The shortest time within which so many of those that waited had their turn. */
+  /** The shortest time within which this many of the waiting misses got their turn. */
   #waitOf(count: number): number {
     let sum = 0;
     const found = this.#waits.findIndex((ofMs) => {

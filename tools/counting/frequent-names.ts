@@ -24,7 +24,7 @@ export class FrequentNames {
     return [...this.#counts].sort(([a, ofA], [b, ofB]) => ofB - ofA || (a < b ? -1 : 1)).slice(0, names);
   }
 
-  /** A name for which there is no room costs itself and each of the others as much, until one of them is gone. */
+  /** A name without room is subtracted, together with an equal part of each held name, until one of them is gone. */
   #takeFromAll(name: string, times: number): void {
     let taken = times;
     for (const count of this.#counts.values()) taken = Math.min(taken, count);

@@ -1,4 +1,7 @@
-/** A 64-bit hash of a text in two halves, which the latest call has left here: an object a call would cost more. */
+/**
+ * A 64-bit hash of a text in two halves. The latest call leaves it here, because an object for each call would cost
+ * more.
+ */
 export const keyHash = { high: 0, low: 0 };
 
 /** Hashes a text into `keyHash`: two sums with different multipliers, mixed at the end as in MurmurHash3. */

@@ -1,31 +1,32 @@
 import { keyHash } from "./key-hash.ts";
 
-/** The slots of a table that has met few keys yet. It doubles up to its largest size. */
+/** The slots of a table with few keys. It doubles up to its largest size. */
 const FIRST_SLOTS = 1 << 12;
 
 /** A table is at most this full, so that a search ends soon. */
 const FILLED = 0.7;
 
-/** The share of the keys that are kept for being requested often when the others are thinned out. */
+/** The share of the keys that are kept as popular when the others are thinned out. */
 const FREQUENT_SHARE = 0.3;
 
 /**
- * The pages of a site, each with when its stored response would expire under every lifetime, in bounded memory.
+ * The pages of a site in bounded memory, each with the times at which its stored response would expire under every
+ * lifetime.
  *
- * While all keys fit, the counts are exact. After that, half of the keys are dropped, and half of those that come later
- * are not taken in, by a bit of their hash; each remaining key stands for two (SHARDS: Waldspurger et al., "Efficient MRC
- * Construction with SHARDS", FAST 2015). Keys that are requested often stay and go on to stand for themselves, because
- * the loss of one of them would be felt. Every key is kept with a known probability, the reciprocal of its weight, so the
- * sums are unbiased, and `standardError` is known (Horvitz and Thompson).
+ * While all keys fit, the counts are exact. After that, half of the keys are dropped, and half of later keys are not
+ * added, by a bit of their hash; each remaining key represents two (SHARDS: Waldspurger et al., "Efficient MRC
+ * Construction with SHARDS", FAST 2015). Popular keys stay and represent only themselves, because losing one of them
+ * would distort the result. Every key is kept with a known probability, the reciprocal of its weight, so the sums are
+ * unbiased, and `standardError` is known (Horvitz and Thompson).
  */
 export class KeyTable {
   /** In ticks. */
   readonly lifetimes: readonly number[];
-  /** Of the request that was counted last: the lifetimes, a bit each, under which it would miss. */
+  /** The lifetimes, a bit each, under which the last counted request would miss. */
   missed = 0;
   /** Whether the request counted last was the first one for its key. */
   isNew = false;
-  /** Where the key that was counted last is. */
+  /** The slot of the last counted key. */
   slot = 0;
   /** The number of distinct keys, estimated. */
   keys = 0;
@@ -65,8 +66,8 @@ export class KeyTable {
   }
 
   /**
-   * Counts a request for the key in `keyHash`. Returns for how many keys it stands, 0 for a key that is left out.
-   * `longest`: the most ticks that this answer may be stored; 0 if it may not be.
+   * Counts a request for the key in `keyHash`. Returns how many keys it represents, 0 for a key that is left out.
+   * `longest`: the most ticks for which this answer may be stored; 0 if it may not be.
    */
   count(tick: number, longest: number): number {
     const { high, low } = keyHash;
@@ -170,7 +171,7 @@ export class KeyTable {
         this.#droppedVariance += this.#varianceOf(slot);
         return false;
       }
-      // What it has stood for so far it has stood for with the old weight.
+      // Its counts so far had the old weight.
       this.#droppedVariance += this.#varianceOf(slot);
       this.#misses[slot] = 0;
       this.#halvingsOf[slot] = halvings + 1;
@@ -178,7 +179,7 @@ export class KeyTable {
     });
   }
 
-  /** The number of requests from which a key is kept for being frequent. */
+  /** The number of requests from which a key is kept as popular. */
   #frequentFrom(): number {
     const keysByLog = new Uint32Array(33);
     for (let slot = 0; slot <= this.#mask; slot++) {

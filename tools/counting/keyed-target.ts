@@ -9,7 +9,7 @@ const KEY_RULES = {
   sort: false,
 };
 
-/** Characters that no step of the canonical spelling changes: anything but these is parsed as a URL. */
+/** Characters that the canonical spelling never changes. A target with any other character is parsed as a URL. */
 const IS_PLAIN = new Uint8Array(128);
 for (const plain of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_~/:@!$&()*+,;=") {
   IS_PLAIN[plain.charCodeAt(0)] = 1;

@@ -8,10 +8,10 @@ const DAY = 24 * HOUR;
 /** The lifetimes of the table, in seconds. */
 export const LIFETIMES: readonly number[] = [MINUTE, 10 * MINUTE, HOUR, 6 * HOUR, DAY, 7 * DAY, 30 * DAY];
 
-/** The lifetime of pages that are not there, at most: they may come into being. */
+/** The longest lifetime of pages that do not exist: they may be created. */
 export const ERROR_LIFETIME_SECONDS = MINUTE;
 
-/** The statuses that the config gives its lifetime, and those that it gives the lifetime of errors. */
+/** The statuses to which the config gives its lifetime, and those to which it gives the lifetime of errors. */
 export const PAGE_STATUSES: readonly number[] = [200, 301, 308];
 export const ERROR_STATUSES: readonly number[] = [404, 410];
 
@@ -34,7 +34,7 @@ export function inWords(seconds: number): string {
 const SECONDS_PER: Readonly<Record<string, number>> = { s: 1, m: MINUTE, h: HOUR, d: DAY };
 const MAX_SECONDS = 365 * DAY;
 
-/** Reads a duration like `90s` or `7d`: whole seconds; `null` if it is none, or longer than a year. */
+/** Reads a duration like `90s` or `7d`: whole seconds; `null` if it is invalid or longer than a year. */
 export function readLifetime(text: string): number | null {
   const [, amount, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   const seconds = Number(amount) * (SECONDS_PER[unit ?? ""] ?? NaN);

@@ -1,16 +1,16 @@
 import { EvictingMap, LARGEST_SHARE } from "../../internal.ts";
 import { keyHash } from "./key-hash.ts";
 
-/** What an entry takes beside its body: its fields, its key and its purge keys, as the memory tier weighs them. */
+/** What an entry takes besides its body: its fields, its key and its purge keys, as the memory tier counts them. */
 const ENTRY_BYTES = 3 * 1024;
 
-/** Each trial is as large as this, whatever it stands for. */
+/** Each trial is at most this large, whatever size it represents. */
 const TRIAL_BYTES = 32 * 1024 ** 2;
 
 /**
- * A cache of some size, tried with the edge's own policy of eviction. One that is larger than 32 MiB is tried as one of 32
- * MiB for a share of the pages, chosen by their hashes (Waldspurger et al., "Cache Modeling and Optimization using
- * Miniature Simulations", ATC 2017).
+ * A simulated cache of some size, with the edge's own eviction policy. A cache larger than 32 MiB is simulated by one
+ * of 32 MiB with a share of the pages, chosen by their hashes (Waldspurger et al., "Cache Modeling and Optimization
+ * using Miniature Simulations", ATC 2017).
  */
 export class MemoryTrial {
   readonly memoryBytes: number;
@@ -30,8 +30,8 @@ export class MemoryTrial {
   }
 
   /**
-   * Plays a request for the key in `keyHash`. `missed`: whether it is a miss without a bound; `weight`: for how many keys
-   * the key stands there.
+   * Plays a request for the key in `keyHash`. `missed`: whether it is a miss without a bound; `weight`: how many keys
+   * the key represents there.
    */
   play(tick: number, bytes: number, longest: number, missed: boolean, weight: number): void {
     const { high, low } = keyHash;

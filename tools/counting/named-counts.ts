@@ -1,6 +1,6 @@
 /**
- * Counts by name, for a bounded number of names. Names beyond the bound are counted together. A name is copied when it
- * is met first: a slice of a line would keep the whole piece of the log in memory.
+ * Counts by name, for a bounded number of names. Names beyond the bound are counted together. A new name is copied,
+ * because a slice of a line would keep a whole piece of the log in memory.
  */
 export class NamedCounts<Value> {
   readonly #values = new Map<string, Value>();
@@ -30,7 +30,7 @@ export class NamedCounts<Value> {
   }
 }
 
-/** The text in memory of its own. */
+/** A copy of the text in separate memory. */
 export function ownText(text: string): string {
   return Buffer.from(text, "utf8").toString("utf8");
 }

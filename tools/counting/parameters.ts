@@ -2,7 +2,9 @@ import { matchesAnyName, TRACKING_PARAMETERS } from "../../internal.ts";
 import { hashKey, keyHash } from "./key-hash.ts";
 import { NamedCounts } from "./named-counts.ts";
 
-/** The names under which sites take what a visitor types. Their values are keyed in lower case and without white space. */
+/**
+ * The names of parameters with text that a visitor types. Their values are keyed in lower case and without white space.
+ */
 export const SEARCH_PARAMETERS: readonly string[] = [
   "q",
   "query",
@@ -17,16 +19,16 @@ export const SEARCH_PARAMETERS: readonly string[] = [
 const MAX_NAMES = 500;
 /** A URL with more parameters is not compared: a visitor can send any number. */
 const MAX_PARAMETERS = 12;
-/** How many pages are remembered for comparison; a later page takes the place of an earlier one. */
+/** How many pages are remembered for comparison; a later page replaces an earlier one. */
 const PLACES = 1 << 15;
 
-/** A parameter seems to be idle if the sizes were equal in this share of at least so many comparisons. */
+/** A parameter seems to be idle if the sizes were equal in this share of at least this many comparisons. */
 const MIN_COMPARISONS = 30;
 const SAME_SHARE = 0.99;
 
 interface ParameterCounts {
   requests: number;
-  /** Pairs of answers of one URL but for this parameter. */
+  /** Pairs of answers whose URLs differ only in this parameter. */
   compared: number;
   /** Those of equal size. */
   same: number;
@@ -43,8 +45,8 @@ export interface ParameterReport {
 }
 
 /**
- * Finds parameters that do not change the page. Of two answers to the same URL but for one parameter, equal sizes mean
- * that it probably does not matter: a log has no more than the size.
+ * Finds parameters that do not change the page. If two URLs differ only in one parameter and their answers have equal
+ * sizes, the parameter probably does not matter: a log has only the size.
  */
 export class Parameters {
   readonly #counts = new NamedCounts<ParameterCounts>(MAX_NAMES, () => ({ requests: 0, compared: 0, same: 0 }));

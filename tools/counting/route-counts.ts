@@ -30,11 +30,11 @@ export class RouteCounts {
   }
 }
 
-/** First segments under which frameworks keep what belongs to one visitor. */
+/** First segments under which frameworks keep pages for one visitor. */
 const PERSONAL =
   /^\/(?:admin|wp-admin|wp-login\.php|login|logout|signin|sign-in|signup|sign-up|register|account|accounts|my|me|user|users|profile|cart|basket|checkout|orders?|session|sessions|auth|oauth2?|settings|dashboard|graphql)$/i;
 
-/** Only a path of letters, digits and a few marks gets a rule of its own. */
+/** Only a path of letters, digits and a few marks gets its own rule. */
 const OF_A_RULE = /^\/[A-Za-z0-9._~-]+$/;
 
 const UNSAFE_SHARE = 0.2;

@@ -4,14 +4,14 @@ import { SEARCH_PARAMETERS } from "./parameters.ts";
 /** Longer queries are counted together. */
 const MAX_LENGTH = 64;
 
-/** A cut-off is suggested that keeps this share of the hits. */
+/** The suggested cut-off keeps this share of the hits. */
 const KEPT_HITS = 0.95;
 
-/** What visitors typed into one search. */
+/** The queries that visitors typed into one search. */
 export interface SearchReport {
   readonly parameter: string;
   readonly requests: number;
-  /** If queries up to this length are stored: the share that is answered, and the entries that takes. */
+  /** If queries up to this length are stored: the share of hits, and the number of entries. */
   readonly cutOffs: readonly {
     readonly length: number;
     readonly requests: number;
@@ -30,7 +30,7 @@ interface ByLength {
   readonly entriesOf: Float64Array;
 }
 
-/** What visitors type into the site's searches, by its length. */
+/** The queries that visitors type into the site's searches, by length. */
 export class SearchCounts {
   readonly #counts = new NamedCounts<ByLength>(100, () => ({
     requests: 0,
@@ -39,7 +39,7 @@ export class SearchCounts {
     entriesOf: new Float64Array(MAX_LENGTH + 1),
   }));
 
-  /** `query`: as it is keyed. */
+  /** `query`: in the form that is in the key. */
   take(path: string, query: string, weight: number, isMiss: boolean, isNew: boolean): void {
     for (const part of query.slice(1).split("&")) {
       const equals = part.indexOf("=");
@@ -79,7 +79,7 @@ export class SearchCounts {
   }
 }
 
-/** The characters of a value as it was typed. */
+/** The number of characters of a value as it was typed. */
 function decodedLength(value: string): number {
   if (!value.includes("%")) return value.length;
   try {

@@ -31,9 +31,9 @@ export const DEFAULT_SETTINGS: AnalysisSettings = {
 
 const MAX_ROUTES = 2_000;
 const MAX_AGENTS = 4_000;
-/** The most hours that are kept apart: four years. Lines with wrong clocks could otherwise fill the memory. */
+/** The most hours that are counted separately: four years. Otherwise lines with wrong clocks could fill the memory. */
 const MAX_HOURS = 35_000;
-/** A URL is remembered by name from so many requests on. */
+/** A URL is remembered by name from this many requests. */
 const REMEMBERED_FROM = 8;
 const MAX_REMEMBERED = 4_000;
 
@@ -49,14 +49,14 @@ export interface HourCounts {
   misses: number;
 }
 
-/** Follows the requests of a site through caches that do not exist yet. Its memory does not grow with the log. */
+/** Plays a site's requests through simulated caches. Memory does not grow with the log. */
 export class TrafficAnalysis {
   readonly settings: AnalysisSettings;
-  /** In seconds, ascending, with the chosen one among them. */
+  /** In seconds, ascending, including the chosen one. */
   readonly lifetimes: readonly number[];
   readonly chosen: number;
   readonly pages: KeyTable;
-  /** The spellings of these pages, which are keys of their own without the rules for keys. */
+  /** The spellings of these pages, which would be separate keys without the rules for keys. */
   readonly spellings: KeyTable;
   readonly memory: readonly MemoryTrial[];
   readonly routes: NamedCounts<RouteCounts>;
@@ -74,7 +74,7 @@ export class TrafficAnalysis {
   bytes = 0;
   crawlers = 0;
   spellingMisses = 0;
-  /** Spellings beside the first of each page, estimated. */
+  /** Spellings besides the first of each page, estimated. */
   furtherSpellings = 0;
   loggedByCache = 0;
   loggedHits = 0;
@@ -140,7 +140,7 @@ export class TrafficAnalysis {
       return;
     }
     route.readable++;
-    // The caches' time. It does not go back for a request that is too late.
+    // The caches' time. It does not go back for a late request.
     const tick = ticksOf(this.lastAt - this.#startAt + FIRST_MS);
     const longest = this.#longestTicks(request.status);
     const hasQuery = keyed.search !== "";
@@ -164,9 +164,9 @@ export class TrafficAnalysis {
   }
 
   /**
-   * Counts the spelling of a page that was counted, as often as that page. Two tables with a sample each would say that
-   * there are fewer spellings than pages where most pages have one. The first of a page is always counted, and of the
-   * others those that the table of spellings has room for, each for as many as it stands for.
+   * Counts the spelling of a counted page, with the same weight. With two independent samples, there could seem to be
+   * fewer spellings than pages. Therefore the first spelling of a page is always counted; of the others, those that fit
+   * into the table of spellings, each with its weight.
    */
   #countSpelling({ host, target }: LoggedRequest, weight: number, tick: number, longest: number): void {
     hashKey(host + target);
@@ -203,12 +203,12 @@ export class TrafficAnalysis {
     if (requests >= REMEMBERED_FROM && (requests & (requests - 1)) === 0) this.#remember(key);
   }
 
-  /** What the budget would have done; `null` if none was to be tried. Ends the analysis of it. */
+  /** What the budget would have done; `null` if there is none. Ends that analysis. */
   endBudgetTrial(): BudgetOutcome | null {
     return this.#budgetTrial?.end() ?? null;
   }
 
-  /** Whether the config would leave the route to the origin, by what has been read so far. */
+  /** Whether the config would leave the route to the origin, judged by the lines so far. */
   #isPassed(path: string, route: RouteCounts): boolean {
     return route !== this.routes.others && passReason(firstSegment(path), route) !== null;
   }
@@ -269,7 +269,7 @@ export class TrafficAnalysis {
     for (const { url } of this.frequentUrls().slice(MAX_REMEMBERED / 2)) this.urls.delete(url);
   }
 
-  /** The URLs that are known by name, the most frequent first. */
+  /** The URLs that are remembered by name, the most frequent first. */
   frequentUrls(): { readonly url: string; readonly requests: number }[] {
     const found = [...this.urls.keys()].map((url) => {
       hashKey(url);
@@ -281,10 +281,10 @@ export class TrafficAnalysis {
 
 const STATUS_CLASSES: Readonly<Record<number, string>> = { 1: "1xx", 2: "2xx", 3: "3xx", 4: "4xx", 5: "5xx" };
 
-/** The words for answers that did not wait for the origin. */
+/** The log's words for answers that did not wait for the origin. */
 const HITS: ReadonlySet<string> = new Set(["HIT", "STALE", "UPDATING"]);
 
-/** The time of a hit is not the origin's, and the answer that switches the protocol is over at once. RFC 9110 §15.2.2. */
+/** The duration of a hit is not the origin's, and an answer that switches protocols ends at once. RFC 9110 §15.2.2. */
 function missOf({ at, client, tookMs, cacheStatus, status }: LoggedRequest, weight: number): Miss {
   return { at, client, tookMs: HITS.has(cacheStatus) || status === 101 ? null : tookMs, weight };
 }

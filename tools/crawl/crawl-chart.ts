@@ -4,7 +4,7 @@ import { msOf } from "../words/words.ts";
 import type { CrawlReport, PlaceReport } from "./crawl.ts";
 import { finding, placeName } from "./crawl-text.ts";
 
-/** The medians of a crawl as an SVG, under its sentence. */
+/** The medians of a crawl as an SVG, with its finding above. */
 export function crawlChart({ places, pages, edge, origin }: CrawlReport): string {
   const what = `Median times to the response head, ${counted(pages.found, "page")} of ${edge}`;
   return barChart(finding(places, origin !== null), what, places.map(groupOf));

@@ -1,11 +1,11 @@
 import type { PageAnswer } from "../requests/ask-page.ts";
 import type { CrawlClock } from "../requests/clock.ts";
 
-/** What a crawl asks, and how politely. */
+/** What a crawl requests, and at which pace. */
 export interface CrawlOptions {
   /** The edge, as an origin: scheme, host and port. */
   readonly edge: string;
-  /** The site behind it, as an origin; `null` to ask the edge alone. */
+  /** The site behind it, as an origin; `null` to ask only the edge. */
   readonly origin: string | null;
   /** Regions that `tidemark dev` simulates at the edge; `null` to ask from here. */
   readonly from: readonly string[] | null;
@@ -13,7 +13,7 @@ export interface CrawlOptions {
   readonly host: string | null;
   /** What names the pages: see `PageSearch`. */
   readonly places: readonly string[];
-  /** The pages that are asked for at most. */
+  /** The most pages to request. */
   readonly limit: number;
   /** The requests at a time. */
   readonly concurrency: number;
@@ -22,27 +22,27 @@ export interface CrawlOptions {
   /** For each answer: milliseconds. */
   readonly timeoutMs: number;
   readonly ignoresRobots: boolean;
-  /** Ends the crawl; what was done until then is reported. */
+  /** Ends the crawl; the report covers the requests so far. */
   readonly signal: AbortSignal;
   readonly progress?: (progress: CrawlProgress) => void;
   readonly standardInput: () => Promise<string>;
-  /** What an earlier run that was interrupted has asked, which is not asked again. Default: nothing is kept. */
+  /** The answers of an earlier, interrupted run, which are not requested again. Default: nothing is kept. */
   readonly record?: AnsweredBefore;
   /** Default: the machine's. */
   readonly clock?: CrawlClock;
 }
 
 export interface CrawlProgress {
-  /** The round of requests under way, in words; `null` while the pages are being looked for. */
+  /** The current round of requests, in words; `null` while the crawl searches for pages. */
   readonly round: string | null;
   readonly done: number;
   readonly of: number;
   readonly failed: number;
 }
 
-/** The answers that a crawl has had, so that one that was interrupted goes on where it ended. */
+/** The answers of a crawl, so that an interrupted one can continue where it stopped. */
 export interface AnsweredBefore {
-  /** The answer to a request of a round; `undefined` if it is to be asked. */
+  /** The answer to a request of a round; `undefined` if it has to be sent. */
   answerTo(round: string, path: string): PageAnswer | undefined;
   /** Notes an answer. */
   note(round: string, path: string, answer: PageAnswer): void;

@@ -3,7 +3,7 @@ import type { PageAnswer } from "../requests/ask-page.ts";
 import { CrawlError } from "../requests/crawl-error.ts";
 import type { AnsweredBefore, CrawlOptions } from "./crawl-options.ts";
 
-/** What makes two crawls the same, but for their pages. */
+/** The options that two runs of one crawl have in common, besides their pages. */
 interface Crawl {
   readonly edge: CrawlOptions["edge"];
   readonly origin: CrawlOptions["origin"];
@@ -19,12 +19,12 @@ interface Line {
 
 const VERSION = 1;
 
-/** Answers in a file: a line that says which crawl they are of, then a line for each, as soon as it is there. */
+/** Answers in a file: a line that identifies the crawl, then a line for each answer as soon as it arrives. */
 export class CrawlRecord implements AnsweredBefore {
   readonly #file: string;
   readonly #answers = new Map<string, PageAnswer>();
 
-  /** Throws a `CrawlError` if the file is something else, or of another crawl. */
+  /** Throws a `CrawlError` if the file is something else, or belongs to another crawl. */
   constructor(file: string, { edge, origin, from, host }: Crawl) {
     this.#file = file;
     const head = JSON.stringify({ tidemarkCrawl: VERSION, edge, origin, from, host });
@@ -39,7 +39,7 @@ export class CrawlRecord implements AnsweredBefore {
     }
     for (const { round, path, answer } of lines.flatMap(lineOf)) this.#answers.set(keyOf(round, path), answer);
     if (text === "") appendFileSync(file, `${head}\n`);
-    // A run that was killed may have left a part of a line.
+    // A killed run may have left a part of a line.
     else if (!text.endsWith("\n")) appendFileSync(file, "\n");
   }
 
@@ -51,7 +51,7 @@ export class CrawlRecord implements AnsweredBefore {
     appendFileSync(this.#file, `${JSON.stringify({ round, path, answer } satisfies Line)}\n`);
   }
 
-  /** Removes the file, because the crawl has come to its end: the next one begins anew. */
+  /** Removes the file, because the crawl is complete: the next one starts from the beginning. */
   end(): void {
     rmSync(this.#file, { force: true });
   }
@@ -65,6 +65,6 @@ function lineOf(text: string): readonly Line[] {
   try {
     return [JSON.parse(text) as Line];
   } catch {
-    return []; // A part of a line: its page is asked for again.
+    return []; // A part of a line: its page is requested again.
   }
 }

@@ -6,12 +6,12 @@ import type { CrawlReport, PlaceReport } from "./crawl.ts";
 import type { PassFigures } from "./pass-figures.ts";
 import { walkNotes } from "./walk-notes.ts";
 
-/** The pages without a hit that are told one by one. */
+/** The most pages without a hit that are listed. */
 const MAX_NOT_HITS = 5;
 
 /**
- * A crawl for a terminal: the table, what a reader should know of it, and the sentence. `isKept`: what was asked is in a
- * file, from which the next run goes on.
+ * A crawl for a terminal: the table, notes for the reader, and the finding. `isKept`: the answers are in a file, from
+ * which the next run continues.
  */
 export function crawlText(report: CrawlReport, isKept: boolean): string {
   const bold = (text: string) => styleText("bold", text, { stream: process.stdout });
@@ -50,7 +50,7 @@ export function placeName({ region, city }: PlaceReport): string {
   return region === null ? "this machine" : `${city}`;
 }
 
-/** The place where the edge gains most, in a sentence. */
+/** The place where the edge saves the most time, in a sentence. */
 export function finding(places: readonly PlaceReport[], hasOrigin: boolean): string {
   const compared = places.flatMap((place) => {
     const with_ = place.second.medianMs;

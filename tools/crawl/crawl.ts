@@ -11,14 +11,14 @@ export interface CrawlReport extends WalkReport {
   readonly places: readonly PlaceReport[];
   /** All places together. */
   readonly all: Passes;
-  /** Pages that were no hit in the second pass, and the cache's reason if it gives one. */
+  /** Pages that were not a hit in the second pass, and the cache's reason if it gives one. */
   readonly notHits: { readonly count: number; readonly examples: readonly NotHit[] };
 }
 
 export interface Passes {
   readonly first: PassFigures;
   readonly second: PassFigures;
-  /** The origin, asked without the edge; `null` if it was not to be asked. */
+  /** The origin, asked without the edge; `null` if it was not asked. */
   readonly origin: PassFigures | null;
 }
 
@@ -39,8 +39,8 @@ export interface CrawlOutcome {
 const MAX_NOT_HITS = 20;
 
 /**
- * Asks each place for all pages, twice, and then the origin once. The origin comes last, when it has had every page to
- * answer already, so that it does not look slower than it is.
+ * Asks each place for all pages, twice, and then the origin once. The origin comes last, when it has already answered
+ * every page once, so that it does not look slower than it is.
  */
 export function crawl(options: CrawlOptions): Promise<CrawlOutcome> {
   return SiteWalk.during(options, (walk) => askEverywhere(walk, options));
@@ -88,7 +88,8 @@ function compare(
     const samples = {
       first: samplesOf(first, clientMs),
       second: samplesOf(second, clientMs),
-      // A visitor who asks the origin itself is as far from it as the edge next door, and the way to that edge.
+      // For a visitor who asks the origin itself, the distance is that to the nearest edge plus that from there to the
+      // origin.
       origin: samplesOf(originAnswers ?? [], clientMs + originMs),
     };
     for (const pass of ["first", "second", "origin"] as const) for (const each of samples[pass]) all[pass].push(each);
@@ -108,7 +109,7 @@ function passesOf(
   };
 }
 
-/** Each page once, whatever the number of places. */
+/** Each page once, however many places there are. */
 function notHitsOf(paths: readonly string[], passes: readonly Answers[]): CrawlReport["notHits"] {
   const examples: NotHit[] = [];
   let count = 0;

@@ -1,6 +1,6 @@
 import type { PageAnswer } from "../requests/ask-page.ts";
 
-/** Why a page was not answered well; `null` if it was, or if nobody asked for it. */
+/** Why a page's request failed; `null` if it succeeded or was not sent. */
 export function failureOf(answer: PageAnswer | null): string | null {
   if (answer === null) return null;
   if (answer.kind === "failed") return answer.because;

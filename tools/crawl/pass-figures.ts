@@ -1,12 +1,12 @@
 import type { PageAnswer } from "../requests/ask-page.ts";
 
-/** The figures of the requests of one pass in one place. A page that failed is not among them. */
+/** The figures of one pass in one place, without failed pages. */
 export interface PassFigures {
   /** Answers. */
   readonly count: number;
-  /** The share of hits among the answers that tell; `null` if none does. */
+  /** The share of hits among the answers that say; `null` if none does. */
   readonly hitRatio: number | null;
-  /** Answers by the cache's own word for what it did; `unknown` for those that do not tell. */
+  /** Answers by the cache's own word for its result; `unknown` for those that do not say. */
   readonly answers: Readonly<Record<string, number>>;
   /** To the head of the answer, in milliseconds, with the simulated distance; `null` without answers. */
   readonly averageMs: number | null;
@@ -15,13 +15,13 @@ export interface PassFigures {
   readonly bytes: number;
 }
 
-/** Answers, each with the milliseconds that it took in its place. */
+/** Answers, each with its time in that place in milliseconds. */
 export interface Sample {
   readonly answer: Extract<PageAnswer, { kind: "answered" }>;
   readonly ms: number;
 }
 
-/** The answers among what came of a pass, `distanceMs` farther away than measured. */
+/** The answers of a pass, with `distanceMs` added to the measured times. */
 export function samplesOf(pass: readonly (PageAnswer | null)[], distanceMs: number): readonly Sample[] {
   return pass.flatMap((answer) => (answer?.kind === "answered" ? [{ answer, ms: answer.headMs + distanceMs }] : []));
 }
@@ -45,7 +45,7 @@ export function figuresOf(samples: readonly Sample[]): PassFigures {
   };
 }
 
-/** The smallest value that at least this share of all is not above: the nearest rank. */
+/** The smallest value such that at least this share of all values is not larger: the nearest rank. */
 function atShare(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
 }

@@ -11,16 +11,18 @@ import type { CrawlOptions } from "./crawl-options.ts";
 import { failureOf } from "./failure.ts";
 import { simulatedViewpoints, thisMachine, type Viewpoint } from "./viewpoints.ts";
 
-/** A browser's fields, as far as they select a page. Sent with each page, so that visitors find the one that was asked for. */
+/**
+ * A browser's fields that may select a page. They are sent with each request, so that visitors find the stored page.
+ */
 const PAGE_FIELDS = {
   accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
   "accept-encoding": "gzip, deflate, br, zstd",
 };
 
-/** The redirects that are followed to a robots.txt or a sitemap. RFC 9309 §2.3.1.2 asks for five. */
+/** The most redirects to follow to a robots.txt or a sitemap. RFC 9309 §2.3.1.2 asks for five. */
 const MAX_DOCUMENT_REDIRECTS = 5;
 
-/** The pages of a site, and the places to ask for them from, with what it takes to do so politely. */
+/** The pages of a site, the places to request them from, and the limits of a polite crawler. */
 export class SiteWalk {
   readonly pages: FoundPages;
   readonly viewpoints: readonly Viewpoint[];
@@ -28,7 +30,7 @@ export class SiteWalk {
   readonly robots: RobotRules;
   readonly #tools: Tools;
   readonly #options: CrawlOptions;
-  /** Ends what is under way when the site wants to be left alone. */
+  /** Ends running requests when the site sends a long Retry-After. */
   readonly #leaving = new AbortController();
   readonly #signal: AbortSignal;
   #endedBecause: string | null = null;
@@ -68,7 +70,7 @@ export class SiteWalk {
       let pace = new Pace(clock, 1000 / perSecond);
       const get = (url: URL, maxBytes: number) => getDocument(url, maxBytes, { client, pace, signal, site, ownFields });
       const viewpoints = from === null ? [thisMachine(edge)] : await simulatedViewpoints(from, edge, get);
-      // The simulated edges serve one site under one of their addresses.
+      // The simulated edges serve one site under one address.
       site = new SiteAddress(edge, [...names, ...viewpoints.map((viewpoint) => new URL(viewpoint.edge).host)]);
       const robots = ignoresRobots ? await sitemapsAlone(places, edge, get) : await robotsOf(edge, get);
       pace = new Pace(clock, Math.max(1000 / perSecond, robots.delayMs));
@@ -81,23 +83,23 @@ export class SiteWalk {
     }
   }
 
-  /** Why the walk ended before its end, if the site wanted to be left alone; `null` otherwise. */
+  /** Why the walk ended early, if the site sent a long Retry-After; `null` otherwise. */
   get endedBecause(): string | null {
     return this.#endedBecause;
   }
 
-  /** The requests that an earlier run was answered, so that they were not sent. */
+  /** The requests that an earlier run had answers to, which were not sent again. */
   get answeredBefore(): number {
     return this.#answeredBefore;
   }
 
-  /** Whether nothing more is asked. */
+  /** Whether no more requests are sent. */
   get hasEnded(): boolean {
     return this.#signal.aborted;
   }
 
   /**
-   * Asks for paths at an address. The answers are in the order of the paths; `null` for those that were not asked for,
+   * Requests paths at an address. The answers are in the order of the paths; `null` for those that were not requested
    * because the walk had ended.
    */
   async ask(round: string, base: string, paths: readonly string[]): Promise<readonly (PageAnswer | null)[]> {
@@ -113,7 +115,7 @@ export class SiteWalk {
         if (answers[index] !== null) continue;
         const answer = await this.#askOne(new URL(base), paths[index]!);
         const endsWalk = answer.kind === "failed" && answer.endsCrawl;
-        // A request that was given up because the walk has ended says nothing of its page.
+        // A request that was cancelled at the end of the walk says nothing about its page.
         if (this.hasEnded && answer.kind === "failed" && !endsWalk) return;
         if (endsWalk) {
           this.#endedBecause ??= answer.because;
@@ -147,7 +149,7 @@ interface Tools {
   readonly client: HttpClient;
   readonly pace: Pace;
   readonly clock: CrawlClock;
-  /** Fields for the edge alone. */
+  /** Fields only for the edge. */
   readonly ownFields: Readonly<Record<string, string>>;
 }
 
@@ -162,7 +164,7 @@ interface DocumentRequest extends Pick<Tools, "client" | "pace" | "ownFields"> {
   readonly site: SiteAddress;
 }
 
-/** Gets a document of the site, as its own bytes. Redirects are followed within the site. */
+/** Gets a document of the site, without a coding. Redirects are followed within the site. */
 async function getDocument(
   first: URL,
   maxBytes: number,
@@ -184,7 +186,10 @@ async function getDocument(
   }
 }
 
-/** The rules of a site. RFC 9309 §2.3.1: none if there is no robots.txt, and nothing may be asked if it is out of order. */
+/**
+ * The rules of a site. RFC 9309 §2.3.1: none if there is no robots.txt, and nothing may be requested if it cannot be
+ * read.
+ */
 async function robotsOf(edge: URL, get: (url: URL, maxBytes: number) => Promise<SiteDocument>): Promise<RobotRules> {
   const document = await get(new URL("/robots.txt", edge), MAX_ROBOTS_BYTES);
   if ("failure" in document) {
@@ -207,7 +212,7 @@ async function robotsOf(edge: URL, get: (url: URL, maxBytes: number) => Promise<
   return status >= 200 && status < 300 && body !== null ? readRobots(body.toString(), edge) : NO_RULES;
 }
 
-/** No rules, but the sitemaps that robots.txt names if they are needed. */
+/** No rules; but the sitemaps that robots.txt names, if they are needed. */
 async function sitemapsAlone(
   places: readonly string[],
   edge: URL,

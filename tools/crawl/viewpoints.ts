@@ -2,20 +2,20 @@ import { SIMULATED_REGIONS_PATH, type SimulatedRegion, simulatedRegionsSchema } 
 import type { SiteDocument } from "../pages/find-pages.ts";
 import { CrawlError } from "../requests/crawl-error.ts";
 
-/** A place that a site is seen from. */
+/** A place from which a site is requested. */
 export interface Viewpoint {
   /** `null` for this machine. */
   readonly region: string | null;
   readonly city: string | null;
   /** The edge that answers there, as an origin. */
   readonly edge: string;
-  /** Simulated milliseconds that count beside the measured ones: between a visitor there and the edge. */
+  /** Simulated milliseconds between a visitor there and the edge, which are added to the measured ones. */
   readonly clientMs: number;
-  /** The same between the edge there and the origin. An answer of the edge has them in it already. */
+  /** The same between the edge there and the origin. The edge's answers already include them. */
   readonly originMs: number;
 }
 
-/** Seen from this machine, without simulated distances. */
+/** From this machine, without simulated latency. */
 export function thisMachine(edge: URL): Viewpoint {
   return { region: null, city: null, edge: edge.origin, clientMs: 0, originMs: 0 };
 }

@@ -1,10 +1,10 @@
 import { counted, printable, whole } from "../../internal.ts";
 import type { WalkReport } from "./walk-report.ts";
 
-/** The failures that are told one by one. */
+/** The most failures that are listed. */
 const MAX_FAILURES = 5;
 
-/** What a reader should know of a walk beside its result. `limit` is what was asked for at most. */
+/** Notes for the reader of a walk's result. `limit`: the most pages that were requested. */
 export function walkNotes({ pages, failed, redirects, robotsDelayMs, edge, ...ended }: WalkReport): string[] {
   const hosts = Object.entries(pages.elsewhere);
   return [

@@ -2,7 +2,7 @@ import type { PageAnswer } from "../requests/ask-page.ts";
 import { failureOf } from "./failure.ts";
 import type { SiteWalk } from "./site-walk.ts";
 
-/** What a crawl and a warming both tell of the pages. */
+/** What the reports of a crawl and a warming have in common. */
 export interface WalkReport {
   readonly version: 1;
   readonly edge: string;
@@ -21,17 +21,17 @@ export interface WalkReport {
     /** Sitemaps that could not be read, and why. */
     readonly unreadSitemaps: readonly string[];
   };
-  /** Requests whose pages were not answered, or with a server error, a 429 or a 4xx. */
+  /** Requests that got no answer, a server error, a 429 or another 4xx. */
   readonly failed: { readonly count: number; readonly examples: readonly Failure[] };
   readonly redirects: {
     readonly followed: number;
-    /** Pages that redirect to another host, where nothing was asked. */
+    /** Pages that redirect to another host; the redirects were not followed. */
     readonly elsewhere: number;
     readonly elsewhereExample: string | null;
   };
   /** The pause that robots.txt asks for between two requests, in milliseconds. */
   readonly robotsDelayMs: number;
-  /** Why the site ended it, if it wanted to be left alone; `null` otherwise. */
+  /** Why it ended early, if the site sent a long Retry-After; `null` otherwise. */
   readonly endedBecause: string | null;
   /** Whether Ctrl-C ended it. */
   readonly interrupted: boolean;
@@ -39,7 +39,7 @@ export interface WalkReport {
   readonly answeredBefore: number;
 }
 
-/** A page that was not answered well, once for each place and pass. */
+/** A page whose request failed, once for each place and pass. */
 export interface Failure {
   readonly round: string;
   readonly path: string;
@@ -91,7 +91,7 @@ export function walkReport(walk: SiteWalk, rounds: readonly Round[], interrupted
   };
 }
 
-/** Whether there was no answer at all, so that nothing can be told of the pages. */
+/** Whether there was no answer at all, so that nothing is known about the pages. */
 export function isSilent(rounds: readonly Round[]): boolean {
   const answers = rounds.flatMap((round) => round.answers.flatMap((answer) => answer ?? []));
   return answers.length > 0 && answers.every((answer) => answer.kind === "failed" && answer.isSilent);

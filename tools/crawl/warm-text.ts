@@ -2,7 +2,7 @@ import { counted, printable, whole } from "../../internal.ts";
 import { walkNotes } from "./walk-notes.ts";
 import type { WarmReport } from "./warm.ts";
 
-/** A warming for a terminal: one line, and what a reader should know beside it. */
+/** A warming for a terminal: one line, and notes for the reader. */
 export function warmText(report: WarmReport): string {
   const { asked, stored, hadBeen, notStored, unknown, places } = report;
   const where = places.length === 0 ? "" : ` in ${places.join(", ")}`;

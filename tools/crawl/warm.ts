@@ -4,7 +4,7 @@ import { failureOf } from "./failure.ts";
 import { SiteWalk } from "./site-walk.ts";
 import { isSilent, type Round, type WalkReport, walkReport } from "./walk-report.ts";
 
-/** What a cache did with the pages that it was asked for. The counts are of pages in places. */
+/** What a cache did with the requested pages. The counts are of pages in places. */
 export interface WarmReport extends WalkReport {
   readonly places: readonly string[];
   readonly asked: number;
@@ -13,7 +13,7 @@ export interface WarmReport extends WalkReport {
   /** Stored before. */
   readonly hadBeen: number;
   readonly notStored: { readonly count: number; readonly because: Readonly<Record<string, number>> };
-  /** No field of the answers tells. */
+  /** The answers do not say. */
   readonly unknown: number;
 }
 
@@ -23,7 +23,7 @@ export interface WarmOutcome {
   readonly isSilent: boolean;
 }
 
-/** What became of a page. `unsure`: whether it was stored shows when it is requested again. */
+/** The outcome for a page. `unsure`: only another request shows whether it was stored. */
 type Fate = "stored" | "had-been" | "unsure" | "unknown" | { readonly notBecause: string };
 
 /** Asks each place for all pages, so that they are stored there. */
@@ -41,7 +41,7 @@ async function warmEverywhere(walk: SiteWalk, signal: AbortSignal): Promise<Warm
     const answers = await walk.ask(name, edge, paths);
     rounds.push({ name, answers });
     const first = answers.map((answer) => (answer === null ? null : fateOf(answer)));
-    // Most caches do not say that they have stored a page, but show it.
+    // Most caches do not say that they stored a page; a second request shows it.
     const unsure = paths.filter((_path, index) => first[index] === "unsure");
     const again = walk.hasEnded || unsure.length === 0 ? [] : await walk.ask(`${name}, again`, edge, unsure);
     fates.push(...first.flatMap((fate) => (fate === null || fate === "unsure" ? [] : [fate])));

@@ -3,28 +3,28 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { compressionSettings, DELTA_BODIES, dictionaryMatch, encode, OwnerError } from "../../internal.ts";
 
-/** What visitors who hold the old version of a site download after a deploy. Sizes in bytes. */
+/** The downloads after a deploy of visitors who have the old version of a site. Sizes in bytes. */
 export interface DeploySavings {
   readonly version: 1;
-  /** The files that have changed, those that save most first. */
+  /** The changed files, those with the largest saving first. */
   readonly changed: readonly ChangedFile[];
-  /** Files of text that no visitor holds. */
+  /** Text files that no visitor has. */
   readonly added: { readonly files: number; readonly brotliBytes: number };
   /** Files with the same name and the same bytes as before. */
   readonly same: number;
-  /** Files that are no text, or smaller than 1 KiB, or larger than 10 MiB. */
+  /** Files that are not text, or smaller than 1 KiB, or larger than 10 MiB. */
   readonly leftOut: number;
 }
 
 export interface ChangedFile {
   /** The path below the folder, as in a URL. */
   readonly path: string;
-  /** The path of the version before. */
+  /** The path of the previous version. */
   readonly from: string;
   readonly bytes: number;
-  /** All of it, as Brotli 5. */
+  /** The whole file, as Brotli 5. */
   readonly brotliBytes: number;
-  /** By the version before, as `dcz`. As large as Brotli where that is smaller. */
+  /** As `dcz` with the previous version as dictionary; the size of Brotli if that is smaller. */
   readonly deltaBytes: number;
 }
 
@@ -51,10 +51,10 @@ const MAX_FILES = 20_000;
 
 /** Compares two folders with builds of one site, as the server would send their files. Throws an `OwnerError`. */
 export async function deploySavings(oldFolder: string, newFolder: string): Promise<DeploySavings> {
-  const { levels } = compressionSettings({ compression: {} })!; // those of a server that names none
+  const { levels } = compressionSettings({ compression: {} })!; // the same as of a server that names none
   const [before, after] = [await filesIn(oldFolder), await filesIn(newFolder)];
   const versions = new Map<string, TextFile>();
-  // Of several versions a browser takes the one that it got last.
+  // If a browser has several versions, it uses the latest.
   for (const file of before.files.toSorted((one, other) => one.changedAt - other.changedAt)) {
     if (file.match !== null) versions.set(file.match, file);
   }

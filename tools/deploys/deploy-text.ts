@@ -3,10 +3,10 @@ import { short, table } from "../words/table.ts";
 import { percentOf, sizeOf } from "../words/words.ts";
 import type { DeploySavings } from "./deploy-savings.ts";
 
-/** The rows that are shown. The JSON has all. */
+/** The most rows that are shown. The JSON has all. */
 const MAX_ROWS = 20;
 
-/** What a deploy saves, for a terminal. */
+/** The savings of a deploy, for a terminal. */
 export function deployText({ changed, added, same, leftOut }: DeploySavings): string {
   const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
   const brotli = sum(changed.map(({ brotliBytes }) => brotliBytes));

@@ -1,7 +1,7 @@
 import { differenceLines } from "./import-report.ts";
 import { configOrigin, type Difference, type ImportedSite, readSocket, type Source } from "./imported-site.ts";
 
-/** An imported site as the text of a `tidemark.config.ts`, in which each setting stands below the lines it came from. */
+/** An imported site as the text of a `tidemark.config.ts`. Above each setting are the lines that it came from. */
 export function configText(imported: ImportedSite): string {
   const { files, origin, hosts, settings, routes, differences } = imported;
   const socket = readSocket(origin.value);
@@ -24,7 +24,7 @@ export function configText(imported: ImportedSite): string {
   lines.push("", "  // The first route that matches applies.", "  routes: [");
   let before = "";
   for (const { value, from } of routes) {
-    // Routes of the same lines stand below one comment.
+    // Routes from the same lines share one comment.
     const comment = sources(from, 2);
     if (comment.join() !== before) lines.push(...comment);
     before = comment.join();
@@ -45,7 +45,7 @@ function sources(from: readonly Source[], depth: number): string[] {
   return unique.map(({ place, text }) => `${indent}// ${inComment(`${place}: ${text}`)}`);
 }
 
-/** Text that cannot end a comment: files are other people's, and a config is run. */
+/** Text that cannot end a comment, because others write the imported file and the config is executed. */
 function inComment(text: string): string {
   return text.replace(/[\r\n\u2028\u2029]+/g, " ").replaceAll("*/", "* /");
 }
@@ -73,7 +73,7 @@ function onOneLine(value: unknown): string {
     const members = Object.entries(value).map(([name, each]) => `${key(name)}: ${onOneLine(each)}`);
     return `{ ${members.join(", ")} }`;
   }
-  // JSON is JavaScript but for these two, which end lines there.
+  // JSON is JavaScript except for these two characters, which end lines there.
   return JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
 

@@ -22,7 +22,7 @@ export async function importFile(file: string, options: ImportOptions): Promise<
   return importNginx(file, options);
 }
 
-/** Writes a file whole or not at all. One that is there is replaced only by force. Throws `ImportError`. */
+/** Writes a file whole or not at all. Replaces an existing one only with `force`. Throws `ImportError`. */
 export async function writeWhole(file: string, text: string, force: boolean): Promise<void> {
   const folder = await mkdtemp(join(dirname(file), `.${basename(file)}-`)).catch((error: Error) => {
     throw new ImportError(`${file} cannot be written: ${error.message}`, { cause: error });
@@ -40,7 +40,7 @@ export async function writeWhole(file: string, text: string, force: boolean): Pr
   }
 }
 
-/** Fails if the file is there, even if it came to be a moment ago. */
+/** Fails if the file exists, even if it was created a moment ago. */
 async function linkNew(from: string, to: string): Promise<void> {
   try {
     await link(from, to);

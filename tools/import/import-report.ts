@@ -1,7 +1,7 @@
 import { counted } from "../../internal.ts";
 import type { Difference, ImportedSite } from "./imported-site.ts";
 
-/** The kinds of differences in the order in which they are told, with their headings. */
+/** The kinds of differences with their headings, in the order of the report. */
 const HEADINGS: readonly (readonly [heading: string, isUnder: (difference: Difference) => boolean])[] = [
   ["Not carried over, although it kept visitors out:", ({ kind }) => kind === "access"],
   ["Not carried over:", ({ kind }) => kind === "dropped"],
@@ -10,7 +10,7 @@ const HEADINGS: readonly (readonly [heading: string, isUnder: (difference: Diffe
   ["By design, on every site:", ({ kind, source }) => kind === "safer" && source === null],
 ];
 
-/** The differences for a person, most urgent first, wrapped to a width. */
+/** The differences for a person, the most urgent first, wrapped to a width. */
 export function differenceLines(differences: readonly Difference[], width: number): readonly string[] {
   const lines: string[] = [];
   for (const [heading, isUnder] of HEADINGS) {
@@ -26,7 +26,7 @@ export function differenceLines(differences: readonly Difference[], width: numbe
   return lines;
 }
 
-/** Each line of the file once for the same reason. */
+/** Each line of the file is listed once for the same reason. */
 function told(differences: readonly Difference[]): { head: string; why: string }[] {
   const all = differences.map(({ source, why }) => ({ head: source ? `${source.place}: ${source.text}` : "", why }));
   return [...new Map(all.map((each) => [`${each.head} ${each.why}`, each])).values()];
@@ -42,7 +42,7 @@ function wrapped(text: string, width: number): string[] {
   return lines;
 }
 
-/** The most words that the summary names. */
+/** The most reasons that the summary names. */
 const MAX_WORDS = 4;
 
 /** `5 locations: 3 store, 2 pass, because of: no cache in 1, auth_basic "Staff"` */

@@ -4,11 +4,11 @@ import { OwnerError, type RouteInput, type SiteInput } from "../../internal.ts";
 export interface Source {
   /** `conf.d/shop.conf:12`. */
   readonly place: string;
-  /** The directive, as it stands there. */
+  /** The directive, as written in the file. */
   readonly text: string;
 }
 
-/** In what a visitor, or the origin, can notice a difference. */
+/** Where a visitor, or the origin, can notice a difference. */
 export type Aspect =
   /** Whether the origin is asked, and so whether an answer is stored or used. */
   | "stored"
@@ -18,10 +18,10 @@ export type Aspect =
   | "response-field"
   /** A field of the request to the origin. */
   | "origin-field"
-  /** The path or query that the origin is asked for. */
+  /** The path or query of the request to the origin. */
   | "origin-url";
 
-/** The requests on which a difference can show. Each condition that is given has to hold. */
+/** The requests on which a difference can show. All given conditions must hold. */
 export interface Affected {
   /** The `match` of the routes; `null` for all requests. */
   readonly routes: readonly string[] | null;
@@ -39,7 +39,7 @@ export interface Affected {
   readonly statuses?: readonly number[];
   /** The request is for one of these paths. */
   readonly paths?: readonly string[];
-  /** The request's host is none of the site's, or one of its other names. */
+  /** The request's host is not one of the site's, or is one of its other names. */
   readonly host?: "foreign" | "alias";
 }
 
@@ -53,9 +53,9 @@ export interface Difference {
   readonly kind: "safer" | "changed" | "dropped" | "access";
   /** `null` for a rule of the edge itself that no line of the file names. */
   readonly source: Source | null;
-  /** Why it differs, and what to do instead, in sentences. */
+  /** Why the site differs, and what to do instead, in sentences. */
   readonly why: string;
-  /** Empty if no answer differs by it. */
+  /** Empty if it changes no answer. */
   readonly aspects: readonly Aspect[];
   readonly affects: Affected;
   /** The field that differs, in lower case, for the aspects of a field. */
@@ -68,18 +68,18 @@ export interface Sourced<T> {
   readonly from: readonly Source[];
 }
 
-/** A location of the file, and what became of it. */
+/** A location of the file, and its result. */
 export interface LocationOutcome {
   readonly source: Source;
   /** Whether the file has a cache there. */
   readonly isCached: boolean;
   /** Whether the site stores there. */
   readonly stores: boolean;
-  /** The words of the file for which it does not, though the file does. */
+  /** If the file stores there and the site does not: the parts of the file that are the reason. */
   readonly because: readonly string[];
 }
 
-/** What an import found. */
+/** The result of an import. */
 export interface ImportedSite {
   /** The files that were read, as they were named. */
   readonly files: readonly string[];
@@ -93,16 +93,19 @@ export interface ImportedSite {
   readonly locations: readonly LocationOutcome[];
 }
 
-/** What a config names in the place of a socket. No machine has this name (RFC 2606), so it is never asked by mistake. */
+/**
+ * The address in a config whose origin is a socket. No machine has this name (RFC 2606), so it is never asked by
+ * mistake.
+ */
 const NO_ADDRESS = "http://unix-socket.invalid";
 
-/** `unix:/run/app.sock`, of characters that a shell leaves alone; `null` for anything else. */
+/** `unix:/run/app.sock`, with only characters that need no quotes in a shell; `null` for anything else. */
 export function readSocket(text: string): string | null {
   const path = /^unix:(?:\/\/)?(\/[\w./@%+-]+)$/.exec(text)?.[1];
   return path === undefined ? null : `unix:${path}`;
 }
 
-/** The origin as a config names it: a socket is named to `tidemark serve` alone, which takes it by `--origin`. */
+/** The origin as a config names it. A socket is not in the config: `tidemark serve` gets it by `--origin`. */
 export function configOrigin({ origin }: ImportedSite): string {
   return readSocket(origin.value) === null ? origin.value : NO_ADDRESS;
 }
@@ -118,7 +121,7 @@ export function siteOf(imported: ImportedSite): SiteInput {
   };
 }
 
-/** The import cannot go on. The message begins with the place, where there is one. */
+/** The import cannot continue. The message begins with the place, if there is one. */
 export class ImportError extends OwnerError {
   override readonly name = "ImportError";
 }

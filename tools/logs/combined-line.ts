@@ -9,15 +9,18 @@ const BACKSLASH = 92;
 /** The length of the time between its brackets. */
 const TIME_LENGTH = 26;
 
-/** The words of `$upstream_cache_status`, which some append to the format. */
+/** The words of `$upstream_cache_status`, which some sites append to the format. */
 const CACHE_STATUS = /(?:^|[\s"=])(HIT|MISS|EXPIRED|STALE|UPDATING|REVALIDATED|BYPASS)(?:$|[\s"])/;
 
-/** `HIT 0.004`, as `tidemark serve` ends its lines: X-Cache and the seconds. Without that word, nothing says what a number is. */
+/**
+ * `HIT 0.004`, as `tidemark serve` ends its lines: X-Cache and the seconds. Without that word, the meaning of a number
+ * is unknown.
+ */
 const SECONDS_AT_END = /^ (?:[A-Z]+|-) (\d+\.\d{3})$/;
 
 /**
- * The common and combined formats of nginx, Apache and Varnish, with or without Apache's virtual host in front, and with
- * whatever somebody has appended.
+ * The common and combined formats of nginx, Apache and Varnish, with or without Apache's virtual host in front, and
+ * with anything appended.
  */
 export function combinedParser(): LineParser {
   const time = new LogTime();
@@ -47,7 +50,7 @@ export function combinedParser(): LineParser {
   };
 }
 
-/** The user agent, and what may stand behind it. */
+/** The user agent, and what may follow it. */
 function readRest(line: string, start: number, into: LoggedRequest): void {
   const refererStart = line.indexOf('"', start);
   const refererEnd = refererStart < 0 ? -1 : closingQuote(line, refererStart + 1);
@@ -63,7 +66,7 @@ function readRest(line: string, start: number, into: LoggedRequest): void {
   if (seconds !== undefined) into.tookMs = Number(seconds) * 1000;
 }
 
-/** `192.0.2.7` of `192.0.2.7 - alice [`: the word before the dash of identd, whatever stands in front of it. */
+/** `192.0.2.7` of `192.0.2.7 - alice [`: the word before identd's dash, whatever precedes it. */
 function clientIn(line: string, bracket: number): string {
   const dash = line.indexOf(" - ");
   return dash < 0 || dash > bracket ? "" : knownClient(line.slice(line.lastIndexOf(" ", dash - 1) + 1, dash));
@@ -75,7 +78,7 @@ function readHost(line: string, bracket: number, into: { host: string }): void {
   if (firstEnd < 0 || firstEnd >= bracket || line.charCodeAt(firstEnd + 1) === DASH) return;
   const secondEnd = line.indexOf(" ", firstEnd + 1);
   if (secondEnd < 0 || secondEnd >= bracket || line.charCodeAt(secondEnd + 1) !== DASH) return;
-  // An address of X-Forwarded-For, behind which the next one stands.
+  // An address of X-Forwarded-For that is followed by another.
   if (line.charCodeAt(firstEnd - 1) === COMMA) return;
   into.host = line.slice(0, firstEnd).replace(/:(?:80|443)$/, "");
 }

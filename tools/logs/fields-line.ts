@@ -52,5 +52,5 @@ function unitOfTimeTaken(names: readonly string[]): number | null {
   return names.includes("sc-win32-status") ? 1 : null;
 }
 
-/** CloudFront's words for what became of a request. */
+/** CloudFront's words for the result of a request. */
 const RESULTS: Readonly<Record<string, string>> = { Hit: "HIT", RefreshHit: "REVALIDATED", Miss: "MISS" };

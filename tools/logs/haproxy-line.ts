@@ -1,10 +1,10 @@
 import { LogTime } from "./log-time.ts";
 import { clientWithoutPort, type LineParser, readRequestLine } from "./logged-request.ts";
 
-/** `[06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 `, whatever syslog writes in front. */
+/** `[06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 `, whatever syslog writes before it. */
 const LINE = /\[(\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d)\.(\d{3})\] \S+ \S+ ([\d/+-]+) (-1|\d{3}) \+?(\d+) /;
 
-/** The first of the captured fields, if it is the name of a host: nothing in the line says which fields they are. */
+/** The first captured field, if it is a host name: the line does not say which fields were captured. */
 const CAPTURED_HOST = /\{([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,})(?::\d+)?[|}]/;
 
 /**
@@ -17,7 +17,8 @@ export function haproxyParser(): LineParser {
     const found = LINE.exec(line);
     if (found === null) return "broken";
     const [matched, second, millisecond, timers, status, bytes] = found;
-    // HAProxy writes quotes within a request as #22. Behind it, httpslog tells of the connection, without quotes.
+    // HAProxy writes quotes within a request as #22. After the request, httpslog describes the connection, without
+    // quotes.
     const requestStart = line.indexOf('"', found.index + matched.length) + 1;
     const requestEnd = requestStart === 0 ? -1 : line.indexOf('"', requestStart);
     if (requestEnd < 0) return "broken";
@@ -36,8 +37,8 @@ export function haproxyParser(): LineParser {
 }
 
 /**
- * Of `TR/Tw/Tc/Tr/Ta`, the whole without the time until the head of the request was there, and without HAProxy's own queue.
- * `null` if the request did not come so far, of which -1 tells.
+ * From `TR/Tw/Tc/Tr/Ta`: the total without the time until the request head arrived, and without HAProxy's own queue.
+ * `null` if the request did not get that far, which -1 says.
  */
 function serverMs(timers: string): number | null {
   const values = timers.split("/").map(Number);

@@ -11,8 +11,8 @@ import {
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * The names under which nginx's own variables, Cloudflare Logpush, Caddy, Traefik, Fastly's templates, other usual ones
- * and `tidemark serve` have each value.
+ * The names of each value in nginx's variables, Cloudflare Logpush, Caddy, Traefik, Fastly's templates, other common
+ * formats and `tidemark serve`.
  */
 const NAMES = {
   time: [
@@ -75,7 +75,7 @@ export function jsonParser(): LineParser {
   return (line, into) => {
     const values = parsed(line);
     if (values === null) return "broken";
-    // Caddy keeps what belongs to the request in an object of its own.
+    // Caddy keeps the request's values in a separate object.
     const { request } = values;
     const inner = typeof request === "object" && request !== null ? (request as Values) : values;
     into.at = instant(first(values, NAMES.time), time);
@@ -85,10 +85,10 @@ export function jsonParser(): LineParser {
     into.userAgent = text(first(values, NAMES.userAgent));
     into.host = text(first(inner, NAMES.host)).toLowerCase();
     into.client = clientOf(text(first(inner, NAMES.client)));
-    // Caddy's has a name that others use for other units.
+    // Caddy's duration has a name that others use with other units.
     into.tookMs = inner === values ? tookMs(values) : inUnit(values.duration, 1000);
     into.cacheStatus = cacheWord(text(first(values, NAMES.cacheStatus)).toUpperCase());
-    // Fastly logs what a machine of the edge asks of its shield once more, as a request to that.
+    // Fastly also logs the requests from a machine of its edge to its shield.
     if (values.fastly_is_edge === false) return "nothing";
     readMethodAndTarget(inner, into);
     return "request";
@@ -113,7 +113,7 @@ function oneWord(request: string): string {
   return /^[A-Z]+$/.test(request) ? request : "";
 }
 
-/** A word for what a cache did. Fastly adds how: `HIT-CLUSTER`, `MISS-WAIT-CLUSTER`. */
+/** A cache's word for its result. Fastly adds details: `HIT-CLUSTER`, `MISS-WAIT-CLUSTER`. */
 function cacheWord(word: string): string {
   const known = /^(?:HIT-(STALE)|(HIT|MISS)-)/.exec(word);
   return known?.[1] ?? known?.[2] ?? word.replace(/^(?:-|NONE|UNKNOWN)$/, "");
@@ -128,7 +128,7 @@ function parsed(line: string): Values | null {
   }
 }
 
-/** Older versions of Caddy write the port, too. */
+/** Older versions of Caddy also write the port. */
 function clientOf(text: string): string {
   return /^[\d.]+:\d+$|^\[.*\]:\d+$/.test(text) ? clientWithoutPort(text) : knownClient(text);
 }
@@ -136,13 +136,13 @@ function clientOf(text: string): string {
 function tookMs(values: Values): number | null {
   for (const [name, unit] of TIMES_TAKEN) {
     const took = values[name] === undefined ? null : inUnit(values[name], unit);
-    // `tidemark serve` tells how much of it was spent in the queue before the origin.
+    // `tidemark serve` also logs the time spent in the queue for the origin.
     if (took !== null) return Math.max(0, took - (inUnit((values.queue as Values | undefined)?.ms, 1) ?? 0));
   }
   return null;
 }
 
-/** A duration, of which nginx writes several if it asked several servers: `0.002, 0.120`. `null` for what is none. */
+/** A duration, of which nginx writes several if it asked several servers: `0.002, 0.120`. `null` for anything else. */
 function inUnit(value: unknown, unit: number): number | null {
   if (typeof value === "number") return value >= 0 ? value * unit : null;
   if (typeof value !== "string" || !/^[\d.]+(?: ?[,:] ?[\d.]+)*$/.test(value)) return null;
@@ -159,7 +159,7 @@ function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Lines are read as bytes, a character each, so that odd bytes cannot stop the reader. JSON is UTF-8. */
+/** Lines are read with one character per byte, so that invalid bytes cannot stop the reader. JSON is UTF-8. */
 function utf8(bytes: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: everything outside of ASCII
   return /[^\x00-\x7f]/.test(bytes) ? Buffer.from(bytes, "latin1").toString("utf8") : bytes;

@@ -10,7 +10,7 @@ const BRACE = 123;
 
 /** Reads the lines of one file. Each line shows its own format, and a line `#Fields:` names those that follow. */
 export class LineReader {
-  /** The formats of lines that begin like any text, each tried if those before it do not know the line. */
+  /** The formats whose lines cannot be recognized by their beginning. Each is tried if those before it do not match. */
   readonly #texts: readonly LineParser[] = [combinedParser(), loadBalancerParser(), haproxyParser()];
   readonly #json: LineParser = jsonParser();
   #fields: LineParser | null = null;

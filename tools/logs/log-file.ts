@@ -16,10 +16,10 @@ export const STANDARD_INPUT = "-";
 
 const CHUNK_BYTES = 512 * 1024;
 
-/** A longer line is broken. Its rest is skipped without being kept. */
+/** A longer line counts as broken, and its rest is skipped. */
 const MAX_LINE_BYTES = 1024 * 1024;
 
-/** What the readers of all files count together. */
+/** The counts of all files together. */
 export interface ReadCounts {
   /** Bytes as they are on disk. */
   bytes: number;
@@ -27,10 +27,12 @@ export interface ReadCounts {
   broken: number;
   /** The first broken lines, with their places. */
   readonly examples: { readonly file: string; readonly line: number; readonly text: string }[];
-  /** Lines that are older than one before them, and those of them that came too late to be put in order: see `TimeOrder`. */
+  /**
+   * Lines that are older than an earlier one, and those of them that came too late to be put in order: see `TimeOrder`.
+   */
   outOfOrder: number;
   late: number;
-  /** Files that ended too early, as a compressed file does that is still being written. */
+  /** Files that ended too early, like a compressed file that is still being written. */
   readonly cutOff: string[];
 }
 
@@ -42,7 +44,7 @@ export function noCounts(): ReadCounts {
 const MAX_EXAMPLES = 3;
 const EXAMPLE_LENGTH = 100;
 
-/** One log that is read from its beginning, a request after another. */
+/** One log, which is read from its beginning, one request after another. */
 export class LogFile {
   readonly path: string;
   /** The latest request that was read. */
@@ -71,7 +73,7 @@ export class LogFile {
     })[Symbol.asyncIterator]();
   }
 
-  /** Reads the next request of the text in memory. Returns false if that holds no further line. */
+  /** Reads the next request from the text in memory. Returns false if there are no more lines. */
   next(): boolean {
     for (;;) {
       let end = this.#text.indexOf("\n", this.#at);
@@ -96,7 +98,7 @@ export class LogFile {
     }
   }
 
-  /** Reads on. Resolves to false at the end of the file. */
+  /** Reads the next piece. Resolves to false at the end of the file. */
   async fill(): Promise<boolean> {
     if (this.#hasEnded || this.#isClosed) return false;
     let rest = this.#text.slice(this.#at);
@@ -112,7 +114,7 @@ export class LogFile {
     this.#text = rest;
     try {
       const { value, done } = await this.#pieces.next();
-      // A character a byte: bytes that are not UTF-8 stay what they are.
+      // One character per byte, so that bytes that are not UTF-8 stay unchanged.
       if (!done) this.#text = rest + value.toString("latin1");
       else this.#hasEnded = true;
     } catch (cause) {
@@ -123,7 +125,7 @@ export class LogFile {
     return !this.#hasEnded || this.#text.length > 0;
   }
 
-  /** Ends the reading, also one that waits for more. */
+  /** Stops reading, even while it waits for more. */
   close(): void {
     this.#isClosed = true;
     this.#source.destroy();
@@ -163,7 +165,7 @@ function missingInWords({ code }: NodeJS.ErrnoException): string {
   return code === "EISDIR" ? "it is a folder" : "this user may not read it";
 }
 
-/** The pieces of a log, whatever its first bytes say of their compression. Its name does not count. */
+/** The pieces of a log, decompressed. The first bytes tell the compression, not the name. */
 async function* decompressed(input: Readable, count: (bytes: number) => void): AsyncGenerator<Buffer> {
   let decoder: Transform | null = null;
   let failure: unknown;

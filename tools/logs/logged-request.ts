@@ -1,27 +1,27 @@
 /**
- * A request as a line of a log tells it. A reader fills one object again and again, because a million short-lived
- * objects would cost more than the reading: whoever keeps a request copies it.
+ * A request from a line of a log. A reader fills the same object again and again, because a million short-lived objects
+ * would cost more than reading. To keep a request, copy it.
  */
 export class LoggedRequest {
   /** When it was logged: epoch milliseconds. */
   at = 0;
-  /** Empty if the line tells of something that is not an HTTP request, such as the first bytes of TLS. */
+  /** Empty if the line is not about an HTTP request, but about the first bytes of TLS, for example. */
   method = "";
-  /** Empty if the log does not tell the host. */
+  /** Empty if the log does not have the host. */
   host = "";
   /** Path and query, beginning with `/`. Bytes that are not ASCII are percent-encoded. */
   target = "";
   status = 0;
-  /** Of the body if the log tells it, otherwise of the whole answer; 0 if it does not tell. */
+  /** Of the body if the log has that, otherwise of the whole answer; 0 if the log has neither. */
   bytes = 0;
   userAgent = "";
   /** What the cache that wrote the log said: `HIT`, `MISS`, `EXPIRED`; empty if it does not say. */
   cacheStatus = "";
-  /** The address of the client; empty if the log does not tell. Behind a proxy it may be the proxy's. */
+  /** The address of the client; empty if the log does not have it. Behind a proxy it may be the proxy's. */
   client = "";
   /**
-   * How long the answer took: milliseconds. At the origin if the log tells that apart, else to the client. `null` if it does
-   * not tell.
+   * How long the answer took: milliseconds. At the origin if the log has that time, else to the client. `null` if it
+   * has neither.
    */
   tookMs: number | null = null;
 
@@ -39,13 +39,15 @@ export class LoggedRequest {
   }
 }
 
-/** The result of reading a line. A comment, an empty line, and one that is of no visitor's request say nothing. */
+/**
+ * The result of reading a line. A comment, an empty line, and a line that is not about a visitor's request say nothing.
+ */
 export type LineKind = "request" | "broken" | "nothing";
 
 /** Fills a request from a line. A line that is not of its format is broken. */
 export type LineParser = (line: string, into: LoggedRequest) => LineKind;
 
-/** The client of a log that has a word for those without an address: the dash, and what nginx writes of a unix socket. */
+/** Words for a client without an address: the dash, and nginx's word for a unix socket. */
 export function knownClient(text: string): string {
   return text === "-" || text === "unix:" ? "" : text;
 }
@@ -56,7 +58,7 @@ export function clientWithoutPort(text: string): string {
   return knownClient(end < 0 ? text : text.slice(0, end).replace(/^\[(.*)\]$/, "$1"));
 }
 
-/** Reads `GET /path HTTP/1.1`, also with an absolute URL, as Varnish logs it. */
+/** Reads `GET /path HTTP/1.1`, even with an absolute URL, as in Varnish's logs. */
 export function readRequestLine(text: string, into: LoggedRequest): void {
   const methodEnd = text.indexOf(" ");
   if (methodEnd < 1 || !isMethod(text, methodEnd)) return;
@@ -96,7 +98,7 @@ function plainTarget(target: string): string {
     );
 }
 
-/** Whether the text begins with that many capitals: the methods of HTTP, and none of the bytes of TLS. */
+/** Whether the text begins with this many capitals. HTTP methods do; the bytes of TLS do not. */
 function isMethod(text: string, length: number): boolean {
   if (length > 20 || text.charCodeAt(0) === DASH) return false;
   for (let index = 0; index < length; index++) {

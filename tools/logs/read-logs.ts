@@ -5,16 +5,19 @@ import { TimeOrder } from "./time-order.ts";
 export interface ReadOptions {
   /** Paths of logs, `-` for standard input. */
   readonly files: readonly string[];
-  /** Gets each request, in the order of time but for those that are too late: see `TimeOrder`. It must copy what it keeps. */
+  /**
+   * Gets each request in order of time, except those that are too late: see `TimeOrder`. It must copy requests that it
+   * keeps.
+   */
   readonly take: (request: LoggedRequest) => void;
-  /** Awaited between pieces of a file, and at the end, for work that takes time. Default: none. */
+  /** Asynchronous work, awaited between pieces of a file and at the end. Default: none. */
   readonly between?: () => Promise<void>;
-  /** Ends the reading after the current piece. */
+  /** Stops reading after the current piece. */
   readonly signal?: AbortSignal;
   readonly progress?: (counts: ReadCounts, allBytes: number) => void;
 }
 
-/** Begins at this time, as the first line of the file says. */
+/** The time of the first line of the file. */
 interface Waiting {
   readonly path: string;
   readonly firstAt: number;
@@ -22,8 +25,8 @@ interface Waiting {
 
 /**
  * Reads logs in the order of time. Rotated files may be named in any order: each is opened when its first line is due,
- * and files that overlap, as those of several servers do, are merged. Lines that are out of order within a file are put
- * in order. No more is held than a piece of each open file, and the window in which that is done.
+ * and files that overlap, like those of several servers, are merged. Lines that are out of order within a file are put
+ * in order. Memory holds only a piece of each open file, and the window for ordering.
  */
 export async function readLogs({ files, take, between, signal, progress }: ReadOptions): Promise<ReadCounts> {
   const counts = noCounts();
@@ -45,7 +48,7 @@ export async function readLogs({ files, take, between, signal, progress }: ReadO
     opened.add(file);
     if (await advance(file, pause)) open.push(file);
   };
-  // Standard input may have nothing more to read for a long time.
+  // Standard input may be silent for a long time.
   const end = () => {
     for (const file of opened) file.close();
   };
@@ -61,7 +64,7 @@ export async function readLogs({ files, take, between, signal, progress }: ReadO
       }
       const until = Math.min(waiting[0]?.firstAt ?? Infinity, nextAfter(open, earliest));
       let hasMore = true;
-      // The file that is due is read on for as long as no other one is.
+      // The file that is due is read until another one is due.
       do {
         order.add(earliest.request);
         hasMore = earliest.next();
@@ -102,14 +105,14 @@ function nextAfter(open: readonly LogFile[], besides: LogFile): number {
 }
 
 async function inOrder(files: readonly string[]): Promise<Waiting[]> {
-  // One file, or standard input, is read as it comes.
+  // A single file, or standard input, is read as it comes.
   if (files.length === 1) return [{ path: files[0]!, firstAt: -Infinity }];
   const waiting: Waiting[] = [];
   for (const path of files) waiting.push({ path, firstAt: await firstTime(path) });
   return waiting.sort((a, b) => a.firstAt - b.firstAt);
 }
 
-/** The time of the first line that can be read; infinitely early if there is none. */
+/** The time of the first readable line; minus infinity if there is none. */
 async function firstTime(path: string): Promise<number> {
   if (path === STANDARD_INPUT) return -Infinity;
   const file = new LogFile(path, noCounts());

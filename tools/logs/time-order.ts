@@ -1,12 +1,15 @@
 import { LoggedRequest } from "./logged-request.ts";
 
-/** A window: a request waits until one came that is so many seconds later, or until more wait than this. */
+/**
+ * The window: a request waits until a request that is this many seconds later arrives, or until more than this many
+ * wait.
+ */
 export interface OrderWindow {
   readonly seconds: number;
   readonly maxHeld: number;
 }
 
-/** CloudFront and load balancers write a file every five minutes, nginx with a buffer seldom later. */
+/** CloudFront and load balancers write a file every five minutes, and nginx's buffers are rarely slower. */
 export const ORDER_WINDOW: OrderWindow = { seconds: 600, maxHeld: 100_000 };
 
 /** The requests of one second. */
@@ -16,36 +19,36 @@ interface Second {
 }
 
 /**
- * Puts requests in the order of time, as far as a window reaches. A request waits until one came that is later by the
- * window, or until too many wait. One that comes after its time is handed on at once, with the time that it was logged at:
- * whoever follows the time must not go back by it. Requests of the same time stay in the order in which they came.
+ * Puts requests in order of time within a window. A request waits until a request later by the window arrives, or until
+ * too many wait. A late request is handed on at once, with its logged time; a consumer that follows the time must not
+ * go back because of it. Requests of the same time keep their order.
  */
 export class TimeOrder {
-  /** Requests that are older than one before them, those that came too late for the window among them. */
+  /** Requests that are older than an earlier one, including those that came too late for the window. */
   outOfOrder = 0;
   /** Requests that came after a later one had been handed on. */
   late = 0;
   readonly #take: (request: LoggedRequest) => void;
   readonly #window: OrderWindow;
-  /** The seconds of the window, each in the place that its number has modulo their count. */
+  /** The seconds of the window, each at its number modulo their count. */
   readonly #seconds: readonly Second[];
-  /** Objects to be filled again. */
+  /** Objects for reuse. */
   readonly #spare: LoggedRequest[] = [];
   #held = 0;
-  /** The latest time that came, and the latest that was handed on: epoch milliseconds. */
+  /** The latest time that arrived, and the latest that was handed on: epoch milliseconds. */
   #newestAt = -Infinity;
   #handedOnAt = -Infinity;
-  /** The last second of which no request waits. */
+  /** The last second without waiting requests. */
   #doneTo = -Infinity;
 
-  /** `take` must copy what it keeps. */
+  /** `take` must copy requests that it keeps. */
   constructor(take: (request: LoggedRequest) => void, window: OrderWindow = ORDER_WINDOW) {
     this.#take = take;
     this.#window = window;
     this.#seconds = Array.from({ length: window.seconds + 1 }, () => ({ requests: [], isInOrder: true }));
   }
 
-  /** Takes in a request, and copies it. */
+  /** Adds a request, and copies it. */
   add(request: LoggedRequest): void {
     const second = Math.floor(request.at / 1000);
     if (request.at < this.#newestAt) this.outOfOrder++;
@@ -53,13 +56,13 @@ export class TimeOrder {
       this.#handOnTo(second - this.#window.seconds - 1);
       this.#newestAt = request.at;
     }
-    // Everything that waits is later than this.
+    // All waiting requests are later than this.
     if (second <= this.#doneTo) this.#handOn(request);
     else this.#hold(second, request);
     while (this.#held > this.#window.maxHeld) this.#handOnTo(this.#doneTo + 1);
   }
 
-  /** Hands on all that waits, because no more comes. */
+  /** Hands on all waiting requests, because no more will come. */
   end(): void {
     this.#handOnTo(Math.floor(this.#newestAt / 1000));
   }
@@ -72,7 +75,7 @@ export class TimeOrder {
     this.#held++;
   }
 
-  /** Hands on what waits of all seconds up to this one. */
+  /** Hands on the waiting requests of all seconds up to this one. */
   #handOnTo(last: number): void {
     for (let second = this.#doneTo + 1; second <= last && this.#held > 0; second++) this.#empty(this.#at(second));
     this.#doneTo = Math.max(this.#doneTo, last);

@@ -4,7 +4,7 @@ import type { RobotRules } from "./robots.ts";
 import type { SiteAddress } from "./site-address.ts";
 import { MAX_SITEMAP_BYTES, readSitemap, type Sitemap } from "./sitemap.ts";
 
-/** A document that was asked for. */
+/** A requested document. */
 export type SiteDocument = { readonly status: number; readonly body: Buffer | null } | { readonly failure: string };
 
 export interface PageSearch {
@@ -27,21 +27,21 @@ export interface FoundPages {
   readonly hasMore: boolean;
   /** How many pages robots.txt forbids. */
   readonly forbidden: number;
-  /** How many URLs were left out because they are of another host. */
+  /** How many URLs were left out because they belong to another host. */
   readonly elsewhere: Readonly<Record<string, number>>;
   /** Sitemaps of an index that could not be read, and why. */
   readonly unread: readonly string[];
-  /** URLs in sitemaps that are none. */
+  /** Entries of sitemaps that are not URLs. */
   readonly malformed: number;
 }
 
-/** The sitemaps that are read at most. One has up to 50,000 URLs. */
+/** The most sitemaps to read. A sitemap has up to 50,000 URLs. */
 const MAX_SITEMAPS = 200;
 
-/** The other hosts that are counted by name; all further ones are counted together. */
+/** How many other hosts are counted by name; all further ones are counted together. */
 const MAX_HOSTS = 20;
 
-/** Finds the pages to ask for. Throws a `CrawlError` for a place that is none, or that cannot be read. */
+/** Finds the pages to request. Throws a `CrawlError` for a place that is invalid or cannot be read. */
 export async function findPages(search: PageSearch): Promise<FoundPages> {
   const found = new PageList(search);
   if (search.places.length === 0) await found.addOwnSitemaps();
@@ -93,7 +93,7 @@ class PageList {
     this.#addPath(path);
   }
 
-  /** The sitemaps that robots.txt names, or else `/sitemap.xml`: all of them at the edge, under its own host. */
+  /** The sitemaps that robots.txt names, or else `/sitemap.xml`: all requested at the edge, under its own host. */
   async addOwnSitemaps(): Promise<void> {
     const { robots, site } = this.#search;
     const named = robots.sitemaps.flatMap((text) => URL.parse(text, site.edge.href) ?? []);
@@ -113,7 +113,7 @@ class PageList {
     this.#unread.push(...unread);
   }
 
-  /** A path that ends like a sitemap. What is not a sitemap is a page. */
+  /** A path that ends like a sitemap. If it is not a sitemap, it is a page. */
   async #addDocument(url: URL): Promise<void> {
     const sitemap = await this.#fetchSitemap(url);
     if (typeof sitemap === "object") return this.#addSitemap(sitemap, url);
@@ -167,7 +167,7 @@ class PageList {
     }
   }
 
-  /** A sitemap beside its index is asked for where the index was, any other one at the edge. */
+  /** A sitemap on its index's host is requested where the index was, any other one at the edge. */
   async #addFromIndex(url: URL, index: URL | null): Promise<void> {
     const path = this.#search.site.pathOf(url);
     if (path === null) return this.#countElsewhere(url);

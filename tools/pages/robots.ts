@@ -1,7 +1,7 @@
 import type parseRobots from "robots-parser";
 import robotsParser from "robots-parser";
 
-/** Its types are those of an ES module, while the package is a CommonJS one whose export is the function itself. */
+/** The package's types describe an ES module, but it is a CommonJS module whose export is the function itself. */
 const parse = robotsParser as unknown as typeof parseRobots.default;
 
 /** What a site's robots.txt says to this crawler. */
@@ -12,10 +12,10 @@ export interface RobotRules {
   readonly sitemaps: readonly string[];
 }
 
-/** The name by which a robots.txt speaks to this crawler. RFC 9309 §2.2.1 */
+/** The name of this crawler in a robots.txt. RFC 9309 §2.2.1 */
 export const PRODUCT_TOKEN = "tidemark";
 
-/** What is read of a robots.txt at most. RFC 9309 §2.5 asks for 500 KiB at least. */
+/** The most bytes of a robots.txt that are read. RFC 9309 §2.5 asks for at least 500 KiB. */
 export const MAX_ROBOTS_BYTES = 512 * 1024;
 
 /** Nothing is forbidden: there is no robots.txt. RFC 9309 §2.3.1.3. */

@@ -17,8 +17,8 @@ export class SiteAddress {
   }
 
   /**
-   * Path and query of a page of this site; `null` for any other URL. The edge's own host counts under its own scheme
-   * alone: a redirect from http to https leads elsewhere.
+   * Path and query of a page of this site; `null` for any other URL. The edge's own host counts only with its own
+   * scheme, because a redirect from http to https leads elsewhere.
    */
   pathOf(url: URL): string | null {
     if (!/^https?:$/.test(url.protocol) || !this.#hosts.has(url.host)) return null;
@@ -27,8 +27,8 @@ export class SiteAddress {
   }
 
   /**
-   * Takes the one host of a sitemap for the site's: a sitemap lists the pages of one host, which is another one where the
-   * edge is not reached under its public name. Only the first such host is taken.
+   * Treats a sitemap's host as the site's. A sitemap lists the pages of one host, which differs from the edge's if the
+   * edge is not reached under its public name. Only the first such host counts.
    */
   adopt(urls: readonly URL[]): void {
     const hosts = new Set(urls.map(({ host }) => host));

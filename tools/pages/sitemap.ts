@@ -13,13 +13,13 @@ export const MAX_SITEMAP_BYTES = 50 * 1024 * 1024;
 /** A URL in a sitemap is shorter than 2,048 characters; escapes make it longer. */
 const MAX_LOCATION = 8_192;
 
-/** Reads a sitemap, also one that is compressed with gzip. `null` for any other document. */
+/** Reads a sitemap, even one that is compressed with gzip. `null` for any other document. */
 export function readSitemap(bytes: Buffer): Sitemap | null {
   const text = textOf(bytes);
   if (text === null) return null;
   const [, prefix = "", name] = /^\uFEFF?\s*(?:<[?!][^>]*>\s*)*<(?:([\w.-]{1,64}):)?([\w.-]{1,64})/.exec(text) ?? [];
   if (name !== "urlset" && name !== "sitemapindex") return null;
-  // Images and videos have locations of their own, in other namespaces.
+  // Images and videos have their own locations, in other namespaces.
   const tag = prefix === "" ? "loc" : `${prefix.replaceAll(".", "\\.")}:loc`;
   const location = new RegExp(
     `<${tag}\\s*>(?:\\s*<!\\[CDATA\\[([^\\]]{0,${MAX_LOCATION}})\\]\\]>\\s*|([^<]{0,${MAX_LOCATION}}))</${tag}\\s*>`,

@@ -1,7 +1,7 @@
 import { type Clock, Fields, type Origin, type OriginAnswer, type OriginRequest } from "../../internal.ts";
 import { ZeroBody } from "./zero-body.ts";
 
-/** A request of the log that has a place of its own in memory. */
+/** A copy of a request from the log. */
 export interface ReplayedRequest {
   readonly at: number;
   readonly method: string;
@@ -28,7 +28,7 @@ export class LoggedOrigin implements Origin {
   #second = NaN;
   #date = "";
 
-  /** `cacheControl`: what it says with every page; `null` for nothing. */
+  /** `cacheControl`: its `Cache-Control` on every page; `null` for none. */
   constructor(url: string, clock: Clock, cacheControl: string | null) {
     this.url = url;
     this.#clock = clock;
@@ -38,7 +38,7 @@ export class LoggedOrigin implements Origin {
   async fetch({ method }: OriginRequest): Promise<OriginAnswer> {
     const { status, target, bytes } = this.current;
     const isPart = status === 206;
-    // The edge that has not stored a page fetches it, even if the visitor of the log had it.
+    // If the edge has not stored a page, it fetches it, even if the visitor in the log had it.
     const answered = status === 304 ? 200 : status;
     const length = this.#lengthOf(target, answered, bytes);
     const fields = new Fields([

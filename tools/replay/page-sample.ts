@@ -1,19 +1,21 @@
 import { hashKey, keyHash } from "../counting/key-hash.ts";
 import type { LoggedRequest } from "../logs/logged-request.ts";
 
-/** 95 of 100 samples are within so many standard errors: more than two, because a few paths have most of the misses. */
+/**
+ * 95 of 100 samples are within this many standard errors: more than two, because a few paths have most of the misses.
+ */
 const STANDARD_ERRORS = 3;
 
-/** A log of this size has about a million lines. The edge's own code plays 15,000 to 20,000 a second. */
+/** A log of this size has about a million lines. The edge's code replays 15,000 to 20,000 lines a second. */
 const MAX_LOG_BYTES = 200 * 1024 ** 2;
 
-/** A path with more requests is replayed from then on, in the sample or not. */
+/** A path with more requests is replayed from then on, even if it is not in the sample. */
 const OFTEN = 1_000;
 
-/** The most paths outside of the sample whose requests are counted. */
+/** The most paths outside the sample whose requests are counted. */
 const MAX_COUNTED = 500_000;
 
-/** One path in so many of logs of this size is played, so that a replay takes no more than about a minute. */
+/** The sampling rate for logs of this size, so that a replay takes at most about a minute. */
 export function oneInFor(logBytes: number): number {
   return Math.max(1, Math.ceil(logBytes / MAX_LOG_BYTES));
 }
@@ -21,13 +23,13 @@ export function oneInFor(logBytes: number): number {
 type Page = Pick<LoggedRequest, "host" | "target">;
 
 /**
- * The requests of a log that are replayed: those of one path in so many, by its hash, and of all paths that are asked for often.
- * Of a path that is taken all requests are, so that the edge stores and answers as it would.
+ * Chooses the requests of a log to replay: those of one path in n, by its hash, and of all popular paths. All requests
+ * of a chosen path are replayed, so that the edge stores and answers as it would with all traffic.
  */
 export class PageSample {
   readonly oneIn: number;
   readonly #often: number;
-  /** The requests of each path outside of the sample, until it is asked for often. */
+  /** The requests of each path outside the sample, until it is popular. */
   readonly #left = new Map<string, number>();
   /** Requests that are not replayed. */
   left = 0;
@@ -37,7 +39,7 @@ export class PageSample {
     this.#often = often;
   }
 
-  /** Whether a request is replayed. Its query does not matter: a config may make two of them one page. */
+  /** Whether a request is replayed. Its query does not matter, because a config may treat two queries as one page. */
   takes(page: Page): boolean {
     if (this.oneIn === 1) return true;
     const path = pathOf(page);
@@ -50,13 +52,13 @@ export class PageSample {
     return false;
   }
 
-  /** A count of what an edge makes of the requests that are replayed. */
+  /** The results of an edge for the replayed requests. */
   counted(): SampledMisses {
     return new SampledMisses(this, this.#left, this.#often);
   }
 }
 
-/** How many of all requests would have been misses. */
+/** The estimated number of misses among all requests. */
 export class SampledMisses {
   readonly #sample: PageSample;
   readonly #left: ReadonlyMap<string, number>;
@@ -70,7 +72,7 @@ export class SampledMisses {
     this.#often = often;
   }
 
-  /** What the edge made of a request that was replayed. */
+  /** Counts the result of a replayed request. */
   count(page: Page, isHit: boolean): void {
     if (this.#sample.oneIn === 1) return;
     this.#requests++;
@@ -82,9 +84,10 @@ export class SampledMisses {
   }
 
   /**
-   * The hit ratio of all requests, and how far it may be off in 95 of 100 samples. Misses are estimated, because no page has
-   * many of them in proportion to its visitors: each path that is asked for often counts for itself, and each other one of the
-   * sample for as many as were not taken (the estimator of Horvitz and Thompson, with its variance). `null` if all were taken.
+   * The hit ratio of all requests, and how far it may be off in 95 of 100 samples. Misses are estimated, because no
+   * page has many of them in proportion to its visitors: a popular path counts for itself, and every other path of the
+   * sample with the reciprocal of the sampling rate (the estimator of Horvitz and Thompson, with its variance). `null`
+   * if all were replayed.
    */
   get estimate(): { readonly hitRatio: number; readonly margin: number } | null {
     const { oneIn, left } = this.#sample;
@@ -94,7 +97,7 @@ export class SampledMisses {
     for (const [path, own] of this.#paths) {
       const before = this.#left.get(path) ?? 0;
       const isOften = before > 0 || own.requests > this.#often;
-      // What a path was asked for before it was replayed went as what came later.
+      // The requests before a path was replayed count like the later ones.
       misses += isOften ? own.misses * (1 + before / own.requests) : own.misses * oneIn;
       variance += isOften ? 0 : (oneIn - 1) * oneIn * own.misses ** 2;
     }

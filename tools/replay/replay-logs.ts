@@ -12,7 +12,7 @@ export interface ReplayOptions {
   readonly configs: readonly string[];
   readonly cacheControl: string | null;
   readonly memoryBytes: number | null;
-  /** Replays one path in so many; `null` for as many as `oneInFor` says. */
+  /** Replays one path in this many; `null`: as `oneInFor` chooses. */
   readonly oneIn: number | null;
   readonly signal?: AbortSignal;
   readonly progress?: (counts: ReadCounts, allBytes: number) => void;
@@ -25,21 +25,21 @@ export interface ReplayReport {
     readonly files: readonly string[];
     readonly lines: number;
     readonly broken: number;
-    /** Lines that are older than one before them, and those of them that came too late to be put in order. */
+    /** Lines that are older than an earlier one, and those of them that came too late to be put in order. */
     readonly outOfOrder: number;
     readonly late: number;
     readonly cutOff: readonly string[];
   };
-  /** Lines that tell of something else than HTTP. They are not replayed. */
+  /** Lines that are not about HTTP requests. They are not replayed. */
   readonly notHttp: number;
   readonly interrupted: boolean;
-  /** One path in so many was replayed, and each that is asked for often. */
+  /** One path in this many was replayed, and each popular one. */
   readonly oneIn: number;
   /** Requests that were not replayed. */
   readonly left: number;
   /**
-   * Of a sample, the hit ratio is estimated for all requests, and the counts are of those that were replayed. `margin`: how far
-   * the hit ratio may be off, in 95 of 100 samples. 0 if all were replayed.
+   * For a sample, the hit ratio is an estimate for all requests, and the counts cover only the replayed ones. `margin`:
+   * how far the hit ratio may be off, in 95 of 100 samples. 0 if all were replayed.
    */
   readonly edges: readonly (ReplayCounts & { readonly config: string | null; readonly margin: number })[];
 }
@@ -64,7 +64,7 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
   const memoryBytes = options.memoryBytes === null ? null : Math.ceil(options.memoryBytes / taken.oneIn);
   const sites: { readonly config: string | null; readonly site: Site }[] = [];
   for (const config of configs.length === 0 ? [null] : configs) {
-    // Any host is answered: the log says which the site has.
+    // Any host is answered, because the log has the site's hosts.
     const overrides = { ...(config === null && { origin: ORIGIN }), hosts: null };
     const { site } = await loadSite(config, overrides);
     sites.push({ config, site: compileSite(site, overrides) });
@@ -108,7 +108,7 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
   };
 }
 
-/** The size of all files, of packed ones as they are. */
+/** The size of all files as they are, compressed or not. */
 async function bytesOf(files: readonly string[]): Promise<number> {
   let bytes = 0;
   for (const file of files) bytes += await sizeOf(file);

@@ -12,9 +12,9 @@ import { ZeroBody, zeroBytes } from "./zero-body.ts";
 /** The most entries, so that a long log does not fill the memory: each takes about a kilobyte, without its body. */
 const MAX_ENTRIES = 500_000;
 
-/** A shared tier with room for everything. Of a body it remembers the length. */
+/** A shared tier with room for everything. It stores only the lengths of bodies. */
 export class ReplayTier implements SharedTier {
-  /** The entries that had to leave for want of room. */
+  /** The entries that were evicted. */
   evicted = 0;
   readonly #entries = new Map<string, { readonly head: StoredHead } | VariantMarker>();
   /** The lengths of the bodies that have a key of their own. */
@@ -50,7 +50,7 @@ export class ReplayTier implements SharedTier {
   }
 }
 
-/** Puts an entry behind all others. Returns whether the one that was put longest ago had to leave. */
+/** Puts an entry after all others. Returns whether the oldest one was evicted. */
 function putLast<Value>(map: Map<string, Value>, key: string, value: Value): boolean {
   const isKnown = map.delete(key);
   map.set(key, value);

@@ -21,9 +21,9 @@ export interface ReplaySettings {
   readonly site: Site;
   /** Epoch milliseconds. */
   readonly startAt: number;
-  /** What the origin says with every page; `null` for nothing. */
+  /** The origin's `Cache-Control` on every page; `null` for none. */
   readonly cacheControl: string | null;
-  /** The memory tier, with no tier behind it; `null` for that of the site, with room for everything behind it. */
+  /** The size of a memory tier without a tier behind it; `null` for the site's, with room for everything behind it. */
   readonly memoryBytes: number | null;
 }
 
@@ -41,7 +41,7 @@ export interface ReplayCounts {
   readonly originBytes: number;
   /** The bytes of all bodies that visitors got. */
   readonly bytes: number;
-  /** Entries that had to leave a tier with room for 500,000. */
+  /** Entries that were evicted from a tier with room for 500,000. */
   readonly evicted: number;
   /** Bugs of the edge. */
   readonly failures: number;
@@ -51,19 +51,19 @@ export interface ReplayCounts {
 const HOST = "www.example.com";
 
 /**
- * A lease that outlives every log: milliseconds. Only this isolate writes to its purge log, and its view has what it
- * writes at once, so that reading the log again every few seconds would take a third of the time and change no answer.
+ * A lease that outlasts every log: milliseconds. Only this isolate writes to its purge log, and its view has its own
+ * writes at once. Reading the log every few seconds would take a third of the time and change no answer.
  */
 const ONE_READ_MS = 100 * 365 * 24 * 3_600_000;
 
-/** Counts the bugs of the edge. The stats that an edge keeps of its traffic would take more than its answers. */
+/** Counts only the edge's bugs. Its full stats would take more time than its answers. */
 class FailuresAlone extends Counters {
   override report(event: EdgeEvent): void {
     if (event.kind === "failed") super.report(event);
   }
 }
 
-/** The edge itself, in this process, at the time of the log: the isolate that the worker runs, over tiers of its own. */
+/** The edge itself, in this process, at the time of the log: the worker's isolate, with its own tiers. */
 export class ReplayedEdge {
   readonly #clock: VirtualClock;
   readonly #origin: LoggedOrigin;
@@ -99,7 +99,7 @@ export class ReplayedEdge {
           list: async (before, limit) => sql.list(before, limit),
           find: async (seq) => sql.find(seq),
         },
-        // A piece of zeros is part of a larger one that stays, so that none is copied to be kept.
+        // A piece of zeros is part of a larger permanent one, so it is never copied.
         bodies: { ...nodeBodies, read: nodeBodies.readThrough },
         control: (...of) => startControl(...of, toWebRequest),
         fingerprint: async (text) => text,
@@ -110,7 +110,7 @@ export class ReplayedEdge {
   }
 
   /**
-   * Replays a request. Resolves with whether it was a hit, when it is answered and nothing goes on but what waits for time.
+   * Replays a request. Resolves with whether it was a hit, once it is answered and all other work only waits for time.
    */
   async play(request: ReplayedRequest): Promise<boolean> {
     this.#clock.goTo(request.at);
@@ -152,7 +152,7 @@ export class ReplayedEdge {
     work.then(done, done);
   }
 
-  /** Takes in the whole answer, as a visitor does. Returns its `X-Cache`. */
+  /** Reads the whole answer, like a visitor. Returns its `X-Cache`. */
   async #receive(answer: EdgeAnswer): Promise<string> {
     const name = (answer instanceof Response ? answer.headers : answer.fields).get("x-cache") ?? "edge";
     this.#answers.set(name, (this.#answers.get(name) ?? 0) + 1);
@@ -172,7 +172,7 @@ export class ReplayedEdge {
   }
 }
 
-/** Everything that can go on without time has gone on by then. */
+/** By then, all work that does not wait for time is done. */
 function macrotask(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

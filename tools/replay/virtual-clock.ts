@@ -5,7 +5,7 @@ interface Timer {
   readonly resolve: () => void;
 }
 
-/** The time of the log. It goes on when the next request is due, and then the timers are over that are due by then. */
+/** The time of the log. It advances when the next request is due, and fires the timers that are due by then. */
 export class VirtualClock implements Clock {
   #now: number;
   readonly #timers = new Set<Timer>();
@@ -25,7 +25,9 @@ export class VirtualClock implements Clock {
     return { over: promise, cancel: () => void this.#timers.delete(timer) };
   }
 
-  /** Goes on to an instant. An earlier one changes nothing: a log may be a little out of order, a clock may not. */
+  /**
+   * Advances to an instant. An earlier one changes nothing: a log may be slightly out of order, but a clock may not.
+   */
   goTo(at: number): void {
     if (at <= this.#now) return;
     this.#now = at;

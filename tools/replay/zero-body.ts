@@ -2,15 +2,15 @@ import type { NodeBody } from "../../internal.ts";
 
 const PIECE_BYTES = 8 * 1024 * 1024;
 
-/** The bytes of every body: a log knows how many there were, and not which. */
+/** The bytes of every body: a log has their number, not their content. */
 const zeros = new Uint8Array(PIECE_BYTES);
 
-/** A number of bytes, which take no memory; `null` if there are more than one piece holds. */
+/** This many bytes, without extra memory; `null` if there are more than one piece holds. */
 export function zeroBytes(count: number): Uint8Array<ArrayBuffer> | null {
   return count <= PIECE_BYTES ? zeros.subarray(0, count) : null;
 }
 
-/** A body of so many bytes. */
+/** A body of this many bytes. */
 export class ZeroBody implements NodeBody {
   readonly lengthBytes: number;
 

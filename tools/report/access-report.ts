@@ -3,17 +3,17 @@ import type { ParameterReport } from "../counting/parameters.ts";
 import type { SearchReport } from "../counting/search-counts.ts";
 import type { CostReport } from "./cost.ts";
 
-/** What a cache would do for a site, by the logs of a time without it. All counts of misses and hits are estimates. */
+/** What a cache would do for a site, by logs from a time without it. All counts of misses and hits are estimates. */
 export interface AccessReport {
   readonly version: 1;
-  /** The logs: how much of them was read, and what was wrong with them. */
+  /** The logs: how much of them was read, and their faults. */
   readonly logs: {
     readonly files: readonly string[];
     readonly lines: number;
     readonly broken: number;
     readonly examples: readonly { readonly file: string; readonly line: number; readonly text: string }[];
     readonly cutOff: readonly string[];
-    /** Lines that are older than one before them. */
+    /** Lines that are older than an earlier one. */
     readonly outOfOrder: number;
     /** Those of them that came too late to be put in order. */
     readonly late: number;
@@ -26,7 +26,7 @@ export interface AccessReport {
   readonly requests: Totals;
   /** Pages by their keys, with and without the rules for keys. */
   readonly keys: { readonly withRules: number; readonly withoutRules: number };
-  /** The lifetime that all that has none of its own is told for, in seconds. */
+  /** The lifetime in seconds that applies to all figures without their own. */
   readonly lifetimeSeconds: number;
   readonly prediction: Prediction;
   /** By lifetime, with memory for everything. */
@@ -36,17 +36,17 @@ export interface AccessReport {
   readonly routes: readonly RouteReport[];
   /** By hour of the day, UTC. */
   readonly hours: readonly { readonly hour: number; readonly requests: number; readonly misses: number }[];
-  /** The busiest hour, and what reaches the origin then. */
+  /** The busiest hour, and its requests that reach the origin. */
   readonly busiestHour: { readonly from: string; readonly requests: number; readonly misses: number } | null;
   readonly parameters: readonly ParameterReport[];
-  /** What visitors type, by the length of their queries; `null` if the log has no parameter of a search. */
+  /** Visitors' searches by the length of the query; `null` if the log has no search parameter. */
   readonly searches: SearchReport | null;
   /** The pages that are requested most often. */
   readonly warm: readonly { readonly url: string; readonly requests: number }[];
-  /** What a cache that wrote the log said itself; `null` if none did. */
+  /** The results that a cache wrote into the log; `null` if none did. */
   readonly loggedCache: { readonly requests: number; readonly hitRatio: number } | null;
   readonly cost: CostReport;
-  /** What a budget for the origin would have done to the misses. Absent if none was asked for. */
+  /** The effect of a budget for the origin on the misses. Absent if none was requested. */
   readonly budget?: BudgetReport;
   /** The site config that the prediction is for. */
   readonly config: string;
@@ -58,9 +58,9 @@ export interface Totals {
   readonly all: number;
   /** GET and HEAD. */
   readonly readable: number;
-  /** Neither: they always reach the origin. */
+  /** Neither GET nor HEAD: they always reach the origin. */
   readonly unsafe: number;
-  /** Lines that tell of something else than HTTP. */
+  /** Lines that are not about HTTP requests. */
   readonly notHttp: number;
   readonly bytes: number;
   readonly byCrawlers: number;
@@ -70,14 +70,17 @@ export interface Totals {
 export interface Prediction {
   /** The share of all requests that would not reach the origin. */
   readonly hitRatio: number;
-  /** It is within this of the ratio that a count of every page would give, in 95 of 100 logs; 0 if each was counted. */
+  /**
+   * The margin of the estimate: in 95 of 100 logs, a full count would give a ratio within it. 0 if every page was
+   * counted.
+   */
   readonly marginOfSampling: number;
-  /** The same without the rules for keys: each spelling of a query is a page of its own. */
+  /** The same without the rules for keys: each spelling of a query is a separate page. */
   readonly hitRatioWithoutKeyRules: number;
   readonly hits: number;
   readonly sparedBytes: number;
   readonly sparedPerHour: number;
-  /** Of the crawlers' requests alone. */
+  /** Only for crawlers' requests. */
   readonly crawlerHitRatio: number;
 }
 
@@ -87,6 +90,6 @@ export interface RouteReport {
   readonly share: number;
   readonly hitRatio: number;
   readonly bytes: number;
-  /** Set if the config leaves the route to the origin, with the reason. Its requests then count as misses. */
+  /** The reason why the config leaves the route to the origin, if it does. Its requests then count as misses. */
   readonly passBecause: string | null;
 }

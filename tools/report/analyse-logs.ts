@@ -10,11 +10,11 @@ export interface ReportOptions {
   /** Default: an hour. */
   readonly lifetimeSeconds?: number | undefined;
   /**
-   * The most requests at a time at the origin, with the queue that a site has by default; and how long each takes, in
-   * milliseconds, by default as long as the log says. Default: no limit is tried.
+   * The most requests at a time at the origin, with the default queue of a site, and how long each takes in
+   * milliseconds (default: as the log says). Default: no limit is simulated.
    */
   readonly limit?: { readonly concurrency: number; readonly originMs?: number | undefined } | undefined;
-  /** Ends the reading; the report is of what was read until then. */
+  /** Stops reading; the report covers the lines read so far. */
   readonly signal?: AbortSignal;
   readonly progress?: (counts: ReadCounts, allBytes: number) => void;
 }

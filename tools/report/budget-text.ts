@@ -3,7 +3,7 @@ import { DEFAULT_ORIGIN_MS } from "../counting/budget-trial.ts";
 import { percentOf } from "../words/words.ts";
 import type { BudgetReport } from "./access-report.ts";
 
-/** A share that says nothing of an address: the largest is then that of anybody. */
+/** A share so small that the address with the largest share is not worth naming. */
 const TOO_SMALL = 0.001;
 
 /** What a budget for the origin would have done, as a title and sentences. */

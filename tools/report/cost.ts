@@ -10,7 +10,7 @@ const PRICES = {
   freeRequestsPerDay: 100_000,
 } as const;
 
-/** An assumption, above what a hit takes. */
+/** An assumption, more than a hit takes. */
 const CPU_MS_PER_REQUEST = 1;
 
 /** The reads of the purge log by a busy PoP with the default lease, as docs/scale.md has them. */

@@ -5,14 +5,14 @@ import { orderNotes } from "../words/order-notes.ts";
 import { durationOf, percentOf, timeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 
-/** The sentences that the text and the page have in common. */
+/** The sentences that the text and the page share. */
 export interface Findings {
   /** What was read. */
   readonly subject: string;
   /** What a cache would do. */
   readonly headline: string;
   readonly details: readonly string[];
-  /** What the reader should know of the logs. */
+  /** Notes for the reader about the logs. */
   readonly warnings: readonly string[];
 }
 
@@ -88,7 +88,7 @@ function warningsOf({ logs, requests }: AccessReport): string[] {
   ];
 }
 
-/** What the prediction rests on, which a log cannot tell. */
+/** The assumptions of the prediction, which a log cannot show. */
 export const ASSUMPTIONS: readonly string[] = [
   "A log shows neither cookies nor Cache-Control. The prediction assumes the config below, and pages that are the same for every visitor. For other pages, set pass: true, so that they go to the origin.",
   "The cache begins empty, serves all visitors, and has one variant of each page.",

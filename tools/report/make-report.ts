@@ -7,7 +7,7 @@ import { siteText } from "./site-text.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Routes with less of the requests are told together. */
+/** Routes with a smaller share of the requests are listed together. */
 const MIN_ROUTE_SHARE = 0.005;
 const MAX_ROUTES = 12;
 const MAX_PARAMETERS = 20;
@@ -25,7 +25,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
   const durationMs = requests === 0 ? 0 : Math.max(analysis.lastAt - analysis.firstAt, 1000);
   const { stored, passed, routes } = sortRoutes(analysis);
   const passedPaths = new Set(routes.filter(({ passBecause }) => passBecause !== null).map(({ path }) => path));
-  // What the config leaves to the origin misses, whatever its lifetime.
+  // Requests that the config leaves to the origin are misses under every lifetime.
   const hitsAt = (index: number) => stored.requests - stored.misses[index]!;
   const hits = hitsAt(chosen);
   const ratio = (count: number) => (requests === 0 ? 0 : Math.min(1, Math.max(0, count / requests)));
@@ -38,7 +38,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
   const prediction: Prediction = {
     hitRatio: ratio(hits),
     marginOfSampling: ratio(1.96 * analysis.pages.standardError),
-    // The rules only join spellings, so that a sample in which they cost hits is off by that much.
+    // The rules only join spellings. If they cost hits in a sample, the sample is off by that much.
     hitRatioWithoutKeyRules: Math.min(
       ratio(hits),
       ratio(requests - uncountedRequests(analysis) - analysis.spellingMisses - passedHits),
@@ -100,7 +100,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
   };
 }
 
-/** The requests that are for no page that could be stored. */
+/** The requests that are not for a storable page. */
 function uncountedRequests({ unsafe, notHttp, refused }: TrafficAnalysis): number {
   return unsafe + notHttp + refused;
 }
@@ -108,7 +108,7 @@ function uncountedRequests({ unsafe, notHttp, refused }: TrafficAnalysis): numbe
 interface SortedRoutes {
   readonly stored: RouteCounts;
   readonly passed: RouteCounts;
-  /** The largest routes, and all that are left to the origin. */
+  /** The largest routes, and all routes that are left to the origin. */
   readonly routes: readonly RouteReport[];
 }
 

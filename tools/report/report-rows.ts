@@ -31,7 +31,7 @@ export function searchRows({ cutOffs }: NonNullable<AccessReport["searches"]>): 
   ]);
 }
 
-/** The name of a parameter, its requests, those that were compared, the share of equal sizes, and what follows. */
+/** The name of a parameter, its requests, the compared ones, the share of equal sizes, and the conclusion. */
 export function parameterRows({ parameters }: AccessReport, none: string): string[][] {
   return parameters.map(({ name, requests, compared, same, verdict }) => [
     name,

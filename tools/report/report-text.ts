@@ -8,7 +8,7 @@ import { budgetText } from "./budget-text.ts";
 import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
 import { parameterRows, routeRows, searchRows } from "./report-rows.ts";
 
-/** The rows of a table that are shown. The JSON and the page have more. */
+/** The most rows of a table. The JSON and the page have more. */
 const MAX_ROWS = 10;
 
 /** The report for a terminal. */

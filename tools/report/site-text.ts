@@ -69,7 +69,7 @@ function percent(share: number): string {
   return `${Math.round(share * 100)} %`;
 }
 
-/** A path as a URLPattern: its characters that have a meaning there are escaped. */
+/** A path as a URLPattern, with its special characters escaped. */
 function patternOf(path: string): string {
   return path.replace(/[:*?+(){}\\]/g, "\\$&");
 }

@@ -3,7 +3,7 @@ import { type CacheAnswer, cacheAnswer } from "./cache-answer.ts";
 import type { HttpAnswer, HttpClient, NoAnswer } from "./http-client.ts";
 import type { Pace } from "./pace.ts";
 
-/** What came of asking for one page. */
+/** The result of requesting one page. */
 export type PageAnswer =
   | {
       readonly kind: "answered";
@@ -13,7 +13,7 @@ export type PageAnswer =
       readonly cache: CacheAnswer;
       /** How many redirects led to this answer. */
       readonly redirects: number;
-      /** Where it redirects to, if that is no page of this site; `null` otherwise. */
+      /** Where it redirects to, if that is not a page of this site; `null` otherwise. */
       readonly elsewhere: string | null;
     }
   | {
@@ -21,7 +21,7 @@ export type PageAnswer =
       readonly because: string;
       /** Whether nothing answered. */
       readonly isSilent: boolean;
-      /** Whether the site wants to be left alone for longer than the crawl waits. */
+      /** Whether the site's Retry-After is longer than the crawl waits. */
       readonly endsCrawl: boolean;
     };
 
@@ -29,16 +29,16 @@ export interface AskPage {
   readonly client: HttpClient;
   readonly pace: Pace;
   readonly signal: AbortSignal;
-  /** Where the path is asked for. */
+  /** Where the path is requested. */
   readonly base: URL;
   readonly fields?: Readonly<Record<string, string>>;
-  /** The path of a redirect's target if it is a page of this site that may be asked for; `null` otherwise. */
+  /** The path of a redirect's target, if it is a page of this site that may be requested; `null` otherwise. */
   readonly follow: (target: URL) => string | null;
 }
 
 const MAX_REDIRECTS = 5;
 
-/** How often a request is sent that is told to come back later. */
+/** How often a request is sent if the answer asks to retry later. */
 const MAX_ATTEMPTS = 3;
 
 /** The longest that a crawl waits because of `Retry-After`. */
@@ -47,7 +47,7 @@ const MAX_PAUSE_MS = 120_000;
 /** The pause after a 429 that does not say how long to wait. */
 const USUAL_PAUSE_MS = 5_000;
 
-/** Asks for a page, and for the page that its redirects lead to. */
+/** Requests a page, and the target of its redirects. */
 export async function askPage(path: string, { follow, ...asking }: AskPage): Promise<PageAnswer> {
   let url = new URL(asking.base.origin + path);
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {

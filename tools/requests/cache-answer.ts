@@ -1,10 +1,10 @@
 import { type InnerList, type Item, isInnerList, parseList } from "structured-headers";
 
-/** What an answer says of the caches that it came through. */
+/** What an answer says about the caches that it came through. */
 export interface CacheAnswer {
-  /** Whether the nearest cache answered without asking the origin first; `null` if no field tells. */
+  /** Whether the nearest cache answered without asking the origin first; `null` if no field says. */
   readonly isHit: boolean | null;
-  /** Its own word for that: `HIT`, `EXPIRED`, `fwd=uri-miss`; `null` if no field tells. */
+  /** Its own word for that: `HIT`, `EXPIRED`, `fwd=uri-miss`; `null` if no field says. */
   readonly word: string | null;
   /** Whether it says that it stored the answer; `null` if it does not say. */
   readonly isStored: boolean | null;
@@ -15,13 +15,15 @@ export interface CacheAnswer {
 /** Gives a field by its name in lower case. */
 type Field = (name: string) => string | null;
 
-/** Fields with one word a cache. Where several caches write into one, the last word is that of the nearest. */
+/** Fields with one word for each cache. If several caches write into one, the last word is that of the nearest. */
 const WORD_FIELDS = ["x-cache", "cf-cache-status", "x-vercel-cache", "x-cache-status", "x-proxy-cache"];
 
-/** An answer from store that waited for nothing but is not called a hit. */
+/** A stored answer that waited for nothing but is not called a hit. */
 const ALSO_HITS: ReadonlySet<string> = new Set(["UPDATING", "STALE", "PRERENDER"]);
 
-/** Reads the fields of Tidemark, and those by which other caches tell the same. `Age` counts if there is nothing else. */
+/**
+ * Reads Tidemark's fields, and those with the same meaning from other caches. `Age` counts if there is nothing else.
+ */
 export function cacheAnswer(field: Field): CacheAnswer {
   const status = nearestCacheStatus(field("cache-status"));
   const stored = { isStored: status?.isStored ?? null, detail: status?.detail ?? null };
@@ -82,7 +84,7 @@ function nearestCacheStatus(field: string | null): CacheStatus | null {
   return {
     isHit,
     word: isHit ? "hit" : `fwd=${forwarded}`,
-    // Without `stored` a cache says nothing of it, but ours does: it writes the parameter whenever it stores an answer.
+    // Other caches may store without the parameter `stored`; ours writes it whenever it stores an answer.
     isStored: parameters.get("stored") === true ? true : String(name) === "tidemark" && !isHit ? false : null,
     detail: detail === undefined ? null : String(detail),
   };

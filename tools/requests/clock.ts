@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The time that a crawl measures and waits by. */
+/** The clock with which a crawl measures and waits. */
 export interface CrawlClock {
-  /** Milliseconds since some moment. */
+  /** Milliseconds since a fixed moment. */
   now(): number;
   /**
-   * Resolves after so many milliseconds, or when the signal ends the wait. A wait of more than an hour ends early. Never
-   * rejects.
+   * Resolves after this many milliseconds, or when the signal ends the wait. A wait of more than an hour ends early.
+   * Never rejects.
    */
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Far below the longest time of a timer, beyond which Node does not wait at all. */
+/** Far below the longest time of a timer; beyond that, Node does not wait at all. */
 const LONGEST_WAIT_MS = 3_600_000;
 
 export const SYSTEM_CLOCK: CrawlClock = {

@@ -1,7 +1,7 @@
-/** A crawl that cannot begin. The message says all that its caller needs. */
+/** A crawl that cannot begin. The message says everything that its caller needs. */
 export class CrawlError extends Error {
   override readonly name = "CrawlError";
-  /** Whether the call is wrong, the site does not want it, or nothing answers there. */
+  /** Whether the call is wrong, the site forbids it, or nothing answers there. */
   readonly kind: "usage" | "refused" | "unreachable";
 
   constructor(kind: CrawlError["kind"], message: string) {

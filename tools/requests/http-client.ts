@@ -19,7 +19,7 @@ export interface HttpAnswer {
 export interface NoAnswer {
   readonly kind: "failed";
   readonly because: string;
-  /** Whether no byte of an answer has come. */
+  /** Whether no byte of an answer has arrived. */
   readonly isSilent: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface HttpClientOptions {
   readonly clock: CrawlClock;
   /** The connections to one place. */
   readonly connections: number;
-  /** For an answer with its body, and a new connection if it needs one: milliseconds. */
+  /** The time for an answer with its body, including a new connection if one is needed: milliseconds. */
   readonly timeoutMs: number;
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -36,14 +36,14 @@ export interface GetOptions {
   readonly signal: AbortSignal;
   /** Replaces fields of the client. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** Keeps a body of up to so many bytes. Default 0: it is read and forgotten. */
+  /** Keeps a body of up to this many bytes. Default 0: it is read and discarded. */
   readonly keepBytes?: number;
 }
 
 /** How often a request is sent again because its kept connection had just been closed. */
 const MAX_RESENDS = 2;
 
-/** Sends GET requests over kept connections, follows nothing, and measures each. */
+/** Sends GET requests over kept connections, follows no redirects, and measures each request. */
 export class HttpClient {
   readonly #options: HttpClientOptions;
   readonly #pools = new Map<string, Pool>();
@@ -94,7 +94,7 @@ export class HttpClient {
     const pool = new Pool(origin, {
       connections,
       connect: { timeout: timeoutMs },
-      headersTimeout: 0, // the time out of the whole request counts
+      headersTimeout: 0, // the timeout of the whole request applies
       bodyTimeout: 0,
     });
     this.#pools.set(origin, pool);

@@ -10,7 +10,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "its certificate has expired",
 };
 
-/** Why a request had no answer; `null` for an error that is not among the usual ones. */
+/** Why a request had no answer; `null` for an unusual error. */
 export function networkErrorText(error: Error): string | null {
   return TEXTS[(error as NodeJS.ErrnoException).code ?? ""] ?? null;
 }

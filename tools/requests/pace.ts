@@ -1,6 +1,6 @@
 import type { CrawlClock } from "./clock.ts";
 
-/** When the next request may begin: one every `intervalMs`, and none while the site wants to be left alone. */
+/** When the next request may begin: one every `intervalMs`, and none during the site's Retry-After. */
 export class Pace {
   readonly #clock: CrawlClock;
   readonly #intervalMs: number;
@@ -23,7 +23,7 @@ export class Pace {
     }
   }
 
-  /** Lets no request begin for so long. */
+  /** Prevents requests from beginning for this long. */
   pauseFor(ms: number): void {
     this.#nextAt = Math.max(this.#nextAt, this.#clock.now() + ms);
   }

@@ -2,7 +2,7 @@ import { counted, whole } from "../../internal.ts";
 import { ORDER_WINDOW } from "../logs/time-order.ts";
 import { percentOf } from "./words.ts";
 
-/** How much of a log was out of order, and what became of it. Nothing if it was in order. */
+/** How much of a log was out of order, and whether it could be ordered. Empty if it was in order. */
 export function orderNotes(logs: {
   readonly lines: number;
   readonly outOfOrder: number;

@@ -1,6 +1,6 @@
 import { counted, whole } from "../../internal.ts";
 
-/** `71.0 %`: always with a tenth, so that the numbers of a column stand below each other. */
+/** `71.0 %`: always with a tenth, so that the numbers in a column line up. */
 export function percentOf(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }

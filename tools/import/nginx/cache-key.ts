@@ -10,23 +10,23 @@ export interface ImportedKey {
   readonly key: Key;
   readonly bypassedCookies: readonly string[];
   readonly from: readonly Source[];
-  /** The parts that a route cannot key by. Pages that they tell apart must not be stored under one key. */
+  /** The parts that a route cannot key by. Pages that differ in them must not be stored under one key. */
   readonly unknown: readonly string[];
-  /** The cookies whose values made entries of their own, without a bound. */
+  /** The cookies whose values made separate entries, without a bound. */
   readonly unboundedCookies: readonly string[];
-  /** What is chosen by other means than nginx's map: `device`, `languages`. */
+  /** Choices that are made differently from nginx's map: `device`, `languages`. */
   readonly approximate: readonly string[];
   readonly leavesOutHost: boolean;
-  /** GET and HEAD have entries of their own. */
+  /** GET and HEAD have separate entries. */
   readonly splitsMethods: boolean;
-  /** The query is not part of the key, or only these parameters of it are. */
+  /** The query is not part of the key, or only these parameters are. */
   readonly onlyParameters: readonly string[] | null;
 }
 
 /** nginx's own key. */
 const DEFAULT_KEY = "$scheme$proxy_host$request_uri";
 
-/** Variables that say what the edge's key has anyway. */
+/** Variables whose values are in the edge's key anyway. */
 const IN_EVERY_KEY =
   /^(?:scheme|https|proxy_host|proxy_port|server_port|server_name|host|http_host|request_method|http_accept_encoding|uwsgi_host|slice_range)$/;
 const PATH_AND_QUERY = /^(?:request_uri)$/;
@@ -98,7 +98,7 @@ export function importKey(text: string | null, maps: Maps, assignments: readonly
   };
 }
 
-/** Whether a variable has one of a few values, by `User-Agent` alone. */
+/** Whether a variable has one of a few values, chosen only by `User-Agent`. */
 function isOfDevices(assignments: readonly Assignment[]): boolean {
   return (
     assignments.length > 0 &&

@@ -2,8 +2,8 @@ import type { Aspect, Difference } from "../imported-site.ts";
 import type { Directive } from "./files/directives.ts";
 
 /**
- * How a directive reaches the locations below the block that it stands in. `replaces`: a block that has it, or another of its
- * group, has nothing of the outer blocks' (nginx's arrays, and single values). `own`: it counts in its own block alone.
+ * How locations inherit a directive from the block around them. `replaces`: a block that has it, or another of its
+ * group, inherits none from outer blocks (nginx's arrays, and single values). `own`: it applies only in its own block.
  */
 type Inheritance = "replaces" | "own";
 
@@ -11,8 +11,8 @@ type Inheritance = "replaces" | "own";
 type Phase = "setup" | "rewrite" | "preaccess" | "access" | "precontent" | "content" | "cache" | "output" | "log";
 
 /**
- * `read`: the import carries it over, or says in its own words what it could not. `harmless`: it decides neither who gets an
- * answer nor what is stored. `passes`: a location in which it applies stores nothing.
+ * `read`: the import carries it over, or says itself what it could not. `harmless`: it affects neither access nor
+ * storing. `passes`: a location in which it applies stores nothing.
  */
 type Effect = "read" | "harmless" | "passes";
 
@@ -22,9 +22,9 @@ export interface DirectiveRow {
   readonly inherits: Inheritance;
   readonly phase: Phase;
   readonly effect: Effect;
-  /** The directives that replace each other, where that is not the name alone. */
+  /** The directives that replace each other, if they have different names. */
   readonly group?: string;
-  /** What its owner has to know; `null` for nothing. */
+  /** A note for the owner; `null` for none. */
   readonly note: Note | null;
 }
 
@@ -53,8 +53,8 @@ type Line = readonly [
 ];
 
 /**
- * Every directive that the import knows. `*` stands for any ending, and `X_` for `proxy_`, `fastcgi_`, `uwsgi_` and `scgi_`.
- * A directive that is not here makes its location pass, and those of all blocks within the block that it stands in.
+ * Every directive that the import knows. `*` stands for any ending, and `X_` for `proxy_`, `fastcgi_`, `uwsgi_` and
+ * `scgi_`. A directive that is not in this table makes its location pass, and all locations within its block.
  */
 const TABLE: readonly Line[] = [
   // Blocks, and what the import reads.
@@ -105,7 +105,7 @@ const TABLE: readonly Line[] = [
   ["add_header expires", "replaces", "output", "read"],
   ["client_max_body_size real_ip_recursive", "replaces", "setup", "read"],
 
-  // Who may have an answer. The handlers of all modules run on every request, before the cache is asked.
+  // Access. The handlers of all modules run on every request, before the cache is asked.
   ["allow deny", "replaces", "access", "passes", access(TO_ORIGIN), "allow deny"],
   ["satisfy", "replaces", "access", "passes", access(TO_ORIGIN)],
   ["auth_basic_user_file auth_delay", "replaces", "access", "harmless"],
@@ -132,7 +132,7 @@ const TABLE: readonly Line[] = [
   ["limit_except", "own", "access", "read", access(TO_ORIGIN)],
   ["limit_req limit_conn", "replaces", "preaccess", "harmless", RATE],
 
-  // What runs in place of a fetch, or changes it.
+  // Directives that replace a fetch, or change it.
   ["root alias", "replaces", "content", "harmless", dropped(FILES, "answer", "stored")],
   ["index autoindex", "replaces", "content", "harmless", dropped(FILES)],
   [
@@ -226,7 +226,7 @@ const TABLE: readonly Line[] = [
   ],
   ["X_pass_header X_modifier1 X_modifier2 X_cache_lock_* X_cache_path", "replaces", "content", "harmless"],
 
-  // What runs behind the cache, on each answer by itself.
+  // Directives that run after the cache, on each answer.
   ["gzip brotli zstd", "replaces", "output", "harmless", COMPRESSION],
   ["gzip_* gunzip* brotli_* zstd_*", "replaces", "output", "harmless"],
   [
@@ -256,7 +256,8 @@ const TABLE: readonly Line[] = [
 
   ["log_by_lua* body_filter_by_lua*", "replaces", "log", "harmless", dropped("Code is not carried over.")],
 
-  // What is set up before requests come, or only defines a variable. Where a decision reads such a variable, that decides.
+  // Directives for the set-up, or that only define a variable. If a decision reads such a variable, that decision
+  // counts.
   [
     "user pid worker_* daemon events env lock_file thread_pool pcre_jit master_process timer_resolution load_module",
     "replaces",
@@ -355,19 +356,19 @@ const BEGINNINGS = [...ROWS.keys()]
   .map((name) => name.slice(0, -1))
   .sort((a, b) => b.length - a.length);
 
-/** Directives that say nothing any more where their value is `off`. */
+/** Directives that have no effect with the value `off`. */
 const SWITCHED_OFF =
   /^(?:gzip|brotli|zstd|auth_basic|auth_request|autoindex|\w+_redirect|modsecurity|slice|mirror|\w+_intercept_errors)$/;
 
 const CODE = /_by_lua|^js_|^perl|^lua_/;
 
-/** The row of a directive; `null` for one that the table does not know. */
+/** The row of a directive; `null` if it is not in the table. */
 export function rowOf({ name }: Pick<Directive, "name">): DirectiveRow | null {
   const beginning = ROWS.has(name) ? undefined : BEGINNINGS.find((each) => name.startsWith(each));
   return ROWS.get(beginning === undefined ? name : `${beginning}*`) ?? null;
 }
 
-/** Whether a directive keeps its location, and those within, from storing. */
+/** Whether a directive prevents storing in its location and in those within. */
 export function forbidsStoring(directive: Directive): boolean {
   const row = rowOf(directive);
   if (isOff(directive)) return false;
@@ -375,7 +376,7 @@ export function forbidsStoring(directive: Directive): boolean {
   return row === null || row.effect === "passes";
 }
 
-/** Whether the first rule for addresses in a block lets all in, so that no other is asked. */
+/** Whether the first rule for addresses in a block allows all, so that no other rule applies. */
 export function letsAllIn(block: readonly Directive[]): boolean {
   const first = block.find(isOfAddresses);
   return first?.name === "allow" && first.args[0] === "all";
@@ -391,7 +392,7 @@ function isOff({ name, args }: Directive): boolean {
   return (args[0] === "off" && SWITCHED_OFF.test(name)) || isZero || (/_pass_request_/.test(name) && args[0] === "on");
 }
 
-/** What the owner has to know of a directive; `null` for one that the import reads or that changes no answers. */
+/** The owner's note about a directive; `null` for one that the import reads or that changes no answers. */
 export function noteOn(directive: Directive): Note | null {
   const row = rowOf(directive);
   if (isOff(directive)) return null;

@@ -11,13 +11,13 @@ export interface ImportedFields {
   readonly differences: readonly Difference[];
 }
 
-/** A location with the routes that it became. */
+/** A location with its routes. */
 export interface RoutedLocation {
   readonly location: Location;
   readonly routes: readonly string[];
 }
 
-/** Values of `proxy_set_header` for which the edge sends the same by itself. */
+/** Values of `proxy_set_header` that the edge sends anyway. */
 const SENT_ANYWAY: Readonly<Record<string, RegExp>> = {
   host: /^\$proxy_host$/,
   "x-forwarded-host": /^\$(?:host|http_host|server_name)$/,
@@ -29,7 +29,7 @@ const SENT_ANYWAY: Readonly<Record<string, RegExp>> = {
   te: /^/,
 };
 
-/** What `proxy_set_header` sends to the origin, as far as the edge does. */
+/** The fields that `proxy_set_header` sends to the origin, as far as the edge can send them. */
 export function importOriginFields(routed: readonly RoutedLocation[]): ImportedFields {
   const proxied = routed.filter(({ location }) => handlerOf(location).kind === "upstream");
   const settings: Settings[] = [];
@@ -123,7 +123,7 @@ function whyNotSent(field: string, value: string, isFixed: boolean): string {
   return `The edge cannot send the origin a variable like ${value}.`;
 }
 
-/** What `add_header` and `expires` add to answers. The edge adds its own fields and no others. */
+/** The fields that `add_header` and `expires` add to answers. The edge adds only its own fields. */
 export function answerFieldDifferences(routed: readonly RoutedLocation[]): readonly Difference[] {
   const differences: Difference[] = [];
   for (const { line, routes } of groupedByLine(routed, (location) => inForce(location.answeredBy, "add_header"))) {

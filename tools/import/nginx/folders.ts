@@ -11,8 +11,8 @@ interface Folders {
 }
 
 /**
- * The folders of a location whose index another location gets, if nginx has the folder and that location does not store as this
- * one does: `try_files $uri $uri/` finds the folder, and nginx goes on with `/blog/index.php` instead of `/blog/`.
+ * The folders of a location whose index another location answers, if that location stores by other rules: `try_files
+ * $uri $uri/` finds the folder, and nginx continues with `/blog/index.php` instead of `/blog/`.
  */
 export function passedFolders(
   location: Location,
@@ -36,14 +36,14 @@ export function passedFolders(
   };
 }
 
-/** The index is a file that all visitors get, as other files of nginx. */
+/** The index is a file that all visitors get, like nginx's other files. */
 function answersWithFile(location: Location, facts: ServerFacts): boolean {
   return (
     handlerOf(location).kind === "itself" && location.lostAt === null && conditionsOn(location, facts).length === 0
   );
 }
 
-/** What decides who gets what from the store, as a text. */
+/** The rules by which a location stores and answers, as a text for comparison. */
 function storing({ rules, passed }: ImportedLocation): string {
   const paths = passed.map(({ regex, ignoreCase }) => `${regex} ${ignoreCase}`);
   return JSON.stringify([rules, paths], (_, value) => (value instanceof RegExp ? String(value) : value));

@@ -6,7 +6,7 @@ import type { Location } from "./locations.ts";
 const FAMILIES = ["proxy", "uwsgi", "fastcgi", "scgi"] as const;
 export type Family = (typeof FAMILIES)[number];
 
-/** What answers the requests of a location. */
+/** The module that answers a location's requests. */
 export type Handler =
   | { readonly kind: "upstream"; readonly family: Family; readonly pass: Directive }
   | { readonly kind: "itself" };

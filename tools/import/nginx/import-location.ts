@@ -19,12 +19,12 @@ export interface ImportedLocation {
   readonly passed: readonly PassedPaths[];
   /** The differences; `routes` says which routes a difference is about. */
   readonly differences: readonly Difference[];
-  /** The lines for which nothing is stored, though nginx has a cache here. */
+  /** The lines because of which nothing is stored, although nginx has a cache here. */
   readonly because: readonly string[];
 }
 
 interface LocationFacts extends ServerFacts {
-  /** The routes that the location becomes. The list may grow while the import goes on. */
+  /** The location's routes. The list may grow during the import. */
   readonly routes: readonly string[];
   readonly inactiveSeconds: (zone: string) => number;
 }

@@ -12,23 +12,23 @@ import { importRoutes } from "./routes.ts";
 import { importOrigin } from "./upstreams.ts";
 
 export interface ImportOptions {
-  /** The address of the site, where it is not the file's. */
+  /** The address of the site, if it is not the one in the file. */
   readonly origin: string | null;
-  /** The public host, where it is not the file's. */
+  /** The public host, if it is not the one in the file. */
   readonly host: string | null;
-  /** The `server_name` of the server to import, where several have a cache. */
+  /** The `server_name` of the server to import, if several have a cache. */
   readonly server: string | null;
-  /** The folder that stands for `/` in includes; `null` for `/` itself. */
+  /** The folder to use as `/` in includes; `null` for `/` itself. */
   readonly root: string | null;
 }
 
-/** How long nginx keeps what nobody asks for, if `proxy_cache_path` does not say. */
+/** How long nginx keeps pages without requests, if `proxy_cache_path` does not say. */
 const DEFAULT_INACTIVE_SECONDS = 600;
 
 /** Reads a configuration of nginx as a site. Throws `ImportError`. */
 export function importNginx(file: string, options: ImportOptions): ImportedSite {
   const { directives, files } = readNginxFiles(file, options.root);
-  // A file of sites-enabled has servers without the block around them.
+  // A file from sites-enabled has servers without the `http` block around them.
   const http = directives.some(({ name }) => name === "http")
     ? directives.flatMap(({ name, block }) => (name === "http" ? (block ?? []) : []))
     : directives;
@@ -135,7 +135,7 @@ function inactiveSeconds(http: readonly Directive[], zone: string): number {
   return text === undefined ? DEFAULT_INACTIVE_SECONDS : secondsOf(text, path!.source);
 }
 
-/** nginx itself redirects `/shop` to `/shop/` where a location `/shop/` goes to an upstream. */
+/** nginx itself redirects `/shop` to `/shop/` if a location `/shop/` goes to an upstream. */
 function slashRedirects(routed: readonly RoutedLocation[]): readonly Difference[] {
   const exact = new Set(routed.flatMap(({ location }) => (location.kind === "exact" ? [location.text] : [])));
   return routed.flatMap(({ location }) => {

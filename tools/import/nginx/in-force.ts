@@ -4,7 +4,7 @@ import type { Directive } from "./files/directives.ts";
 /** The blocks that a location inherits from, its own first. */
 export type Levels = readonly (readonly Directive[])[];
 
-/** The directives of this name that are in force: those of the innermost block that has any. */
+/** The directives of this name that apply: those of the innermost block that has any. */
 export function inForce(levels: Levels, name: string): readonly Directive[] {
   for (const level of levels) {
     const found = level.filter((directive) => directive.name === name);
@@ -14,8 +14,8 @@ export function inForce(levels: Levels, name: string): readonly Directive[] {
 }
 
 /**
- * All directives that apply in a block, by nginx's inheritance. One that the table does not know applies in all blocks within
- * its own.
+ * All directives that apply in a block, by nginx's inheritance. An unknown directive applies in all blocks within its
+ * own.
  */
 export function allInForce(levels: Levels): readonly Directive[] {
   const replaced = new Set<string>();

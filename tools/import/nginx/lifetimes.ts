@@ -8,14 +8,14 @@ export interface ImportedLifetimes {
   readonly lifetimes: Lifetimes;
   /** The statuses of `any` that the edge never stores. */
   readonly leftOutStatuses: readonly number[];
-  /** True if nginx does not read the origin's lifetimes and the site still does. */
+  /** True if nginx ignores the origin's lifetimes but the site uses them. */
   readonly readsOrigins: boolean;
 }
 
-/** The statuses that nginx stores where the line names none. */
+/** The statuses that nginx stores if the line names none. */
 const WITHOUT_STATUS = [200, 301, 302];
 
-/** What `any` stands for: every status that an origin sends and the edge may store. */
+/** The meaning of `any`: every status that an origin sends and the edge may store. */
 const ANY = [
   200, 203, 204, 300, 301, 302, 303, 307, 308, 400, 402, 403, 404, 405, 409, 410, 411, 413, 414, 415, 422, 500, 501,
   502, 503, 504,
@@ -24,7 +24,7 @@ const ANY = [
 /** Statuses that the edge never stores. A test compares them with the rule, which `setup` may not import. */
 const NEVER_STORED = [206, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511];
 
-/** The statuses to which a single `ttl` of a route applies. A test compares them with the rule, too. */
+/** The statuses to which a single `ttl` of a route applies. A test also compares them with the rule. */
 const OBEYS_TTL = [200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410];
 
 /** The lines of `proxy_cache_valid` as lifetimes of a route. Throws an `ImportError` for a time that nginx does not know. */

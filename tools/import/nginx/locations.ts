@@ -13,38 +13,38 @@ export interface Location {
   /** The blocks that it inherits from, its own first. */
   readonly levels: Levels;
   /**
-   * The blocks that answer, innermost first: its own, or those of the location that `try_files`, or a `rewrite` of every
-   * path, leads to.
+   * The blocks that answer, innermost first: its own, or those of the location to which `try_files`, or a `rewrite` of
+   * every path, leads.
    */
   readonly answeredBy: Levels;
   /** The blocks of each location on that way, its own first. */
   readonly way: readonly Levels[];
-  /** The path that requests have at the end of the way; `null` for the one that was asked for. */
+  /** The path of requests at the end of the way; `null` for the requested path. */
   readonly newPath: NewPath | null;
-  /** True if the query on that way becomes another. */
+  /** True if the query changes on that way. */
   readonly changesQuery: boolean;
-  /** What keeps the end of the way from being known. */
+  /** Why the end of the way is not known. */
   readonly lostAt: Directive | null;
   /** The location that it is nested in. */
   readonly parent: Location | null;
-  /** Where requests go on for folders that nginx has, and of which it has the index. */
+  /** Where requests continue for folders that nginx has with their index. */
   readonly indexes: readonly IndexWay[];
 }
 
-/** The path behind an internal redirect: always the same one, or that of a folder with the name of its index behind it. */
+/** The path after an internal redirect: always the same one, or a folder's path followed by the name of its index. */
 export type NewPath =
   | { readonly kind: "path"; readonly path: string }
   | { readonly kind: "index"; readonly name: string };
 
 /** A location in which nginx looks for the index of a folder. */
 export interface IndexWay {
-  /** Where the folders that it may be asked for are found, as an expression over their paths. */
+  /** The folders that may be requested, as an expression over their paths. */
   readonly folders: string;
   /** The line of `try_files` that looks for folders. */
   readonly line: Directive;
-  /** The location that was asked for, by the way that leads through this one. */
+  /** The requested location, reached through this one. */
   readonly location: Location;
-  /** The block that it leads through. */
+  /** The block through which it leads. */
   readonly through: Directive;
 }
 
@@ -56,7 +56,7 @@ interface Place {
   readonly inner: readonly Place[];
 }
 
-/** All locations of a server but the named ones, nested ones behind their parents. `levels` are the server's. */
+/** All locations of a server except the named ones, nested ones after their parents. `levels` are the server's. */
 export function locationsOf(levels: Levels): readonly Location[] {
   const places = placesIn(levels);
   const named = new Map(
@@ -92,7 +92,7 @@ const MAX_REDIRECTS = 10;
 type Way = Pick<Location, "answeredBy" | "way" | "newPath" | "changesQuery" | "lostAt">;
 type Named = ReadonlyMap<string, Levels>;
 
-/** Follows `try_files` and rewrites of every path to the location that answers where there is no file. */
+/** Follows `try_files` and rewrites of every path to the location that answers if there is no file. */
 function wayFrom(
   { start, newPath: first }: { readonly start: readonly Levels[]; readonly newPath: NewPath | null },
   places: readonly Place[],
@@ -105,7 +105,7 @@ function wayFrom(
     const here = way.at(-1)!;
     const next = nextTarget(here[0]!);
     const found = { answeredBy: here, way, newPath, changesQuery };
-    // The index is there, or nginx would not have come here.
+    // The index exists, or nginx would not have come here.
     if (next === null || (newPath?.kind === "index" && next.directive.args.slice(0, -1).includes("$uri")))
       return { ...found, lostAt: null };
     const lost = { ...found, lostAt: next.directive };
@@ -120,19 +120,19 @@ function wayFrom(
     const path = /^\/[^?$]*(?=$|\?)/.exec(target)?.[0];
     const place = path === undefined ? null : placeOf(path, places);
     if (place === null) return lost;
-    // Behind a redirect to it, the file is there: otherwise nginx would go round in a circle.
+    // After a redirect to it, the file exists; otherwise nginx would loop.
     const isHere = place.levels[0] === here[0];
     if (isHere && newPath !== null)
       return newPath.kind === "path" && newPath.path === path ? { ...found, lostAt: null } : lost;
     newPath = { kind: "path", path: path! };
     changesQuery ||= !/^[^?]*(?:\?(?:\$args|\$query_string)?)?$/.test(target);
-    // A file of the location itself has the same rules as the one that stands in for those that are not there.
+    // A file of the location itself has the same rules as the file that replaces missing ones.
     if (isHere) return { answeredBy: here, way, newPath, changesQuery, lostAt: null };
     way.push(place.levels);
   }
 }
 
-/** The name of a folder's index, where no line says another: nginx.org/en/docs/http/ngx_http_index_module.html. */
+/** The default name of a folder's index: nginx.org/en/docs/http/ngx_http_index_module.html. */
 const DEFAULT_INDEX = ["index.html"];
 
 /** The names of the index in a block; `null` if one is not a plain name. */
@@ -142,15 +142,15 @@ export function indexNames(levels: Levels): readonly string[] | null {
   return names.length === 0 ? DEFAULT_INDEX : names;
 }
 
-/** The line of a block by which nginx answers for a folder itself; `null` if there is none. */
+/** The line because of which nginx itself answers for a folder; `null` if there is none. */
 export function folderLine(block: readonly Directive[]): Directive | null {
-  // What has a handler of its own asks that, for folders, too.
+  // A location with its own handler uses that for folders, too.
   if (block.some(({ name }) => name.endsWith("_pass"))) return null;
   const line = block.find(({ name }) => name === "try_files");
   return line?.args.slice(0, -1).some((each) => each.endsWith("/")) ? line : null;
 }
 
-/** The locations that may get the index of a folder, where `try_files $uri/` of a location has found one. */
+/** The locations that may answer for a folder's index when `try_files $uri/` has found the folder. */
 function indexWays(location: Location, places: readonly Place[], named: Named): readonly IndexWay[] {
   return location.way.flatMap((levels, step) => {
     const line = folderLine(levels[0]!);
@@ -168,7 +168,7 @@ function indexWays(location: Location, places: readonly Place[], named: Named): 
   });
 }
 
-/** The folders in a location whose index another place may get; `null` for none. */
+/** The folders in a location whose index another location may answer; `null` for none. */
 function foldersOf(place: Place, location: Location, name: string): string | null {
   const ignoreCase = place.kind === "regex-ignoring-case";
   if (!keepsIndexes(location)) return "/$";
@@ -183,14 +183,17 @@ function endsWithin({ kind, text }: Place, name: string): boolean {
   return rest !== "" && (kind === "exact" ? rest === name : name.startsWith(rest));
 }
 
-/** Whether the index of each folder in a location would be in it, too, if there were no other location. */
+/** Whether the index of each folder in a location would also be in it, if there were no other location. */
 function keepsIndexes({ kind, text }: Location): boolean {
   if (!isExpression({ kind })) return kind !== "exact";
-  // An expression that ends with the folder does not have its index.
+  // An expression that ends with the folder does not match its index.
   return !/\$|\\[zZbB]|\(\?/.test(text);
 }
 
-/** The places that may have the index of a folder in a location: what is within another prefix has the folder, too. */
+/**
+ * The locations that may have the index of a folder in a location. A location within another prefix also has the
+ * folder.
+ */
 function near(places: readonly Place[], location: Location, name: string): readonly Place[] {
   return places.flatMap((each) => {
     const isEntered =
@@ -205,7 +208,7 @@ function near(places: readonly Place[], location: Location, name: string): reado
 /** Expressions that match every path. */
 export const EVERY_PATH = /^\^?(?:\/?|\/?\.\*|\/?\(\.\*\))\$?$/;
 
-/** Where requests of a block go on; `null` if they stay in it. */
+/** Where requests of a block continue; `null` if they stay in it. */
 export function nextTarget(
   block: readonly Directive[],
 ): { readonly target: string; readonly directive: Directive } | null {
@@ -253,12 +256,12 @@ function kindOf(args: readonly string[]): readonly [LocationKind, string] {
   const kinds = { "=": "exact", "^~": "prefix-before-regex", "~": "regex", "~*": "regex-ignoring-case" } as const;
   const [first = "", second] = args;
   if (second !== undefined) return [kinds[first as keyof typeof kinds] ?? "prefix", second];
-  // nginx takes the modifier without a space, too: `location =/login`.
+  // nginx also accepts the modifier without a space: `location =/login`.
   const joined = /^(=|\^~|~\*|~)(?=[/^\\(])(.*)$/s.exec(first);
   return joined ? [kinds[joined[1] as keyof typeof kinds], joined[2]!] : ["prefix", first];
 }
 
-/** Whether the path is matched by an expression. */
+/** Whether an expression matches the path. */
 export function isRegex({ kind }: Location): boolean {
   return isExpression({ kind });
 }

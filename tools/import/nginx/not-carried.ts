@@ -5,7 +5,7 @@ import type { RoutedLocation } from "./fields.ts";
 import type { Directive } from "./files/directives.ts";
 import type { Location } from "./locations.ts";
 
-/** Every line in reach of the server that is not read and could matter. */
+/** Every line that applies to the server, could matter, and was not read. */
 export function notCarried(
   main: readonly Directive[],
   http: readonly Directive[],
@@ -31,12 +31,12 @@ export function notCarried(
       }
       if (isOfAddresses(directive) && letsAllIn(block)) continue;
       const note = noteOn(directive);
-      // Files matter in locations that nothing else answers, and those are told apart.
+      // Files matter in locations that nothing else answers, and these are reported separately.
       const isOfOthers = routes === null && /^(?:root|index|autoindex)$/.test(directive.name);
       const hasFallback =
         directive.name === "try_files" &&
         routed.some(({ location: { way } }) => way.length > 1 && way.some(([own]) => own === block));
-      // What is no file is answered as before.
+      // Paths without a file are answered as before.
       if (note && refuses(directive)) {
         differences.push({ ...note, kind: "access", source, affects: { routes } });
       } else if (note && (hasFallback || isOfOthers))

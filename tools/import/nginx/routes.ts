@@ -28,17 +28,17 @@ interface Facts extends Omit<ServerFacts, "server"> {
   readonly inactiveSeconds: (zone: string) => number;
 }
 
-/** A location with all that it becomes. */
+/** A location with its results. */
 interface Read {
   readonly location: Location;
-  /** Its routes. The list grows with those of its paths that are never stored. */
+  /** Its routes. The list grows with the paths that are never stored. */
   readonly all: string[];
   readonly imported: ImportedLocation;
   readonly because: string[];
   readonly differences: Difference[];
 }
 
-/** The routes of a server's locations, in the order in which nginx asks them. */
+/** The routes of a server's locations, in the order in which nginx tries them. */
 export function importRoutes(locations: readonly Location[], facts: Facts): ImportedRoutes {
   const order = inMatchOrder(locations);
   const reads = new Map<Location, Read>();
@@ -117,7 +117,7 @@ function readLocation(
   };
 }
 
-/** Of a location that stores nothing, what does not say why has nothing to show. */
+/** For a location that stores nothing, only the differences that give the reason are shown. */
 function withoutStored(differences: readonly Difference[]): Difference[] {
   return differences.filter(({ kind, aspects }) => kind !== "safer" || !aspects.includes("stored"));
 }
@@ -149,8 +149,8 @@ function routesOf(match: OrderedMatch, { all, imported, because }: Read): Routes
 }
 
 /**
- * nginx reads `//` as `/` and decodes escapes before it chooses a location, and the edge does neither. Such paths are not
- * stored, where they could be those of another location.
+ * nginx reads `//` as `/` and decodes escapes before it chooses a location; the edge does neither. Such paths are not
+ * stored if they could belong to another location.
  */
 function ofOtherSpellings(routes: Routes, locations: readonly Location[], { source: { place } }: Directive): Routes {
   if (new Set(routes.map(({ value: { match, ...rules } }) => JSON.stringify(rules))).size < 2) return [];
@@ -162,13 +162,13 @@ function ofOtherSpellings(routes: Routes, locations: readonly Location[], { sour
   return patterns.map((match) => ({ value: { match, pass: true }, from: [{ place, text }] }));
 }
 
-/** nginx itself redirects `/shop` to `/shop/`, where a location of that name goes to an upstream. */
+/** nginx itself redirects `/shop` to `/shop/` if a location of that name goes to an upstream. */
 export function redirectsSlashes({ kind, text, levels }: Location): boolean {
   const isPrefix = kind === "prefix" || kind === "prefix-before-regex";
   return isPrefix && text.endsWith("/") && text !== "/" && levels[0]!.some(({ name }) => name.endsWith("_pass"));
 }
 
-/** The paths that are redirected so are not stored, unless a location is for them alone. */
+/** Paths that are redirected in this way are not stored, unless they have their own location. */
 function ofRedirects(routes: Routes, locations: readonly Location[]): Routes {
   const exact = new Set(locations.flatMap(({ kind, text }) => (kind === "exact" ? [text] : [])));
   return locations
@@ -187,7 +187,7 @@ function isStoredBy(routes: Routes, path: string): boolean {
   );
 }
 
-/** A route behind one with the same pattern would never match. */
+/** A route after one with the same pattern would never match. */
 function withoutShadowed(routes: Routes): Routes {
   return routes.filter(({ value }, index) => {
     const earlier = routes.slice(0, index);

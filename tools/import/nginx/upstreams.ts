@@ -12,13 +12,13 @@ const NAME_IT =
 export interface ImportedOrigin {
   readonly origin: Sourced<string>;
   readonly differences: readonly Difference[];
-  /** Whether a location's requests go to the origin under the paths that visitors asked for. */
+  /** Whether a location's requests reach the origin with the visitors' paths. */
   readonly isReached: (location: Location) => boolean;
 }
 
 /**
- * Where the site is: the upstream of a location that stores, which most locations have, and of those the widest. `given`
- * outranks it.
+ * The site's address: the upstream that most of the storing locations have; if there are several, that of the widest.
+ * `given` overrides it.
  */
 export function importOrigin(
   locations: readonly Location[],
@@ -84,8 +84,8 @@ export function importOrigin(
 }
 
 /**
- * The path that the origin gets in the place of the visitor's, after an internal redirect to it. `proxy_pass` alone sends it:
- * the other modules send `$request_uri` beside the script.
+ * The path that the origin gets instead of the visitor's after an internal redirect. Only `proxy_pass` sends it: the
+ * other modules send `$request_uri` beside the script.
  */
 function newPathOf(location: Location): string | null {
   const handler = handlerOf(location);
@@ -103,7 +103,7 @@ interface Target {
   readonly source: Source;
 }
 
-/** What nginx sends in place of the path, and what is the path and query that the visitor asked for. */
+/** The text that nginx sends instead of the path, and the variables that stand for the visitor's path and query. */
 const WHOLE_URI = /(?:\$request_uri|\$(?:uri|document_uri)\$is_args\$(?:args|query_string))$/;
 
 function targetOf(location: Location, server: readonly Directive[]): Target {
@@ -117,7 +117,7 @@ function targetOf(location: Location, server: readonly Directive[]): Target {
   return { scheme, authority: socket ?? host, path, source: handler.pass.source };
 }
 
-/** A text with the variables in it that one line sets, always and to the same. */
+/** A text with the values of variables that one line always sets to the same. */
 function withConstants(text: string, blocks: readonly (readonly Directive[])[]): string {
   const assignments = blocks.flatMap(assignmentsOf);
   return text.replace(/\$(?:\w+|\{\w+\})/g, (name) => {

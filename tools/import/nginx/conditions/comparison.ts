@@ -2,15 +2,15 @@ import { portableRegex } from "../paths/portable-regex.ts";
 
 /** A comparison of a text, as `if`, `map` and the directives of the cache make them. */
 export interface Comparison {
-  /** For texts that are known. `null` where only PCRE could tell. */
+  /** For known texts. `null` if only PCRE could tell. */
   readonly holds: (text: string) => boolean | null;
-  /** What is looked for in the text, where that is an expression; `null` for other comparisons. */
+  /** The expression that is searched for in the text; `null` for other comparisons. */
   readonly regex: { readonly source: string; readonly ignoreCase: boolean } | null;
-  /** The same for a comparison that holds where an expression is not found. */
+  /** The same for a comparison that holds if an expression is not found. */
   readonly without?: { readonly source: string; readonly ignoreCase: boolean };
 }
 
-/** Neither empty nor `0`, as `if ($x)` and `proxy_no_cache $x` ask. */
+/** Neither empty nor `0`, as in `if ($x)` and `proxy_no_cache $x`. */
 export const IS_TRUE: Comparison = { holds: (text) => text !== "" && text !== "0", regex: null };
 export const IS_NOT_EMPTY: Comparison = { holds: (text) => text !== "", regex: null };
 /** How `proxy_cache $zone` turns the cache off. */
@@ -24,13 +24,13 @@ export function equalsKey(key: string): Comparison {
   };
 }
 
-/** Where `equalsKey` does not hold. */
+/** Holds where `equalsKey` does not. */
 export function differsFromKey(key: string): Comparison {
   const { holds } = equalsKey(key);
   return { holds: (text) => negated(holds(text)), regex: null };
 }
 
-/** The comparison that an `if` writes; `null` for an operator that it does not have. */
+/** The comparison of an `if`; `null` for an unknown operator. */
 export function comparisonOf(operator: string, value: string): Comparison | null {
   switch (operator) {
     case "=":

@@ -16,7 +16,7 @@ import {
   requestsWhereIf,
 } from "./requests-where.ts";
 
-/** A condition under which nginx does something else than to answer from the cache, or to store. */
+/** A condition under which nginx neither answers from the cache nor stores as usual. */
 export interface Condition {
   /** The line. */
   readonly source: Source;
@@ -25,7 +25,7 @@ export interface Condition {
   readonly effect: "bypass" | "no-cache" | "both" | "other";
 }
 
-/** What every location is read with. */
+/** The context for reading every location. */
 export interface ServerFacts {
   readonly server: readonly Directive[];
   readonly maps: Maps;
@@ -33,7 +33,7 @@ export interface ServerFacts {
   readonly hosts: readonly string[];
 }
 
-/** All conditions on the way of a location's requests. */
+/** All conditions that a location's requests meet. */
 export function conditionsOn(location: Location, facts: ServerFacts): readonly Condition[] {
   const evaluation = evaluationOf(location, facts);
   return [
@@ -49,7 +49,7 @@ function always(source: Source, text = source.text): Condition {
   return { source, caused: [{ cause: { kind: "unknown", text }, from: [], isExact: true }], effect: "other" };
 }
 
-/** The directives by which a location stores nothing, whoever asks. */
+/** The directives because of which a location stores nothing, for any visitor. */
 function forbidden(location: Location): readonly Condition[] {
   const { way, lostAt } = location;
   const lines = way.flatMap((levels, step) => {
@@ -65,9 +65,9 @@ function forbidden(location: Location): readonly Condition[] {
 }
 
 /**
- * `try_files`, where its files decide more than what nginx answers without the cache: those of one visitor are not those of
- * another, and a last `=404` refuses what the origin might have. PHP refuses scripts that are not there by itself, and a
- * redirect always leads to the same file.
+ * `try_files`, if its files decide more than which answers nginx gives without the cache: another visitor may have
+ * other files, and a last `=404` refuses pages that the origin might have. Not if PHP itself refuses missing scripts,
+ * or if a redirect always leads to the same file.
  */
 function ofTriedFiles(location: Location): readonly Condition[] {
   const { way, newPath } = location;
@@ -81,7 +81,7 @@ function ofTriedFiles(location: Location): readonly Condition[] {
     const isForAll = !/\$(?!\{?(?:uri|document_uri|host|server_name|document_root)\b)/.test(files.join(" "));
     const isConstant = step > 0 && newPath !== null;
     const refuses = isRefusal && !isConstant && line.args.at(-1)!.startsWith("=");
-    // The index of any other folder than the one that is asked for has a path that no request tells.
+    // The path of another folder's index cannot be derived from the request.
     const hasOtherIndexes =
       folderLine(own!) !== null &&
       (indexNames(levels) === null ||
@@ -90,7 +90,7 @@ function ofTriedFiles(location: Location): readonly Condition[] {
   });
 }
 
-/** `if`, `rewrite` and `return` of the server and of each location on the way. They run in its own block alone. */
+/** `if`, `rewrite` and `return` of the server and of each location on the way. They run only in their own block. */
 function ofRewriting(location: Location, { server }: ServerFacts, evaluation: Evaluation): readonly Condition[] {
   const { newPath } = location;
   const ownBlocks = location.way.map(([own]) => own!);
@@ -117,7 +117,7 @@ function ofRewriting(location: Location, { server }: ServerFacts, evaluation: Ev
   return found;
 }
 
-/** Whether a block of an `if` does more than to set variables, and fields of the answer. */
+/** Whether an `if` block does more than set variables and answer fields. */
 export function hasEffect(block: readonly Directive[]): boolean {
   return block.some((each) => {
     const row = rowOf(each);
@@ -140,7 +140,7 @@ function ofCaching({ answeredBy, ...location }: Location, evaluation: Evaluation
   const zone = read("cache").filter(({ text }) => text.includes("$"));
   return [
     ...zone.map(({ text, source }) =>
-      // Two zones hold two pages under one key.
+      // Two zones may hold two pages under one key.
       zonesOf(text, evaluation).size > 1
         ? always(source, text)
         : { source, caused: requestsWhere(text, IS_OFF, evaluation), effect: "both" as const },
@@ -159,7 +159,7 @@ function ofCaching({ answeredBy, ...location }: Location, evaluation: Evaluation
   ];
 }
 
-/** The zones that a variable may name; the variable itself stands for those that cannot be told. */
+/** The zones that a variable may name; the variable itself represents those that are not known. */
 function zonesOf(text: string, { maps, assignments }: Evaluation): ReadonlySet<string> {
   const variable = variableIn(text);
   const map = variable === null ? undefined : maps.get(variable);
@@ -169,7 +169,7 @@ function zonesOf(text: string, { maps, assignments }: Evaluation): ReadonlySet<s
   return new Set(zones.some((value) => value.includes("$")) ? [text, ...zones] : zones);
 }
 
-/** A page that stands in for the origin's errors comes from elsewhere than the cache. */
+/** A page that replaces the origin's errors does not come from the cache. */
 function ofErrorPages(location: Location): readonly Condition[] {
   const handler = handlerOf(location);
   if (handler.kind === "itself") return [];
@@ -178,11 +178,11 @@ function ofErrorPages(location: Location): readonly Condition[] {
   return intercepts?.args[0] === "on" && pages.length > 0 ? [always(intercepts.source)] : [];
 }
 
-/** What the conditions on the way of a location's requests are evaluated with. */
+/** The context for evaluating the conditions that a location's requests meet. */
 export function evaluationOf({ way, newPath, changesQuery }: Location, facts: ServerFacts): Evaluation {
   const { server, maps, hosts } = facts;
   const blocks = way.map(([own]) => own!);
-  // An internal redirect to a path runs the server's lines once more; one to a named location does not.
+  // An internal redirect to a path runs the server's lines again; one to a named location does not.
   const order = newPath === null ? [server, ...blocks] : [server, ...blocks.slice(0, -1), server, blocks.at(-1)!];
   const isBreak = (each: Directive): boolean =>
     each.name === "break" || (each.name === "if" && (each.block ?? []).some(isBreak));

@@ -1,7 +1,9 @@
 import type { Source } from "../../imported-site.ts";
 import type { Directive } from "../files/directives.ts";
 
-/** The `map` and `geo` blocks of a configuration, by the variable that they set: the last one does. */
+/**
+ * The `map` and `geo` blocks of a configuration, by the variable that they set. The last block for a variable counts.
+ */
 export type Maps = ReadonlyMap<string, MapBlock>;
 
 export interface MapEntry {
@@ -45,7 +47,7 @@ export function mapsOf(directives: readonly Directive[]): Maps {
   );
 }
 
-/** The name of the variable that the text is, like `x` for `$x` and `${x}`; `null` for any other text. */
+/** The variable's name, like `x` for `$x` and `${x}`; `null` for text that is not one variable. */
 export function variableIn(text: string): string | null {
   return /^\$(?:(\w+)|\{(\w+)\})$/.exec(text)?.slice(1).find(Boolean) ?? null;
 }

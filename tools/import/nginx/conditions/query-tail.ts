@@ -2,11 +2,11 @@
 const PIECE = /(?:\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[^\\[])(?:[*+?]|\{\d+(?:,\d*)?\})?[?+]?/sy;
 
 /**
- * For an expression that nginx looks for in path and query together (`$request_uri`): the expression that is found in each
- * query in which the match lies or into which it reaches. Empty if every query may be such; `null` if a match lies in the path.
+ * For an expression that nginx searches for in path and query together (`$request_uri`): an expression that is found in
+ * each query that contains or ends the match. Empty if any query may; `null` if a match may be in the path alone.
  */
 export function queryTail(regex: string): string | null {
-  // A negative look at the end of the text sees another end where the query is left out.
+  // A negative lookahead at the end of the text sees another end if the query is left out.
   if (/\(\?<?![^)]*\$/.test(regex)) return "";
   const tails = alternatives(regex).map(tailOf);
   if (tails.includes("")) return "";
@@ -22,7 +22,7 @@ function tailOf(alternative: string): string | null {
   return alternative.startsWith("^") || alternative.startsWith("\\A") ? null : alternative;
 }
 
-/** Whether the `?` in front of the query may be part of what a piece matches. */
+/** Whether a piece may match the `?` in front of the query. */
 function mayMatchQuestionMark(piece: string): boolean {
   if (piece.startsWith("(")) {
     const inner = /^\((?:\?(?:[:=!]|<[=!]|P?<\w+>))?(.*)\)(?:[*+?]|\{[^}]*\})?[?+]?$/s.exec(piece)?.[1];
@@ -49,7 +49,7 @@ function alternatives(regex: string): string[] {
   return found;
 }
 
-/** The pieces of an expression without alternatives of its own; `null` for brackets that do not fit. */
+/** The pieces of an expression without alternatives; `null` for unbalanced brackets. */
 function piecesOf(alternative: string): string[] | null {
   const pieces: string[] = [];
   for (let at = 0; at < alternative.length; ) {

@@ -7,9 +7,9 @@ import { type Comparison, comparisonOf, differsFromKey, equalsKey, IS_NOT_EMPTY,
 import { type MapBlock, type Maps, variableIn } from "./maps.ts";
 import { queryTail } from "./query-tail.ts";
 
-/** Requests that a site can name. They are at least those for which a condition of nginx holds. */
+/** Requests that a site's settings can describe. They include at least those for which a condition of nginx holds. */
 export type Cause =
-  /** A field with the name, and a value in which the pattern is found, where there is one: a field that is not sent is empty. */
+  /** A field with the name, and a value that matches the pattern, if there is one. A missing field is empty. */
   | { readonly kind: "field"; readonly name: string; readonly pattern: RegExp | null }
   /** The pattern is found in `Cookie`. */
   | { readonly kind: "cookies"; readonly pattern: RegExp }
@@ -19,14 +19,14 @@ export type Cause =
   | { readonly kind: "path"; readonly regex: string; readonly ignoreCase: boolean }
   /** An answer that is never stored anyway: one that sets a cookie. */
   | { readonly kind: "sets-cookie" }
-  /** All requests: a site has no words for the condition. */
+  /** All requests: a site's settings cannot express the condition. */
   | { readonly kind: "unknown"; readonly text: string };
 
 export interface Caused {
   readonly cause: Cause;
-  /** The lines of the map, or of the `if`s, that the condition comes from. */
+  /** The lines of the map or of the `if`s from which the condition comes. */
   readonly from: readonly Source[];
-  /** False if the cause is wider than the condition. */
+  /** False if the cause includes more requests than the condition. */
   readonly isExact: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface Assignment {
   readonly isCode: boolean;
 }
 
-/** What conditions are evaluated with. */
+/** The context in which conditions are evaluated. */
 export interface Evaluation {
   readonly maps: Maps;
   /** The assignments that run before the cache is asked, in their order. */
@@ -50,22 +50,22 @@ export interface Evaluation {
   readonly mayBreak: boolean;
   /** The hosts of the site; empty for any. */
   readonly hosts: readonly string[];
-  /** The path that `$uri` has after an internal redirect; `null` for the path that was asked for. */
+  /** The path in `$uri` after an internal redirect; `null` for the requested path. */
   readonly newPath: NewPath | null;
-  /** True if the query is another by then. */
+  /** True if the query has changed by then. */
   readonly changesQuery: boolean;
 }
 
-/** Maps of maps, and variables of variables, that are followed. */
+/** How deep maps of maps, and variables of variables, are followed. */
 const MAX_DEPTH = 12;
 
-/** The requests for which a text of variables compares so: for `$skip`, `$cookie_a$arg_b` or a constant. */
+/** The requests for which a comparison of a text with variables holds: of `$skip`, `$cookie_a$arg_b` or a constant. */
 export function requestsWhere(text: string, test: Comparison, evaluation: Evaluation, depth = 0): readonly Caused[] {
   if (depth > MAX_DEPTH) return [unknown(text)];
   const variable = variableIn(text);
   if (variable !== null) return whereVariable(variable, test, evaluation, depth);
   if (!text.includes("$")) return test.holds(text) === false ? [] : [unknown(text)];
-  // A text of several variables is neither empty nor 0 where one of them is not empty.
+  // A text of several variables is neither empty nor 0 if one of them is not empty.
   const isOfVariablesAlone = text.replace(/\$(?:\w+|\{\w+\})/g, "") === "";
   if (test.regex !== null || test.holds("") !== false || !isOfVariablesAlone) return [unknown(text)];
   return [...text.matchAll(/\$(?:\w+|\{\w+\})/g)].flatMap(([each]) =>
@@ -89,7 +89,7 @@ export function requestsWhereIf(condition: string, evaluation: Evaluation, depth
   return requestsWhere(variable, test, evaluation, depth);
 }
 
-/** The assignments of a block, those within its `if`s too. */
+/** The assignments of a block, including those within its `if`s. */
 export function assignmentsOf(block: readonly Directive[]): readonly Assignment[] {
   return block.flatMap((directive) => {
     if (directive.name !== "if" || directive.block === null) return assignmentOf(directive, null);
@@ -141,7 +141,10 @@ function whereMap(map: MapBlock, test: Comparison, evaluation: Evaluation, depth
   return [...byEntry, ...otherwise.map((caused) => ({ ...caused, from: [map.source, ...caused.from] }))];
 }
 
-/** Where a value is chosen, and holds: for a constant, where it is chosen; otherwise the narrower of both that can be told. */
+/**
+ * The requests for which a value is chosen and the comparison holds. For a constant, those for which it is chosen;
+ * otherwise the narrower of the two conditions that can be expressed.
+ */
 function both(
   chosen: readonly Caused[],
   value: string,
@@ -170,13 +173,13 @@ function whereNoKey(map: MapBlock, evaluation: Evaluation, depth: number): reado
   const variable = variableIn(map.of);
   const keyFor = (text: string) => map.entries.find(({ key }) => holdsKey(key, text) !== false);
   if (variable === "request_method" && keyFor("GET") && keyFor("HEAD")) return [];
-  // Where a key is for the empty text, the others have one.
+  // If a key is for the empty text, all other requests have a value.
   if (map.entries.some(({ key }) => key === "")) return requestsWhere(map.of, IS_NOT_EMPTY, evaluation, depth + 1);
   return whereNotAll(map, evaluation, depth) ?? [unknown(map.of)];
 }
 
 /**
- * For a map of several variables with a key like `000`: the text is another only where one of them is not `0`. `null` for
+ * For a map of several variables with a key like `000`: the text differs only if one of them is not `0`. `null` for
  * other maps.
  */
 function whereNotAll({ of, entries }: MapBlock, evaluation: Evaluation, depth: number): readonly Caused[] | null {
@@ -219,10 +222,10 @@ function whereAssigned(
   });
 }
 
-/** Fields that browsers send with every request, so that to name one would be to name all requests. */
+/** Fields that browsers send with every request: a condition on one would cover all requests. */
 export const ALWAYS_SENT = /^(?:user-agent|accept|accept-language|accept-encoding|host|connection|referer)$/;
 
-/** The requests for which a variable that nginx reads from them compares so. */
+/** The requests for which a comparison of a request variable holds. */
 function whereOfRequest(variable: string, test: Comparison, evaluation: Evaluation): readonly Caused[] {
   const { hosts, newPath, changesQuery } = evaluation;
   const isFalse = (...texts: string[]) => texts.every((text) => test.holds(text) === false);
@@ -252,7 +255,7 @@ function whereOfRequest(variable: string, test: Comparison, evaluation: Evaluati
   return whereNamed(variable, test);
 }
 
-/** Whether an expression may be found in the path behind an internal redirect, and not in the visitor's. */
+/** Whether an expression may match the path after an internal redirect, and not the visitor's. */
 export function mayHoldOn(newPath: NewPath | null, { source, ignoreCase }: NonNullable<Comparison["regex"]>): boolean {
   if (newPath === null) return false;
   if (newPath.kind === "index") return mayReachInto(newPath.name, source, { ignoreCase });
@@ -261,7 +264,7 @@ export function mayHoldOn(newPath: NewPath | null, { source, ignoreCase }: NonNu
 
 const ANYTHING = { source: ".", ignoreCase: false };
 
-/** Values of one cookie, parameter or field. nginx finds the name in any letter case, and the site goes by the name alone. */
+/** Values of one cookie, parameter or field. nginx finds the name in any letter case; the site uses only the name. */
 function whereNamed(variable: string, test: Comparison): readonly Caused[] {
   const [, kind, name = ""] = /^(cookie|arg)_(\w+)$/.exec(variable) ?? [];
   const isExact = test.regex === null && test.holds("x") === true && test.holds("0") === true;
@@ -276,13 +279,13 @@ function whereNamed(variable: string, test: Comparison): readonly Caused[] {
   return [unknown(`$${variable}`)];
 }
 
-/** The field that a variable has the value of, in lower case; `null` for another variable. */
+/** The field whose value a variable has, in lower case; `null` for another variable. */
 function fieldOf(variable: string): string | null {
   const name = /^http_(\w+)$/.exec(variable)?.[1];
   return name === undefined || name === "cookie" || name === "host" ? null : name.replaceAll("_", "-");
 }
 
-/** A value of a field in which an expression is found, or is not found; `null` for other comparisons. */
+/** A field value that matches, or does not match, an expression; `null` for other comparisons. */
 function whereField(variable: string, { regex, without }: Comparison): Caused | null {
   const name = fieldOf(variable);
   const looked = regex ?? without;
@@ -292,23 +295,23 @@ function whereField(variable: string, { regex, without }: Comparison): Caused | 
   // nginx before 1.23 reads the first of several fields of a name, and the edge reads all of them as one.
   const source = regex === null ? `^(?![^,]*(?:${bare}))` : atEachValue(bare);
   const pattern = portableRegex(source, { ignoreCase });
-  // Where most visitors do not send the field, a condition on its absence is one on all of them.
+  // If most visitors do not send the field, a condition on its absence covers all of them.
   if (pattern === null || (pattern.test("") && !ALWAYS_SENT.test(name))) return null;
   return { cause: { kind: "field", name, pattern }, from: [], isExact: true };
 }
 
-/** The expression where several values may stand in one line. */
+/** The expression for a line that may have several values. */
 function atEachValue(source: string): string {
   const pieces = /\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[\^$]/g;
   return source.replace(pieces, (piece) => (piece === "^" ? "(?:^|, ?)" : piece === "$" ? "(?=,|$)" : piece));
 }
 
-/** The cookie that nginx reads as `$cookie_name`: it does not look at letter case. */
+/** The cookie that nginx reads as `$cookie_name`, in any letter case. */
 export function cookieNamed(name: string): RegExp {
   return new RegExp(`\\b${escapedForRegex(name)} *=`, "i");
 }
 
-/** An expression over path and query can be found in either, or reach from one into the other. */
+/** An expression over path and query can match in either, or across both. */
 function whereTarget(regex: NonNullable<Comparison["regex"]>): readonly Caused[] {
   const inPath: Caused = { cause: pathCause(regex), from: [], isExact: !regex.source.includes("$") };
   const tail = queryTail(regex.source);

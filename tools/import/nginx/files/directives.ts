@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join, matchesGlob, relative } from "node
 import { ImportError, type Source } from "../../imported-site.ts";
 import { parseStatements, type Statement } from "./statements.ts";
 
-/** A directive of nginx, with what `include` brought in its block. */
+/** A directive of nginx, with the included directives in its block. */
 export interface Directive {
   readonly name: string;
   /** The parameters, without their quotes. */
@@ -19,12 +19,12 @@ export interface NginxFiles {
   readonly files: readonly string[];
 }
 
-/** The deepest nesting of includes. A file that includes itself would go on for ever. */
+/** The deepest nesting of includes, because a file that includes itself would never end. */
 const MAX_DEPTH = 16;
 
 /**
  * Reads a configuration with all files that it includes. As in nginx, relative paths are relative to the folder of the
- * main file, a pattern may match nothing, and a name without a pattern has to exist.
+ * main file, a pattern may match nothing, and a name without a pattern must exist.
  */
 export function readNginxFiles(mainFile: string, root: string | null): NginxFiles {
   const files: string[] = [];
@@ -71,7 +71,7 @@ function readText(path: string, includedAt: string | null): string {
 
 const ROOT_HINT = ". If you copied the files from another machine, name the folder to use as its / with --root";
 
-/** Files that nginx's package installs, which hold nothing that an import needs. */
+/** Files from nginx's package, in which an import needs nothing. */
 const WITHOUT_RULES = new Set([
   "mime.types",
   "proxy_params",
@@ -81,12 +81,12 @@ const WITHOUT_RULES = new Set([
   "fastcgi.conf",
 ]);
 
-/** The folders below `root` that relative names may start from, beside that of the main file. */
+/** The folders below `root` from which relative names may start, besides that of the main file. */
 const PREFIXES = ["etc/nginx", "usr/local/nginx/conf", "usr/local/etc/nginx", ""];
 
 /**
- * The files that an include names. nginx has relative names start from the folder of its own nginx.conf, which may not be
- * the file that is read.
+ * The files that an include names. In nginx, relative names start from the folder of its own nginx.conf, which may not
+ * be the imported file.
  */
 function includedFiles(pattern: string, folder: string, root: string | null, place: string): readonly string[] {
   const paths = isAbsolute(pattern)

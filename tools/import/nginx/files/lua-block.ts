@@ -1,7 +1,7 @@
 /** The directives of OpenResty whose block is Lua, like `content_by_lua_block`. */
 export const LUA_BLOCK = /_by_lua_block$/;
 
-/** Comments and strings, in which a brace closes nothing, and braces. */
+/** Comments, strings (in which braces do not count), and braces. */
 const TOKEN = /--\[(=*)\[|--[^\n]*\n|\[(=*)\[|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[{}]/gs;
 
 /** The "}" that ends the Lua whose "{" is at `start`, found as OpenResty finds it; `null` if there is none. */

@@ -2,7 +2,7 @@ import { NginxParser, type NginxParseTreeNode } from "nginx-conf/dist/src/parser
 import { ImportError } from "../../imported-site.ts";
 import { endOfLua, LUA_BLOCK } from "./lua-block.ts";
 
-/** A directive of one file, as it stands there. */
+/** A directive of one file. */
 export interface Statement {
   readonly name: string;
   /** The parameters, without their quotes. */
@@ -46,7 +46,7 @@ function toStatements({ children }: NginxParseTreeNode, parser: NumberedParser):
   }));
 }
 
-/** What the parser of the package declares private, and what tells where it is. */
+/** The private members of the package's parser that tell its position. */
 interface Inner {
   readonly source: string;
   index: number;
@@ -60,10 +60,10 @@ function innerOf(parser: NginxParser): Inner {
 
 const BLANKS_BEFORE_COMMENT = /\s+(?=#)/y;
 
-/** The parser of the package, which also notes the line on which each directive begins. */
+/** The package's parser, which also records the line on which each directive begins. */
 class NumberedParser extends NginxParser {
   readonly #lines = new Map<NginxParseTreeNode, number>();
-  /** The parameters in front of blocks of Lua, of which the package allows none. */
+  /** The parameters before blocks of Lua, which the package does not allow. */
   readonly #beforeLua = new Map<NginxParseTreeNode, string>();
   #countedTo = 0;
   #line = 1;
@@ -73,7 +73,7 @@ class NumberedParser extends NginxParser {
     return (node === null ? undefined : this.#lines.get(node)) ?? this.#reachedLine();
   }
 
-  /** The first directive that the parser has begun and not put into the tree. */
+  /** The first directive that the parser has begun but not finished. */
   firstLost(root: NginxParseTreeNode): NginxParseTreeNode | null {
     for (const node of this.#lines.keys()) {
       if (node !== root && node.name.trim() !== "" && !node.parent?.children?.includes(node)) return node;
@@ -88,7 +88,7 @@ class NumberedParser extends NginxParser {
     return parent === root ? null : parent;
   }
 
-  /** Reads over Lua. The package would count braces in strings and comments too, and skip what stands after the last. */
+  /** Skips Lua. The package would count braces in strings and comments, and skip text after the last brace. */
   override readVerbatimBlock(): string {
     const inner = innerOf(this);
     const end = endOfLua(inner.source, inner.index);
@@ -100,7 +100,7 @@ class NumberedParser extends NginxParser {
   override readWord(): string {
     const inner = innerOf(this);
     const startedAt = inner.index;
-    // The package reads the space before a word with it, and would take " #comment" for a word.
+    // The package reads a word with the space before it, and would take " #comment" for a word.
     BLANKS_BEFORE_COMMENT.lastIndex = startedAt;
     const [blanks] = BLANKS_BEFORE_COMMENT.exec(inner.source) ?? [];
     if (blanks !== undefined) {

@@ -2,11 +2,11 @@ import { UNSAFE } from "../../by-design.ts";
 import type { Difference, Source } from "../../imported-site.ts";
 import type { CachedLocation, LocationPart } from "./cached-location.ts";
 
-/** Fields that visitors do not get from the edge either. */
+/** Fields that the edge does not send to visitors either. */
 const NEVER_PASSED_ON =
   /^(?:x-cache|surrogate-control|surrogate-key|cache-tag|xkey|cdn-tag|x-cache-tags|connection|keep-alive)$/;
 
-/** Which fields of the origin visitors get: `Set-Cookie` and `proxy_hide_header`. */
+/** Which of the origin's fields visitors get: `Set-Cookie` and `proxy_hide_header`. */
 export function readAnswerFields(
   location: CachedLocation,
   { keepsSetCookie }: { readonly keepsSetCookie: boolean },

@@ -13,7 +13,7 @@ export interface PassedPaths {
 
 export interface BypassPart extends LocationPart {
   readonly passed: readonly PassedPaths[];
-  /** The words for which no site has a condition: nothing is stored. Empty if all is told. */
+  /** The parts that no site setting can express, so that nothing is stored. Empty if there are none. */
   readonly because: readonly string[];
   /** True if answers that set a cookie must not be stored even without it. */
   readonly keepsSetCookie: boolean;
@@ -24,7 +24,10 @@ const NOT_EMPTY = /./;
 
 type ByName = Exclude<Cause, { readonly kind: "unknown" | "path" | "sets-cookie" }>;
 
-/** What goes past the cache by the conditions on the way of a location, and the cookies that the key leaves to them. */
+/**
+ * The requests that bypass the cache: by the conditions on a location's way, and by the cookies that are not in the
+ * key.
+ */
 export function readBypass(
   location: CachedLocation,
   conditions: readonly Condition[],
@@ -39,7 +42,7 @@ class BypassReader {
   readonly #location: CachedLocation;
   readonly #cookies = new Map<string, RegExp>();
   readonly #query = new Map<string, RegExp>();
-  /** The patterns for the values of each field; none for whatever value. */
+  /** The patterns for the values of each field; none for any value. */
   readonly #fields = new Map<string, Map<string, RegExp>>();
   readonly #passed: PassedPaths[] = [];
   readonly #from: Source[] = [];
@@ -60,7 +63,7 @@ class BypassReader {
       ...(this.#cookies.size > 0 && { cookies: [...this.#cookies.values()] }),
       ...(this.#fields.size > 0 && { fields: this.#pickedFields() }),
       ...(this.#hasNoQuery
-        ? // nginx counts the parameters that its key leaves out.
+        ? // In nginx, parameters count even if they are not in the key.
           { query: this.#leavesOutParameters ? [/./] : (true as const) }
         : this.#query.size > 0 && { query: [...this.#query.values()] }),
     };
@@ -114,7 +117,7 @@ class BypassReader {
     this.#differ("changed", line, why, ["stored", "answer"]);
   }
 
-  /** Whether requests of the cause go past the cache. Otherwise it says why they do not. */
+  /** Whether requests of the cause bypass the cache. Otherwise it reports why they do not. */
   #takeNamed(cause: ByName, { source, effect }: Condition): boolean {
     switch (cause.kind) {
       case "field": {
@@ -141,7 +144,7 @@ class BypassReader {
     }
   }
 
-  /** Names, where the values do not matter. */
+  /** Names whose values do not matter. */
   #pickedFields(): NonNullable<NonNullable<LocationRules["bypass"]>["fields"]> {
     const fields = [...this.#fields].map(([name, patterns]) => [name, [...patterns.values()]] as const);
     const isByName = fields.every(([, patterns]) => patterns.every((each) => each === NOT_EMPTY));
@@ -152,7 +155,7 @@ class BypassReader {
     this.#cookies.set(String(pattern), pattern);
   }
 
-  /** Where requests go past the cache, and nginx did something else with some of them. */
+  /** Requests that bypass the cache although nginx did something else with some of them. */
   #tell(cause: ByName, { isExact }: Caused, { effect, source }: Condition, sources: readonly Source[]): void {
     const affects = affectedBy(cause);
     const which = wordsFor(cause);
@@ -163,7 +166,7 @@ class BypassReader {
       const why = `Requests with ${which} always go to the origin. nginx also answered them from the cache.`;
       this.#differ("changed", source, why, ["stored", "answer"], affects);
     } else if (!isExact && which !== "authorization") {
-      // No credentials are 0, which nginx takes for none.
+      // No credentials have the value 0, which nginx treats as empty.
       const why = `All requests with ${which} go past the cache, whatever the value.`;
       this.#differ("changed", sources.at(-1)!, why, ["stored", "answer"], affects);
     }
@@ -190,7 +193,7 @@ function wordsFor(cause: ByName): string {
 function affectedBy(cause: ByName): Omit<Affected, "routes"> {
   switch (cause.kind) {
     case "field":
-      // A field that is not sent has a value, too: the empty one.
+      // A missing field also has a value: the empty one.
       return cause.pattern?.test("") ? {} : { requestFields: [cause.name] };
     case "cookies":
       return { cookies: ["*"] };

@@ -5,10 +5,10 @@ import type { Family } from "../handlers.ts";
 import { inForce, type Levels } from "../in-force.ts";
 import type { Location } from "../locations.ts";
 
-/** What a route says, beside its `match`. */
+/** A route's settings besides its `match`. */
 export type LocationRules = Omit<RouteInput, "match">;
 
-/** What some of a location's directives become. */
+/** The result for some of a location's directives. */
 export interface LocationPart {
   readonly rules: LocationRules;
   /** The lines that the rules come from. */
@@ -16,13 +16,13 @@ export interface LocationPart {
   readonly differences: readonly Difference[];
 }
 
-/** A location whose answers nginx stores, as its parts read it. */
+/** A location whose answers nginx stores. */
 export class CachedLocation {
   /** The blocks that answer. */
   readonly levels: Levels;
   /** Its own line. */
   readonly source: Source;
-  /** The routes that it becomes. The list may grow while the import goes on. */
+  /** Its routes. The list may grow during the import. */
   readonly #routes: readonly string[];
   readonly #family: Family;
 
@@ -33,7 +33,10 @@ export class CachedLocation {
     this.#routes = routes;
   }
 
-  /** The directives in force of what answers here: `cache_key` is `proxy_cache_key`, `fastcgi_cache_key` and so on. */
+  /**
+   * The directives that apply, of the module that answers here: `cache_key` is `proxy_cache_key`, `fastcgi_cache_key`
+   * and so on.
+   */
   read(name: string): readonly Directive[] {
     return inForce(this.levels, `${this.#family}_${name}`);
   }

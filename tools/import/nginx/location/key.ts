@@ -4,15 +4,15 @@ import type { Evaluation } from "../conditions/requests-where.ts";
 import type { CachedLocation, LocationPart } from "./cached-location.ts";
 
 export interface KeyPart extends LocationPart {
-  /** True if the key tells pages apart that the route's key would not. */
+  /** True if the key distinguishes pages that the route's key would not. */
   readonly isUnknown: boolean;
-  /** The cookies with which requests go past the cache. */
+  /** The cookies with which requests bypass the cache. */
   readonly bypassedCookies: readonly string[];
   /** The line; `null` for nginx's own key. */
   readonly line: Source | null;
 }
 
-/** What one page is: `proxy_cache_key`. */
+/** The key of a page: `proxy_cache_key`. */
 export function readKey(
   location: CachedLocation,
   { maps, hosts, assignments }: Pick<Evaluation, "maps" | "hosts" | "assignments">,
@@ -60,7 +60,7 @@ export function readKey(
 
 const FIELD_OF_CHOICE: Readonly<Record<string, string>> = { device: "user-agent", languages: "accept-language" };
 
-/** How the route chooses, where nginx's map did so by other means. */
+/** How the route chooses, if nginx's map chose differently. */
 function approximationText(choice: string): string {
   switch (choice) {
     case "device":

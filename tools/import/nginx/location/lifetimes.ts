@@ -2,7 +2,7 @@ import type { Difference, Source } from "../../imported-site.ts";
 import { importLifetimes } from "../lifetimes.ts";
 import type { CachedLocation, LocationPart } from "./cached-location.ts";
 
-/** How long answers are stored: `proxy_cache_valid`, and what `proxy_ignore_headers` says of lifetimes and `Vary`. */
+/** How long answers are stored: `proxy_cache_valid`, and `proxy_ignore_headers` for lifetimes and `Vary`. */
 export function readLifetimes(location: CachedLocation): LocationPart {
   const ignored = location.ignoredFields;
   const ignore = location.read("ignore_headers");

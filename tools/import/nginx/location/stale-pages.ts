@@ -2,11 +2,11 @@ import type { Difference, Source } from "../../imported-site.ts";
 import { durationOf } from "../lifetimes.ts";
 import type { CachedLocation, LocationPart, LocationRules } from "./cached-location.ts";
 
-/** The words for an origin that gives no answer, and the statuses that count as its failures. */
+/** The words for a missing answer, and the statuses that count as failures of the origin. */
 const NO_ANSWER = ["error", "timeout", "invalid_header"];
 const ERRORS = [500, 502, 503, 504];
 
-/** When old pages are used, and how fetches are made: `proxy_cache_use_stale` and what goes with it. */
+/** The use of stale pages, and fetches: `proxy_cache_use_stale` and related directives. */
 export function readStalePages(location: CachedLocation, inactiveSeconds: (zone: string) => number): LocationPart {
   const rules: { -readonly [Name in keyof LocationRules]: LocationRules[Name] } = {};
   const from: Source[] = [];

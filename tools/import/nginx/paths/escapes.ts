@@ -4,14 +4,14 @@ import { type Token, tokenize } from "./path-patterns.ts";
 const OF_ESCAPES = "%0123456789ABCDEF";
 
 /**
- * Whether an expression could tell an escape in a path, which it is compared with here, from the byte that nginx compares
- * it with: `^/.$` matches one byte. False for most: `\.(jpg|png)$`, `^/blog/.*`.
+ * Whether an expression may match an escape like `%C3` differently from the byte that nginx compares: `^/.$` matches
+ * one byte. False for most expressions: `\.(jpg|png)$`, `^/blog/.*`.
  */
 export function seesEscapes(regex: string, { ignoreCase }: { ignoreCase: boolean }): boolean {
   const tokens = tokenize(regex, ignoreCase);
   if (typeof tokens === "string") return false; // No pattern is made of it.
   const startsAnywhere = tokens[0]?.kind !== "start";
-  // Whether the place that is reached may be within an escape; for each open group, where it began and where it may end.
+  // Whether the current place may be within an escape; for each open group, its beginning and its possible ends.
   let isWithin = startsAnywhere;
   const groups: { readonly start: boolean; mayEndWithin: boolean }[] = [];
   for (const [index, token] of tokens.entries()) {

@@ -1,26 +1,26 @@
 import { isRegex, type Location } from "../locations.ts";
 import { literalPattern, prefixPattern, regexPatterns } from "./path-patterns.ts";
 
-/** The paths that nginx serves from a location, where no earlier match has them. */
+/** The paths that nginx serves from a location, unless an earlier match has them. */
 export interface OrderedMatch {
   readonly location: Location;
-  /** The prefix that they begin with, for an expression within one; `null` for any. */
+  /** The prefix of these paths, for an expression within one; `null` for any. */
   readonly prefix: string | null;
   readonly patterns: readonly string[];
-  /** What of the expression no pattern can say. The patterns then match more than the expression. */
+  /** The part of the expression that no pattern can express. The patterns then match more than the expression. */
   readonly unsupported: string | null;
 }
 
 /**
- * The locations as a list in which the first match wins, as routes are. nginx takes an exact match, then looks for the
- * longest prefix and within it again, then asks the expressions in their order, innermost first, unless that prefix forbids
- * it, and only then takes the prefix: nginx.org/en/docs/http/ngx_http_core_module.html#location.
+ * The locations as a list in which the first match applies, like routes. nginx uses an exact match; else it searches
+ * for the longest prefix, and within it again; then it tries the expressions in order, innermost first, unless that
+ * prefix forbids it; and only then it uses the prefix: nginx.org/en/docs/http/ngx_http_core_module.html#location.
  */
 export function inMatchOrder(locations: readonly Location[]): readonly OrderedMatch[] {
   return ordered(locations, null, []);
 }
 
-/** The locations in `within`, or of the server for `null`. `later`: the expressions that are asked behind its own. */
+/** The locations in `within`, or of the server for `null`. `later`: the expressions that are tried after its own. */
 function ordered(all: readonly Location[], within: Location | null, later: readonly Location[]): OrderedMatch[] {
   const here = all.filter(({ parent }) => parent === within);
   const asked = [...here.filter(isRegex), ...later];
@@ -28,7 +28,7 @@ function ordered(all: readonly Location[], within: Location | null, later: reado
     .filter(({ kind }) => kind === "prefix" || kind === "prefix-before-regex")
     .toSorted((a, b) => b.text.length - a.text.length);
   const isPlain = (each: Location) => each.kind === "prefix" && !all.some(({ parent }) => parent === each);
-  // Where no shorter prefix has an order of its own, the expressions of all prefixes can be asked together.
+  // If no shorter prefix has its own order, the expressions of all prefixes can be tried together.
   const isEarly = (each: Location) => prefixes.some((other) => !isPlain(other) && each.text.startsWith(other.text));
   return [
     ...here.filter(({ kind }) => kind === "exact").map((each) => matchOf(each, null)),

@@ -1,11 +1,11 @@
 /**
- * Regular expressions of nginx (PCRE) as patterns of routes (URLPattern pathname syntax). A pattern matches whole paths,
- * and nginx's expressions match anywhere, so that `\.(jpg|png)$` becomes `/*.(jpg|png)`.
+ * Regular expressions of nginx (PCRE) as patterns of routes (URLPattern pathname syntax). A pattern matches whole
+ * paths, but nginx's expressions match anywhere, so `\.(jpg|png)$` becomes `/*.(jpg|png)`.
  */
 
 export type Patterns =
   | { readonly kind: "patterns"; readonly patterns: readonly string[] }
-  /** `construct` is what no pattern can say. */
+  /** `construct` is the part that no pattern can express. */
   | { readonly kind: "unsupported"; readonly construct: string };
 
 /** An expression of nginx. */
@@ -14,7 +14,7 @@ export interface Expression {
   readonly ignoreCase: boolean;
 }
 
-/** The classes of POSIX that are ranges of ASCII, as nginx compares bytes. */
+/** The POSIX classes as ranges of ASCII, because nginx compares bytes. */
 const POSIX: Readonly<Record<string, string>> = {
   alnum: "A-Za-z0-9",
   alpha: "A-Za-z",
@@ -32,7 +32,7 @@ export interface Token {
   readonly character?: string;
 }
 
-/** A URLPattern takes dots at the end of a text for a segment of their own, `.` or `..`, and removes it. */
+/** A URLPattern treats dots at the end of a text as a segment `.` or `..`, and removes it. */
 const ENDS_WITH_DOTS = /\/(\.{1,2})$/;
 
 /** The pattern of all paths that begin with a text. */
@@ -42,14 +42,14 @@ export function prefixPattern(prefix: string): string {
   return `${literalPattern(prefix.slice(0, -dots.length))}(${dots.replaceAll(".", "\\.")}.*)`;
 }
 
-/** The pattern of one path. Characters that are escaped in URLs are written so. */
+/** The pattern of one path, with characters escaped as in URLs. */
 export function literalPattern(text: string): string {
   return encoded(text).replace(/[{}()*+?:\\]/g, "\\$&");
 }
 
 /**
- * The patterns of all paths in which the expression finds a match, and which begin with `prefix`. Several patterns mean
- * that any of them matches.
+ * The patterns of all paths that begin with `prefix` and in which the expression has a match. A path matches if any of
+ * the patterns does.
  */
 export function regexPatterns(
   regex: string,
@@ -86,15 +86,15 @@ function patternsOf(alternative: readonly Token[], prefix: string | null): strin
     if (prefix !== null) return general;
     return [literalPattern(text) + rest, `/*${literalPattern(text)}${rest}`];
   }
-  // A match that begins within the prefix ends there, or has a slash in it.
+  // A match that begins within the prefix ends there or contains a slash.
   const maySpan = !isToEnd || body.some(({ source }) => source === "." || /\/|\[\^|\\[DWS]/.test(source));
   if (prefix !== null && (maySpan || !prefix.endsWith("/"))) return general;
   return [`${literalPattern(prefix ?? "/")}*${literalPattern(text)}${rest}`];
 }
 
 /**
- * The patterns of all paths in which both expressions find a match, and which begin with `prefix`. Unlike a pattern of one
- * expression alone, it leaves the paths of other locations to them.
+ * The patterns of all paths that begin with `prefix` and in which both expressions have a match. Unlike a pattern of
+ * only one expression, they do not include paths of other locations.
  */
 export function bothPatterns([first, second]: readonly [Expression, Expression], prefix: string | null): Patterns {
   const tokens = [first, second].map(({ regex, ignoreCase }) => tokenize(regex, ignoreCase));
@@ -104,7 +104,7 @@ export function bothPatterns([first, second]: readonly [Expression, Expression],
   return { kind: "patterns", patterns: [lookingPattern(looks.join(""), prefix ?? "/")] };
 }
 
-/** Looks for the expression from the start of the path, and so can say everything that one can. */
+/** Searches for the expression from the start of the path, and so can express everything that one can. */
 function generalPattern(alternative: readonly Token[], prefix: string): string {
   return lookingPattern(`(?=.*?(?:${alternative.map((token) => token.source).join("")}))`, prefix);
 }
@@ -163,7 +163,7 @@ function closes(tokens: readonly Token[], end: number): boolean {
   return false;
 }
 
-/** The tokens of an expression, or the construct that JavaScript does not have or that a path cannot be matched with. */
+/** The tokens of an expression, or a construct that JavaScript does not have or that cannot match paths. */
 export function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
   const tokens: Token[] = [];
   const literal = (character: string) => {
@@ -241,7 +241,7 @@ function characterClass(text: string, ignoreCase: boolean): string {
   return `[${isNegated ? "^" : ""}${[...new Set(parts)].join("")}]`;
 }
 
-/** Paths are matched as they stand in URLs, where nginx matches them decoded. */
+/** Patterns match paths in the form of URLs, but nginx matches them decoded. */
 function encoded(text: string): string {
   return text.replace(/[^\x21-\x7e]|["<>`]/gu, (character) => encodeURIComponent(character));
 }

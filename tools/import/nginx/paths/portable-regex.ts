@@ -1,4 +1,4 @@
-/** Everything that means the same in PCRE, as nginx uses it, and in JavaScript, on text without line ends. */
+/** The constructs that mean the same in nginx's PCRE and in JavaScript, on text without line ends. */
 const PIECES = [
   String.raw`\((?![?*])`,
   String.raw`\(\?(?:[:=!]|<[=!]|P?<[A-Za-z_]\w*>)`,
@@ -11,22 +11,22 @@ const PIECES = [
 const PORTABLE = new RegExp(`^(?:${PIECES.join("|")})*$`, "s");
 
 /**
- * An expression of nginx as JavaScript has it; `null` for one with a construct that only PCRE has. A match is looked for
- * anywhere in the text, as in nginx.
+ * An expression of nginx as a JavaScript one; `null` if it has a construct that only PCRE has. As in nginx, it may
+ * match anywhere in the text.
  */
 export function portableRegex(source: string, { ignoreCase }: { ignoreCase: boolean }): RegExp | null {
   const isInsensitive = ignoreCase || source.startsWith("(?i)");
   const bare = source.replace(/^\(\?i\)/, "");
-  // nginx compares bytes, so that a character outside ASCII is several.
+  // nginx compares bytes, so a character outside ASCII counts as several.
   if (bare === "" || /[^\x20-\x7e]/.test(bare) || !PORTABLE.test(bare)) return null;
   try {
     return new RegExp(bare.replaceAll("(?P<", "(?<"), isInsensitive ? "i" : "");
   } catch {
-    return null; // A bracket without its other one, for example.
+    return null; // An unbalanced bracket, for example.
   }
 }
 
-/** The text with all characters escaped that mean something in an expression. */
+/** The text with all special characters of expressions escaped. */
 export function escapedForRegex(text: string): string {
   return text.replace(/[\^$\\.*+?()[\]{}|/]/g, "\\$&");
 }

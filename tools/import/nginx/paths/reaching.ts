@@ -1,8 +1,8 @@
 import { type Token, tokenize } from "./path-patterns.ts";
 
 /**
- * For an expression that is looked for in the path of a folder, `/blog/`, and in that of its index, `/blog/index.php`: whether
- * it may be found in the second alone. False for `/\.git`, which is found in both or in none.
+ * For an expression that is compared with a folder's path, `/blog/`, and with that of its index, `/blog/index.php`:
+ * whether it may match only the second. False for `/\.git`, which matches both or neither.
  */
 export function mayReachInto(name: string, regex: string, { ignoreCase }: { ignoreCase: boolean }): boolean {
   const tokens = tokenize(regex, ignoreCase);
@@ -10,13 +10,13 @@ export function mayReachInto(name: string, regex: string, { ignoreCase }: { igno
   const tree = parsed(withoutLooks(tokens) ?? []);
   if (tree === null || withoutLooks(tokens) === null) return true;
   const least = tree.map(withoutOptionalEnd);
-  // The match begins within the name, or before it, where the part of the match that lies there is left out.
+  // The match begins within the name; or before it, and then the part before the name is left out.
   const within = `[^]+(?:${whole(least)})`;
   const across = `(?:${ending(least)})(?<=^[^]{2,})`;
   return new RegExp(`^(?:${across}|${within})`).test(`/${name}`);
 }
 
-/** The expression of the folders in whose index this one may be found: what it has before the name must be in the folder. */
+/** The expression of the folders whose index this one may match: its part before the name must match the folder. */
 export function foldersBefore(regex: string, { ignoreCase }: { ignoreCase: boolean }): string {
   const tokens = tokenize(regex, ignoreCase);
   const tree = typeof tokens === "string" ? null : parsed(withoutLooks(tokens) ?? []);
@@ -40,8 +40,8 @@ interface Piece {
 type Tree = readonly (readonly Piece[])[];
 
 /**
- * The tokens without what only looks: a look behind sees the folder, and what a negative look ahead rejects there, it rejects
- * behind the folder's end, too. `null` for a look that could see the name.
+ * The tokens without lookarounds. A lookbehind sees the folder, and what a negative lookahead rejects within the
+ * folder, it also rejects at its end. `null` for a lookaround that could see the name.
  */
 function withoutLooks(tokens: readonly Token[]): readonly Token[] | null {
   const kept: Token[] = [];
@@ -73,7 +73,7 @@ function endOfGroup(tokens: readonly Token[], start: number): number {
   return tokens.length;
 }
 
-/** The expression as a tree; `null` for brackets that do not fit. */
+/** The expression as a tree; `null` for unbalanced brackets. */
 function parsed(tokens: readonly Token[]): Tree | null {
   const tree: Piece[][] = [[]];
   for (let at = 0; at < tokens.length; at++) {
@@ -94,7 +94,7 @@ function parsed(tokens: readonly Token[]): Tree | null {
   return tree;
 }
 
-/** What may be left out at the end is found wherever the rest is. */
+/** An optional end matches wherever the rest does. */
 function withoutOptionalEnd(pieces: readonly Piece[]): readonly Piece[] {
   const last = pieces.at(-1);
   if (last === undefined || last.quantifier === "") return pieces;
@@ -110,7 +110,7 @@ function wholePiece({ source, group, quantifier }: Piece): string {
   return group === null ? `${source}${quantifier}` : `(?:${whole(group)})${quantifier}`;
 }
 
-/** All that can be left of a match, if something of its beginning is left out. */
+/** All possible rests of a match whose beginning is left out. */
 function ending(tree: Tree): string {
   return tree
     .flatMap((pieces) =>
