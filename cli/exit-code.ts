@@ -3,15 +3,15 @@ import type { PurgeErrorCode } from "../sdk/index.ts";
 /** The exit codes of the command, for the script that calls it. */
 export const EXIT = {
   done: 0,
-  /** The edge understood the call and refused it; or what was looked at is not as it should be. */
+  /** The edge understood the call and refused it; or the checked project or site has faults. */
   refused: 1,
-  /** The call is wrong, or lacks a setting or a package on this machine. Nothing was sent. */
+  /** The call is wrong, or a setting or a package is missing on this machine. Nothing was sent. */
   usage: 2,
   /** No edge answered, or something else did. What was sent may have been carried out. */
   unreachable: 3,
   /** The purge was accepted, but it did not settle in time. */
   notSettled: 4,
-  /** Ctrl-C ended the work before its end. What was done by then is told. */
+  /** Ctrl-C ended the work early. The results so far are printed. */
   interrupted: 130,
 } as const;
 
@@ -26,7 +26,7 @@ export const EXIT_OF: Readonly<Record<PurgeErrorCode, number>> = {
   "rate-limited": EXIT.refused,
   "not-configured": EXIT.usage,
   closed: EXIT.usage,
-  // An edge without this path is of another version, or something other than an edge answered.
+  // An edge without this path has another version, or something other than an edge answered.
   "not-found": EXIT.unreachable,
   "method-not-allowed": EXIT.unreachable,
   unavailable: EXIT.unreachable,

@@ -1,7 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { whole } from "../wire/text/numbers.ts";
 
-/** Makes a command refuse the flag --token without repeating its value: the token comes from the environment alone. */
+/**
+ * Makes a command refuse the flag --token without repeating its value, because the token comes only from the
+ * environment.
+ */
 export function refuseTokenFlag(command: Command): Command {
   return command.addOption(new Option("--token [token]").hideHelp()).on("option:token", refuseToken);
 }
@@ -15,7 +18,7 @@ function refuseToken(this: Command): never {
 }
 
 /**
- * Refuses a flag in the place of a value. commander takes anything that follows as the value, so `--tag --wait` would
+ * Refuses a flag in the place of a value. commander treats the next argument as the value, so `--tag --wait` would
  * purge the tag `--wait` and not wait.
  */
 export function valueNotFlag(value: string): string {
@@ -23,7 +26,7 @@ export function valueNotFlag(value: string): string {
   return value;
 }
 
-/** Reads a whole number from the one to the other. */
+/** Reads a whole number within these limits. */
 export function wholeNumber(from: number, to: number): (given: string) => number {
   return (given) => {
     const number = Number(given);

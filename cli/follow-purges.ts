@@ -2,11 +2,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { PurgeError, type PurgeRecord, type Purger } from "../sdk/index.ts";
 
 export interface FollowOptions {
-  /** How many of the purges before the start are told. */
+  /** How many of the purges before the start are reported. */
   readonly latest: number;
   readonly everyMs: number;
   readonly signal: AbortSignal;
-  /** Receives purges that were not told before, the oldest first. */
+  /** Receives new purges, the oldest first. */
   onPurges(purges: readonly PurgeRecord[]): void;
   /** Receives a line for the person at the terminal. */
   onNote(note: string): void;
@@ -16,8 +16,9 @@ export interface FollowOptions {
 const MAX_LISTED = 500;
 
 /**
- * Tells each purge once, in the order of their numbers, until the signal is aborted. An edge that does not answer for a
- * while is asked again; what it accepted meanwhile is told then. Rejects if the first look fails, or if the edge refuses.
+ * Reports each purge once, in the order of their numbers, until the signal is aborted. If the edge does not answer for
+ * a while, it is asked again, and the purges that it accepted meanwhile are reported then. Rejects if the first request
+ * fails, or if the edge refuses.
  */
 export async function followPurges(purger: Purger, options: FollowOptions): Promise<void> {
   const { latest, everyMs, signal, onPurges, onNote } = options;

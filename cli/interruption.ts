@@ -1,6 +1,6 @@
 import { EXIT } from "./exit-code.ts";
 
-/** npm passes a Ctrl-C on that the terminal has already sent. A second one within this time is taken for the same. */
+/** npm passes on a Ctrl-C that the terminal has already sent. A second one within this time counts as the same. */
 const ECHO_MS = 500;
 
 /** Resolves at Ctrl-C. A second Ctrl-C ends the process at once. */

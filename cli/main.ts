@@ -16,7 +16,7 @@ if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
   await runProgram(process.argv.slice(2));
 }
 
-/** A reader such as `head` may have read enough. What the command has begun, it finishes. */
+/** A reader like `head` may have read enough. The command still finishes its work. */
 function unlessClosed(error: NodeJS.ErrnoException): void {
   if (error.code !== "EPIPE") throw error;
 }

@@ -3,7 +3,7 @@ import { openUndici } from "../sdk/http/transport-undici.ts";
 import type { Purger, PurgerOptions } from "../sdk/index.ts";
 import { findSettings, type Settings } from "../sdk/options.ts";
 
-/** What a person can do about a setting that is missing. */
+/** Advice for a person about a missing setting. */
 const HOW_TO_CONFIGURE =
   "Set TIDEMARK_ENDPOINT or --endpoint to the site's origin, like https://www.example.com, and TIDEMARK_TOKEN to a " +
   "token of its edge.";

@@ -17,7 +17,8 @@ const KIND_OF_PREFIX = { "tag:": "tags", "prefix:": "prefixes", "host:": "hosts"
 /**
  * Reads items, one on each line. A line that begins with `/`, `http://` or `https://` is a URL, `tag:NAME` is a tag,
  * `prefix:/PATH` a prefix and `host:NAME` a host. Surrounding spaces, empty lines and lines that begin with `#` do not
- * count. Throws `PurgeItemsError` for any other line: if a mistyped URL passed for a tag, it would silently purge nothing.
+ * count. Throws `PurgeItemsError` for any other line: if a mistyped URL counted as a tag, it would silently purge
+ * nothing.
  */
 export function readPurgeItems(text: string): PurgeItems {
   const items = { urls: [] as string[], tags: [] as string[], prefixes: [] as string[], hosts: [] as string[] };

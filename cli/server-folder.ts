@@ -1,9 +1,9 @@
 import { join } from "node:path";
 
-/** Where `tidemark serve` keeps what it has to keep, without --cache. */
+/** Where `tidemark serve` keeps its data without --cache. */
 export const DEFAULT_CACHE = ".tidemark/serve";
 
-/** The folder of the purge log in the folder of --cache. */
+/** The purge log's folder within that of --cache. */
 export function logFolderIn(cache: string): string {
   return join(cache, "log");
 }

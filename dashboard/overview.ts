@@ -183,8 +183,7 @@ function answers({ requests, answers: byOutcome, answeredByEdge, fromCache }: Si
 function refused({ store }: SiteStats): Child[] {
   const rows = sorted(store.refused).map(([name, count]) => [named(name, REASONS[name] ?? ""), whole(count)]);
   const fields = listed(store.unkeyedFields);
-  if (rows.length === 0)
-    return [h("p", { class: "soft" }, "Every answer to a request that was looked up in the cache was stored.")];
+  if (rows.length === 0) return [h("p", { class: "soft" }, "All answers to requests that were looked up were stored.")];
   return [
     table("Not stored, and why", ["Reason", "Answers "], rows),
     fields !== "" && h("p", { class: "soft" }, `Fields that are not in the key: ${fields}.`),
@@ -282,7 +281,7 @@ function urls({ kind, allUrls }: Overview, { top, pop: of }: SiteStats): Child[]
       ...(kind === "notStored" ? [each.because] : []),
     ]);
   return [
-    table(words, ["URL, with a link to explain it", column, ...(kind === "notStored" ? ["Reason"] : [])], rows),
+    table(words, ["URL, to explain", column, ...(kind === "notStored" ? ["Reason"] : [])], rows),
     list.length > rows.length &&
       h("button", { class: "quiet", type: "button", click: () => change({ allUrls: true }) }, `All ${list.length}`),
   ];

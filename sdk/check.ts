@@ -1,9 +1,9 @@
-/** How the SDK checks what it is given: `schema.safeParse(value, WITH_VALUES)`. Messages are in English. */
+/** How the SDK checks its arguments: `schema.safeParse(value, WITH_VALUES)`. Messages are in English. */
 
 import { IN_ENGLISH } from "../wire/text/english.ts";
 
-/** For checks whose messages must repeat no value, because it may be a token, or could not be shown. */
+/** For checks whose messages must not repeat a value, because it may be a token, or cannot be shown. */
 export const WITHOUT_VALUES: typeof IN_ENGLISH = IN_ENGLISH;
 
-/** For checks whose messages show the values that were found. */
+/** For checks whose messages show the values. */
 export const WITH_VALUES: typeof IN_ENGLISH & { readonly reportInput: true } = { ...IN_ENGLISH, reportInput: true };

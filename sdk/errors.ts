@@ -1,12 +1,9 @@
-/**
- * The errors of the SDK: the family of `PurgeError` for purges that failed, and `TypeError`s for calls that cannot be
- * right.
- */
+/** The errors of the SDK: the family of `PurgeError` for failed purges, and `TypeError`s for invalid calls. */
 
 import type * as z from "zod/mini";
 import { faultsOf } from "../wire/text/unknown-key.ts";
 
-/** Every reason for which a purge can fail. The first ten are the `code` of the edge's answer. */
+/** Every reason why a purge can fail. The first ten are the `code` of the edge's answer. */
 export type PurgeErrorCode =
   /** 400: the request is not valid, and `errors` says which item. Nothing was purged. */
   | "invalid"
@@ -34,7 +31,7 @@ export type PurgeErrorCode =
   | "closed"
   /** The connection failed before an answer began. */
   | "unreachable"
-  /** An answer began and did not end. */
+  /** An answer began but did not end. */
   | "incomplete-answer"
   /** The answer did not come from a Tidemark edge. */
   | "unexpected-answer"
@@ -52,11 +49,11 @@ export interface PurgeErrorDetails {
 }
 
 /**
- * A purge that failed, or whose outcome is unknown. It is thrown itself for the codes `not-configured` and `closed`;
- * for every other code one of its subclasses is.
+ * A purge that failed, or whose outcome is unknown. This class itself is thrown for the codes `not-configured` and
+ * `closed`, and a subclass for every other code.
  *
- * Two things that a call can throw are not in the family: a `TypeError` for a call that cannot be right (an empty list,
- * a misspelt field), thrown before anything is sent, and the reason of an aborted `AbortSignal`.
+ * A call can also throw two things outside this family: a `TypeError` for an invalid call (an empty list, a misspelt
+ * field), before anything is sent, and the reason of an aborted `AbortSignal`.
  */
 export class PurgeError extends Error {
   override readonly name: string = "PurgeError";
@@ -64,7 +61,7 @@ export class PurgeError extends Error {
   readonly code: PurgeErrorCode;
   /** The HTTP status of the last answer; undefined if there was no answer. */
   readonly status: number | undefined;
-  /** True if the same call can succeed later without any change. */
+  /** True if the same call may succeed later without a change. */
   readonly retryable: boolean;
   /** The number of requests that were sent. */
   readonly attempts: number;
@@ -78,7 +75,7 @@ export class PurgeError extends Error {
   }
 }
 
-/** One thing that is wrong with a request. */
+/** One fault of a request. */
 export interface RejectedItem {
   /** Where it is, like `tags[3]`; empty for the request as a whole. */
   path: string;
@@ -94,10 +91,10 @@ export interface PurgeRejectedDetails {
   cause?: unknown;
 }
 
-/** The edge found the request wrong (400, 413, 415). Nothing was purged, not even the items that were right. */
+/** The edge refused the request as invalid (400, 413, 415). Nothing was purged, not even valid items. */
 export class PurgeRejected extends PurgeError {
   override readonly name: string = "PurgeRejected";
-  /** Each thing that is wrong, and where; empty if the edge did not say. */
+  /** Each fault and its place; empty if the edge did not say. */
   readonly errors: readonly RejectedItem[];
 
   constructor(message: string, details: PurgeRejectedDetails) {
@@ -184,7 +181,7 @@ export interface PurgeUnreachableDetails {
 
 /**
  * There was no usable answer from an edge: a failed connection, a 5xx, half an answer, or an answer from some other
- * server. Unless no connection was ever made, whether the purge happened is unknown.
+ * server. It is unknown whether the purge happened, unless no connection was ever made.
  */
 export class PurgeUnreachable extends PurgeError {
   override readonly name: string = "PurgeUnreachable";
@@ -215,8 +212,8 @@ export class PurgeTimeout extends PurgeError {
 }
 
 /**
- * The `TypeError` for a call that cannot be right: it names the call, each place in it and what is wrong there. It shows
- * the values that were found if the check was made with `reportInput`. `otherNames` are those of other tools for keys.
+ * The `TypeError` for an invalid call. It names the call, and each faulty place with its fault; with `reportInput` it
+ * shows the values. `otherNames`: other tools' names for keys.
  */
 export function misuse(
   call: string,
@@ -234,10 +231,10 @@ export function misuse(
   return refusal;
 }
 
-/** The text of the errors of `misuse` after the name of the call. They themselves show no more than any `TypeError`. */
+/** The text of the errors of `misuse` without the name of the call. */
 const textsWithoutCall = new WeakMap<Error, string>();
 
-/** The message of an error without the name of the call that `misuse` refused, for whoever has not made that call. */
+/** The message of an error of `misuse` without the name of the call, for readers who did not make that call. */
 export function textWithoutCall(error: Error): string {
   return textsWithoutCall.get(error) ?? error.message;
 }
@@ -256,7 +253,7 @@ function got(input: unknown): string {
 
 const MAX_LISTED_FAULTS = 5;
 
-/** The first of the things that are wrong, in one line, and the number of the others. */
+/** The first faults in one line, and the number of the others. */
 export function listFaults(faults: readonly RejectedItem[]): string {
   const listed = faults
     .slice(0, MAX_LISTED_FAULTS)

@@ -1,4 +1,4 @@
-/** What both entries of the purge client export beside `createPurger`, which each makes over its own transport. */
+/** The common exports of both entries of the purge client. Each entry adds a `createPurger` with its own transport. */
 
 export type {
   CertificateStats,

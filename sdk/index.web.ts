@@ -6,9 +6,9 @@ import type { PurgerOptions } from "./options.ts";
 import type { Purger } from "./purger.ts";
 
 /**
- * Makes a client of the edge in front of a site. It reads its settings and opens its connections when it is first used:
- * without an endpoint and a token, in the options or the environment, that first call rejects with a `PurgeError` of the
- * code `not-configured`. Throws a `TypeError` at once for an unknown option, or one of the wrong type.
+ * Creates a client of the edge in front of a site. It reads its settings and opens its connections when it is first
+ * used: without an endpoint and a token, in the options or the environment, that first call rejects with a `PurgeError`
+ * of the code `not-configured`. Throws a `TypeError` at once for an unknown option, or one of the wrong type.
  */
 export function createPurger(options: PurgerOptions = {}): Purger {
   return createHttpPurger(options, {

@@ -1,6 +1,6 @@
 /**
- * Imported before undici, which fails to load on an older Node with an error that names neither of the two. It is a file of
- * its own in the package, because the imports of one file run before its code.
+ * Imported before undici, which fails to load on an older Node with an error that names neither. It is a separate file
+ * in the package, because a file's imports run before its code.
  */
 
 /** The version that undici needs. */

@@ -3,7 +3,7 @@ import { MAX_SLEEP_MS } from "./clock.ts";
 import { PurgeError } from "./errors.ts";
 import type { Fetch } from "./http/transport.ts";
 
-/** One of several edges, each with a purge log of its own. */
+/** One of several edges with separate purge logs. */
 export interface EdgeOptions {
   /** The origin that the edge serves, like `https://eu.example.com`, without a path. */
   endpoint: string | URL;
@@ -19,9 +19,9 @@ export interface PurgerOptions {
    */
   endpoint?: string | URL | undefined;
   /**
-   * Several edges, instead of `endpoint`: each purge goes to all of them at once, with one `id`. Its receipt settles when
-   * all of theirs have; if one of them does not accept it, the call rejects with a `PurgeIncomplete`. It is for edges with
-   * purge logs of their own, not for the PoPs of one edge, which share a log. Default: one edge.
+   * Several edges, instead of `endpoint`: each purge goes to all of them at once, with one `id`. Its receipt settles
+   * when all of theirs have; if one of them does not accept it, the call rejects with a `PurgeIncomplete`. It is for
+   * edges with separate purge logs, not for the PoPs of one edge, which share a log. Default: one edge.
    */
   endpoints?: readonly (string | URL | EdgeOptions)[] | undefined;
   /** A token with the scope `purge`. Default: the environment variable `TIDEMARK_TOKEN`. */
@@ -36,19 +36,19 @@ export interface PurgerOptions {
   /**
    * How often a call is sent again, with the same `id`, after a failed connection, half an answer, or a 429, 502, 503
    * or 504: a whole number from 0, which sends once. The pauses double from 0.2 s to 2 s, half of each is random, and
-   * they come on top of `Retry-After`. A pause that would pass the deadline is not begun. Default: 4.
+   * they are added to `Retry-After`. A pause that would exceed the deadline does not begin. Default: 4.
    */
   retries?: number | undefined;
   /** Ends every call of this purger: they reject with the signal's reason. Default: none. */
   signal?: AbortSignal | undefined;
 }
 
-/** The deadline, which a purger takes, and each of its calls. */
+/** The deadline, for a purger and for each of its calls. */
 export const deadlineMsSchema: z.ZodMiniOptional<z.ZodMiniNumber> = z.optional(
   z.number().check(z.positive(), z.maximum(MAX_SLEEP_MS)),
 );
 
-/** The signal, which a purger takes, and each of its calls. */
+/** The signal, for a purger and for each of its calls. */
 export const signalSchema: z.ZodMiniOptional<z.ZodMiniCustom<AbortSignal>> = z.optional(
   z.custom<AbortSignal>(
     (value) => typeof value === "object" && value !== null && "aborted" in value && "addEventListener" in value,
@@ -84,27 +84,27 @@ export const purgerOptionsSchema: z.ZodMiniType<PurgerOptions> = z
     }),
   );
 
-/** By its shape, because test environments replace the class. */
+/** Recognized by its shape, because test environments replace the class. */
 export function isUrl(value: unknown): value is URL {
   return typeof value === "object" && value !== null && "href" in value && "protocol" in value;
 }
 
 /** The address of the edge, and the token that it accepts. */
 export interface Settings {
-  /** The origin as a URL writes it, like `https://www.example.com`. */
+  /** The origin in the form of a URL, like `https://www.example.com`. */
   endpoint: string;
   token: string;
 }
 
-/** What code can do about a setting that is missing. */
+/** Advice for code about a missing setting. */
 const IN_CODE =
   "Set TIDEMARK_ENDPOINT to the site's origin, like https://www.example.com, and TIDEMARK_TOKEN to a token of its " +
   "edge, or give createPurger the options endpoint and token.";
 
 /**
- * Takes each setting from the options, or else from the environment; an empty value counts as absent. The messages of
- * its errors never repeat a value, because the token may stand in the wrong variable. `howToConfigure` ends those of
- * settings that are missing.
+ * Reads each setting from the options, or else from the environment; an empty value counts as absent. The error
+ * messages never repeat a value, because the token may be in the wrong variable. `howToConfigure` ends the messages
+ * about missing settings.
  */
 export function findSettings(
   options: Pick<PurgerOptions, "endpoint" | "token">,

@@ -21,7 +21,7 @@ export interface PurgeRecord {
   accepted: Accepted;
   /** Its first items, as many as the log keeps. */
   items: string[];
-  /** The number of different items in all. */
+  /** The total number of different items. */
   itemCount: number;
   /** The `id` that was given; `null` for none. */
   id: string | null;
@@ -57,7 +57,7 @@ export interface PurgesQuery extends ReadOptions {
   limit?: number | undefined;
 }
 
-/** A reading of the audit trail, after its check: a page of it, or one purge. */
+/** A checked read of the audit trail: a page of it, or one purge. */
 export interface ReadCall {
   readonly query: RecordQuery;
   readonly signal: AbortSignal | undefined;

@@ -13,8 +13,8 @@ export interface PurgeDetails {
    */
   mode?: "hard" | "soft" | undefined;
   /**
-   * Only ask what would be purged. Nothing changes; the receipt has `planned`, perhaps `warnings`, the number 0 and no
-   * token. Default: false.
+   * Only report what would be purged. Nothing changes; the receipt has `planned`, perhaps `warnings`, the number 0 and
+   * no token. Default: false.
    */
   dryRun?: boolean | undefined;
   /**
@@ -26,9 +26,9 @@ export interface PurgeDetails {
   /** The reason for the purge, for the edge's audit trail; at most 500 characters. Default: none. */
   reason?: string | undefined;
   /**
-   * Purge the same items once more, this many milliseconds later: from 1 to 86400000, which is a day. It is for a backend
-   * whose replicas lag, so that pages fetched from an old replica in the meantime are purged, too. The receipt is that
-   * of the first purge. Default: the purge is not repeated.
+   * Purge the same items once more, this many milliseconds later: from 1 to 86400000, which is a day. It is for a
+   * backend whose replicas lag, so that pages fetched from an old replica in the meantime are also purged. The receipt
+   * is that of the first purge. Default: the purge is not repeated.
    */
   repeatAfterMs?: number | undefined;
   /**
@@ -55,14 +55,14 @@ export interface PurgeRequestItems {
   everything?: true | undefined;
 }
 
-/** The fields of an object of which it has at least one. */
+/** An object with at least one of these fields. */
 export type AtLeastOne<Fields> = {
   [Name in keyof Fields]-?: Fields & { [Given in Name]-?: Exclude<Fields[Given], undefined> };
 }[keyof Fields];
 
 /**
- * What to purge: at least one kind of item, or `everything` alone; at most 10,000 items in all. Either all of it is
- * purged or nothing is.
+ * What to purge: at least one kind of item, or `everything` alone; at most 10,000 items in all. Either all items are
+ * purged or none.
  */
 export type PurgeRequest = PurgeDetails & AtLeastOne<PurgeRequestItems>;
 
@@ -73,9 +73,9 @@ export interface PurgeOptions extends PurgeDetails {
    */
   signal?: AbortSignal | undefined;
   /**
-   * Milliseconds for the call with all its attempts and pauses: more than 0, at most 2147483647. They count from when it is
-   * sent, which is at once unless the purger has several purges under way. A call that takes longer rejects with a
-   * `PurgeTimeout`. Default: the purger's `deadlineMs`.
+   * Milliseconds for the call with all its attempts and pauses: more than 0, at most 2147483647. They count from the
+   * sending, which happens at once unless several purges of the purger are running. A call that takes longer rejects
+   * with a `PurgeTimeout`. Default: the purger's `deadlineMs`.
    */
   deadlineMs?: number | undefined;
   /**
@@ -98,7 +98,7 @@ const traceparentSchema = z.optional(
 /** Several items, in a list or a set. */
 export type ItemList<Item> = readonly Item[] | ReadonlySet<Item>;
 
-/** The items of a request as they may be written: in lists or sets, and URLs as text or as `URL`s. */
+/** The items of a request in every accepted form: lists or sets, and URLs as strings or `URL`s. */
 export interface PurgeInputItems {
   /** Paths that start with `/` (the path on every host of the site) or whole `http(s)` URLs (under both schemes). */
   urls?: ItemList<string | URL> | undefined;
@@ -112,10 +112,10 @@ export interface PurgeInputItems {
   everything?: true | undefined;
 }
 
-/** A request as it may be written. It names items of at least one kind, or everything. */
+/** A request in every accepted form. It names items of at least one kind, or everything. */
 export type PurgeInput = PurgeDetails & AtLeastOne<PurgeInputItems>;
 
-/** The items of a request as they may be written, without `everything`. */
+/** The items of a request in every accepted form, without `everything`. */
 export type ItemsInput = Omit<PurgeInputItems, "everything">;
 
 /** The kinds of items, without `everything`. */
@@ -179,7 +179,7 @@ export function parseItems(name: string, input: ItemsInput): PurgeItems {
   return parsed.data;
 }
 
-/** Separates the items of `purgeUrls` and its like from the options after them. */
+/** Separates the items of `purgeUrls` and similar calls from the options after them. */
 export function splitOptions<Item>(
   args: ItemsThenOptions<Item>,
 ): [items: (Item | ItemList<Item>)[], options: PurgeOptions | undefined] {
@@ -191,7 +191,7 @@ export function splitOptions<Item>(
     : [args as (Item | ItemList<Item>)[], undefined];
 }
 
-/** The items of a call in one list: those of lists and sets one by one, and a `URL` as text. The check comes later. */
+/** The items of a call in one list, from lists and sets, with `URL`s as strings. They are checked later. */
 export function itemsOf(args: readonly (string | URL | ItemList<string | URL>)[]): string[] {
   return args.flatMap((arg) => (isIterable(arg) ? [...arg] : [arg])).map((item) => (isUrl(item) ? item.href : item));
 }
@@ -202,7 +202,7 @@ function withLists(input: ItemsInput): object {
   return { ...input, ...Object.fromEntries(lists) };
 }
 
-/** Text is iterable too, but a text where a list belongs is a mistake. */
+/** A string is iterable too, but a string instead of a list is a mistake. */
 function isIterable(value: unknown): value is Iterable<string | URL> {
   return typeof value === "object" && value !== null && Symbol.iterator in value;
 }

@@ -31,7 +31,7 @@ import type { Receipt } from "./receipt.ts";
 import { parseStatsCall, type StatsCall, type StatsQuery } from "./site-stats.ts";
 
 /**
- * Purges the site behind one edge. Every purge rejects with a `TypeError` if the call cannot be right, and with a
+ * Purges the site behind one edge. Every purge rejects with a `TypeError` if the call is invalid, and with a
  * `PurgeError` if the purge failed.
  */
 export interface Purger {
@@ -49,7 +49,7 @@ export interface Purger {
   purgeEverything(options?: PurgeOptions): Promise<Receipt>;
   /**
    * A page of the edge's audit trail: who purged what, when and why, the newest first. It needs a token with the scope
-   * `read`, as `TIDEMARK_TOKEN` has. With several `endpoints` it is a `TypeError`, because each edge has a trail of its own.
+   * `read`, as `TIDEMARK_TOKEN` has. With several `endpoints` it is a `TypeError`, because each edge has its own trail.
    */
   purges(query?: PurgesQuery): Promise<PurgeRecordPage>;
   /**
@@ -61,13 +61,13 @@ export interface Purger {
   status(purge: PurgeReference, options?: ReadOptions): Promise<PurgeRecord | null>;
   /**
    * The counts of the site's isolates for a time up to now: requests, bytes, times, routes, URLs. It needs a token with
-   * the scope `read`. With several `endpoints` it is a `TypeError`, because each edge counts for itself.
+   * the scope `read`. With several `endpoints` it is a `TypeError`, because each edge has its own counts.
    */
   stats(query?: StatsQuery): Promise<SiteStats>;
   /** Collects the changes of a request or a transaction, for one purge after its commit. */
   batch(): PurgeBatch;
   /**
-   * The same around a piece of work: when the work is done, what it has collected is sent; if it fails, nothing is.
+   * The same around a piece of work: when the work is done, the collected items are sent; if it fails, nothing is sent.
    *
    * ```ts
    * await cdn.batch((batch) => database.transaction(async (tx) => { …; batch.tags("song:42"); }));
@@ -96,7 +96,7 @@ export interface Sender {
   close(): Promise<void>;
 }
 
-/** A purger whose calls are checked here and carried out by the sender. */
+/** A purger that checks its calls and leaves them to a sender. */
 export function purgerFrom(sender: Sender): Purger {
   const underWay = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
@@ -138,8 +138,8 @@ export function purgerFrom(sender: Sender): Purger {
     return closed;
   }
 
-  // A stack trace shows ten calls. Each method awaits its result, and few functions stand between it and the place of
-  // the error, so that the trace still contains the caller's own line.
+  // A stack trace shows ten calls. Each method awaits its result, and few functions are between it and the error, so
+  // that the trace still contains the caller's line.
   return {
     async purge(request, options) {
       return await send(parseCall("purge", request, options));

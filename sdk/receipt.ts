@@ -25,11 +25,11 @@ export interface Planned {
   route?: string | null | undefined;
 }
 
-/** An item of a purge that may have hit nothing. The purge was carried out all the same. */
+/** An item of a purge that may have matched nothing. The purge was still carried out. */
 export interface Unseen {
   /** The item in the form that `tidemark purge -` reads, like `tag:song:42`. */
   item: string;
-  /** The key of a stored page that is most like it, in the same form; absent if none is. */
+  /** The most similar key of a stored page, in the same form; absent if none is similar. */
   nearest?: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface Accepted {
 
 /** The edge's answer to a purge that it accepted. The purge is recorded by then and cannot be lost. */
 export interface ReceiptBody {
-  /** The purge's number, from 1 on. Numbers only rise within one log. 0 for a dry run, which takes no number. */
+  /** The purge's number, from 1. Numbers only rise within one log. 0 for a dry run, which uses no number. */
   seq: number;
   /** The log that gave the number; a number means nothing in another log. Empty for a dry run. */
   logId: string;
@@ -60,15 +60,15 @@ export interface ReceiptBody {
   accepted: Accepted;
   /** True if this `id` had been accepted before: nothing new happened, and this is the first receipt again. */
   replayed: boolean;
-  /** True if nothing was purged, because the call only asked what would be. */
+  /** True if nothing was purged, because it was a dry run. */
   dryRun: boolean;
-  /** True if the purge may settle earlier than `settlesInMs` says, and the edge tells as soon as it has. */
+  /** True if the purge may settle earlier than `settlesInMs` says; the edge says so as soon as it has. */
   maySettleSooner?: boolean | undefined;
   /** Sentences about what the caller may not have expected. */
   warnings?: string[] | undefined;
   /**
-   * The tags that no stored page has had lately, and the URLs at which none was stored, as far as the edge knows. Each is a
-   * sentence in `warnings`, too.
+   * The tags that no stored page has had lately, and the URLs at which none was stored, as far as the edge knows. Each
+   * is also a sentence in `warnings`.
    */
   unseen?: Unseen[] | undefined;
   /** For a dry run: one entry for each item except `everything`. */
@@ -146,7 +146,7 @@ export function receiptFrom(body: ReceiptBody, arrivedAt: number, clock: Clock, 
   };
 }
 
-/** The receipt with the highest number, of receipts in the order in which they came: those of an earlier log do not count. */
+/** The receipt with the highest number, from receipts in order of arrival; those of an earlier log do not count. */
 export function newestOf(receipts: readonly Receipt[]): Receipt {
   const { logId } = receipts.at(-1)!;
   return receipts.filter((receipt) => receipt.logId === logId).reduce((a, b) => (b.seq > a.seq ? b : a));

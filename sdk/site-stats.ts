@@ -6,13 +6,13 @@ import type { ReadOptions } from "./purge-record.ts";
 
 /** The time and the place of stats, and options of the call. */
 export interface StatsQuery extends ReadOptions {
-  /** The time up to now in minutes, hours or days, as in `"15m"`, `"24h"` or `"7d"`: at most 90 days. Default: `"24h"`. */
+  /** The last minutes, hours or days, like `"15m"`, `"24h"` or `"7d"`: at most 90 days. Default: `"24h"`. */
   last?: string | undefined;
-  /** One PoP alone. Default: the whole site. */
+  /** Only this PoP. Default: the whole site. */
   pop?: string | undefined;
 }
 
-/** A reading of the site's ledger, after its check. */
+/** A checked read of the site's ledger. */
 export interface StatsCall {
   readonly query: Pick<StatsQuery, "last" | "pop">;
   readonly signal: AbortSignal | undefined;

@@ -13,22 +13,23 @@ import type { StatsCall } from "./site-stats.ts";
 
 export { findUntagged, type RecordOnPage, type RecordsOnPage, type TaggedPage } from "./tags/find-untagged.ts";
 
-/** A purger that records what it is asked for, and sends nothing. */
+/** A purger that records its calls and sends nothing. */
 export interface RecordingPurger extends Purger {
   /**
-   * The requests of the calls, oldest first, including the calls that were made to fail. A request has an `id` only if
-   * the call gave one, or if a batch became several.
+   * The requests of the calls, oldest first, including calls that failed on purpose. A request has an `id` only if the
+   * call gave one, or if a batch became several.
    */
   readonly calls: readonly PurgeRequest[];
-  /** Makes the next call reject with this error. Calling it twice makes the next two calls fail. */
+  /** Makes the next call reject with this error. Call it twice to make the next two calls fail. */
   failNext(error: Error): void;
   /** Forgets the calls with their records, and the failures that have not happened yet. */
   reset(): void;
 }
 
 /**
- * A purger for tests: it sends nothing, records every request, and its receipts have already settled. Its stats are those
- * of a site without requests. It refuses the same misuse as a real purger. It does not remember ids, so that none of its receipts is `replayed`.
+ * A purger for tests: it sends nothing, records every request, and its receipts have already settled. Its stats are
+ * those of a site without requests. It refuses the same misuse as a real purger. It does not remember ids, so no
+ * receipt is `replayed`.
  */
 export function createRecordingPurger(): RecordingPurger {
   const calls: PurgeRequest[] = [];

@@ -16,21 +16,21 @@ import { SOURCES_COMMAND, tidemark } from "../peers/tidemark.ts";
 import { varnish } from "../peers/varnish.ts";
 import { memoryBytesOfTree } from "../processes/process-tree.ts";
 
-/** People who were there before, and people who come while the flood is there. */
+/** Earlier visitors, and visitors who arrive during the flood. */
 const [KNOWN, NEW] = [150, 50];
-/** Each of them opens a page in so long; of ten pages three are not stored. */
+/** The time in which each opens a page; three of ten pages are not stored. */
 const MEAN_PAUSE_MS = 6000;
 const HOT_PAGES = 20;
-/** A session has to be so old before the flood begins. */
+/** The age that a session must have before the flood begins. */
 const SETTLED_MS = 605_000;
 const FLOOD = new URL("../flood/flood-thread.ts", import.meta.url);
 const FLOODS = { "no flood": 0, "one address": 1, "10,000 addresses": 10_000 };
 
-/** All clients are behind one proxy, which tells their addresses. */
+/** All clients are behind one proxy, which sends their addresses. */
 const REAL_IP = "set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For;";
 const UNLIMITED_NGINX = nginx("nginx without a limit", { http: REAL_IP });
 
-/** nginx with all it has: misses by their number behind the cache, and clients by their rate before it. */
+/** nginx with all its limits: on misses behind the cache, and on clients' rates before it. */
 const LIMITED_NGINX: Peer = {
   ...UNLIMITED_NGINX,
   name: "nginx: limit_req, limit_conn, cache lock",
@@ -46,7 +46,7 @@ const LIMITED_NGINX: Peer = {
   },
 };
 
-/** Varnish with the throttle of its modules: by address, what misses alone. */
+/** Varnish with its throttle module: by address, only for misses. */
 const THROTTLED_VARNISH = varnish("Varnish: vsthrottle", {
   vcl: `import vsthrottle;
     sub vcl_recv { if (req.url != "/login") { unset req.http.Cookie; } }
@@ -78,7 +78,7 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
   needs: [NGINX],
   uses: [VARNISH],
   async measure({ seconds, peers, tidemark: command }) {
-    // Tidemark is the last one: the sessions that it has seen have to be ten minutes old.
+    // Tidemark comes last, because the sessions that it has seen must be ten minutes old.
     const chosen = [UNLIMITED_NGINX, LIMITED_NGINX, THROTTLED_VARNISH, limitedTidemark(command)].filter(
       ({ name, needs }) => hasWord(name, peers) && (needs === null || isInstalled(needs)),
     );
@@ -116,7 +116,7 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
   },
 };
 
-/** Stores the pages that everybody wants, and logs the known people in. Returns their cookies. */
+/** Stores the popular pages, and logs in the known visitors. Returns their cookies. */
 async function prepare(edge: URL): Promise<string[]> {
   const crowd = new Crowd();
   const cookies: string[] = [];
@@ -150,7 +150,7 @@ async function play(
   const flood = addresses > 0 && new Worker(FLOOD, { workerData: { edge: edge.href, addresses, seconds } });
   const flooded = flood ? once(flood, "message") : [0];
   await people;
-  await wait(11_000); // until all have their answers, or have lost patience
+  await wait(11_000); // until all have their answers or have given up
   return (await flooded)[0] as number;
 }
 

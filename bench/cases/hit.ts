@@ -10,7 +10,10 @@ import { type LoadSettings, loadFiles, loadPage } from "../load/wrk.ts";
 import { listeningProcess } from "../processes/listening-process.ts";
 
 const BODY_BYTES = { "1KB": 1000, "10KB": 10_000, "100KB": 100_000 } as const;
-/** A worker that answers a thousand requests a second is slower in its first seconds: the engine compiles what is called often. */
+/**
+ * A worker that answers a thousand requests a second is slower in its first seconds, while the engine compiles hot
+ * code.
+ */
 const WARM_UP_SECONDS = 5;
 const REFERENCES: readonly Reference[] = [
   { label: "constant", name: CONSTANT },

@@ -10,7 +10,7 @@ import { countPop, type PopSettings, SimulatedPop } from "../simulated-pop/simul
 
 /** The round trip from a PoP to the log. */
 const LOG_MS = 100;
-/** A request that waits longer does not wait for a note of its own PoP. */
+/** A longer wait is not a wait for a note of the request's own PoP. */
 const LONG_WAIT_MS = 10;
 const SETTLES_AFTER_S = 20;
 /** The first seconds, in which all isolates have just started and hold no view. */

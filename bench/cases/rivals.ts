@@ -72,7 +72,7 @@ export const rivals: Case<RivalsOptions> = {
   },
 };
 
-/** Gets the rivals, and says which there are. */
+/** Installs the rivals, and says which are available. */
 async function gather({ tidemark: command, servers }: RivalsOptions): Promise<{ peers: Peer[]; entrants: Entrant[] }> {
   const peers: Peer[] = [{ ...tidemark(command), name: TIDEMARK }];
   const entrants: Entrant[] = [];

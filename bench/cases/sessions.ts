@@ -15,7 +15,9 @@ import { nginx } from "../peers/nginx.ts";
 import { type Peer, RunningPeer } from "../peers/peer.ts";
 import { varnish } from "../peers/varnish.ts";
 
-/** What a proxied site needs, and what guides to `proxy_cache` add. Neither changes what is stored. */
+/**
+ * The settings that a proxied site needs, and those that guides to `proxy_cache` add. Neither changes what is stored.
+ */
 const USUAL_NGINX = [
   "proxy_http_version 1.1;",
   'proxy_set_header Connection "";',
@@ -27,7 +29,7 @@ const USUAL_NGINX = [
   "proxy_cache_use_stale error timeout updating;",
 ];
 
-/** From Varnish's own examples: the cookies of analytics and the parameters of campaigns are taken away. */
+/** From Varnish's own examples: the cookies of analytics and the parameters of campaigns are removed. */
 const USUAL_VCL = `
   sub vcl_recv {
     if (req.url ~ "(\\?|&)(utm_[a-z]+|gclid|fbclid)=") {

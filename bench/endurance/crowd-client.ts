@@ -25,7 +25,7 @@ const url = new URL(address);
 const request = `GET ${url.pathname} HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`;
 const page = pageOfBytes(Number(bytes));
 
-/** What came of the answer: the whole of it, or its beginning where the connection reads slowly. */
+/** The received part of the answer: all of it, or its beginning if the connection reads slowly. */
 const received = new Map<Socket, string>();
 const sockets: Socket[] = [];
 const errors = new Set<string>();

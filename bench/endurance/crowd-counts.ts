@@ -1,4 +1,4 @@
-/** What became of the connections of a crowd. */
+/** The results of a crowd's connections. */
 export interface CrowdCounts {
   /** Connections that are still open at the end. */
   readonly open: number;
@@ -13,7 +13,7 @@ export interface CrowdCounts {
   readonly readBytes: number;
 }
 
-/** In words, what is wrong with a crowd whose connections should all get the page, and stay. */
+/** The faults of a crowd, in words. All its connections should get the page and stay open. */
 export function faultsOf({ open, answered, wrong, refused, errors }: CrowdCounts, connections: number): string[] {
   const of = `of ${connections.toLocaleString("en")} connections`;
   const faults: string[] = [];

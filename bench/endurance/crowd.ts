@@ -11,7 +11,7 @@ const CLIENT = fileURLToPath(new URL("./crowd-client.ts", import.meta.url));
 
 export type Manner = "idle" | "slow" | "silent";
 
-/** Many connections, held by a process of its own. */
+/** Many connections, held by a separate process. */
 export class Crowd implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -22,7 +22,7 @@ export class Crowd implements AsyncDisposable {
     this.#process = spawn(process.execPath, [CLIENT, manner, page.href, `${connections}`, `${bytes}`], {
       stdio: ["pipe", "pipe", "inherit"],
     });
-    this.#process.stdin!.on("error", () => undefined); // its end is seen on the output
+    this.#process.stdin!.on("error", () => undefined); // its end shows on the output
     this.#ended = once(this.#process, "exit");
     this.#forgetExit = atExit(() => killTree(this.#process.pid));
     this.#lines = createInterface({ input: this.#process.stdout! })[Symbol.asyncIterator]();

@@ -7,7 +7,7 @@ import { EnduranceServer, LARGE_BYTES, MEDIUM_BYTES, SMALL_BYTES } from "./endur
 import { growth, type MemorySample, peak, sampleMemory, takeSample } from "./memory-samples.ts";
 import { type Visit, visitUntil } from "./visitor.ts";
 
-/** How much a server has to endure. */
+/** The load on a server. */
 export interface EnduranceSettings {
   /** How to start the server, with placeholders. */
   readonly tidemark: string;
@@ -25,9 +25,12 @@ export interface EnduranceResult {
   readonly peakBytes: number;
   /** After the load, while the server still runs. */
   readonly afterBytes: number;
-  /** What has to stay below the limit: growth over time under lasting load, and the peak over the start under a crowd. */
+  /**
+   * The value that must stay below the limit: growth over time under lasting load, or the peak above the start under a
+   * crowd.
+   */
   readonly growthBytes: number;
-  /** What the open connections themselves may take of it. */
+  /** The part that the open connections themselves may take. */
   readonly allowedBytes: number;
   readonly descriptorGrowth: number;
   readonly requests: number;
@@ -38,7 +41,7 @@ export interface EnduranceResult {
 /** One kind of load for a server. */
 export interface EnduranceRow {
   readonly name: string;
-  /** Puts the server under load, and checks its answers meanwhile. Rejects with `BenchFailure` if one is wrong. */
+  /** Loads the server, and checks its answers meanwhile. Rejects with `BenchFailure` if one is wrong. */
   readonly measure: (settings: EnduranceSettings) => Promise<EnduranceResult>;
 }
 
@@ -47,7 +50,7 @@ const FILE_BYTES = 100_000;
 const SAMPLE_EVERY_MS = 1000;
 /** Enough for a garbage collection or two, and for connections to close. */
 const RECOVERS_AFTER_MS = 3000;
-/** What Node takes for an open connection and its parser. */
+/** Node's memory for an open connection and its parser. */
 const CONNECTION_BYTES = 16 * 1024;
 /** The server ends a connection that was idle for 75 s. */
 const IDLE_AT_MOST_MS = 70_000;

@@ -8,7 +8,7 @@ export const MEDIUM_BYTES = 10_000;
 export const LARGE_BYTES = 20_000_000;
 const TOKEN = "bench-token-0123456789-abcdefghij";
 
-/** The server that is to endure, in front of an origin of its own. Each row has a new one. */
+/** The server under test, in front of its own origin. Each row has a new one. */
 export class EnduranceServer implements AsyncDisposable {
   readonly origin: StaticOrigin;
   readonly #server: ServerProcess;
@@ -42,7 +42,7 @@ export class EnduranceServer implements AsyncDisposable {
     return this.#server.url;
   }
 
-  /** Why the server runs no more; `null` while it does. */
+  /** Why the server has stopped; `null` while it runs. */
   get ending(): string | null {
     return this.#server.hasEnded ? this.#server.lastOutput : null;
   }

@@ -15,8 +15,8 @@ export interface Visit {
 }
 
 /**
- * A visitor who comes beside the load, checks every byte, and purges a page now and then. Fails on the first answer that
- * is wrong, and on a purged page that is served. Only this visitor requests that page.
+ * A visitor during the load, who checks every byte and sometimes purges a page. Fails on the first answer that is
+ * wrong, and on a purged page that is served. Only this visitor requests that page.
  */
 export async function visitUntil(isOver: () => boolean, server: EnduranceServer): Promise<Visit> {
   const latencies = new LatencyHistogram();

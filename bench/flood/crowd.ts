@@ -2,26 +2,26 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { LatencyHistogram } from "../frame/latency-histogram.ts";
 
-/** Nobody waits longer for a page. */
+/** The longest time that a visitor waits for a page. */
 const PATIENCE_MS = 10_000;
-/** Who floods has no more requests under way. */
+/** The most simultaneous requests of the flood. */
 const MOST_UNDER_WAY = 3000;
 
 const connections = new Agent({ keepAliveTimeout: 30_000 });
 
-/** Clients whose pages are counted: those that the cache should have, and the others. */
+/** Clients whose pages are counted: pages that the cache should have, and others. */
 export class Crowd {
   readonly hits = new LatencyHistogram();
   readonly misses = new LatencyHistogram();
   asked = 0;
   #underWay = 0;
 
-  /** The part of the pages, other than those that the cache should have, that came. */
+  /** The share of answered pages, among those that the cache need not have. */
   get partServed(): number {
     return this.misses.count / Math.max(1, this.asked);
   }
 
-  /** Asks for a page in the name of a client. Resolves to the cookie that it gets; never rejects. */
+  /** Requests a page for a client. Resolves to the cookie that it gets; never rejects. */
   async ask(url: URL, address: string, { cookie = "", isHit = false } = {}): Promise<string> {
     if (this.#underWay >= MOST_UNDER_WAY) return "";
     this.#underWay++;
@@ -42,7 +42,7 @@ export class Crowd {
   }
 }
 
-/** Does something so many times a second, evenly, whether the last one is over or not, until the signal. */
+/** Starts a piece of work at a steady rate, whether or not the previous one has ended, until the signal. */
 export async function paced(timesASecond: number, signal: AbortSignal, act: () => void): Promise<void> {
   const startedAt = performance.now();
   for (let done = 0; !signal.aborted; ) {

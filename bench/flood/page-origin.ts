@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** An application server: so many workers, each of which takes so long for a page. */
+/** An application server: its number of workers, and the time that each takes for a page. */
 const WORKERS = 10;
 const PAGE_MS = 200;
 
-/** A site that makes 50 pages a second, and records how much it was asked at a time. `/login` sets a session. */
+/** A site that makes 50 pages a second, and records its simultaneous requests. `/login` sets a session. */
 export class PageOrigin implements AsyncDisposable {
   /** The most requests that it had at a time, in work or waiting for a worker. */
   mostAtOnce = 0;
@@ -33,7 +33,7 @@ export class PageOrigin implements AsyncDisposable {
     return new URL(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`);
   }
 
-  /** Gives up what waits, and counts anew. */
+  /** Drops waiting requests, and restarts the counts. */
   forget(): void {
     for (const response of this.#waiting.splice(0)) response.destroy();
     this.mostAtOnce = 0;

@@ -11,7 +11,7 @@ export interface Case<Options extends object> {
   readonly name: string;
   readonly description: string;
   readonly options: readonly Option[];
-  /** The programs without which it cannot measure. */
+  /** The programs that it needs. */
   readonly needs: readonly Program[];
   /** The programs that it measures if they are installed. */
   readonly uses?: readonly Program[];
@@ -20,9 +20,11 @@ export interface Case<Options extends object> {
 }
 
 export interface Outcome {
-  /** What is written as JSON. */
+  /** The results as JSON. */
   readonly results: object;
-  /** Why the figures must not be used, or what they break: a sentence each. The bench then ends with an error. */
+  /**
+   * Why the figures must not be used, or which bound they exceed: a sentence each. The bench then ends with an error.
+   */
   readonly failures: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
 
-/** How long something took, over many times, in microseconds with three significant digits. */
+/** The distribution of many durations, in microseconds with three significant digits. */
 export class LatencyHistogram {
   readonly #micros: RecordableHistogram = createHistogram();
 

@@ -15,12 +15,12 @@ export interface Load {
   readonly clientCpu: number;
 }
 
-/** A server that is put under load, again and again. */
+/** A server that is loaded again and again. */
 export interface Contestant {
   readonly name: string;
-  /** The root of its processes. */
+  /** The id of its root process. */
   pid(): number;
-  /** Puts it under load once. `turn` is another number at each call. */
+  /** Loads it once. `turn` is a new number at each call. */
   load(turn: number): Promise<Load>;
   /** How many requests have reached the origin so far. */
   originRequests(): Promise<number>;
@@ -52,18 +52,18 @@ export function laneOf(contestant: Contestant): Lane {
 
 export interface Course {
   readonly rounds: number;
-  /** How long each gets load before the first round, so that a runtime has compiled what it runs often. */
+  /** How long each is loaded before the first round, so that a runtime has compiled its hot code. */
   readonly warmUpSeconds: number;
 }
 
-/** Above this share of a core, the figures may be those of the client, which has one thread. */
+/** Above this share of a core, the client, which has one thread, may limit the figures. */
 const CLIENT_BOUND_CPU = 0.9;
-/** When time is up, the client leaves a request uncounted on each of its connections, of which it has 500 at most. */
+/** When time is up, the client leaves one request uncounted on each of its connections, at most 500. */
 const UNCOUNTED_REQUESTS = 500;
 
 /**
- * Measures each contestant once a round, and leaves its turns in its lane. Each round begins with the one after that of the last round, because other work
- * on the machine comes and goes. One that fails is left out from then on.
+ * Measures each contestant once a round, and adds its turn to its lane. Each round starts with another contestant,
+ * because other work on the machine varies. A contestant that fails is left out from then on.
  */
 export async function takeTurns(lanes: readonly Lane[], { rounds, warmUpSeconds }: Course): Promise<void> {
   for (const lane of lanes) {
@@ -77,7 +77,7 @@ export async function takeTurns(lanes: readonly Lane[], { rounds, warmUpSeconds 
   }
 }
 
-/** Turns are numbered over all contestants, so that no page of a row of misses is ever requested twice. */
+/** Turns are numbered across all contestants, so that no page of a row of misses is requested twice. */
 let turns = 0;
 
 async function takeTurn(lane: Lane): Promise<void> {
@@ -113,13 +113,13 @@ async function measureTurn(contestant: Contestant, turn: number): Promise<Turn> 
   return { ...load, originRequests, cpuMicros, serverCpu: (cpuMicros * load.requestsPerSecond) / 1e6 };
 }
 
-/** A lane that others are compared with, and what its columns are called. */
+/** A lane for comparison, and the names of its columns. */
 export interface Reference {
   readonly label: string;
   readonly name: string;
 }
 
-/** Medians over all rounds, and of the ratios of each round, because other work disturbs all servers of a round. */
+/** Medians over all rounds, and medians of each round's ratios, because other work affects all servers of a round. */
 export interface TurnsResult {
   readonly name: string;
   readonly failure: string | null;

@@ -8,7 +8,7 @@ import { assertSameAnswer } from "./same-answer.ts";
 
 /** The page that every row serves. */
 const PAGE = "/page";
-/** The beginning of the paths of further pages. */
+/** The prefix of the paths of further pages. */
 export const FILES = "/files/";
 const TOKEN = "bench-token-0123456789-abcdefghij";
 
@@ -20,7 +20,10 @@ export interface Row {
   readonly runtime: EdgeRuntime;
 }
 
-/** The names of the rows that others are compared with: a constant, the worker that people write by hand, and the same worker with a field of its own in each answer. */
+/**
+ * The names of the rows for comparison: a constant, a hand-written worker, and the same worker with an added field in
+ * each answer.
+ */
 export const CONSTANT = "constant responder";
 export const USUAL = "caches.default worker";
 export const NAMED = "the same, with X-Cache";
@@ -31,7 +34,7 @@ export interface HitRows {
   stop(): Promise<void>;
 }
 
-/** Starts all rows with the page stored, and checks that each does the work that its name says. */
+/** Starts all rows with the page stored, and checks that each does what its name says. */
 export async function startHitRows(origin: ScriptedOrigin, body: string): Promise<HitRows> {
   const reply = {
     fields: {

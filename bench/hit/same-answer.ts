@@ -1,7 +1,7 @@
 import { BenchFailure } from "../frame/bench-failure.ts";
 import type { WireAnswer } from "../load/raw-request.ts";
 
-/** The most that the counters of seconds in two answers may differ, because one was requested after the other. */
+/** The largest difference of second counts in two answers, because one was requested after the other. */
 const MAX_SECONDS_APART = 60;
 
 /** Fails unless two answers are the same on the wire, field by field and byte by byte, except for counted seconds. */

@@ -19,7 +19,7 @@ export interface RequestOptions {
 
 const TIMEOUT_MS = 30_000;
 
-/** Sends one request on a connection of its own, so that the answer has no field that comes from reuse. */
+/** Sends one request on a separate connection, so that no field of the answer comes from reuse. */
 export async function rawRequest(
   url: URL,
   { method = "GET", fields = {}, body }: RequestOptions = {},

@@ -1,7 +1,7 @@
 import { BenchFailure } from "../frame/bench-failure.ts";
 import type { Load } from "../frame/turns.ts";
 
-/** What a client's report tells of a run. */
+/** The results of a run from a client's report. */
 export type Report = Omit<Load, "clientCpu">;
 
 /** Reads the report of ApacheBench. Its times are whole milliseconds. */
@@ -31,7 +31,7 @@ export function readHey(report: string): Report {
   };
 }
 
-/** The number in what a pattern finds, or `absent` if it finds nothing. */
+/** The number that a pattern finds, or `absent`. */
 function numberIn(report: string, pattern: RegExp, absent?: number): number {
   const found = pattern.exec(report)?.[1] ?? absent;
   if (found === undefined)

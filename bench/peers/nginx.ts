@@ -11,7 +11,7 @@ interface NginxSettings {
 }
 
 interface NginxTuning {
-  /** How it is run; default: the one that is installed. */
+  /** The command; default: the installed program. */
   readonly run?: CommandLine;
   /** Further directives of the `http` block; default: `sendfile on;`. */
   readonly http?: string;

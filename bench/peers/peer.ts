@@ -7,24 +7,24 @@ export interface CertificateFiles {
   readonly key: string;
 }
 
-/** The site that a server stands in front of. */
+/** The site behind a server. */
 export interface Site {
   readonly origin: URL;
   /** The number of processes, or of cores, that a server may answer with. Default: 1. */
   readonly workers?: number;
-  /** The room for pages in memory, for a server that takes it all when it starts. Default: 256. */
+  /** The memory for pages, for a server that allocates it all at the start. Default: 256. */
   readonly storeMegabytes?: number;
-  /** What a server speaks TLS with. Default: it speaks none. */
+  /** The certificate for TLS. Default: no TLS. */
   readonly tls?: CertificateFiles | null;
 }
 
 /** A server to measure or to compare with: Tidemark, or another cache. */
 export interface Peer {
   readonly name: string;
-  /** The installed package that it comes from; `null` if it comes with the project, or the project got it. */
+  /** Its installed package; `null` if it comes with the project, or the project downloaded it. */
   readonly needs: Program | null;
   readonly speaksTls: boolean;
-  /** Whether an answer came from the server's store, by its fields; `null` if they do not tell. */
+  /** Whether an answer came from the server's store, by its fields; `null` if they do not say. */
   readonly isHit: ((field: (name: string) => string | undefined) => boolean) | null;
   /** Writes its settings into its folder, if it needs any, and says how to start it. */
   commandLine(site: Site, place: Place): Promise<CommandLine>;

@@ -5,7 +5,7 @@ import type { CommandLine } from "../processes/server-process.ts";
 import type { Peer } from "./peer.ts";
 
 interface VarnishTuning {
-  /** How it is run; default: the one that is installed. */
+  /** The command; default: the installed program. */
   readonly run?: CommandLine;
   /** Its configuration without the backend; default: its own. */
   readonly vcl?: string;

@@ -4,8 +4,8 @@ const cleanUps = new Set<() => void>();
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Runs a clean-up when this process exits early, on Ctrl-C too, so that an interrupted bench leaves nothing behind.
- * The function that is returned takes the clean-up back.
+ * Runs a clean-up when this process exits early, even on Ctrl-C, so that an interrupted bench leaves nothing behind.
+ * The returned function cancels the clean-up.
  */
 export function atExit(cleanUp: () => void): () => void {
   if (cleanUps.size === 0) {

@@ -17,7 +17,7 @@ export function listeningHandles(port: number, pid: number): number {
   return handlesOf(String(pid), linkOfListening(port));
 }
 
-/** What the files of processes that have the socket lead to. */
+/** The targets of the file links of processes that have the socket. */
 function linkOfListening(port: number): string {
   const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const lines = readFileSync("/proc/net/tcp", "utf8").trim().split("\n").slice(1);

@@ -21,7 +21,9 @@ export function kill(pid: number): void {
   }
 }
 
-/** CPU time of the processes of a tree so far, in seconds. Time of a process or a thread that has ended is not in it. */
+/**
+ * CPU time of the processes of a tree so far, in seconds. It does not include processes and threads that have ended.
+ */
 export function cpuSecondsOfTree(root: number): number {
   return processTree(root).reduce((sum, pid) => sum + cpuSeconds(pid), 0);
 }

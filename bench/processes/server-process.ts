@@ -11,13 +11,13 @@ import { BenchFailure } from "../frame/bench-failure.ts";
 import { atExit } from "./at-exit.ts";
 import { kill, killTree, processTree } from "./process-tree.ts";
 
-/** varnishd runs a C compiler first, and all of them may share the machine with other work. */
+/** varnishd first runs a C compiler, and other work may share the machine. */
 const START_MS = 60_000;
 const STOP_MS = 5000;
-/** How much of what a server prints is kept for the message when it fails. */
+/** How much of a server's output is kept for error messages. */
 const KEPT_OUTPUT = 4000;
 
-/** Where a server runs: a port and an empty folder, both its own. */
+/** A server's own port and empty folder. */
 export interface Place {
   readonly port: number;
   readonly folder: string;
@@ -25,7 +25,7 @@ export interface Place {
 
 export type CommandLine = readonly [program: string, ...parameters: string[]];
 
-/** A server that was started from its command line, with all processes that it starts in turn. */
+/** A server that was started from its command line, with all its child processes. */
 export class ServerProcess implements AsyncDisposable {
   readonly url: URL;
   readonly folder: string;
@@ -101,14 +101,14 @@ export class ServerProcess implements AsyncDisposable {
     return pid === undefined || exitCode !== null || signalCode !== null;
   }
 
-  /** The last line that the server printed about an error, or else the last line. */
+  /** The last line of the server's output about an error, or else the last line. */
   get lastOutput(): string {
     const lines = this.#output.trim().split("\n");
     const line = lines.findLast((each) => /error|fail/i.test(each)) ?? lines.at(-1);
     return line || `${basename(this.#process.spawnfile)} printed nothing.`;
   }
 
-  /** Asks the server to stop, kills what is left of it after a while, and removes its folder. */
+  /** Asks the server to stop, kills its remaining processes after a while, and removes its folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.hasEnded) {
       const tree = processTree(this.pid);

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 
 const BODY_BYTES = 2048;
 
-/** A shop with a page for each product. The page has a tag of its own, and the product's version in its body. */
+/** A shop with a page for each product. The page has its own tag, and the product's version in its body. */
 export class ProductOrigin implements AsyncDisposable {
   readonly url: string;
   readonly #server: Server;

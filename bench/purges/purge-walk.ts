@@ -29,7 +29,10 @@ export interface WalkResult {
   };
 }
 
-/** Measures nginx and the simulated CDN in turn, in front of one origin. Fails unless each purge removes its page, and leaves the neighbour. */
+/**
+ * Measures nginx and the simulated CDN in turn, in front of one origin. Fails unless each purge removes its page and
+ * leaves the next one.
+ */
 export async function measureWalks({ sizes, maxHere }: WalkSettings): Promise<WalkResult[]> {
   await using origin = await ProductOrigin.start();
   await using nginx = await RunningPeer.start(nginxWith("nginx", { keepsConnections: true }), {
@@ -88,7 +91,7 @@ async function measureRounds(
   };
 }
 
-/** Purges a stored page that has changed. Fails if the cache serves it afterwards, or has lost its neighbour. */
+/** Purges a stored page that has changed. Fails if the cache serves it afterwards, or has lost the next page. */
 async function purgeAndCheck(
   origin: ProductOrigin,
   reader: ProductReader,
@@ -110,8 +113,8 @@ function productOf(round: number, entries: number): number {
 }
 
 /**
- * Purges a tag in the way that nginx has without a purge by tag: searches every file of its cache for the field, and
- * removes the files that have it. Returns their number.
+ * Purges a tag from nginx, which has no purge by tag: searches every file of its cache for the field, and removes the
+ * files that have it. Returns their number.
  */
 async function walk(nginx: RunningPeer, tag: string): Promise<number> {
   const { stdout } = await run("sh", ["-c", WALK, "sh", `Cache-Tag: ${tag}\r`, cacheOf(nginx)], { env: PLAIN });

@@ -77,7 +77,7 @@ function readersOf(cdn: Cdn<string>): readonly ProductReader[] {
   );
 }
 
-/** One run: the purges, the visitors at the same time, and what is known about the purge of each product. */
+/** One run: the purges, the visitors at the same time, and the state of each product's purge. */
 class Run {
   readonly #origin: ProductOrigin;
   readonly #purger: Purger;

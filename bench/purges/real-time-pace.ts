@@ -17,7 +17,7 @@ export class RealTimePace implements AsyncDisposable {
     this.#running = this.#run();
   }
 
-  /** The longest that virtual time has been behind. Whatever waits for virtual time waits that much longer. */
+  /** The longest that virtual time has been behind. Work that waits for virtual time waits that much longer. */
   get longestLagMs(): number {
     return this.#longestLagMs;
   }

@@ -8,7 +8,7 @@ const VERSIONS = { [CADDY]: "v2.11.7", [HANDLER]: "v0.16.0" };
 const FOLDER = join(RIVALS_FOLDER, "caddy");
 const PROGRAM = join(FOLDER, "caddy");
 
-/** Caddy is built with each handler that is not its own. */
+/** Handlers that are not Caddy's own must be built into it. */
 const MAIN = `package main
 
 import caddycmd "${CADDY}/cmd"

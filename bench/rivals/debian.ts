@@ -11,8 +11,8 @@ const ROOT = join(FOLDER, "root");
 const LIBRARIES = join(ROOT, "usr/lib/x86_64-linux-gnu");
 
 /**
- * A program of Debian's newest packages, whatever Debian the machine has: it runs where it was unpacked, with the
- * loader and the libraries of its own Debian, so that nothing is installed and no root is changed.
+ * A program from Debian's newest packages, whatever Debian the machine has. It runs where it was unpacked, with the
+ * loader and libraries of its own Debian, so nothing is installed and no chroot is needed.
  */
 export async function debianProgram(path: string, versionOption: string): Promise<Program> {
   unpacked ??= unpack();
@@ -28,7 +28,7 @@ export function inRoot(path: string): string {
 
 let unpacked: Promise<void> | undefined;
 
-/** Downloads the packages with all that they depend on, by an apt that knows of no installed package. */
+/** Downloads the packages and all their dependencies, with an apt that knows of no installed package. */
 async function unpack(): Promise<void> {
   const done = join(FOLDER, "unpacked");
   if (existsSync(done)) return;
@@ -42,7 +42,7 @@ async function unpack(): Promise<void> {
     `Dir::State "${FOLDER}"; Dir::State::status "${FOLDER}/status"; Dir::Cache "${FOLDER}";
     Dir::Etc::sourcelist "${FOLDER}/sources.list"; Dir::Etc::sourceparts "/dev/null"; Dir::Etc::preferencesparts "/dev/null";
     Acquire::Languages "none"; APT::Install-Recommends "false"; Debug::NoLocking "true";
-    Acquire::Check-Valid-Until "false"; // a mirror's lists may be older than they say that they may be
+    Acquire::Check-Valid-Until "false"; // a mirror's lists may be older than their stated validity
     `,
   );
   const options = { environment: { APT_CONFIG: join(FOLDER, "apt.conf") } };

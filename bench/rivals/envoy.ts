@@ -19,7 +19,7 @@ export const envoy: Rival = {
   settings: {
     plain: (run) => ({
       speaksTls: true,
-      isHit: null, // a hit has no field that tells; the origin counts
+      isHit: null, // a hit has no field that says so; the origin counts
       async commandLine({ origin, workers = 1, tls = null }, { port, folder }) {
         const file = join(folder, "envoy.json");
         const pair = { certificate_chain: { filename: tls?.certificate }, private_key: { filename: tls?.key } };

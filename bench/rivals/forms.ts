@@ -12,11 +12,11 @@ export interface Form extends Pick<Contestant, "missShare"> {
   readonly name: string;
   readonly origin: keyof Origins;
   readonly overTls: boolean;
-  /** The room that its pages need in a server's memory. */
+  /** The memory that its pages need in a server. */
   readonly storeMegabytes: number;
   /** Why it cannot be measured here; `null` if it can. */
   readonly leftOut: string | null;
-  /** Fails unless the server answers as the form expects, and leaves it with the pages stored that the form wants stored. */
+  /** Fails unless the server answers as the form expects. Afterwards the server has stored the form's pages. */
   verify(server: RunningPeer): Promise<void>;
   /** `turn` is another number at each call. */
   load(site: URL, turn: number): Promise<Load>;
@@ -28,7 +28,7 @@ export interface CountingOrigin {
   requests(): Promise<number>;
 }
 
-/** The origins of the forms: one from which a page comes at once, and one that takes its time. */
+/** The origins of the forms: a fast one and a slow one. */
 export interface Origins {
   readonly static: StaticOrigin;
   readonly slow: SlowOrigin;

@@ -11,7 +11,7 @@ export const haproxy: Rival = {
   get: () => debianProgram("usr/sbin/haproxy", "-v"),
   settings: {
     plain: (run) => peer(run, "", ""),
-    // A buffer takes a page of 10 KB whole, and connections to the origin serve all clients.
+    // A buffer holds a page of 10 KB whole, and connections to the origin serve all clients.
     best: (run) => peer(run, "tune.bufsize 32768", "http-reuse always"),
   },
 };

@@ -1,12 +1,12 @@
 import type { Machine } from "../frame/machine.ts";
 import type { TurnsResult } from "../frame/turns.ts";
 
-/** What a run of `npm run bench -- rivals` writes, as far as the page of docs shows it. */
+/** The parts of the results of `npm run bench -- rivals` that the docs show. */
 export interface Measured {
   readonly at: string;
   readonly machine: Machine;
   readonly versions: Readonly<Record<string, string>>;
-  /** The options of the command, of which three have a default that the page tells. */
+  /** The options of the command; the page shows three of the defaults. */
   readonly settings: Readonly<Record<string, string | number>> & Record<"rounds" | "seconds" | "workers", number>;
   readonly entrants: readonly Entrant[];
   readonly forms: readonly FormResult[];
@@ -25,7 +25,7 @@ export interface FormResult {
   readonly servers: readonly Figures[];
 }
 
-/** What is kept of a server's turns in a form: medians, and of the requests per second the least and the most. */
+/** The summary of a server's turns in a form: medians, and the lowest and highest requests per second. */
 export interface Figures {
   readonly name: string;
   /** Why it was not measured, or not to the end; the figures are then `null`. */

@@ -2,7 +2,10 @@ import { nginx as nginxWith } from "../peers/nginx.ts";
 import { debianProgram } from "./debian.ts";
 import type { Rival } from "./rival.ts";
 
-/** `sendfile` is off at its best: small bodies are sooner copied than handed over, and large ones wait for no packet. */
+/**
+ * `sendfile` is off in the best settings, because copying small bodies is faster, and large ones do not wait for a
+ * packet.
+ */
 const FAST = `sendfile off; tcp_nodelay on; output_buffers 1 256k;
   keepalive_timeout 300s; keepalive_requests 100000000; server_tokens off;
   open_file_cache max=100000 inactive=600s; open_file_cache_valid 600s; open_file_cache_min_uses 1;`;

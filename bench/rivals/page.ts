@@ -4,7 +4,7 @@ import { type Figures, type FormResult, type Measured, REFERENCES, TIDEMARK } fr
 /** Tidemark is named as behind below this share of the reference. */
 const LEVEL = 0.95;
 
-/** What is known of why Tidemark is behind in a form, by a word of the form's name. */
+/** The known reasons why Tidemark is behind in a form, by a word of the form's name. */
 const REASONS: readonly (readonly [word: string, reason: string])[] = [
   ["a connection each", "A new connection costs Node about twice what it costs nginx."],
   ["files", "A file from disk is read into the process, and nginx hands it over inside the kernel."],
@@ -22,7 +22,7 @@ export function readMeasured(): Measured {
   return JSON.parse(readFileSync(new URL("measured.json", import.meta.url), "utf8"));
 }
 
-/** The page with the parts of a run made anew: what was compared and how it came out, and at its end each form by itself. */
+/** The page with the generated parts of a run: the comparison with its results and, at the end, each form. */
 export function withRivals(page: string, measured: Measured): string {
   const { forms } = measured;
   const parts: Readonly<Record<string, readonly string[]>> = {

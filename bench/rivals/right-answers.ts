@@ -9,7 +9,7 @@ const REQUESTS_AT_A_TIME = 8;
 /** How many of the files are requested once more, to see that they are hits. */
 const FILE_SAMPLES = 50;
 
-/** Gets a page stored. Fails unless the page comes whole, and from the store in the end. */
+/** Has a page stored. Fails unless the page comes whole, and finally from the store. */
 export async function assertStored(server: RunningPeer, path: string, body: string): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
     const answer = await rightAnswer(server, path, body);
@@ -27,7 +27,7 @@ export async function assertNeverStored(server: RunningPeer, path: string, body:
   }
 }
 
-/** Gets all files stored. Fails unless each comes whole, and those of a sample from the store. */
+/** Has all files stored. Fails unless each comes whole, and those of a sample from the store. */
 export async function assertFilesStored(server: RunningPeer, files: number, bytes: number): Promise<void> {
   const numbers = Array.from({ length: files }, (_, number) => number).values();
   const getAll = async () => {
@@ -51,7 +51,7 @@ export async function assertMissesAndHits(server: RunningPeer, storedPath: strin
   }
 }
 
-/** `undefined` if its fields do not tell. That requests under load are hits is seen at the origin, which counts them. */
+/** `undefined` if its fields do not say. The origin's count shows whether requests under load are hits. */
 function isHit({ peer }: RunningPeer, answer: WireAnswer): boolean | undefined {
   return peer.isHit?.((name) => fieldOf(answer, name));
 }

@@ -6,7 +6,7 @@ import { BenchFailure } from "../frame/bench-failure.ts";
 import type { Peer } from "../peers/peer.ts";
 import type { CommandLine } from "../processes/server-process.ts";
 
-/** Another cache that Tidemark is compared with: how it is got, and the settings in which it is measured. */
+/** Another cache for comparison: how it is installed, and the settings in which it is measured. */
 export interface Rival {
   readonly name: string;
   /** Gets the program, once a machine. Rejects with a {@link BenchFailure} that says why this machine cannot. */
@@ -15,10 +15,10 @@ export interface Rival {
   readonly settings: Readonly<Record<string, (run: CommandLine) => Omit<Peer, "name" | "needs">>>;
 }
 
-/** A program that is there to be run. */
+/** A program that is ready to run. */
 export interface Program {
   readonly version: string;
-  /** How it is run, without options of its own. */
+  /** Its command, without options. */
   readonly run: CommandLine;
 }
 
@@ -27,7 +27,10 @@ export const RIVALS_FOLDER = fileURLToPath(new URL("../../node_modules/.cache/ri
 
 const LONGEST_MS = 1_800_000;
 
-/** The output of a command that gets or asks a program. Rejects with a {@link BenchFailure} that has its last words. */
+/**
+ * The output of a command that installs or queries a program. Rejects with a {@link BenchFailure} that has its last
+ * words.
+ */
 export function outputOf(
   [program, ...parameters]: CommandLine,
   { environment, folder }: { readonly environment?: Readonly<Record<string, string>>; readonly folder?: string } = {},
@@ -42,7 +45,7 @@ export function outputOf(
   return promise;
 }
 
-/** Builds a program of ours out of its files, by these commands, unless it is there. */
+/** Builds one of our programs from its files with these commands, unless it exists. */
 export async function build(
   folder: string,
   files: Readonly<Record<string, string>>,
@@ -57,7 +60,7 @@ export async function build(
   for (const command of commands) await outputOf(command, { folder });
 }
 
-/** The first number like 1.30.6 or 7.7 in what a program says of itself. */
+/** The first number like 1.30.6 or 7.7 in a program's version text. */
 export function versionIn(text: string): string {
   return /\d+(?:\.\d+)+/.exec(text)?.[0] ?? "of unknown version";
 }

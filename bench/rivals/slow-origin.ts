@@ -8,7 +8,7 @@ const ANSWERS_AFTER_MS = 40;
 export const SLOW_BYTES = 1000;
 const BODY = pageOfBytes(SLOW_BYTES);
 
-/** An origin that takes a while to answer with a page that must not be stored, and counts its requests. */
+/** A slow origin with a page that must not be stored. It counts its requests. */
 export class SlowOrigin implements AsyncDisposable {
   readonly #server = createServer((_, response) => {
     this.#requests++;

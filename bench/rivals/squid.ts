@@ -6,8 +6,8 @@ import { debianProgram, inRoot } from "./debian.ts";
 import type { Rival } from "./rival.ts";
 
 /**
- * Squid as a reverse proxy, with its store in memory. Its workers start by its own path, without the loader of their
- * Debian, so it is measured as the one process that it is by default.
+ * Squid as a reverse proxy, with its store in memory. Its workers would start from its own path, without the loader of
+ * their Debian, so it is measured with its default of one process.
  */
 export const squid: Rival = {
   name: "Squid",

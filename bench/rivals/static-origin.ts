@@ -12,7 +12,7 @@ const MISS_BYTES = 1000;
 const MISS_PATH_LENGTH = missPath("0000", 0).length;
 
 /**
- * The origin of the rows: an nginx with static pages, so that it is not the bound where requests reach it.
+ * The origin of the rows: an nginx with static pages, so that it does not limit rows whose requests reach it.
  *
  * - `/pages/<bytes>.html`: a page of that size
  * - `/uncached/<bytes>.html`: the same page, which must not be stored
@@ -23,7 +23,7 @@ const MISS_PATH_LENGTH = missPath("0000", 0).length;
 export class StaticOrigin implements AsyncDisposable {
   readonly #server: ServerProcess;
   #files = 0;
-  /** How often it was asked how many requests it had, because that is a request itself. */
+  /** How often its counter was read, because each read is a request itself. */
   #asked = 0;
 
   private constructor(server: ServerProcess) {
@@ -73,7 +73,7 @@ export function filePath(number: number): string {
   return `/files/${`${number}`.padStart(5, "0")}.html`;
 }
 
-/** The body begins with its path, so that a page that was swapped for another one is seen. */
+/** The body begins with its path, so that a swapped page is noticed. */
 export function fileBody(path: string, bytes: number): string {
   return `${path}\n${pageOfBytes(bytes)}`.slice(0, bytes);
 }

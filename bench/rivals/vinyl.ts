@@ -11,7 +11,7 @@ export const vinyl: Rival = {
     best: (run) =>
       varnish("Vinyl Cache", {
         run,
-        // Threads are there before the load, and connections and answers leave no record.
+        // Threads exist before the load, and connections and answers are not logged.
         options: ["-p", "thread_pools=2", "-p", "thread_pool_min=500", "-p", "timeout_idle=300", "-p", "vsl_mask=none"],
       }),
   },

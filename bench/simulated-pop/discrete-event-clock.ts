@@ -3,7 +3,7 @@ import type { Clock, Wait } from "../../worker/ports/clock.ts";
 
 interface Timer {
   readonly at: number;
-  /** Of two timers for the same instant, the one that was set first fires first. */
+  /** If two timers have the same time, the one that was set first fires first. */
   readonly order: number;
   readonly wake: () => void;
   isCancelled: boolean;

@@ -11,10 +11,10 @@ export const SKEW_MS = 250;
 /** The latency of the simulated Cache API: of a read, and from a write until reads see it. */
 export const NOTE_READ_MS = 3;
 const NOTE_WRITE_MS = 8;
-/** Little: there are thousands of views, and a bench has one key. */
+/** Small, because there are thousands of views, and a bench has one key. */
 const VIEW_BYTES = 1024;
 
-/** The chance and the time of a simulation. */
+/** The random numbers and the clock of a simulation. */
 export interface Simulation {
   readonly clock: Clock;
   readonly random: () => number;
@@ -51,7 +51,7 @@ export function sharedNotes(clock: Clock, times = 1): PopNotes {
   };
 }
 
-/** The time to the next of requests that come at random, in milliseconds. */
+/** The random time to the next request, in milliseconds. */
 export function randomGapMs(random: () => number, perSecond: number): number {
   return (-Math.log(1 - random()) * 1000) / perSecond;
 }

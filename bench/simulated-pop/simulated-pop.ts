@@ -84,7 +84,7 @@ export class SimulatedPop {
   }
 }
 
-/** What a PoP does in a stretch of time that begins when all its isolates are at work. */
+/** A PoP's counts in a stretch of time that begins when all its isolates are running. */
 export async function countPop(
   settings: PopSettings,
   { logMs, settlesAfterMs, seconds }: { logMs: number; settlesAfterMs: number; seconds: number },

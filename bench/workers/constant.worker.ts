@@ -1,4 +1,4 @@
-/** Answers every request with the same prepared fields and bytes: the most that this runtime can do. */
+/** Answers every request with the same prepared fields and bytes: the upper bound of this runtime. */
 import { env } from "cloudflare:workers";
 
 const given = env as unknown as {

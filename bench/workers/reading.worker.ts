@@ -1,4 +1,7 @@
-/** The constant responder, once it has read what a shared cache has to know of a request before it may answer from memory. */
+/**
+ * The constant responder, after it has read the parts of a request that a shared cache must know before it may answer
+ * from memory.
+ */
 import constant from "./constant.worker.ts";
 
 const FIELDS = [

@@ -1,10 +1,10 @@
 import { type Finding, kibibytes, problem, warning } from "./check-report.ts";
 
-/** The largest worker that the paid plan takes, gzipped, and the largest that the free plan takes. */
+/** The largest worker, gzipped, on the paid plan and on the free plan. */
 const MAX_BUNDLE_BYTES = 10 * 1024 ** 2;
 const MAX_FREE_BUNDLE_BYTES = 3 * 1024 ** 2;
 
-/** What is wrong with the size of a worker. `config` is the wrangler config that makes it. */
+/** What is wrong with the size of a worker. `config` is its wrangler config. */
 export function bundleFindings(config: string, gzippedBytes: number): Finding[] {
   const size = `the bundle has ${kibibytes(gzippedBytes)} gzipped`;
   if (gzippedBytes > MAX_BUNDLE_BYTES) {

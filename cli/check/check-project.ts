@@ -13,13 +13,15 @@ export interface CheckOptions {
   readonly environment: string | null;
 }
 
-/** Checks all that can be known before a deployment. Throws `WranglerConfigError` if there is nothing to check. */
+/**
+ * Checks everything that can be known before a deployment. Throws `WranglerConfigError` if there is nothing to check.
+ */
 export async function checkProject({ config, environment }: CheckOptions): Promise<CheckReport> {
   const settings = await readWranglerSettings(config, environment);
   const findings: Finding[] = [];
   const deployments: Deployment[] = [];
   let bundle: CheckReport["bundle"] = null;
-  // Mostly all environments have one entry, and then it is bundled and run once.
+  // Usually all environments share one entry, which is then bundled and run once.
   for (const [main, group] of Map.groupBy(settings, (each) => each.main)) {
     if (main === undefined) {
       const words = 'there is no main, so there is no worker to deploy. Add main = "worker.ts", or another file.';
@@ -75,7 +77,7 @@ async function weigh(settings: WranglerSettings): Promise<NonNullable<CheckRepor
   return { bytes: bytes.byteLength, gzippedBytes: gzipSync(bytes).byteLength };
 }
 
-/** What is wrong in the site is wrong in each environment, and said once. */
+/** A fault of the site is the same in each environment, and is reported once. */
 function withoutRepeats(findings: readonly Finding[]): readonly Finding[] {
   return [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()];
 }

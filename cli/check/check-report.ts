@@ -1,8 +1,8 @@
 import { counted } from "../../wire/text/numbers.ts";
 
-/** One thing that is wrong in a project, or could be. */
+/** A fault of a project, or a possible one. */
 export interface Finding {
-  /** A problem keeps the edge from doing its work. A warning may be what the owner wants. */
+  /** A problem prevents the edge from working. A warning may be intended. */
   readonly level: "problem" | "warning";
   /** The file, and the place in it. */
   readonly where: string;

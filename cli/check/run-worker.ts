@@ -8,7 +8,7 @@ import type { WranglerSettings } from "./wrangler-settings.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 
-/** What a worker turned out to be once its modules had run. */
+/** The result of running a worker's modules. */
 export type RanWorker =
   | {
       readonly kind: "ran";
@@ -18,10 +18,13 @@ export type RanWorker =
     }
   /** Its own files or its site are wrong. */
   | { readonly kind: "failed"; readonly file: string | null; readonly message: string }
-  /** It could not be run here, which need not be its fault: wrangler may bundle what is not bundled here. */
+  /**
+   * It could not be run here, perhaps without a fault of its own: wrangler may bundle modules that are not bundled
+   * here.
+   */
   | { readonly kind: "not-run"; readonly message: string };
 
-/** A worker's bundle, as wrangler would make it. Throws esbuild's error. */
+/** A worker's bundle, like wrangler's. Throws esbuild's error. */
 export async function bundledBytes(settings: WranglerSettings): Promise<Uint8Array> {
   const options = optionsOf(settings);
   const { outputFiles } = await build({ ...options, entryPoints: [settings.main!], plugins: [ownWorker] });
@@ -29,8 +32,8 @@ export async function bundledBytes(settings: WranglerSettings): Promise<Uint8Arr
 }
 
 /**
- * Runs a worker's modules in the Workers runtime, and reviews the site that it hands to `createEdge`. The rules are
- * looked at there and not in Node, because older Nodes have no URLPattern.
+ * Runs a worker's modules in the Workers runtime, and reviews the site that it passes to `createEdge`. The rules are
+ * checked there and not in Node, because older Nodes have no URLPattern.
  */
 export async function runWorker(
   settings: WranglerSettings,
@@ -70,7 +73,7 @@ export async function runWorker(
   }
 }
 
-/** Whether wrangler may well bundle this: it knows modules and kinds of files that are not known here. */
+/** Whether wrangler may be able to bundle this: it knows modules and types of files that are unknown here. */
 function isOfWranglersRules(error: unknown): boolean {
   const { errors } = error as { errors?: readonly Message[] };
   return errors?.every(({ text }) => /^(Could not resolve "[^./]|No loader is configured for )/.test(text)) ?? true;
@@ -96,12 +99,12 @@ function optionsOf({ minify, keepNames, define, alias }: WranglerSettings) {
     keepNames,
     define,
     alias,
-    // What wrangler takes for text and data.
+    // The files that wrangler treats as text and data.
     loader: { ".txt": "text", ".html": "text", ".sql": "text", ".bin": "binary", ".wasm": "binary" },
   } as const satisfies BuildOptions;
 }
 
-/** The modules run on a request, so that what they throw can be told. */
+/** The modules run on a request, so that their errors can be reported. */
 function entryCode(main: string): string {
   return `
     import { sites } from "tidemark/recorded-sites";
@@ -135,7 +138,7 @@ const RECORDING = `
     return create(site);
   }`;
 
-/** Gives the owner's modules a `tidemark/worker` that keeps the sites which they hand to `createEdge`. */
+/** Gives the owner's modules a `tidemark/worker` that keeps the sites that they pass to `createEdge`. */
 const recordSites: Plugin = {
   name: "record-sites",
   setup(build) {

@@ -7,7 +7,7 @@ import { placeIn, type WranglerSettings } from "./wrangler-settings.ts";
 export function siteFindings(config: string, entry: string, settings: WranglerSettings, review: SiteReview): Finding[] {
   const where = placeIn(config, settings);
   if (review.errors.length > 0) {
-    // The file's own rules were valid when createEdge took them, so a variable has made them invalid.
+    // The file's own rules were valid for createEdge, so a variable has made them invalid.
     return review.errors.map(({ path, message }) => problem(`${where}, vars`, `${path}: ${message}`));
   }
   const service = review.originService;

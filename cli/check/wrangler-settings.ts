@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import { type Finding, problem, warning } from "./check-report.ts";
 
-/** What the check needs of one environment of a wrangler config, in wrangler's own words. */
+/** The parts of one environment of a wrangler config that the check needs, with wrangler's names. */
 export interface WranglerSettings {
   /** `null` for the top level. */
   readonly environment: string | null;
@@ -26,7 +26,7 @@ export interface WranglerSettings {
 
 interface PurgeLogBinding {
   readonly class_name: string;
-  /** The worker that has the class, if that is another one. */
+  /** The worker that has the class, if it is another worker. */
   readonly script_name?: string;
 }
 
@@ -104,7 +104,7 @@ export function wranglerFindings(file: string, settings: WranglerSettings, expor
   return findings;
 }
 
-/** Where a finding of an environment stands, for a person. */
+/** The place of an environment's finding, for a person. */
 export function placeIn(file: string, { environment }: Pick<WranglerSettings, "environment">): string {
   return environment === null ? file : `${file}, env.${environment}`;
 }

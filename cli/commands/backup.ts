@@ -27,7 +27,7 @@ Exit codes: 0 done, 2 nothing was changed.
 
   tidemark restore --cache /var/cache/tidemark /backup/purge-log.sqlite`;
 
-/** `tidemark backup`: a copy of the purge log of one's own server. */
+/** `tidemark backup`: copies a server's purge log. */
 export function backupCommand(): Command {
   return new Command("backup")
     .description(DESCRIPTIONS.backup)
@@ -43,7 +43,7 @@ export function backupCommand(): Command {
     );
 }
 
-/** `tidemark restore`: the purge log of one's own server from a copy. */
+/** `tidemark restore`: restores a server's purge log from a copy. */
 export function restoreCommand(): Command {
   return new Command("restore")
     .description(DESCRIPTIONS.restore)

@@ -53,7 +53,7 @@ export function devCommand(demoSite: DemoSite | null): Command {
     });
 }
 
-/** A flag outranks the environment, and the environment outranks the config. */
+/** A flag overrides the environment, and the environment overrides the config. */
 async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
   if (flags.latency && !flags.regions) {
     throw new DevError("--latency needs regions: name some, like --regions nyc,fra,syd.");
@@ -85,7 +85,8 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
   stream.write("\nStopping …\n");
   await session.stop();
   stream.write(`${traffic.summary}\n`);
-  // Everything has stopped, but Miniflare's watcher of the regions sometimes stays open and would keep the process alive.
+  // Everything has stopped, but sometimes Miniflare's watcher of the regions stays open and would keep the process
+  // alive.
   process.exit(EXIT.done);
 }
 
@@ -103,7 +104,7 @@ function printLine(line: string): void {
   process.stderr.write(`${time}  ${line}\n`);
 }
 
-/** A setting of the environment, checked like the flag that it stands for. */
+/** A setting from the environment, checked like its flag. */
 function fromEnvironment<T>(name: string, parse: (text: string) => T): T | undefined {
   const text = process.env[name];
   if (!text) return undefined;

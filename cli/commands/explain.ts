@@ -58,7 +58,7 @@ async function explain(url: string, { header, request, json, endpoint }: Explain
   }
 }
 
-/** Lines of the same field are one, joined by commas, as on the wire; cookies by semicolons. */
+/** Lines of the same field are joined by commas, as on the wire; cookies by semicolons. */
 function addField(line: string, fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const [, name, value] = /^([^:\s]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError('Write it as "Name: value".');

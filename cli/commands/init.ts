@@ -72,7 +72,7 @@ export function initCommand(): Command {
     });
 }
 
-/** The rules of the file, with the flags that stand for what it does not say. */
+/** The rules of the file, with flags for what it does not say. */
 async function importedBy({ origin, host, pass, force }: InitFlags, file: string): Promise<ImportedProject> {
   if (pass !== undefined)
     throw new AnswerError("leave out --pass with --import: the imported file says which paths pass");
@@ -87,14 +87,14 @@ async function importedBy({ origin, host, pass, force }: InitFlags, file: string
   });
 }
 
-/** What the file says of the questions. */
+/** The answers from the file. */
 function answersOf({ origin, host }: ImportedProject): InitFlags {
   return { origin, ...(host !== null && { host }), pass: "" };
 }
 
 /**
- * The flags' answers, checked before anything is asked, then a person's for what they leave open. `app`: the name of the
- * worker in the project, which is the origin unless another one is named.
+ * The answers from flags, checked before any question, then a person's answers to the remaining questions. `app`: the
+ * name of the worker in the project, which is the origin unless another one is named.
  */
 async function answersFrom(flags: InitFlags, app: string | null = null): Promise<SiteAnswers> {
   const origin = flags.origin === undefined ? undefined : originOf(flags.origin);
@@ -156,7 +156,7 @@ function fileLine({ file, outcome, note }: WrittenFile): string {
   return `${outcome.padEnd("completed".length)}  ${file}${words}\n`;
 }
 
-/** The steps to take after `tidemark init` in this folder. A script that is the owner's own is not taken for ours. */
+/** The steps to take after `tidemark init` in this folder. The owner's own scripts are not mistaken for ours. */
 async function nextSteps(folder: string, { origin }: SiteAnswers): Promise<string> {
   const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Manifest;
   const app = appWorkerOf(folder, wranglerConfigIn(folder));

@@ -143,7 +143,7 @@ function countOf({ accepted: { urls, tags, prefixes, hosts } }: Receipt): number
   return urls + tags + prefixes + hosts;
 }
 
-/** Whether there may be too many items for one purge. Then an id is needed that the person knows. */
+/** Whether there may be too many items for one purge. Then the purges need an id that the person knows. */
 function mayBeSeveral(items: PurgeItems, refresh: boolean): boolean {
   const { urls, tags, prefixes, hosts } = items;
   return (
@@ -189,7 +189,7 @@ async function waitUntilSettled(receipt: Receipt, waitTimeoutSeconds: number | u
 function exitCodeOf(error: unknown): number {
   if (error instanceof PurgeError) {
     const exitCode = printPurgeError(error);
-    // The id of the whole, without the number of the purge.
+    // The common id, without the number of the purge.
     const id = error instanceof PurgeIncomplete ? error.failures[0]!.request.id!.replace(/\.\d+$/, "") : null;
     if (id !== null) printError(`run the same command with --id ${id} to send those that failed.`);
     return exitCode;

@@ -35,7 +35,7 @@ Exit codes: 0 done, 1 refused, or no such purge, 2 wrong usage or settings, 3 th
   tidemark purges 1042 --json
   tidemark purges --follow --json | jq .reason`;
 
-/** How many purges --follow begins with, and how often it looks, if nothing else is said. */
+/** The defaults of --follow: how many purges it begins with, and how often it asks. */
 const DEFAULT_LATEST = 10;
 const DEFAULT_EVERY_SECONDS = 2;
 const MAX_EVERY_SECONDS = 86_400;
@@ -75,7 +75,7 @@ export function purgesCommand(): Command {
 }
 
 async function list(query: ListedPurges, { json, endpoint }: PurgesFlags): Promise<number> {
-  // A person who waits for an answer can call again.
+  // A person who waits can run the command again.
   const purger = openPurger({ endpoint, retries: 0 });
   let page: PurgeRecordPage;
   try {
@@ -101,7 +101,7 @@ async function followAndPrint({ json, endpoint, limit, every = DEFAULT_EVERY_SEC
   const purger = openPurger({ endpoint, retries: 0 });
   const ending = new AbortController();
   interruption().then(() => ending.abort());
-  // The reader of a pipe may go first, as `head` does.
+  // The reader of a pipe may end first, like `head`.
   process.stdout.on("error", () => ending.abort());
   const table = new GrowingTable();
   try {

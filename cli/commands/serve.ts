@@ -45,7 +45,7 @@ interface ServeFlags {
 }
 
 const DEFAULT_LISTEN: ListenAddress = { host: "localhost", port: 8080 };
-/** What `--acme` is for, where no address is named. */
+/** The addresses for `--acme` if none is named. */
 const LISTEN_WITH_ACME: readonly ListenAddress[] = [
   { host: "::", port: 80 },
   { host: "::", port: 443, scheme: "https" },
@@ -67,7 +67,7 @@ Exit codes: 0 stopped, or valid with --check; 1 the workers kept dying; 2 wrong 
   TIDEMARK_HOSTS=www.example.com tidemark serve --origin unix:/run/app.sock --listen '*:80' --cache /var/cache/tidemark
   tidemark serve --acme you@example.com --hosts www.example.com --origin http://127.0.0.1:8000 --cache /var/cache/tidemark`;
 
-/** `tidemark serve`: the edge on one's own machine, for production. */
+/** `tidemark serve`: the edge on the user's own machine, for production. */
 export function serveCommand(): Command {
   return new Command("serve")
     .description(DESCRIPTIONS.serve)
@@ -150,14 +150,14 @@ export function serveCommand(): Command {
     });
 }
 
-/** A flag outranks the environment, and the environment outranks the config. */
+/** A flag overrides the environment, and the environment overrides the config. */
 async function run(flags: ServeFlags): Promise<void> {
   if (!flags.check) keepCompiledCode(flags.cache);
   const ahead = flags.check ? null : new WorkerAhead(EDGE_PROGRAM);
   // Loaded here, because an older Node does not have what it imports, and while the worker loads its program.
   const { endAtSignals, holdSignals, obeySignals, TO_STOP } = await import("../../server/supervisor/signals.ts");
   const sendHeldOn = holdSignals();
-  // The reader of these streams may have ended. That must not end the server, and there is nobody left to tell.
+  // The reader of these streams may have ended. That must not end the server, and nobody is left to read an error.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   const server = await import("../../server/server.ts");
   const { activatedSockets, expectWritableFolder, PidFile, Predecessor, prepare, serve, whyNotOpened } = server;
@@ -168,7 +168,7 @@ async function run(flags: ServeFlags): Promise<void> {
   try {
     const predecessor = Predecessor.find();
     const obeyStop = predecessor === null ? endAtSignals : holdSignals;
-    // A check that is interrupted must not end with 0, which would say that nothing is wrong.
+    // An interrupted check must not exit with 0, which would mean that nothing is wrong.
     const leaveStopToServer = flags.check ? null : obeyStop(TO_STOP);
     const sockets = activatedSockets(environment, printLine);
     const named = [...(flags.listen ?? []), ...(flags.listenTls ?? [])];
@@ -210,12 +210,12 @@ async function run(flags: ServeFlags): Promise<void> {
     for (const line of prepared.warnings) printLine(line);
     if (flags.check) {
       expectWritableFolder(options.cache);
-      // A server that runs with these settings holds its addresses, so this is no mistake yet.
+      // A running server with these settings holds its addresses, so this need not be a mistake.
       for (const line of await whyNotOpened(options.listen)) printLine(line);
       process.stdout.write(`${checkedText(prepared)}\n`);
       return;
     }
-    process.title = "tidemark supervisor"; // what ps and top show
+    process.title = "tidemark supervisor"; // the name in ps and top
     const running = await serve(options, prepared);
     obeySignals(running);
     sendHeldOn();

@@ -26,7 +26,7 @@ Exit codes: 0 done, 1 refused, 2 wrong usage or settings, 3 the edge cannot be r
   tidemark stats
   tidemark stats --last 7d --pop FRA --json`;
 
-/** `tidemark stats`: says what the site's isolates have counted. */
+/** `tidemark stats`: prints the counts of the site's isolates. */
 export function statsCommand(): Command {
   return refuseTokenFlag(new Command("stats"))
     .description(DESCRIPTIONS.stats)
@@ -46,7 +46,7 @@ async function say({ last, pop, json, endpoint = process.env.TIDEMARK_ENDPOINT }
     printError("set TIDEMARK_ENDPOINT or --endpoint to the site's origin, like https://www.example.com.");
     return EXIT.usage;
   }
-  // A character that no field may have would be named, with the token around it, by the error of the request.
+  // The request's error about an invalid character would show the token around it.
   if (!token || !/^[!-~]+$/.test(token)) {
     printError("set TIDEMARK_TOKEN to a token that has the scope read.");
     return EXIT.usage;
@@ -88,7 +88,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> | null {
   try {
     return JSON.parse(text) as Record<string, unknown> | null;
   } catch {
-    return null; // the caller says that these are no stats
+    return null; // the caller reports that these are not stats
   }
 }
 

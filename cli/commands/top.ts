@@ -20,10 +20,10 @@ const SHOWN_PURGES = 5;
 const DEFAULT_EVERY_SECONDS = 2;
 const MAX_EVERY_SECONDS = 3600;
 
-/** Where standard output is no terminal: enough for every line. */
+/** The width if standard output is not a terminal: enough for every line. */
 const UNBOUNDED = { columns: 10_000, rows: 1000 };
 
-/** A screen of its own without a cursor, and back. */
+/** Switches to a separate screen without a cursor, and back. */
 const ENTER = "\u001b[?1049h\u001b[?25l";
 const LEAVE = "\u001b[?25h\u001b[?1049l";
 const CTRL_C = "\u0003";
@@ -83,7 +83,7 @@ async function watch(endpoint: string, purger: Purger, { once, json, every }: To
   }
 }
 
-/** Once it has seen the edge, a failure is shown, and what was seen last stays; it also stays at the end. */
+/** After the first success, a failure is shown beside the last figures, which stay on the screen, even at the end. */
 async function look(endpoint: string, purger: Purger, before: TopView | null, signal: AbortSignal): Promise<TopView> {
   try {
     const stats = await purger.stats({ last: LAST, signal });
@@ -101,12 +101,12 @@ function draw(view: TopView): void {
   // A terminal that does not know its size says 0.
   const columns = process.stdout.columns || 80;
   const rows = process.stdout.rows || 24;
-  // Lines are written over, and what was there is cleared behind each, so that nothing flickers.
+  // Lines are overwritten, and the rest of each line is cleared, so that nothing flickers.
   const lines = topFrame(view, { columns, rows: rows - 1 }).map((line) => `${line}\u001b[K`);
   process.stdout.write(`\u001b[H${lines.join("\r\n")}\u001b[J`);
 }
 
-/** Takes the whole terminal until q or Ctrl-C. Returns the way back. */
+/** Uses the whole terminal until q or Ctrl-C. Returns a function that restores it. */
 function enterScreen(end: AbortController, redraw: () => void): () => void {
   const { stdin, stdout } = process;
   const take = (keys: Buffer) => {

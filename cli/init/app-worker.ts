@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { WranglerConfig } from "./found-tools.ts";
 
-/** An app that is a worker already, as its wrangler config tells. */
+/** An app that is already a worker, according to its wrangler config. */
 export interface AppWorker {
   /** The name of its wrangler config. */
   readonly config: WranglerConfig["file"];
-  /** The name of the worker; `null` if the config does not tell. */
+  /** The name of the worker; `null` if the config does not have it. */
   readonly name: string | null;
-  /** Whether its code is there: what a framework builds may be missing until then. */
+  /** Whether its code exists: a framework may have to build it first. */
   readonly isBuilt: boolean;
 }
 
@@ -25,14 +25,14 @@ interface TopLevel {
   readonly main?: string | undefined;
 }
 
-/** The keys above the first table, where a wrangler.toml has these two. */
+/** The keys above the first table, which is where a wrangler.toml has these two. */
 function topOfToml(text: string): TopLevel {
   const top = text.split(/^\s*\[/m)[0]!;
   const textAt = (key: string) => new RegExp(`^\\s*${key}\\s*=\\s*(["'])(.*?)\\1`, "m").exec(top)?.[2];
   return { name: textAt("name"), main: textAt("main") };
 }
 
-/** JSON in which comments and trailing commas stand, as wrangler reads it. */
+/** JSON with comments and trailing commas, as wrangler reads it. */
 function topOfJson(text: string): TopLevel {
   const withoutComments = text.replaceAll(/("(?:\\.|[^"\\])*")|\/\/.*|\/\*[\s\S]*?\*\//g, "$1");
   const json = withoutComments.replaceAll(/("(?:\\.|[^"\\])*")|,(?=\s*[}\]])/g, "$1");
@@ -41,6 +41,6 @@ function topOfJson(text: string): TopLevel {
     const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
     return { name: textOf(name), main: textOf(main) };
   } catch {
-    return /"main"\s*:/.test(text) ? { main: "" } : {}; // wrangler says what is wrong in it
+    return /"main"\s*:/.test(text) ? { main: "" } : {}; // wrangler itself reports the fault
   }
 }

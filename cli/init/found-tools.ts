@@ -2,19 +2,19 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { WRANGLER_FILES } from "../../package/wrangler-files.ts";
 
-/** A package.json, as far as it tells of tools. */
+/** The parts of a package.json that are about tools. */
 export interface NamedTools {
   readonly scripts?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-/** What runs the test of the edge: vitest, or Node itself in a project whose own runner is another one. */
+/** The runner of the edge's test: vitest, or Node itself in a project with another runner. */
 export type Runner = "vitest" | "node";
 
 /**
- * A project's tests stay as they are: where something else than vitest runs them, the edge's test is one for Node, in a
- * file that Jest and Mocha do not take for theirs.
+ * A project's tests stay as they are. If its runner is not vitest, the edge's test is for Node, in a file that Jest and
+ * Mocha do not pick up.
  */
 export function runnerFor(manifest: NamedTools | null): Runner {
   const has = (name: string) => name in { ...manifest?.dependencies, ...manifest?.devDependencies };
@@ -24,8 +24,8 @@ export function runnerFor(manifest: NamedTools | null): Runner {
 }
 
 /**
- * How a module of the project is imported by its neighbour: with its ending, unless a tsconfig is there that forbids that
- * (TS5097). `.js` stands for the same file in every kind of resolution. `tsconfig`: its text; `null` for none.
+ * The ending with which a module of the project imports its neighbour: the file's own, unless a tsconfig forbids that
+ * (TS5097). `.js` means the same file in every kind of resolution. `tsconfig`: its text; `null` for none.
  */
 export function endingOfImports(tsconfig: string | null): ".ts" | ".js" {
   return tsconfig === null || /"(allowImportingTsExtensions|rewriteRelativeImportExtensions)"\s*:\s*true/.test(tsconfig)
@@ -33,13 +33,13 @@ export function endingOfImports(tsconfig: string | null): ".ts" | ".js" {
     : ".js";
 }
 
-/** The names of the edge's files and scripts. Beside an app that is a worker itself, they are others than the app's. */
+/** The names of the edge's files and scripts. Beside an app that is a worker itself, they differ from the app's. */
 export interface EdgeNames {
   readonly wrangler: "wrangler.toml" | "wrangler.edge.toml";
   readonly worker: "worker.ts" | "edge.ts";
-  /** Behind the names of its scripts. */
+  /** The suffix of its scripts' names. */
   readonly suffix: "" | ":edge";
-  /** Behind commands that read its wrangler config, which is not the one that they take for granted. */
+  /** The suffix of commands that read its wrangler config, if that is not their default. */
   readonly configFlag: "" | " --config wrangler.edge.toml";
 }
 
@@ -51,7 +51,7 @@ const BESIDE_AN_APP: EdgeNames = {
   configFlag: " --config wrangler.edge.toml",
 };
 
-/** A wrangler config that stands in the project. */
+/** The project's wrangler config. */
 export interface WranglerConfig {
   readonly file: (typeof WRANGLER_FILES)[number];
   readonly text: string;

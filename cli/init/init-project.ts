@@ -30,16 +30,18 @@ import { completeIgnored, type Put, parseManifest, putIn, read, type WrittenFile
 export interface InitOptions {
   readonly folder: string;
   readonly answers: SiteAnswers;
-  /** The text of tidemark.config.ts, where another tool's rules are imported. Default: one from the answers. */
+  /** The text of tidemark.config.ts, if another tool's rules are imported. Default: made from the answers. */
   readonly config?: string;
-  /** Whether files that are there are replaced, but for those to which lines are only added. */
+  /** Whether existing files are replaced, except those to which lines are only added. */
   readonly force: boolean;
 }
 
 /** The entries that version control ignores. */
 const IGNORED = ["node_modules/", ".wrangler/", ".tidemark/", ".dev.vars"];
 
-/** Writes the project's files into a folder, and tells what became of each. Throws `AnswerError` before it writes any. */
+/**
+ * Writes the project's files into a folder, and returns the result for each. Throws `AnswerError` before it writes any.
+ */
 export async function initProject({
   folder,
   answers,
@@ -80,14 +82,14 @@ export async function initProject({
   ];
 }
 
-/** What the answers say and a config that is kept does not. */
+/** The answers that a kept config does not have. */
 function notIn(config: string | null, { origin, host }: SiteAnswers): string | undefined {
   const missing = [origin ?? originText(origin), host].filter((each) => !config?.includes(each));
   if (missing.length === 0) return undefined;
   return `it does not name ${missing.join(" and ")}; edit it, or replace it with --force`;
 }
 
-/** Beside an app that is a worker itself, the edge is a worker of its own: `names` says where it is written. */
+/** Beside an app that is a worker itself, the edge is a separate worker: `names` says where it is written. */
 async function putWranglerFile(
   found: WranglerConfig | null,
   { wrangler, suffix }: EdgeNames,
@@ -100,14 +102,14 @@ async function putWranglerFile(
     return { ...written, ...(written.outcome === "written" && { note }) };
   }
   const missing = found === null || found.text.includes("PURGE_LOG") ? null : MISSING_LINES;
-  // A config of another form outranks a wrangler.toml, or is outranked by it; the project needs one.
+  // wrangler prefers one form of config to another, so the project must have only one.
   if (found !== null && found.file !== wrangler) {
     return { file: found.file, outcome: "kept", ...(missing !== null && { note: missing.json }) };
   }
   return put(wrangler, text, missing?.toml);
 }
 
-/** What an edge's config lacks, in its own form. */
+/** The lines that an edge's config lacks, in its own form. */
 const MISSING_LINES = {
   toml: `it needs these lines:\n\n${PURGE_LOG_TOML}`,
   json: `it needs these keys:
@@ -143,7 +145,7 @@ async function completeManifest(
   return { file: "package.json", outcome: "completed", note };
 }
 
-/** A secret that is there is never replaced. */
+/** An existing secret is never replaced. */
 async function keepSecret(folder: string): Promise<WrittenFile> {
   const file = ".dev.vars";
   if (existsSync(join(folder, file))) return { file, outcome: "kept" };
@@ -151,7 +153,7 @@ async function keepSecret(folder: string): Promise<WrittenFile> {
   return { file, outcome: "written" };
 }
 
-/** A name that a worker may have: that of the package or, where it has no usable one, that of the host. */
+/** A valid name for the worker: the package's or, if that is unusable, the host's. */
 function workerName(name: string, host: string): string {
   const usable = (text: string) =>
     text

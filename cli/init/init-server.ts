@@ -16,8 +16,8 @@ export const ENVIRONMENT = "tidemark.env";
 const SCRIPTS = { serve: "tidemark serve", check: "tidemark check" } as const;
 
 /**
- * Writes what one's own server needs into a folder, and tells what became of each file. Throws `AnswerError` before it writes
- * any. `node`: the program that runs it.
+ * Writes a server's files into a folder, and returns the result for each. Throws `AnswerError` before it writes any.
+ * `node`: the program that runs it.
  */
 export async function initServer(
   { folder, answers, config = configFile(answers), force }: InitOptions,
@@ -36,7 +36,7 @@ export async function initServer(
   ];
 }
 
-/** The package.json with what it lacks, and the keys that were added. */
+/** The completed package.json, and the added keys. */
 function withServer(
   existing: Manifest | null,
   name: string,
@@ -70,7 +70,7 @@ async function putManifest(
     : { file, outcome: "completed", note: `added ${added.join(", ")}` };
 }
 
-/** A secret that is there is never replaced. */
+/** An existing secret is never replaced. */
 async function keepSecret(folder: string): Promise<WrittenFile> {
   const file = ENVIRONMENT;
   if (existsSync(join(folder, file))) return { file, outcome: "kept" };

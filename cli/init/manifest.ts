@@ -1,6 +1,6 @@
 import type { EdgeNames, EdgeScript, NamedTools, Runner } from "./found-tools.ts";
 
-/** A package.json, as far as `tidemark init` changes it. */
+/** The parts of a package.json that `tidemark init` changes. */
 export interface Manifest extends NamedTools {
   readonly name?: string;
   readonly allowScripts?: Readonly<Record<string, boolean>>;
@@ -15,14 +15,14 @@ export interface ManifestChange {
   readonly kept: readonly string[];
 }
 
-/** What a project gets for its edge. */
+/** What is added to a project for its edge. */
 export interface EdgeTools extends Pick<EdgeNames, "suffix"> {
   readonly versions: Versions;
   readonly commands: Readonly<Record<EdgeScript, string>>;
   readonly runner: Runner;
 }
 
-/** The versions that are written for what a project lacks. */
+/** The versions of added packages. */
 export interface Versions {
   /** The version of this package. */
   readonly own: string;
@@ -34,8 +34,8 @@ export interface Versions {
 }
 
 /**
- * The versions of the runtime's types that go with a wrangler: npm installs nothing beside one that asks for others.
- * `wrangler`: the manifest of the installed one; `null` for none. `tested`: the version that this package is tested with.
+ * The versions of the runtime's types that fit a wrangler, because npm installs nothing if they conflict. `wrangler`:
+ * the manifest of the installed one; `null` for none. `tested`: the version that this package is tested with.
  */
 export function typesBeside(
   wrangler: { readonly peerDependencies?: Readonly<Record<string, string>> } | null,
@@ -49,7 +49,7 @@ const NO_TEST = /^echo "Error: no test specified"/;
 
 export const RUNTIME_TYPES = "@cloudflare/workers-types";
 
-/** The tools that the project needs. vitest brings its vite only where the package manager installs peers, as npm does. */
+/** The tools that the project needs. vitest brings its vite only if the package manager installs peers, as npm does. */
 const TOOLS = [
   RUNTIME_TYPES,
   "@types/node",
@@ -62,12 +62,12 @@ const TOOLS = [
 ] as const;
 
 /**
- * The packages under those tools that have scripts to run when they are installed. The tools work without them, and npm
- * warns at each install until the project says yes or no.
+ * The packages below those tools that have install scripts. The tools work without them, and npm warns at each install
+ * until the project allows or denies them.
  */
 const WITH_INSTALL_SCRIPTS = ["esbuild", "workerd"] as const;
 
-/** Adds what the project needs to a package.json; `null` if there is none. What is there stays. */
+/** Adds what the project needs to a package.json; `null` if there is none. Existing values stay. */
 export function completedManifest(
   existing: Manifest | null,
   name: string,

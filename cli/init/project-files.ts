@@ -105,7 +105,7 @@ export const tsconfigFile = (worker: string) => `{
 }
 `;
 
-/** What a test of the edge in front of an app does, for either runner. `wrangler`: the edge's config. */
+/** The test of the edge in front of an app, for either runner. `wrangler`: the edge's config. */
 const throughTheEdge = (app: AppWorker, wrangler: string, claims: string) => `
 test("the app's front page comes through the edge", async () => {
   const app = await unstable_startWorker({
@@ -123,8 +123,8 @@ ${claims}
 }`;
 
 /**
- * The edge's test for vitest, in Node whatever the project's own tests run in. `app`: the worker behind the edge that the test
- * can start; `null` for none.
+ * The edge's test for vitest, which runs in Node whatever the environment of the project's other tests. `app`: the
+ * worker behind the edge that the test can start; `null` for none.
  */
 export function testFile({ passed }: SiteAnswers, wrangler: string, app: AppWorker | null): string {
   const never = passed.map((path) => `  await expect(cdn).toNeverStore(${JSON.stringify(`${path}/*`)});`);
@@ -167,7 +167,7 @@ const CLAIMS = `    expect(xCache, body).not.toBeNull(); // null: the app gave n
 const NODE_CLAIMS = `    assert.notEqual(xCache, null, body); // null: the app gave no answer, so the edge made one
     assert.ok(status < 500, body);`;
 
-/** The same for Node's own runner, in a file that no other runner takes for its own. */
+/** The same for Node's own runner, in a file that no other runner picks up. */
 export function nodeTestFile({ passed }: SiteAnswers, wrangler: string, app: AppWorker | null): string {
   const never = passed.map((path) => `  await assertNeverStores(cdn, ${JSON.stringify(`${path}/*`)});`);
   const passTest = `

@@ -18,7 +18,7 @@ export interface UnitParts {
   readonly environment: string;
 }
 
-/** A service with no rights but to read its folder, to listen on port 80, and to write its cache and its log. */
+/** A service that may only read its folder, listen on port 80, and write its cache and its log. */
 export function unitFile({ folder, node, host, environment }: UnitParts): string {
   return `# sudo cp tidemark.service /etc/systemd/system/ && sudo systemctl enable --now tidemark
 [Unit]

@@ -1,6 +1,6 @@
 /** The answers about a site that `tidemark init` needs. */
 export interface SiteAnswers {
-  /** Where the site is now: scheme, host and port. `null`: it is the worker whose wrangler config stands in the project. */
+  /** Where the site is now: scheme, host and port. `null`: it is the worker of the project's wrangler config. */
   readonly origin: string | null;
   /** The public host name. */
   readonly host: string;
@@ -13,7 +13,7 @@ export class AnswerError extends Error {
   override readonly name = "AnswerError";
 }
 
-/** `https://origin.example.com`, with the scheme where it was left out. Throws `AnswerError`. */
+/** `https://origin.example.com`, with the scheme added if it is missing. Throws `AnswerError`. */
 export function originOf(text: string): string {
   const given = text.trim();
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `https://${given}`);
@@ -24,7 +24,7 @@ export function originOf(text: string): string {
   return url.origin;
 }
 
-/** `www.example.com`, also from an address of it. Throws `AnswerError`. */
+/** `www.example.com`, also read from a URL. Throws `AnswerError`. */
 export function hostOf(text: string): string {
   const given = text
     .trim()
@@ -39,7 +39,7 @@ export function hostOf(text: string): string {
   return url.hostname;
 }
 
-/** `/admin, /cart` as a list; the part below each is meant, too. Throws `AnswerError`. */
+/** `/admin, /cart` as a list; each includes everything below it. Throws `AnswerError`. */
 export function passedOf(text: string): readonly string[] {
   const paths = text.split(",").map((each) => each.trim().replace(/(\/\*|\/)$/, ""));
   const given = paths.filter((path) => path !== "");
@@ -50,7 +50,7 @@ export function passedOf(text: string): readonly string[] {
   return [...new Set(given)];
 }
 
-/** Answers that do not go together. Throws `AnswerError`. */
+/** Checks that the answers fit together. Throws `AnswerError`. */
 export function checkAnswers({ origin, host }: SiteAnswers): void {
   if (origin === null || new URL(origin).hostname !== host) return;
   throw new AnswerError(

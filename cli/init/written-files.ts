@@ -12,10 +12,10 @@ export interface WrittenFile {
   readonly note?: string;
 }
 
-/** Writes a file, unless there is another one and it is not to be replaced. `note`: for its owner, if it is kept. */
+/** Writes a file, unless it exists and must not be replaced. `note`: for the owner, if it is kept. */
 export type Put = (file: string, text: string, note?: string) => Promise<WrittenFile>;
 
-/** `force`: whether files that are there are replaced. */
+/** `force`: whether existing files are replaced. */
 export function putIn(folder: string, force: boolean): Put {
   return async (file, text, note) => {
     const path = join(folder, file);
@@ -41,13 +41,13 @@ export async function completeIgnored(folder: string, ignored: readonly string[]
     : { file, outcome: "completed", note: `added ${missing.join(", ")}` };
 }
 
-/** The package.json with this text. Throws `AnswerError` if it is none. */
+/** The package.json with this text. Throws `AnswerError` if it is invalid. */
 export function parseManifest(text: string): Manifest {
   try {
     const manifest: unknown = JSON.parse(text);
     if (typeof manifest === "object" && manifest !== null && !Array.isArray(manifest)) return manifest as Manifest;
   } catch {
-    // It is told below, as for JSON that is no object.
+    // It is reported below, as for JSON that is not an object.
   }
   throw new AnswerError("package.json is not a JSON object. Correct it, then run tidemark init again");
 }

@@ -1,4 +1,4 @@
-/** What each command does, in the list of all and in its own help. */
+/** Each command's description, for the list of commands and for its own help. */
 export const DESCRIPTIONS = {
   dev: "Start the edge on this machine, in front of your site.",
   serve: "Run the edge on this machine as a server, in front of your site.",

@@ -5,7 +5,7 @@ import { printable } from "../../wire/text/printable.ts";
 
 type Stored = NonNullable<Explanation["memory"]>;
 
-/** An explanation for a person: first what would happen, then why, then what is known of the page. */
+/** An explanation for a person: what would happen, why, and what is known about the page. */
 export function explanationReport(explanation: Explanation): string {
   const { url, method, key, dropped, memory, sharedTier, purge, outcome, nearest, worker } = explanation;
   const detail = outcome.detail === null ? "" : ` (${outcome.detail})`;
@@ -44,7 +44,7 @@ function purgeText({ seq, made, record }: NonNullable<Explanation["purge"]>): st
   return printable(`${made} by purge ${seq} of ${items.slice(0, 3).join(", ")}, ${at}, by ${by}${why}`);
 }
 
-/** The key with the parameters underlined in which it differs. */
+/** The key, with the differing parameters underlined. */
 function underlined(key: string, differsIn: readonly string[]): string {
   const [url, query] = key.split("?", 2);
   if (query === undefined) return key;

@@ -1,9 +1,9 @@
 import { styleText } from "node:util";
 
-/** How often the line is written anew. */
+/** How often the line is rewritten. */
 const EVERY_MS = 200;
 
-/** A line on standard error that is written over and over, on a terminal alone: a pipe gets nothing. */
+/** A line on standard error that is rewritten again and again, only on a terminal. */
 export class ProgressLine {
   #writtenAt = 0;
   readonly #isOn = process.stderr.isTTY === true;

@@ -2,8 +2,8 @@ import type { Accepted, Planned, Receipt, Refreshed } from "../../sdk/index.ts";
 import { counted } from "../../wire/text/numbers.ts";
 
 /**
- * A receipt for a person: the purge's number, what was accepted, when it has taken effect everywhere, what was refetched.
- * `receipts` are those of its purges, if it stands for several.
+ * A receipt for a person: the purge's number, its items, when it settles, and the refetched pages. `receipts`: those of
+ * its purges, if it covers several.
  */
 export function purgeReport(receipt: Receipt, receipts: readonly Receipt[] = [receipt]): string {
   const { seq, accepted, replayed, settlesInMs, dryRun, planned = [], refreshed = [] } = receipt;

@@ -11,7 +11,9 @@ export function purgesTable(purges: readonly PurgeRecord[]): string {
   return new GrowingTable().add(purges);
 }
 
-/** A table whose lines are printed as they come. Its columns grow with their cells; its headings stand at the top alone. */
+/**
+ * A table whose lines are printed as they come. Its columns grow with their cells; its headings are only at the top.
+ */
 export class GrowingTable {
   #widths: readonly number[] | undefined;
 
@@ -34,7 +36,7 @@ function cellsOf(purge: PurgeRecord): string[] {
   return [String(seq), at, by, mode, settled ? "yes" : waits, itemsCell(items, itemCount), why].map(printable);
 }
 
-/** As many of the items as there is room for, and the number of the others. */
+/** The items that fit, and the number of the others. */
 function itemsCell(items: readonly string[], itemCount: number): string {
   let text = "";
   let named = 0;

@@ -10,11 +10,11 @@ import { lastMinuteOf, type Rates, type SinceLook } from "./top-rates.ts";
 export interface TopView {
   readonly endpoint: string;
   readonly stats: SiteStats;
-  /** What came since the look before this one; `null` for the first one, and where that is not known by the second. */
+  /** The counts since the previous look; `null` for the first one, and if they are not known by the second. */
   readonly now: SinceLook | null;
   /** The newest first. */
   readonly purges: readonly PurgeRecord[];
-  /** Why the edge could not be asked this time, so that the rest is of an earlier moment; `null` if it could. */
+  /** Why the edge did not answer this time, so that the rest is from an earlier moment; `null` if it did. */
   readonly trouble: string | null;
 }
 
@@ -80,7 +80,7 @@ function totals(stats: SiteStats, now: SinceLook | null): string[] {
   ];
 }
 
-/** Where `origin.concurrency` has made requests wait. */
+/** If `origin.concurrency` made requests wait. */
 function queued({ origin: { awaited, turnedAway } }: SiteStats): string {
   return awaited + turnedAway === 0 ? "" : `, ${whole(awaited)} waited for a turn, ${whole(turnedAway)} got none`;
 }

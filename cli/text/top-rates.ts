@@ -1,7 +1,7 @@
 import type { SiteStats, SpanStats } from "../../wire/stats.ts";
 import { errorsIn } from "../../wire/text/stats-text.ts";
 
-/** What came in a second, of a time that has been reported by all isolates. */
+/** Rates per second, for a time that all isolates have reported. */
 export interface Rates {
   readonly requestsPerSecond: number;
   readonly originPerSecond: number;
@@ -10,7 +10,7 @@ export interface Rates {
   readonly fromCacheShare: number;
 }
 
-/** The newest minute that has been reported by all isolates, as rates. */
+/** The latest minute that all isolates have reported, as rates. */
 export interface LastMinute extends Rates {
   readonly at: string;
 }
@@ -24,8 +24,9 @@ const MINUTE_MS = 60_000;
 const MIN_SECONDS = 1;
 
 /**
- * `null` if no complete minute had requests. Isolates report once a minute, so a minute is complete when another one has
- * passed; where all have just reported, it is when it is over, and a first one that is not over counts up to now.
+ * `null` if no complete minute had requests. Isolates report once a minute, so a minute is complete when another one
+ * has passed. If all have just reported, a minute is complete when it is over, and a first, unfinished one counts up to
+ * now.
  */
 export function lastMinuteOf({ spans, spanMs, to, isCurrent }: SiteStats): LastMinute | null {
   const now = Date.parse(to);
@@ -36,7 +37,7 @@ export function lastMinuteOf({ spans, spanMs, to, isCurrent }: SiteStats): LastM
   return { at: span.at, ...ratesOf(countsOf([span]), seconds) };
 }
 
-/** `null` where not all isolates had reported for both looks, and where no time passed. */
+/** `null` if not all isolates had reported for both looks, or if no time passed. */
 export function sinceLook(before: SiteStats, now: SiteStats): SinceLook | null {
   const seconds = (Date.parse(now.to) - Date.parse(before.to)) / 1000;
   if (!before.isCurrent || !now.isCurrent || !(seconds > 0)) return null;

@@ -16,8 +16,8 @@ import { type DividedCall, divideIntoPurges, PURGE_LIMITS } from "./divide.ts";
 import { sendInTurn, sendOnly } from "./purge-incomplete.ts";
 
 /**
- * Collects the changes of a request or a transaction. Each method can be called as often as there are changes, and an
- * item that was named before counts once. An item that cannot be right is a `TypeError` from the call that adds it.
+ * Collects the changes of a request or a transaction. Each method can be called many times, and repeated items count
+ * once. The call that adds an invalid item throws a `TypeError`.
  */
 export interface PurgeCollector {
   urls(...urls: (string | URL | ItemList<string | URL>)[]): this;
@@ -43,11 +43,11 @@ export interface PurgeCollector {
 export interface PurgeBatch extends PurgeCollector, AsyncDisposable {
   /**
    * Sends one purge of all items, each of them once. Resolves to `null`, without sending anything, if there are none.
-   * It can be called once; after that the batch is over.
+   * It can be called once; after that the batch has ended.
    *
    * A batch that is larger than a purge may be (10,000 items, 4 MiB, or 50 URLs with `refresh`) becomes several purges,
-   * which are sent one after another. The items of one call stay in one purge wherever they fit into one. If some of
-   * the purges fail, it rejects with a `PurgeIncomplete`.
+   * which are sent one after another. The items of one call stay in one purge if they fit into one. If some of the
+   * purges fail, it rejects with a `PurgeIncomplete`.
    */
   commit(options?: BatchOptions): Promise<BatchReceipt | null>;
   /** Drops the items that were not committed. */
@@ -64,7 +64,7 @@ export interface BatchOptions extends PurgeOptions {
   onReceipt?: ((receipt: Receipt, progress: BatchProgress) => void) | undefined;
 }
 
-/** How far a batch has been sent. */
+/** The progress of sending a batch. */
 export interface BatchProgress {
   /** How many of the purges have been sent. */
   done: number;
@@ -83,7 +83,7 @@ export interface BatchReceipt extends Receipt {
   divided: readonly DividedCall[];
 }
 
-/** The outcome of `batch(work)`. */
+/** The result of `batch(work)`. */
 export interface BatchOutcome<T> {
   /** The value that `work` returned. */
   value: T;
@@ -136,7 +136,7 @@ export function createBatch(sender: BatchSender): PurgeBatch {
   return batch;
 }
 
-/** Does the work, then sends what it collected. After an error of the work nothing is sent. */
+/** Does the work, then sends the collected items. If the work fails, nothing is sent. */
 export async function batchAround<T>(
   work: (batch: PurgeCollector) => T | Promise<T>,
   options: BatchOptions | undefined,

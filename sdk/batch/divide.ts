@@ -4,7 +4,7 @@ import { ITEM_KINDS, type PurgeItems, type PurgeRequest } from "../purge-request
 /** A call of a batch whose items went out in several purges. */
 export interface DividedCall {
   items: readonly string[];
-  /** The places of these purges in `receipts`. */
+  /** The indexes of these purges in `receipts`. */
   purges: readonly number[];
 }
 

@@ -2,7 +2,7 @@ import { PurgeConflict, PurgeError, PurgeRejected } from "../errors.ts";
 import type { PurgeCall, PurgeRequest } from "../purge-request.ts";
 import type { Receipt } from "../receipt.ts";
 
-/** A purge that failed, of several that one call became. */
+/** One failed purge, if a call became several. */
 export interface PurgeFailure {
   /** The edge that did not accept it, for a purger with several `endpoints`; otherwise absent. */
   endpoint?: string | undefined;
@@ -16,8 +16,8 @@ export interface PurgeFailure {
  * them were accepted. `code`, `status` and `cause` are those of the first failure; `retryable` is true if every failure
  * is.
  *
- * The purges that were accepted stand. To get the others done, send the same call again with the same `id`, or send each
- * `request` of `failures`: an edge that has accepted a purge before gives its first receipt again.
+ * Accepted purges stand. To carry out the others, send the same call again with the same `id`, or send each `request`
+ * of `failures`: an edge that already accepted a purge returns the first receipt again.
  */
 export class PurgeIncomplete extends PurgeError {
   override readonly name = "PurgeIncomplete";
@@ -44,7 +44,7 @@ export class PurgeIncomplete extends PurgeError {
   }
 }
 
-/** The requests that were sent for failures. Purges that were not sent have the error of the one before them. */
+/** The requests that were sent for failures. Purges that were not sent have the error of the previous one. */
 function attemptsOf(failures: readonly PurgeFailure[]): number {
   const errors = new Set(failures.map(({ error }) => error));
   return [...errors].reduce((sum, error) => sum + (error instanceof PurgeIncomplete ? 0 : error.attempts), 0);
@@ -65,9 +65,9 @@ export async function sendOnly(
 }
 
 /**
- * Sends purges one after another. After a refusal of the items of one purge the others are still sent; after any other
- * failure they are not, because they would fail, too, and then each of them counts as failed. If any failed, it rejects
- * with a `PurgeIncomplete`.
+ * Sends purges one after another. If the items of one purge are refused, the others are still sent. After any other
+ * failure they are not sent, because they would also fail, and each counts as failed. If any failed, it rejects with a
+ * `PurgeIncomplete`.
  */
 export async function sendInTurn(
   calls: readonly PurgeCall[],
@@ -83,7 +83,7 @@ export async function sendInTurn(
       receipt = await send(call);
     } catch (error) {
       if (!(error instanceof PurgeError)) throw error;
-      // The purger of several edges has told which of them failed.
+      // The purger of several edges has already said which of them failed.
       const failed = error instanceof PurgeIncomplete ? error.failures : [{ request: call.request, error }];
       if (error instanceof PurgeIncomplete) receipts.push(...error.receipts);
       failures.push(...failed);

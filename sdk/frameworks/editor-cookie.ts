@@ -18,13 +18,16 @@ interface NodeResponse extends ServerResponseLike {
   setHeader(name: string, value: string | readonly string[]): unknown;
 }
 
-/** The cookie outlives the time until every PoP knows of the purge by this margin, for the way to the browser. */
+/**
+ * The cookie lasts this much longer than the time until every PoP knows of the purge, to allow for the way to the
+ * browser.
+ */
 const MARGIN_SECONDS = 5;
 
 /**
- * The cookie that shows the purge to its editor: the browser that has it gets nothing older than the purge, from any PoP,
- * although other PoPs may need until `settled()`. It ends by itself soon after. Its value is not a secret and allows
- * nothing else. Throws a `TypeError` for the receipt of a dry run, which purged nothing.
+ * The cookie that shows a purge to its editor: with it, a browser gets nothing older than the purge from any PoP, even
+ * before `settled()`. It expires soon after. Its value is not a secret and allows nothing else. Throws a `TypeError`
+ * for the receipt of a dry run, which purged nothing.
  */
 export function editorCookie(receipt: Pick<Receipt, "token" | "settlesInMs">): EditorCookie {
   const { token, settlesInMs } = receipt;
@@ -35,8 +38,8 @@ export function editorCookie(receipt: Pick<Receipt, "token" | "settlesInMs">): E
 
 /**
  * Adds that cookie to the response to the editor, before its head is sent. The response is a `Headers`, a `Response` or
- * Node's `ServerResponse`, which Express's response is, too. Without a receipt, as a batch without items has none,
- * and for that of a dry run nothing is added. Returns the response.
+ * Node's `ServerResponse`, which Express's response is, too. Nothing is added without a receipt (a batch without items
+ * has none) or for a dry run. Returns the response.
  */
 export function setEditorCookie<T extends HeadersLike | ResponseLike | ServerResponseLike>(
   response: T,

@@ -1,4 +1,4 @@
-/** Middleware for Express, and for everything else that has Node's `ServerResponse` and a `next`. */
+/** Middleware for Express, and for other frameworks with Node's `ServerResponse` and a `next`. */
 
 import { TAG_FIELD } from "../../wire/fields.ts";
 import { checkRequestOptions, inScope, outcomeOf, type RequestOptions, RequestScope } from "./request-scope.ts";
@@ -20,8 +20,8 @@ export interface NodeResponse {
 }
 
 /**
- * `app.use(tidemark({ purger }))`, before the routes: in handlers and everything that they call, `tag` adds tags to the
- * response, and `purgeLater` collects changes, which are purged once when the handler has answered.
+ * `app.use(tidemark({ purger }))`, before the routes: in handlers and the code that they call, `tag` adds tags to the
+ * response, and `purgeLater` collects changes, which one purge sends when the handler has answered.
  */
 export function tidemark(
   options: RequestOptions = {},
@@ -35,13 +35,13 @@ export function tidemark(
   };
 }
 
-/** Every head is written by `writeHead`, even if the app does not call it. */
+/** Node writes every head with `writeHead`, even if the app does not call it. */
 function writeFieldsWithHead(response: NodeResponse, scope: RequestScope): void {
   const { writeHead } = response;
   response.writeHead = (status: number, ...rest: unknown[]) => {
     const [first, second] = rest;
     const message = typeof first === "string" ? [first] : [];
-    // Fields given here would replace those that were set before, the tags among them. Node finds them in the same way.
+    // Fields given here would replace those that were set before, including the tags. Node finds them in the same way.
     setFields(response, typeof first === "string" ? second : (second ?? first));
     const held = response.getHeader(TAG_FIELD);
     const { cacheTag, setCookie } = scope.takeFields(held === undefined ? null : [held].flat().join(","));
@@ -66,8 +66,8 @@ function pairsOf(list: readonly unknown[]): unknown[] {
 }
 
 /**
- * Sends the purge when the handler ends the response, and only then the response. In the meantime nothing may change the
- * head that the handler has made, so its status and fields are kept and written back.
+ * When the handler ends the response, sends the purge first and then the response. Meanwhile nothing may change the
+ * handler's head, so its status and fields are saved and restored.
  */
 function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
   const { end } = response;
@@ -88,7 +88,7 @@ function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
   };
 }
 
-/** Keeps status and fields as they are now. Returns the function that brings them back. */
+/** Saves the current status and fields. Returns a function that restores them. */
 function keepHead(response: NodeResponse): () => void {
   const { statusCode, statusMessage } = response;
   const fields = response.getHeaderNames().map((name) => [name, response.getHeader(name)!] as const);

@@ -18,8 +18,8 @@ interface Reply {
 }
 
 /**
- * `app.register(tidemark, { purger })`, before the routes: in handlers and everything that they call, `tag` adds tags to
- * the response, and `purgeLater` collects changes, which are purged once when the handler has answered.
+ * `app.register(tidemark, { purger })`, before the routes: in handlers and the code that they call, `tag` adds tags to
+ * the response, and `purgeLater` collects changes, which one purge sends when the handler has answered.
  */
 export async function tidemark(app: FastifyLike, options: RequestOptions = {}): Promise<void> {
   checkRequestOptions("tidemark", options);
@@ -32,7 +32,7 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
     inScope(scope, done);
   };
   app.addHook("onRequest", enter);
-  // Again, because the parser of the body goes on in the context of the connection.
+  // Again, because the body parser continues in the context of the connection.
   app.addHook("preValidation", enter);
 
   app.addHook("onError", async (request: object) => {
@@ -51,13 +51,13 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
     return payload;
   });
 
-  // For an answer that went out past Fastify, over `reply.raw`; for all others there is nothing left to send.
+  // For an answer that was sent directly over `reply.raw`; for all others there is nothing left to send.
   app.addHook("onResponse", async (request: object, reply: Reply) => {
     await scopes.get(request)?.finish(failed.has(request) ? "failed" : outcomeOf(reply.raw.statusCode));
   });
 }
 
-// Fastify's own marks of a plugin: its hooks are for the routes of the instance that registers it, too.
+// Fastify's own marks of a plugin: its hooks also apply to the routes of the instance that registers it.
 Object.assign(tidemark, {
   [Symbol.for("skip-override")]: true,
   [Symbol.for("fastify.display-name")]: "tidemark",

@@ -11,8 +11,8 @@ export interface HonoContext {
 }
 
 /**
- * `app.use(tidemark({ purger }))`, before the routes: in handlers and everything that they call, `tag` adds tags to the
- * response, and `purgeLater` collects changes, which are purged once when the handler has answered. It needs
+ * `app.use(tidemark({ purger }))`, before the routes: in handlers and the code that they call, `tag` adds tags to the
+ * response, and `purgeLater` collects changes, which one purge sends when the handler has answered. It needs
  * `node:async_hooks`, which Workers have with the compatibility flag `nodejs_als` or `nodejs_compat`.
  */
 export function tidemark(
@@ -24,7 +24,7 @@ export function tidemark(
     await inScope(scope, next);
     await scope.finish(context.error ? "failed" : outcomeOf(context.res.status));
     const { cacheTag, setCookie } = scope.takeFields(context.res.headers.get(TAG_FIELD));
-    // `header` also changes a response whose own fields cannot be changed, as of `fetch`.
+    // `header` also works for a response with immutable fields, such as one from `fetch`.
     if (cacheTag !== null) context.header(TAG_FIELD, cacheTag);
     if (setCookie !== null) context.header("Set-Cookie", setCookie, { append: true });
   };

@@ -35,8 +35,8 @@ export function purgeOf(tags: readonly string[]): PurgeInput | null {
 }
 
 /**
- * The path up to its first dynamic segment, without route groups and without the kind (`page`, `layout`) that Next puts at
- * the end, and whether one page is meant or all pages below.
+ * The path up to its first dynamic segment, without route groups and without the kind (`page`, `layout`) that Next
+ * appends, and whether it means one page or all pages below.
  */
 function readPath(path: string): { readonly fixed: string; readonly reach: "page" | "below" } {
   const segments = path.split("/").filter((segment) => segment !== "" && !/^\(.*\)$/.test(segment));

@@ -9,13 +9,13 @@ export interface NextOptions {
   /** Sends the purges. */
   purger: Pick<Purger, "purge">;
   /**
-   * Called if a purge fails. The action or route goes on, because the change is committed and Next has revalidated.
+   * Called if a purge fails. The action or route continues, because the change is committed and Next has revalidated.
    * Default: `console.error`.
    */
   onPurgeError?: ((error: unknown) => void) | undefined;
 }
 
-/** How soon a revalidated page may no longer be used, in seconds; absent for `updateTag` and `revalidatePath`. */
+/** After how many seconds a revalidated page may no longer be used; absent for `updateTag` and `revalidatePath`. */
 interface Durations {
   readonly expire?: number;
 }
@@ -33,11 +33,11 @@ type CacheHandlerClass = new (...args: any[]) => CacheHandler;
  * each revalidation.
  *
  * - `updateTag("song:42")`, `revalidateTag("song:42", { expire: 0 })` purge the tag `song:42`.
- * - `revalidateTag("song:42", "max")` purges it softly. Next itself forgets its page at once: otherwise it would answer once
- *   more with the old one, which the edge would store.
+ * - `revalidateTag("song:42", "max")` purges it softly. Next itself forgets its page at once: otherwise it would answer
+ *   once more with the old one, which the edge would store.
  * - `revalidatePath("/songs/42")` purges that page with everything below it, and the tag `_N_T_/songs/42`; a path with
- *   `[id]` purges everything below the part before it. `revalidatePath("/")` purges the front page alone, by its URL and by
- *   the tag `_N_T_/`; `revalidatePath("/", "layout")` purges the whole site.
+ *   `[id]` purges everything below the part before it. `revalidatePath("/")` purges only the front page, by its URL and
+ *   by the tag `_N_T_/`; `revalidatePath("/", "layout")` purges the whole site.
  */
 export function withPurge<Base extends CacheHandlerClass>(Handler: Base, options: NextOptions): Base {
   const { purger, onPurgeError = reportPurgeError } = options;
@@ -45,12 +45,12 @@ export function withPurge<Base extends CacheHandlerClass>(Handler: Base, options
   return class extends Handler {
     override async revalidateTag(given: string | string[], durations?: Durations): Promise<void> {
       const tags = [given].flat();
-      // Without durations Next uses nothing old any more. Then the edge may fetch.
+      // Without durations, Next no longer uses the old page, so the edge may fetch it.
       await super.revalidateTag(tags);
       const mayShowOld = durations !== undefined && durations.expire !== 0;
       const refused = tags.filter((tag) => !isTag(tag) && !tag.startsWith(PATH_TAG));
       if (refused.length > 0) {
-        // No response can carry it at the edge, and so none can be purged by it.
+        // At the edge, no response can carry this tag, so none can be purged by it.
         onPurgeError(new TypeError(`revalidateTag: ${refused.map(shown).join(", ")} cannot be a tag at the edge`));
       }
       const request = purgeOf(tags);

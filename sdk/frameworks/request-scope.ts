@@ -10,13 +10,13 @@ import { checkTag } from "../tags/define-tags.ts";
 import { type TagLimits, tagResponse } from "../tags/tag-response.ts";
 import { editorCookieField } from "./editor-cookie.ts";
 
-/** Options of the middleware. A call of `tag` that would pass one of the limits is a `TypeError`. */
+/** Options of the middleware. A call of `tag` that would exceed a limit is a `TypeError`. */
 export interface RequestOptions extends TagLimits {
   /** Sends what `purgeLater` collects. Default: none; then `purgeLater` is a `TypeError`. */
   purger?: Pick<Purger, "batch"> | undefined;
   /**
-   * Called if the purge at the end of a request fails. The answer goes out in any case, because the change is
-   * committed. Default: `console.error`.
+   * Called if the purge at the end of a request fails. The answer is sent anyway, because the change is committed.
+   * Default: `console.error`.
    */
   onPurgeError?: ((error: unknown) => void) | undefined;
 }
@@ -33,7 +33,7 @@ const requestOptionsSchema = z.strictObject({
   onPurgeError: z.optional(z.custom<NonNullable<RequestOptions["onPurgeError"]>>(isFunction, "must be a function")),
 });
 
-/** Throws a `TypeError` that begins with the name of the call for options that cannot be right. */
+/** Throws a `TypeError` that begins with the name of the call if the options are invalid. */
 export function checkRequestOptions(call: string, options: RequestOptions): void {
   const parsed = requestOptionsSchema.safeParse(options, WITHOUT_VALUES);
   if (!parsed.success) throw misuse(`${call}, options`, parsed.error, requestOptionsSchema);
@@ -42,7 +42,7 @@ export function checkRequestOptions(call: string, options: RequestOptions): void
 /** The items that a request may collect: those of a purge. */
 export type PurgeLaterInput = Pick<PurgeInput, "urls" | "tags" | "prefixes" | "hosts" | "everything">;
 
-/** What one request has collected: the tags of its response, and the purges of its changes. */
+/** The tags and purges that one request has collected. */
 export class RequestScope {
   readonly #options: RequestOptions;
   readonly #tags = new Set<string>();
@@ -56,7 +56,7 @@ export class RequestScope {
     this.#options = options;
   }
 
-  /** Adds tags to the response: all of them, or none if one of them cannot be right. */
+  /** Adds tags to the response: all of them, or none if one is invalid. */
   tag(given: readonly string[]): void {
     if (this.#isHeadSent) {
       throw new Error(`tag: the response head was sent already, so it cannot carry ${shown(given[0])}`);
@@ -86,7 +86,7 @@ export class RequestScope {
     if (!purger) throw new TypeError("purgeLater: the middleware has no purger. Give it one: { purger }.");
     this.#batch ??= purger.batch();
     const { everything, ...items } = input;
-    // The check of the items comes first, so that a misspelt kind is an error beside `everything`, too.
+    // The items are checked first, so that a misspelt kind is an error even beside `everything`.
     this.#batch.add(items);
     if (everything) this.#batch.everything();
   }
@@ -96,7 +96,7 @@ export class RequestScope {
     return this.#batch !== undefined;
   }
 
-  /** Sends what was collected up to now. */
+  /** Sends the items collected so far. */
   async purgeNow(options?: BatchOptions): Promise<BatchReceipt | null> {
     const batch = this.#batch;
     this.#batch = undefined;
@@ -121,8 +121,8 @@ export class RequestScope {
   }
 
   /**
-   * The fields for the head of the response, which is sent next: the tags, beside those in `held`, which is the
-   * response's own `Cache-Tag`, and the editor's cookie if a purge was sent.
+   * The fields for the head of the response, which is sent next: the tags together with those in `held` (the response's
+   * own `Cache-Tag`), and the editor's cookie if a purge was sent.
    */
   takeFields(held: string | null): { readonly cacheTag: string | null; readonly setCookie: string | null } {
     const setCookie = this.#isHeadSent ? null : this.#cookieField;
@@ -135,7 +135,7 @@ export class RequestScope {
   }
 }
 
-/** After an answer of 400 or above nothing was changed. */
+/** An answer of 400 or above means that nothing was changed. */
 export function outcomeOf(status: number): "succeeded" | "failed" {
   return status >= 400 ? "failed" : "succeeded";
 }
@@ -144,7 +144,7 @@ function reportPurgeError(error: unknown): void {
   console.error("The purge at the end of a request failed, and pages may be stale:", error);
 }
 
-// One for the process, also where a bundler makes several copies of this module.
+// One for the process, even if a bundler makes several copies of this module.
 const STORAGE = Symbol.for("tidemark.request-scope");
 const registry = globalThis as { [STORAGE]?: AsyncLocalStorage<RequestScope> };
 registry[STORAGE] ??= new AsyncLocalStorage();
@@ -165,10 +165,10 @@ function currentScope(caller: string): RequestScope {
 
 /**
  * Adds tags to the response of the current request, from anywhere below the middleware: `tag("song:42", "songs")`. They
- * go into the field `Cache-Tag`, beside those that stand there already and each of them once.
+ * are added to the field `Cache-Tag`, each once.
  *
- * It adds all of them or none. A tag that the edge would not take is a `TypeError`, and so are too many of them. A call
- * outside of a request, or after the head of the response was sent, is an `Error`: the page would be stored and could not
+ * It adds all of them or none. A tag that the edge would not store is a `TypeError`, and so are too many tags. A call
+ * outside a request, or after the response head was sent, is an `Error`, because the page would be stored and could not
  * be purged by the tag.
  */
 export function tag(...tags: (string | ItemList<string>)[]): void {
@@ -177,17 +177,17 @@ export function tag(...tags: (string | ItemList<string>)[]): void {
 
 /**
  * Collects a change of the current request: `purgeLater({ tags: ["song:42"] })`. When the handler has answered, one
- * purge of everything that was collected is sent; the answer leaves after it, with the editor's cookie. After an answer
- * of 400 or above, or an error, nothing is sent.
+ * purge of all collected items is sent, and then the answer, with the editor's cookie. After an answer of 400 or above,
+ * or an error, nothing is sent.
  */
 export function purgeLater(items: PurgeLaterInput): void {
   currentScope("purgeLater").purgeLater(items);
 }
 
 /**
- * Sends at once what `purgeLater` has collected, for a handler that goes on after the commit of its database and may yet
- * fail. Resolves to `null` if there was nothing; rejects like a purge of the purger. The answer carries the editor's
- * cookie if its head has not been sent.
+ * Sends at once the items that `purgeLater` has collected, for a handler that continues after its database commit and
+ * may still fail. Resolves to `null` if there were none; rejects like a purge of the purger. The answer carries the
+ * editor's cookie if its head has not been sent.
  */
 export function purgeNow(options?: BatchOptions): Promise<BatchReceipt | null> {
   return currentScope("purgeNow").purgeNow(options);

@@ -14,8 +14,8 @@ export interface WebResponse {
 }
 
 /**
- * Answers a request by this work, in which `tag`, `purgeLater` and `purgeNow` can be called. Resolves to the response with
- * the collected tags, after the collected purges were sent.
+ * Answers a request with this work, in which `tag`, `purgeLater` and `purgeNow` can be called. Resolves to the response
+ * with the collected tags, after the collected purges were sent.
  */
 export async function respond<T extends WebResponse>(
   work: () => T | Promise<T>,
@@ -41,7 +41,7 @@ export async function respond<T extends WebResponse>(
     write(response);
     return response;
   } catch {
-    // The fields of an answer of `fetch` and of `Response.redirect` cannot be changed; those of a copy can.
+    // The fields of responses from `fetch` and `Response.redirect` are immutable; those of a copy are not.
     const { body, status, statusText, headers } = response as unknown as Response;
     const copy = new Response(body, { status, statusText, headers }) as unknown as T;
     write(copy);

@@ -1,6 +1,6 @@
 import type { FetchBody } from "./transport.ts";
 
-/** The part of an answer that is known before its body is read. */
+/** The head of an answer. */
 export interface AnswerHead {
   /** The origin that was asked. */
   endpoint: string;
@@ -46,7 +46,7 @@ export async function readBody(body: FetchBody | null, maxBytes: number): Promis
   }
 }
 
-/** `undefined` if the text is not JSON; no schema accepts that. */
+/** `undefined` if the text is not JSON, which no schema accepts. */
 export function jsonOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text);

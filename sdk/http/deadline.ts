@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 
 export interface Deadline {
-  /** Aborted when the deadline passes, or when one of the caller's signals is. */
+  /** Aborted when the deadline passes, or when one of the caller's signals is aborted. */
   signal: AbortSignal;
   leftMs(): number;
 }
@@ -15,7 +15,7 @@ export interface DeadlineOptions {
   timedOut(): Error;
 }
 
-/** Does work that ends by the deadline, even if it waits for something that does not listen to the signal. */
+/** Does work that ends by the deadline, even if it waits for something that ignores the signal. */
 export async function withDeadline<T>(options: DeadlineOptions, work: (deadline: Deadline) => Promise<T>): Promise<T> {
   const { clock, deadlineMs, signals, timedOut } = options;
   for (const signal of signals) signal.throwIfAborted();
@@ -30,7 +30,7 @@ export async function withDeadline<T>(options: DeadlineOptions, work: (deadline:
   }
   clock.sleep(deadlineMs, over.signal).then(
     () => stop.abort(timedOut()),
-    () => {}, // The work was over before the deadline, and woke the sleeper.
+    () => {}, // The work ended before the deadline, and ended the sleep.
   );
 
   try {

@@ -1,6 +1,6 @@
 /**
- * The purger's events, on two tracing channels of `node:diagnostics_channel`. Without a subscriber they cost nothing, and
- * where the platform has no such module there are none. The purger itself writes no log.
+ * The purger's events, on two tracing channels of `node:diagnostics_channel`. Without a subscriber they cost nothing; a
+ * platform without that module has none. The purger itself writes no log.
  */
 
 import type { PurgeRequest } from "../purge-request.ts";
@@ -18,12 +18,12 @@ export interface PurgeEvent {
   readonly request: PurgeRequest & { readonly id: string };
   /** From `asyncStart` on, if the purge was accepted. */
   readonly result?: Receipt;
-  /** From `error` on, if it was not: a `PurgeError`, or the reason of an aborted signal. */
+  /** From `error` on, if it was not accepted: a `PurgeError`, or the reason of an aborted signal. */
   readonly error?: unknown;
 }
 
 /**
- * One request to an edge: `diagnostics_channel.tracingChannel("tidemark:request")`. It belongs to a purge, or to a reading
+ * One request to an edge: `diagnostics_channel.tracingChannel("tidemark:request")`. It belongs to a purge, or to a read
  * of the audit trail.
  */
 export interface RequestEvent {
@@ -60,7 +60,7 @@ interface ProcessLike {
 
 const channels = new Map<string, TracingChannel | undefined>();
 
-/** Does some work, and tells it to the subscribers of a channel. */
+/** Does some work, and publishes it to the subscribers of a channel. */
 export function traced<Name extends keyof Channels, T>(
   name: Name,
   message: Channels[Name],

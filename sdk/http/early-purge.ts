@@ -1,6 +1,7 @@
 /**
- * The warning about a purge before the commit. The edge of `tidemark dev` sees when a purged page is fetched again at once
- * and has not changed; a moment after the purge it is asked. No deployed edge sends the field that this begins with.
+ * The warning about a purge before the commit. The edge of `tidemark dev` notices when a purged page is fetched again
+ * at once and has not changed. A moment after the purge, the client asks it. No deployed edge sends the field that
+ * starts this.
  */
 
 import * as z from "zod/mini";
@@ -10,7 +11,7 @@ import type { Transport } from "./transport.ts";
 
 /** What the warning needs from the platform. */
 export interface WarningPlatform {
-  /** Does something after a time, unless the process has ended by then: it does not keep the process running. */
+  /** Does something after a time, without keeping the process running. */
   later(ms: number, work: () => void): void;
   /** Warns the developer. */
   warn(message: string): void;
@@ -21,7 +22,7 @@ const MAX_NAMED_PAGES = 3;
 
 const earlyPurgesSchema = z.array(z.object({ path: z.string(), afterMs: z.number() }));
 
-/** Asks the edge of a purge later, if it offers that, and warns of what it has seen. Never throws. */
+/** Asks the edge about a purge later, if it offers that, and prints its warnings. Never throws. */
 export function watchForEarlyPurge(
   { endpoint, headers }: AnswerHead,
   seq: number,
@@ -35,7 +36,7 @@ export function watchForEarlyPurge(
       (pages) => {
         if (pages.length > 0) platform.warn(warningOf(seq, pages));
       },
-      () => {}, // The edge has been stopped, or the purger closed. Without an answer there is no warning.
+      () => {}, // The edge was stopped, or the purger closed. Without an answer there is no warning.
     );
   });
 }

@@ -1,4 +1,6 @@
-/** One function for each way in which a request to the edge fails: it makes the error, with the advice in its message. */
+/**
+ * One function for each way in which a request to the edge can fail. It makes the error, with advice in its message.
+ */
 
 import { CONTROL_PLANE_CLOSED, PROBLEM_CODES, type Problem, type ProblemCode } from "../../wire/problem.ts";
 import {
@@ -34,7 +36,7 @@ export function purgeUnreachable(endpoint: string, attempts: number, cause: unkn
   );
 }
 
-/** The beginnings of errors before anything can be sent: of the connection, of names, and of certificates. */
+/** The beginnings of the codes of errors before anything was sent: of connections, names and certificates. */
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|ENOENT|UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/;
 
@@ -83,7 +85,7 @@ export function serverError(answer: AnswerHead, cause: unknown): PurgeUnreachabl
   );
 }
 
-/** An answer that began and did not end. */
+/** An answer that began but did not end. */
 export function incomplete(answer: AnswerHead, cause: unknown): PurgeUnreachable {
   const { endpoint, status, attempts } = answer;
   return new PurgeUnreachable(
@@ -93,7 +95,7 @@ export function incomplete(answer: AnswerHead, cause: unknown): PurgeUnreachable
   );
 }
 
-/** An answer that no edge gives, or that an edge of another version gives. `how` says what it was: `with text/html`. */
+/** An answer that no edge gives, or only an edge of another version. `how` describes it: `with text/html`. */
 export function unexpected(answer: AnswerHead, how: string, cause: unknown): PurgeUnreachable {
   const { endpoint, status, attempts } = answer;
   return new PurgeUnreachable(

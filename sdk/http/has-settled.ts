@@ -6,12 +6,12 @@ import { readFromEdge } from "./read-from-edge.ts";
 import { heldReading } from "./readings.ts";
 import type { Transport } from "./transport.ts";
 
-/** How much longer an answer may take than the edge holds it, in milliseconds. */
+/** How much longer than the edge's hold an answer may take, in milliseconds. */
 const ANSWERED_WITHIN_MS = 5000;
 
 /**
- * Asks the edge, once, whether a purge has settled. After a loss of the log its number may be another purge's, which was
- * accepted at another time.
+ * Asks the edge, once, whether a purge has settled. After a loss of the log, the number may belong to another purge,
+ * with another time of acceptance.
  */
 export async function hasSettled(
   edge: Settings & Pick<CallLimits, "signals">,

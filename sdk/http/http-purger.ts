@@ -25,7 +25,7 @@ export interface Platform extends SendPlatform {
   /** The environment variables. */
   environment(): Record<string, string | undefined>;
   openTransport(): Transport;
-  /** What to do about a setting that is missing. Default: what code can do. */
+  /** Advice about a missing setting. Default: advice for code. */
   readonly howToConfigure?: string;
 }
 
@@ -37,7 +37,7 @@ export const platform: Omit<Platform, "openTransport"> = {
   environment: () => processOf(globalThis)?.env ?? {},
   later(ms, work) {
     const timer: unknown = setTimeout(work, ms);
-    // Elsewhere than on Node a timer is a number, and keeps nothing running.
+    // Outside Node a timer is a number, and does not keep the process running.
     (timer as { unref?(): void }).unref?.();
   },
   warn(message) {
@@ -47,7 +47,7 @@ export const platform: Omit<Platform, "openTransport"> = {
   },
 };
 
-/** Workers and browsers have no process, or one with fewer parts. */
+/** Workers and browsers have no `process`, or only parts of it. */
 function processOf(global: object): Partial<Process> | undefined {
   return (global as { process?: Partial<Process> }).process;
 }
@@ -57,7 +57,7 @@ interface Process {
   emitWarning(message: string, options: { type: string; code: string }): void;
 }
 
-/** A purger over HTTP. It looks for its settings and opens its transport when it is first used. */
+/** A purger over HTTP. It reads its settings and opens its transport when it is first used. */
 export function createHttpPurger(options: PurgerOptions, platform: Platform): Purger {
   // Without reportInput: a message must not repeat a value that may be the token.
   const parsed = purgerOptionsSchema.safeParse(options, WITHOUT_VALUES);

@@ -4,12 +4,12 @@ import { PurgeRejected } from "../errors.ts";
 import { ITEM_KINDS, type PurgeCall, type PurgeRequest } from "../purge-request.ts";
 import type { Receipt } from "../receipt.ts";
 
-/** The most purges of one purger that are under way at once. Purges that come meanwhile wait, and become one. */
+/** The most purges of one purger that run at once. Purges that arrive meanwhile wait, and are joined into one. */
 export const MAX_UNDER_WAY = 8;
 
 interface Waiting {
   readonly call: PurgeCall;
-  /** The purges that may become one have this in common; `null` for one that has to be sent by itself. */
+  /** The key under which purges may be joined; `null` for a purge that must be sent alone. */
   readonly together: string | null;
   readonly items: readonly Item[];
   readonly resolve: (receipt: Receipt) => void;
@@ -18,9 +18,9 @@ interface Waiting {
 }
 
 /**
- * Sends a few purges at a time. The purges that wait for their turn become one purge if they differ in their items alone,
- * and each caller gets a receipt with the number of its own items. So a thousand calls at once are about ten requests, and
- * none of them has spent its deadline before it is sent.
+ * Sends a few purges at a time. Waiting purges that differ only in their items are joined into one, and each caller
+ * gets a receipt with the number of its own items. So a thousand calls at once are about ten requests, and none uses up
+ * its deadline before it is sent.
  */
 export class JoinedPurges {
   readonly #sendOne: (call: PurgeCall) => Promise<Receipt>;
@@ -31,7 +31,7 @@ export class JoinedPurges {
     this.#sendOne = sendOne;
   }
 
-  /** May throw as well as reject, as what sends a purge may. */
+  /** May throw as well as reject. */
   send(call: PurgeCall): Promise<Receipt> {
     if (this.#underWay < MAX_UNDER_WAY || call.signal?.aborted) return this.#counted(this.#sendOne(call));
     return new Promise((resolve, reject) => this.#wait(call, whatTheyShare(call), resolve, reject));
@@ -56,7 +56,7 @@ export class JoinedPurges {
     this.#waiting.push(waiting);
   }
 
-  /** Counts what is under way until it has ended, and then lets others begin. It adds no call to the stack of an error. */
+  /** Counts a running purge until it has ended, and then lets others begin. It adds no call to an error's stack. */
   #counted<T>(sent: Promise<T>): Promise<T> {
     this.#underWay++;
     return sent.finally(() => {
@@ -80,7 +80,7 @@ export class JoinedPurges {
       const receipt = await this.#sendOne(group.length === 1 ? call : { ...call, request, signal: all.signal });
       for (const each of group) each.resolve(group.length === 1 ? receipt : ownReceipt(receipt, each.call.request));
     } catch (cause) {
-      // One caller's item may be the wrong one, so each learns by itself whether its own are right.
+      // One caller's item may be the invalid one, so each purge is sent again by itself.
       const isForEach = group.length > 1 && isRefusal(cause);
       for (const { call, resolve, reject } of group) {
         if (isForEach && !call.signal?.aborted) this.#wait(call, null, resolve, reject);
@@ -93,14 +93,14 @@ export class JoinedPurges {
   }
 }
 
-/** A purge with an id of its own, a dry run and the like cannot be part of another purge. */
+/** A purge with its own id, a dry run and the like cannot be part of another purge. */
 function whatTheyShare({ request, deadlineMs, traceparent }: PurgeCall): string | null {
   const { id, dryRun, refresh, repeatAfterMs, everything, mode = "hard", reason } = request;
   const isAlone = [id, dryRun, refresh, repeatAfterMs, everything].some(Boolean);
   return isAlone ? null : JSON.stringify([mode, reason, deadlineMs, traceparent]);
 }
 
-/** The first of those that wait, with those that fit into one purge with it, and that purge. */
+/** The first waiting purge, the others that can be joined with it, and the joined purge. */
 function groupOf(waiting: readonly Waiting[]): { group: ReadonlySet<Waiting>; request: PurgeRequest } {
   const first = waiting[0]!;
   const { request } = first.call;
@@ -114,7 +114,7 @@ function groupOf(waiting: readonly Waiting[]): { group: ReadonlySet<Waiting>; re
   return { group: new Set(group), request: { ...request, ...purge.request() } };
 }
 
-/** A signal that is aborted once none of the callers waits any more. */
+/** A signal that is aborted once no caller waits any more. */
 function whenAllHaveLeft(group: readonly Waiting[]): { signal: AbortSignal; stopListening: () => void } {
   const all = new AbortController();
   const signals = group.map(({ call }) => call.signal);
@@ -130,7 +130,7 @@ function whenAllHaveLeft(group: readonly Waiting[]): { signal: AbortSignal; stop
   };
 }
 
-/** The receipt of a purge for one of its callers, whose items alone it counts. */
+/** The receipt of a purge for one of its callers; it counts only that caller's items. */
 function ownReceipt(receipt: Receipt, request: PurgeRequest): Receipt {
   const counts = Object.fromEntries(ITEM_KINDS.map((kind) => [kind, request[kind]?.length ?? 0]));
   const accepted = { ...receipt.accepted, ...counts };

@@ -8,8 +8,8 @@ import type { Outcome } from "./attempts.ts";
 import { incomplete, rateLimited, refusal, serverError, unavailable, unexpected } from "./failures.ts";
 
 /**
- * Decides what the answer to a purge means. A 429, 502, 503 or 504 asks for another try whoever sent it, such as a
- * proxy in front of the edge; every other status counts only with a body that an edge writes.
+ * Decides what the answer to a purge means. A 429, 502, 503 or 504 asks for another try even if a proxy in front of the
+ * edge sent it; any other status counts only with a body that an edge writes.
  */
 export function readAnswer(answer: Answer): Outcome<ReceiptBody> {
   const { status } = answer;
@@ -41,7 +41,7 @@ function redirected(answer: AnswerHead): PurgeError {
 function notJson(answer: Answer, cause: unknown): PurgeError {
   const mediaType = (answer.headers.get("content-type")?.split(";")[0] ?? "").trim().toLowerCase();
   if (answer.status >= 500) return serverError(answer, cause);
-  // A body that is labelled JSON and does not parse was cut off: a worker can end half a body as if it were whole.
+  // A JSON body that does not parse was cut off: a worker can end half a body as if it were whole.
   if (/[/+]json$/.test(mediaType)) return incomplete(answer, cause);
   return unexpected(answer, `with ${mediaType || "a body without a type"}`, cause);
 }

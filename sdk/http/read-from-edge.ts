@@ -12,17 +12,17 @@ import { forbidden, rateLimited, refusal, serverError, unexpected, unreachable }
 import { retryAfterMs } from "./retry-pause.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
 
-/** A reading that is ready to be sent. */
+/** A read that is ready to be sent. */
 export interface PreparedRead<T> extends Settings, CallLimits {
   readonly path: string;
   readonly schema: z.ZodMiniType<T>;
-  /** What the edge has there, as messages name it. */
+  /** The name of the result, for messages. */
   readonly name: string;
-  /** The result if the edge has nothing there. Default: a failure. */
+  /** The result if the edge does not have it. Default: a failure. */
   readonly missing?: T;
 }
 
-/** Reads something that the edge has in its log: the audit trail, or the site's ledger. */
+/** Reads from the edge's log: the audit trail, or the site's ledger. */
 export function readFromEdge<T>(
   read: PreparedRead<T>,
   transport: Transport,

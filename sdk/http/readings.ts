@@ -20,15 +20,15 @@ export function trailReading(query: RecordQuery): Reading<PurgeRecordPage | null
   return { path: `${CONTROL_PREFIX}purges/${query.seq}`, schema, name, missing: null };
 }
 
-/** One purge, where the edge holds its answer for so long until the purge has settled. */
+/** One purge; the edge holds its answer for up to this long, until the purge has settled. */
 export function heldReading(seq: number, heldMs: number): Reading<PurgeRecordPage | null> {
   const reading = trailReading({ seq });
   return { ...reading, path: `${reading.path}?wait=${heldMs}` };
 }
 
 /**
- * The site's ledger. Its form is told by its version: the schema of all its numbers would add 4 KB to every worker that
- * purges.
+ * The site's ledger. Only its version is checked, because the schema of all its numbers would add 4 KB to every worker
+ * that purges.
  */
 export function ledgerReading({ last, pop }: Pick<StatsQuery, "last" | "pop">): Reading<SiteStats> {
   return {

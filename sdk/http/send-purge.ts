@@ -19,7 +19,7 @@ export interface PreparedPurge extends Settings, CallLimits {
   traceparent: string | undefined;
 }
 
-/** What a purge needs from the platform. */
+/** The parts of the platform that a purge needs. */
 export interface SendPlatform extends WarningPlatform {
   readonly clock: Clock;
   /** A number from 0 up to, not including, 1. */

@@ -1,4 +1,4 @@
-/** One call to several edges, each with a purge log of its own. */
+/** One call to several edges with separate purge logs. */
 
 import { type PurgeFailure, PurgeIncomplete } from "../batch/purge-incomplete.ts";
 import { PurgeError } from "../errors.ts";
@@ -7,7 +7,7 @@ import type { PurgeRecordPage, RecordQuery } from "../purge-record.ts";
 import type { PurgeRequest } from "../purge-request.ts";
 import { type EdgeReceipt, type Receipt, receiptOfEdges } from "../receipt.ts";
 
-/** Sends a purge to all edges at once. The edges that accept it are not asked to forget it if another one does not. */
+/** Sends a purge to all edges at once. If one edge does not accept it, it stands at the others. */
 export async function sendToAll(
   edges: readonly Settings[],
   request: PurgeRequest & { id: string },
@@ -27,7 +27,9 @@ export async function sendToAll(
   return receiptOfEdges([first, ...others]);
 }
 
-/** Asks each edge for the status of one purge. There is no trail of all edges, because their numbers cannot be compared. */
+/**
+ * Asks each edge for the status of one purge. There is no common trail, because the edges' numbers cannot be compared.
+ */
 export async function readFromAll(
   edges: readonly Settings[],
   query: RecordQuery,

@@ -6,7 +6,7 @@ import type { Transport } from "./transport.ts";
 const MAX_CONNECTIONS = 8;
 
 /**
- * The transport on Node: connections are kept and used again.
+ * The transport on Node, with persistent connections.
  *
  * An idle connection does not keep the process running, because undici unrefs the socket of a client without requests.
  * Undici's own timeouts are off, because the deadline of the call covers them. HTTP/1.1 is enough for a few purges.

@@ -33,11 +33,11 @@ export interface FetchBodyReader {
 /** Sends requests to the edge, and owns the connections. */
 export interface Transport {
   fetch: Fetch;
-  /** Frees the connections. It is called when no request is under way any more. */
+  /** Frees the connections. It is called when no request is running any more. */
   close(): Promise<void>;
 }
 
-/** A transport over a `fetch` that was given. Its connections belong to the giver, so that closing frees nothing. */
+/** A transport over a given `fetch`. Its connections belong to the caller, so closing frees nothing. */
 export function openFetch(fetch: Fetch): Transport {
   return {
     // It is wrapped because the global fetch of some platforms throws if it is called as a method.

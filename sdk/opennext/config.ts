@@ -1,4 +1,6 @@
-/** For `open-next.config.ts`, which OpenNext also runs in Node: nothing here may import what only workers have. */
+/**
+ * For `open-next.config.ts`, which OpenNext also runs in Node: nothing here may import modules that only workers have.
+ */
 
 import { noteTags } from "./tags-of-request.ts";
 
@@ -22,8 +24,8 @@ interface AnyIncrementalCache {
 }
 
 /**
- * The given incremental cache, which also notes the tags of the pages that pass through it. `behindEdge` writes them into
- * the answer: Next keeps them beside the page, but removes them from answers.
+ * The given incremental cache, which also records the tags of the pages that pass through it. `behindEdge` writes them
+ * into the answer, because Next keeps them beside the page but removes them from answers.
  */
 export function withTags<Cache extends AnyIncrementalCache>(given: Cache): Pick<Cache, keyof AnyIncrementalCache> {
   const cache: IncrementalCache = given;
@@ -35,7 +37,7 @@ export function withTags<Cache extends AnyIncrementalCache>(given: Cache): Pick<
       return found;
     },
     async set(key, value, type) {
-      // Before the wait: Next does not wait for what is written.
+      // Before the await, because Next does not wait for writes.
       noteTags("written", tagsOf(value, type));
       await cache.set(key, value, type);
     },
@@ -44,7 +46,7 @@ export function withTags<Cache extends AnyIncrementalCache>(given: Cache): Pick<
   return noting as Pick<Cache, keyof AnyIncrementalCache>;
 }
 
-/** The tags of a page. `type` is `fetch` or `composable` for data of a page, whose tags are among the page's own. */
+/** The tags of a page. `type` is `fetch` or `composable` for a page's data, whose tags are also tags of the page. */
 function tagsOf(value: unknown, type = "cache"): readonly string[] {
   const { meta } = Object(value) as { meta?: { headers?: Record<string, unknown> } };
   const tags = meta?.headers?.["x-next-cache-tags"];

@@ -1,4 +1,6 @@
-/** For an app on OpenNext behind an edge on Workers: its pages bear their tags, and its revalidations purge the edge. */
+/**
+ * For an app on OpenNext behind an edge on Workers: its pages carry their tags, and its revalidations purge the edge.
+ */
 
 import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -7,7 +9,7 @@ import { KeptPurges } from "./kept-purges.ts";
 import { tagged } from "./tagged.ts";
 import { shareRequests, type TagsOfRequest } from "./tags-of-request.ts";
 
-/** What `TidemarkPurge` needs of the environment of its worker. */
+/** The environment that `TidemarkPurge` needs. */
 export interface PurgeEnv {
   /** The edge, as a service binding. Without it, `TIDEMARK_ENDPOINT` is asked. */
   readonly TIDEMARK?: { fetch(request: Request): Promise<Response> };
@@ -17,7 +19,7 @@ export interface PurgeEnv {
   readonly TIDEMARK_TOKEN?: string;
 }
 
-/** How long an action of the app waits for an edge that does not answer. Afterwards the purge is sent in the background. */
+/** How long an action of the app waits for the edge's answer. After that, the purge is sent in the background. */
 const DEADLINE_MS = 2000;
 
 /**
@@ -57,8 +59,9 @@ export interface OpenNextWorker {
 }
 
 /**
- * The app as an entrypoint of its worker. Its answers bear the tags of their pages in `Cache-Tag`, as far as the incremental
- * cache of `open-next.config.ts` is wrapped in `withTags`; other pages of Next's cache are purged by every revalidation.
+ * The app as an entrypoint of its worker. Its answers carry the tags of their pages in `Cache-Tag`, if
+ * `open-next.config.ts` wraps the incremental cache in `withTags`. Every revalidation purges other pages of Next's
+ * cache.
  */
 export function behindEdge(
   app: OpenNextWorker,

@@ -4,7 +4,7 @@ import type { PurgeInput, PurgeRequest } from "../purge-request.ts";
 import type { Purger } from "../purger.ts";
 import { UNKNOWN_TAGS } from "./tagged.ts";
 
-/** The storage of a Durable Object, as far as it is used. */
+/** The parts of a Durable Object's storage that are used. */
 export interface PurgeStorage {
   put(key: string, value: KeptPurge): Promise<void>;
   delete(key: string): Promise<boolean>;
@@ -19,15 +19,15 @@ export interface KeptPurge {
   readonly failures: number;
 }
 
-/** The pause until a purge is sent again whose sender has ended, or whose edge was down. */
+/** The pause before a purge is sent again after its sender ended or the edge was down. */
 const FIRST_PAUSE_MS = 10_000;
 
 /** The most purges that are read at once. */
 const PAGE = 100;
 
 /**
- * The purges of an app on OpenNext. Each is kept until the edge has accepted it: it is sent at once, and by the alarm as long
- * as that fails. A purge that the edge will never accept is reported and forgotten.
+ * The purges of an app on OpenNext. Each is kept until the edge has accepted it: it is sent at once, and again by the
+ * alarm while that fails. A purge that the edge will never accept is reported and forgotten.
  */
 export class KeptPurges {
   readonly #storage: PurgeStorage;
@@ -40,7 +40,10 @@ export class KeptPurges {
     this.#now = now;
   }
 
-  /** Purges what these tags of Next name. It resolves when the edge has accepted it, or when it is kept for later. */
+  /**
+   * Purges the pages of these tags of Next. Resolves when the edge has accepted the purge, or when it is kept for
+   * later.
+   */
   async purge(tags: readonly string[]): Promise<void> {
     const { tags: valid = [], ...items } = (purgeOf(tags) ?? {}) as PurgeRequest;
     const request = (items.everything ? items : { ...items, tags: [...valid, UNKNOWN_TAGS] }) as PurgeInput;
@@ -51,7 +54,7 @@ export class KeptPurges {
     await this.#send(id, kept);
   }
 
-  /** Sends all that is kept, when the alarm rings. After a failure the alarm is set again. */
+  /** Sends all kept purges at the alarm. After a failure, sets the alarm again. */
   async sendAll(): Promise<void> {
     for (;;) {
       const page = await this.#storage.list({ limit: PAGE });
@@ -63,7 +66,7 @@ export class KeptPurges {
     }
   }
 
-  /** Returns when to try again; `null` if the purge is done with. */
+  /** Returns when to try again; `null` if the purge is finished. */
   async #send(id: string, { request, failures: before }: KeptPurge): Promise<number | null> {
     try {
       await this.#purger.purge(request, { id, reason: "revalidated in Next" });

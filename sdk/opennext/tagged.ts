@@ -3,17 +3,17 @@ import { isTag } from "../frameworks/next-purge.ts";
 import type { TagsOfRequest } from "./tags-of-request.ts";
 
 /**
- * The tag of answers from Next's cache whose tags are not all known, or cannot all be written. Every purge names it, so that
- * no such answer outlives a revalidation.
+ * The tag of answers from Next's cache whose tags are not all known, or cannot all be written. Every purge names it, so
+ * that a revalidation removes all such answers.
  */
 export const UNKNOWN_TAGS = "_N_T_unknown";
 
-/** The fields by which Next and OpenNext tell that an answer comes from their cache. */
+/** The fields by which Next and OpenNext mark answers from their cache. */
 const FROM_CACHE = ["x-nextjs-cache", "x-nextjs-prerender", "x-opennext-cache"];
 
 /**
- * The answer with the tags of its page in `Cache-Tag`; as it is, if Next does not cache it. Requests that come together may
- * share one rendering in Next, which then has been noted for one of them alone.
+ * The answer with its page's tags in `Cache-Tag`; unchanged if Next does not cache it. Simultaneous requests may share
+ * one rendering in Next, which is then recorded for only one of them.
  */
 export function tagged(response: Response, { found, written }: TagsOfRequest): Response {
   const { headers } = response;

@@ -1,4 +1,4 @@
-/** The tags of the pages that passed through OpenNext's incremental cache while one request was answered. */
+/** The tags of the pages that passed through OpenNext's incremental cache during one request. */
 export interface TagsOfRequest {
   /** The tags of pages that were found there. */
   readonly found: Set<string>;
@@ -11,7 +11,7 @@ interface Requests {
   getStore(): TagsOfRequest | undefined;
 }
 
-/** OpenNext bundles its config apart from the app's worker, so they have no module in common, only this global. */
+/** OpenNext bundles its config separately from the app's worker, so they share no module, only this global. */
 const NAME: unique symbol = Symbol.for("tidemark.opennext.tags");
 
 const shared = globalThis as { [NAME]?: Requests };
@@ -20,7 +20,7 @@ export function shareRequests(requests: Requests): void {
   shared[NAME] = requests;
 }
 
-/** Adds to the tags of the request that is being answered; outside `behindEdge`, as during a build, it does nothing. */
+/** Adds to the tags of the current request; outside `behindEdge`, as during a build, it does nothing. */
 export function noteTags(kind: keyof TagsOfRequest, tags: readonly string[]): void {
   const request = shared[NAME]?.getStore();
   for (const tag of tags) request?.[kind].add(tag);

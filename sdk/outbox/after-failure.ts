@@ -27,28 +27,27 @@ export function backOffMs(failures: number, random: number): number {
 }
 
 /**
- * True if the failure is the edge's or the connection's, and not that of one purge: others would fail, too, so it is no use
- * to send them now.
+ * True if the edge or the connection fails, not just one purge: others would also fail, so sending them now is useless.
  */
 export function isOfEveryPurge(error: unknown): boolean {
   return typeof codeOf(error) === "string" && !isRefused(error);
 }
 
-/** The codes of refusals for the request itself, which the same request will always get. */
+/** The codes of refusals that the same request will always get. */
 const REFUSALS: readonly unknown[] = ["invalid", "too-large", "unsupported-media-type", "conflict"];
 
 /**
- * A wrong token and the like are no refusals of this kind: they end when the settings are corrected. Errors are told by
- * their `code`, because a backend can hold the classes of the package twice, as ES modules and as CommonJS.
+ * A wrong token and the like are not among them, because they end when the settings are corrected. Errors are
+ * recognized by their `code`, because a backend can load the package's classes twice, as ES modules and as CommonJS.
  */
 function isRefused(error: unknown): boolean {
-  // A purge of several edges fails as a whole for the code of its first failure, but another edge may yet accept it.
+  // A purge of several edges has the code of its first failure, but another edge may still accept it.
   const { failures } = Object(error) as { failures?: readonly { readonly error: unknown }[] };
   if (Array.isArray(failures) && failures.length > 0) return failures.every((failure) => isRefused(failure?.error));
   return REFUSALS.includes(codeOf(error));
 }
 
-/** The `code` of a `PurgeError`. Other errors have a `code`, too, but do not say whether they are retryable. */
+/** The `code` of a `PurgeError`. Other errors may also have a `code`, but do not say whether they are retryable. */
 function codeOf(error: unknown): unknown {
   const { code, retryable } = Object(error) as { code?: unknown; retryable?: unknown };
   return typeof retryable === "boolean" ? code : undefined;

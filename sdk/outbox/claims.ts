@@ -1,15 +1,15 @@
 import { orderedItems, type WaitingRow } from "./queued-purge.ts";
 
-/** The rows of one page of the table are read together; a claim looks at no more than `MAX_SCANNED_ROWS` of them. */
+/** The number of rows that are read together; a claim reads at most `MAX_SCANNED_ROWS`. */
 export const PAGE_ROWS = 500;
 export const MAX_SCANNED_ROWS = 5_000;
 
-/** The rows that may be sent now, of those that were looked at. */
+/** The rows, of those that were read, that may be sent now. */
 export interface Claims {
   readonly rows: readonly WaitingRow[];
-  /** The items of rows that have to wait: no later row with one of them may be sent before those. */
+  /** The items of rows that must wait: no later row with one of these items may be sent before them. */
   readonly held: ReadonlySet<string>;
-  /** The earliest instant at which one of the rows that have to wait may be sent; `null` if none has to. */
+  /** The earliest time at which one of the waiting rows may be sent; `null` if none waits. */
   readonly nextAt: number | null;
 }
 
@@ -35,7 +35,7 @@ export function chooseClaims(rows: readonly WaitingRow[], now: number, limit: nu
       continue;
     }
     for (const item of items) held.add(item);
-    // A row behind another one waits for that one, whatever its own instant is.
+    // A row behind another waits for it, whatever its own due time.
     if (!isHeld) nextAt = Math.min(nextAt ?? readyAt, readyAt);
   }
   return { rows: chosen, held, nextAt };

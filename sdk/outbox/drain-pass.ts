@@ -13,18 +13,18 @@ const LEASE_DEADLINES = 3;
 /** The pause of all purges after one was given up because the edge cannot be reached. */
 const PAUSE_AFTER_DEATH_MS = 1_000;
 
-/** One call of `drain`, as far as it has come. */
+/** The progress of one call of `drain`. */
 export interface DrainPass {
-  /** The purges that it has handled. The lists grow while rows are being sent. */
+  /** The handled purges. The lists grow while rows are sent. */
   readonly handled: HandledPurges;
   readonly leaseId: string;
   /** The end of the lease, by the clock of this process. */
   readonly leaseEndsAt: number;
   /** The rows of the lease that were not sent yet, in their order. */
   readonly left: readonly WaitingRow[];
-  /** The items of the lease's rows that failed: no later row with one of them may be sent under this lease. */
+  /** The items of the lease's failed rows: no later row with one of these items may be sent under this lease. */
   readonly held: ReadonlySet<string>;
-  /** The reason to send no more rows, if there is one. */
+  /** The reason to stop sending, if there is one. */
   readonly stop: Stop | null;
 }
 
@@ -36,7 +36,7 @@ export interface HandledPurges {
 
 type Stop =
   | { readonly because: "nothing-due"; readonly nextDueInMs: number | null }
-  /** The edge fails for every purge: the others are due, but would fail, too. */
+  /** The edge fails for every purge: the others are due, but would also fail. */
   | { readonly because: "edge-fails" }
   /** The database or a callback of the owner failed. */
   | { readonly because: "broken"; readonly error: unknown };
@@ -52,8 +52,8 @@ export type DrainStep =
   | { readonly kind: "throw"; readonly error: unknown };
 
 /**
- * The result of sending one row. `happened`: later rows of the same items may follow. `failed`: they may not.
- * `edge-fails`: no row is sent for now, whatever its items.
+ * The result of sending one row. `happened`: later rows with the same items may follow. `failed`: they may not.
+ * `edge-fails`: no row is sent for now.
  */
 export type SendResult =
   | { readonly kind: "happened" | "failed" | "edge-fails" }
@@ -63,7 +63,7 @@ export function beginPass(handled: HandledPurges): DrainPass {
   return { handled, leaseId: "", leaseEndsAt: 0, left: [], held: new Set(), stop: null };
 }
 
-/** How long a lease lasts, where `deadlineMs` is the longest time that one attempt takes. */
+/** How long a lease lasts. `deadlineMs` is the longest time for one attempt. */
 export function leaseMs(deadlineMs: number): number {
   return LEASE_DEADLINES * deadlineMs;
 }
@@ -120,7 +120,7 @@ export function afterSending(pass: DrainPass, rows: readonly WaitingRow[], resul
   };
 }
 
-/** After the rest of a lease was given back, or could not be, by an error of the database. */
+/** After the rest of a lease was given back, or could not be because of a database error. */
 export function afterRelease(pass: DrainPass, failure: { readonly error: unknown } | null): DrainPass {
   const isFirst = failure !== null && pass.stop?.because !== "broken";
   return { ...pass, left: [], stop: isFirst ? { because: "broken", error: failure.error } : pass.stop };

@@ -44,7 +44,7 @@ export const outboxPlatform: OutboxPlatform = {
   newId: () => crypto.randomUUID(),
 };
 
-/** The sending of the purges in a table. */
+/** Sends the purges of a table. */
 export class Drain<Answer> {
   readonly #store: OutboxStore;
   readonly #settings: OutboxSettings<Answer>;
@@ -53,7 +53,7 @@ export class Drain<Answer> {
   #running: Promise<DrainReport<Answer>> | undefined;
   #following: Promise<DrainReport<Answer>> | undefined;
   #background: Promise<void> | undefined;
-  /** When another purge may be due, by the clock; and the end of the background's pause, if that changes. */
+  /** When another purge may be due, by the clock; and the end of the background pause, if that changes. */
   #dueAt = Number.POSITIVE_INFINITY;
   #dueChanged = new AbortController();
 
@@ -64,8 +64,8 @@ export class Drain<Answer> {
   }
 
   /**
-   * A call during another one waits for that and looks once more, because its row may have been written too late for the
-   * other; its report is of both. All calls that wait share one.
+   * A call during another waits for it and then looks again, because its row may have been written too late for the
+   * first; its report covers both. All waiting calls share one.
    */
   drain(): Promise<DrainReport<Answer>> {
     if (this.#closing.signal.aborted) return Promise.reject(new Error("This outbox was closed."));
@@ -124,7 +124,7 @@ export class Drain<Answer> {
     }
   }
 
-  /** Takes the steps of one call until it ends. Nothing is under way any more when it throws. */
+  /** Carries out the steps of one call. When it throws, nothing is running any more. */
   async #pass(): Promise<DrainReport<Answer>> {
     const { deadlineMs } = this.#settings;
     const outcomes: Outcomes<Answer> = { sent: [], failed: [], dead: [] };
@@ -168,7 +168,7 @@ export class Drain<Answer> {
     return afterClaim(pass, claims, { now, leaseId: lease.id, leaseEndsAt });
   }
 
-  /** An error of the database or of a callback is a result, so that the rows beside this one come to their end. */
+  /** An error of the database or of a callback is a result, so that the rows sent at the same time can finish. */
   #sendOrBreak(row: WaitingRow, leaseId: string, outcomes: Outcomes<Answer>): Promise<SendResult> {
     return this.#send(row, leaseId, outcomes).catch((error: unknown) => ({ kind: "broken", error }));
   }
@@ -214,7 +214,7 @@ export class Drain<Answer> {
       dead.push(purge);
       publish("tidemark:outbox:dead", purge);
       onDead(purge);
-      // A purge that was given up holds back no other.
+      // A purge that was given up does not hold up others.
       if (!isOfEveryPurge(error)) return { kind: "happened" };
     }
     return { kind: isOfEveryPurge(error) ? "edge-fails" : "failed" };

@@ -8,7 +8,7 @@ interface Channels {
   "tidemark:outbox:dead": DeadPurge;
 }
 
-/** Tells the subscribers of a channel what has become of a purge. */
+/** Publishes the outcome of a purge to the subscribers of a channel. */
 export function publish<Name extends keyof Channels>(name: Name, message: Channels[Name]): void {
   const subscribed = channel(name);
   if (subscribed.hasSubscribers) subscribed.publish(message);

@@ -13,7 +13,7 @@ export interface OutboxPurger<Answer = Receipt> {
   purge(request: PurgeRequest, options: { deadlineMs: number }): Promise<Answer>;
 }
 
-/** The options that the outboxes of all databases have in common. */
+/** The common options of the outboxes for all databases. */
 export interface OutboxOptions<Answer = Receipt> {
   purger: OutboxPurger<Answer>;
   /**
@@ -22,8 +22,8 @@ export interface OutboxOptions<Answer = Receipt> {
    */
   maxAttempts?: number | undefined;
   /**
-   * Milliseconds for one attempt, with the purger's own retries in it. A process that is killed while it sends leaves its
-   * purges to the others, or to its next start, after three times as long. Default: 10000.
+   * Milliseconds for one attempt, with the purger's own retries in it. If a process is killed while it sends, other
+   * processes, or its next start, send its purges after three times as long. Default: 10000.
    */
   deadlineMs?: number | undefined;
   /**
@@ -31,7 +31,7 @@ export interface OutboxOptions<Answer = Receipt> {
    * for several machines whose clocks differ. Default: the system's clock in SQLite, the database's in PostgreSQL.
    */
   now?: (() => number) | undefined;
-  /** Called for each purge that is given up, when its row says so. Default: nothing is called. */
+  /** Called for each purge that is given up, after its row was updated. Default: nothing is called. */
   onDead?: ((purge: DeadPurge) => void) | undefined;
 }
 
@@ -43,18 +43,18 @@ export interface ListOptions {
   limit?: number | undefined;
 }
 
-/** How a purge of the outbox is carried out: the options of `purge`, except those of the sending. */
+/** The options of a purge in the outbox: those of `purge`, except the ones for sending. */
 export type EnqueueOptions = Omit<PurgeDetails, "dryRun">;
 
 /** How an outbox is drained in the background. */
 export interface StartOptions {
   /**
-   * Called with the errors of the database and of callbacks; the outbox goes on. A purge that fails is no such error:
+   * Called with the errors of the database and of callbacks; the outbox goes on. A failed purge is not such an error:
    * it is tried again, and `onDead` is called if it is given up.
    */
   onError: (error: unknown) => void;
   /**
-   * Milliseconds after which it looks for purges that other processes left behind, although none of its own is due: more
+   * Milliseconds after which it looks for purges that other processes left behind, even if none of its own is due: more
    * than 0. Default: 30000.
    */
   everyMs?: number | undefined;

@@ -1,6 +1,6 @@
 import type { WaitingRow } from "./queued-purge.ts";
 
-/** The right of one process to send the rows that it has claimed, until an instant by the store's clock. */
+/** The right of one process to send its claimed rows, until a time by the store's clock. */
 export interface Lease {
   readonly id: string;
   readonly until: number;
@@ -15,17 +15,17 @@ export interface FailedRow {
   readonly deadAt: number | null;
 }
 
-/** The table as the sending of purges needs it. Each call is one transaction, apart from those of the caller. */
+/** The table, as the sending of purges uses it. Each call is one transaction, separate from the caller's. */
 export interface OutboxStore {
   /** Epoch milliseconds, by a clock that all processes with this table share. */
   now(): Promise<number>;
-  /** Leases the rows that `chooseClaims` chooses, as far as no other process is quicker. */
+  /** Leases the rows that `chooseClaims` chooses, unless another process leases them first. */
   claim(lease: Lease, now: number, limit: number): Promise<StoreClaims>;
-  /** Deletes a row whose purge has happened, whoever leases it now. */
+  /** Deletes a row whose purge has happened, even if another process leases it now. */
   remove(seq: number): Promise<void>;
   /** Gives back rows that were not sent. */
   release(seqs: readonly number[], leaseId: string): Promise<void>;
-  /** Records a failure and ends the lease. Resolves to false if the row has a lease of another process by now. */
+  /** Records a failure and ends the lease. Resolves to false if another process has leased the row since. */
   fail(seq: number, leaseId: string, failed: FailedRow): Promise<boolean>;
 }
 
@@ -36,7 +36,7 @@ export interface StoreClaims {
 
 const MAX_ERROR_CHARACTERS = 1_000;
 
-/** A failure in the words that its row keeps. */
+/** The text of a failure for its row. */
 export function errorText(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return text.slice(0, MAX_ERROR_CHARACTERS).replaceAll("\0", "");

@@ -44,7 +44,7 @@ export async function checkSchema(database: PgDatabase): Promise<void> {
 
 /**
  * Creates the tables. Without the lock, two processes that both see no table fail in `CREATE TABLE IF NOT EXISTS`.
- * Statements in one text are one transaction, and the lock lasts as long.
+ * Statements in one text are one transaction, which holds the lock.
  */
 export async function createTable(database: PgDatabase): Promise<void> {
   await database.query(`SELECT pg_advisory_xact_lock(${LOCK_NUMBER});\n${TABLE_SQL}`);
@@ -55,16 +55,16 @@ export async function createTable(database: PgDatabase): Promise<void> {
 const LOCK_NUMBER = "8388346167743836779";
 
 /**
- * The table in PostgreSQL. A claim reads without a lock, then leases in one statement what no other process holds. A row
- * that another process was quicker to lease is left out, and so are the rows behind it.
+ * The table in PostgreSQL. A claim reads without a lock, then leases in one statement what no other process holds. A
+ * row that another process leased first is left out, and so are the rows behind it.
  *
- * Numbers are given out before the commit, so that a row can appear before another one of a higher number that was
- * committed, and perhaps sent, earlier. Each purge is sent after its own commit, and that order is the one that counts.
+ * Numbers are assigned before the commit, so a row can appear after one with a higher number that was committed, and
+ * perhaps sent, earlier. Each purge is sent after its own commit, and that order counts.
  */
 export function pgStore(database: PgDatabase, givenNow: (() => number) | undefined): OutboxStore {
   let isChecked = false;
 
-  /** The clocks of several machines may differ, so that of the database counts. */
+  /** The clocks of several machines may differ, so the database's clock counts. */
   async function now(): Promise<number> {
     if (givenNow) return givenNow();
     const { rows } = await database.query("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now");

@@ -32,13 +32,12 @@ export interface PgOutbox<Answer = Receipt> extends AsyncDisposable {
   createTable(): Promise<void>;
   /**
    * Writes a purge in the open transaction of this client, and resolves to its `id`. If the transaction is rolled back,
-   * nothing is purged. Rejects with a `TypeError` for a purge that cannot be right, and if it sees that no transaction is
-   * open.
+   * nothing is purged. Rejects with a `TypeError` for an invalid purge, and if it sees that no transaction is open.
    */
   enqueue(transaction: PgDatabase, request: PurgeInput, options?: EnqueueOptions): Promise<string>;
   /**
-   * Sends all purges that are due, at most a thousand. A call during another one waits for that and looks once more; its
-   * report is of both. Failed purges are in the report; it rejects with errors of the database alone.
+   * Sends all purges that are due, at most a thousand. A call during another waits for it and looks again; its report
+   * covers both. Failed purges are in the report; it rejects only with errors of the database.
    */
   drain(): Promise<DrainReport<Answer>>;
   /**
@@ -48,13 +47,13 @@ export interface PgOutbox<Answer = Receipt> extends AsyncDisposable {
   /** The purges that wait or were given up, the oldest first. */
   list(options?: ListOptions): Promise<QueuedPurge[]>;
   /**
-   * Makes purges due at once, with all attempts before them: all that were given up, or those with these ids, which may also be
+   * Makes purges due at once, with all their attempts again: all that were given up, or those with these ids, even
    * waiting ones. Resolves to their number. `drain` sends them.
    */
   requeue(ids?: Iterable<string>): Promise<number>;
   /** Deletes purges that were given up, by their ids. Resolves to their number. */
   discard(ids: Iterable<string>): Promise<number>;
-  /** Ends `start`, and waits for the sending under way. What was not sent remains in the table. */
+  /** Ends `start`, and waits for running sends. Unsent purges remain in the table. */
   close(): Promise<void>;
 }
 
@@ -119,8 +118,8 @@ export function createOutbox<Answer = Receipt>(options: PgOutboxOptions<Answer>)
 }
 
 /**
- * A pool is refused, because its queries run on connections of their own. Newer clients of `pg` know whether a transaction
- * is open (`I` for idle); of others it is not asked, because that would cost a query.
+ * A pool is refused, because its queries run on connections of their own. Newer clients of `pg` know whether a
+ * transaction is open (`I` for idle); with others this is not checked, because that would cost a query.
  */
 function refuseNoTransaction(transaction: PgDatabase): void {
   const { totalCount, getTransactionStatus } = transaction as {

@@ -20,25 +20,25 @@ export interface QueuedPurge {
   readonly deadAt: number | null;
 }
 
-/** A row of a purge that waits, as far as claiming and sending it need to know. Instants are epoch milliseconds. */
+/** The parts of a waiting purge's row that claiming and sending need. Instants are epoch milliseconds. */
 export interface WaitingRow {
-  /** The place in the order in which rows were written. */
+  /** The number in the order of writing. */
   readonly seq: number;
   readonly request: IdentifiedRequest;
   readonly failures: number;
   readonly dueAt: number;
-  /** Until then some process is sending it; 0 if none is. */
+  /** Until then a process is sending it; 0 if none is. */
   readonly leaseUntil: number;
 }
 
-/** Every item of a request, with its kind. Two purges that have one in common keep their order. */
+/** Every item of a request, with its kind. Two purges with a common item keep their order. */
 export function orderedItems({ urls, tags, prefixes, hosts, everything }: PurgeRequest): string[] {
   const lists = { url: urls, tag: tags, prefix: prefixes, host: hosts };
   const items = Object.entries(lists).flatMap(([kind, list = []]) => list.map((item) => `${kind} ${item}`));
   return everything ? [...items, "everything"] : items;
 }
 
-/** A row of the table as both databases return it, with large numbers in the form that each of them has. */
+/** A row of the table as both databases return it, with large numbers in each database's form. */
 export interface TableRow {
   readonly seq: unknown;
   readonly id: unknown;

@@ -5,8 +5,8 @@ export const SCHEMA_VERSION = 1;
 export const MIGRATIONS: Readonly<Record<number, string>> = {};
 
 /**
- * The error for tables of another version, with the statement that corrects it; `null` if they are right. `found` is the
- * version in the database, or `null` if there are no tables.
+ * The error for tables of another version, with the statement that corrects it; `null` if the version is right. `found`
+ * is the version in the database, or `null` if there are no tables.
  */
 export function schemaError(
   found: number | null,

@@ -23,7 +23,7 @@ INSERT INTO tidemark_outbox_schema
   SELECT ${SCHEMA_VERSION} WHERE NOT EXISTS (SELECT 1 FROM tidemark_outbox_schema);
 `;
 
-/** A connection of `node:sqlite` or `better-sqlite3`, as far as both are alike. */
+/** The common part of the connections of `node:sqlite` and `better-sqlite3`. */
 export interface SqliteDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqliteStatement;
@@ -38,11 +38,11 @@ export interface SqliteStatement {
   run(...parameters: (string | number | null)[]): { changes: number | bigint };
   get(...parameters: (string | number | null)[]): unknown;
   all(...parameters: (string | number | null)[]): unknown[];
-  /** `node:sqlite` alone has it. */
+  /** Only `node:sqlite` has it. */
   setReturnArrays?(enabled: boolean): void;
 }
 
-/** A statement whose rows are objects, also on a connection of `node:sqlite` that returns arrays. */
+/** A statement whose rows are objects, even on a connection of `node:sqlite` that returns arrays. */
 export function prepared(database: SqliteDatabase, sql: string): SqliteStatement {
   const statement = database.prepare(sql);
   statement.setReturnArrays?.(false);
@@ -69,15 +69,15 @@ const MAX_BUSY_MS = 5_000;
 const MAX_BUSY_PAUSE_MS = 50;
 
 /**
- * The table in SQLite. SQLite lets one connection write at a time, so that whole claims never overlap. The steps never run
- * inside a transaction of the caller's, which could roll them back, or show rows that are not committed yet.
+ * The table in SQLite. SQLite lets one connection write at a time, so claims never overlap. The steps never run inside
+ * a transaction of the caller's, which could roll them back, or show rows that are not committed yet.
  */
 export function sqliteStore(
   database: SqliteDatabase,
   now: () => number,
   { clock, random }: { readonly clock: Clock; random(): number },
 ): OutboxStore {
-  /** Runs the work in a transaction, and again while another transaction is in its way. */
+  /** Runs the work in a transaction, and repeats it while another transaction blocks it. */
   async function transaction<T>(work: () => T): Promise<T> {
     const until = clock.now() + MAX_BUSY_MS;
     for (;;) {
@@ -152,7 +152,7 @@ function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
   }
 }
 
-/** The connection was given to the outbox, and is in use for a transaction of the backend. */
+/** The backend's transaction is using the connection that was given to the outbox. */
 class CallersTransaction extends Error {
   constructor() {
     super(

@@ -28,8 +28,8 @@ import {
 /** The options of `createOutbox`. */
 export interface SqliteOutboxOptions<Answer = Receipt> extends OutboxOptions<Answer> {
   /**
-   * The connection for sending: the backend's own, or another one to the same file. A backend whose transactions last
-   * across an `await` gives another one, because the outbox waits until no transaction is open on this connection.
+   * The connection for sending: the backend's own, or another one to the same file. If the backend's transactions last
+   * across an `await`, give another one, because the outbox waits until no transaction is open on this connection.
    */
   database: SqliteDatabase;
 }
@@ -43,12 +43,12 @@ export interface SqliteOutbox<Answer = Receipt> extends AsyncDisposable {
   createTable(): void;
   /**
    * Writes a purge in the open transaction of this connection, and returns its `id`. If the transaction is rolled back,
-   * nothing is purged. Throws a `TypeError` for a purge that cannot be right, and if no transaction is open.
+   * nothing is purged. Throws a `TypeError` for an invalid purge, and if no transaction is open.
    */
   enqueue(transaction: SqliteDatabase, request: PurgeInput, options?: EnqueueOptions): string;
   /**
-   * Sends all purges that are due, at most a thousand. A call during another one waits for that and looks once more; its
-   * report is of both. Failed purges are in the report; it rejects with errors of the database alone.
+   * Sends all purges that are due, at most a thousand. A call during another waits for it and looks again; its report
+   * covers both. Failed purges are in the report; it rejects only with errors of the database.
    */
   drain(): Promise<DrainReport<Answer>>;
   /**
@@ -58,13 +58,13 @@ export interface SqliteOutbox<Answer = Receipt> extends AsyncDisposable {
   /** The purges that wait or were given up, the oldest first. */
   list(options?: ListOptions): QueuedPurge[];
   /**
-   * Makes purges due at once, with all attempts before them: all that were given up, or those with these ids, which may also be
+   * Makes purges due at once, with all their attempts again: all that were given up, or those with these ids, even
    * waiting ones. Returns their number. `drain` sends them.
    */
   requeue(ids?: Iterable<string>): number;
   /** Deletes purges that were given up, by their ids. Returns their number. */
   discard(ids: Iterable<string>): number;
-  /** Ends `start`, and waits for the sending under way. What was not sent remains in the table. */
+  /** Ends `start`, and waits for running sends. Unsent purges remain in the table. */
   close(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export function createOutbox<Answer = Receipt>(options: SqliteOutboxOptions<Answ
     close: () => sending.close(),
     [Symbol.asyncDispose]: () => sending.close(),
     createTable() {
-      // It takes no lock if there is nothing to do, because it would not wait for one.
+      // Without work it takes no lock, because it would not wait for one.
       if (!hasSchema(database)) database.exec(TABLE_SQL);
       checkSchema(database);
     },

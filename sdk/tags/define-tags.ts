@@ -2,7 +2,9 @@ import { purgeRequestSchema } from "../../wire/purge-request.ts";
 import { WITHOUT_VALUES } from "../check.ts";
 import { shown } from "../errors.ts";
 
-/** The tags of a site by name: each is a text, or a function that makes one, like `(id: number) => \`song:${id}\``. */
+/**
+ * The tags of a site by name: each is a string, or a function that makes one, like `(id: number) => \`song:${id}\``.
+ */
 export type TagVocabulary = Readonly<Record<string, string | ((...parts: never[]) => string)>>;
 
 /** Every tag that a vocabulary can make, as a type: `"songs" | \`song:${number}\``. */
@@ -22,8 +24,8 @@ export type TagOf<T extends TagVocabulary> = {
  * await cdn.purgeTags(tags.song(42));
  * ```
  *
- * A function throws a `TypeError` if the tag is one that the edge would not keep, or if a part of it is missing: `null`,
- * `undefined`, `NaN` or an empty string. A text that is not valid is a `TypeError` at once.
+ * A function throws a `TypeError` if the edge would not store the tag, or if a part of it is missing: `null`,
+ * `undefined`, `NaN` or an empty string. An invalid string is a `TypeError` at once.
  */
 export function defineTags<const T extends TagVocabulary>(vocabulary: T): Readonly<T> {
   if (typeof vocabulary !== "object" || vocabulary === null) {
@@ -52,7 +54,7 @@ function saidOf(part: unknown): string {
   return part === "" ? "an empty string" : String(part);
 }
 
-/** Throws a `TypeError` for a tag that the edge would not keep. */
+/** Throws a `TypeError` for a tag that the edge would not store. */
 export function checkTag(call: string, tag: unknown): void {
   const issue = purgeRequestSchema.shape.tags.safeParse([tag], WITHOUT_VALUES).error?.issues[0];
   if (issue) throw new TypeError(`${call}: ${shown(tag)} is not a valid tag: ${issue.message}${hintFor(tag)}`);

@@ -1,18 +1,15 @@
 import { TAG_FIELD } from "../../wire/fields.ts";
 
-/** A response of the backend, before the edge, which removes the tags: a `Response`, or its fields and its body. */
+/** A response of the backend, before the edge removes its tags: a `Response`, or its fields and its body. */
 export type TaggedPage =
   | { readonly headers: { get(name: string): string | null }; text(): Promise<string> }
   | { readonly headers: { get(name: string): string | null }; readonly body: string };
 
-/** How a record can be known on a page. */
+/** How to recognize a record on a page. */
 export interface RecordOnPage<T> {
-  /** The tags that a page must have which shows the record; one or several. */
+  /** One or several tags that a page must have if it shows the record. */
   tags(record: T): string | readonly string[];
-  /**
-   * Texts that show the record, such as its title: a page that has one of them shows the record. They should be unlike
-   * all other text.
-   */
+  /** Texts that show the record, such as its title. They should differ from all other text. */
   shows(record: T): string | readonly string[];
 }
 

@@ -30,9 +30,8 @@ export interface TagLimits {
 }
 
 /**
- * Adds tags to a response of the backend, so that it can be purged by them later: one by one, or in lists and sets. They
- * are written into the field `Cache-Tag`, beside the tags that stand there already and each of them once. Without tags
- * nothing changes. Returns the response.
+ * Adds tags to a response of the backend, so that it can be purged by them later: one by one, or in lists and sets.
+ * They are added to the field `Cache-Tag`, each once. Without tags nothing changes. Returns the response.
  *
  * A tag is printable ASCII without spaces and commas, at most 256 bytes. The edge does not store a response with an
  * invalid tag or with too many, because it could not be purged by all of them; so this throws a `TypeError` that names
@@ -95,7 +94,10 @@ function isServerResponse(response: object): response is ServerResponseLike {
   return has(response, "getHeader") && has(response, "setHeader");
 }
 
-/** It asks for `append` and `delete`, too, because the contexts of frameworks have a `get` and a `set` of another meaning. */
+/**
+ * It also requires `append` and `delete`, because the contexts of frameworks have a `get` and a `set` with another
+ * meaning.
+ */
 function isHeaders(headers: unknown): headers is HeadersLike {
   return ["get", "set", "append", "delete"].every((method) => has(headers, method));
 }

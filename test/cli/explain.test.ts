@@ -74,7 +74,7 @@ const missText = `MISS  GET https://www.example.com/list?page=2&utm_source=mail
   3. The shared tier has nothing under this key.
   4. The edge asks the origin.
   5. The answer is stored if its own fields allow that.
-  6. The edge does not know yet whether the field x-app changes the answer. It stores the answer only if Vary names the field, or if second looks have found that the field changes nothing.
+  6. The answer is stored only if Vary names the field x-app, or if second looks have found that it changes nothing.
 
 Key          https://www.example.com/list?page=2
 Dropped      utm_source=mail

@@ -302,7 +302,7 @@ describe("the SDK, installed", () => {
         .then(() => load("tidemark")).catch(({ message }) => console.log(message));`;
       const args = ["--require", oldNode, "--input-type=commonjs", "--eval", script];
       const { stdout } = await run(process.execPath, args, { cwd: installed.folder });
-      expect(stdout).toMatch(/^undici was loaded\nthis is Node 22\.18\.0, and tidemark needs Node 22\.19 or later, /);
+      expect(stdout).toMatch(/^undici was loaded\nthis is Node 22\.18\.0, but tidemark needs Node 22\.19 or later, /);
     },
   );
 

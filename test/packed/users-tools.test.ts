@@ -59,7 +59,7 @@ describe("beside a miniflare that a later wrangler has brought", () => {
   test("check says how to install the other one", async () => {
     const { exit, stdout, stderr } = await checkUnder({});
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: "" });
-    expect(stderr).toMatch(/ miniflare 4\.\d+\.\d+ or a later 4\. Here is 5\.20261117\.0-beta, .*beside it/);
+    expect(stderr).toMatch(/ miniflare 4\.\d+\.\d+ or a later 4, but here is 5\.20261117\.0-beta, .*beside it/);
     expect(stderr).toContain(`\n\n  npm install --save-dev miniflare@${miniflare}\n`);
   });
 

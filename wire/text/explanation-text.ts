@@ -60,8 +60,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   follow: "Another request is already fetching the same page, so this one waits for its answer.",
   "hit-for-miss": "The last answer could not be stored, so for some seconds each request makes its own fetch.",
   revalidate:
-    "The request carries the validators of the stored response: if the origin answers 304, that response is the answer (REVALIDATED).",
-  part: "The edge fetches the whole page. If that is too large to keep for one part, it asks the origin again for only that part.",
+    "It is asked with the validators of the stored response: if it answers 304, that response is the answer (REVALIDATED).",
+  part: "The edge fetches the whole page. If it is too large to keep for one part, the origin is asked again for only that part.",
 };
 
 const STANDS_IN: Readonly<Record<string, string>> = {
@@ -127,8 +127,8 @@ function stepText(
     case "store":
       if (field === undefined) return STORED[reason] ?? reason;
       return (
-        `The edge does not know yet whether the field ${field} changes the answer. It stores the answer only if Vary names the field, or if ` +
-        "second looks have found that the field changes nothing."
+        `The answer is stored only if Vary names the field ${field}, or if ` +
+        "second looks have found that it changes nothing."
       );
     case "stale-if-error":
       return STANDS_IN[reason] ?? reason;

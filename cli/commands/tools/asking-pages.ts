@@ -10,7 +10,7 @@ import { interruption } from "../../interruption.ts";
 import { printError } from "../../text/print-error.ts";
 import { ProgressLine } from "../../text/progress-line.ts";
 
-/** The flags of commands that ask for a site's pages. */
+/** The flags of commands that request a site's pages. */
 export interface PageFlags {
   readonly edge: string;
   readonly from?: readonly string[];
@@ -23,7 +23,7 @@ export interface PageFlags {
   readonly json?: true;
 }
 
-/** The argument and the flags that `crawl` and `warm` have in common. */
+/** The common argument and flags of `crawl` and `warm`. */
 export function addPageFlags(command: Command): Command {
   return command
     .argument("[page...]", "paths, URLs, sitemaps (path, URL or file), or - for a list on standard input")
@@ -43,8 +43,8 @@ export function addPageFlags(command: Command): Command {
 }
 
 /**
- * Runs a command that asks for a site's pages: with progress on a terminal, and until Ctrl-C. Resolves to its exit code.
- * Errors whose message says all that a reader needs are printed.
+ * Runs a command that requests a site's pages, with progress on a terminal, until Ctrl-C. Resolves to its exit code.
+ * Prints errors whose message says everything that a reader needs.
  */
 export async function askingPages(
   pages: readonly string[],
@@ -95,7 +95,7 @@ async function listOnStandardInput(signal: AbortSignal): Promise<string> {
   }
 }
 
-/** The exit code of what was asked. */
+/** The exit code for the results. */
 export function walkExit(
   {
     interrupted,

@@ -52,7 +52,7 @@ Exit codes: 0 no findings, 1 findings, 2 some pages could not be audited, or wro
   tidemark audit --edge https://www.example.com --as alice=env:ALICE --as bob=env:BOB / /account /style.css
   tidemark audit --edge http://localhost:8787 --as alice=@alice.txt --as bob=@bob.txt --paths paths.txt --json`;
 
-/** `tidemark audit`: whether a cache gives visitors what was made for others. */
+/** `tidemark audit`: whether a cache gives visitors pages that were made for others. */
 export function auditCommand(): Command {
   const list = (value: string, before: readonly string[] | undefined) => [...(before ?? []), valueNotFlag(value)];
   return new Command("audit")

@@ -56,7 +56,7 @@ async function run(pages: readonly string[], flags: CrawlFlags): Promise<number>
     return EXIT.usage;
   }
   return askingPages(pages, flags, async (options, clear) => {
-    // A file that cannot be written is told before the work, not after it.
+    // A file that cannot be written is reported before the work, not after it.
     if (chart !== undefined) await (await open(chart, "a")).close();
     const asked = { ...options, origin: flags.origin ?? null };
     const record = resume === undefined ? null : new CrawlRecord(resume, asked);

@@ -11,13 +11,13 @@ export interface ImportedProject {
   readonly host: string | null;
   /** What differs from the file, for a person. */
   readonly differences: readonly string[];
-  /** The text of tidemark.config.ts. `host` stands in it if the file names none. */
+  /** The text of tidemark.config.ts. `host` is used if the file names none. */
   config(host: string): string;
 }
 
 /**
- * Reads an nginx.conf for a project. `origin` and `host` count before the file. Throws `OwnerError` if the
- * file cannot be imported, or `AnswerError` if no worker could reach the site that it names.
+ * Reads an nginx.conf for a project. `origin` and `host` override the file. Throws `OwnerError` if the file cannot be
+ * imported, or `AnswerError` if no worker could reach the site that it names.
  */
 export async function importProject(
   file: string,

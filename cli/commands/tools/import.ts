@@ -81,7 +81,7 @@ export function importCommand(): Command {
     });
 }
 
-/** JSON has no patterns, and a site takes them as text, too. */
+/** JSON has no patterns, but a site also accepts them as text. */
 function patternAsText(_name: string, value: unknown): unknown {
   return value instanceof RegExp ? String(value) : value;
 }

@@ -6,15 +6,15 @@ import { interruption } from "../../interruption.ts";
 import { printError } from "../../text/print-error.ts";
 import { ProgressLine } from "../../text/progress-line.ts";
 
-/** How a command is asked to read logs: until the signal, telling how far it is. */
+/** The options for reading logs: until the signal, with reports of progress. */
 export interface LogReading {
   readonly signal: AbortSignal;
   readonly progress: (counts: ReadCounts, allBytes: number) => void;
 }
 
 /**
- * Runs a command that reads logs: with progress on a terminal, and until Ctrl-C. Resolves to its exit code. Errors whose
- * message says all that a reader needs are printed.
+ * Runs a command that reads logs, with progress on a terminal, until Ctrl-C. Resolves to its exit code. Prints errors
+ * whose message says everything that a reader needs.
  */
 export async function readingLogs(
   command: (reading: LogReading, clear: () => void) => Promise<number>,
@@ -39,7 +39,7 @@ function isForTheCaller(error: unknown): error is Error {
   return error instanceof OwnerError || (error instanceof Error && "syscall" in error);
 }
 
-/** How far the reading of logs is. The size of standard input is not known. */
+/** The progress of reading logs. The size of standard input is not known. */
 function readingText({ bytes, lines, broken }: ReadCounts, allBytes: number, ms: number): string {
   const share = allBytes === 0 ? "" : `${Math.floor((100 * bytes) / allBytes)} %, `;
   const odd = broken === 0 ? "" : `, ${whole(broken)} of them broken`;

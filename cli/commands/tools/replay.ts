@@ -27,7 +27,7 @@ Exit codes: 0 done, 1 no line could be read, 2 wrong usage, or a missing file or
   tidemark replay access.log --config tidemark.config.ts --config new.config.ts
   tidemark replay access.log --cache-control "max-age=600" --memory 128MiB`;
 
-/** `tidemark replay`: a log through the edge, under one or several configs. */
+/** `tidemark replay`: replays a log through the edge, under one or several configs. */
 export function replayCommand(): Command {
   return new Command("replay")
     .description(DESCRIPTIONS.replay)

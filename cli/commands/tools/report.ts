@@ -35,7 +35,7 @@ Exit codes: 0 done, 1 no line could be read, 2 wrong usage, or a missing file, 1
   tidemark report --deploy dist-before dist
   zcat access.log.gz | tidemark report - --json | jq .prediction`;
 
-/** `tidemark report`: what a cache would do for a site, by its access logs. */
+/** `tidemark report`: reports what a cache would do for a site, from its access logs. */
 export function reportCommand(): Command {
   return new Command("report")
     .description(DESCRIPTIONS.report)
@@ -68,7 +68,7 @@ async function run(files: readonly string[], flags: ReportFlags): Promise<number
     return EXIT.usage;
   }
   return readingLogs(async (reading, clear) => {
-    // A file that cannot be written is told before the work, not after it.
+    // A file that cannot be written is reported before the work, not after it.
     if (html !== undefined) await (await open(html, "a")).close();
     const limit = concurrency === undefined ? undefined : { concurrency, originMs };
     const report = await analyseLogs({ files, lifetimeSeconds, limit, ...reading });

@@ -14,7 +14,7 @@ Exit codes: 0 every page was answered, 1 some were not, 2 wrong usage, 3 the edg
   tidemark warm --edge https://www.example.com
   tidemark report access.log --json | jq -r '.warm[].url' | tidemark warm --edge https://www.example.com -`;
 
-/** `tidemark warm`: asks for a site's pages, so that the edge has them stored. */
+/** `tidemark warm`: requests a site's pages, so that the edge stores them. */
 export function warmCommand(): Command {
   return addPageFlags(new Command("warm"))
     .description(DESCRIPTIONS.warm)

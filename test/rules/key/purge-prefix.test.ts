@@ -42,22 +42,22 @@ describe("a prefix as a purge names it", () => {
   });
 
   test.each([
-    ["/", /names no segment/],
-    ["//", /names no segment/],
-    ["/a/..", /names no segment/],
-    ["?x", /names no segment/],
-    ["www.example.test", /names no segment/],
-    ["https://www.example.test/", /names no segment/],
+    ["/", /names no path segment/],
+    ["//", /names no path segment/],
+    ["/a/..", /names no path segment/],
+    ["?x", /names no path segment/],
+    ["www.example.test", /names no path segment/],
+    ["https://www.example.test/", /names no path segment/],
     ["/shop/*", /leave out the \*/],
     ["/shop*?x", /leave out the \*/],
     ["/a\\b", /backslash/],
     ["/a b", /space/],
-    ["/%zz", /begins no escape/],
+    ["/%zz", /without two hexadecimal digits/],
     [`/${"x".repeat(1024)}`, /more than 1024 characters/],
     ["elsewhere.example/a", /elsewhere\.example is not a host of this site/],
     ["user@www.example.test/a", /a host is a name/],
     ["shop/a", /shop is not a host of this site/],
-    ["[/a", /no host name/],
+    ["[/a", /not a host name/],
   ])("%s is refused with a reason", (text, because) => {
     expect(parsePurgePrefix(text, HOSTS)).toEqual({ kind: "refused", because: expect.stringMatching(because) });
   });

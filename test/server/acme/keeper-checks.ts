@@ -54,8 +54,8 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
       const attempts = at(scene).filter((_, index) => index % 2 === 0);
       expect(attempts.map((ms) => ms / MINUTE)).toEqual([0, 15, 45, 105, 225, 465, 825, 1185]);
       expect(scene.said[0]).toBe(
-        "there is no certificate for www.example.com: http-01 failed; tls-alpn-01 failed. Until there is one, its connections " +
-          "with TLS fail. The next attempt is at 2026-03-01T00:15:00Z.",
+        "there is no certificate for www.example.com: http-01 failed; tls-alpn-01 failed. Until there is one, TLS " +
+          "connections to it fail. The next attempt is at 2026-03-01T00:15:00Z.",
       );
       scene.authority.refuses = () => null;
       await scene.pass(6 * HOUR);

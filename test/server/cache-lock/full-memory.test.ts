@@ -110,7 +110,9 @@ describe.skipIf(!canMount)(canMount ? "workers whose locks lie in memory that is
     await fetchOnce("/shared", workers);
     await worker([locks]);
     expect(machine.said).toEqual([
-      expect.stringMatching(/^Each worker asks the origin for itself: they cannot keep locks in \S+ \(.*ENOSPC/),
+      expect.stringMatching(
+        /^Each worker asks the origin for itself, because they cannot keep locks in \S+ \(.*ENOSPC/,
+      ),
     ]);
   });
 });

@@ -462,7 +462,7 @@ describe("several workers of a machine", () => {
     const answer = one.ask("/a");
     (await machine.hasAsked(1)).answer("v1");
     expect((await answer).text).toBe("v1");
-    expect(machine.said).toEqual([expect.stringMatching(/^Each worker asks the origin for itself: .* \(ENOENT/)]);
+    expect(machine.said).toEqual([expect.stringMatching(/^Each worker asks the origin for itself, .* \(ENOENT/)]);
   });
 
   test("use other places than workers whose folder has the same path elsewhere", async () => {

@@ -34,9 +34,9 @@ describe("mistakes are named", () => {
     [
       "a regular expression",
       { match: "/app/(\\d+)" },
-      "routes[0].deltas.match: is not a URL pattern that browsers take here",
+      "routes[0].deltas.match: is not a URL pattern that browsers accept here",
     ],
-    ["a query", { match: "/app?v=*" }, "routes[0].deltas.match: is not a URL pattern that browsers take here"],
+    ["a query", { match: "/app?v=*" }, "routes[0].deltas.match: is not a URL pattern that browsers accept here"],
     ["a number", { keep: 60 }, "routes[0].deltas.keep: "],
     ["no time", { keep: "0s" }, "routes[0].deltas.keep: is not between 1ms and 90d"],
     ["too long", { keep: "91d" }, "routes[0].deltas.keep: is not between 1ms and 90d"],

@@ -62,7 +62,7 @@ describe("refuses, and names the file,", () => {
     ["a file that is no certificate", () => [file("b.crt", "no"), file("b.key", good.key)], /b\.crt .*no.* in PEM/],
     ["a file cut short", () => [file("b.crt", good.chain.slice(0, 200)), file("b.key", good.key)], /b\.crt .*PEM/],
     ["a key that is none", () => [file("b.crt", good.chain), file("b.key", "no")], /b\.key .*private key in PEM/],
-    ["the key of another one", () => [file("b.crt", good.chain), file("b.key", other.key)], /b\.crt .*b\.key is that/],
+    ["the key of another one", () => [file("b.crt", good.chain), file("b.key", other.key)], /b\.crt .*b\.key belongs/],
     [
       "a chain in the wrong order",
       () => [file("b.crt", other.chain + good.chain), file("b.key", good.key)],
@@ -96,7 +96,7 @@ describe("refuses, and names the file,", () => {
     if (process.getuid!() === 0) process.seteuid!(65_534); // root may look everywhere
     try {
       const words = refusal(() => readCertificates({ pairs: [], folder: letsencrypt }));
-      expect(words).toMatch(/live\/www\.example\.test\/fullchain\.pem: this user may not read it; give it/);
+      expect(words).toMatch(/live\/www\.example\.test\/fullchain\.pem: this user may not read it; give the user/);
     } finally {
       if (process.getuid!() === 0) process.seteuid!(0);
       chmodSync(archive, 0o700);
@@ -112,7 +112,9 @@ describe("refuses, and names the file,", () => {
   test("a folder without certificates", () => {
     const empty = join(folder, "nothing");
     mkdirSync(empty);
-    expect(refusal(() => readCertificates({ pairs: [], folder: empty }))).toMatch(/nothing: .*NAME\.crt/);
+    expect(refusal(() => readCertificates({ pairs: [], folder: empty }))).toMatch(
+      /nothing cannot be read: .*NAME\.crt/,
+    );
   });
 });
 

@@ -88,7 +88,7 @@ describe("a copy of the log", () => {
     mkdirSync(machine);
     new MachineNote(machine, () => "web-1");
     const before = readdirSync(machine);
-    expect(() => restoreLog(copy, machine, NOW)).toThrow(/shares its purge log in PostgreSQL/);
+    expect(() => restoreLog(copy, machine, NOW)).toThrow(/whose purge log is in PostgreSQL/);
     expect(readdirSync(machine)).toEqual(before);
   });
 

@@ -216,7 +216,7 @@ describe("a worker's log", () => {
   test("rejects calls that are held back when it is closed", async () => {
     const log = client();
     await log.hold();
-    const rejected = expect(log.read(null, 1000)).rejects.toThrow("this worker ends");
+    const rejected = expect(log.read(null, 1000)).rejects.toThrow("this worker left the purge log");
     await log.close();
     await rejected;
   });
@@ -224,7 +224,7 @@ describe("a worker's log", () => {
   test("rejects every call once it is closed", async () => {
     const log = client();
     await log.close();
-    await expect(log.read(null, 1000)).rejects.toThrow("this worker ends");
+    await expect(log.read(null, 1000)).rejects.toThrow("this worker left the purge log");
   });
 });
 

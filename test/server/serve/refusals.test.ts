@@ -69,7 +69,7 @@ const refusals: readonly Refusal[] = [
   {
     name: "a worker in the origin's place",
     args: ["--config", "service.config.mjs", "--check"],
-    words: ["origin names the service binding APP, which Workers alone have", "--origin http://127.0.0.1:8000"],
+    words: ["origin names the service binding APP, which exists only on Workers", "--origin http://127.0.0.1:8000"],
   },
   {
     name: "an origin that is the server itself",
@@ -87,7 +87,7 @@ const refusals: readonly Refusal[] = [
     name: "an origin that is the server itself, among hosts that others know it by",
     args: ["--origin", "http://localhost:8091", "--listen", "*:8091", "--check"],
     environment: HOSTS,
-    words: ['origin "http://localhost:8091" is where this server listens'],
+    words: ['origin "http://localhost:8091" is an address of this server itself'],
   },
   {
     name: "an access log in a folder that does not exist",
@@ -107,7 +107,7 @@ const refusals: readonly Refusal[] = [
   {
     name: "a format of no access log",
     args: [...ORIGIN, "--log-format", "json"],
-    words: ["name its file with --access-log"],
+    words: ["--log-format needs --access-log"],
   },
   {
     name: "a cache in a file, when the settings are checked",

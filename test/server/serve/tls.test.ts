@@ -172,7 +172,7 @@ describe("tidemark serve with TLS", () => {
     ["a preload that browsers would refuse", [...A, "--hsts", "max-age=60; preload"], /needs includeSubDomains/],
     ["a PROXY header that anybody could send", ["--listen", "127.0.0.1:0", "--proxy-protocol"], /needs trustedProxies/],
     ["TLS on a unix socket", ["--listen-tls", "unix:/run/edge.sock"], /\*:443/],
-    ["ACME beside certificates", [...A, ...ACME], /--acme orders .* does not go with --tls-cert/],
+    ["ACME beside certificates", [...A, ...ACME], /--acme orders .* leave out --tls-cert/],
     [
       "ACME without TLS",
       ["--listen", "127.0.0.1:0", ...ACME],
@@ -221,7 +221,9 @@ describe("tidemark serve with TLS", () => {
 
   test("takes hosts of one site only", async () => {
     const args = ["serve", "--sites", "sites", "--hosts", "www.example.com", ...ACME];
-    expect((await tidemark({ args, env: {}, cwd: folder })).stderr).toContain("with --sites, name them in the config");
+    expect((await tidemark({ args, env: {}, cwd: folder })).stderr).toContain(
+      "with --sites, name them in each site's config",
+    );
   });
 
   test("says at once what is wrong with a certificate that has expired", async () => {

@@ -86,7 +86,7 @@ describe("tidemark serve --parent", { timeout: 60_000 }, () => {
     const server = start("checked", args, token);
     expect(await server.ended()).toBe(0);
     expect(server.printed).toContain("parent http://shield.example.com, origin http://127.0.0.1:8000");
-    expect(server.printed).toContain("can be read on the way");
+    expect(server.printed).toContain("could be read on the way");
   });
 });
 

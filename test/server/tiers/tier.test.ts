@@ -311,7 +311,7 @@ describe("a visitor who pretends to be a child", () => {
     expect(await child.get("/page")).toMatchObject({ status: 200, body: "v1" });
     await child.purge({ tags: ["secret-tag"] });
     expect(await child.get("/page")).toMatchObject({ status: 502 });
-    expect(child.said).toEqual([expect.stringContaining("a cache on the way has kept")]);
+    expect(child.said).toEqual([expect.stringContaining("a cache on the way had stored")]);
     await new Promise((resolve) => between.close(resolve));
   });
 });

@@ -128,7 +128,7 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve" : NOT_RUN, { timeout: 120
         const server = start("--disk", "1GiB", "--memory", "4MiB");
         const address = await server.address();
         expect(server.printed).toContain(
-          `--disk is 1GiB, and the file system of ${disk.path} has 64MiB free, of which 8MiB stay free for the purge log`,
+          `--disk is 1GiB, but the file system of ${disk.path} has only 64MiB free, of which 8MiB stay free for the purge log`,
         );
         let least = disk.freeBytes;
         for (let page = 0; page < 300; page++) {
@@ -149,7 +149,9 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve" : NOT_RUN, { timeout: 120
       mkdirSync(join(disk.path, "pages"));
       const server = start("--disk", "1GiB", "--check");
       expect(await server.ended()).toBe(0);
-      expect(server.printed).toContain(`--disk is 1GiB, and the file system of ${join(disk.path, "pages")} has 64MiB`);
+      expect(server.printed).toContain(
+        `--disk is 1GiB, but the file system of ${join(disk.path, "pages")} has only 64MiB`,
+      );
       const enough = start("--disk", "32MiB", "--check");
       expect(await enough.ended()).toBe(0);
       expect(enough.printed).not.toContain("file system");
