@@ -22,12 +22,12 @@ export function read<T>(path: string): Promise<T> {
   return call(path, {}, readToken);
 }
 
-/** A read of what depends on a body. */
+/** A read with a request body. */
 export function ask<T>(path: string, body: object): Promise<T> {
   return call(path, asJson(body), readToken);
 }
 
-/** A purge, which only a token allows: no cookie goes with it. */
+/** A purge, which needs a token: it is sent without the cookie. */
 export function purge<T>(body: object, given: string | null): Promise<T> {
   return call("purge", { ...asJson(body), credentials: "omit" }, given ?? purgeToken);
 }

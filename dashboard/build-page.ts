@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url";
 import { transform } from "esbuild";
 import { build } from "tsdown";
 
-/** The page as one file, and the policy that lets it run what stands in it and nothing else. */
+/** The page as one file, and the policy that lets it run only its own code. */
 export interface BuiltPage {
   readonly page: string;
   readonly policy: string;
 }
 
-/** Builds the page: script and style stand in it, so that one answer is all that it needs. */
+/** Builds the page with script and style inside, so that one answer is enough. */
 export async function buildPage(): Promise<BuiltPage> {
   const [html, css, script] = await Promise.all([
     readFile(fileOf("index.html"), "utf8"),

@@ -4,9 +4,9 @@ export interface Series {
   readonly name: string;
   /** The class of its colour. */
   readonly color: string;
-  /** A value a span; `undefined` where there is none. */
+  /** A value for each span; `undefined` if there is none. */
   readonly values: readonly (number | undefined)[];
-  /** What it says of the whole time. */
+  /** Its value for the whole time. */
   readonly total: string;
 }
 
@@ -19,7 +19,7 @@ export interface Chart {
 interface Drawing {
   readonly title: string;
   readonly series: readonly Series[];
-  /** Bars stand on each other. */
+  /** Bars are stacked. */
   readonly kind: "bars" | "lines";
   readonly format: (value: number | undefined) => string;
   /** The beginning and the end of the time. */
@@ -91,7 +91,7 @@ function bars(series: readonly Series[], top: number): SVGElement[] {
   );
 }
 
-/** It is broken where there is no value; a value between two gaps is a dash as wide as a bar. */
+/** The line is broken where there is no value; a value between two gaps is a dash as wide as a bar. */
 function line({ color, values }: Series, top: number): SVGElement {
   const path = values.map((value, index) => {
     if (value === undefined) return "";
@@ -102,7 +102,7 @@ function line({ color, values }: Series, top: number): SVGElement {
   return drawn("path", { class: color, d: path.join("") });
 }
 
-/** One bar of parts. `all`: what the whole bar stands for. Default: the parts together. */
+/** One bar of parts. `all`: the value of the whole bar. Default: the sum of the parts. */
 export function stackedBar(
   name: string,
   parts: readonly (readonly [color: string, value: number])[],

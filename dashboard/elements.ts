@@ -1,11 +1,11 @@
-/** An element's child. Text stays text: nothing on this page is ever parsed as markup. */
+/** An element's child. Text stays text: nothing on this page is parsed as markup. */
 export type Child = Node | string | number | false | null | undefined;
 
 type Attributes = Readonly<Record<string, string | number | boolean | null | ((event: Event) => void)>>;
 
 /**
- * Makes an element, with attributes if the first of the rest are some. A function is the listener of the event that its
- * name says; `false` and `null` leave one out.
+ * Makes an element, with attributes if the next argument has some. A function listens to the event in its name; `false`
+ * and `null` omit an attribute.
  */
 export function h<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
@@ -46,7 +46,7 @@ function nodesOf(children: readonly Child[]): (Node | string)[] {
   );
 }
 
-/** A name, and below it what it means. */
+/** A name with its meaning below. */
 export function named(name: string, words: string): HTMLElement {
   return h("span", name, words !== "" && h("small", words));
 }
@@ -56,7 +56,7 @@ export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
   return document.getElementById(id) as E;
 }
 
-/** Replaces what an element of `index.html` holds. The focus stays on what has the same `data-key`. */
+/** Replaces what an element of `index.html` holds. The focus stays on the element with the same `data-key`. */
 export function fill(id: string, ...children: readonly Child[]): void {
   const place = byId(id);
   const focused = place.contains(document.activeElement) && document.activeElement?.getAttribute("data-key");
@@ -64,12 +64,12 @@ export function fill(id: string, ...children: readonly Child[]): void {
   if (focused) place.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 }
 
-/** Says something to those who cannot see it change. */
+/** Announces a change to users of screen readers. */
 export function say(text: string): void {
   byId("said").textContent = text;
 }
 
-/** A set of choices of which one is made. */
+/** A set of choices, one of which is selected. */
 export function choices(
   id: string,
   names: Readonly<Record<string, string>>,

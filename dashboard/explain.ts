@@ -80,7 +80,7 @@ function purgeText({ seq, made, record }: NonNullable<Explanation["purge"]>): st
   return `${made} by purge ${seq} of ${items.slice(0, 3).join(", ")}, ${instant(at)}, by ${by}${why}`;
 }
 
-/** The key with the parameters marked in which it differs. */
+/** The key, with the differing parameters marked. */
 function underlined(key: string, differsIn: readonly string[]): Child[] {
   const [url, query] = key.split("?", 2);
   if (query === undefined) return [key];

@@ -6,13 +6,13 @@ import { stackedBar } from "./charts.ts";
 import { type Child, h, named, table } from "./elements.ts";
 import { time } from "./words.ts";
 
-/** From this share on, what has an end is about to come to it. */
+/** From this share, a bounded resource is about to run out. */
 const NEARLY_ALL = 0.9;
 const DAY_MS = 86_400_000;
-/** A certificate whose bar is full, and one that has to be renewed: days. */
+/** The days left of a certificate with a full bar, and of one that must be renewed. */
 const [MOST_DAYS, FEW_DAYS] = [90, 9];
 
-/** The machine of a server of one's own at that moment: what it has of what it may, and its processes; or nothing. */
+/** A server's machine at that moment: its usage with limits, and its processes. Nothing on Workers. */
 export function machineParts({ machine, to, queue }: SiteStats): Child[] {
   if (!machine) return [];
   const { name, memory, disk, origin, processes, certificates } = machine;
@@ -77,7 +77,7 @@ function ofMost(value: number, most: number | null): string {
   return most === null ? whole(value) : `${whole(value)} of ${whole(most)}`;
 }
 
-/** What is used of something, and more about it. */
+/** The usage of a resource, with details. */
 function usage(
   name: string,
   used: number,

@@ -8,7 +8,7 @@ import { refreshRules } from "./rules.ts";
 const OVERVIEW_MS = 30_000;
 const AGAIN_MS = 5_000;
 
-/** Each page: how it is brought up to date, and after how many milliseconds again; 0 for not by itself. */
+/** Each page: how it is updated, and after how many milliseconds again; 0 for never by itself. */
 const VIEWS: Readonly<Record<string, () => Promise<number>>> = {
   overview: () => refreshOverview().then(() => OVERVIEW_MS),
   purges: refreshPurges,
@@ -36,7 +36,7 @@ function show(name: string): void {
   document.title = `${name[0]!.toUpperCase()}${name.slice(1)} · Tidemark`;
 }
 
-/** Brings the page up to date, and again after a while, as long as somebody can see it. */
+/** Updates the page, and again after a while as long as it is visible. */
 async function refresh(): Promise<void> {
   clearTimeout(timer);
   const name = view();

@@ -20,7 +20,7 @@ const number = (value = 0) => whole(value);
 const bytes = (value = 0) => size(value);
 const ratio = (value: Value) => (value === undefined ? "–" : percent(value));
 
-/** The only series that is left out where nothing was measured: only a server of one's own times its memory. */
+/** The only series that is left out if nothing was measured, because only `tidemark serve` measures memory times. */
 const MEMORY = "memory";
 
 const CHARTS: readonly ChartOverTime[] = [

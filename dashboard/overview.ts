@@ -11,7 +11,7 @@ import { OUTCOMES, REASONS, share, time, timeOf } from "./words.ts";
 
 const LAST = { "1h": "Last hour", "24h": "Last 24 h", "5d": "Last 5 days", "90d": "Last 90 days" } as const;
 
-/** The lists of URLs, and what each counts. */
+/** The lists of URLs, and what each one counts. */
 const KINDS = {
   missed: { words: "Most misses", column: "Misses ", format: whole },
   bytes: { words: "Most bytes", column: "From the origin ", format: size },
@@ -19,7 +19,7 @@ const KINDS = {
   notStored: { words: "Not stored", column: "Times ", format: whole },
 } as const;
 
-/** Rows of a list of URLs, until all are asked for. */
+/** Rows of a list of URLs, before all are shown. */
 const FIRST_URLS = 10;
 
 interface Overview {
@@ -54,7 +54,7 @@ export function startOverview(): void {
   cursor.addEventListener("blur", () => showSpan(null));
 }
 
-/** Asks for the stats and shows them. An answer to a question that is no longer the last one is not shown. */
+/** Requests the stats and shows them. An answer to an outdated request is not shown. */
 export async function refreshOverview(): Promise<void> {
   const { last, pop } = overview;
   const stats = await read<SiteStats>(`stats?last=${last}${pop === null ? "" : `&pop=${encodeURIComponent(pop)}`}`);
@@ -63,14 +63,14 @@ export async function refreshOverview(): Promise<void> {
   change({ stats, pops, charts: overviewCharts(stats, showSpan) });
 }
 
-/** Changes the question, and says the answer to those who cannot see it. */
+/** Changes the request, and announces the answer to users of screen readers. */
 async function ask(question: Partial<Pick<Overview, "last" | "pop">>): Promise<void> {
   change(question);
   await refreshOverview().catch((error: Error) => say(error.message));
   say(byId("sentence").textContent ?? "");
 }
 
-/** Shows again what the changes are seen in. */
+/** Redraws the parts that show the changes. */
 function change(changes: Partial<Overview>): void {
   overview = { ...overview, ...changes };
   if (overview.stats === null) return;
@@ -94,7 +94,7 @@ function render({ last, pop, pops, charts }: Overview, now: SiteStats): void {
   fill("machine", ...machineParts(now));
 }
 
-/** The cursor stays at the newest span, or where somebody has moved it. */
+/** The cursor stays at the latest span, or where the user moved it. */
 function renderCursor(now: SiteStats): void {
   const cursor = byId<HTMLInputElement>("cursor");
   const count = spanCount(now);
@@ -117,7 +117,7 @@ function showSpan(index: number | null): void {
   byId("cursor").setAttribute("aria-valuetext", `${at}. ${words.join(". ")}`);
 }
 
-/** The stats as a person would say them, with the numbers in bold. */
+/** The stats in sentences, with the numbers in bold. */
 function sentence(text: string): Child[] {
   const [about, ...rest] = text.split(/(?<=^[^:]*:)/);
   const bold = /(\d(?:[\d,.]*\d)?(?: (?:%|ms|bytes|[kMGTP]B|requests?|times))?(?: from cache)?)/;
@@ -130,7 +130,7 @@ function sentence(text: string): Child[] {
   ];
 }
 
-/** What to change. The settings in the sentences are marked as code. */
+/** The advised changes. The settings in the sentences are marked as code. */
 function advice(now: SiteStats): Child[] {
   const verdicts = verdictsOf(now);
   if (verdicts.length === 0) return [];
@@ -190,7 +190,7 @@ function refused({ store }: SiteStats): Child[] {
   ];
 }
 
-/** The share that memories of other sizes would hold. The sentence says what the curve shows. */
+/** The share that memories of other sizes would hold. The sentence describes the curve. */
 function memory(now: SiteStats): Child[] {
   const [words] = memoryLines(now);
   if (words === undefined) return [];

@@ -6,7 +6,7 @@ import { hasPurgeToken, purge, Refused, read, rememberPurgeToken } from "./api.t
 import { byId, type Child, fill, h, say, table } from "./elements.ts";
 import { instant } from "./words.ts";
 
-/** Rows of a page of the trail, and the items that a row names. */
+/** The rows of a page of the trail, and the most items in a row. */
 const ROWS = 25;
 const ITEMS = 3;
 
@@ -17,7 +17,7 @@ let rows: readonly PurgeRecordBody[] = [];
 let next: number | null = null;
 /** Purges that were seen before they had settled. */
 const unsettled = new Set<number>();
-/** The purge that was tried, with the id under which it is sent, so that it happens once however often it is sent. */
+/** The tried purge, with its id, so that it happens once however often it is sent. */
 let tried: PurgeRequestBody | null = null;
 
 export function startPurges(): void {
@@ -31,7 +31,7 @@ export function startPurges(): void {
   byId("more").addEventListener("click", () => void older());
 }
 
-/** Shows the newest purges. Resolves to how long the trail stays as it is. */
+/** Shows the latest purges. Resolves to the time until the trail changes. */
 export async function refreshPurges(): Promise<number> {
   byId("purge-token-row").hidden = hasPurgeToken();
   const page = await read<PurgeRecordPageBody>(`purges?limit=${ROWS}`);
@@ -74,7 +74,7 @@ function row({ seq, items, itemCount, mode, settled, at, by, reason, repeatOf }:
   ];
 }
 
-/** Tries what the form names, or purges what was tried. */
+/** Tries the purge of the form's items, or carries out the tried purge. */
 async function send(dryRun: boolean): Promise<void> {
   const given = byId<HTMLInputElement>("purge-token").value || null;
   if (given === null && !hasPurgeToken()) {

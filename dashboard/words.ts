@@ -10,7 +10,7 @@ export function time(value: number | undefined): string {
   return value < 10_000 ? ms(value) : `${Number((value / 1000).toPrecision(2))} s`;
 }
 
-/** The beginning of a span, as far as it tells spans apart. */
+/** The beginning of a span, with the parts that distinguish spans. */
 export function timeOf(at: number, spanMs: number): string {
   const clock = { hour: "2-digit", minute: "2-digit" } as const;
   const day = { day: "numeric", month: "short" } as const;
@@ -33,7 +33,7 @@ export const OUTCOMES: Readonly<Record<string, string>> = {
   BYPASS: "not looked up",
 };
 
-/** Why an answer was not stored, by the `detail` of its `Cache-Status`, where its name does not say it. */
+/** Why an answer was not stored, by the `detail` of its `Cache-Status`, if that name does not explain itself. */
 export const REASONS: Readonly<Record<string, string>> = {
   vary: "its Vary names a field that cannot select",
   cookie: "the visitor's cookies may have shaped it",

@@ -15,14 +15,14 @@ import { startSearchPage } from "./search-page/server.ts";
 const HOST = "127.0.0.1";
 const PORT = 8788;
 
-/** The ports of the site and of the page on another origin: the usual ones, or the next two after those of the edges. */
+/** The ports of the site and of the page on another origin: the usual ones, or the two after the edges' ports. */
 function portsBeside(edges: readonly number[]): readonly [site: number, search: number] {
   const usual = [PORT, PORT + 1] as const;
   const next = Math.max(...edges) + 1;
   return edges.some((port) => port === usual[0] || port === usual[1]) ? [next, next + 1] : usual;
 }
 
-/** The error for a port on which something else listens; `null` for any other error. `what` would listen there. */
+/** The error for a port on which another process listens; `null` for any other error. `what` would listen there. */
 function portTaken(error: unknown, what: string): DevError | null {
   const { code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
   if (code !== "EADDRINUSE") return null;
@@ -31,7 +31,7 @@ function portTaken(error: unknown, what: string): DevError | null {
   );
 }
 
-/** The site keeps its rows in a file, so that they are still there when it has been stopped and started again. */
+/** The site keeps its rows in a file, so that they survive a restart. */
 const demoSite: DemoSite = {
   origin: `http://${HOST}:${PORT}`,
   async start({ endpoint, token, ports, publicHost }, tell) {

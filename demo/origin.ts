@@ -14,7 +14,7 @@ export interface DemoOriginOptions {
   port?: number;
   /** The address to listen on; default `127.0.0.1`. */
   host?: string;
-  /** Purges what a saved change has made outdated. Without one, saving works and says that nothing was purged. */
+  /** Purges the pages that a saved change outdates. Without a purger, saving works and says that nothing was purged. */
   purger?: DemoPurger;
   /** The database file, or a connection; default `:memory:`. A new database is always filled with the same rows. */
   database?: string | DatabaseSync;
@@ -68,7 +68,7 @@ export async function startDemoOrigin(options: DemoOriginOptions = {}): Promise<
   try {
     const server = await listen(demoApp(site).fetch, options.port ?? 0, options.host ?? "127.0.0.1");
     if (publicHosts.length === 0) site.fallbackUrl = server.url;
-    // It sends what was left behind when this site was last stopped, and later what has to be tried again.
+    // It sends the purges left from before the last stop, and later repeats failed ones.
     outbox?.start({ onError: (error) => report({ kind: "outbox-failed", error }) });
     return {
       url: server.url,

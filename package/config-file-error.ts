@@ -1,6 +1,6 @@
 import { OwnerError } from "./owner-error.ts";
 
-/** The file with a site's rules, where no other is named. */
+/** The default file with a site's rules. */
 export const DEFAULT_CONFIG = "tidemark.config.ts";
 
 /** A config file is missing, does not compile, or has rules that are not valid. The message names the file and the place. */

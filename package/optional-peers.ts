@@ -8,10 +8,7 @@ import { ownPackage } from "./own-package.ts";
  */
 export type OptionalPeer = "acme-client" | "esbuild" | "miniflare" | "sharp" | "vitest" | "wrangler";
 
-/**
- * How to get the packages that are missing or unusable; `null` if there are none. `user` is the command that needs
- * them.
- */
+/** How to install missing or unusable packages; `null` if there are none. `user` is the command that needs them. */
 export function missingPeersMessage(user: string, peers: readonly OptionalPeer[]): string | null {
   const { version: own, devDependencies: tested, carries } = ownPackage;
   const lacking = peers
@@ -42,8 +39,8 @@ export function missingPeersMessage(user: string, peers: readonly OptionalPeer[]
 }
 
 /**
- * Whether this version of a package will do. An earlier acme-client was not tried. An earlier miniflare has an earlier
- * runtime, which refuses the compatibility date of the edge, and another major version takes other options.
+ * Whether this version of a package works. Earlier versions of acme-client are untested. An earlier miniflare has an
+ * earlier runtime, which refuses the edge's compatibility date, and another major version has other options.
  */
 function isOfUse(peer: OptionalPeer, version: string): boolean {
   if (peer !== "miniflare" && peer !== "acme-client") return true;

@@ -17,10 +17,10 @@ const storedSchema = z.object({
   tags: z.array(z.string()),
 });
 
-/** A purge that has touched what is stored. */
+/** A purge that affected the stored response. */
 const purgeSchema = z.object({
   seq: count,
-  /** What it has made of the stored response. */
+  /** The stored response's state after it. */
   made: z.enum(["purged", "soft", "invalidated"]),
   /** `null` if the audit trail no longer has it, or does not answer. */
   record: z.nullable(purgeRecordSchema),
@@ -31,7 +31,7 @@ export const explanationSchema = z.object({
   version: z.literal(1),
   url: z.string(),
   method: z.string(),
-  /** The worker that answers, of a server that has several: `worker-3, one of 4`. Each has a memory of its own. */
+  /** The worker that answers, on a server with several: `worker-3, one of 4`. Each has its own memory. */
   worker: z.optional(z.string()),
   /** The pattern of the route; `null` if none matches, or if the URL is refused. */
   route: z.nullable(z.string()),
@@ -39,18 +39,18 @@ export const explanationSchema = z.object({
   key: z.nullable(z.string()),
   /** The parameters of the URL that are not in the key. */
   dropped: z.array(z.string()),
-  /** What this isolate's memory and the PoP's shared tier hold for this request. */
+  /** The entries for this request in this isolate's memory and in the PoP's shared tier. */
   memory: z.nullable(storedSchema),
   sharedTier: z.nullable(storedSchema),
   purge: z.nullable(purgeSchema),
   /**
-   * `X-Cache`, or `null` for an answer that the edge makes itself or that the token of a refresh decides, and the
-   * `detail` of `Cache-Status`, which gives another reason if the origin's answer is not stored.
+   * `X-Cache` (`null` if the edge itself answers, or if the token of a refresh decides) and the `detail` of
+   * `Cache-Status`, which changes if the origin's answer is not stored.
    */
   outcome: z.object({ xCache: z.nullable(z.string()), detail: z.nullable(z.string()) }),
   /**
-   * What would happen now, in order: a word for each decision, and one for its reason. `explanation-text.ts` says them in
-   * sentences. Where nothing is fetched, the last step is the answer, but for its `coding` and its `delta`.
+   * The decisions in order, each with a word for its reason. `explanation-text.ts` has them as sentences. If nothing is
+   * fetched, the last step before `coding` and `delta` is the answer.
    */
   steps: z.array(z.object({ step: z.string(), because: z.nullable(z.string()) })),
   /**
@@ -58,11 +58,14 @@ export const explanationSchema = z.object({
    * and if this isolate remembers it.
    */
   lastRefusal: z.optional(z.object({ because: z.string(), at: z.iso.datetime() })),
-  /** On a miss, keys that memory holds and that differ least from this one. */
+  /** On a miss, the most similar keys in memory. */
   nearest: z.array(
     z.object({
       key: z.string(),
-      /** `query page=2`, of either key; `path http://…/About`, of the other; `field accept-language`, without values. */
+      /**
+       * `query page=2`, from either key; `path http://…/About`, from the other key; `field accept-language`, without
+       * values.
+       */
       differsIn: z.array(z.string()),
     }),
   ),

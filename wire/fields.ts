@@ -1,4 +1,4 @@
-/** The names that both ends of the contract use: paths, fields and cookies. */
+/** The names that both sides of the contract use: paths, fields and cookies. */
 
 /** The path prefix of the control plane, on every host of the site. */
 export const CONTROL_PREFIX = "/_tidemark/";
@@ -24,20 +24,20 @@ export const TAG_FIELD = "cache-tag";
 /** The greatest length of a tag, in bytes of printable ASCII. */
 export const MAX_TAG_BYTES = 256;
 
-/** The most tags of one response, where the site sets no other limit (`limits.tags`). One with more is not stored. */
+/** The most tags of one response, unless the site sets `limits.tags`. A response with more is not stored. */
 export const DEFAULT_MAX_TAGS = 1000;
 
 /**
- * The most bytes of the fields of one response, where the site sets no other limit (`limits.responseFieldBytes`). One with
- * more becomes a 502.
+ * The most bytes of the fields of one response, unless the site sets `limits.responseFieldBytes`. A response with more
+ * becomes a 502.
  */
 export const DEFAULT_MAX_RESPONSE_FIELD_BYTES = 64 * 1024;
 
 /**
- * A field of the answer to a purge, which the edge of `tidemark dev` alone sends: the path at which it tells, a moment later,
- * which pages it has fetched again and found unchanged. Such a purge may have come before the commit.
+ * A field of the answer to a purge, sent only by the edge of `tidemark dev`: a path that lists, a moment later, the
+ * pages that it fetched again and found unchanged. Such a purge may have come before the commit.
  */
 export const EARLY_PURGES_FIELD = "tidemark-early-purges";
 
-/** The time after which the path of `EARLY_PURGES_FIELD` is asked, in milliseconds. */
+/** The time after which the client requests the path of `EARLY_PURGES_FIELD`, in milliseconds. */
 export const EARLY_PURGES_AFTER_MS = 2_500;

@@ -10,22 +10,22 @@ export interface MachineStats {
   origin: OriginQueueStats | null;
   /** The supervisor first. */
   processes: ProcessStats[];
-  /** The certificates for hosts of this site; those of a server with one site are all of them. */
+  /** The certificates for this site's hosts; all certificates if the server has one site. */
   certificates: CertificateStats[];
-  /** The same in sentences, for those who have no words of their own for it. */
+  /** The same in sentences, for clients without their own words. */
   inWords: string[];
 }
 
 /** The disk of a machine's pages. */
 export interface DiskStats {
-  /** The bytes of the cache's files, with those being written and those being deleted. */
+  /** The bytes of the cache's files, including files that are being written or deleted. */
   usedBytes: number;
   /** The part of `--disk` for pages. */
   maxBytes: number;
   /** The free bytes of the file system; `null` if the system does not say. */
   freeBytes: number | null;
   files: number;
-  /** Files that had to leave for others since the server started. */
+  /** Files that were evicted since the server started. */
   evictions: number;
 }
 
@@ -34,10 +34,10 @@ export interface ProcessStats {
   /** `supervisor`, or the name of a worker: `worker-3`. Numbers are not used again. */
   name: string;
   pid: number;
-  /** Whether it only finishes its answers. */
+  /** Whether it is only finishing its answers. */
   isDraining: boolean;
   residentBytes: number;
-  /** The files and sockets that it holds open, and may; `null` where the system does not say. */
+  /** Its open files and sockets, and their limit; `null` if the system does not say. */
   openFiles: number | null;
   maxOpenFiles: number | null;
   /** The further figures of a worker; `null` for the supervisor. */
@@ -48,11 +48,11 @@ export interface ProcessStats {
 export interface WorkerStats {
   /** Connections of clients. */
   connections: number;
-  /** It refuses those above. */
+  /** It refuses connections above this. */
   maxConnections: number;
-  /** The pages in its memory, and the pages that had to leave it for others since it started. */
+  /** The pages in its memory, and the pages evicted since it started. */
   memory: { entries: number; bytes: number; maxBytes: number; evictions: number };
-  /** `null` where nothing bounds the requests at the origin. */
+  /** `null` without a limit of requests at the origin. */
   origin: OriginQueueStats | null;
 }
 
@@ -60,12 +60,12 @@ export interface WorkerStats {
 export interface OriginQueueStats {
   /** Requests at the origin now. */
   running: number;
-  /** The most that the machine may have there: those of all workers. */
+  /** The most that the machine's workers may have there together. */
   concurrency: number;
   /** Requests that wait for their turn, and the most that may wait. Further ones are turned away. */
   waiting: number;
   maxWaiting: number;
-  /** How long the first of those that wait has waited; 0 if none does. */
+  /** How long the first waiting request has waited; 0 if none waits. */
   longestWaitMs: number;
 }
 

@@ -5,7 +5,7 @@ export const MAX_PRETENDED_BYTES = 64 * 1024;
 
 /** The request to pretend: the query of `GET /_tidemark/explain`, or query and body of `POST`. */
 export const pretendedRequestSchema = z.strictObject({
-  /** An absolute URL of the site, or a path on the host that is asked. */
+  /** An absolute URL of the site, or a path on the host of this call. */
   url: z.string().check(z.regex(/^(\/|https?:\/\/)/i, "must be an absolute URL, or a path that begins with /")),
   /** Default `GET`. */
   method: z.optional(z.literal(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])),

@@ -7,6 +7,6 @@ export const problemSchema = z.object({
   status: z.int(),
   code: z.string(),
   detail: z.optional(z.string()),
-  /** Each thing that is wrong; `path` names its place, like `tags[3]`, and is empty for the request as a whole. */
+  /** Each fault; `path` names its place, like `tags[3]`, and is empty for the request as a whole. */
   errors: z.optional(z.array(z.object({ path: z.string(), message: z.string() }))),
 });

@@ -31,17 +31,17 @@ const plannedSchema = z.object({
   route: z.optional(z.nullable(z.string())),
 });
 
-/** An item of a purge that may have hit nothing. */
+/** An item of a purge that may have matched nothing. */
 const unseenSchema = z.object({
   /** The item in the form that `tidemark purge -` reads, like `tag:song:42`. */
   item: z.string(),
-  /** The key of a stored page that is most like it, in the same form; absent if none is. */
+  /** The most similar key of a stored page, in the same form; absent if none is similar. */
   nearest: z.optional(z.string()),
 });
 
 /** The answer to an accepted purge. A reader ignores fields that it does not know: a later version may add some. */
 export const purgeReceiptSchema = z.object({
-  /** The purge's number, from 1 on. Numbers only rise within one log. 0 for a dry run, which takes no number. */
+  /** The purge's number, from 1. Numbers only rise within one log. 0 for a dry run, which uses no number. */
   seq: count,
   /** The log that gave the number; a number means nothing in another log. Empty for a dry run. */
   logId: z.string(),
@@ -57,18 +57,18 @@ export const purgeReceiptSchema = z.object({
   accepted: acceptedSchema,
   /** True if this `id` had been accepted before: nothing new happened, and this is the first receipt again. */
   replayed: z.boolean(),
-  /** True if nothing was purged, because the call only asked what would be. */
+  /** True if nothing was purged, because it was a dry run. */
   dryRun: z.boolean(),
   /**
    * True if the purge may settle earlier, by the confirmations of the edge's isolates: `GET /_tidemark/purges/N?wait=…`
-   * tells as soon as it has.
+   * answers as soon as it has.
    */
   maySettleSooner: z.optional(z.boolean()),
   /** Sentences about what the caller may not have expected. */
   warnings: z.optional(z.array(z.string())),
   /**
-   * The tags that no stored page has had lately, and the URLs at which none was stored, as far as the edge knows: each is a
-   * sentence in `warnings`, too. The purge was carried out all the same.
+   * The tags that no stored page has had lately, and the URLs at which none was stored, as far as the edge knows: each
+   * is a sentence in `warnings`, too. The purge was still carried out.
    */
   unseen: z.optional(z.array(unseenSchema)),
   /** For a dry run: one entry for each item except `everything`. */

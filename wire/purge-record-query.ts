@@ -17,7 +17,7 @@ export const MAX_PURGE_WAIT_MS = 25_000;
 
 /** The query of `GET /_tidemark/purges/:seq`. */
 export const purgeWaitSchema = z.strictObject({
-  /** Hold the answer until the purge has settled, for at most so many milliseconds. */
+  /** Hold the answer until the purge has settled, for at most this many milliseconds. */
   wait: z.optional(wholeNumber("must be a whole number of milliseconds, 1 or more", MAX_PURGE_WAIT_MS)),
 });
 

@@ -14,9 +14,9 @@ export const purgeRecordSchema = z.object({
   /** `invalidate` follows an unsafe request: the stored response is validated before it is used again. */
   mode: z.enum(["hard", "soft", "invalidate"]),
   accepted: acceptedSchema,
-  /** Its first items, as many as a row has room for, in the normal form that `tidemark purge -` reads. */
+  /** Its first items, as many as fit in a row, in the normal form that `tidemark purge -` reads. */
   items: z.array(z.string()),
-  /** The number of different items in all. */
+  /** The total number of different items. */
   itemCount: count,
   id: z.nullable(z.string()),
   /** The number of the purge that this one repeats (`repeatAfterMs`). */

@@ -33,7 +33,7 @@ const tag = z
     ),
   );
 
-/** Only the edge can check more of a prefix, because it knows the site's hosts. */
+/** Only the edge can check the rest of a prefix, because it knows the site's hosts. */
 const prefix = z
   .string()
   .check(
@@ -55,8 +55,8 @@ const NOT_WHOLE_MS = "must be a whole number of milliseconds";
 /**
  * The body of `POST /_tidemark/purge`.
  *
- * It must name at least one kind of item, and `everything` stands alone. Unknown fields are refused, because a misspelt
- * kind would otherwise be a purge of less than was meant.
+ * It must name at least one kind of item, or only `everything`. Unknown fields are refused, because a misspelt kind
+ * would otherwise purge less than intended.
  */
 export const purgeRequestSchema = z
   .strictObject({
@@ -72,7 +72,7 @@ export const purgeRequestSchema = z
       z.string().check(z.regex(/^[!-~]{1,128}$/, "must be 1 to 128 printable ASCII characters without spaces")),
     ),
     repeatAfterMs: z.optional(
-      // Not `z.int`, which would bring the checks of all kinds of numbers into the worker.
+      // Not `z.int`, which would add the checks of all kinds of numbers to the worker.
       z
         .number(NOT_WHOLE_MS)
         .check(

@@ -1,16 +1,16 @@
 import * as z from "zod/mini";
 
-/** Where an edge of `tidemark dev` tells which regions it simulates. No deployed edge has this path. */
+/** The path at which an edge of `tidemark dev` lists its simulated regions. No deployed edge has this path. */
 export const SIMULATED_REGIONS_PATH = "/_tidemark/dev/regions";
 
-/** A region that `tidemark dev` simulates: an edge on a port of its own. */
+/** A region that `tidemark dev` simulates: an edge on its own port. */
 export interface SimulatedRegion {
   readonly region: string;
   readonly city: string;
   readonly port: number;
-  /** The simulated round trip between a visitor and the edge, which nobody waits for; 0 without `--latency`. */
+  /** The simulated round trip between a visitor and the edge, which does not delay answers; 0 without `--latency`. */
   readonly clientMs: number;
-  /** The simulated round trip between the edge and the origin, which the edge waits for; 0 without `--latency`. */
+  /** The simulated round trip between the edge and the origin, which delays the edge; 0 without `--latency`. */
   readonly originMs: number;
 }
 

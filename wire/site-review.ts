@@ -1,11 +1,11 @@
-/** What can be said of a site before it is deployed. Plain data. */
+/** The review of a site before its deployment. Plain data. */
 export interface SiteReview {
-  /** Why the rules are not valid; empty if they are, and only then does the rest mean anything. */
+  /** Why the rules are not valid. Only if this is empty, the rest is meaningful. */
   readonly errors: readonly { readonly path: string; readonly message: string }[];
   readonly originUrl: string;
-  /** The service binding in the origin's place; `null` for an address. */
+  /** The service binding instead of an origin; `null` for an address. */
   readonly originService: string | null;
-  /** Whether anybody named the public hosts. Without them a deployed edge answers 503. */
+  /** Whether the public hosts are named. Without them a deployed edge answers 503. */
   readonly namesHosts: boolean;
   /** The public hosts; `null` for any. */
   readonly hosts: readonly string[] | null;
@@ -14,10 +14,10 @@ export interface SiteReview {
   readonly weakened: readonly string[];
 }
 
-/** A route that no request reaches, because an earlier one matches all that it matches. */
+/** A route that no request reaches, because an earlier one matches all of its paths. */
 export interface ShadowedRoute {
   readonly match: string;
-  /** Its place in `routes`, and that of the route before it. */
+  /** Its index in `routes`, and that of the earlier route. */
   readonly index: number;
   readonly by: { readonly match: string; readonly index: number };
 }

@@ -43,7 +43,7 @@ export const statsSchema = z.object({
 /** The body of `GET /_tidemark/health`. */
 export const healthSchema = z.object({
   status: z.literal("ok"),
-  /** Whether the isolate that answers knows the origin to be down. Stored pages are served all the same. */
+  /** Whether the answering isolate knows that the origin is down. Stored pages are still served. */
   origin: z.enum(["up", "down"]),
 });
 export type Health = z.infer<typeof healthSchema>;

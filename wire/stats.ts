@@ -3,8 +3,8 @@ import type { MachineStats } from "./machine-stats.ts";
 /**
  * The body of `GET /_tidemark/stats?scope=isolate`: the counters of the isolate that answered, since it started.
  *
- * It is written out, because the package's types cannot contain a type that is inferred from a zod schema. A type test
- * compares it with the schema in `stats-schema.ts`.
+ * It is written by hand, because the package's types cannot contain a type that is inferred from a zod schema. A type
+ * test compares it with the schema in `stats-schema.ts`.
  */
 export interface IsolateStats {
   /** Raised when a field changes its meaning or goes away. */
@@ -12,13 +12,13 @@ export interface IsolateStats {
   scope: "isolate";
   /** RFC 3339, UTC, by the isolate's clock. */
   startedAt: string;
-  /** Answers by their `X-Cache`. Together with `answeredByEdge` they are all answers. */
+  /** Answers by their `X-Cache`. With `answeredByEdge`, these are all answers. */
   answers: CountsByName;
   /** Answers that the edge made itself, by the `detail` of their `Cache-Status`. */
   answeredByEdge: CountsByName;
   /**
-   * Requests sent to the origin; `answered` and `failed` are parts of `asked`. Where `origin.concurrency` bounds them,
-   * `awaited` counts those that had to wait for their turn, and `turnedAway` those that did not get one.
+   * Requests sent to the origin; `answered` and `failed` are parts of `asked`. With `origin.concurrency`, `awaited`
+   * counts requests that had to wait for a turn, and `turnedAway` those that got none.
    */
   origin: { asked: number; answered: number; failed: number; awaited: number; turnedAway: number };
   /** The same two by client: `editor`, `known` (was there before) or `other`. */
@@ -31,28 +31,28 @@ export interface IsolateStats {
     refused: CountsByName;
     /** The answers among them with `unkeyed-field`, by the name of the field: the first 50 names, and `(others)`. */
     unkeyedFields: CountsByName;
-    /** Copies that were dropped while their body was read or after it, by the reason. */
+    /** Copies that were dropped while or after their body was read, by the reason. */
     discarded: CountsByName;
   };
   /**
-   * Requests to the origin for second looks, a part of `origin.asked`, and the fields that they found to choose pages.
+   * Requests to the origin for second looks (a part of `origin.asked`), and the fields that they found to change pages.
    */
   secondLooks: { asked: number; marked: number };
   /**
-   * Answers that went out as what had changed since the version that the visitor held (`deltas` of a route), the bytes of their
-   * bodies, and the bytes that they would have had beyond that. All are parts of `bytes.fromCache`, but for `savedBytes`.
+   * Answers that were sent as deltas from the visitor's version (`deltas` of a route), the bytes of their bodies, and
+   * the bytes that this saved. All except `savedBytes` are parts of `bytes.fromCache`.
    */
   deltas: { sent: number; bytes: number; savedBytes: number };
   /** Requests that were answered by the fetch of another request (collapsed forwarding). */
   collapsed: number;
   /**
-   * Requests sent past the cache: with `Authorization` or a session, where no stored answer is open to them, or by the
-   * names that the owner gives in `bypass`.
+   * Requests that bypassed the cache: with `Authorization` or a session that may not get the stored answer, or because
+   * of the owner's `bypass`.
    */
   askedPastTheCache: number;
   /** Calls of the control plane with a wrong token. */
   tokensRefused: number;
-  /** Reads of the purge log; `shared` counts the copies of another isolate's reading that made a read unnecessary. */
+  /** Reads of the purge log; `shared` counts copies of another isolate's read that made a read unnecessary. */
   log: { reads: number; failedReads: number; shared: number };
   /** Purges accepted by this isolate. */
   purges: number;
@@ -63,14 +63,14 @@ export interface IsolateStats {
   memory: { entries: number; bytes: number; maxBytes: number };
   fills: { bytes: number; maxBytes: number };
   /**
-   * Requests that are at the origin now, those that wait for their turn, and how long the first of these has waited; 0 where
-   * nothing bounds them.
+   * Requests at the origin now, requests that wait for their turn, and how long the first of these has waited; 0
+   * without a limit.
    */
   atOrigin: { running: number; waiting: number; longestWaitMs: number };
   view: { keys: number; bytes: number; maxBytes: number; position: { logId: string; seq: number } | null };
 }
 
-/** What the isolates of a site, or of one PoP, have counted. */
+/** The counts of a site's isolates, or of one PoP's. */
 export interface SiteCounts
   extends Omit<IsolateStats, "version" | "scope" | "startedAt" | "memory" | "fills" | "atOrigin" | "view"> {
   /** All answers: `answers` and `answeredByEdge` together. */
@@ -80,8 +80,8 @@ export interface SiteCounts
   /** All answers by their status: the first 50, and `(others)`. */
   statuses: CountsByName;
   /**
-   * Bytes of bodies: sent out of stored responses, and sent by the origin. Of bodies whose length the origin did not
-   * announce, those count that were read to be stored; `unmeasuredBodies` is the number of the others.
+   * Bytes of bodies: sent from stored responses, and sent by the origin. Bodies without an announced length count only
+   * if they were read for storing; `unmeasuredBodies` is the number of the others.
    */
   bytes: { fromCache: number; fromOrigin: number; unmeasuredBodies: number };
   /** Times to the head, by where the answer came from. */
@@ -91,27 +91,29 @@ export interface SiteCounts
 }
 
 /**
- * The body of `GET /_tidemark/stats`: what all isolates of the site have reported of a time up to now. Each reports once a
- * minute, so the newest minute may be missing, unless `isCurrent`.
+ * The body of `GET /_tidemark/stats`: the reports of all the site's isolates for a time up to now. Each reports once a
+ * minute, so the latest minute may be missing, unless `isCurrent`.
  */
 export interface SiteStats extends SiteCounts {
   version: 1;
   scope: "site";
-  /** RFC 3339, UTC, by the log's clock. It begins with a whole minute, hour or day, and so perhaps earlier than asked. */
+  /**
+   * RFC 3339, UTC, by the log's clock. It begins with a whole minute, hour or day, so perhaps earlier than requested.
+   */
   from: string;
   /** RFC 3339, UTC, by the log's clock. */
   to: string;
   /**
-   * All isolates have reported for this answer, so that nothing is missing, as on one machine, and in `tidemark dev` with
+   * True if all isolates reported for this answer, so nothing is missing: on one machine, and in `tidemark dev` with
    * one edge. Elsewhere it is absent.
    */
   isCurrent?: true | undefined;
-  /** The one PoP that was asked for; `null` for all. */
+  /** The requested PoP; `null` for all. */
   pop: string | null;
   /**
-   * The isolates that have reported; those of them that have fallen silent without a last report; those that are alive,
-   * and the bytes in their memories. Reports cover `heardMs` of the isolates' time. At most the requests of `unheardMs`
-   * are missing: up to a minute of each isolate that has not said that it ends.
+   * The isolates that have reported; those that stopped without a last report; those that are alive, and the bytes in
+   * their memories. Reports cover `heardMs` of the isolates' time. At most the requests of `unheardMs` are missing: up
+   * to a minute for each isolate that did not announce its end.
    */
   isolates: {
     reported: number;
@@ -124,8 +126,8 @@ export interface SiteStats extends SiteCounts {
     heardShare: number;
   };
   /**
-   * The parts of this time, in order: minutes of up to two hours, hours of up to five days, days of more. Those in which
-   * nothing was counted are left out.
+   * The parts of this time, in order: minutes for up to two hours, hours for up to five days, days for more. Parts
+   * without counts are left out.
    */
   spanMs: number;
   spans: SpanStats[];
@@ -134,11 +136,11 @@ export interface SiteStats extends SiteCounts {
    * for a single PoP.
    */
   waits?: TimeStats | undefined;
-  /** What the memories of the isolates held, and would hold if they were of other sizes. Absent where nothing was reported. */
+  /** What the isolates' memories held, and would hold with other sizes. Absent without reports. */
   memory?: MemoryStats | undefined;
   /** By the pattern of the route; `(none)` matches no route. The first 50, and `(others)`. Empty for a single PoP. */
   routes: Record<string, RouteStats>;
-  /** The heaviest URLs, at most 64 of each kind. `null` for a single PoP, and where nothing was reported. */
+  /** The heaviest URLs, at most 64 of each kind. `null` for a single PoP, and without reports. */
   top: {
     /** By requests that found nothing usable. */
     missed: TopUrlStats[];
@@ -151,11 +153,11 @@ export interface SiteStats extends SiteCounts {
   } | null;
   /** By PoP: the first 100, and `(others)`. */
   pops: Record<string, SiteCounts>;
-  /** The machine whose worker has answered, at this moment. Absent on Workers. */
+  /** The machine whose worker answered, at this moment. Absent on Workers. */
   machine?: MachineStats | undefined;
 }
 
-/** What the memories of the isolates held, and would hold if they were of other sizes. */
+/** What the isolates' memories held, and would hold with other sizes. */
 export interface MemoryStats {
   /** Look-ups of stored pages, and pages that were stored. */
   uses: number;
@@ -164,20 +166,20 @@ export interface MemoryStats {
   /** The size of one memory. */
   maxBytes: number;
   /**
-   * The share of `uses` that memories of other sizes would hold, from a sample of up to 1024 pages an isolate, for one that evicts
-   * what was not used for longest; the edge's own eviction does better.
+   * The share of `uses` that memories of other sizes would hold, from a sample of up to 1024 pages an isolate. It
+   * assumes least-recently-used eviction; the edge's own does better.
    */
   curve: { bytes: number; hitRatio: number }[];
 }
 
-/** What was counted in a minute, an hour or a day. */
+/** The counts of a minute, an hour or a day. */
 export interface SpanStats
   extends Pick<SiteCounts, "requests" | "fromCache" | "statuses" | "origin" | "bytes" | "times"> {
   /** Its beginning. */
   at: string;
 }
 
-/** What the isolates of a site have counted on one route. */
+/** The counts of a site's isolates for one route. */
 export interface RouteStats {
   /** All answers. */
   requests: number;
@@ -187,48 +189,48 @@ export interface RouteStats {
   answers: CountsByName;
   /** Answers by their status. */
   statuses: CountsByName;
-  /** Bytes of bodies: sent out of stored responses, and sent by the origin. */
+  /** Bytes of bodies: sent from stored responses, and sent by the origin. */
   bytes: { fromCache: number; fromOrigin: number };
   /** Times to the head, by where the answer came from. */
   times: TimesByTier;
   /** Answers that were not stored, by the reason. */
   refused: CountsByName;
-  /** What changes of the site's rules would have done. */
+  /** The effects that changes of the site's rules would have had. */
   compared: ComparedPages;
 }
 
 /**
- * What pages that were fetched have in common. Each isolate compares those that it has fetched itself, up to 256 KiB and
- * 1 MiB a second, so that all counts are too low rather than too high.
+ * Comparisons of fetched pages. Each isolate compares its own fetches, up to 256 KiB and 1 MiB a second, so the counts
+ * are rather too low than too high.
  */
 export interface ComparedPages {
   /**
-   * By a change of the cache key: fetches that a fresh page would have answered if the key had been changed so, and
-   * whether that page was the same. Changes are `drop NAME`, `lowercase NAME`, `sort`, `drop *`, for parameters of the
-   * query, and `vary NAME`, for a field that selects variants and would not. Names that speak of credentials are left out.
+   * By a change of the cache key: fetches that a fresh page would have answered with the changed key, and whether that
+   * page was the same. Changes are `drop NAME`, `lowercase NAME`, `sort`, `drop *`, for parameters of the query, and
+   * `vary NAME`, to stop a field from selecting variants. Names that suggest credentials are left out.
    */
   keys: Record<string, { fetches: number; same: number; different: number }>;
-  /** Fetches of stored pages that would have been hits if they were fresh for so many seconds: 60, 600, 3600. */
+  /** Fetches of stored pages that would have been hits with a lifetime of this many seconds: 60, 600, 3600. */
   lifetimes: CountsByName;
-  /** The same of pages that were not stored, because they had no lifetime. */
+  /** The same for pages that were not stored because they had no lifetime. */
   missingLifetimes: CountsByName;
-  /** Pages that were fetched again after their lifetime, and the time between the two fetches together. */
+  /** Pages that were fetched again after their lifetime, and the total time between the two fetches. */
   refetched: { same: number; different: number; elapsedMs: number };
   /**
-   * Pages that are not stored because they are for one visitor: how often 20 visitors in succession got the same, and how
-   * often the next one got another. One answer of eight up to 64 KiB is compared.
+   * Pages that are not stored because they are for one visitor: how often 20 visitors in a row got the same page, and
+   * how often the next visitor got another. One answer of eight up to 64 KiB is compared.
    */
   visitors: { same: number; different: number };
 }
 
 /**
- * Times to the head in milliseconds, by the slowest place that a request waited for; absent where none was measured. In
+ * Times to the head in milliseconds, by the slowest place that a request waited for; absent if none was measured. In
  * memory one answer of 16 is measured, and none on Workers, where the clock stands still meanwhile.
  */
 export interface TimesByTier {
-  /** Answers out of an isolate's memory. */
+  /** Answers from an isolate's memory. */
   memory?: TimeStats | undefined;
-  /** Answers out of the Cache API, or the disk of a server. */
+  /** Answers from the Cache API, or from a server's disk. */
   shared?: TimeStats | undefined;
   /** Answers that waited for the origin. */
   origin?: TimeStats | undefined;
@@ -246,7 +248,7 @@ export interface TimeStats {
 }
 
 /**
- * A URL, without its query where it is not stored, as printable ASCII of at most 200 characters. Its true weight is at
+ * A URL (without its query if it is not stored), as printable ASCII of at most 200 characters. Its true weight is at
  * least `weight - error` and at most `weight`.
  */
 export interface TopUrlStats {

@@ -34,7 +34,7 @@ const ARTIST_COUNT = 170;
 const FIRST_POST_AT = Date.UTC(2019, 1, 4, 7, 30);
 const BETWEEN_POSTS_MS = 60.5 * 3_600_000;
 
-/** All rows of a new database. They depend on the seed alone: on no clock and no network. */
+/** All rows of a new database. They depend only on the seed, not on a clock or the network. */
 export function makeSeed(seed = 1887): Seed {
   const random = seededRandom(seed);
   const songs = makeSongs(random);

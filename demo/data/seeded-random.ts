@@ -1,4 +1,4 @@
-/** A source of random numbers that depends on its seed alone, so that the same seed gives the same rows. */
+/** A source of random numbers that depends only on its seed, so that the same seed gives the same rows. */
 export interface SeededRandom {
   /** At least 0, less than 1. */
   next(): number;

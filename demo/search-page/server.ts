@@ -17,7 +17,7 @@ export interface SearchPageOptions {
 
 const SCRIPT = readFileSync(new URL("autocomplete.js", import.meta.url), "utf8");
 
-/** A static page on an origin of its own, with a search box that calls the site's autocomplete across origins. */
+/** A static page on another origin, with a search box that calls the site's autocomplete across origins. */
 export async function startSearchPage(options: SearchPageOptions): Promise<Listening> {
   const siteUrl = new URL(options.siteUrl).origin;
   const app = new Hono();

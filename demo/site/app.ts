@@ -15,7 +15,7 @@ import { songsPage } from "./pages/songs.ts";
 import { publicUrl } from "./public-url.ts";
 import { redirect } from "./redirect.ts";
 
-/** All that a 200 says about itself, but for its Content-Type, also stands on the 304 in its place. */
+/** A 304 has all fields of its 200 except Content-Type. */
 const FIELDS_OF_304 = [
   ...RETAINED_304_HEADERS,
   "cache-tag",
@@ -25,7 +25,7 @@ const FIELDS_OF_304 = [
   "x-demo-render",
 ];
 
-/** The whole site: every route, and what happens to requests that no route takes. */
+/** The whole site: every route, and the answers to requests without a route. */
 export function demoApp(site: Site): Hono<DemoEnv> {
   const app = new Hono<DemoEnv>();
 
@@ -51,7 +51,7 @@ export function demoApp(site: Site): Hono<DemoEnv> {
   });
   app.use(methodNotAllowed({ app, onMethodNotAllowed: refuseMethod }));
 
-  // Before `etag`, because robots.txt stands for a part of the site where nobody thought of caching.
+  // Before `etag`, because robots.txt represents a part of the site where nobody thought of caching.
   app.get("/robots.txt", robots);
   app.use(etag({ retainedHeaders: FIELDS_OF_304 }));
 
@@ -93,11 +93,11 @@ function notFound(context: DemoContext): Response | Promise<Response> {
   });
 }
 
-/** Answers OPTIONS, and refuses every other method that the path does not take. RFC 9110 §9.3.7, §15.5.6. */
+/** Answers OPTIONS, and refuses every other method that the path does not allow. RFC 9110 §9.3.7, §15.5.6. */
 function refuseMethod(context: DemoContext, methods: readonly string[]): Response | Promise<Response> {
   const allow = [...methods, "OPTIONS"].join(", ");
   const fields = { ...UNSTORED_FIELDS, allow };
-  context.res = undefined; // otherwise the fields of the 404 in its place would be merged into this answer
+  context.res = undefined; // otherwise the fields of the earlier 404 would be merged into this answer
   if (context.req.method === "OPTIONS") {
     return context.body(null, 204, isApi(context) ? { ...fields, "access-control-allow-methods": allow } : fields);
   }

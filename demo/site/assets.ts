@@ -6,12 +6,12 @@ import type { DemoContext } from "./context.ts";
 /** The stylesheet, which the page on another origin uses as well. */
 export const STYLESHEET = readFileSync(new URL("style.css", import.meta.url), "utf8");
 
-/** The script of pages with commands. It stands in the page itself, so that a stored page is whole. */
+/** The script of pages with commands. It is inline, so that a stored page is complete. */
 export const COPY_BUTTON = readFileSync(new URL("copy-button.js", import.meta.url), "utf8");
 
 const version = createHash("sha256").update(STYLESHEET).digest("hex").slice(0, 10);
 
-/** The version stands in the URL, so a stored copy can never be the wrong one. */
+/** The URL contains the version, so a stored copy is never outdated. */
 export const STYLESHEET_PATH = `/style.css?v=${version}`;
 
 /** `/style.css` */

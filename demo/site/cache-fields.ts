@@ -36,7 +36,7 @@ export const PRIVATE_FIELDS: Fields = { "cache-control": "private, no-store" };
 /** For errors and refusals, which must not be stored. */
 export const UNSTORED_FIELDS: Fields = { "cache-control": "no-store" };
 
-/** The tag of a post. It stands on the post's page and on every other page that shows the post's title. */
+/** The tag of a post. The post's page has it, and every other page that shows the post's title. */
 export function postTag(slug: string): string {
   return `plog:${slug}`;
 }

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import type { SqliteOutbox } from "../../sdk/outbox/sqlite.ts";
 import type { DemoDatabase } from "../data/database.ts";
 
-/** When a page was rendered, and its number: the two tell a fresh page from a stored copy. */
+/** When a page was rendered, and its number, to distinguish a fresh page from a stored copy. */
 export interface RenderStamp {
   number: number;
   at: number;
@@ -16,7 +16,7 @@ export type DemoEvent =
   | { kind: "outbox-failed"; error: unknown }
   | { kind: "failed"; method: string; path: string; error: unknown };
 
-/** Everything that a page is made from, apart from the request. There is one `Site` for each origin. */
+/** Everything that a page needs besides the request. There is one `Site` for each origin. */
 export interface Site {
   database: DemoDatabase;
   /** The purges of saved changes, which are sent after the commit; undefined if nothing is purged. */

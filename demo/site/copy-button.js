@@ -1,5 +1,5 @@
-// Gives each command of the page a button that copies it. Without this script, or where a page may not use the clipboard,
-// there are no buttons.
+// Gives each command of the page a button that copies it. There are no buttons without this script, or if the page may
+// not use the clipboard.
 for (const pre of navigator.clipboard ? document.querySelectorAll("pre") : []) {
   const button = document.createElement("button");
   button.type = "button";

@@ -4,13 +4,13 @@ import type { PurgeRequest } from "../../sdk/index.ts";
 import { createOutbox, type SqliteOutbox } from "../../sdk/outbox/sqlite.ts";
 import type { DemoEvent } from "./context.ts";
 
-/** The client with which saving purges, such as the SDK's `createPurger()` makes. */
+/** The client that saving uses to purge, like the one from the SDK's `createPurger()`. */
 export interface DemoPurger {
   /** The `id` makes the purge happen once, however often it is sent. */
   purge(request: PurgeRequest): Promise<unknown>;
 }
 
-/** An outbox that reports what becomes of each purge. */
+/** An outbox that reports the outcome of each purge. */
 export function openOutbox(
   database: DatabaseSync,
   purger: DemoPurger,
@@ -37,12 +37,12 @@ export function openOutbox(
   return outbox;
 }
 
-/** The parts of a receipt that the editor is told about. A purger of another kind may leave out all of them. */
+/** The parts of a receipt that the editor sees. Another kind of purger may leave out all of them. */
 const receiptSchema = z.object({
   seq: z.number().optional(),
   /**
-   * Guarantees that the editor's own browser is shown nothing older than this purge. It becomes a cookie, so it may
-   * hold only characters that need no encoding there.
+   * Guarantees that the editor's browser gets nothing older than this purge. It becomes a cookie, so it may hold only
+   * characters that need no encoding there.
    */
   token: z
     .string()

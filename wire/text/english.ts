@@ -1,9 +1,9 @@
 import type * as z from "zod/mini";
 
 /**
- * English for each thing that a check finds wrong and has no words of its own for: `schema.safeParse(value, IN_ENGLISH)`.
- * The words are those of zod's own English. zod/mini leaves that out, and most of it is about formats that no schema here
- * has. Each check is given the words, because a setting of zod would hold for the whole program that this is bundled into.
+ * English messages for faults without their own message: `schema.safeParse(value, IN_ENGLISH)`. The words are those of
+ * zod's English locale, which zod/mini leaves out and which is mostly about formats that no schema here uses. They are
+ * passed to each check, because a global setting of zod would apply to the whole program into which this is bundled.
  */
 export const IN_ENGLISH: { readonly error: z.core.$ZodErrorMap } = { error: inEnglish };
 

@@ -92,7 +92,7 @@ export function stepTexts(explanation: Explanation): string[] {
   ];
 }
 
-/** Whether a step is the answer: the last one, but for the form in which it is sent. */
+/** Whether a step is the answer: the last one, not counting the form in which it is sent. */
 function isAnswer(steps: Explanation["steps"], index: number): boolean {
   return steps.slice(index + 1).every(({ step }) => step === "coding" || step === "delta");
 }
@@ -165,7 +165,7 @@ function codingText(reason: string): string {
   return `It is sent compressed as ${coding}${condition}.`;
 }
 
-/** Why a stored response is sent without what the visitor holds. */
+/** Why a stored response is sent without a delta. */
 const WHOLE: Readonly<Record<string, string>> = {
   status: "only a 200 can be one",
   encoded: "the origin sent it encoded",

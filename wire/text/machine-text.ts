@@ -2,7 +2,7 @@ import type { MachineStats, ProcessStats } from "../machine-stats.ts";
 import { memorySize, ms, size, whole } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
-/** A machine in words, a line for its pages, for the queue of the origin, for each process and for each certificate. */
+/** A machine in words: a line for its pages, for the origin's queue, for each process and for each certificate. */
 export function machineLines(machine: Omit<MachineStats, "inWords">): string[] {
   const { name, memory, disk, origin, processes, certificates } = machine;
   const pages = `pages take ${memorySize(memory.bytes)} of the ${memorySize(memory.maxBytes)} of --memory`;

@@ -8,7 +8,7 @@ export function counted(count: number, one: string, several = `${one}s`): string
   return `${whole(count)} ${Math.round(count) === 1 ? one : several}`;
 }
 
-/** To a tenth. It is 100 % only for all. */
+/** To a tenth. 100 % means all. */
 export function percent(share: number, by: "round" | "floor" = "round"): string {
   const tenths = Math[by](share * 1000);
   return `${(share < 1 ? Math.min(tenths, 999) : tenths) / 10} %`;
@@ -20,7 +20,7 @@ export function size(bytes: number): string {
   return `${Number((bytes / 1000 ** unit).toPrecision(3))} ${units[unit]}`;
 }
 
-/** A memory is as large as its setting says, in the same unit. */
+/** A memory's size, in the unit of its setting. */
 export function memorySize(bytes: number): string {
   const mebibytes = bytes / 1024 ** 2;
   return `${mebibytes < 100 ? Number(mebibytes.toPrecision(3)) : Math.round(mebibytes)} MiB`;

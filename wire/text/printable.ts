@@ -1,6 +1,6 @@
 /**
- * Text that others wrote, safe for a terminal: control characters, those that change its direction or cannot be seen,
- * and separators of lines are each shown as U+FFFD, so that nobody takes the text for one without them.
+ * Untrusted text, safe for a terminal: control characters, invisible ones, those that change the direction, and line
+ * separators are each shown as U+FFFD, so that the text cannot pass for one without them.
  */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\ufffd");

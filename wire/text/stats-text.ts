@@ -2,7 +2,7 @@ import type { CountsByName, MemoryStats, SiteStats, TimeStats } from "../stats.t
 import { counted, memorySize, ms, percent, size, whole } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
-/** What the cache does for the site, in a sentence or two: numbers as the edge sent them, rounded. */
+/** What the cache does for the site, in a sentence or two, with rounded numbers. */
 export function summaryText(stats: SiteStats, last: string): string {
   const { requests, fromCache, answers, origin, bytes, pop } = stats;
   const about = `Last ${lastWords(last)}${pop === null ? "" : ` in ${printable(pop)}`}`;
@@ -29,7 +29,7 @@ function waited({ waits, times }: SiteStats): string {
   return `visitors waited ${waits.p50Ms < 1 ? "less than 1 ms" : ms(waits.p50Ms)} instead of ${ms(times.origin.p50Ms)} in the median; `;
 }
 
-/** The stats of a site as a person would say them, a line each, without advice. */
+/** The stats of a site in sentences, a line each, without advice. */
 export function statsLines(stats: SiteStats, last: string): string[] {
   const summary = summaryText(stats, last);
   const machine = (stats.machine?.inWords ?? []).map(printable);
@@ -48,7 +48,7 @@ export function statsLines(stats: SiteStats, last: string): string[] {
   ];
 }
 
-/** What visitors with older versions were spared. */
+/** The bytes that deltas saved. */
 function spared({ deltas: { sent, bytes, savedBytes } }: SiteStats): string {
   if (sent === 0) return "";
   const instead = `${size(bytes)} instead of ${size(bytes + savedBytes)}`;
@@ -70,7 +70,7 @@ function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
   ];
 }
 
-/** Of one isolate; on a machine, of all workers together, which share `--memory` in equal parts. */
+/** The memory of one isolate; on a machine, of all workers together, which have equal parts of `--memory`. */
 export function wholeMemory({ memory, machine }: SiteStats): MemoryStats | undefined {
   if (!memory || !machine) return memory;
   const parts = machine.memory.maxBytes / memory.maxBytes;
@@ -78,7 +78,7 @@ export function wholeMemory({ memory, machine }: SiteStats): MemoryStats | undef
   return { ...memory, maxBytes: machine.memory.maxBytes, curve };
 }
 
-/** What the memories hold, and what others would: one line, or none. */
+/** What the memories hold, and what other sizes would hold: one line, or none. */
 export function memoryLines(stats: SiteStats): string[] {
   const memory = wholeMemory(stats);
   if (!memory || memory.uses === 0) return [];
@@ -109,7 +109,7 @@ function queueLines({ origin: { awaited, turnedAway }, queue }: SiteStats): stri
   return [`${waited}; ${whole(turnedAway)}${byClient(queue.turnedAway)} got none.`];
 }
 
-/** How many of them came from which clients, in parentheses; empty if that was not counted. */
+/** Their number for each class of clients, in parentheses; empty if not counted. */
 export function byClient({ editor = 0, known = 0, other = 0 }: CountsByName): string {
   const counts = Object.entries({ editors: editor, known, others: other }).filter(([, count]) => count);
   const named = counts.map(([words, count]) => `${words} ${whole(count)}`).join(", ");
@@ -121,7 +121,7 @@ export function errorsIn(statuses: CountsByName): CountsByName {
   return Object.fromEntries(Object.entries(statuses).filter(([status]) => status >= "400"));
 }
 
-/** The share of what the edge answered itself, with its reasons; `null` for nothing. */
+/** The share of the edge's own answers, with their reasons; `null` if there are none. */
 export function ownAnswers({ requests, answeredByEdge }: SiteStats): string | null {
   const own = Object.values(answeredByEdge).reduce((sum, each) => sum + each, 0);
   return own === 0 ? null : `${percent(own / requests)} (${reasons(answeredByEdge)})`;

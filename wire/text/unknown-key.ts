@@ -2,12 +2,12 @@ import leven from "leven";
 import type * as z from "zod/mini";
 import { issuePath } from "./issue-path.ts";
 
-/** The most letters by which a key may differ from a known one and still be taken for a typo of it. */
+/** The most letters by which a key may differ from a known one to count as its misspelling. */
 const MAX_DISTANCE = 3;
 
 /**
- * A key that a strict object does not have, in words, with the known key that was probably meant: the one that `otherNames`
- * has for it, or the one that is spelt most like it.
+ * The message for an unknown key, with the key that was probably intended: the one in `otherNames`, or the one with the
+ * most similar spelling.
  */
 export function unknownKey(
   key: string,
@@ -20,13 +20,13 @@ export function unknownKey(
   return nearest === null ? `unknown key. ${list}` : `unknown key; did you mean ${nearest}? ${list}`;
 }
 
-/** The known name that is most like another; `null` if none is like it. */
+/** The most similar known name; `null` if none is similar. */
 function nearestName(name: string, known: readonly string[]): string | null {
   const [nearest] = [...known].sort((a, b) => leven(name, a) - leven(name, b));
   return nearest !== undefined && leven(name, nearest) <= MAX_DISTANCE ? nearest : null;
 }
 
-/** One thing that is wrong with a value, and its place. */
+/** One fault of a value, and its place. */
 export interface Fault {
   readonly path: string;
   readonly message: string;
@@ -34,7 +34,7 @@ export interface Fault {
   readonly input?: unknown;
 }
 
-/** What is wrong with a value that was checked: an unknown key is a fault of its own, at the place of the key. */
+/** The faults of a checked value. An unknown key is a separate fault, at the place of the key. */
 export function faultsOf(
   error: z.core.$ZodError,
   schema: z.core.$ZodType,
@@ -52,7 +52,7 @@ export function faultsOf(
   });
 }
 
-/** The keys that the schema knows at a place: arrays, defaults, options and preprocessed values are looked through. */
+/** The keys that the schema knows at a place, found through arrays, defaults, options and preprocessing. */
 export function keysAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   let here = unwrap(schema);
   for (const part of path) {

@@ -2,7 +2,7 @@ import type { RouteStats, SiteStats } from "../stats.ts";
 import { percent, whole } from "../text/numbers.ts";
 import { LEAST_COMPARISONS, LEAST_GAIN, onRoute, routesOf, type Verdict, withMoreHits } from "./verdict.ts";
 
-/** Parameters and fields that split one page into many. Each was compared, and never made a difference. */
+/** Parameters and fields that split one page into many, although comparisons never found a difference. */
 export function keyVerdicts({ routes }: SiteStats): Verdict[] {
   return routesOf(routes).flatMap(([pattern, route]) => {
     const changes = Object.entries(route.compared.keys).filter(([change, { fetches, same, different }]) => {
@@ -19,7 +19,7 @@ export function keyVerdicts({ routes }: SiteStats): Verdict[] {
   });
 }
 
-/** Further names are counted under one that says nothing. */
+/** Further names are counted together. */
 function isKnown(change: string): boolean {
   return Object.hasOwn(WORDS, change.split(" ", 1)[0]!);
 }

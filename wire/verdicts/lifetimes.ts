@@ -16,7 +16,7 @@ const LIFETIMES: readonly (readonly [seconds: number, ttl: string])[] = [
   [3600, "1h"],
 ];
 
-/** A longer lifetime is advised if it gains this much more, and less often than pages change. */
+/** A longer lifetime is advised if it gains this much more and is shorter than the time between changes. */
 const MUCH_MORE = 1.1;
 const CHANGES_PER_LIFETIME = 0.1;
 
@@ -66,7 +66,7 @@ function shortLifetime(pattern: string, route: RouteStats): Verdict[] {
   ];
 }
 
-/** The shortest lifetime that a longer one does not outdo by much. */
+/** The shortest lifetime such that a longer one gains little more. */
 function bestOf(
   { requests }: RouteStats,
   gains: Readonly<Record<string, number>>,

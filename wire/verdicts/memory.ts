@@ -3,10 +3,10 @@ import { memorySize, percent } from "../text/numbers.ts";
 import { wholeMemory } from "../text/stats-text.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** Fewer uses of the memory say nothing: most of them are the first of their page. */
+/** With fewer uses there is no advice, because most of them are the first use of their page. */
 const LEAST_USES = 1000;
 
-/** By how much the share of the uses that memory holds has to grow. */
+/** The least growth of the share of uses in memory. */
 const LEAST_GAIN = 0.05;
 
 /** The advice is the smallest size with this part of the gain of the largest one. */
@@ -14,7 +14,7 @@ const MOST_OF_IT = 0.8;
 
 const MIB = 1024 ** 2;
 
-/** A memory from which pages have to leave that are asked for again. */
+/** A memory that evicts pages which are requested again. */
 export function memoryVerdicts(stats: SiteStats): Verdict[] {
   const memory = wholeMemory(stats);
   if (!memory || memory.uses < LEAST_USES) return [];

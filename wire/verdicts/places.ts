@@ -3,7 +3,7 @@ import { ms, percent, whole } from "../text/numbers.ts";
 import { printable } from "../text/printable.ts";
 import { LEAST_REQUESTS, onRoute, routesOf, type Verdict } from "./verdict.ts";
 
-/** The factor by which the PoP's cache must be slower than the origin before a route is better off without it. */
+/** How many times slower than the origin the PoP's cache must be before a route is better without it. */
 const MUCH_SLOWER = 1.5;
 
 /** A PoP is quiet if more than this share of its requests read the log. */
@@ -12,7 +12,7 @@ const READS_PER_REQUEST = 0.25;
 /** A lease of this many times the length is advised. */
 const LONGER = 10;
 
-/** Places where the cache itself is what costs time. */
+/** Places where the cache itself costs time. */
 export function placeVerdicts(stats: SiteStats): Verdict[] {
   return [...slowerThanOrigin(stats), ...quietPops(stats)];
 }
@@ -21,7 +21,7 @@ function slowerThanOrigin({ routes }: SiteStats): Verdict[] {
   return routesOf(routes).flatMap(([pattern, { requests, fromCache, times }]) => {
     const { shared, origin } = times;
     if (!shared || !origin || shared.count < LEAST_REQUESTS || origin.count < LEAST_REQUESTS) return [];
-    // A request that the origin answers has looked in the PoP's cache before.
+    // A request that the origin answers has first looked in the PoP's cache.
     const originMs = Math.max(0, origin.p50Ms - shared.p50Ms);
     const fromMemory = requests - shared.count - origin.count;
     if (shared.p50Ms < originMs * MUCH_SLOWER || fromMemory > shared.count) return [];
@@ -39,8 +39,8 @@ function slowerThanOrigin({ routes }: SiteStats): Verdict[] {
 }
 
 /**
- * With a lease of L and λ requests a second one request of 1 + λL reads the log, so that the share of reads tells λL, and
- * what a longer lease would make of it.
+ * With a lease of L and λ requests a second, one request of 1 + λL reads the log. So the share of reads gives λL, and
+ * from that the share under a longer lease.
  */
 function quietPops({ pops }: SiteStats): Verdict[] {
   return Object.entries(pops).flatMap(([given, { requests, log }]) => {

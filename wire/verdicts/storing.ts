@@ -14,7 +14,7 @@ export function storingVerdicts(stats: SiteStats): Verdict[] {
   ];
 }
 
-/** What the origin says that makes an answer one visitor's, and what to do if it is everybody's. */
+/** What makes an answer personal, and what to do if it is for everybody. */
 const FOR_ONE: Readonly<Record<string, { readonly says: string; readonly setting: string }>> = {
   private: {
     says: "are `private`",

@@ -9,7 +9,7 @@ import type { Verdict } from "./verdict.ts";
 /** The most verdicts that are given at once. */
 const MOST = 10;
 
-/** What to change, by the requests that this would save the origin. */
+/** The advised changes, sorted by the requests that they would save the origin. */
 export function verdictsOf(stats: SiteStats): Verdict[] {
   return [keyVerdicts, lifetimeVerdicts, storingVerdicts, placeVerdicts, memoryVerdicts]
     .flatMap((rule) => rule(stats))

@@ -8,7 +8,7 @@ import { page } from "../pages/layout.ts";
 export const DEMO_USER = "editor";
 export const DEMO_PASSWORD = "slack-water";
 
-/** Where a login may lead: to a page of the admin area, and nowhere else. */
+/** The pages to which a login may lead: only those of the admin area. */
 const nextPage = z
   .string()
   .regex(/^\/admin\/[\w/-]*$/)

@@ -16,7 +16,7 @@ export async function purgeAfterSave({ outbox }: Site, id: string | undefined): 
   if (outbox === undefined || id === undefined) return { kind: "no-purger" };
   const waiting = outbox.list({ state: "waiting" });
   const tags = waiting.find((purge) => purge.id === id)?.request.tags ?? [];
-  // The editor is waiting, and an earlier purge of the same tag would be in the way until the end of its pause.
+  // The editor is waiting, and an earlier purge of the same tag would block this one until the end of its pause.
   outbox.requeue(waiting.map((purge) => purge.id));
   try {
     const { sent, failed, dead } = await outbox.drain();

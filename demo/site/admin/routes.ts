@@ -12,7 +12,7 @@ const MAX_FORM_BYTES = 128 * 1024;
 
 type Answer = Response | Promise<Response>;
 
-/** The admin area, `/admin/…`. All of it is for one person, so nothing of it may be stored. */
+/** The admin area, `/admin/…`. It is for one person, so nothing of it may be stored. */
 export function adminRoutes(): Hono<DemoEnv> {
   const sessions = new Sessions();
 
@@ -38,7 +38,7 @@ export function adminRoutes(): Hono<DemoEnv> {
   admin.get("/admin", (context) => redirect(context, 308, "/admin/", PRIVATE_FIELDS));
   admin.get("/admin/login", (context) => loginPage(context, 200, pageAfterLogin(context.req.query("next")), undefined));
   admin.post("/admin/login", async (context) => {
-    // There is no session yet, and so no token to check. Browsers say where a form comes from.
+    // There is no session yet, so there is no token to check. Browsers say where a form comes from.
     const formFrom = context.req.header("sec-fetch-site");
     if (formFrom === "cross-site" || formFrom === "same-site") return refuseForeignForm(context);
     const form = await readForm(context);

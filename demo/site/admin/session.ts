@@ -11,7 +11,7 @@ export interface Notice {
 
 export interface Session {
   id: string;
-  /** Stands in every form, so that a form on another site cannot do anything here. */
+  /** Every form has it, so that a form on another site cannot do anything here. */
   csrfToken: string;
   notice: Notice | undefined;
 }

@@ -59,13 +59,13 @@ ${paths.map((path) => html`<url><loc>${publicUrl}${path}</loc></url>\n`)}</urlse
   );
 }
 
-/** `/robots.txt` says nothing about caching: it stands for a part of the site where nobody thought of it. */
+/** `/robots.txt` says nothing about caching: it represents a part of the site where nobody thought of it. */
 export function robots(context: DemoContext): Response {
   const lines = ["User-agent: *", "Disallow: /admin/", `Sitemap: ${context.var.publicUrl}/sitemap.xml`, ""];
   return context.text(lines.join("\n"));
 }
 
-/** The templates of `hono/html` escape `& < > " '`, which is what XML needs as well. */
+/** The templates of `hono/html` escape `& < > " '`, which is also enough for XML. */
 async function xml(
   context: DemoContext,
   type: string,
