@@ -4,7 +4,7 @@ import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { OwnerError } from "../../package/owner-error.ts";
 import { EDGE_PROGRAM } from "../../server/program/worker-program.ts";
 import { defaultMemoryBytes } from "../../server/startup/default-memory.ts";
-import { readListenAddress } from "../../server/startup/listen-addresses.ts";
+import { addressesToOpen, readListenAddress } from "../../server/startup/listen-addresses.ts";
 import type { ServeOptions } from "../../server/startup/serve.ts";
 import { readSize } from "../../server/startup/size.ts";
 import { keepCompiledCode } from "../../server/supervisor/compiled-code.ts";
@@ -44,12 +44,6 @@ interface ServeFlags {
   readonly check?: true;
 }
 
-const DEFAULT_LISTEN: ListenAddress = { host: "localhost", port: 8080 };
-/** The addresses for `--acme` if none is named. */
-const LISTEN_WITH_ACME: readonly ListenAddress[] = [
-  { host: "::", port: 80 },
-  { host: "::", port: 443, scheme: "https" },
-];
 const LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
 const DEFAULT_DISK_BYTES = 10 * 1024 ** 3;
 const OLDEST_NODE = 24;
@@ -172,7 +166,7 @@ async function run(flags: ServeFlags): Promise<void> {
     const leaveStopToServer = flags.check ? null : obeyStop(TO_STOP);
     const sockets = activatedSockets(environment, printLine);
     const named = [...(flags.listen ?? []), ...(flags.listenTls ?? [])];
-    const isOpen = sockets.length > 0 || predecessor !== null;
+    const hasSockets = sockets.length > 0 || predecessor !== null;
     const options: ServeOptions = {
       config: flags.config ?? (environment.TIDEMARK_CONFIG || null),
       defaultConfig: DEFAULT_CONFIG,
@@ -181,7 +175,7 @@ async function run(flags: ServeFlags): Promise<void> {
       parent: flags.parent ?? (environment.TIDEMARK_PARENT || null),
       parentToken: environment.TIDEMARK_PARENT_TOKEN || null,
       environment: flags.hosts === undefined ? environment : { ...environment, TIDEMARK_HOSTS: flags.hosts },
-      listen: named.length > 0 || isOpen ? named : flags.acme === undefined ? [DEFAULT_LISTEN] : LISTEN_WITH_ACME,
+      listen: addressesToOpen(named, { hasSockets, ordersCertificates: flags.acme !== undefined }),
       acme: flags.acme === undefined ? null : { email: flags.acme, directory: flags.acmeDirectory },
       certificates: {
         pairs: (flags.tlsCert ?? []).map((certificate, at) => ({ certificate, key: flags.tlsKey![at]! })),

@@ -23,6 +23,24 @@ export function readListenAddress(text: string): ListenAddress | null {
   return /^[A-Za-z0-9.:_-]+$/.test(bare) ? { host: bare, port } : null;
 }
 
+const DEFAULT: HostAddress = { host: "localhost", port: 8080 };
+/** Where browsers and authorities of certificates ask. */
+const HTTP: HostAddress = { host: "::", port: 80 };
+const HTTPS: HostAddress = { host: "::", port: 443, scheme: "https" };
+
+/**
+ * Where to listen. `named`: by the owner. `hasSockets`: some are open already, and theirs are enough.
+ * `ordersCertificates`: these are for TLS, so port 443 is added to addresses that are all without TLS.
+ */
+export function addressesToOpen(
+  named: readonly ListenAddress[],
+  { hasSockets, ordersCertificates }: { readonly hasSockets: boolean; readonly ordersCertificates: boolean },
+): readonly ListenAddress[] {
+  if (hasSockets) return named;
+  if (named.length === 0) return ordersCertificates ? [HTTP, HTTPS] : [DEFAULT];
+  return ordersCertificates && addressWithTls(named) === undefined ? [...named, HTTPS] : named;
+}
+
 /** The host and the port for a URL by which this machine reaches an address, as `127.0.0.1:8080`. */
 export function localAuthority(address: string): string {
   const [, host = "", port] = /^(.*):(\d+)$/.exec(address) ?? [];

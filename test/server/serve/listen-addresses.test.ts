@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { addressWithTls, localHosts, readListenAddress } from "../../../server/startup/listen-addresses.ts";
+import {
+  addressesToOpen,
+  addressWithTls,
+  localHosts,
+  readListenAddress,
+} from "../../../server/startup/listen-addresses.ts";
 
 const LOOPBACK = ["localhost:8080", "127.0.0.1:8080", "[::1]:8080"];
 
@@ -20,3 +25,28 @@ test("the first address with TLS is found among others, if there is one", () => 
   expect(addressWithTls([{ path: "/run/edge.sock" }, plain, first!, second!])).toBe(first);
   expect(addressWithTls([{ path: "/run/edge.sock" }, plain])).toBeUndefined();
 });
+
+test.each([
+  { named: [], opens: ["localhost:8080"] },
+  { named: ["*:80"], opens: [":::80"] },
+  { named: [], ordersCertificates: true, opens: [":::80", "https://:::443"] },
+  { named: ["*:80"], ordersCertificates: true, opens: [":::80", "https://:::443"] },
+  { named: ["unix:/run/edge.sock"], ordersCertificates: true, opens: ["/run/edge.sock", "https://:::443"] },
+  { named: ["https *:8443"], ordersCertificates: true, opens: ["https://:::8443"] },
+  { named: [], ordersCertificates: true, hasSockets: true, opens: [] },
+  { named: ["*:80"], ordersCertificates: true, hasSockets: true, opens: [":::80"] },
+])(
+  "a server for which $named is named (certificates ordered: $ordersCertificates, sockets open: $hasSockets) opens $opens",
+  ({ named, hasSockets = false, ordersCertificates = false, opens }) => {
+    const read = named.map((text) => {
+      const address = readListenAddress(text.replace("https ", ""))!;
+      return text.startsWith("https ") && "port" in address ? { ...address, scheme: "https" as const } : address;
+    });
+    const opened = addressesToOpen(read, { hasSockets, ordersCertificates }).map((address) =>
+      "path" in address
+        ? address.path
+        : `${address.scheme === "https" ? "https://" : ""}${address.host}:${address.port}`,
+    );
+    expect(opened).toEqual(opens);
+  },
+);

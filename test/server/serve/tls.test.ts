@@ -173,11 +173,6 @@ describe("tidemark serve with TLS", () => {
     ["a PROXY header that anybody could send", ["--listen", "127.0.0.1:0", "--proxy-protocol"], /needs trustedProxies/],
     ["TLS on a unix socket", ["--listen-tls", "unix:/run/edge.sock"], /\*:443/],
     ["ACME beside certificates", [...A, ...ACME], /--acme orders .* leave out --tls-cert/],
-    [
-      "ACME without TLS",
-      ["--listen", "127.0.0.1:0", ...ACME],
-      /there is no address with TLS\. Name one: --listen-tls '\*:443'/,
-    ],
     ["ACME for any host", ACME, /a certificate for each public host, but there is none\. Name them: --hosts/],
     [
       "ACME for hosts that the internet does not know",
@@ -202,6 +197,11 @@ describe("tidemark serve with TLS", () => {
     expect(exit).toBe(0);
     expect(stdout).toContain("hosts www.example.com, localhost");
     expect(stderr).toContain("no certificate is ordered for localhost, because these are not public host names.");
+  });
+
+  test("takes ACME beside addresses without TLS, and redirects to that of TLS", async () => {
+    const args = ["--check", "--listen", "127.0.0.1:0", ...ACME, "--hosts", "www.example.com", "--redirect-to-https"];
+    expect(await refused(args)).toMatchObject({ exit: 0 });
   });
 
   test("orders for the hosts of all sites, but not for those that a config does not name", async () => {

@@ -202,6 +202,13 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
     );
   });
 
+  test("without TLS among them are refused for certificates that are ordered", async () => {
+    [socket] = (await openSockets([{ path: join(folder, "acme.sock") }], systemClock, () => false)) as [HeldSocket];
+    const { child, printed } = start("$$", {}, "--acme", "you@example.com", "--hosts", "www.example.com");
+    expect(await once(child, "close")).toEqual([2, null]);
+    expect(printed()).toContain("no address with TLS is named: --listen-tls '*:443'");
+  });
+
   test.skipIf(!hasNotify)(
     hasNotify ? "systemd is told when the server answers, after an upgrade by whom, and when it stops" : NOTIFY_NOT_RUN,
     { tags: ["deep"] },
