@@ -4,17 +4,18 @@ import { type Encode, encode } from "../../../server/compression/encode.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { holding } from "../../engine/held-dictionaries.ts";
 import { HOST, TOKEN } from "../../engine/scenario.ts";
+import { byDepth } from "../../suite/depth.ts";
 import { openDisk, temporaryFolder } from "../disk/disk-under-test.ts";
 import { CompressingIsolate } from "./compressing-isolate.ts";
 
-const FILES = 500;
+const FILES = byDepth({ test: 50, gate: 50, all: 500 });
 /** Visitors of each file at a time, with the last version, and the files for which they ask at a time. */
 const VISITORS = 3;
 const FILES_AT_A_TIME = 50;
 /** Bodies that are coded at a time, as `MakingQueue` has it. */
 const AT_A_TIME = 2;
 
-const MIB = 1024 * 1024;
+const KIB = 1024;
 
 interface Version {
   readonly path: string;
@@ -37,7 +38,7 @@ const BEFORE = Array.from({ length: FILES }, (_, number) => moduleOf(number, 1))
 const AFTER = Array.from({ length: FILES }, (_, number) => moduleOf(number, 2));
 const SITE_BYTES = AFTER.reduce((bytes, { body }) => bytes + body.length, 0);
 
-/** A server before which a site of 500 files is deployed, and deployed again with a line of each changed. */
+/** A server before which a site is deployed, and deployed again with a line of each changed. */
 class Deployed {
   readonly edge: CompressingIsolate;
   readonly #disk;
@@ -113,11 +114,11 @@ class Deployed {
   }
 }
 
-test("after a deploy of 500 changed files each is fetched once, coded once, and made once by the version before it", {
-  tags: ["deep"],
+test(`after a deploy of ${FILES} changed files each is fetched once, coded once, and made once by the version before it`, {
+  tags: ["gate"],
   timeout: 120_000,
 }, async () => {
-  const site = new Deployed(512 * MIB, 256 * MIB);
+  const site = new Deployed(FILES * 1024 * KIB, FILES * 512 * KIB);
   const { edge } = site;
   site.put(BEFORE);
   for (let rush = 0; rush < 3; rush++) await site.rush(BEFORE, null);
@@ -140,11 +141,12 @@ test("after a deploy of 500 changed files each is fetched once, coded once, and 
   expect(site.diskBytes - diskBytes).toBeLessThan(3 * SITE_BYTES + FILES * 4 * 4096);
 });
 
-test("where a deploy of 500 changed files does not fit, memory, dictionaries and disk keep their bounds", {
-  tags: ["deep"],
+test(`where a deploy of ${FILES} changed files does not fit, memory, dictionaries and disk keep their bounds`, {
+  tags: ["gate"],
   timeout: 120_000,
 }, async () => {
-  const site = new Deployed(32 * MIB, 16 * MIB);
+  const [memoryBytes, diskBytes] = [FILES * 64 * KIB, FILES * 32 * KIB];
+  const site = new Deployed(memoryBytes, diskBytes);
   const { edge } = site;
   for (const [versions, held] of [
     [BEFORE, null],
@@ -154,7 +156,7 @@ test("where a deploy of 500 changed files does not fit, memory, dictionaries and
     await edge.purge({ prefixes: ["/assets/"] });
     for (let rush = 0; rush < 3; rush++) {
       await site.rush(versions, held);
-      expect(site.diskBytes).toBeLessThanOrEqual(16 * MIB);
+      expect(site.diskBytes).toBeLessThanOrEqual(diskBytes);
       const { memory } = await edge.stats();
       expect(memory.bytes).toBeLessThanOrEqual(memory.maxBytes);
     }
@@ -162,6 +164,6 @@ test("where a deploy of 500 changed files does not fit, memory, dictionaries and
   expect(site.mostAtATime).toBeLessThanOrEqual(AT_A_TIME);
   expect(edge.failures).toEqual([]);
   const bytes = await site.dictionaryBytes();
-  expect(bytes).toBeGreaterThan(MIB);
-  expect(bytes).toBeLessThanOrEqual(4 * MIB);
+  expect(bytes).toBeGreaterThan(memoryBytes / 32);
+  expect(bytes).toBeLessThanOrEqual(memoryBytes / 8);
 });
