@@ -5,6 +5,7 @@ import type { SiteReview } from "../../wire/site-review.ts";
 import { reviewSite } from "../../worker/site/review-site.ts";
 import type { SiteOverrides } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
+import { variablesOfCompiledCode } from "../supervisor/compiled-code.ts";
 
 /** A site's rules, and what can be said of them. */
 export interface LoadedSite {
@@ -23,7 +24,10 @@ export async function loadSite(file: string | null, overrides: SiteOverrides): P
     const site = { origin: overrides.origin! };
     return valid({ site, review: reviewSite(site, overrides), files: [] }, "the settings are");
   }
-  const thread = new Worker(moduleBeside(import.meta.url, "site-thread"), { workerData: { file, overrides } });
+  const thread = new Worker(moduleBeside(import.meta.url, "site-thread"), {
+    workerData: { file, overrides },
+    env: { ...process.env, ...variablesOfCompiledCode() },
+  });
   const { promise, resolve, reject } = Promise.withResolvers<LoadedSite | { readonly message: string }>();
   thread.on("message", resolve);
   thread.on("error", reject);

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import { reviewSite } from "../../worker/site/review-site.ts";
 import type { SiteOverrides } from "../../worker/site/site.ts";
@@ -16,4 +17,6 @@ async function load(): Promise<LoadedSite | { readonly message: string }> {
   }
 }
 
-parentPort!.postMessage(await load());
+const loaded = await load();
+flushCompileCache(); // what Node has made of TypeScript, too
+parentPort!.postMessage(loaded);

@@ -31,7 +31,7 @@ export function keepCompiledCode(cache: string): void {
   folder = own;
 }
 
-/** The variables by which the processes of workers use the same files. */
+/** The variables by which the processes of workers, and threads, use the same files. */
 export function variablesOfCompiledCode(): { readonly NODE_COMPILE_CACHE?: string } {
   return folder === null ? {} : { NODE_COMPILE_CACHE: folder };
 }
