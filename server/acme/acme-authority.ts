@@ -21,13 +21,13 @@ export interface AcmeAuthorityParts {
 
 /** RFC 8555 §6.1. */
 const USER_AGENT = `tidemark/${ownPackage.version} acme-client`;
-/** Between two looks at what an authority does meanwhile; the last one again and again, for two minutes in all. */
+/** The pauses between two questions to an authority about an order. The last one repeats, for two minutes in all. */
 const LOOK_PAUSES_MS = [250, 500, 1_000, 2_000, 4_000, 5_000];
 const LOOK_WITHIN_MS = 120_000;
 const DIRECTORY_AGE_MS = 24 * 3_600_000;
 /** How long an authority that is out of reach is not asked for its windows. */
 const SILENT_MS = 60_000;
-/** If a limit is reached and the authority does not say for how long. */
+/** The pause after a reached limit if the authority does not say how long it lasts. */
 const LIMIT_PAUSE_MS = 15 * 60_000;
 /** Problems that an order for another name would have as well. RFC 8555 §6.7. */
 const OF_ALL_NAMES: ReadonlySet<string> = new Set([
@@ -37,14 +37,15 @@ const OF_ALL_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An authority by acme-client, which knows how to sign (RFC 8555 §6), and makes the requests for certificates and the
- * certificates of TLS-ALPN-01. Order and pauses are decided here, and so is RFC 9773, which it does not implement.
+ * An authority that is asked with acme-client. The library signs (RFC 8555 §6), and makes the requests for certificates
+ * and the certificates of TLS-ALPN-01. The order of the steps, the pauses and RFC 9773, which the library does not
+ * implement, are here.
  */
 export class AcmeAuthority implements Authority {
   readonly #parts: AcmeAuthorityParts;
   readonly #stopping = new AbortController();
   #signedUp: Promise<{ readonly library: Library; readonly client: acme.Client }> | null = null;
-  /** Epoch milliseconds. It would be waited for once for each certificate. */
+  /** Epoch milliseconds. Without it, each certificate would wait for the authority once. */
   #silentUntilAt = 0;
   #directory: { readonly renewalInfo: string | null; readonly readAt: number } | null = null;
 
@@ -105,7 +106,9 @@ export class AcmeAuthority implements Authority {
     return { library, client };
   }
 
-  /** An authority that knows no more of the old certificate, or has replaced it, is asked without it. RFC 9773 §5. */
+  /**
+   * If the authority no longer knows the old certificate, or has replaced it, the order does not name it. RFC 9773 §5.
+   */
   async #placeOrder(client: acme.Client, { name, replaces }: CertificateWish): Promise<acme.Order> {
     const identifiers = [{ type: "dns", value: name }];
     if (replaces === null || (await this.#renewalInfoUrl()) === null) return client.createOrder({ identifiers });
@@ -172,7 +175,7 @@ export class AcmeAuthority implements Authority {
     return { kind: "issued", chain: await client.getCertificate(finished) };
   }
 
-  /** Resolves to the last thing seen, if what is waited for takes too long. */
+  /** Resolves to the last state seen if the wait takes too long. */
   async #lookUntil<Seen>(look: () => Promise<Seen>, isOver: (seen: Seen) => boolean): Promise<Seen> {
     const { clock } = this.#parts;
     let waitedMs = 0;
@@ -230,7 +233,7 @@ function whyInvalid({ status, error }: acme.Order): string {
   return detail === undefined ? `the order is ${status}` : shown(detail);
 }
 
-/** Other people's text, in a line of the log. */
+/** Text of the authority, shortened to fit a line of the log. */
 function shown(text: string): string {
   return printable(text.trim().replace(/\.$/, ""));
 }

@@ -1,7 +1,7 @@
 import type acme from "acme-client";
 import { readRetryAfter } from "./renewal-info.ts";
 
-/** How acme-client's own HTTP client is given another way to send. */
+/** The hook by which acme-client's HTTP client gets another way to send. */
 type Adapter = Extract<typeof acme.axios.defaults.adapter, (...config: never[]) => unknown>;
 
 const ANSWER_WITHIN_MS = 30_000;
@@ -11,7 +11,7 @@ const ERROR = "urn:ietf:params:acme:error:";
 export class AcmeProblem extends Error {
   override readonly name = "AcmeProblem";
   readonly status: number;
-  /** Like `rateLimited`; empty if the answer is no problem document. */
+  /** For example `rateLimited`; empty if the answer is not a problem document. */
   readonly type: string;
   readonly retryAfterMs: number | null;
 

@@ -19,28 +19,31 @@ import { messageOf } from "../message-of.ts";
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
-/** What has to outlive the process, so that no series of starts asks an authority too often. Epoch milliseconds. */
+/**
+ * The times that have to outlive the process, so that a server that restarts often does not ask an authority too often.
+ * Epoch milliseconds.
+ */
 export interface AttemptsMade {
   /** When each name was last tried. */
   readonly lastAt: Readonly<Record<string, number>>;
-  /** Until then the authority wants to be asked for nothing. */
+  /** The authority wants no requests until then. */
   readonly notBeforeAt: number;
 }
 
-/** The certificates of some names, and what is wrong with files that are there: a line each. */
+/** The certificates of some names, and a line for each file that cannot be used. */
 export interface KeptCertificates {
   readonly certificates: readonly Certificate[];
   readonly problems: readonly string[];
 }
 
 /**
- * What is kept of one authority: the key of the account, `account.key`; the certificate of each name with its chain behind
- * its key, `NAME.pem`; and `attempts.json`. For this user alone. Each file is replaced in one step, so it is whole whenever
- * the process ends.
+ * The files of one authority: the account's key, `account.key`; `NAME.pem` for each name, with the key, the certificate
+ * and its chain; and `attempts.json`. Only this user may read them. Each file is replaced in one step, so it is whole
+ * whenever the process ends.
  */
 export class AcmeFolder {
   readonly path: string;
-  /** The certificates that were read, by their names: they are looked at often, and to check one takes milliseconds. */
+  /** The certificates that were read, by name: they are looked up often, and checking one takes milliseconds. */
   readonly #read = new Map<string, { readonly stamp: string; readonly certificate: Certificate }>();
 
   /** `directory`: the URL of the authority's directory. Each has a folder: their accounts and certificates have nothing in common. */
@@ -100,7 +103,7 @@ export class AcmeFolder {
       const read = JSON.parse(readFileSync(join(this.path, "attempts.json"), "utf8")) as Partial<AttemptsMade>;
       return { lastAt: { ...read.lastAt }, notBeforeAt: Number(read.notBeforeAt) || 0 };
     } catch {
-      return { lastAt: {}, notBeforeAt: 0 }; // there is none yet, or somebody has written something else
+      return { lastAt: {}, notBeforeAt: 0 }; // there is none yet, or it is not valid
     }
   }
 
@@ -113,7 +116,7 @@ export class AcmeFolder {
     makeFolders(this.path);
     chmodSync(this.path, FOLDER_MODE); // it may have been copied here
     const draft = join(this.path, `${file}.draft`);
-    rmSync(draft, { force: true }); // one of a process that ended here could have another mode
+    rmSync(draft, { force: true }); // a draft that another process left could have another mode
     const written = openSync(draft, "wx", FILE_MODE);
     try {
       writeFileSync(written, text);
@@ -125,7 +128,10 @@ export class AcmeFolder {
   }
 }
 
-/** A new key on P-256, as PEM. TLS-ALPN-01 needs that the keys of all certificates are of one kind: see `makeTlsServer`. */
+/**
+ * A new key on P-256, as PEM. For TLS-ALPN-01, the keys of all certificates have to be of one kind: see
+ * `makeTlsServer`.
+ */
 export function makeKey(): string {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return privateKey.export({ type: "pkcs8", format: "pem" }) as string;

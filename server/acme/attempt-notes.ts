@@ -1,7 +1,7 @@
 import type { AcmeFolder } from "./acme-folder.ts";
 import { MOST_FOR_OTHERS_MS } from "./attempts.ts";
 
-/** The attempts of which the authority knows, on the disk: they count also if the server is started again and again. */
+/** The attempts that the authority knows of, on the disk, so that they still count after a restart. */
 export class AttemptNotes {
   readonly #folder: Pick<AcmeFolder, "attempts" | "noteAttempts">;
   readonly #lastAt: Map<string, number>;
@@ -16,23 +16,26 @@ export class AttemptNotes {
     this.#notBeforeAt = Math.min(notBeforeAt, now + MOST_FOR_OTHERS_MS);
   }
 
-  /** Until then the authority wants to be asked for nothing. Epoch milliseconds. */
+  /** The authority wants no requests until then. Epoch milliseconds. */
   get notBeforeAt(): number {
     return this.#notBeforeAt;
   }
 
-  /** When the name was last tried in vain, or is being tried. Epoch milliseconds. */
+  /** When the last attempt for the name failed, or when the current one began. Epoch milliseconds. */
   lastAt(name: string): number | null {
     return this.#lastAt.get(name) ?? null;
   }
 
-  /** Before an attempt: what cannot be written down could be ordered again and again. Throws what the disk throws. */
+  /**
+   * Called before an attempt: without the note, a server that restarts could order again and again. Throws what the
+   * disk throws.
+   */
   begin(name: string, at: number): void {
     this.#lastAt.set(name, at);
     this.#write();
   }
 
-  /** The attempt does not count, because it has succeeded, or nobody was asked. */
+  /** The attempt does not count, because it succeeded or the authority was not asked. */
   forget(name: string): void {
     this.#lastAt.delete(name);
     this.#tryToWrite();
@@ -47,7 +50,7 @@ export class AttemptNotes {
     try {
       this.#write();
     } catch {
-      // This process remembers it, and the next attempt is not made if it cannot be written down.
+      // This process remembers it. The next attempt is not made if it cannot be written down.
     }
   }
 

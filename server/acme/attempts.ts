@@ -7,23 +7,23 @@ export const FIRST_PAUSE_MS = {
    * if both challenges do.
    */
   name: 15 * MINUTE_MS,
-  /** It is out of reach, as at the start of a machine whose network is not up yet. */
+  /** The pause if the authority is out of reach, for example while the machine's network is not up yet. */
   authority: MINUTE_MS,
 } as const;
 const LAST_PAUSE_MS = 6 * 60 * MINUTE_MS;
 
-/** No limit is known that holds for longer, and an authority that says so is wrong. Milliseconds. */
+/** The longest pause that an authority can ask for: no known limit lasts longer. Milliseconds. */
 const MOST_TOLD_MS = 7 * 24 * 60 * MINUTE_MS;
 
-/** As long at least after the last attempt, also if the server was started anew since then: it may start again and again. */
+/** The shortest pause after the last attempt, also across restarts, because a server may restart again and again. */
 export const LEAST_PAUSE_MS = 24 * MINUTE_MS;
 
-/** A limit that an authority has told of holds perhaps for one name alone, so the others wait no longer than this. */
+/** A limit may hold for one name only, so the other names wait no longer than this. */
 export const MOST_FOR_OTHERS_MS = 60 * MINUTE_MS;
 
 /**
- * How long to wait after so many attempts in a row that were in vain, and at least as long as the authority says
- * (`Retry-After`). `random`, 0 to 1: machines that have failed together do not come back together. Milliseconds.
+ * How long to wait after this many failed attempts in a row; at least as long as the authority says (`Retry-After`).
+ * `random`, 0 to 1, spreads machines that failed together. Milliseconds.
  */
 export function pauseAfter(
   attempts: number,
@@ -35,8 +35,11 @@ export function pauseAfter(
   return Math.max(pause, Math.min(retryAfterMs ?? 0, MOST_TOLD_MS)) * (1 + random / 4);
 }
 
-/** When a name may be tried that was last tried at `lastAt`, at a start or when the owner asks for it. Epoch milliseconds. */
+/**
+ * When a name that was last tried at `lastAt` may be tried again, at a start or when the owner asks for it. Epoch
+ * milliseconds.
+ */
 export function mayStartAt(lastAt: number | null, now: number): number {
-  // A time that is yet to come was written while the clock was wrong.
+  // A time in the future was written while the clock was wrong.
   return lastAt === null || lastAt > now ? now : Math.max(now, lastAt + LEAST_PAUSE_MS);
 }

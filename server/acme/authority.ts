@@ -10,7 +10,7 @@ export type Challenge =
   /** In a handshake with the protocol `acme-tls/1` for this name. `chain` and `key`: a certificate for that alone, as PEM. */
   | { readonly type: "tls-alpn-01"; readonly name: string; readonly chain: string; readonly key: string };
 
-/** The part of the server that answers challenges. */
+/** Makes the server answer challenges. */
 export interface Challenged {
   /** Resolves when every process that accepts connections answers it. */
   answer(challenge: Challenge): Promise<void>;
@@ -33,18 +33,18 @@ export type OrderOutcome =
       readonly kind: "refused";
       /** Ends without a full stop. */
       readonly because: string;
-      /** When it makes sense to ask again, if the authority has said so. Milliseconds. */
+      /** How long to wait before the next request, if the authority has said so. Milliseconds. */
       readonly retryAfterMs: number | null;
-      /** `name`: a certificate for another name may be had. `all`: the authority is out of reach, or wants to be left alone. */
+      /** `name`: an order for another name may succeed. `all`: the authority is out of reach, or wants no requests. */
       readonly concerns: "name" | "all";
     };
 
 /** An authority that gives certificates by ACME. RFC 8555. */
 export interface Authority {
-  /** Orders a certificate, and takes it when it is there. Never rejects, and takes minutes at most. */
+  /** Orders a certificate, and fetches it when it is ready. Never rejects, and takes minutes at most. */
   order(wish: CertificateWish, challenged: Challenged): Promise<OrderOutcome>;
   /** `null` if the authority does not say, or cannot be reached. `id`: a `certificateId`. RFC 9773 §4. */
   renewalInfo(id: string): Promise<RenewalInfo | null>;
-  /** Gives up what is under way. */
+  /** Stops the orders that are under way. */
   stop(): void;
 }

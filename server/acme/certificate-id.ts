@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 
-/** What stands in DER behind one tag: where its content begins and ends. */
+/** Where the content of one DER element begins and ends. */
 interface Element {
   readonly tag: number;
   readonly start: number;
@@ -25,7 +25,7 @@ export function certificateId(chain: string): string | null {
   const [certificate] = elementsIn(raw, 0, raw.length);
   const [toBeSigned] = inside(raw, certificate);
   const fields = inside(raw, toBeSigned);
-  const serial = fields.find(({ tag }) => tag === INTEGER); // before it only the version, which is behind a tag of its own
+  const serial = fields.find(({ tag }) => tag === INTEGER); // only the version comes before it, with its own tag
   const keyIdentifier = keyIdentifierIn(
     raw,
     fields.find(({ tag }) => tag === EXTENSIONS),
@@ -53,7 +53,7 @@ function inside(raw: Buffer, element: Element | undefined): Element[] {
   return element === undefined ? [] : elementsIn(raw, element.start, element.end);
 }
 
-/** Lengths of X.690 §8.1.3. Nothing is read behind the end, whatever a length says. */
+/** Lengths of X.690 §8.1.3. Nothing after the end is read, whatever a length says. */
 function elementsIn(raw: Buffer, from: number, end: number): Element[] {
   const elements: Element[] = [];
   for (let at = from; at + 2 <= end; ) {

@@ -17,11 +17,11 @@ export interface KeeperParts {
   readonly challenged: Challenged;
   /** The challenges that this server can answer, in the order in which they are tried. */
   readonly types: readonly ChallengeType[];
-  /** The names that need a certificate by the settings in use. */
+  /** The names that need a certificate, by the current settings. */
   readonly names: () => readonly string[];
   /** The certificates that the workers have. */
   readonly inUse: () => readonly Certificate[];
-  /** Takes what has been kept into use, by a reload of all settings. Resolves to whether it is. */
+  /** Puts the stored certificates into use, by a reload of all settings. Resolves to whether that worked. */
   readonly reload: () => Promise<boolean>;
   /** A line for the owner. */
   readonly say: (line: string) => void;
@@ -32,18 +32,20 @@ export interface KeeperParts {
 
 /** Orders that are under way at a time. */
 const ORDERS_AT_A_TIME = 8;
-/** The longest rest between two looks at the names: the clock may be set, and a machine may sleep. Milliseconds. */
+/**
+ * The longest pause between two checks of the names: somebody may set the clock, and a machine may sleep. Milliseconds.
+ */
 const LOOK_EVERY_MS = 6 * 3_600_000;
-/** When certificates that could not be taken into use are tried again. Milliseconds. */
+/** The pause before certificates that could not be put into use are tried again. Milliseconds. */
 const RELOAD_AGAIN_MS = 3_600_000;
 const LEAST_REST_MS = 1_000;
 
-/** What is known of one name in this process. Epoch milliseconds. */
+/** What this process knows about one name. Epoch milliseconds. */
 interface Known {
-  /** Attempts in a row after which a certificate was needed all the same. */
+  /** Failed attempts in a row. */
   attempts: number;
   notBeforeAt: number;
-  /** The owner knows why there is none, and when the next attempt is. */
+  /** Whether the owner was told why there is none, and when the next attempt is. */
   isTold: boolean;
   /** Which certificate the window is for. */
   id: string | null;
@@ -62,14 +64,14 @@ type Refusal = Extract<OrderOutcome, { kind: "refused" }>;
 const TOO_SOON = { because: "the last attempt was a short time ago" };
 
 /**
- * Sees to it that each name has a certificate: orders what is missing, renews in time, and leaves the old one in place as
- * long as there is no better one. One process of a machine has one.
+ * Keeps a certificate for each name: orders missing ones, renews in time, and leaves the old one in place until there
+ * is a better one. One process of a machine runs it.
  */
 export class CertificateKeeper {
   readonly #parts: KeeperParts;
   readonly #known = new Map<string, Known>();
   readonly #notes: AttemptNotes;
-  /** As this process has decided, because the authority cannot be used. Epoch milliseconds. */
+  /** The end of a pause that this process chose because the authority cannot be used. Epoch milliseconds. */
   #pausedUntilAt = 0;
   #failuresOfAll = 0;
   #isReloadDue = false;
@@ -81,7 +83,7 @@ export class CertificateKeeper {
     this.#notes = new AttemptNotes(parts.folder, parts.clock.now());
   }
 
-  /** Begins, and goes on until it is stopped. */
+  /** Starts, and works until it is stopped. */
   start(): void {
     void this.#run().catch((cause: unknown) => {
       this.#parts.say(`a bug in Tidemark stops all renewals of certificates until the next start: ${String(cause)}`);
@@ -99,7 +101,7 @@ export class CertificateKeeper {
     this.#woken.resolve();
   }
 
-  /** The owner wants it to be tried again, and the authority to be asked for its windows. */
+  /** The owner wants another attempt, and new renewal windows from the authority. */
   tryAgain(): void {
     const now = this.#parts.clock.now();
     this.#pausedUntilAt = 0;
@@ -125,7 +127,7 @@ export class CertificateKeeper {
     }
   }
 
-  /** Does what is due. Resolves to when something is due again: epoch milliseconds. Never rejects. */
+  /** Does what is due. Resolves to the time of the next task: epoch milliseconds. Never rejects. */
   async #round(): Promise<number> {
     const { names, clock } = this.#parts;
     const due: Need[] = [];
@@ -152,7 +154,7 @@ export class CertificateKeeper {
     return Math.min(nextAt, ...retries);
   }
 
-  /** What a name needs now, or when to look at it again. */
+  /** What a name needs now, or when to check it again. */
   async #look(name: string): Promise<Need | number> {
     const known = this.#state(name);
     const { folder, inUse } = this.#parts;
@@ -184,7 +186,7 @@ export class CertificateKeeper {
     return verdict.kind === "renew" ? 0 : verdict.untilAt;
   }
 
-  /** Resolves to why it was in vain, or `null`. */
+  /** Resolves to why it failed, or `null`. */
   async #renew(need: Need): Promise<Refusal | null> {
     const { clock, say } = this.#parts;
     const { name } = need;
@@ -197,14 +199,14 @@ export class CertificateKeeper {
     const outcome = await this.#order(need, key);
     const refusal = outcome.kind === "refused" ? outcome : this.#keep(name, key, outcome.chain);
     if (refusal !== null && this.#isStopped) {
-      this.#notes.forget(name); // it was given up, not refused
+      this.#notes.forget(name); // this server stopped it; the authority did not refuse it
       return null;
     }
     if (refusal !== null) return this.#refused(need, refusal);
     this.#notes.forget(name);
     this.#failuresOfAll = 0;
     this.#isReloadDue = true;
-    // One that is to be renewed as soon as it is there, as by a wrong clock, counts as an attempt in vain.
+    // A new certificate that is already due for renewal, as with a wrong clock, counts as a failed attempt.
     this.#count(name, null);
     this.#state(name).isTold = true;
     say(issuedText(name, this.#parts.folder.certificateOf(name)!));
@@ -222,7 +224,7 @@ export class CertificateKeeper {
     }
   }
 
-  /** One challenge after the other, as long as the authority itself has nothing against it. */
+  /** Tries one challenge after the other, until the authority itself refuses the name. */
   async #order({ name, old }: Need, key: string): Promise<OrderOutcome> {
     const { authority, challenged, types } = this.#parts;
     const replaces = old && certificateId(old.chain);
@@ -238,7 +240,7 @@ export class CertificateKeeper {
   #refused(need: Need, refusal: Refusal): Refusal {
     const { concerns, retryAfterMs } = refusal;
     if (concerns === "name" || retryAfterMs !== null) this.#count(need.name, retryAfterMs);
-    else this.#notes.forget(need.name); // nobody was asked, so nobody has counted it
+    else this.#notes.forget(need.name); // the authority was not asked, so it has not counted the attempt
     if (concerns === "name") this.#failuresOfAll = 0;
     else this.#pause(retryAfterMs);
     this.#tell(need, refusal);

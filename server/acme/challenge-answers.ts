@@ -11,12 +11,15 @@ export const ACME_TLS = "acme-tls/1";
 
 const PREFIX = "/.well-known/acme-challenge/";
 
-/** What a worker answers to an authority, while an order is under way. */
+/** The answers of a worker to an authority while an order is under way. */
 export class ChallengeAnswers {
   #keyAuthorizations: ReadonlyMap<string, string> = new Map();
   #contexts: ReadonlyMap<string, SecureContext> = new Map();
 
-  /** Resolves when what is pending now is known. It hears of the rest for as long as the supervisor lives. Never rejects. */
+  /**
+   * Resolves when the pending challenges are known. Later ones arrive for as long as the supervisor lives. Never
+   * rejects.
+   */
   static async hear(line: ProcessLine): Promise<ChallengeAnswers> {
     const answers = new ChallengeAnswers();
     const first = Promise.withResolvers<void>();
@@ -25,7 +28,7 @@ export class ChallengeAnswers {
     return answers;
   }
 
-  /** From here on these are answered, and no others. */
+  /** From now on, only these are answered. */
   take(challenges: readonly Challenge[]): void {
     const keyAuthorizations = new Map<string, string>();
     const contexts = new Map<string, SecureContext>();
@@ -38,8 +41,8 @@ export class ChallengeAnswers {
   }
 
   /**
-   * The answer to a request of an authority; `null` if it is for the site, as all are whose token is not pending. `url`:
-   * absolute. The authority asks by http, and goes where it is sent. RFC 8555 §8.3.
+   * The answer to a request of an authority; `null` if the token is not pending, so that the request is for the site.
+   * `url`: absolute. The authority asks by http, and goes where it is sent. RFC 8555 §8.3.
    */
   answer(method: string, url: string): Answer | null {
     if (this.#keyAuthorizations.size === 0 || (method !== "GET" && method !== "HEAD")) return null;
@@ -52,8 +55,8 @@ export class ChallengeAnswers {
   }
 
   /**
-   * The context with which a handshake of an authority for this name ends well; `null` if none is expected. `name`: as Node
-   * tells it, which is `false` for a client that has sent none.
+   * The context that completes an authority's handshake for this name; `null` if no such handshake is expected. `name`:
+   * as Node tells it, which is `false` for a client that has sent none.
    */
   contextFor(name: string | false): SecureContext | null {
     return (name && this.#contexts.get(name.toLowerCase())) || null;

@@ -3,10 +3,10 @@ import { within } from "../../worker/within.ts";
 import type { ServedWorker, WorkerService } from "../supervisor/process-line.ts";
 import type { Challenge, Challenged } from "./authority.ts";
 
-/** The question by which a worker waits for the challenges to answer: all of them, each time that they change. */
+/** The request with which a worker waits for the challenges to answer. Each reply has all of them. */
 export const ASKS_FOR_CHALLENGES = "acme-challenges";
 
-/** A worker that hangs must not keep others from answering. Milliseconds. */
+/** How long to wait for a worker, so that one that hangs does not delay the others. Milliseconds. */
 const HEARD_WITHIN_MS = 5_000;
 
 /** Tells the workers of a machine which challenges to answer. A worker has heard them when it asks for the next ones. */
@@ -46,7 +46,7 @@ export class ChallengeOffice implements WorkerService, Challenged {
 
 class ListeningWorker {
   readonly #pending: () => readonly Challenge[];
-  /** Whether something has changed since it was told. It begins by asking for what is there. */
+  /** Whether something has changed since its last reply. Its first request gets all there is. */
   #isOutdated = true;
   #asked: PromiseWithResolvers<readonly Challenge[]> | null = null;
   #heard: PromiseWithResolvers<void> = Promise.withResolvers();
@@ -55,23 +55,23 @@ class ListeningWorker {
     this.#pending = pending;
   }
 
-  /** Resolves to all challenges, once they are others than before. */
+  /** Resolves to all challenges, once they differ from those before. */
   ask(): Promise<readonly Challenge[]> {
-    if (!this.#isOutdated) this.leave(); // it has taken in what it was told
+    if (!this.#isOutdated) this.leave(); // it has processed the last reply
     this.#asked = Promise.withResolvers();
     const { promise } = this.#asked;
     if (this.#isOutdated) this.#give();
     return promise;
   }
 
-  /** Resolves when it has taken in what there is now. */
+  /** Resolves when it has processed the current challenges. */
   tell(): Promise<void> {
     this.#isOutdated = true;
     if (this.#asked !== null) this.#give();
     return this.#heard.promise;
   }
 
-  /** Nobody waits for it any longer. */
+  /** Nobody waits for it any more. */
   leave(): void {
     this.#heard.resolve();
     this.#heard = Promise.withResolvers();

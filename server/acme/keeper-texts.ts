@@ -12,7 +12,7 @@ export interface Failure {
 
 const DAY_MS = 86_400_000;
 
-/** What the owner is told of a certificate that could not be had. `now`: epoch milliseconds. */
+/** The text for the owner about a certificate that could not be obtained. `now`: epoch milliseconds. */
 export function failureText({ name, old, because, againAt }: Failure, now: number): string {
   const again = `The next attempt is at ${iso(againAt)}.`;
   if (old === null) {

@@ -6,14 +6,14 @@ import type { AcmeOptions, PreparedAcme } from "./prepared-acme.ts";
 
 export interface KeptParts {
   readonly options: AcmeOptions;
-  /** As the settings in use have it. */
+  /** By the current settings. */
   readonly prepared: () => PreparedAcme;
   readonly challenged: Challenged;
   readonly reload: () => Promise<boolean>;
   readonly say: (line: string) => void;
 }
 
-/** The certificates of a server that is in charge of its folder: not before its start, and not after it has handed over. */
+/** The certificates of a server that owns its folder: from its start until it hands over. */
 export class KeptCertificates {
   readonly #parts: KeptParts;
   #keeper: CertificateKeeper | null = null;
@@ -37,7 +37,7 @@ export class KeptCertificates {
     this.#keeper = null;
   }
 
-  /** The settings are other ones. */
+  /** The settings have changed. */
   look(): void {
     this.#keeper?.look();
   }

@@ -1,13 +1,16 @@
 import { isIP } from "node:net";
 
-/** The hosts of a server by what an authority on the internet can do for them. */
+/** The hosts of a server: those for which an authority on the internet can give a certificate, and the others. */
 export interface NamesToCertify {
   readonly names: readonly string[];
-  /** Hosts that no such authority has a certificate for. */
+  /** Hosts for which no such authority gives a certificate. */
   readonly others: readonly string[];
 }
 
-/** Names that only one network knows. RFC 2606 §2, RFC 6762 §3, RFC 6761 §6.3, RFC 7686, RFC 8375, and what ICANN keeps free. */
+/**
+ * Names that exist only in local networks. RFC 2606 §2, RFC 6762 §3, RFC 6761 §6.3, RFC 7686, RFC 8375, and what ICANN
+ * keeps free.
+ */
 const NOT_PUBLIC = /(?:^|\.)(?:localhost|local|internal|home\.arpa|onion|lan|invalid)$/;
 const NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
 

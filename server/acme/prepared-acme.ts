@@ -15,7 +15,7 @@ export interface AcmeOptions {
   readonly directory: string;
 }
 
-/** What is known of certificates by ACME before a port is opened. */
+/** The state of the certificates by ACME before a port is opened. */
 export interface PreparedAcme {
   /** At least one. */
   readonly names: readonly string[];
@@ -38,7 +38,7 @@ interface Surroundings {
 
 const HTTP_PORT = 80;
 
-/** Throws a `ServerError` if no certificate could be had. Makes nothing. */
+/** Throws a `ServerError` if no certificate can be obtained with these settings. Writes nothing. */
 export function prepareAcme({ directory }: AcmeOptions, around: Surroundings): PreparedAcme {
   const { cache, listen, sites, isOneOfSeveral } = around;
   const named = [...sites.values()].filter(({ isLocal }) => !isLocal).map(({ site }) => site.hosts);
@@ -66,8 +66,8 @@ export function prepareAcme({ directory }: AcmeOptions, around: Surroundings): P
 }
 
 /**
- * The challenges that a server can answer. The authority asks at port 80 and at port 443, which may be those of something in
- * front that passes connections on, so each is tried where there is a listener that speaks its protocol. RFC 8555 §8.3,
+ * The challenges that a server can answer. The authority asks at port 80 and at port 443, which may belong to a proxy
+ * in front that passes connections on, so each challenge is tried where a listener speaks its protocol. RFC 8555 §8.3,
  * RFC 8737 §3.
  */
 export function challengeTypes(listen: readonly ListenAddress[]): readonly ChallengeType[] {

@@ -1,6 +1,6 @@
 import type { RenewalWindow } from "./renewal.ts";
 
-/** What an authority says of the renewal of a certificate, and when it is asked again. RFC 9773 §4.2, §4.3. */
+/** An authority's answer about the renewal of a certificate, and when to ask again. RFC 9773 §4.2, §4.3. */
 export interface RenewalInfo {
   readonly window: RenewalWindow;
   /** Milliseconds from the answer. */
@@ -8,9 +8,9 @@ export interface RenewalInfo {
 }
 
 const HOUR_MS = 3_600_000;
-/** If the authority does not say. */
+/** The default if the authority does not say. */
 export const ASK_AGAIN_MS = 6 * HOUR_MS;
-/** RFC 9773 §4.3.2 wants limits: an authority could otherwise be asked all the time, or never again. */
+/** RFC 9773 §4.3.2 asks for limits, so that the authority is asked neither all the time nor never again. */
 const LEAST_MS = 60_000;
 const MOST_MS = 24 * HOUR_MS;
 
@@ -28,11 +28,11 @@ function suggestedWindow(body: string): { readonly start?: unknown; readonly end
   try {
     return (JSON.parse(body) as { readonly suggestedWindow?: object } | null)?.suggestedWindow ?? {};
   } catch {
-    return {}; // malformed input is a value: there is no window
+    return {}; // malformed JSON counts as no window
   }
 }
 
-/** Not a number for what is no date of RFC 3339. */
+/** NaN for a text that is not a date of RFC 3339. */
 function epochMs(text: unknown): number {
   return typeof text === "string" && /^\d{4}-\d\d-\d\d[Tt]/.test(text) ? Date.parse(text) : Number.NaN;
 }

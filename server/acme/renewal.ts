@@ -18,7 +18,10 @@ export type RenewalVerdict =
 
 /** A certificate is renewed when this share of its lifetime is left, unless the authority names a window. */
 const THIRD = 1 / 3;
-/** An authority that is wrong must not let it expire: with less than this left, a window is not waited for. */
+/**
+ * With less than this share left, the server renews without waiting for a window, so that a mistake of the authority
+ * does not let the certificate expire.
+ */
 const LEAST_LEFT = 1 / 10;
 
 /**
@@ -37,12 +40,15 @@ export function judgeRenewal(
   return now >= untilAt ? { kind: "renew", because } : { kind: "wait", untilAt };
 }
 
-/** Whether so little is left that the owner has to know if it could not be renewed. */
+/** Whether so little time is left that the owner has to know of a failed renewal. */
 export function isInLastThird(validity: Validity, now: number): boolean {
   return now >= leftAt(validity, THIRD);
 }
 
-/** Where in its window a certificate is renewed: always the same for one, and anywhere for several. 0 to 1. `id`: its own text. */
+/**
+ * Where in its window a certificate is renewed, 0 to 1: always the same for one certificate, spread over several. `id`:
+ * the certificate's text.
+ */
 export function shareOf(id: string): number {
   return createHash("sha256").update(id).digest().readUInt32BE() / 2 ** 32;
 }

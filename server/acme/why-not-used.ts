@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 
-/** Why what an authority has issued cannot take the place of the old certificate; `null` if it can. `chain` and `key`: PEM. */
+/** Why the issued certificate cannot replace the old one; `null` if it can. `chain` and `key`: PEM. */
 export function whyNotUsed(chain: string, key: string, name: string): string | null {
   let certificate: X509Certificate;
   try {

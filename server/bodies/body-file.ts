@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const READ_BYTES = 64 * 1024;
 
-/** Bytes in a file that has no name, so that nobody else reads it and it is gone when the process is. */
+/** Bytes in a file without a name, so that nobody else can read it and it disappears with the process. */
 export class BodyFile {
   readonly #handle: FileHandle;
   #writtenBytes = 0;
@@ -27,7 +27,7 @@ export class BodyFile {
     return new BodyFile(handle);
   }
 
-  /** Writes behind what is there; what a failed write has left is overwritten by the next. */
+  /** Appends. The next write overwrites what a failed one left. */
   async write(bytes: Uint8Array): Promise<void> {
     for (let at = 0; at < bytes.byteLength; ) {
       const position = this.#writtenBytes + at;
@@ -46,7 +46,7 @@ export class BodyFile {
     return buffer.subarray(0, bytesRead);
   }
 
-  /** From now on, later writes overwrite what the file has. */
+  /** Later writes overwrite the file from its start. */
   empty(): void {
     this.#writtenBytes = 0;
     this.#readBytes = 0;

@@ -14,7 +14,7 @@ export class GrowingBytes {
     return this.#length;
   }
 
-  /** The memory that it takes once this many bytes more are in it. */
+  /** The memory that it takes with this many more bytes. */
   capacityWith(bytes: number): number {
     const needed = this.#length + bytes;
     if (needed <= this.capacity) return this.capacity;
@@ -32,7 +32,7 @@ export class GrowingBytes {
     this.#length += piece.byteLength;
   }
 
-  /** All bytes, in memory that the next piece may change. */
+  /** All bytes. The next piece may change this memory. */
   get bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }

@@ -11,7 +11,7 @@ import { Room } from "./room.ts";
 export interface RoomForBodies {
   readonly memoryBytes: number;
   readonly fileBytes: number;
-  /** For files; `null` for none. */
+  /** The room for files; `null` for none. */
   readonly folder: string | null;
 }
 
@@ -25,8 +25,8 @@ interface Places {
 const MOST_IN_MEMORY = 64 * 1024;
 
 /**
- * Takes bodies of requests in before their origin is asked, so that a slow client holds none of the origin's workers: in
- * memory first, then in files. A body for which there is no room is passed on as it comes.
+ * Reads bodies of requests before the origin is asked, so that a slow client occupies none of the origin's workers.
+ * Bytes go to memory first, then to files. A body without room is passed on as it comes.
  */
 export class HeldBodies {
   readonly #places: Places;
@@ -35,7 +35,7 @@ export class HeldBodies {
     this.#places = { folder, memory: new Room(memoryBytes), files: new Room(folder === null ? 0 : fileBytes) };
   }
 
-  /** What is taken of the memory and of the disk: bytes. */
+  /** The memory and the disk in use: bytes. */
   get taken(): { readonly memoryBytes: number; readonly fileBytes: number } {
     const { memory, files } = this.#places;
     return { memoryBytes: memory.takenBytes, fileBytes: files.takenBytes };
@@ -66,7 +66,7 @@ class HeldBody implements NodeBody {
   readonly #bytes = new GrowingBytes();
   #file: BodyFile | null = null;
   #fileBytes = 0;
-  /** Beside `#bytes`, whatever had no room. */
+  /** The piece that had no room in `#bytes`. */
   #last: Uint8Array | null = null;
   #rest: BodyReader | null = null;
   #lengthBytes: number | null;
@@ -92,7 +92,7 @@ class HeldBody implements NodeBody {
     return this;
   }
 
-  /** Resolves when the body is here, or as much of it as may be. Rejects if it is cut off. */
+  /** Resolves when the body is here, or as much of it as there is room for. Rejects if it is cut off. */
   async fill(maxBytes: number): Promise<this> {
     const reader = this.#source.read();
     let bytes = 0;
@@ -144,7 +144,7 @@ class HeldBody implements NodeBody {
       await this.#file.write(piece);
       return true;
     } catch {
-      return false; // The disk is full, say: what is here is passed on, and the rest as it comes.
+      return false; // The disk may be full: the bytes so far are passed on, and the rest as it comes.
     }
   }
 

@@ -1,8 +1,8 @@
 import { joined } from "../../worker/rules/storing/joined.ts";
 
 /**
- * A piece of a body that is to be kept. It keeps the buffer that it came in, which was made for what one read of a
- * connection brought; if most of that is not its own, it is copied.
+ * Prepares a piece of a body to be kept. A piece shares the buffer of one read of the connection, and is copied if most
+ * of that buffer holds other bytes.
  */
 export function keptPiece(piece: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = piece;

@@ -30,7 +30,7 @@ export const nodeBodies: Bodies = {
   takeWhole: (body, lengthBytes) => nodeBody(body).takeWhole?.(lengthBytes),
 };
 
-/** The same, and what takes in bodies of requests, and reads answers ahead. */
+/** The same, with the room for bodies of requests and for answers that are read ahead. */
 export function nodeBodiesHeldIn(room: RoomForBodies): Bodies {
   const bodies = new HeldBodies(room);
   return {

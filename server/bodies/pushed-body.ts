@@ -15,11 +15,11 @@ export interface BodySource {
   cancel(cause: unknown): void;
 }
 
-/** The source stops at this many waiting bytes, or pieces: a piece takes a few hundred bytes beside its own. */
+/** The source stops at this many waiting bytes, or pieces: each piece takes a few hundred bytes more than its own. */
 const MAX_WAITING_BYTES = 64 * 1024;
 const MAX_WAITING_PIECES = 1024;
 
-/** From this many on, small pieces that wait are given together, because each costs its reader more than the copy. */
+/** From this many on, small waiting pieces are joined, because each piece costs its reader more than the copy. */
 const MANY_PIECES = 16;
 const SMALL_PIECE_BYTES = 4 * 1024;
 
@@ -35,7 +35,7 @@ export class PushedBody implements NodeBody {
   #end: { readonly cause: unknown; readonly isFailure: boolean } | undefined;
   #reader: PromiseWithResolvers<Uint8Array | null> | undefined;
   #spool: Spool | null = null;
-  /** Whether pieces go to the spool, because others are there. */
+  /** Whether pieces go to the spool because earlier ones wait there. */
   #isSpooling = false;
 
   constructor(lengthBytes: number | null, source: BodySource) {
@@ -52,7 +52,10 @@ export class PushedBody implements NodeBody {
     return this.#brokeOff;
   }
 
-  /** From now on, bytes that the reader does not take yet go there. The source pauses only if that has no room. */
+  /**
+   * From now on, bytes that the reader does not take yet go to the spool. The source pauses only if the spool has no
+   * room.
+   */
   spoolIn(place: Omit<SpoolPlace, "onFull" | "onRoom">): void {
     this.#spool ??= new Spool({ ...place, onFull: () => this.#pause(), onRoom: () => this.#resume() });
   }

@@ -1,4 +1,4 @@
-/** Bytes that several take parts of, and give back. */
+/** A number of bytes that several users share: each takes a part, and gives it back. */
 export class Room {
   readonly #bytes: number;
   #takenBytes = 0;

@@ -2,7 +2,7 @@ import { joined } from "../../worker/rules/storing/joined.ts";
 import { BodyFile } from "./body-file.ts";
 import type { Room } from "./room.ts";
 
-/** The source stops while so much waits to be written: the disk is slower than it. */
+/** The source stops while this much waits to be written, because the disk is slower. */
 const MOST_UNWRITTEN = 256 * 1024;
 
 export interface SpoolPlace {
@@ -10,7 +10,7 @@ export interface SpoolPlace {
   readonly files: Room;
   /** The most that is in the file at a time. */
   readonly maxBytes: number;
-  /** There is no room for more, and then there is again. */
+  /** Called when there is no room for more, and when there is room again. */
   readonly onFull: () => void;
   readonly onRoom: () => void;
 }
@@ -21,7 +21,7 @@ export class Spool {
   #unwritten: Uint8Array[] = [];
   #unwrittenBytes = 0;
   #file: BodyFile | null = null;
-  /** In the file, or on their way there. */
+  /** The bytes in the file, or on their way there. */
   #inFileBytes = 0;
   #writing: Promise<void> | null = null;
   #isFull = false;
@@ -35,7 +35,7 @@ export class Spool {
     return this.#unwrittenBytes === 0 && this.#inFileBytes === 0;
   }
 
-  /** Takes a piece, also without room for it. */
+  /** Takes a piece, even if there is no room for it. */
   push(piece: Uint8Array): void {
     this.#unwritten.push(piece);
     this.#unwrittenBytes += piece.byteLength;
@@ -69,7 +69,10 @@ export class Spool {
     await this.#file?.close().catch(() => undefined);
   }
 
-  /** Writes what waits, as long as there is room. Never rejects: what cannot be written stays in memory, and the source stops. */
+  /**
+   * Writes the waiting bytes while there is room. Never rejects: bytes that cannot be written stay in memory, and the
+   * source stops.
+   */
   async #write(): Promise<void> {
     await null; // Pieces that come in the same turn are written together.
     const { files, maxBytes, folder } = this.#place;

@@ -1,8 +1,8 @@
-/** What a worker says of a fetch to another that waits for it. */
+/** A worker's message about a fetch to another worker that waits for it. */
 export type FetchNews =
   /** The disk has the answer. */
   | "stored"
-  /** Its answer is, or will be, of no use to another worker. */
+  /** Another worker cannot use its answer. */
   | "useless"
   | "not-shareable"
   | "failed"
@@ -26,7 +26,7 @@ export function writeNews(lock: string, news: FetchNews): string {
   return `${LETTERS[news]}${lock}\n`;
 }
 
-/** `news`: `undefined` for a word of a later version. */
+/** `news`: `undefined` for a message of a later version. */
 export function readNews(line: string): { readonly lock: string; readonly news: FetchNews | undefined } {
   return { lock: line.slice(1), news: NEWS.get(line[0]!) };
 }

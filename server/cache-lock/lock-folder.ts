@@ -19,8 +19,8 @@ const LOCK = /^[0-9a-f]{32}$/;
 const SOCKET = ".socket";
 
 /**
- * Where the workers of a machine that share a cache folder keep their locks, the best place first. A place in memory
- * costs half of one on a disk. Containers may share the memory, and have folders of the same path that are not the same.
+ * Where the workers of a machine that share a cache folder keep their locks, the best place first. A lock in memory
+ * costs half as much as one on a disk. Containers may share the memory while their folders of the same path differ.
  */
 export function placesForLocks(cacheFolder: string): readonly string[] {
   const inFolder = join(cacheFolder, "being-fetched");
@@ -28,7 +28,7 @@ export function placesForLocks(cacheFolder: string): readonly string[] {
   return inMemory === null ? [inFolder] : [inMemory, inFolder];
 }
 
-/** `null` if the folder is gone or its disk fails, which must not keep a worker from starting. */
+/** `null` if the folder is gone or its disk fails: the worker starts all the same. */
 function placeInMemory(cacheFolder: string): string | null {
   const user = process.getuid?.() ?? 0;
   try {
@@ -40,7 +40,7 @@ function placeInMemory(cacheFolder: string): string | null {
   }
 }
 
-/** The name of the lock for something: of one length, whatever that is called. */
+/** The name of a key's lock. It has the same length for every key. */
 export function lockNameOf(text: string): string {
   return hash("sha256", text, "hex").slice(0, 32);
 }
@@ -59,7 +59,7 @@ export class LockFolder {
     this.path = path;
   }
 
-  /** Makes the folder if it is missing. Throws if others could write there: what lies in it is believed. */
+  /** Makes the folder if it is missing. Throws if others could write there, because its content is trusted. */
   static open(path: string): LockFolder {
     unless("EEXIST", () => mkdirSync(path, 0o700));
     const { mode, uid } = lstatSync(path);
@@ -73,7 +73,7 @@ export class LockFolder {
     return `${this.path}/${owner}${SOCKET}`;
   }
 
-  /** Takes the lock, if it is free. Returns who has it now; `undefined` if that cannot be told. */
+  /** Takes the lock if it is free. Returns its owner; `undefined` if that cannot be known. */
   take(name: string, owner: string): string | undefined {
     for (let tries = 0; tries < 3; tries++) {
       if (this.#make(name, owner)) return owner;
@@ -83,12 +83,12 @@ export class LockFolder {
     return undefined;
   }
 
-  /** Gives one's own lock back. */
+  /** Releases this worker's own lock. */
   release(name: string): void {
     unless("ENOENT", () => unlinkSync(`${this.path}/${name}`));
   }
 
-  /** Makes a lock that is nobody's fetch, and gives it back. Throws if it cannot: the folder may be full. */
+  /** Takes a lock that belongs to no fetch, and releases it. Throws if it cannot: the folder may be full. */
   tryOut(owner: string): void {
     const name = lockNameOf(owner);
     this.take(name, owner);
@@ -112,7 +112,7 @@ export class LockFolder {
     return !this.isOf(name, dead);
   }
 
-  /** Removes what the dead have left. */
+  /** Removes the locks and sockets of dead workers. */
   async sweep(remover: string, isAlive: (owner: string) => Promise<boolean>): Promise<void> {
     const names = readdirSync(this.path);
     const known = new Map<string, Promise<boolean>>();
@@ -121,7 +121,7 @@ export class LockFolder {
       if (!known.has(owner)) known.set(owner, isAlive(owner));
       return !(await known.get(owner));
     };
-    // First the marks of removals: if the remover of one has died, the removal starts again.
+    // Marks of removals come first: if the process that made one has died, the removal starts again.
     for (const name of names.filter((each) => LOCK.test(each.slice(0, 32)) && each[32] === ".")) {
       if ((await isDead(name.slice(33))) && (await isDead(this.#ownerOf(name)))) this.release(name);
     }
@@ -134,7 +134,7 @@ export class LockFolder {
     }
   }
 
-  /** Removes the folder, if nobody has anything in it. Returns whether it is gone. */
+  /** Removes the folder if it is empty. Returns whether it is gone. */
   leave(): boolean {
     try {
       rmdirSync(this.path);

@@ -18,7 +18,10 @@ import { byLines, type FetchNews, writeNews } from "./fetch-news.ts";
 import { LockFolder, lockNameOf } from "./lock-folder.ts";
 import { type Heard, isListening, Neighbour } from "./neighbour.ts";
 
-/** Other workers cannot stream along: beyond these limits one that waits for a body has it sooner from the origin. */
+/**
+ * Other workers cannot read the body while it streams. Beyond these limits a waiting worker gets it sooner from the
+ * origin.
+ */
 const MAX_AWAITED_BYTES = 1024 * 1024;
 const MAX_BODY_MS = 1_000;
 /**
@@ -26,13 +29,13 @@ const MAX_BODY_MS = 1_000;
  * before it was stored, and comes for the lock shortly after. Then it looks again.
  */
 const LINGERS_MS = 50;
-/** How long others do not wait for a key after a fetch that was of no use to them. */
+/** How long others do not wait for a key after a fetch that they could not use. */
 const USELESS_MS = 5_000;
-/** A fetch that has taken longer is not waited for any more. */
+/** Nobody waits for a fetch that has taken longer. */
 const MAX_FETCH_MS = 10_000;
 /** How long a fetch may go on after an unsafe request has outdated it, or while its worker is silent. */
 const OUTDATED_MS = 60_000;
-/** While the folder fails, one call in this time tries whether it works again. */
+/** While the folder fails, one call per this time checks whether it works again. */
 const RETRY_MS = 5_000;
 /** The time in which another worker removes the lock of a dead one. */
 const REMOVAL_MS = 10;
@@ -62,18 +65,18 @@ interface OwnLock {
   readonly takenAt: number;
   /** Workers that wait for its fetch. */
   readonly waiting: Socket[];
-  /** When the head of an answer came whose body is on its way, and what it says. */
+  /** When the head of the answer came, and what it says, while the body is on its way. */
   head: { readonly at: number; readonly news: BeingStored } | null;
   /** Ends the wait for a body that takes too long. */
   patience: Wait | undefined;
-  /** The key of the entry, once it is stored. The lock is only kept for those who looked too early. */
+  /** The key of the entry once it is stored. The lock then stays only for workers that looked too early. */
   storedKey: string | null;
   hasEnded: boolean;
 }
 
 /**
- * The fetches of all workers of a machine: a fetch has a lock, which is taken at once and costs no other worker
- * anything. A worker that finds it taken asks its owner over a socket, and is told when the fetch has ended.
+ * Coordinates the fetches of all workers of a machine. Each fetch has a lock, which is taken at once and costs no other
+ * worker anything. A worker that finds it taken asks the owner over a socket, and hears when the fetch has ended.
  */
 export class MachineFetches {
   readonly #folder: LockFolder;
@@ -136,16 +139,16 @@ export class MachineFetches {
   }
 
   /**
-   * This worker finishes its answers, and ends. After an upgrade the room on the disk is the new server's, so that what it
-   * fetches may not get there: then the others share another fetch.
+   * This worker finishes its answers, and ends. After an upgrade the new server owns the room on the disk, so what this
+   * worker fetches may not be stored: then the others share another fetch.
    */
   retire(): void {
     this.#isRetired = true;
   }
 
   /**
-   * Ends it, after the last fetch. It waits for nobody: another worker may hang, and learns the same from the kernel. The last
-   * one removes the folder, with what workers that were killed have left there.
+   * Closes it after the last fetch, without waiting for other workers: one may hang, and learns the same from the
+   * kernel. The last worker removes the folder, with what killed workers left there.
    */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -169,7 +172,7 @@ export class MachineFetches {
     if (this.#isClosed || this.#useless.has(lock, now) || this.#silent.has(lock, now)) return undefined;
     const held = this.#held.get(lock);
     if (held) {
-      // A fetch that nobody here waits for any more keeps its lock; one that has ended gives it to the next.
+      // A fetch keeps its lock when nobody here waits for it any more, and passes it to the next fetch when it ends.
       if (held.storedKey === null) return undefined;
       held.hasEnded = true;
       return this.#turn(lock, isStored);
@@ -254,13 +257,13 @@ export class MachineFetches {
     void this.#sweeping.over.then(() => this.#sweep());
   }
 
-  /** The disk may be full, or have failed: then no worker has anything of another one's fetch. */
+  /** The disk may be full, or may have failed: then no worker can use another one's fetch. */
   #endStored(held: OwnLock, key: string): void {
     const otherwise = this.#isRetired ? "failed" : "useless";
     this.#end(held, held.isStored(key) ? "stored" : otherwise);
   }
 
-  /** Gives the lock back, and tells those who wait. */
+  /** Releases the lock, and tells the waiting workers. */
   #end(held: OwnLock, news: FetchNews): void {
     if (held.hasEnded) return;
     held.hasEnded = true;
@@ -328,7 +331,7 @@ export class MachineFetches {
   #onAsked(lock: string, socket: Socket): void {
     const held = this.#held.get(lock);
     if (!held) {
-      // It has ended in between, and nothing is stored; or the folder failed when it ended.
+      // The fetch has ended meanwhile and nothing is stored, or the folder failed at its end.
       if (this.#isLeftOver(lock)) this.#release(lock);
       return void socket.write(writeNews(lock, "failed"));
     }
@@ -346,7 +349,7 @@ export class MachineFetches {
     try {
       this.#folder.release(lock);
     } catch {
-      // The next attempt to take one says so.
+      // The next attempt to take a lock reports the failure.
     }
   }
 
@@ -372,7 +375,7 @@ export class MachineFetches {
   async #reopen(now: number): Promise<void> {
     this.#retryAt = now + RETRY_MS;
     try {
-      LockFolder.open(this.#folder.path).tryOut(this.#owner); // while it is full, those who wait here keep their socket
+      LockFolder.open(this.#folder.path).tryOut(this.#owner); // while the folder is full, waiting workers keep their connections to this socket
       this.#server.close();
       const { server } = await listenIn(this.#folder.path, this.#owner);
       if (this.#isClosed) return void server.close();
@@ -380,7 +383,7 @@ export class MachineFetches {
       this.#retryAt = null;
       this.#say("Workers share their fetches again.");
     } catch {
-      // It has been said.
+      // The failure has been reported.
     }
   }
 
@@ -403,7 +406,7 @@ async function listenIn(place: string, owner: string): Promise<{ folder: LockFol
       server.on("error", () => undefined);
       return { folder, server };
     } catch (cause) {
-      // A worker that ended may have removed the folder in between.
+      // A worker that ended may have removed the folder meanwhile.
       if (tries > 2) throw cause;
     }
   }

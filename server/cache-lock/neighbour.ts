@@ -4,10 +4,7 @@ import { byLines, type FetchNews, readNews } from "./fetch-news.ts";
 /** Codes with which the kernel says that nobody listens there any more. */
 const NOBODY: ReadonlySet<string | undefined> = new Set(["ECONNREFUSED", "ENOENT"]);
 
-/**
- * The outcome of waiting for another worker: its message, or that it has died, or that it cannot be reached for another
- * reason.
- */
+/** The result of waiting for another worker: its message, its death, or another reason why it cannot be reached. */
 export type Heard = FetchNews | "dead" | "lost";
 
 interface Awaited {
@@ -21,7 +18,7 @@ export class Neighbour {
   readonly #awaited = new Map<string, Awaited>();
   #end: Heard | null = null;
 
-  /** `onGone`: it has died, or cannot be reached. */
+  /** `onGone`: called when it has died, or cannot be reached. */
   constructor(path: string, onGone: () => void) {
     this.#socket = connect(path).setEncoding("latin1").unref();
     let isConnected = false;
@@ -48,7 +45,7 @@ export class Neighbour {
     );
   }
 
-  /** Resolves when its fetch with this lock has ended for those who wait. */
+  /** Resolves when its fetch with this lock is over for those who wait. */
   ended(lock: string): Promise<Heard> {
     if (this.#end !== null) return Promise.resolve(this.#end);
     let awaited = this.#awaited.get(lock);
@@ -61,7 +58,7 @@ export class Neighbour {
     return awaited.heard;
   }
 
-  /** Nobody waits for this one any more, so that the next one asks anew. */
+  /** Nobody waits for this fetch any more, so the next one asks again. */
   forget(lock: string): void {
     this.#awaited.delete(lock);
   }
@@ -72,7 +69,7 @@ export class Neighbour {
   }
 }
 
-/** Whether a worker listens there. One that cannot be asked counts as alive. */
+/** Whether a worker listens there. A worker that cannot be asked counts as alive. */
 export async function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

@@ -11,26 +11,29 @@ export interface CodedFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The coded forms of entries on disk, beside the entries. What cannot be read is not there. */
+/** The coded forms of entries on disk, beside the entries. A form that cannot be read counts as absent. */
 export interface CodedFiles {
-  /** Whether there is a coded form; `undefined` if a look for it is likely to wait for the disk. */
+  /** Whether there is a coded form; `undefined` if the check would probably wait for the disk. */
   hasCoded(key: string, form: FormName): boolean | undefined;
   readCoded(key: string, form: FormName): Promise<CodedFile | undefined>;
-  /** Writes the form beside the entry. Does nothing if that is gone. */
+  /** Writes the form beside the entry. Does nothing if the entry is gone. */
   writeCoded(key: string, form: FormName, file: CodedFile): Promise<void>;
   dropCoded(key: string, form: FormName): Promise<void>;
 }
 
 /** A dictionary on disk. */
 export interface DictionaryFile {
-  /** What is known of it, on one line. */
+  /** Its description, on one line. */
   readonly about: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The dictionaries on disk, by names that say all that distinguishes them. What cannot be read is not there. */
+/**
+ * The dictionaries on disk. Their names hold everything that distinguishes them. A dictionary that cannot be read
+ * counts as absent.
+ */
 export interface DictionaryFiles {
-  /** Whether there is one; `undefined` if a look for it is likely to wait for the disk. */
+  /** Whether there is one; `undefined` if the check would probably wait for the disk. */
   hasDictionary(name: string): boolean | undefined;
   readDictionary(name: string): Promise<DictionaryFile | undefined>;
   writeDictionary(name: string, file: DictionaryFile): Promise<void>;

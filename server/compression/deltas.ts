@@ -19,7 +19,7 @@ import type { FormName } from "./coded-files.ts";
 import type { Dictionaries, Dictionary } from "./dictionaries.ts";
 import { directivesOf } from "./directives-of.ts";
 
-/** A use with the time for which the route keeps dictionaries, in milliseconds. */
+/** What a dictionary is used for, with the time for which the route keeps dictionaries, in milliseconds. */
 export interface TimedUse extends DictionaryUse {
   readonly keepMs: number;
 }
@@ -30,12 +30,12 @@ export interface DeltaForm {
   readonly dictionary: Dictionary;
 }
 
-/** Why a response that may be sent by a dictionary is sent without one. */
+/** Why a response that could be compressed by a dictionary is sent without one. */
 type NoDeltaNow = "not-wanted" | "credentials" | "unknown-dictionary" | "not-admitted";
 
 type HeadToMark = Parameters<typeof directivesOf>[0] & Pick<StoredHead, "status" | "variant">;
 
-/** After this long a body of which nothing was known is looked for once more, in milliseconds. */
+/** After this time an unknown body is looked up once more. Milliseconds. */
 const LOOK_AGAIN_MS = 60_000;
 
 const NONE: readonly DictionaryCoding[] = [];
@@ -47,8 +47,8 @@ interface Recognition {
 }
 
 /**
- * Decides which responses are sent by dictionaries. Both the dictionary and the response that is coded by it have been
- * admitted by their bytes: they are what everybody may see.
+ * Decides which responses are compressed by dictionaries. The bytes of both the dictionary and the response have been
+ * admitted: everybody may see them.
  */
 export class Deltas {
   readonly #settings: DeltaSettings;
@@ -69,7 +69,7 @@ export class Deltas {
     this.#wanted = memoize((field) => wantedDictionaryCodings(field, made));
   }
 
-  /** What the response is a dictionary for, by its head; `null` where the route has no `deltas`. */
+  /** What the head lets the response be a dictionary for; `null` where the route has no `deltas`. */
   useOf(request: CodedRequest, head: HeadToMark, bodyBytes: number | null): TimedUse | NoDelta | null {
     const { resolved } = request;
     const { pattern, browserTtlSeconds } = resolved.route;
@@ -101,7 +101,10 @@ export class Deltas {
     return recognition.own !== null;
   }
 
-  /** Notes that these bytes are sent. Returns whether they have been admitted; if nothing is known, looks behind the answer. */
+  /**
+   * Notes that these bytes are sent. Returns whether they have been admitted; if that is not known, looks it up after
+   * the answer.
+   */
   isAdmitted(request: CodedRequest, body: Uint8Array<ArrayBuffer>, use: TimedUse): boolean {
     const known = this.#recognized.get(body);
     if (known?.own) return this.#dictionaries.sent(request, known.own);
@@ -116,13 +119,13 @@ export class Deltas {
     return false;
   }
 
-  /** The form in which a client wants it that holds a dictionary which may be used now; `null` for none. */
+  /** The form for a client that holds a dictionary which may be used now; `null` for none. */
   wantedBy(request: CodedRequest, use: TimedUse): DeltaForm | null {
     const form = this.#formFor(request, (hash) => this.#dictionaries.find(request, use.family, hash));
     return typeof form === "string" ? null : form;
   }
 
-  /** The form that a request would get if it is made, or why it gets none. Changes nothing. */
+  /** The form that a request would get once it is made, or why it gets none. Changes nothing. */
   explain(request: CodedRequest, { body }: FoundResponse, use: TimedUse | NoDelta): FormName | NoDelta | NoDeltaNow {
     if (typeof use === "string") return use;
     const form = this.#formFor(request, (hash) => this.#dictionaries.peek(request, use.family, hash));

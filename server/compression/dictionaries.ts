@@ -5,39 +5,39 @@ import type { BodyHash } from "../../worker/rules/deltas/available-dictionary.ts
 import type { PurgeableHead, Stamp } from "../../worker/rules/storing/stored-response.ts";
 import type { DictionaryFiles } from "./coded-files.ts";
 
-/** Bytes that everybody may see, by which their family's other versions may be compressed. */
+/** Bytes that everybody may see. Other versions of the same family may be compressed by them. */
 export interface Dictionary {
   readonly hash: BodyHash;
-  /** Those that it may be the dictionary of, and that may be its own. */
+  /** The family: versions that may be compressed by each other. */
   readonly family: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** For how long it is one after it was last sent, in milliseconds. */
+  /** How long it stays a dictionary after it was last sent, in milliseconds. */
   readonly keepMs: number;
-  /** What a purge of everything covers, and no other purge. */
+  /** The head by which purges find it: only a purge of everything covers it. */
   readonly head: PurgeableHead;
   /** When it was last sent, so that a visitor may hold it: epoch milliseconds. */
   readonly sentAt: number;
 }
 
-/** A request, as far as dictionaries have to know it. */
+/** The parts of a request that dictionaries need. */
 export interface DictionaryRequest {
   readonly ports: { readonly clock: Clock; readonly purges: Pick<PurgeState, "check"> };
   readonly background: BackgroundWork;
 }
 
-/** The most versions of one family, the most of all, and the most that are read from disk at a time. */
+/** The most versions of one family, the most in all, and the most that are read from disk at a time. */
 const MAX_OF_FAMILY = 16;
 const MAX_DICTIONARIES = 4096;
 const MAX_READS = 4;
 
-/** No purge but one of everything names a response of no URL. */
+/** Only a purge of everything covers a response without a URL. */
 const OF_NO_URL = { key: "", givenPurgeKeys: [] } as const;
 
 interface Kept extends Dictionary {
   head: PurgeableHead;
   keepMs: number;
   sentAt: number;
-  /** `sentAt` when it came to the end of the line of those that leave. */
+  /** `sentAt` when it last moved to the end of the order in which versions leave. */
   inLineSince: number;
   /** `sentAt` as the disk has it. */
   writtenAt: number;
@@ -45,15 +45,16 @@ interface Kept extends Dictionary {
 }
 
 /**
- * The versions of pages and files that visitors may still hold, in memory and on disk. Memory is bounded in bytes, number, and
- * versions of a family; the disk, with all else that is there. A version that is no longer sent, because it was purged or
- * replaced, is a dictionary for `keepMs` more. A hard purge of everything ends all of them, as does a log that cannot tell.
+ * The versions of pages and files that visitors may still hold, in memory and on disk. Memory has bounds for bytes, for
+ * their number, and for the versions of a family. On disk, the bound of all files holds. A version that is no longer
+ * sent, because it was purged or replaced, is a dictionary for `keepMs` more. A hard purge of everything ends all of
+ * them; so does a log that cannot tell whether there was one.
  */
 export class Dictionaries {
   readonly #files: DictionaryFiles | null;
   readonly #maxBytes: number;
   readonly #digest: (body: Uint8Array<ArrayBuffer>) => Promise<BodyHash>;
-  /** Those that were not sent for longest come first, as far as that was looked at. */
+  /** In the order of their last use, the oldest first, as far as it was updated. */
   readonly #held = new Map<string, Kept>();
   readonly #families = new Map<string, Set<Kept>>();
   readonly #reading = new Map<string, Promise<Kept | undefined>>();
@@ -78,8 +79,8 @@ export class Dictionaries {
   }
 
   /**
-   * A dictionary that may be used now. One that only the disk has is read behind the answer, for those who ask later. An
-   * unknown hash costs these two look-ups and leaves nothing.
+   * A dictionary that may be used now. A dictionary that is only on disk is read after the answer, for later requests.
+   * An unknown hash costs two look-ups and no memory.
    */
   find(request: DictionaryRequest, family: string, hash: BodyHash): Dictionary | undefined {
     const held = this.#held.get(nameOf(family, hash));
@@ -95,7 +96,7 @@ export class Dictionaries {
     return held && isCurrent(request, held) && isInForce(request, held) ? held : undefined;
   }
 
-  /** What is known of bytes that are being sent: whether they were admitted before, here or by another process. */
+  /** Whether bytes that are being sent were admitted before, here or by another process. */
   async recognize(request: DictionaryRequest, family: string, hash: BodyHash): Promise<Dictionary | null> {
     const known = this.#held.get(nameOf(family, hash)) ?? (await this.#read(family, hash));
     return known && isInForce(request, known) ? known : null;
@@ -128,7 +129,7 @@ export class Dictionaries {
     const kept = dictionary as Kept;
     if (!kept.isHeld) return false;
     kept.sentAt = request.ports.clock.now();
-    // The disk is told four times in the life of one that is sent all the time.
+    // While a version is sent all the time, its file is updated four times per lifetime.
     if (this.#files && kept.sentAt - kept.writtenAt > kept.keepMs / 4) request.background.run(this.#write(kept));
     return true;
   }
@@ -189,7 +190,7 @@ export class Dictionaries {
     return true;
   }
 
-  /** Lets those leave that were not sent for longest, but not the one for which there has to be room. */
+  /** Removes those whose last use is oldest, but not the one that needs the room. */
   #makeRoom(newest: Kept): void {
     for (const kept of this.#held.values()) {
       if (this.#bytes <= this.#maxBytes && this.#held.size <= MAX_DICTIONARIES) return;
@@ -216,7 +217,7 @@ export class Dictionaries {
   }
 }
 
-/** What the disk has of a dictionary beside its bytes and its name. */
+/** What the file of a dictionary holds besides its bytes and its name. */
 interface About {
   readonly stamp: Stamp;
   readonly sentAt: number;
@@ -241,7 +242,7 @@ function isCurrent({ ports }: DictionaryRequest, { sentAt, keepMs }: Dictionary)
   return ports.clock.now() - sentAt <= keepMs;
 }
 
-/** A soft purge leaves pages in use, and so it leaves dictionaries. */
+/** After a soft purge pages stay in use, and so do dictionaries. */
 function isInForce({ ports }: DictionaryRequest, { head }: Dictionary): boolean {
   const answer = ports.purges.check(head, true);
   return answer === "not-purged" || answer === "soft";

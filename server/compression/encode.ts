@@ -8,7 +8,7 @@ import {
 } from "../../worker/rules/deltas/available-dictionary.ts";
 import type { Coding } from "../../worker/rules/variants/accept-encoding.ts";
 
-/** What a body is coded by, and its hash. */
+/** A dictionary's bytes, and their hash. */
 export interface DictionaryBytes {
   readonly hash: BodyHash;
   readonly bytes: Uint8Array;
@@ -26,11 +26,11 @@ const brotli = promisify(brotliCompress);
 const zipped = promisify(gzip);
 const zstandard = promisify(zstdCompress);
 
-/** Codes on Node's own threads, so that the event loop goes on. */
+/** Codes on Node's own threads, so that the event loop is not blocked. */
 export const encode: Encode = async (coding, body, level, dictionary) => {
   const chunkSize = pieceBytes(body.byteLength, dictionary);
   const coded = await encodeBy(coding, body, level, chunkSize, dictionary);
-  // A copy of just the bytes: a part of a larger buffer would hold all of that.
+  // A copy of just these bytes: a view would keep the whole larger buffer in memory.
   return dictionary ? withHeader(coding as DictionaryCoding, coded, dictionary) : new Uint8Array(coded);
 };
 
@@ -47,7 +47,7 @@ export function withHeader(
   return whole;
 }
 
-/** The codings by dictionaries that this Node can make: those of Brotli came later, and are ignored before. */
+/** The codings by dictionaries that this Node can make: earlier versions ignore Brotli's dictionaries. */
 export function codingsMadeHere(): readonly DictionaryCoding[] {
   return DICTIONARY_CODINGS.filter((coding) => coding !== "dcb" || hasBrotliDictionaries());
 }
@@ -94,17 +94,17 @@ function encodeBy(
   }
 }
 
-/** At lower ones Brotli does not look into the dictionary. */
+/** At lower levels Brotli does not use the dictionary. */
 const LEAST_QUALITY_BY_DICTIONARY = 5;
 
-/** Zstandard looks into as much of a dictionary as its table has room for. The usual one has room for this much. */
+/** Zstandard uses only as much of a dictionary as its table has room for. The default table has room for this much. */
 const ROOM_OF_USUAL_TABLE = 1024 * 1024;
 
 function tableFor({ byteLength }: Uint8Array): { [parameter: number]: number } {
   return byteLength <= ROOM_OF_USUAL_TABLE ? {} : { [constants.ZSTD_c_hashLog]: windowBits(byteLength, 20, 23) - 1 };
 }
 
-/** As large a piece as most coded bodies are, because each costs a turn on another thread. */
+/** Most coded bodies fit into one piece of this size: each piece costs a turn on another thread. */
 function pieceBytes(bodyBytes: number, dictionary: DictionaryBytes | undefined): number {
   return dictionary ? 16 * 1024 : Math.min(Math.max(4096, Math.ceil(bodyBytes / 3)), 1024 * 1024);
 }

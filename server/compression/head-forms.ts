@@ -5,14 +5,14 @@ import { codedFormFields, plainFormFields, weakFormFields } from "../../worker/r
 import type { FormName } from "./coded-files.ts";
 import type { TimedUse } from "./deltas.ts";
 
-/** More than one response has forms that are asked for. */
+/** The most heads of coded forms that are remembered for one response. */
 const MAX_HEADS = 64;
 
-/** The heads of a stored response's forms. They are made once, because the fields of hits are remembered by heads. */
+/** The heads of a stored response's forms. Each is made once, because the fields of hits are remembered per head. */
 export class HeadForms {
   readonly etag: string | null;
   readonly plain: StoredHead;
-  /** `null` if it is no dictionary, and is compressed by none. */
+  /** `null` if it neither is a dictionary nor is compressed by one. */
   readonly use: TimedUse | null;
   readonly #stored: StoredHead;
   readonly #coded = new Map<FormName, StoredHead>();
@@ -29,7 +29,7 @@ export class HeadForms {
     return this.use?.match ?? null;
   }
 
-  /** The plain form under the tag of the coded ones. */
+  /** The plain form with the entity tag of the coded forms. */
   get weak(): StoredHead {
     this.#weak ??= changedHead(this.#stored, { fields: weakFormFields(this.#stored.fields, this.#match) });
     return this.#weak;

@@ -1,8 +1,8 @@
 import { Turns } from "../turns.ts";
 
-/** How many bodies are coded at a time: Node has four threads, of which files and digests need some, too. */
+/** How many bodies are coded at a time: Node has four threads, and files and digests need some of them. */
 const AT_A_TIME = 2;
-/** Bodies that wait for their turn, and their bytes. Further bodies stay plain until they are requested again. */
+/** The most bodies that wait for their turn, and the most bytes. Further bodies stay plain until their next request. */
 const MAX_WAITING = 256;
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 
@@ -11,7 +11,7 @@ export class MakingQueue {
   readonly #turns = new Turns(AT_A_TIME);
   #waitingBytes = 0;
 
-  /** Does the work in its turn; `null` at once if too many wait. `bytes`: what is held until it is done. */
+  /** Does the work in its turn; `null` at once if too much waits. `bytes`: the memory that is held until it is done. */
   run<T>(bytes: number, work: () => Promise<T>): Promise<T> | null {
     if (this.#turns.isFree) return this.#turns.take(work);
     if (this.#turns.waiting >= MAX_WAITING || this.#waitingBytes + bytes > MAX_WAITING_BYTES) return null;

@@ -35,25 +35,25 @@ export interface CompressionParts {
   /** The SHA-256 of a body, as base64url. */
   readonly digest?: Digest;
   readonly encode?: Encode;
-  /** The turns that all sites of a process share. Default: this one has its own. */
+  /** The queue that all sites of a process share. Default: this site has its own. */
   readonly queue?: MakingQueue;
-  /** The codings by dictionaries that can be made. Default: those of this Node. */
+  /** The codings by dictionaries to use. Default: those of this Node. */
   readonly dictionaryCodings?: readonly DictionaryCoding[];
 }
 
-/** The share of the memory for pages that dictionaries take beside it. */
+/** The memory for dictionaries, as a share of the memory for pages. It comes on top. */
 const DICTIONARIES_SHARE = 1 / 8;
 
-/** The most forms by dictionaries of one body. The oldest one leaves. */
+/** The most forms by dictionaries of one body. Beyond that, the oldest one leaves. */
 const MAX_DELTAS = 32;
 
 /** A coded form has to be smaller than the plain one by this factor, or it is not worth decoding. */
 const WORTH = 0.9;
 
-/** A page is sent plain if its coded form on disk takes longer to read: the disk may hang. Milliseconds. */
+/** A page is sent plain if its coded form on disk takes longer than this to read: the disk may hang. Milliseconds. */
 const MAX_READ_MS = 100;
 
-/** The room of an entry in memory that is not its body: more than any head takes. */
+/** The memory of an entry besides its body: more than any head takes. */
 const HEAD_ROOM_BYTES = 256 * 1024;
 
 /** A form to be made: in a coding, or in one by a dictionary. */
@@ -69,8 +69,8 @@ const PLAINLY_CODED = {
 } as const satisfies Readonly<Record<Coding, Form>>;
 
 /**
- * What is known of one coding of a body: its bytes, the search for them on disk, that they are not there, that they are
- * being made, or that coding does not pay: the form is hardly smaller, or too large for memory.
+ * The state of one coding of a body: its bytes, a search for them on disk, that they are missing, that they are being
+ * made, or that coding does not pay because the form is hardly smaller or too large for memory.
  */
 type Known = CodedBytes | Promise<CodedBytes | undefined> | "absent" | "making" | "futile";
 
@@ -83,9 +83,9 @@ interface FormsOfBody {
 }
 
 /**
- * Codes stored responses behind their first answers, and keeps what it has made.
+ * Codes stored responses after their first answers, and keeps the results.
  *
- * Coded bytes belong to the very bytes that they were made of: in memory to the object that holds those, and on disk to
+ * Coded bytes belong to exactly the bytes from which they were made: in memory to the object that holds those, on disk to
  * their digest. So nothing that is purged, evicted or replaced, at whatever moment, leaves a coded form of old bytes
  * beside new ones; and a response that a 304 has freshened has the same bytes, and thereby the same forms.
  */
@@ -132,7 +132,10 @@ export class NodeCompression implements Compression {
     return { head: forms.coded(delta.name, delta.bytes.byteLength), body: delta.bytes, insteadOfBytes };
   }
 
-  /** The best coded form that is there, or that the disk may have; `null` for none. What is wanted more is made behind the answer. */
+  /**
+   * The best coded form that exists, or that the disk may have; `null` for none. A form that the client prefers is made
+   * after the answer.
+   */
   #codedFor(
     request: CodedRequest,
     key: string,
@@ -160,8 +163,8 @@ export class NodeCompression implements Compression {
   }
 
   /**
-   * The form by the dictionary that the client holds, if it is there; otherwise it is made behind the answer. Only bytes that
-   * everybody may see have one: those that have been admitted.
+   * The form by the dictionary that the client holds, if it exists; otherwise it is made after the answer. Only
+   * admitted bytes, which everybody may see, have one.
    */
   #deltaFor(
     request: CodedRequest,
@@ -205,7 +208,7 @@ export class NodeCompression implements Compression {
       request.background.run(this.#make(request, key, body, PLAINLY_CODED[best], dropped));
   }
 
-  /** Admits the bytes as a dictionary, and makes the form that the request would get by one. */
+  /** Admits the bytes as a dictionary, and makes the form by a dictionary that the request would get. */
   async #admit(request: CodedRequest, stored: StoredResponse, body: CodedBytes, use: TimedUse): Promise<void> {
     if (request.incoming.child) return;
     const isAdmitted = await this.#deltas!.admit(request, stored, use);
@@ -258,7 +261,7 @@ export class NodeCompression implements Compression {
     return directives !== null && (readCacheDirectives(directives) ?? []).some(({ name }) => name === "no-transform");
   }
 
-  /** Keeps what is found on disk. The promise never rejects. */
+  /** Keeps the form that is found on disk. The promise never rejects. */
   #seek(
     request: CodedRequest,
     key: string,
@@ -278,8 +281,8 @@ export class NodeCompression implements Compression {
   }
 
   /**
-   * Makes a form, unless it is there, is being made, or is found on disk. Returns the search for it there, if it is known
-   * that there is one.
+   * Makes a form, unless it exists, is being made, or is found on disk. Returns the search on disk if a form is known
+   * to be there.
    */
   #makeBehind(
     request: CodedRequest,
@@ -298,7 +301,9 @@ export class NodeCompression implements Compression {
     return known;
   }
 
-  /** Looks on the disk first, if nobody has done so. `dropped` resolves when the forms of other bytes have left it. */
+  /**
+   * Looks on the disk first, unless that was done. `dropped` resolves when the forms of other bytes are deleted there.
+   */
   async #make(
     request: CodedRequest,
     key: string,
@@ -343,7 +348,7 @@ export class NodeCompression implements Compression {
     return this.#encode(coding, body, coding === "dcb" ? levels.br : levels.zstd, dictionary);
   }
 
-  /** Keeps coded bytes with the body, and weighs the body's entry anew, if memory still holds that. */
+  /** Keeps coded bytes with the body, and updates the weight of the body's entry if memory still holds it. */
   #keep(
     { ports }: CodedRequest,
     key: string,
@@ -364,7 +369,7 @@ export class NodeCompression implements Compression {
     return file?.digest === digest ? file.bytes : undefined;
   }
 
-  /** Of the bytes that a form is made of. */
+  /** The digest of the bytes from which a form is made. */
   async #digestOf(body: CodedBytes, { dictionary }: Form): Promise<string> {
     const digest = await this.#digest(body);
     return dictionary ? `${digest}.${dictionary.hash}` : digest;
@@ -401,7 +406,7 @@ export class NodeCompression implements Compression {
     return made;
   }
 
-  /** What the response is a dictionary for, by its head; `null` for nothing. */
+  /** What the head lets the response be a dictionary for; `null` for nothing. */
   #useOf(
     request: CodedRequest,
     head: Omit<StoredHead, "bodyBytes" | "bodyKey">,
@@ -425,7 +430,7 @@ function deltasOf({ settings, files, memoryBytes, dictionaryCodings }: Compressi
 
 const NONE: readonly Coding[] = [];
 
-/** Lets the oldest form by a dictionary leave, if there are too many. */
+/** Removes the oldest form by a dictionary if there are too many. */
 function leaveRoomForDelta(of: FormsOfBody): void {
   const deltas = [...of.known].filter(([name]) => name.includes(" "));
   if (deltas.length < MAX_DELTAS) return;

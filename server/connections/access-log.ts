@@ -7,7 +7,7 @@ import { messageOf } from "../message-of.ts";
 export interface AnsweredExchange {
   /** `null` on a unix socket. */
   readonly clientAddress: string | null;
-  /** The name of the site on a server with several. Default: there is one, or the host is none of theirs. */
+  /** The name of the site on a server with several. Absent on a server with one site, or if no site has the host. */
   readonly site?: string | undefined;
   readonly method: string;
   readonly target: string;
@@ -23,7 +23,7 @@ export interface AnsweredExchange {
   readonly turn?: Turn | undefined;
 }
 
-/** What the listener needs of a log. */
+/** The part of a log that the listener uses. */
 export interface ExchangeLog {
   record(exchange: AnsweredExchange): void;
 }
@@ -32,11 +32,11 @@ export type AccessLogFormat = "combined" | "json";
 
 const FLUSH_BYTES = 64 * 1024;
 const FLUSH_MS = 100;
-/** What waits for a disk that does not keep up, or is full. Then lines are dropped and counted. */
+/** The most bytes that wait for a disk that is slow or full. Beyond that, lines are dropped and counted. */
 const MAX_WAITING_CHARACTERS = 8 * 1024 * 1024;
 /** While the file cannot be written, it is tried again after this time. Milliseconds. */
 const TRY_AGAIN_MS = 1000;
-/** A process writes its lines in less. Milliseconds. */
+/** No process takes longer to write its lines. Milliseconds. */
 const LOOK_AGAIN_MS = 10;
 
 /** Standard output is written as it is: it may be a socket of the service manager, which no process can open again. */
@@ -44,7 +44,7 @@ const STANDARD_OUTPUT = "/dev/stdout";
 const STANDARD_OUTPUT_FILE = 1;
 const LINE_FEED = 10;
 
-/** The call that writes, so that a test can stand in for a disk that is full. */
+/** The call that writes, so that a test can simulate a full disk. */
 export type WriteCall = (
   file: number,
   bytes: Uint8Array,
@@ -68,13 +68,13 @@ export class AccessLog implements ExchangeLog {
   /** `null` while it cannot be opened. */
   #file: OpenFile | null;
   #waiting = "";
-  /** The bytes before them that are being written, or could not be. */
+  /** The earlier bytes that are being written, or could not be. */
   #unwritten: Buffer | null = null;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   #isFailing = false;
   #dropped = 0;
-  /** How many of these the owner has been told of. */
+  /** How many dropped lines the owner has been told of. */
   #droppedAndTold = 0;
 
   /** `path` may be `/dev/stdout`. `namesSites`: there are several. */
@@ -104,13 +104,13 @@ export class AccessLog implements ExchangeLog {
       return;
     }
     if (this.#format === "json") this.#waiting += jsonLine(exchange, this.#namesSites);
-    // In front, as Apache's vhost_combined has its hosts.
+    // The site comes first, like the host in Apache's vhost_combined.
     else this.#waiting += (this.#namesSites ? `${exchange.site ?? "-"} ` : "") + combinedLine(exchange);
     if (this.#waiting.length >= FLUSH_BYTES && this.#unwritten === null) void this.flush();
     else this.#flushAfter(FLUSH_MS);
   }
 
-  /** Tries to write what waits. Resolves once that is written, or has failed and will be tried again. */
+  /** Tries to write the waiting lines. Resolves once they are written, or have failed and will be tried again. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -121,8 +121,8 @@ export class AccessLog implements ExchangeLog {
   }
 
   /**
-   * Opens the file anew, after it was moved away: what waits goes to the new one. If that fails, the owner is told, and
-   * the old file is written further.
+   * Opens the file again after it was moved away: waiting lines go to the new file. If that fails, the owner is told,
+   * and lines still go to the old file.
    */
   async reopen(): Promise<void> {
     while (this.#writing) await this.#writing;
@@ -151,7 +151,7 @@ export class AccessLog implements ExchangeLog {
     this.#timer ??= setTimeout(() => void this.flush(), ms).unref();
   }
 
-  /** First what could not be written before, and then the lines that have come since. */
+  /** The bytes that could not be written come first, then the lines since. */
   async #writeAll(): Promise<void> {
     if (this.#unwritten) await this.#write(this.#unwritten);
     if (this.#unwritten || this.#waiting === "") return;
@@ -160,7 +160,7 @@ export class AccessLog implements ExchangeLog {
     await this.#write(this.#unwritten);
   }
 
-  /** Leaves in `#unwritten` what could not be written. */
+  /** Leaves the bytes that could not be written in `#unwritten`. */
   async #write(lines: Buffer): Promise<void> {
     this.#file ??= this.#tryToOpen();
     const file = this.#file;
@@ -224,13 +224,13 @@ export class AccessLog implements ExchangeLog {
 
 interface OpenFile {
   readonly descriptor: number;
-  /** A file on a disk, of which the end can be read. */
+  /** A regular file, whose end can be read. */
   readonly hasEnd: boolean;
 }
 
 function openFile(path: string): OpenFile {
   if (path === STANDARD_OUTPUT) return { descriptor: STANDARD_OUTPUT_FILE, hasEnd: false };
-  // To read from a pipe or a device as well would change what it does.
+  // Reading from a pipe or a device would disturb it.
   const hasEnd = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
   return { descriptor: openSync(path, hasEnd ? "a+" : "a"), hasEnd };
 }
@@ -258,7 +258,7 @@ function endWithinLine({ descriptor, hasEnd }: OpenFile): number | null {
     const last = Buffer.alloc(1);
     return size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] !== LINE_FEED ? size : null;
   } catch {
-    return null; // whether the file can be written shows next
+    return null; // the next write shows whether the file can be written
   }
 }
 
@@ -317,7 +317,7 @@ function quoted(text: string | null): string {
   return text === null ? '"-"' : `"${escaped(text)}"`;
 }
 
-/** Escapes as nginx does, so that no client can end a field or a line by what it sends. */
+/** Escapes as nginx does, so that no client can end a field or a line with what it sends. */
 function escaped(text: string): string {
   return text.replace(/["\\]|[^\x20-\x7e]/g, (character) => {
     return `\\x${(character.charCodeAt(0) & 0xff).toString(16).toUpperCase().padStart(2, "0")}`;

@@ -3,14 +3,14 @@ import type { ServedSite, SitesByHost } from "./sites-by-host.ts";
 
 export type Scheme = "http" | "https";
 
-/** How a request has reached this server: by which scheme, and from whom. */
+/** How a request reached this server: by which scheme, and from whom. */
 export interface Arrival {
   readonly scheme: Scheme;
   /** `null` if it is not known, as on a unix socket. */
   readonly clientAddress: string | null;
   /** The address at the other end of the connection: the client's, or that of a proxy. */
   readonly peerAddress: string | null;
-  /** On a server with several sites, the one that it is for; `null` if its host is none of theirs. */
+  /** On a server with several sites, the site of the request; `null` if no site has its host. */
   readonly site?: ServedSite | null;
 }
 
@@ -25,7 +25,7 @@ export interface ForwardingFields {
   get(name: string): string | null;
 }
 
-/** Tells of each request on one connection how it has arrived. `target` is that of the request line. */
+/** Tells how each request on one connection arrived. `target` is that of the request line. */
 export interface RequestArrivals {
   of(fields: ForwardingFields, target: string): Arrival;
 }
@@ -33,7 +33,7 @@ export interface RequestArrivals {
 /** On a connection of a server with one site. */
 export class Arrivals implements RequestArrivals {
   readonly #own: Arrival;
-  /** `null` for a peer whose word does not count. */
+  /** `null` for a peer that is not trusted. */
   readonly #proxies: readonly Network[] | null;
 
   /** `site`: for one of several. */
@@ -82,15 +82,16 @@ export class ArrivalsAtSites implements RequestArrivals {
   }
 }
 
-/** The host that a request names. The field does not count beside a target in absolute form. RFC 9112 §3.2.2. */
+/** The host that a request names. With a target in absolute form, the field does not count. RFC 9112 §3.2.2. */
 function hostAsked(target: string, fields: ForwardingFields): string | null {
   if (target.startsWith("/")) return fields.get("host");
   return /^https?:\/\/([^/?#]*)/i.exec(target)?.[1] ?? null;
 }
 
 /**
- * The client in `X-Forwarded-For`: each proxy has appended the address that it saw, so from the right the first one that
- * is no trusted proxy. If all are, the first of them. Addresses before one that cannot be read are anybody's word.
+ * The client in `X-Forwarded-For`: each proxy has appended the address that it saw, so the client is the first one from
+ * the right that is not a trusted proxy. If all are trusted, it is the leftmost. Addresses to the left of an unreadable
+ * one are not believed.
  */
 export function forwardedClient(list: string | null, proxies: readonly Network[]): string | null {
   let client: string | null = null;
@@ -103,7 +104,7 @@ export function forwardedClient(list: string | null, proxies: readonly Network[]
   return client;
 }
 
-/** An address, of which some proxies write the port, too. */
+/** An address. Some proxies append the port. */
 function bareAddress(text: string): string | null {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+(?:\.\d+){3}):\d+$/.exec(text)?.[1] ?? text;
   return isAddress(bare) ? bare : null;

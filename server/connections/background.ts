@@ -1,6 +1,6 @@
 import type { BackgroundWork } from "../../worker/ports/background-work.ts";
 
-/** Work that goes on after its answer. Node keeps it going by itself, so it is only counted, for a graceful stop. */
+/** Work that goes on after its answer. Node runs it to its end anyway, so it is only counted, for a graceful stop. */
 export class CountedWork implements BackgroundWork {
   readonly #done: () => void;
   readonly #failed: (cause: unknown) => void;

@@ -14,7 +14,7 @@ export class Carriers {
   readonly #handshaking = new Set<Socket>();
   readonly #left: () => void;
 
-  /** `left` is called when a handshake has ended, also if that was in vain. */
+  /** `left` is called when a handshake has ended, even if it failed. */
   constructor(left: () => void) {
     this.#left = left;
   }
@@ -34,7 +34,10 @@ export class Carriers {
     });
   }
 
-  /** Takes a connection whose handshake has ended: it has its carrier while it is served, and counts until it is. */
+  /**
+   * Takes a connection whose handshake has ended. Its carrier is known while it is served, and it counts as a handshake
+   * until then.
+   */
   join(encrypted: Socket, serve: () => void): void {
     const carrier = this.#find(encrypted);
     if (carrier) carriers.set(encrypted, carrier);

@@ -60,7 +60,8 @@ function pairsIn(folder: string): { certificate: string; key: string }[] {
     () => readdirSync(folder).sort(),
     (cause) => refuse(wordsOf(cause)),
   );
-  // Not `existsSync`: a file that this user may not look at is there, and its site must not go without it in silence.
+  // Not `existsSync`: a file that this user may not read exists all the same, and its site must not silently go without
+  // it.
   const found = (path: string) =>
     tryTo(
       () => statSync(path, { throwIfNoEntry: false }),

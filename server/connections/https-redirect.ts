@@ -30,8 +30,8 @@ export function redirectToHttps(url: string, redirect: HttpsRedirect): Answer | 
 }
 
 /**
- * The host of the site with TLS. With another port than the default one, the site's hosts say whether clients see that
- * port: they do not if something in front, such as a container, maps port 443 to it.
+ * The host of the site with TLS. If the port is not the default, the site's hosts say whether clients see it: they do
+ * not if something in front, such as a container, maps port 443 to it.
  */
 function publicHostOf(asked: string, { port, hosts, publicHost }: HttpsRedirect): string | null {
   if (publicHost !== null) return publicHost;

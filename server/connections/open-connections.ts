@@ -36,7 +36,7 @@ export class OpenConnections {
     return (socket as ConnectedSocket)[openConnection];
   }
 
-  /** The connections of this moment, in no order. The caller may end them one after the other. */
+  /** The connections that are open now, in no order. The caller may end each while it iterates. */
   all(): readonly Connection[] {
     return [...this.#all];
   }

@@ -5,12 +5,12 @@ import { carrierOf } from "./carriers.ts";
 import { nodeTls } from "./node-tls.ts";
 import { readProxyHeader } from "./proxy-header.ts";
 
-/** The clients of connections, as the PROXY protocol has told them. */
+/** The clients of connections, from the headers of the PROXY protocol. */
 const sources = new WeakMap<Socket, string>();
 
-/** The address at the other end of a connection, with one of IPv4 as such; `null` on a unix socket. */
+/** The address at the other end of a connection, an IPv4 address in its own form; `null` on a unix socket. */
 export function addressOf(socket: Socket): string | null {
-  const carrier = carrierOf(socket); // whose address Node tells for less than that of a TLS connection
+  const carrier = carrierOf(socket); // its address costs Node less than that of a TLS connection
   return sources.get(carrier) ?? carrier.remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, "") ?? null;
 }
 
@@ -18,7 +18,7 @@ export interface ProxiedConnectionsParts {
   readonly trustedProxies: readonly Network[];
   readonly timeoutMs: number;
   readonly warn: (line: string) => void;
-  /** Called when a connection no longer waits for its header, also if none came. */
+  /** Called when a connection no longer waits for its header, even if none came. */
   readonly left: () => void;
 }
 
@@ -26,7 +26,7 @@ export interface ProxiedConnectionsParts {
 export class ProxiedConnections {
   readonly #parts: ProxiedConnectionsParts;
   readonly #waiting = new Set<Socket>();
-  /** Connections from others than trusted proxies, or without a header. */
+  /** Refused connections: not from a trusted proxy, or without a header. */
   readonly #refused: CountedWarning;
 
   constructor(parts: ProxiedConnectionsParts) {
@@ -71,7 +71,7 @@ export class ProxiedConnections {
         socket.pause();
         if (received.byteLength > read.bytes) socket.unshift(received.subarray(read.bytes));
         server.emit("connection", socket);
-        // TLS takes what waits from a paused connection, and the rest below it.
+        // TLS takes the waiting bytes from the paused connection, and reads the rest below it.
         if (!(server instanceof nodeTls().Server)) socket.resume();
       }
       this.#forget(socket);

@@ -36,7 +36,7 @@ function readVersion1(text: string): ProxyHeader {
 
 const SIGNATURE = Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1");
 const HEAD_BYTES = 16;
-/** With all extensions that proxies send; the format would allow 64 KiB. */
+/** Enough for all extensions that proxies send; the format allows 64 KiB. */
 const MAX_REST_BYTES = 4096;
 const LOCAL = 0x20;
 const PROXY = 0x21;
@@ -58,7 +58,7 @@ function readVersion2(bytes: Buffer): ProxyHeader {
   return header(plainAddress(groups.join(":")));
 }
 
-/** An address in the one form of RFC 5952, and one of IPv4 as such. */
+/** An address in the canonical form of RFC 5952, an IPv4 address in its own form. */
 function plainAddress(address: string): string {
   const plain = new URL(`http://[${address}]/`).hostname.slice(1, -1);
   const mapped = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(plain);

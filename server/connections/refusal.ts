@@ -6,8 +6,8 @@ export const TOO_MANY_CONNECTIONS = refused(503, "this server has too many conne
 const OTHER_EXPECTATION = refused(417, "this server supports only the expectation 100-continue", "expectation");
 
 /**
- * The target of a request that the edge may be asked for, or why it is refused, in either protocol. `expectation`: its
- * `Expect`, which HTTP/1.0 does not have. RFC 9110 §10.1.1.
+ * The target of a request for the edge, or why the request is refused, in either protocol. `expectation`: its `Expect`,
+ * which HTTP/1.0 does not have. RFC 9110 §10.1.1.
  */
 export function admittedTarget(target: RequestTarget, isOverLimit: boolean, expectation: string | null): RequestTarget {
   if (isOverLimit) return TOO_MANY_CONNECTIONS;

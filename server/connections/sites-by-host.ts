@@ -8,7 +8,7 @@ import type { HttpsRedirect } from "./https-redirect.ts";
 /** One of several sites, as the listener serves it. */
 export interface ServedSite {
   readonly name: string;
-  /** Public hosts, as keys have them; `null` for any that is no other site's. */
+  /** Public hosts, as keys have them; `null` for any host that no other site has. */
   readonly hosts: readonly string[] | null;
   readonly isolate: RunningIsolate;
   /** The proxies whose forwarding fields count for this site. */
@@ -17,7 +17,7 @@ export interface ServedSite {
   readonly toHttps?: HttpsRedirect | undefined;
 }
 
-/** The last spellings of hosts that were found. Clients use few. */
+/** The most spellings of hosts that are remembered. Clients use few. */
 const MAX_REMEMBERED = 1000;
 /** No client uses a longer host than this: a name of 253 characters, and a port. */
 const MAX_REMEMBERED_LENGTH = 260;
@@ -25,14 +25,14 @@ const MAX_REMEMBERED_LENGTH = 260;
 /** A port that is the default of one of the schemes. A proxy may name it where the scheme is not known yet. */
 const DEFAULT_PORT = /:(?:80|443)$/;
 
-/** A host without a default port: two sites whose hosts differ in that alone could not be told apart. */
+/** A host without a default port: a request could not tell two sites apart whose hosts differ only in that port. */
 export function hostToFind(host: string): string {
   return host.replace(DEFAULT_PORT, "");
 }
 
 /**
- * The sites of one server. Each request has the site whose host it names, whichever other hosts its connection has served:
- * clients use a connection for all hosts of its certificate (RFC 9113 §9.1.1).
+ * The sites of one server. Each request goes to the site whose host it names, whichever hosts its connection has served
+ * before: clients use a connection for all hosts of its certificate (RFC 9113 §9.1.1).
  */
 export class SitesByHost {
   readonly #byHost = new Map<string, ServedSite>();
@@ -48,7 +48,7 @@ export class SitesByHost {
     this.#anyHost = sites.find(({ hosts }) => hosts === null) ?? null;
   }
 
-  /** The site of a host as a client has written it; `null` if there is none. */
+  /** The site of a host, as a client spells it; `null` if there is none. */
   find(authority: string): ServedSite | null {
     return this.#byAuthority.get(authority) ?? this.#findAnew(authority);
   }
@@ -66,7 +66,10 @@ export class SitesByHost {
 
 const HEALTH = /^https?:\/\/[^/]*\/_tidemark\/health$/;
 
-/** The answer to a request for a host of no site. A health check asks by the server's address, whatever the sites are. */
+/**
+ * The answer to a request for a host that no site has. A health check uses the server's address, whatever the sites
+ * are.
+ */
 export function answerOfNoSite(method: string, url: string, hosts: readonly string[]): Answer {
   if (!HEALTH.test(url) || (method !== "GET" && method !== "HEAD")) {
     const host = URL.parse(url)?.host ?? "this";

@@ -6,8 +6,8 @@ import { Listener, type ListenerParts, type ListenTarget } from "../http1/listen
 const IS_TESTED = process.versions.node === ownPackage.devDependencies.node;
 
 /**
- * Starts a listener at these addresses. Plain requests are answered without Node's objects if that is wanted, and works on
- * this Node.
+ * Starts a listener at these addresses. Plain requests are answered without Node's objects if the settings want it and
+ * the trial succeeds.
  */
 export async function startListener(
   parts: ListenerParts,

@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import type { Server } from "node:tls";
 
-/** Sessions are resumed where they have the same context, so every worker has this one. */
+/** A session can be resumed only in the same context, so every worker uses this one. */
 export const SESSION_CONTEXT = "tidemark";
 
-/** How long a key is used. A session that was begun under the key before needs a whole handshake. */
+/** How long a key is used. A session that began under the previous key needs a full handshake. */
 const KEY_AGE_MS = 12 * 3_600_000;
 
 /**

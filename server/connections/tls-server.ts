@@ -8,7 +8,10 @@ import { SESSION_CONTEXT, TicketKeys } from "./ticket-keys.ts";
 
 /** What a worker needs to speak TLS: plain data, because it is copied between processes. */
 export interface TlsSettings {
-  /** The first one is for clients that name no host, or an unknown one. There is none until an authority has given one. */
+  /**
+   * The first one serves clients that name no host, or an unknown one. The list is empty until an authority has given a
+   * certificate.
+   */
   readonly certificates: readonly Certificate[];
   /** All workers make the keys of their tickets from it, so that each can resume the sessions of the others. */
   readonly ticketSecret: string;
@@ -27,9 +30,9 @@ const TLS_1_3_SUITES = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS
 
 export interface TlsServerParts {
   readonly tls: TlsSettings;
-  /** The protocols of RFC 7301 that are spoken, the preferred one first. */
+  /** The protocols for RFC 7301, the preferred one first. */
   readonly protocols: readonly string[];
-  /** Answers an authority in its handshakes, which are never served. Default: none is expected. */
+  /** Answers the handshakes of an authority, which are never served. Default: none are expected. */
   readonly challenges?: ChallengeAnswers | undefined;
   readonly handshakeTimeoutMs: number;
   readonly carriers: Carriers;
@@ -38,8 +41,8 @@ export interface TlsServerParts {
 }
 
 /**
- * Makes a server that serves the connections that it accepts, or is given by "connection", after their handshakes. Without a
- * certificate every handshake fails by an alert, but those of an authority.
+ * Makes a server for connections that it accepts, or gets as "connection" events, and serves them after their
+ * handshakes. Without a certificate every handshake fails with an alert, except those of an authority.
  */
 export function makeTlsServer(parts: TlsServerParts): Server {
   const { tls, challenges, handshakeTimeoutMs, carriers } = parts;
@@ -52,7 +55,7 @@ export function makeTlsServer(parts: TlsServerParts): Server {
     noDelay: true,
   });
   const serve = challenges === undefined ? parts.serve : unlessOfAuthority(parts);
-  // A failure before a connection is served concerns no request: it comes from scanners, old clients and connections
+  // A failure before a connection is served affects no request: it comes from scanners, old clients and connections
   // that end.
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   server.on("connection", (carrier) => carriers.add(carrier));
@@ -64,7 +67,7 @@ export function makeTlsServer(parts: TlsServerParts): Server {
 
 type ByName = (name: string, done: (error: Error | null, context?: SecureContext) => void) => void;
 
-/** Node interrupts each handshake for the choice, so there is none where one certificate serves all names. */
+/** Node interrupts each handshake for this callback, so there is none if one certificate serves all names. */
 function choiceByName(
   certificates: readonly Certificate[],
   challenges: ChallengeAnswers | undefined,
@@ -84,8 +87,8 @@ interface Offered {
 }
 
 /**
- * The protocol that both sides speak. If an authority is expected, it may be the one by which it looks at a name, and the
- * certificate is then the one that it looks for. OpenSSL has chosen a suite of TLS 1.2 before, so both certificates need the
+ * The protocol that both sides speak. If an authority is expected, it may be the protocol for validating a name, with
+ * the certificate of the challenge. With TLS 1.2, OpenSSL has chosen the suite before, so both certificates need the
  * same kind of key. RFC 7301 §3.2, RFC 8737 §3.
  */
 function choiceOfProtocol({ protocols, challenges, tls }: TlsServerParts): TlsOptions {
@@ -102,7 +105,7 @@ function choiceOfProtocol({ protocols, challenges, tls }: TlsServerParts): TlsOp
   };
 }
 
-/** A handshake was all that an authority wanted, and without a certificate nobody else has had one. RFC 8737 §3. */
+/** An authority wants only the handshake, and without a certificate nobody else completes one. RFC 8737 §3. */
 function unlessOfAuthority({ serve, tls }: TlsServerParts): TlsServerParts["serve"] {
   const hasCertificate = tls.certificates.length > 0;
   return (socket) => {
@@ -127,8 +130,8 @@ function contextsByName(certificates: readonly Certificate[]): (name: string) =>
 }
 
 /**
- * The better of two certificates for one name: the one with a key on an elliptic curve, because a handshake costs far
- * less than with RSA; else the one that is valid longer. Node gives OpenSSL one certificate for a name.
+ * The better of two certificates for one name: the one with an elliptic-curve key, whose handshakes cost far less than
+ * those with RSA; otherwise the one that is valid longer. Node gives OpenSSL only one certificate per name.
  */
 function better(one: Certificate, other: Certificate): Certificate {
   if (one.kind !== other.kind && [one.kind, other.kind].includes("rsa")) return one.kind === "rsa" ? other : one;

@@ -22,7 +22,7 @@ import type { FileWriter } from "./file-writer.ts";
 import { LikelyCached } from "./likely-cached.ts";
 import { OpenedFile } from "./opened-file.ts";
 
-/** A larger file is streamed. Up to this size it costs less to read it at once. */
+/** Larger files are streamed. Up to this size, reading a file at once costs less. */
 const MAX_SMALL_FILE_BYTES = 320 * 1024;
 /**
  * How many blocks of bodies are read at a time. Node reads files in four threads, and their results come to the event
@@ -46,12 +46,12 @@ export interface DiskTierParts {
   readonly writer?: FileWriter;
 }
 
-/** What the tiers of several sites have in common in one process. */
+/** What the tiers of several sites share in one process. */
 interface SharedParts {
   readonly room: Room;
   readonly health: DiskHealth;
   readonly cached: LikelyCached;
-  /** In which the bodies are read: each asks for one block, and then waits behind the others. */
+  /** The order in which bodies are read: each reads one block, and then waits behind the others. */
   readonly turns: Turns;
   readonly backlog: Backlog;
 }
@@ -83,7 +83,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   readonly #changes = new Map<string, Promise<void>>();
   readonly #monotonicNow: () => number;
 
-  /** `shared`: what this tier has in common with those of other sites in the same folder. */
+  /** `shared`: what this tier shares with those of other sites in the same folder. */
   constructor(parts: DiskTierParts, shared?: SharedParts) {
     const { folder, janitor, now, monotonicNow = () => performance.now() } = parts;
     const { say, files = diskFiles, likelyCached, writer } = parts;
@@ -108,7 +108,10 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     this.#batched = writer && new BatchedPuts({ writer, room, health, cached, backlog, changes });
   }
 
-  /** The tier of one of several sites in this folder. Its files have other names; the room on the disk is one. */
+  /**
+   * The tier of one of several sites in this folder. Its files have names of their own, and all sites share the room on
+   * the disk.
+   */
   ofSite(site: string): DiskTier {
     return new DiskTier({ ...this.#parts, folder: this.#folder.ofSite(site) }, this.#shared);
   }
@@ -116,7 +119,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   get(key: string): Promise<Found | undefined> | undefined {
     const name = this.#folder.nameOf(key, "entry");
     try {
-      // Most misses end here: a look for the file costs half of an open that does not block.
+      // Most misses end here: checking that the file exists costs half as much as a non-blocking open.
       if (this.#cached.sizeOf(name) === undefined && this.#existsNow(name) === false) return undefined;
     } catch (bug) {
       return Promise.reject(bug);
@@ -137,7 +140,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     }
   }
 
-  /** Changes nothing on the disk either: a file that is torn stays until it is requested. */
+  /** Changes nothing on the disk either: a torn file stays until it is requested. */
   async peek(key: string): Promise<Found | undefined> {
     const name = this.#folder.nameOf(key, "entry");
     try {
@@ -169,8 +172,8 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   }
 
   /**
-   * Whether there is an entry under this key, as far as its name tells. A cold disk is not asked: then only what this process
-   * has just stored or read counts.
+   * Whether there is a file for this key. A cold disk is not asked: then only what this process has just stored or read
+   * counts.
    */
   hasEntry(key: string): boolean {
     const name = this.#folder.nameOf(key, "entry");
@@ -224,7 +227,10 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     });
   }
 
-  /** A form by a dictionary has a file for each dictionary. Nobody lists these, so they leave as they are used. */
+  /**
+   * A form by a dictionary has a file for each dictionary. Nobody lists these files, so the janitor removes them by
+   * their use.
+   */
   #coded(key: string, form: FormName): { readonly name: string; readonly kind: FileKind } {
     const [coding, dictionary] = form.split(" ") as [FileKind, string?];
     return { name: this.#folder.nameOf(dictionary === undefined ? key : `${key} ${dictionary}`, coding), kind: coding };
@@ -287,7 +293,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     return this.#change(name, () => this.#drop(name));
   }
 
-  /** Whether there is a file of this name; `undefined` if a look is likely to wait for the disk. */
+  /** Whether there is a file of this name; `undefined` if the check would probably wait for the disk. */
   #existsNow(name: string): boolean | undefined {
     const startedAt = this.#monotonicNow();
     if (!this.#cached.holdsFolders(startedAt)) return undefined;
@@ -314,13 +320,13 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     }
   }
 
-  /** Reads a small file at once, if the kernel is likely to have it in memory. */
+  /** Reads a small file at once if the kernel probably has it in memory. */
   #readCached(key: string, name: string): Found | "torn" | undefined {
     const size = this.#cached.sizeOf(name);
     if (size === undefined || size > MAX_SMALL_FILE_BYTES) return undefined;
     const startedAt = this.#monotonicNow();
     const fd = this.#files.openNow(this.#folder.pathOf(name), "r");
-    // One byte more shows whether another process has replaced the file by a longer one.
+    // One more byte shows whether another process has replaced the file with a longer one.
     const bytes = Buffer.allocUnsafeSlow(size + 1);
     let read: number;
     try {
@@ -383,7 +389,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   #bodyOf(name: string, { fd, prefix }: OpenedFile, table: Buffer, part: BytePart | null): FileBody {
     const file = { fd, bodyAt: PREFIX_BYTES + prefix.headBytes, bodyBytes: prefix.bodyBytes, table };
     return new FileBody(this.#files, this.#turns, file, part, () => {
-      void this.#dropInTurn(name).catch(() => undefined); // It is a miss at the next look, too.
+      void this.#dropInTurn(name).catch(() => undefined); // The next look-up is a miss, too.
     });
   }
 
@@ -397,7 +403,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     return read && (isMarker(read) ? read : { head: read.head, body: null });
   }
 
-  /** A change whose bytes wait in memory. It does not happen if too many do. */
+  /** A change whose bytes wait in memory. It is dropped if too many bytes wait. */
   async #changeInMemory(name: string, { byteLength }: Uint8Array, change: () => Promise<void>): Promise<void> {
     const { backlog } = this.#shared;
     if (!backlog.enter(byteLength)) return;
@@ -438,7 +444,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   }
 }
 
-/** The table of a file that stays open, unless it cannot be read. */
+/** The table of a file. The file stays open unless the table cannot be read. */
 async function tableOf(file: OpenedFile): Promise<Buffer | undefined> {
   try {
     return await file.readTable();

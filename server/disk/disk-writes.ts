@@ -17,7 +17,7 @@ import {
 } from "./file-format.ts";
 import type { FileWriter } from "./file-writer.ts";
 
-/** A body of unknown length asks for room in pieces of this size. */
+/** A body of unknown length reserves room in pieces of this size. */
 const BODY_ROOM_BYTES = 8 * 1024 * 1024;
 const CANNOT_WRITE = "the disk tier cannot write now";
 
@@ -101,13 +101,13 @@ export class DiskWrites {
     const sums = new BlockSums();
     let takenBytes = 0;
     const reader = source.read();
-    // A connection fails with such codes as a disk does, so that its error is wrapped.
+    // A connection can fail with the same codes as a disk, so its error is wrapped.
     const next = () =>
       reader.next().catch((cause: unknown) => {
         throw new Error(`the body was cut off: ${messageOf(cause)}`, { cause });
       });
     const take = async (bytes: number) => {
-      const room = roomOf(bytes); // in what the disk gives out, so that the pieces add up
+      const room = roomOf(bytes); // in the unit of the grants, so that the pieces add up
       if (!(await this.#room.take(room))) throw new Error("the disk has no room for this body");
       takenBytes += room;
     };
@@ -139,7 +139,7 @@ export class DiskWrites {
     }
   }
 
-  /** Writes a draft, and renames it when it is whole. */
+  /** Writes a draft, and renames it when it is complete. */
   #writeFile(name: string, write: (fd: number) => Promise<void>): Promise<boolean> {
     const draft = this.#folder.draft();
     return this.#asTheDiskCan(async () => {

@@ -15,7 +15,7 @@ export interface OpenFile {
   readonly table: Buffer;
 }
 
-/** Closes what nobody read to its end, nor cancelled. */
+/** Closes files whose bodies were neither read to the end nor cancelled. */
 const forgotten = new FinalizationRegistry<() => void>((close) => close());
 
 /**
@@ -35,7 +35,7 @@ export class FileBody implements NodeBody {
   /** The read under way. The descriptor is closed after it, because the system may give its number to another file. */
   #reading: Promise<Uint8Array | null> = Promise.resolve(null);
 
-  /** `torn` is told when a block cannot be read, or is not what was written. */
+  /** `torn` is called when a block cannot be read, or differs from what was written. */
   constructor(files: DiskFiles, turns: Turns, file: OpenFile, part: BytePart | null, torn: () => void) {
     this.#files = files;
     this.#turns = turns;

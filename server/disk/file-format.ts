@@ -20,9 +20,9 @@ import { CODINGS, type Coding } from "../../worker/rules/variants/accept-encodin
 const MAGIC = Buffer.from("TIDEMARK", "latin1");
 const VERSION = 1;
 export const PREFIX_BYTES = 36;
-/** A body of this size costs less to read at once than in turns of the event loop. */
+/** A body of up to this size costs less to read at once than in turns of the event loop. */
 export const BLOCK_BYTES = 256 * 1024;
-/** No head is as long as this. */
+/** Every head is shorter than this. */
 const MAX_HEAD_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -40,7 +40,7 @@ export interface Prefix {
   readonly tableSum: number;
 }
 
-/** Each prefix is made here, because a piece of memory of its own would cost more than all of its bytes. */
+/** Each prefix is made in this buffer, because a new one would cost more than filling it. */
 const prefixBytes = Buffer.alloc(PREFIX_BYTES);
 const summedBytes = prefixBytes.subarray(0, PREFIX_BYTES - 4);
 MAGIC.copy(prefixBytes);

@@ -52,7 +52,7 @@ function write(path: string, bytes: Uint8Array, start: number, end: number): voi
   }
 }
 
-/** The room of half a file is needed on a full disk. If it stays, the next file takes its place. */
+/** A full disk needs the room of the half-written file. If it cannot be deleted, the next file overwrites it. */
 function dropDraft(): void {
   try {
     unlinkSync(draft);

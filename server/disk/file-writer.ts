@@ -12,8 +12,8 @@ export type FailedFiles = ReadonlyMap<string, Error>;
 /** Writes small files into the folder of a cache. */
 export interface FileWriter {
   /**
-   * Takes a file, whose bytes may be used otherwise afterwards. It is written with others as a batch, and all of them have
-   * this one promise. It resolves when each is written or has failed; it rejects if that cannot be told.
+   * Takes a file. The caller may reuse the bytes after the call. Files are written in batches, and all files of a batch
+   * share one promise. It resolves when each is written or has failed; it rejects if that cannot be told.
    */
   write(name: string, kind: FileKind, head: string, body: Uint8Array): Promise<FailedFiles>;
 }
@@ -21,7 +21,7 @@ export interface FileWriter {
 /** A thread that needs more memory than this is ended, and another one is started. MiB. */
 const THREAD_MEMORY_MIB = 32;
 
-/** A batch takes no more files once it has this many bytes: they are copied when its memory is too short. */
+/** A batch takes no more files once it has this many bytes, because its memory is copied when it grows. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 const NONE_FAILED: FailedFiles = new Map();
@@ -32,8 +32,8 @@ interface Batch {
 }
 
 /**
- * Writes files in a thread of its own, in batches: those that come while a batch is being written are the next one. The
- * calls of `node:fs` would cost the event loop five times as much, and all threads together twice as much.
+ * Writes files in a thread of its own, in batches: those that come while a batch is being written are the next one.
+ * Calls of `node:fs` would cost the event loop five times as much CPU time, and all threads together twice as much.
  */
 export class WriterThread implements FileWriter {
   readonly #folder: CacheFolder;

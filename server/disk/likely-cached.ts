@@ -5,27 +5,27 @@ const SHARE = 1 / 4;
 const MAX_FILES = 200_000;
 
 /**
- * When there are too many, so many remain. To forget one at a time would cost 100 µs each: the oldest is found behind the
- * places of all that were forgotten or used since.
+ * When there are too many, this many stay. Forgetting one at a time would cost 100 µs each, because the search for the
+ * oldest passes the places of all that were forgotten or used since.
  */
 const KEPT_SHARE = 63 / 64;
 
-/** A read that takes longer than this has waited, for the disk or for a core. Milliseconds. */
+/** A read that takes longer than this waited for the disk or for a core. Milliseconds. */
 const WAIT_MS = 2;
 
 /**
- * A wait after more than this many reads without one was for a core: on a busy machine the kernel interrupts the
- * process in the middle of a read some times a second. A disk that is not cached makes nearly every read wait.
+ * If more reads than this passed without a wait, the next wait was for a core: on a busy machine the kernel interrupts
+ * the process during a read a few times a second. A disk that is not cached makes nearly every read wait.
  */
 const READS_BETWEEN_WAITS = 64;
 
-/** After a wait for the disk, how long folders are not expected in the kernel's cache either. Milliseconds. */
+/** How long after a wait for the disk folders also count as not cached. Milliseconds. */
 const FOLDERS_COLD_MS = 1_000;
 
 /**
  * The files that the kernel's page cache is likely to hold: those that this process has just written or read. Only they
- * are read synchronously, because a read that waits for a disk would stop every connection of the process. It is a guess,
- * so a synchronous read that has waited for the disk clears it.
+ * are read synchronously, because a read that waits for a disk would stop every connection of the process. The list is
+ * a guess, so a synchronous read that waited for the disk clears it.
  */
 export class LikelyCached {
   readonly #maxBytes: number;
@@ -33,14 +33,14 @@ export class LikelyCached {
   readonly #files = new Map<string, number>();
   #bytes = 0;
   #foldersColdUntil = 0;
-  /** The reads and looks since one has waited. */
+  /** The reads and checks since the last wait. */
   #readsAtOnce = 0;
 
   constructor(availableBytes = process.availableMemory()) {
     this.#maxBytes = availableBytes * SHARE;
   }
 
-  /** The size of a file that is likely to be cached. */
+  /** The size of a file that is probably cached. */
   sizeOf(file: string): number | undefined {
     return this.#files.get(file);
   }
@@ -61,12 +61,12 @@ export class LikelyCached {
     this.#files.delete(file);
   }
 
-  /** Whether folders are likely to be cached at this time, so that a look there does not wait. */
+  /** Whether folders are probably cached now, so that a check there does not wait. */
   holdsFolders(nowMs: number): boolean {
     return nowMs >= this.#foldersColdUntil;
   }
 
-  /** A synchronous read or look has just ended, and took `ms`. */
+  /** A synchronous read or check has just ended after `ms`. */
   took(ms: number, nowMs: number): void {
     this.#readsAtOnce++;
     if (ms < WAIT_MS) return;

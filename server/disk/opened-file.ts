@@ -10,7 +10,7 @@ import {
   readPrefix,
 } from "./file-format.ts";
 
-/** The first read of a file: most files whole. */
+/** The size of the first read of a file. Most files fit. */
 const FIRST_READ_BYTES = 64 * 1024;
 const TORN: Prefix = { kind: "entry", headBytes: 0, bodyBytes: 0, headSum: 0, tableSum: 0 };
 
@@ -57,7 +57,7 @@ export class OpenedFile {
     return this.#start && readHead(this.#start, this.prefix);
   }
 
-  /** All bytes; `undefined` if the file is shorter than it says. */
+  /** All bytes; `undefined` if the file is shorter than its prefix says. */
   async readWhole(): Promise<Buffer | undefined> {
     if (this.#start === undefined) return undefined;
     const size = fileBytes(this.prefix);

@@ -4,33 +4,33 @@ import { nodeBody } from "../bodies/node-body.ts";
 import { httpDate } from "./http-date.ts";
 import { reasonPhrase } from "./reason-phrase.ts";
 
-/** How the end of an answer's body shows. RFC 9112 §6.3. */
+/** How a client finds the end of the body. RFC 9112 §6.3. */
 export type Framing =
   | { readonly kind: "length"; readonly bytes: number }
   | { readonly kind: "none" | "chunked" | "close" };
 
-/** The head of an answer and its framing, ready to be written in either way. */
+/** The head of an answer and its framing, ready to be written. */
 export interface AnswerHead {
   readonly status: number;
   readonly reason: string;
-  /** Names and values in turn, with those of the framing and of the connection. */
+  /** Names and values in turn, with the fields of the framing and of the connection. */
   readonly lines: readonly string[];
   readonly framing: Framing;
   readonly keepsAlive: boolean;
-  /** No body follows, whatever the answer has. */
+  /** No body follows, even if the answer has one. */
   readonly isBodiless: boolean;
 }
 
-/** The parts of a request that decide the head of its answer. */
+/** The parts of a request on which the head of its answer depends. */
 export interface AnsweredRequest {
   readonly isHead: boolean;
   /** False in HTTP/1.0. */
   readonly knowsChunks: boolean;
-  /** Whether the client and this side both want to keep the connection. */
+  /** Whether both the client and this server want to keep the connection. */
   readonly keepsAlive: boolean;
 }
 
-/** Fields that only this file writes. */
+/** Fields that only this module writes. */
 const WRITTEN_HERE: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -55,7 +55,7 @@ export function answerHead(answer: Answer, request: AnsweredRequest, strictTrans
   let hasDate = false;
   for (const [name, value] of answer.fields) {
     if (WRITTEN_HERE.has(name)) continue;
-    if (!VALUE.test(value)) continue; // Node's parsers let none through.
+    if (!VALUE.test(value)) continue; // Node's parsers reject such characters.
     if (name === "date") hasDate = true;
     if (name === "strict-transport-security" && strictTransportSecurity !== undefined) continue;
     lines.push(name, value);
@@ -71,7 +71,7 @@ export function answerHead(answer: Answer, request: AnsweredRequest, strictTrans
   return { status, reason, lines, framing, keepsAlive, isBodiless };
 }
 
-/** Makes the head of an interim response, which is all of it. RFC 9110 §8.6, §15.2. */
+/** Makes an interim response, which has only a head. RFC 9110 §8.6, §15.2. */
 export function interimHead({ status, fields }: InterimResponse): AnswerHead {
   const kept = [...fields].filter(([name, value]) => !WRITTEN_HERE.has(name) && name !== "date" && VALUE.test(value));
   const reason = reasonPhrase(status);
@@ -85,7 +85,7 @@ export function headText({ status, reason, lines }: AnswerHead): string {
   return `${text}\r\n`;
 }
 
-/** The length of a body, also of one on its way; `null` if nobody knows. */
+/** The length of a body, also of one that is still arriving; `null` if it is unknown. */
 export function bodyLength({ fields, body }: Answer): number | null {
   const announced = body instanceof Uint8Array ? body.byteLength : body && nodeBody(body).lengthBytes;
   return announced ?? lengthIn(fields.get("content-length"));

@@ -4,12 +4,12 @@ import type { AnsweredExchange } from "../connections/access-log.ts";
 import type { NodeRequest } from "./node-request.ts";
 import type { Written } from "./write-answer.ts";
 
-/** nginx's status for a client that has left before its answer, in logs alone. */
+/** nginx's status for a client that left before its answer. It appears only in logs. */
 const CLIENT_LEFT = 499;
 
 /**
  * The request as the access log shows it. `startedAt` is of `performance`. `hasLeft`: the client had ended its side of
- * the connection before the answer came. A client that did so within its own body has been answered because of that.
+ * the connection before the answer came. A client that did so within its own body gets an answer that says so.
  */
 export function answeredExchange(
   { method, url, httpVersion }: Pick<IncomingMessage, "method" | "url" | "httpVersion">,

@@ -1,15 +1,15 @@
 import type { RequestLine } from "./request-target.ts";
 
-/** The method that HTTP caches take besides PURGE, and that Node's parser does not know. It has no body. */
+/** The method that HTTP caches accept besides PURGE, and that Node's parser does not know. It has no body. */
 const BAN = "BAN";
 
-/** A head as Node's parser would have read it: its line, and names and values in turn. */
+/** A head as Node's parser would read it: the request line, and names and values in turn. */
 export interface BanHead {
   readonly line: RequestLine;
   readonly raw: readonly string[];
 }
 
-/** Whether bytes that are no request for Node's parser begin one for a ban. */
+/** Whether bytes that Node's parser rejects begin a BAN. */
 export function beginsBan(bytes: string): boolean {
   return bytes.startsWith(`${BAN} `);
 }

@@ -15,12 +15,15 @@ import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
 import { plainAnswer } from "./web-answer.ts";
 import { cutSocket, unsent, type Written } from "./write-answer.ts";
 
-/** The parts of a listener that its bare connections need. */
+/** The parts of a listener that bare connections use. */
 export interface BareConnectionsParts {
   /** Never throws. */
   ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
   failed(cause: unknown): Answer;
-  /** Counts a tunnel's connection to the origin. Returns what ends that; `null` if there are too many connections. */
+  /**
+   * Counts a tunnel's connection to the origin. Returns the function that ends the count; `null` if there are too many
+   * connections.
+   */
   countTunnel(): (() => void) | null;
   readonly bodies: Bodies;
   readonly log: ExchangeLog | null;
@@ -30,8 +33,8 @@ export interface BareConnectionsParts {
 }
 
 /**
- * Connections that Node's HTTP has given up on: for another protocol, for a method that its parser does not know, or
- * because they carry no HTTP. Each gets one answer at most, or becomes a tunnel.
+ * Connections that Node's HTTP no longer handles: they switch to another protocol, use a method that its parser does
+ * not know, or carry no HTTP. Each gets at most one answer, or becomes a tunnel.
  */
 export class BareConnections {
   readonly #parts: BareConnectionsParts;
@@ -53,16 +56,16 @@ export class BareConnections {
     await this.#answer(connection, line, message.rawHeaders, this.#parts.countTunnel());
   }
 
-  /** Answers bytes that are no request. RFC 9112 §2.2. */
+  /** Answers bytes that are not a request. RFC 9112 §2.2. */
   misread(connection: Connection, error: NodeJS.ErrnoException): void {
     const { socket, isLast } = connection;
     const { code, rawPacket } = error as typeof error & { readonly rawPacket?: Buffer };
-    // At a client's end, TLS gives the rest of the bytes to a parser that Node has paused, which reads none of them.
+    // When the client ends, TLS gives the remaining bytes to the parser, which Node has paused, so they are lost.
     if (code === "HPE_PAUSED" && rawPacket) {
       connection.readInSlices(rawPacket);
       return;
     }
-    // The last answer ends the connection, and closing it earlier could reset it. RFC 9112 §9.6.
+    // The last answer ends the connection. Closing it earlier could reset it. RFC 9112 §9.6.
     if (isLast && code?.startsWith("HPE_")) return;
     if (code === "ECONNRESET" || !socket.writable) {
       socket.destroy();
@@ -72,15 +75,15 @@ export class BareConnections {
       this.refuseSlowHead(connection);
       return;
     }
-    // Bytes after a request with `Connection: close` are no request, and its answer is still to come.
+    // Bytes after a request with `Connection: close` are not a request, and its answer is still to come.
     if (code === "HPE_CLOSED_CONNECTION") return;
     if (code === "HPE_INVALID_METHOD" && connection.isQuiet && this.#readBan(connection, rawPacket)) return;
     connection.refuseRest(farewell(MISREAD[code ?? ""] ?? NO_REQUEST));
   }
 
   /**
-   * Browsers open connections that they may never use, and would take a 408 for an answer to their first request. So a
-   * connection on which nothing has come ends without a word.
+   * Browsers open connections that they may never use, and would take a 408 for the answer to their first request. So a
+   * connection on which nothing arrived ends without an answer.
    */
   refuseSlowHead(connection: Connection): void {
     if (connection.isUnused) connection.socket.destroy();
@@ -105,8 +108,8 @@ export class BareConnections {
   }
 
   /**
-   * Answers a request without a body, and ends the connection or makes a tunnel of it: Node's parser has given up on it.
-   * `uncount` is called when there is no tunnel, or none any more; `null` if there is no room for one.
+   * Answers a request without a body, and ends the connection or turns it into a tunnel: Node's parser no longer
+   * handles it. `uncount` is called if there is no tunnel, or when it ends; `null` if there is no room for one.
    */
   async #answer(
     connection: Connection,
@@ -146,7 +149,7 @@ export class BareConnections {
     return plainAnswer(answered);
   }
 
-  /** Writes an answer on a connection that Node's HTTP no longer minds, and ends it. */
+  /** Writes an answer on a connection that Node's HTTP no longer handles, and ends it. */
   async #writeAndEnd(connection: Connection, { arrival }: NodeRequest, answer: Answer): Promise<Written> {
     const { socket } = connection;
     const { strictTransportSecurity } = this.#parts;
@@ -191,7 +194,7 @@ export class BareConnections {
   }
 }
 
-/** Takes a connection from which Node's HTTP has taken its own listeners off. */
+/** Takes a connection from which Node's HTTP has removed its listeners. */
 function takeOver(connection: Connection): void {
   const { socket } = connection;
   connection.leaveHttp();
@@ -212,7 +215,7 @@ function beginTunnel(connection: Connection, switched: SwitchedConnection, onEnd
   socket.once("close", () => onEnd({ bodyBytes: socket.bytesWritten, isWhole: true }));
 }
 
-/** What to say of the errors of Node's parser. */
+/** The answers to the errors of Node's parser. */
 const MISREAD: Readonly<Record<string, RefusedRequest>> = {
   HPE_HEADER_OVERFLOW: refused(431, "the request has too many bytes of fields"),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: refused(413, "the chunks of the request have too many extensions"),

@@ -1,9 +1,9 @@
 import type { RequestHeaders } from "../../worker/rules/request/request-facts.ts";
 
 /**
- * The fields of a request over the parser's own list of names and values. A hit asks for some fifteen names, and most
- * are absent, so nothing is prepared: a name is compared only with those of the same length. Lines of the same name are
- * one value (RFC 9110 §5.3); those of `Cookie` are joined as its own syntax has it (RFC 9113 §8.2.3).
+ * The fields of a request, read from the parser's list of names and values. A hit looks up about fifteen names, and
+ * most are absent, so there is no index: a name is compared only with names of the same length. Lines of the same name
+ * are one value (RFC 9110 §5.3); those of `Cookie` are joined as its own syntax has it (RFC 9113 §8.2.3).
  */
 export class ClientFields implements RequestHeaders {
   /** Names and values in turn, as they came. */
@@ -40,7 +40,7 @@ export class ClientFields implements RequestHeaders {
     return found;
   }
 
-  /** How many lines have this name. */
+  /** How many field lines have this name. */
   count(name: string): number {
     if ((this.#lengths & (1 << name.length)) === 0) return 0;
     let count = 0;

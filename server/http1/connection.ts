@@ -15,31 +15,31 @@ const MAX_OUTSTANDING = 32;
  * about 6 KiB, and a request may have as few as 18 bytes.
  */
 const SLICE_BYTES = 1024;
-/** More requests than this wait only for a client that sends them at once, with bodies, and waits for no answer. */
+/** More requests than this wait only if a client sends them all at once, with bodies, before it gets an answer. */
 const MAX_WAITING = 256;
-/** How long a client may still send after the last bytes for it were written. */
+/** How long a client may go on sending after the last bytes for it were written. */
 const LINGER_MS = 2_000;
 
-/** A request that Node's parser has read, with the object that takes its answer. */
+/** A request that Node's parser has read, with the object for its answer. */
 export interface Exchange {
   readonly message: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/** A request that has gone to the isolate before Node's own objects for it were made. */
+/** A request that went to the isolate before Node made its own objects for it. */
 export interface AskedEarly {
   readonly request: NodeRequest;
   readonly answer: EdgeAnswer | Promise<EdgeAnswer>;
   readonly startedAt: number;
 }
 
-/** A request for which Node's own objects are made only if it cannot be answered without them. */
+/** A request for which Node makes its own objects only if it cannot be answered without them. */
 export interface HeldRequest extends AskedEarly {
-  /** Has Node make its objects for it after all. */
+  /** Makes Node create its objects for it after all. */
   readonly head: { giveToNode(): void };
 }
 
-/** A request with a body on its way. */
+/** A request whose body is still arriving. */
 export interface Upload {
   readonly message: IncomingMessage;
   readonly body: PushedBody;
@@ -52,31 +52,28 @@ export class Connection implements InterimWriter {
   place = 0;
   /** How each of its requests has arrived. */
   readonly arrivals: RequestArrivals;
-  /** There were already as many connections as allowed when it came. */
+  /** It arrived when there were already as many connections as allowed. */
   readonly isOverLimit: boolean;
-  /** Requests that were read and not yet answered in full. */
+  /** Requests that were read and are not yet answered in full. */
   outstanding = 0;
   /** Requests that it has carried. */
   requests = 0;
-  /** Heads of requests that have come whole. Counted in the fast way alone. */
+  /** Complete heads of requests. Only the fast path counts them. */
   heads = 0;
-  /** The last request that was read. Only its answer may end the connection, unless it cannot be helped. */
+  /** The last request that was read. Only its answer may end the connection, unless that is impossible. */
   newest: Exchange | undefined;
-  /**
-   * True once the last answer was written, or is being written: it says `Connection: close`. Later requests get no
-   * answer.
-   */
+  /** True once the last answer, with `Connection: close`, is being written. Later requests get no answer. */
   isLast = false;
-  /** Requests that came behind the last answer. */
+  /** Requests that came after the last answer. */
   #unanswerable = 0;
-  /** The answer to a request that the listener refuses. Later bytes are not read as a request. */
+  /** The answer to a request that the listener refuses. Later bytes do not count as a request. */
   refused: ServerResponse | undefined;
   isTunnel = false;
-  /** Set for the one request that the fast way gives to Node. */
+  /** Set for the one request that the fast path gives to Node. */
   askedEarly: AskedEarly | undefined;
   /** The bytes of a BAN's head so far. */
   banHead = "";
-  /** The last request with a body. No other one can be incomplete. */
+  /** The last request with a body. Only this one can be incomplete. */
   upload: Upload | undefined;
   #held: HeldRequest | undefined;
   readonly #answer: (exchange: Exchange, connection: Connection) => void;
@@ -97,7 +94,7 @@ export class Connection implements InterimWriter {
   readonly #bytesBefore: number;
   #seenBytes = 0;
   #idleSince: number;
-  /** The head that the client is sending, by its number, and since when. Its first one begins with the connection. */
+  /** The number of the head that the client is sending, and since when. The first one begins with the connection. */
   #awaitedHead: { readonly number: number; readonly since: number } | null;
 
   constructor(
@@ -122,7 +119,7 @@ export class Connection implements InterimWriter {
     return this.socket.bytesRead === this.#bytesBefore;
   }
 
-  /** Whether the next request may be answered at once: nothing is due before it, and nothing keeps it from an answer. */
+  /** Whether the next request may be answered at once: no earlier answer is due, and nothing forbids an answer. */
   get isQuiet(): boolean {
     return this.outstanding === 0 && !this.isLast && !this.isOverLimit && this.#farewell === undefined;
   }
@@ -143,7 +140,7 @@ export class Connection implements InterimWriter {
     this.outstanding--;
   }
 
-  /** Writes an interim response to the one request that is due, before anything of its answer. */
+  /** Writes an interim response to the one request that is due, before its answer begins. */
   writeInterim(head: AnswerHead): void {
     const { socket } = this;
     if (!socket.writable || socket.writableLength > socket.writableHighWaterMark) return;
@@ -151,7 +148,7 @@ export class Connection implements InterimWriter {
     if (socket.writableLength > 0) this.watchStall();
   }
 
-  /** Gives a held request to Node, as if its head had come now. */
+  /** Gives a held request to Node, as if its head had just arrived. */
   giveToNode(): void {
     const held = this.#held;
     if (held === undefined) return;
@@ -160,7 +157,7 @@ export class Connection implements InterimWriter {
     held.head.giveToNode();
   }
 
-  /** Takes a request in its turn: at once, or when those before it leave room. */
+  /** Takes a request in its turn: at once, or when earlier ones leave room. */
   take(exchange: Exchange): void {
     if (this.#takesNoMore) {
       this.#unanswerable++;
@@ -192,14 +189,14 @@ export class Connection implements InterimWriter {
     return this.isLast || this.#farewell !== undefined;
   }
 
-  /** Whether the parser had better stop, because it would only add to the requests that wait, or are not answered. */
+  /** Whether the parser should stop, because further requests would only wait, or get no answer. */
   get hasEnough(): boolean {
     return (this.#waiting.length > 0 || this.#takesNoMore) && this.#parse === undefined;
   }
 
   /**
-   * From now on the parser gets few bytes at a time, none while requests wait, and none behind the last request. `unread` are bytes that it has left.
-   * Does nothing if Node's server does not listen for bytes as expected.
+   * From now on the parser gets few bytes at a time, and none while requests wait or after the last request. `unread`:
+   * the bytes that it left. Does nothing if Node's server does not listen for bytes as expected.
    */
   readInSlices(unread: Buffer | null): void {
     const { socket } = this;
@@ -208,22 +205,22 @@ export class Connection implements InterimWriter {
     this.#parse = parse;
     socket.off("data", parse);
     socket.on("data", this.#onData);
-    socket.push(""); // Node may have stopped reading below the stream, which would go on waiting for bytes from there.
+    socket.push(""); // Node may have stopped reading below the stream, and the stream would wait for ever.
     if (unread === null || unread.length === 0 || socket.destroyed) return;
     socket.pause();
     socket.unshift(unread);
     this.#pauseOrResume();
   }
 
-  /** Node's HTTP no longer minds the connection. */
+  /** Node's HTTP no longer handles the connection. */
   leaveHttp(): void {
     this.#parse = undefined;
     this.socket.off("data", this.#onData);
   }
 
   /**
-   * Lets the answers that are due go on after Node's HTTP has left the connection. It would tell none of them that the client
-   * has read, and only the first one of the client's end.
+   * Lets the answers that are due continue after Node's HTTP has left the connection: it would tell none of them when
+   * the client has read, and only the first one when the client ends.
    */
   carryOn(): void {
     const { socket } = this;
@@ -234,10 +231,10 @@ export class Connection implements InterimWriter {
     socket.once("close", () => {
       for (const response of this.#due) {
         response.destroy();
-        response.emit("close"); // which not every version of Node does where it has no connection yet
+        response.emit("close"); // not every version of Node does so before it has a connection
       }
     });
-    socket.resume(); // to see the client's end; what comes is dropped
+    socket.resume(); // to see the client's end; the bytes are dropped
   }
 
   #parseSlice(piece: Buffer): void {
@@ -247,7 +244,7 @@ export class Connection implements InterimWriter {
     if (mayParse && piece.length <= SLICE_BYTES) {
       this.#parse!(piece);
     } else {
-      // Paused, because a stream that flows would give the bytes back at once.
+      // Paused, because a flowing stream would return the bytes at once.
       socket.pause();
       socket.unshift(mayParse ? piece.subarray(SLICE_BYTES) : piece);
       if (mayParse) {
@@ -264,12 +261,12 @@ export class Connection implements InterimWriter {
     else if (!isPausedByNode(this.socket)) this.socket.resume();
   }
 
-  /** True if nothing more can be read from it. */
+  /** True if no more bytes can be read from it. */
   get isBroken(): boolean {
     return this.#farewell !== undefined;
   }
 
-  /** Ends the connection with these bytes, once every request before them is answered. */
+  /** Writes these bytes and ends the connection, once every earlier request is answered. */
   refuseRest(farewell: string): void {
     if (this.#takesNoMore) return;
     this.giveToNode();
@@ -278,7 +275,7 @@ export class Connection implements InterimWriter {
     if (this.outstanding === 0) this.#end();
   }
 
-  /** Begins to watch a client that does not read, which ends the connection after a while without progress. */
+  /** Begins to watch a client that does not read. The connection ends after a while without progress. */
   watchStall(): void {
     if (this.#isStallArmed) return;
     this.#isStallArmed = true;
@@ -301,26 +298,28 @@ export class Connection implements InterimWriter {
     else if (upload) this.watchStall();
   }
 
-  /** One side of its tunnel sends no more. The other one may, until nothing has gone through for a while. */
+  /** One side of its tunnel has ended. The other one may still send, until nothing has passed for a while. */
   halfEnded(): void {
     this.socket.setTimeout(this.#stallMs);
   }
 
-  /** Ends the connection as soon as nothing is due on it. */
+  /** Ends the connection as soon as no answer is due on it. */
   endOnceIdle(): void {
     this.#endsOnceIdle = true;
     if (this.outstanding === 0 && !this.isTunnel) this.#endIdle();
   }
 
-  /** A request that has not come yet is not answered, since no answer can follow the end. Its client may send it again. */
+  /**
+   * A request that has not arrived yet gets no answer, because none can follow the end. Its client may send it again.
+   */
   #endIdle(): void {
     this.isLast = true;
     this.linger();
   }
 
   /**
-   * Ends a connection whose client may still be sending. Closing it at once would reset it, and the client would lose the
-   * answer; so once all has been written, the rest is read and dropped for a while. RFC 9112 §9.6.
+   * Ends a connection whose client may still be sending. Closing it at once would reset it, and the client would lose
+   * the answer. So after the last write, incoming bytes are read and dropped for a while. RFC 9112 §9.6.
    */
   linger(): void {
     const { socket } = this;
@@ -341,7 +340,7 @@ export class Connection implements InterimWriter {
     this.socket.resume();
   }
 
-  /** Whether the connection has carried nothing for this long: milliseconds. */
+  /** Whether the connection has been idle for this long: milliseconds. */
   isIdleFor(ms: number, now: number): boolean {
     const { bytesRead } = this.socket;
     if (bytesRead !== this.#seenBytes || this.outstanding > 0 || this.isTunnel || this.socket.writableLength > 0) {
@@ -367,7 +366,7 @@ export class Connection implements InterimWriter {
     return this.heads === 0 || this.banHead !== "" || isInRequest(this.socket);
   }
 
-  /** A client that has stopped reading gets no more answers, so that they do not collect in memory. */
+  /** A client that has stopped reading gets no more answers, so that they do not pile up in memory. */
   #isBackedUp(): boolean {
     return this.socket.writableLength > this.socket.writableHighWaterMark;
   }

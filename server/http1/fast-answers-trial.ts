@@ -4,7 +4,7 @@ import { Fields } from "../../worker/rules/fields/fields.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
 import type { Listener } from "./listener.ts";
 
-/** An isolate that has all pages in memory but three. */
+/** An isolate that has all pages but three in memory. */
 const isolate: RunningIsolate = {
   fetch: ({ request, url }) => {
     const size = url.endsWith("/large") ? 40_000 : 100;
@@ -43,7 +43,7 @@ const FIELDS = new Fields([
   ["content-type", "text/plain"],
 ]);
 
-/** What the trial sends on one connection: hits and others in turn. */
+/** The requests of the trial on one connection: hits and others in turn. */
 const REQUESTS = [
   "GET /a HTTP/1.1\r\nHost: localhost\r\nUser-Agent: trial\r\n\r\n",
   "HEAD /a HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -55,7 +55,7 @@ const REQUESTS = [
   "GET /a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
 ];
 
-/** More than may be outstanding, sent at once, so that the parser has to stop in the middle of them. */
+/** More requests than may be outstanding, sent at once, so that the parser has to stop in the middle. */
 const PIPELINE = [
   "GET /miss HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(50) +
     "GET /a HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
@@ -72,8 +72,8 @@ const LATE = 1;
 const DEADLINE_MS = 5_000;
 
 /**
- * Tries on a loopback connection whether plain requests are answered without Node's objects, and as they are with them.
- * `null` if they are; otherwise the reason in words. Never rejects.
+ * Checks on a loopback connection whether plain requests get the same answers without Node's objects as with them.
+ * `null` if they do; otherwise the reason, in words. Never rejects.
  */
 export async function tryFastAnswers(
   makeListener: (isolate: RunningIsolate, usesFastAnswers: boolean) => Listener,
@@ -96,7 +96,7 @@ export async function tryFastAnswers(
 async function exchangeAll(listener: Listener): Promise<string> {
   const address = await listen(listener);
   const inTurn = async () => (await exchange(address, REQUESTS)) + (await exchange(address, PIPELINE));
-  // Both are waited for at once, because a failure that nobody waits for ends the process.
+  // Waits for both at once, because an unhandled rejection ends the process.
   return (await Promise.all([inTurn(), exchange(address, HALF_CLOSED, { endsHalf: true })])).join("");
 }
 
@@ -118,13 +118,13 @@ async function listen(listener: Listener): Promise<AddressInfo> {
 }
 
 interface Ending {
-  /** The client ends its half of the connection behind its last request. */
+  /** The client ends its half of the connection after its last request. */
   readonly endsHalf?: boolean;
-  /** Called when the last answer has come. */
+  /** Called when the last answer has arrived. */
   readonly onAnswered?: () => void;
 }
 
-/** Sends each request once the answer before has come, so that nothing is due before it. */
+/** Sends each request after the answer to the one before, so that no earlier answer is due. */
 function exchange(address: AddressInfo, requests: readonly string[], ending: Ending = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     let answered = "";
@@ -150,7 +150,7 @@ function exchange(address: AddressInfo, requests: readonly string[], ending: End
   });
 }
 
-/** Whether the last answer has come to its end. */
+/** Whether the last answer is complete. */
 function isWhole(answered: string, isHead: boolean): boolean {
   const start = answered.lastIndexOf("HTTP/1.1 ");
   const end = answered.indexOf("\r\n\r\n", start);

@@ -24,13 +24,13 @@ import { unsent, type Written } from "./write-answer.ts";
  * connection: another request, bytes that are none, or the client's end. So Node alone keeps answers in order.
  */
 
-/** The parts of a listener that the fast way needs. */
+/** The parts of a listener that the fast path uses. */
 export interface FastAnswersParts {
   ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
   failed(cause: unknown): Answer;
   readonly bodies: Bodies;
   readonly made: Readonly<Record<Scheme, MadeAnswers>>;
-  /** Whether the next answer on a connection has to be its last. */
+  /** Whether the next answer on a connection has to be the last one. */
   isLast(connection: Connection): boolean;
   /** `null` if nothing is logged. */
   readonly log: ExchangeLog | null;
@@ -47,7 +47,7 @@ const HEAD = 2;
 
 const SLASH = 0x2f;
 
-/** The fast way of one listener. */
+/** The fast path of one listener. */
 export class FastAnswers {
   readonly #parts: FastAnswersParts;
   /** How many hits it has answered inside the parser. */
@@ -59,10 +59,10 @@ export class FastAnswers {
     this.#parts = parts;
   }
 
-  /** Serves a new connection. Returns false if Node's parser does not look as expected; then nothing has changed. */
+  /** Serves a new connection. Returns false, and changes nothing, if Node's parser does not look as expected. */
   serve(connection: Connection): boolean {
     const isServed = lookFirst({ connection, take: (head) => this.#take(connection, head) });
-    // Before Node's own listener, which ends a connection on which it has nothing due.
+    // Runs before Node's own listener, which ends a connection on which Node has nothing due.
     if (isServed) connection.socket.prependListener("end", () => connection.giveToNode());
     return isServed;
   }
@@ -151,7 +151,7 @@ export class FastAnswers {
     if (!keepsAlive) {
       connection.isLast = true;
       if (shouldKeepAlive)
-        connection.linger(); // for it may have sent more
+        connection.linger(); // because it may have sent more
       else socket.destroySoon();
     } else if (socket.writableLength > 0) {
       connection.watchStall();
@@ -168,13 +168,13 @@ export class FastAnswers {
   }
 }
 
-/** Whether an answer is whole in memory. */
+/** Whether all of an answer is in memory. */
 function isInMemory(answer: EdgeAnswer): answer is Answer {
   if (!("fields" in answer)) return false;
   return answer.switchedTo === undefined && (answer.body === null || answer.body instanceof Uint8Array);
 }
 
-/** The host of a request without a body and without wishes; `null` for any other, which is Node's. */
+/** The host of a request without a body or special fields; `null` for any other request, which Node handles. */
 function plainHost(headers: readonly string[]): string | null {
   let host: string | null = null;
   for (let at = 0; at < headers.length; at += 2) {

@@ -1,7 +1,7 @@
 let second = 0;
 let text = "";
 
-/** The time as a `Date` field has it, made once a second. RFC 9110 §5.6.7. */
+/** The time in the form of a `Date` field, made once a second. RFC 9110 §5.6.7. */
 export function httpDate(now = Date.now()): string {
   const current = Math.floor(now / 1000);
   if (current !== second) {

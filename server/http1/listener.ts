@@ -44,7 +44,7 @@ export type ListenTarget = { readonly scheme?: Scheme } & (
   | { readonly path: string }
   /** A socket that another process holds: its file descriptor, or the server that came with a message. */
   | { readonly fd: number }
-  /** A socket with one handle or several, each of which accepts a connection in a turn of the event loop. */
+  /** A socket with one handle or several. Each handle accepts one connection in a turn of the event loop. */
   | { readonly handles: readonly object[] }
 );
 
@@ -58,48 +58,51 @@ export interface ListenerSettings {
   /** Requests that one connection carries. Its last answer says `Connection: close`. Default: without a limit. */
   readonly maxRequestsPerConnection?: number;
   /**
-   * Connections at a time, where a tunnel counts as two. One above them gets a 503; far above them, connections are closed
-   * at once. Default: 20,000.
+   * Connections at a time; a tunnel counts as two. Above the limit a connection gets a 503; far above it, connections
+   * are closed at once. Default: 20,000.
    */
   readonly maxConnections?: number;
-  /** The bytes of a request line and its fields; more get 431. Default: 64 KiB. */
+  /** The most bytes of a request line and its fields; a larger head gets a 431. Default: 64 KiB. */
   readonly maxHeadBytes?: number;
-  /** The host of a request in HTTP/1.0 that names none; without one it is refused. */
+  /** The host for HTTP/1.0 requests that name none; without it they are refused. */
   readonly defaultHost?: string | null;
   /** Waiting connections that the kernel holds. Default: 4096; its own limit may be lower. */
   readonly backlog?: number;
 }
 
 export interface ListenerParts {
-  /** Answers everything, unless there are several sites. */
+  /** Answers all requests if there is one site. */
   readonly isolate: RunningIsolate;
   /** Several sites, each with its own isolate, trusted proxies and way to https. Default: there is one. */
   readonly sites?: SitesByHost | undefined;
   readonly bodies: Bodies;
   /** Default: nothing is logged. */
   readonly accessLog?: ExchangeLog | undefined;
-  /** Told of mistakes that nobody else sees: one line each. */
+  /** Gets a line for each mistake that nobody else reports. */
   readonly warn: (line: string) => void;
   /** Answer plain requests without Node's own objects. `startListener` tries first whether that works. */
   readonly usesFastAnswers: boolean;
   readonly settings?: ListenerSettings | undefined;
-  /** For addresses with TLS. */
+  /** The settings for addresses with TLS. */
   readonly tls?: TlsSettings | undefined;
-  /** Answers an authority before any site and any redirect. Default: none is expected. */
+  /** Answers an authority before any site or redirect. Default: none is expected. */
   readonly challenges?: ChallengeAnswers | undefined;
-  /** Answers other caches that ask this one in place of the origin. Default: they are visitors like all others. */
+  /** Answers other caches that ask this one in place of the origin. Default: they count as visitors. */
   readonly children?: Pick<Children, "answer"> | undefined;
   /** The proxies whose forwarding fields count. Default: none. */
   readonly trustedProxies?: readonly Network[] | undefined;
-  /** Connections begin with a header of the PROXY protocol, of a trusted proxy, and others are refused. Default: false. */
+  /**
+   * Connections have to begin with a header of the PROXY protocol from a trusted proxy; others are refused. Default:
+   * false.
+   */
   readonly usesProxyProtocol?: boolean | undefined;
-  /** Default: nobody is sent to https. Requests on unix sockets never are. */
+  /** Default: no redirects to https. Requests on unix sockets are never redirected. */
   readonly toHttps?: HttpsRedirect | undefined;
   /** The field of this name on all answers over TLS, in place of the origin's. RFC 6797 §6.1. Default: the origin's. */
   readonly strictTransportSecurity?: string | undefined;
 }
 
-/** A graceful stop: what it found at its end. */
+/** The result of a graceful stop. */
 export interface Stopped {
   /** Connections that were cut off because they took too long. */
   readonly cutOff: number;
@@ -203,13 +206,13 @@ export class Listener {
     return this.#fast?.late ?? 0;
   }
 
-  /** Calls back once there is no connection; at once if there is none. */
+  /** Calls back when no connection is open; at once if none is. */
   onceEmpty(tell: () => void): void {
     if (this.connections === 0) tell();
     else this.#whenEmpty.push(tell);
   }
 
-  /** Begins to listen. Resolves to the address as Node tells it; rejects if it cannot be had. */
+  /** Begins to listen. Resolves to the address that Node reports; rejects if it cannot listen. */
   async listen(address: ListenTarget): Promise<AddressInfo | string | null> {
     const http = this.#makeServer();
     const inner = address.scheme === "https" ? this.#encrypt(http) : http;
@@ -240,8 +243,8 @@ export class Listener {
   }
 
   /**
-   * Stops gracefully: takes no more connections, answers what has been asked and says `Connection: close`, and cuts
-   * off the rest after the limit.
+   * Stops gracefully: accepts no more connections, answers the requests so far with `Connection: close`, and cuts off
+   * the rest after the limit.
    */
   async close(limitMs = 30_000): Promise<Stopped> {
     this.#isClosing = true;
@@ -249,7 +252,7 @@ export class Listener {
     this.#http2.close();
     const limit = Promise.withResolvers<void>();
     const timers = [
-      // On a busy machine the time may be over before the requests that came in it have been read.
+      // On a busy machine the time may be over before the requests that arrived during it have been read.
       setTimeout(() => setImmediate(() => this.#endIdle()), Math.min(IDLE_GRACE_MS, limitMs)),
       setTimeout(limit.resolve, limitMs),
     ];
@@ -265,7 +268,9 @@ export class Listener {
     return { cutOff: cut };
   }
 
-  /** Ends connections that are idle or slow at this time, by `performance.now`. The listener does so every few seconds. */
+  /**
+   * Ends connections that are idle or slow at this time of `performance.now`. The listener calls it every few seconds.
+   */
   sweep(now: number): void {
     const { keepAliveMs, headersTimeoutMs } = this.#settings;
     this.#http2.sweep(now);
@@ -277,7 +282,7 @@ export class Listener {
     }
   }
 
-  /** Connections far above the limit are closed at once. Node itself would count those of each handle apart. */
+  /** Connections far above the limit are closed at once. Node's own limit would count per handle. */
   #bound(server: NetServer): void {
     const most = Math.ceil(this.#settings.maxConnections * 1.1) + 10;
     const get = () => (this.connections + this.#tunnels < most ? Number.POSITIVE_INFINITY : 0);
@@ -288,7 +293,7 @@ export class Listener {
     const { headersTimeoutMs, maxHeadBytes } = this.#settings;
     const server = createServer({
       insecureHTTPParser: false,
-      requireHostHeader: false, // Checked with everything else about hosts.
+      requireHostHeader: false, // Hosts are checked elsewhere.
       maxHeaderSize: maxHeadBytes,
       headersTimeout: headersTimeoutMs,
       requestTimeout: 0, // A large body may take long; `stallMs` watches it.
@@ -298,14 +303,14 @@ export class Listener {
       optimizeEmptyRequests: true,
       shouldUpgradeCallback: (message: IncomingMessage) => this.#mayUpgrade(message),
     });
-    // Node finds heads that take too long by a sorted list of connections, which it changes several times for each request:
-    // a seventh of a hit's CPU time. In the fast way the sweep finds them.
+    // Node finds slow heads with a sorted list of connections, which it changes several times per request: a seventh of
+    // a hit's CPU time. On the fast path the sweep finds them.
     if (this.#fast !== null) server.removeAllListeners("listening");
-    // A client that has ended its half still gets the answers that it has asked for.
+    // A client that has ended its half still gets its answers.
     Object.assign(server, { httpAllowHalfOpen: true });
     // By default Node drops fields beyond a number, and one of those could frame the request.
     server.maxHeadersCount = 0;
-    // Closing would end connections whose answers are still on their way.
+    // Closing would cut off answers that are still on their way.
     server.closeIdleConnections = () => undefined;
     server.on("connection", (socket) => this.#connected(socket));
     server.on("request", (message, response) => this.#requested({ message, response }));
@@ -321,7 +326,7 @@ export class Listener {
     return server;
   }
 
-  /** Puts TLS before a server, which then gets connections from there alone. */
+  /** Puts TLS in front of a server, which then gets connections only from there. */
   #encrypt(http: Server): NetServer {
     const { tls, challenges } = this.#parts;
     if (!tls) throw new Error("an address with TLS needs certificates");
@@ -353,7 +358,7 @@ export class Listener {
     );
     this.#connections.add(connection);
     const isFast = this.#fast?.serve(connection) ?? false;
-    // Node's parser cannot leave the rest of bytes that came before it, behind a PROXY header.
+    // Node's parser cannot leave unread bytes that came with a PROXY header.
     if (!isFast || socket.readableLength > 0) connection.readInSlices(null);
     socket.once("close", () => {
       this.#connections.remove(connection);
@@ -380,7 +385,10 @@ export class Listener {
     return this.#connections.size + this.#http2.size + this.#tunnels >= this.#settings.maxConnections;
   }
 
-  /** A tunnel takes the place of a client for its connection to the origin, which the origin's pool does not count. */
+  /**
+   * A tunnel takes the place of one more client, for its connection to the origin, which the origin's pool does not
+   * count.
+   */
   #countTunnel(): (() => void) | null {
     if (this.#isOverLimit()) return null;
     this.#tunnels++;
@@ -393,7 +401,7 @@ export class Listener {
     for (const tell of this.#whenEmpty.splice(0)) tell();
   }
 
-  /** Node's HTTP has given up on a connection. */
+  /** Node's HTTP has stopped handling a connection. */
   #give(socket: Duplex, take: (connection: Connection) => void): void {
     const connection = this.#connections.on(socket);
     if (connection) take(connection);
@@ -502,7 +510,7 @@ export class Listener {
     });
     if (!made.head.keepsAlive) {
       connection.isLast = true;
-      // A client that has not said that this is its last request may have sent more.
+      // A client may have sent more unless it said that this is its last request.
       if (!message.complete || response.shouldKeepAlive) connection.socket.destroySoon = () => connection.linger();
     }
     let written: Written | Promise<Written>;
@@ -525,7 +533,7 @@ export class Listener {
     return this.#isClosing || connection.requests >= this.#settings.maxRequestsPerConnection;
   }
 
-  /** A request whose body begins to be read, and to be asked for by a 100, when somebody reads it. */
+  /** A request whose body is read, and requested with a 100, only when somebody reads it. */
   #read({ message, response }: Exchange, fields: ClientFields, connection: Connection): NodeRequest {
     const length = fields.get("content-length");
     const isChunked = fields.get("transfer-encoding") !== null;
@@ -567,7 +575,7 @@ export class Listener {
   }
 }
 
-/** The fields of a request. Nobody switches protocols in HTTP/1.0, where `Upgrade` is ignored. RFC 9110 §7.8. */
+/** The fields of a request. HTTP/1.0 cannot switch protocols: `Upgrade` is ignored. RFC 9110 §7.8. */
 function fieldsOf({ rawHeaders, httpVersionMinor }: IncomingMessage): ClientFields {
   const fields = new ClientFields(rawHeaders);
   if (httpVersionMinor !== 0 || fields.get("upgrade") === null) return fields;
@@ -575,7 +583,7 @@ function fieldsOf({ rawHeaders, httpVersionMinor }: IncomingMessage): ClientFiel
   return new ClientFields(rawHeaders.filter(isKept));
 }
 
-/** Interim responses to a request that waits behind other answers are left out: nothing of its own can be written yet. */
+/** A request that waits behind other answers gets no interim responses, because nothing can be written for it yet. */
 function interimWriter(response: ServerResponse, connection: Connection): InterimWriter["writeInterim"] {
   return (head) => {
     if (response.socket !== null && !response.headersSent) connection.writeInterim(head);
@@ -593,7 +601,7 @@ function isWebSocket(fields: ClientFields): boolean {
   return fields.get("upgrade")?.toLowerCase() === "websocket";
 }
 
-/** The most unread bytes of a request's body with which the connection is kept: they are read and dropped. */
+/** The most unread bytes of a request's body that are read and dropped to keep the connection. */
 const MAX_DROPPED_BYTES = 64 * 1024;
 
 function isSmall({ body }: NodeRequest): boolean {

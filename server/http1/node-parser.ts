@@ -11,7 +11,7 @@ import type { Duplex } from "node:stream";
 /** What the parser needs of a connection. */
 interface ParsedConnection {
   readonly socket: Socket;
-  /** Whether the parser had better stop, because it would only add to the requests that wait, or are not answered. */
+  /** Whether the parser should stop, because further requests would only wait, or get no answer. */
   readonly hasEnough: boolean;
   /** Has the parser get few bytes at a time. `unread` are bytes that it has left. */
   readInSlices(unread: Buffer | null): void;

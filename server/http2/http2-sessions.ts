@@ -182,7 +182,7 @@ class Session {
     if (this.#endsSince !== null || this.#session.destroyed) return;
     this.#endsSince = performance.now();
     setImmediate(() => this.#nameLastStream(0));
-    // On a busy machine the time may be over before the requests that came in it have been read.
+    // On a busy machine the time may be over before the requests that arrived during it have been read.
     const over = () => setImmediate(() => this.#nameLastStream(LAST_STREAM_WITHIN_MS));
     setTimeout(over, LAST_STREAM_WITHIN_MS).unref();
   }

@@ -97,7 +97,7 @@ describe("the envelope", () => {
 
   const text = textOf(PLAIN);
 
-  test("reads entries of the previous version", () => {
+  test("reads what the version before it wrote", () => {
     expect(changedHead(opened(text.replace(/^4/, "3"))!, {})).toEqual(PLAIN);
   });
 

@@ -21,7 +21,7 @@ export function janitorService(janitor: Janitor): WorkerService {
   };
 }
 
-/** Notes go together, because a message between processes costs more than a read of a small file. Milliseconds. */
+/** Notes are sent together, because a message between processes costs more than reading a small file. Milliseconds. */
 const NOTES_EVERY_MS = 50;
 
 /** The janitor as a worker sees it. Once the supervisor has died there is no room. */
@@ -36,7 +36,7 @@ export function janitorBehind(line: ProcessLine): JanitorLine {
   };
   return {
     ask: (bytes, orUpTo) => {
-      flush(); // the janitor has to know which room is used before it grants more
+      flush(); // before it grants more room, the janitor has to know which room is used
       const question: Ask = { bytes, orUpTo };
       return line.ask(question).then(Number, () => 0);
     },

@@ -7,7 +7,7 @@ import { CacheFolder } from "../cache-folder.ts";
 import { roomOf } from "../disk-blocks.ts";
 import { type DiskFiles, diskFiles } from "../disk-files.ts";
 
-/** What a process has done to the files of the cache. Plain data, for the supervisor's socket. */
+/** What a process did to the files of the cache. Plain data, for the supervisor's socket. */
 export type DiskNote =
   /** Wrote a file, into room that it had asked for. */
   | { readonly kind: "put"; readonly file: string; readonly bytes: number }
@@ -31,24 +31,24 @@ export interface JanitorParts {
 /** The janitor, as a process that reads and writes files sees it. */
 export interface JanitorLine {
   /**
-   * Asks for room to write `bytes`, and for more if there is plenty. Resolves to the granted bytes, 0 for none, when all
-   * that was told before has been heard. Never rejects.
+   * Asks for room to write `bytes`, and for more if there is plenty. Resolves to the granted bytes, 0 for none, when
+   * the janitor has processed all earlier notes. Never rejects.
    */
   ask(bytes: number, orUpTo: number): Promise<number>;
   tell(notes: readonly DiskNote[]): void;
 }
 
-/** Room for files that are being written, which is kept free of others, as a share of the disk's bound. */
+/** Room that is kept free for files that are being written, as a share of the disk's bound. */
 const ROOM_SHARE = 1 / 16;
 /** At most this share may be reserved at a time. */
 const MAX_RESERVED_SHARE = 1 / 2;
-/** A file in the index takes about 200 bytes of the heap, and twice as many for a moment when a table grows. */
+/** A file in the index takes about 200 bytes of the heap, and for a moment twice as many when a table grows. */
 const HEAP_BYTES_PER_FILE = 512;
 /** A `Map` has no room for more than 2^24. */
 const MOST_FILES = 2 ** 24 - 1;
 /** The most counters of the sketch: enough for some million files. */
 const MOST_SKETCH_SLOTS = 1 << 22;
-/** With room for fewer files, so many counters for each, so that two files seldom share one. */
+/** An index with room for fewer files has this many counters per file, so that two files rarely share one. */
 const SKETCH_SLOTS_PER_FILE = 4;
 /** A folder that could not be read is tried again after this time. Milliseconds. */
 const SCAN_AGAIN_MS = 60 * 1000;
@@ -56,8 +56,8 @@ const SCAN_AGAIN_MS = 60 * 1000;
 const DRAFT_LIVES_MS = 60 * 60 * 1000;
 
 /**
- * The largest body for which a disk with this bound can have room, once its folder has been read: what may be reserved at a
- * time, less the room that processes keep at hand for small files.
+ * The largest body for which a disk with this bound can have room once its folder has been read: the most that may be
+ * reserved at a time, less the room that processes keep for small files.
  */
 export function largestBodyBytes(maxBytes: number): number {
   return Math.floor(maxBytes * (MAX_RESERVED_SHARE - ROOM_SHARE));
@@ -74,9 +74,9 @@ function sketchSlots(maxFiles: number): number {
 }
 
 /**
- * Keeps the index of all files in the cache's folder, and deletes those that have to leave, so that they never take more
- * than `maxBytes`. One process of a machine runs it. It knows hits and new files from what the others tell; what it is
- * not told, such as the files of a process that was killed, it learns from the next scan.
+ * Keeps the index of all files in the cache's folder, and deletes those that have to leave, so that they never take
+ * more than `maxBytes`. One process of a machine runs it. Other processes tell it of hits and new files. The rest, such
+ * as files of a killed process, it finds in its next scan.
  */
 export class Janitor {
   readonly #folder: CacheFolder;
@@ -135,10 +135,7 @@ export class Janitor {
     return this.#index.heldBytes + reservedBytes + this.#leavingBytes;
   }
 
-  /**
-   * A line for one process. `close`: it has ended. All room that it had asked for is free then, once the drafts are deleted
-   * that it has left.
-   */
+  /** A line for one process. `close`: it has ended. Its room is free once the drafts that it left are deleted. */
   connect(): JanitorLine & { close(): void } {
     const line: Line = { reservedBytes: 0 };
     this.#lines.add(line);
@@ -164,7 +161,7 @@ export class Janitor {
   }
 
   /**
-   * Scans until the folder has been read, or the janitor is closed: until then most of the disk is not used. Never rejects.
+   * Scans until the folder has been read or the janitor is closed. Most of the disk is not used before. Never rejects.
    */
   async scanUntilRead(wait: (ms: number) => Promise<unknown> = inBackground): Promise<void> {
     while (!this.#isScanned && !this.#isClosed) await this.scan().catch(() => wait(SCAN_AGAIN_MS));
@@ -190,7 +187,7 @@ export class Janitor {
     const { reservedBytes } = line;
     this.#leavingBytes += reservedBytes;
     const deleted = this.#deleteDrafts()
-      .catch(() => undefined) // The disk fails: then nothing can be written either.
+      .catch(() => undefined) // The disk fails, so nothing can be written either.
       .then(() => {
         this.#leavingBytes -= reservedBytes;
       });
@@ -210,7 +207,7 @@ export class Janitor {
     return 0;
   }
 
-  /** Deletes files until all that was granted has room. Returns false if that takes more than all files. */
+  /** Deletes files until everything that was granted has room. Returns false if deleting all files is not enough. */
   async #makeRoom(): Promise<boolean> {
     for (;;) {
       const lackingBytes = this.#keptFreeBytes === 0 ? 0 : await this.#lackingBytes();
@@ -223,7 +220,7 @@ export class Janitor {
     }
   }
 
-  /** The bytes that the file system lacks for what was granted, as if none of it were written yet. */
+  /** The bytes that the file system lacks for everything granted, as if none of it were written yet. */
   async #lackingBytes(): Promise<number> {
     const free = await this.#files.freeBytes(this.#folder.path).catch(() => Number.POSITIVE_INFINITY); // writes will tell
     return this.#keptFreeBytes + this.#reservedBytes - free;
@@ -275,7 +272,7 @@ export class Janitor {
     this.#leavingBytes += bytes;
     const deleted = this.#files
       .unlink(this.#folder.pathOf(file))
-      .catch(() => undefined) // It is gone, or the disk fails: then nothing can be written either.
+      .catch(() => undefined) // It is gone, or the disk fails, so nothing can be written either.
       .then(() => {
         this.#leavingBytes -= bytes;
         // The coded forms of an entry leave with it.
@@ -285,7 +282,7 @@ export class Janitor {
   }
 
   async #scanOnce(): Promise<void> {
-    CacheFolder.open(this.#folder.path); // it may have been impossible while the disk took no writes
+    CacheFolder.open(this.#folder.path); // deleting may have failed while the disk took no writes
     await this.#deleteDrafts();
     await this.#files.unlink(this.#folder.oldFilterPath).catch(() => undefined);
     for (const old of this.#folder.oldFolders()) await this.#deleteFilesBelow(old);
@@ -298,7 +295,7 @@ export class Janitor {
         if (bytes === null || this.#index.peek(name) !== undefined) continue;
         const room = roomOf(bytes);
         this.#makePlace();
-        // It has been stored before, so it does not wait among the new ones.
+        // It was stored before, so it skips the queue of new files.
         if (this.#index.admits(name, room)) this.#index.set(name, room, room, true);
         else this.#delete(name, room);
       }
@@ -306,7 +303,7 @@ export class Janitor {
     this.#isScanned = true;
     this.#unscannedBytes = 0;
     for (const file of [...this.#index.keys()]) if (this.#isOrphan(file)) this.#leave(file);
-    await this.#makeRoom(); // where earlier versions, or others, have left too little
+    await this.#makeRoom(); // if earlier versions, or other users, have left too little
   }
 
   /** Deletes drafts of processes that have died. */

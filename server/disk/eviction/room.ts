@@ -3,10 +3,10 @@ import type { DiskNote, JanitorLine } from "./janitor.ts";
 
 /** Room is asked for in pieces of this size, so that small files need no call each. */
 const PIECE_BYTES = 4 * 1024 * 1024;
-/** Notes go together, but not later than after this many. */
+/** Notes are sent together, at the latest after this many. */
 const MAX_NOTES = 256;
 
-/** One process's side of the line to the janitor: it collects notes, and keeps some room for small files. */
+/** One process's connection to the janitor: it collects notes, and keeps some room for small files. */
 export class Room {
   readonly #line: JanitorLine;
   readonly #schedule: (flush: () => void) => void;
@@ -69,7 +69,7 @@ export class Room {
     this.#line.tell(notes);
   }
 
-  /** Resolves when the janitor has taken all notes. A process that ends at once would take along those on their way. */
+  /** Resolves when the janitor has taken all notes. A process that ends at once would lose the notes on their way. */
   async settled(): Promise<void> {
     this.flush();
     await this.#line.ask(0, 0);

@@ -84,7 +84,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "Set it, or `TIDEMARK_TOKENS`.",
   },
   {
-    line: "--disk is …, and the file system of … has",
+    line: "--disk is …, but the file system of … has only",
     source: "server/startup/disk-room.ts",
     meaning: "Name a smaller `--disk`, or a larger disk. Pages get what is there.",
   },
@@ -94,7 +94,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "Raise it by `LimitNOFILE=`, `--ulimit nofile=` or `ulimit -n`.",
   },
   {
-    line: "the token for the parent … can be read on the way",
+    line: "the token for the parent … could be read on the way",
     source: "server/startup/prepared-site.ts",
     meaning: "Name the parent by https.",
   },

@@ -88,7 +88,7 @@ test.each(["null", "stale", '"unkeyed-field:x-app-version"', '"a \\"quoted\\" wo
   },
 );
 
-test("JSON has one object a line", async () => {
+test("one object a line in JSON", async () => {
   const lines = await logged("json", true, get("/a", "User-Agent: caf\xe9"), get("/cut"));
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     {
