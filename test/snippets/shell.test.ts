@@ -1,12 +1,15 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir, userInfo } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { text } from "node:stream/consumers";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { makeCertificate } from "../server/connections/make-certificate.ts";
 import { MAIN } from "../server/serve/running-server.ts";
+import { listenLocally } from "../suite/local-url.ts";
 import { blocksOf, blockWith } from "./blocks.ts";
 import { SnippetEdge } from "./snippet-edge.ts";
 
@@ -154,14 +157,16 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
 
   /** The block of the operations page with this text: the lines that name the edge, and those that ask it. */
   function askingBlock(text: string): { readonly settings: string; readonly commands: readonly string[] } {
-    const lines = linesOf(blockWith("docs/operations.md", text));
+    const lines = linesOf(blockWith("docs/operations.md", text)).filter((line) => !line.startsWith("#"));
     return { settings: lines.slice(0, 2).join("\n"), commands: lines.slice(2) };
   }
 
   test("docs/operations.md: what to ask of a page that is old", async () => {
     await run("npx tidemark purge --url /team");
-    const [fields, explain, purges, ...others] = askingBlock("cache-status|age").commands;
+    const [words, fields, explain, purges, ...others] = askingBlock("cache-status|age").commands;
     expect(others).toEqual([]);
+    expect(await run(words!.replace("words of the old page", "/plog/"))).toBe("/plog/\n");
+    expect(await run(`${words!.replace(/ +#.*/, "")} || echo nothing`)).toBe("nothing\n");
     const said = await run(fields!);
     expect(said).toMatch(/^cache-status: tidemark; hit/im);
     expect(said).toMatch(/^x-cache: HIT/im);
@@ -171,7 +176,7 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
 
   test("docs/operations.md: what to ask of a page that misses", async () => {
     const said = await run(askingBlock('explain "/plog').commands.join("\n"));
-    expect(said).toMatch(/^MISS {2}GET .*\/plog\/\?page=2\n/);
+    expect(said).toMatch(/^(cache-status: tidemark; fwd=.*\r\n){2}MISS {2}GET .*\/plog\/\?page=2\n/i);
     expect(said).toContain("Last 24 h: ");
   });
 
@@ -218,20 +223,20 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
   test.each(["docs/getting-started.md", "docs/sites.md"])(
     "%s: the options for HTTPS with the Debian package are such, for systemd and for a shell",
     async (page) => {
-      const [echo, restart] = linesOf(blockWith(page, "TIDEMARK_OPTIONS"));
-      expect(restart).toMatch(/^systemctl restart (gunicorn )?tidemark$/);
+      const lines = linesOf(blockWith(page, "TIDEMARK_OPTIONS"));
+      const [echo] = lines.filter((line) => line.includes("TIDEMARK_OPTIONS"));
+      expect(lines.filter((line) => /^systemctl restart (gunicorn )?tidemark$/.test(line))).toHaveLength(1);
       const environment = join(folder, "environment");
       const serve = "npx tidemark serve --origin http://127.0.0.1:8000 --listen '*:80' $TIDEMARK_OPTIONS";
-      // A shell would put the names of files in the place of the star, which systemd does not.
-      const script = `${echo!.replace("/etc/tidemark/environment", environment)}\n. ${environment}\nset -f\n${serve}`;
+      const script = `${echo!.replace("/etc/tidemark/environment", environment)}\n. ${environment}\n${serve}`;
       const said = await run(script, folder, { TIDEMARK_HOSTS: "www.example.com", TIDEMARK_TOKEN: "" });
       expect(said).toContain("hosts www.example.com");
     },
   );
 
-  test("docs/purging.md, Django: gunicorn's unit reads the token where the Debian package has written it", async () => {
-    const [, print, ...others] = linesOf(blockWith("docs/purging.md", "gunicorn.service.d"));
-    expect(others).toEqual(["systemctl daemon-reload && systemctl restart gunicorn"]);
+  test("docs/sites.md, Django: gunicorn's unit reads the token where the Debian package has written it", async () => {
+    const [print, ...others] = linesOf(blockWith("docs/sites.md", "gunicorn.service.d")).slice(3);
+    expect(others).toEqual([]);
     const [, file] = />(\S+)$/.exec(print!)!;
     await run(print!.replace(file!, "tidemark.conf"));
     expect(readFileSync(join(folder, "tidemark.conf"), "utf8")).toBe(
@@ -274,35 +279,59 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
   describe("docs/purging.md, From cron: the script", () => {
     /** Runs it with curl alone, for an edge with this token. */
     async function purgeTag(tag: string, { token = edge.settings.TIDEMARK_TOKEN, endpoint = edge.endpoint } = {}) {
-      const environment = join(folder, "tidemark.env");
+      const environment = join(folder, "purge-tag.env");
       writeFileSync(environment, `TIDEMARK_ENDPOINT='${endpoint}'\nTIDEMARK_TOKEN='${token}'\n`);
-      const script = blockWith("docs/purging.md", "#!/bin/sh").replace("/etc/tidemark.env", environment);
-      writeFileSync(join(folder, "purge-tag"), script.replace("--retry 5", "--retry 0"));
-      return await run(`sh purge-tag ${tag}`, folder, { TIDEMARK_ENDPOINT: "", TIDEMARK_TOKEN: "" });
+      const script = blockWith("docs/purging.md", "#!/bin/sh").replace("/etc/purge-tag.env", environment);
+      expect(script).toContain("for pause in 1 5 25 0;");
+      writeFileSync(join(folder, "purge-tag"), script.replace("in 1 5 25 0;", "in 0 0;"));
+      return await run(`sh purge-tag ${tag} && echo next`, folder, { TIDEMARK_ENDPOINT: "", TIDEMARK_TOKEN: "" });
     }
 
     test("purges the pages with a tag, and writes nothing that cron would send", async () => {
       await edge.publish("/price", "prices");
-      expect(await purgeTag("prices")).toBe("");
+      expect(await purgeTag("prices")).toBe("next\n");
       expect(await edge.xCache("/price")).toBe("MISS");
       expect((await edge.purges())[0]).toMatchObject({ reason: "cron", items: ["tag:prices"] });
     });
 
-    test("fails if no page has the tag, if the edge refuses it, and if there is no edge", async () => {
+    test("is silent too if the purge was accepted at a second attempt, which has the same id", async () => {
+      const asked: string[] = [];
+      const busy = createServer(async (request, response) => {
+        asked.push(await text(request));
+        response.writeHead(asked.length === 1 ? 503 : 200).end('{"seq":1}');
+      });
+      const endpoint = await listenLocally(busy);
+      onTestFinished(() => void busy.close());
+      expect(await purgeTag("prices", { endpoint })).toBe("next\n");
+      expect(asked).toHaveLength(2);
+      expect(asked[1]).toBe(asked[0]);
+    });
+
+    test("fails if no page has the tag, if the edge refuses it, and if there is no edge, and gives the reason once", async () => {
       await edge.publish("/price", "prices");
       // In the edge's first hour only near misses are known.
-      await expect(purgeTag("Prices")).rejects.toThrow(
-        /ended with 1: purge-tag Prices: no stored page has this tag: \{/,
-      );
-      const refused = /ended with 1: .*\b401\b.*purge-tag prices failed: \{/s;
+      await expect(purgeTag("Prices")).rejects.toThrow(/ended with 1: purge-tag Prices: \{.*"unseen".*\}\n$/);
+      const refused = /ended with 1: purge-tag prices: curl: \(22\) [^\n]*401\n\{[^\n]*"status":401[^\n]*\}\n$/;
       await expect(purgeTag("prices", { token: "x".repeat(43) })).rejects.toThrow(refused);
-      const unreachable = /ended with 1: .*curl: .*purge-tag prices failed: \n/s;
+      const unreachable = /ended with 1: purge-tag prices: curl: \(7\) [^\n]*\n$/;
       await expect(purgeTag("prices", { endpoint: "http://127.0.0.1:1" })).rejects.toThrow(unreachable);
     });
 
-    test("is called by a line that cron understands", () => {
-      const [, entry] = /echo '([^']*)' >/.exec(blockWith("docs/purging.md", "/etc/cron.d"))!;
-      expect(entry).toMatch(/^0 4 \* \* \* root \/usr\/local\/bin\/purge-tag [^%]+$/); // cron ends a line at a percent sign
+    test("is called by a line that cron understands, as a user who alone may read the token", async () => {
+      const [, mode, ...lines] = linesOf(blockWith("docs/purging.md", "/etc/cron.d").replace(" \\\n", ""));
+      expect(mode).toBe("chmod 755 /usr/local/bin/purge-tag");
+      const user = userInfo().username;
+      const script = lines.join("\n").replaceAll("-o www-data", `-o ${user}`).replaceAll("/etc", `${folder}/etc`);
+      for (const name of ["tidemark", "cron.d"]) mkdirSync(join(folder, "etc", name), { recursive: true });
+      writeFileSync(join(folder, "etc/tidemark/environment"), 'TIDEMARK_TOKEN=a+b/c=\nTIDEMARK_OPTIONS="--x"\n');
+      await run(script);
+      const settings = join(folder, "etc/purge-tag.env");
+      expect(readFileSync(settings, "utf8")).toBe(`TIDEMARK_ENDPOINT=${SITE}\nTIDEMARK_TOKEN=a+b/c=\n`);
+      expect(statSync(settings).mode & 0o777).toBe(0o600);
+      // A percent sign would end the line.
+      expect(readFileSync(join(folder, "etc/cron.d/import-charts"), "utf8")).toMatch(
+        /^MAILTO=\S+\n0 4 \* \* \* www-data [^%\n]+ && \/usr\/local\/bin\/purge-tag charts\n$/,
+      );
     });
   });
 

@@ -2,13 +2,15 @@
 
 import asyncio
 import json
+import os
 import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
-from types import SimpleNamespace
+from unittest.mock import patch
 
+from django.conf import settings
 from django.core.checks import run_checks
 from django.core.exceptions import DisallowedHost
 from django.core.management import CommandError, call_command
@@ -22,6 +24,7 @@ from django.views.decorators.cache import cache_control
 from django.test import AsyncClient, Client, SimpleTestCase, TransactionTestCase, override_settings
 
 from tidemark.django import changes, configuration, middleware, outbox, purge, purge_on_change, purging, tag
+from tidemark.django.checks import settings_are_complete
 from tidemark.django.models import QueuedPurge
 
 from .models import Album, Genre, LoudSong, Song
@@ -487,57 +490,44 @@ class Tags(SimpleTestCase):
         self.assertEqual(len(middleware(view)(None)["Cache-Tag"].split(",")), 1000)
 
 
+def examples_of(page, heading):
+    """The examples below a heading of a page, by the file that each begins with."""
+    text = (Path(__file__).parents[4] / page).read_text()
+    section = text.split(f"\n{heading}\n")[1].split("\n## ")[0]
+    return dict(re.findall(r"^```python\n# (\w+)\.py\b[^\n]*\n(.*?)^```", section, re.M | re.S))
+
+
 class Page(WithEdge, TransactionTestCase):
-    """The examples of docs/purging.md, as they stand there."""
+    """The examples of docs/sites.md and docs/purging.md, as they stand there."""
 
     def setUp(self):
         super().setUp()
-        page = (Path(__file__).parents[4] / "docs/purging.md").read_text()
-        section = page.split("\n### Django\n")[1].split("\n## ")[0]
-        self.examples = dict(re.findall(r"^```python\n# (\w+)\.py\n(.*?)^```", section, re.M | re.S))
+        self.examples = examples_of("docs/sites.md", "## Django")
         for signal in (pre_save, post_save, post_delete, m2m_changed):
             self.addCleanup(signal.sender_receivers_cache.clear)
             self.addCleanup(setattr, signal, "receivers", list(signal.receivers))
 
-    def test_the_settings_name_what_there_is(self):
-        names = {"os": SimpleNamespace(environ={"TIDEMARK_TOKEN": "a-token"})}
-        exec(self.examples["settings"], names)
+    def settings_of_the_page(self):
+        names = {"INSTALLED_APPS": ["songs"], "MIDDLEWARE": ["django.middleware.common.CommonMiddleware"]}
+        exec(self.examples["settings"], {}, names)
+        return names
+
+    def test_the_settings_name_what_there_is_and_need_no_more(self):
+        names = self.settings_of_the_page()
         for each in names["MIDDLEWARE"]:
             import_string(each)
-        self.assertLessEqual({"tidemark.django"}, set(names["INSTALLED_APPS"]))
-        self.assertEqual(names["TIDEMARK_TOKEN"], "a-token")
+        self.assertEqual(names["MIDDLEWARE"][0], "tidemark.django.middleware")
+        self.assertEqual(names["INSTALLED_APPS"], ["songs", "tidemark.django"])
+        with self.settings(**names):
+            del settings.TIDEMARK_TOKEN  # of these tests: the page has none
+            with patch.dict(os.environ, {"TIDEMARK_TOKEN": "a-token"}):
+                self.assertEqual(settings_are_complete(), [])
+            # In a shell, manage.py has no token, and works.
+            with patch.dict(os.environ, {"TIDEMARK_TOKEN": ""}):
+                self.assertEqual([each.id for each in settings_are_complete() if not each.is_serious()], ["tidemark.W003"])
 
-    def test_the_models_and_views_tag_and_purge(self):
-        row = Song.objects.create(title="old")
-        self.sent()
-        for signal in (pre_save, post_save, post_delete, m2m_changed):
-            signal.receivers = []
-            signal.sender_receivers_cache.clear()
-        # The class is that of this site: Django knows one by that name.
-        start = self.examples["models"].index("\n\nclass Song")
-        end = self.examples["models"].index("\n\n\npurge_on_change")
-        exec(self.examples["models"][:start] + self.examples["models"][end:], {"Song": Song})
-        row.save()
-        self.assertEqual(self.sent(), [{"tags": [f"song:{row.pk}", "album:None", "songs"]}])
-
-        names = {"Song": Song, "cache_control": cache_control, "get_object_or_404": get_object_or_404}
-        names |= {"redirect": redirect, "render": lambda request, template, context: HttpResponse(context["song"].title)}
-        exec(self.examples["views"], names)
-        shown = middleware(lambda request: names["song"](request, row.pk))(HttpRequest())
-        self.assertEqual((shown["Cache-Tag"], shown["Cache-Control"]), (f"song:{row.pk}", "public, max-age=0, s-maxage=3600"))
-        renamed = middleware(names["rename_all"])(HttpRequest())
-        self.assertEqual(renamed.status_code, 302)
-        self.assertEqual(self.sent(), [{"urls": ["/feed.xml"], "tags": [f"song:{row.pk}", "album:None", "songs"]}])
-
-
-    def example_of_sites(self, text):
-        page = (Path(__file__).parents[4] / "docs/sites.md").read_text()
-        (code,) = [code for code in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S) if text in code]
-        return code
-
-    def test_the_settings_of_the_page_of_sites_tell_django_its_public_address(self):
-        names = {}
-        exec(self.example_of_sites("USE_X_FORWARDED_HOST"), {}, names)
+    def test_the_settings_tell_django_its_public_address(self):
+        names = self.settings_of_the_page()
         request = HttpRequest()
         request.META |= {
             "SERVER_NAME": "127.0.0.1",
@@ -552,15 +542,32 @@ class Page(WithEdge, TransactionTestCase):
             with self.settings(**names):
                 self.assertEqual(request.build_absolute_uri("/"), "https://www.example.com/")
 
-    def test_the_view_of_the_page_of_sites_tags_and_is_for_everybody(self):
-        view = self.example_of_sites("def song(")
-        row = Song.objects.create(title="a song")
-        names = {"Song": Song, "cache_control": cache_control}
-        names["render"] = lambda request, template, context: HttpResponse(context["song"].title)
-        exec(view, names)
-        shown = names["song"](HttpRequest(), row.pk)
-        self.assertEqual(shown.content, b"a song")
+    def test_the_models_and_views_tag_and_purge(self):
+        row = Song.objects.create(title="old")
+        self.sent()
+        for signal in (pre_save, post_save, post_delete, m2m_changed):
+            signal.receivers = []
+            signal.sender_receivers_cache.clear()
+        # The class is that of this site: Django knows one by that name.
+        start = self.examples["models"].index("\n\nclass Song")
+        end = self.examples["models"].index("\n\n\npurge_on_change")
+        exec(self.examples["models"][:start] + self.examples["models"][end:], {"Song": Song})
+        row.save()
+        tags = [f"song:{row.pk}", "album:None", "songs"]
+        self.assertEqual(self.sent(), [{"tags": tags}])
+
+        names = {"Song": Song, "cache_control": cache_control, "get_object_or_404": get_object_or_404}
+        names |= {"redirect": redirect, "render": lambda request, template, context: HttpResponse(context["song"].title)}
+        exec(self.examples["views"], names)
+        shown = middleware(lambda request: names["song"](request, row.pk))(HttpRequest())
         self.assertEqual((shown["Cache-Tag"], shown["Cache-Control"]), (f"song:{row.pk}", "public, max-age=0, s-maxage=3600"))
+        exec(examples_of("docs/purging.md", "### Django")["views"], names)
+        renamed = middleware(names["rename_all"])(HttpRequest())
+        self.assertEqual(renamed.status_code, 302)
+        self.assertEqual(self.sent(), [{"urls": ["/feed.xml"], "tags": tags}])
+
+        Song.objects.all().delete()  # as the admin deletes in bulk
+        self.assertEqual(self.sent(), [{"tags": tags}])
 
 
 class FakeResponse(dict):
