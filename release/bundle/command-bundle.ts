@@ -91,7 +91,7 @@ const withoutHttp2ToOrigins: Plugin = {
 /** The imports at the beginning of a file. Further below, texts of files that `tidemark init` writes have some. */
 const IMPORTS = /^(?:#!.*\n)?(?:import [^;]*;\n)*/;
 /** `import it, { one, two as other } from "node:fs"`, or `import * as it from "node:fs"`. */
-const OF_NODE = /^import (?:(?:\* as )?([\w$]+))?(?:, )?(?:\{([^}]*)\})? ?from "(node:[\w/]+)";$/gm;
+const OF_NODE = /^import (?:(?:\* as )?([\w$]+))?(?:, )?(?:\{([^}]*)\})? ?from (.node:[\w/]+.);$/gm;
 
 /**
  * An import of a module of Node reads all that it exports, and some of that Node loads when it is read: 20 ms in each process.
@@ -102,7 +102,7 @@ const readingLittleOfNode: Plugin = {
   renderChunk: (code) =>
     code.replace(IMPORTS, (imports) =>
       imports.replace(OF_NODE, (_import, whole?: string, names?: string, from?: string) => {
-        const loaded = `globalThis.process.getBuiltinModule(${JSON.stringify(from)})`;
+        const loaded = `globalThis.process.getBuiltinModule(${from})`;
         const parts = names && `const {${names.replaceAll(" as ", ": ")}} = ${loaded};`;
         return [whole && `const ${whole} = ${loaded};`, parts].filter(Boolean).join(" ");
       }),

@@ -5,7 +5,7 @@ import type { SiteReview } from "../../wire/site-review.ts";
 import { reviewSite } from "../../worker/site/review-site.ts";
 import type { SiteOverrides } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
-import { variablesOfCompiledCode } from "../supervisor/compiled-code.ts";
+import { variablesOfCompiledCode } from "../compiled-code.ts";
 
 /** A site's rules, and what can be said of them. */
 export interface LoadedSite {

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { moduleBeside } from "../../package/own-package.ts";
-import { variablesOfCompiledCode } from "./compiled-code.ts";
+import { variablesOfCompiledCode } from "../compiled-code.ts";
 
 /** The main module of a worker's process. */
 export const WORKER_MAIN = moduleBeside(import.meta.url, "worker-main");

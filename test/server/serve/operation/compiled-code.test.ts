@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -47,6 +47,14 @@ describe("code that a server has compiled", { tags: ["gate"], timeout: 60_000 },
     expect(files().length).toBeGreaterThan(0);
     for (const file of files()) writeFileSync(file, "no code");
     expect(await serveOnce()).toBe("page");
+  });
+
+  test("is not taken from a folder in which others can write", async () => {
+    rmSync(code, { recursive: true });
+    mkdirSync(join(code, ownPackage.version), { recursive: true });
+    chmodSync(join(code, ownPackage.version), 0o777);
+    expect(await serveOnce()).toBe("page");
+    expect(files()).toEqual([]);
   });
 
   test("is not needed: a server starts where its folder cannot be made", async () => {

@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { join, resolve } from "node:path";
-import { ownPackage } from "../../package/own-package.ts";
-import { makeFolders } from "../make-folders.ts";
+import { ownPackage } from "../package/own-package.ts";
+import { makeFolders } from "./make-folders.ts";
 
 /*
  * What V8 has compiled of the modules of a server, which its next start takes from files. Node checks each file: it must be of
@@ -22,13 +22,20 @@ export function keepCompiledCode(cache: string): void {
   const { version } = ownPackage;
   const own = join(all, version);
   try {
-    makeFolders(own); // for this user alone, because it is code
+    makeFolders(own);
+    if (!isOursAlone(own)) return;
     for (const other of readdirSync(all)) if (other !== version) rmSync(join(all, other), { recursive: true });
   } catch {
     return; // such as a file system that is read-only
   }
   enableCompileCache(own);
   folder = own;
+}
+
+/** Code that another user could have written is not run. */
+function isOursAlone(path: string): boolean {
+  const { uid, mode } = statSync(path);
+  return uid === process.getuid?.() && (mode & 0o022) === 0;
 }
 
 /** The variables by which the processes of workers, and threads, use the same files. */
