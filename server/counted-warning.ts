@@ -11,7 +11,7 @@ export class CountedWarning {
     this.#warn = warn;
   }
 
-  /** It has happened once more, which `words` say. */
+  /** Counts one more event, which `words` describe. */
   add(words: string): void {
     this.count++;
     const now = performance.now();

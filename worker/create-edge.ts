@@ -168,7 +168,10 @@ function withoutCache(site: Site): Site {
   return { ...site, routes: site.routes.map((route) => ({ ...route, pass: true })) };
 }
 
-/** Answers the control plane with 503, health too, so that a deployment without a purge log does not look sound. */
+/**
+ * Answers all of the control plane with 503, even health checks, so that a deployment without a purge log does not look
+ * healthy.
+ */
 function withoutControlPlane(isolate: RunningIsolate): RunningIsolate {
   const detail =
     "This edge has no binding PURGE_LOG, so it stores nothing. Its log names the lines that are missing in wrangler.toml.";

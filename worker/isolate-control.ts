@@ -55,7 +55,7 @@ export function startControl(
   };
 }
 
-/** Explains what would happen to a request that is only pretended: nothing that happens to it changes or counts anything. */
+/** Explains what would happen to a request. The request is simulated, so it changes and counts nothing. */
 function explainer(
   site: Site,
   { audit, sharedTier, reporter, worker }: Platform,

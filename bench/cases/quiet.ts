@@ -71,8 +71,8 @@ async function table(
 }
 
 /**
- * The share of requests, from 0 to 1, that wait for the log, or for the copy of an isolate that reads it. A wait for the PoP's
- * own notes runs beside the look-up of the page, so it does not count.
+ * The share of requests, from 0 to 1, that wait for the log, or for the copy of an isolate that reads it. A wait for
+ * the PoP's own notes does not count, because the page is looked up meanwhile.
  */
 async function waitsOf(settings: PopSettings, logMs: number, requests: number) {
   const { isolates, requestsPerSecond } = settings;

@@ -5,7 +5,7 @@ import type { CertificateFiles, Peer } from "./peer.ts";
 
 const PROJECT = resolve(fileURLToPath(new URL("../..", import.meta.url)));
 
-/** How Tidemark is started from the sources, unless `--tidemark` says another way. */
+/** How to start Tidemark from the sources, unless `--tidemark` gives another command. */
 export const SOURCES_COMMAND =
   "node {project}/cli/main.ts serve --origin {origin} {listen} --cache {cache} --workers {workers}";
 

@@ -88,7 +88,7 @@ export const pingora: Rival = {
   },
   settings: {
     plain: (run) => ({
-      speaksTls: false, // with none of its libraries for that
+      speaksTls: false, // with none of its TLS libraries
       isHit: (field) => field("x-cache") === "HIT",
       commandLine: async ({ origin, workers = 1 }, { port }) => [
         ...run,

@@ -24,7 +24,7 @@ export class RestingConnections {
     return { open: this.#open, opened: this.#opened, lost: this.#lost, pushes: this.#pushes };
   }
 
-  /** How many views are kept, each after a request, with nothing to do now. */
+  /** How many idle views are kept, each after a request. */
   get resting(): number {
     return this.#resting.size;
   }

@@ -19,8 +19,8 @@ interface NodeResponse extends ServerResponseLike {
 }
 
 /**
- * The cookie lasts this much longer than the time until every PoP knows of the purge, to allow for the way to the
- * browser.
+ * The cookie lasts this much longer than the time until every PoP knows of the purge, because it takes time to reach
+ * the browser.
  */
 const MARGIN_SECONDS = 5;
 

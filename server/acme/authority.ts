@@ -31,7 +31,7 @@ export type OrderOutcome =
   | { readonly kind: "issued"; readonly chain: string }
   | {
       readonly kind: "refused";
-      /** Ends without a full stop. */
+      /** The text has no full stop at its end. */
       readonly because: string;
       /** How long to wait before the next request, if the authority has said so. Milliseconds. */
       readonly retryAfterMs: number | null;

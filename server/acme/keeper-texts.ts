@@ -4,7 +4,7 @@ export interface Failure {
   readonly name: string;
   /** The certificate that stays in use; `null` if there is none. */
   readonly old: Validity | null;
-  /** Ends without a full stop. */
+  /** The text has no full stop at its end. */
   readonly because: string;
   /** When it is tried again. Epoch milliseconds. */
   readonly againAt: number;

@@ -86,7 +86,7 @@ function encodeBy(
         ...(dictionary && { dictionary: dictionary.bytes }),
         params: {
           [constants.ZSTD_c_compressionLevel]: level,
-          // Clients need not know windows of more than 8 MB. RFC 9659 §3, RFC 9842 §5.
+          // Clients need not support windows of more than 8 MB. RFC 9659 §3, RFC 9842 §5.
           [constants.ZSTD_c_windowLog]: windowBits(body.byteLength, 10, 23),
           ...(dictionary && tableFor(dictionary.bytes)),
         },

@@ -10,7 +10,7 @@ export type ProxyHeader =
 const NONE = { kind: "none" } as const;
 const INCOMPLETE = { kind: "incomplete" } as const;
 
-/** Reads a header of version 1 or 2 at the start of what has come (§2.1, §2.2). */
+/** Reads a header of version 1 or 2 at the start of the received bytes (§2.1, §2.2). */
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
   const start = bytes.subarray(0, SIGNATURE.byteLength);
   if (SIGNATURE.subarray(0, start.byteLength).equals(start)) return readVersion2(bytes);

@@ -315,9 +315,9 @@ UPDATE tidemark_log_format SET format = ${SCHEMA_FORMAT};
 `;
 
 /**
- * A reply to a reader, in one statement and so from one snapshot (R14): the head, the purges after the reader's position
- * and in its unread range; whether its readers have met the log, also as one that took the place of another; and whether the
- * machine is registered for the lease that is asked for.
+ * A reply to a reader, in one statement and so from one snapshot (R14): the head; the purges after the reader's
+ * position and in its unread range; whether readers have met this log, or the one that it replaced; and whether the
+ * machine is registered for the requested lease.
  */
 export const READ_SQL = `
 WITH log AS MATERIALIZED (SELECT *, tidemark_log_id(id) AS log_id FROM tidemark_log),

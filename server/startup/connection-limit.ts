@@ -38,7 +38,7 @@ export function connectionLimit(openFiles: number | null, handles: number): Conn
   return { connections, toOrigins, warning };
 }
 
-/** The connections to each of several origins, of those to all together. */
+/** The share of each of several origins in the connections to all of them. */
 export function partOfEach(toOrigins: number, origins: number): number {
   return Math.max(1, Math.floor(toOrigins / origins));
 }

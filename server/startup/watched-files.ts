@@ -1,7 +1,7 @@
 import { readdirSync, statSync, unwatchFile, watch, watchFile } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** How long after a change it is told: an editor writes a file in several steps. */
+/** The delay between a change and its report: an editor writes a file in several steps. */
 const SETTLED_MS = 100;
 
 export interface WatchedPaths {

@@ -45,7 +45,7 @@ export class WorkerAhead {
     return child?.connected && child.exitCode === null && child.signalCode === null ? child : null;
   }
 
-  /** Ends it, if nobody took it. */
+  /** Ends the process unless somebody has taken it. */
   end(): void {
     this.take()?.kill("SIGKILL");
   }

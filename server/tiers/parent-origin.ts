@@ -41,7 +41,7 @@ const LAST_PAUSE_MS = 16_000;
 
 /**
  * A parent in place of the origin. Each request tells it how far it must have read the log before it may answer from
- * its store, and an answer that does not repeat this is not used: what it honours would not be known.
+ * its store, and an answer that does not repeat this is not used.
  */
 export class ParentOrigin implements Origin {
   readonly url: string;

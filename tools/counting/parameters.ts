@@ -30,7 +30,7 @@ interface ParameterCounts {
   requests: number;
   /** Pairs of answers whose URLs differ only in this parameter. */
   compared: number;
-  /** Those of equal size. */
+  /** The pairs of equal size. */
   same: number;
 }
 

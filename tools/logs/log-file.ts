@@ -27,9 +27,7 @@ export interface ReadCounts {
   broken: number;
   /** The first broken lines, with their places. */
   readonly examples: { readonly file: string; readonly line: number; readonly text: string }[];
-  /**
-   * Lines that are older than an earlier one, and those of them that came too late to be put in order: see `TimeOrder`.
-   */
+  /** Lines that are older than an earlier one, and how many of these came too late to be sorted: see `TimeOrder`. */
   outOfOrder: number;
   late: number;
   /** Files that ended too early, like a compressed file that is still being written. */

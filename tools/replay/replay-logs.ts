@@ -25,7 +25,7 @@ export interface ReplayReport {
     readonly files: readonly string[];
     readonly lines: number;
     readonly broken: number;
-    /** Lines that are older than an earlier one, and those of them that came too late to be put in order. */
+    /** Lines that are older than an earlier one, and how many of these came too late to be sorted. */
     readonly outOfOrder: number;
     readonly late: number;
     readonly cutOff: readonly string[];
@@ -64,7 +64,7 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
   const memoryBytes = options.memoryBytes === null ? null : Math.ceil(options.memoryBytes / taken.oneIn);
   const sites: { readonly config: string | null; readonly site: Site }[] = [];
   for (const config of configs.length === 0 ? [null] : configs) {
-    // Any host is answered, because the log has the site's hosts.
+    // Every host gets an answer, because the log names the site's hosts.
     const overrides = { ...(config === null && { origin: ORIGIN }), hosts: null };
     const { site } = await loadSite(config, overrides);
     sites.push({ config, site: compileSite(site, overrides) });

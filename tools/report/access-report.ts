@@ -15,7 +15,7 @@ export interface AccessReport {
     readonly cutOff: readonly string[];
     /** Lines that are older than an earlier one. */
     readonly outOfOrder: number;
-    /** Those of them that came too late to be put in order. */
+    /** The lines of these that came too late to be sorted. */
     readonly late: number;
     /** True if the reading was interrupted, so that the report is of its beginning. */
     readonly interrupted: boolean;

@@ -8,7 +8,7 @@ export interface CacheAnswer {
   readonly word: string | null;
   /** Whether it says that it stored the answer; `null` if it does not say. */
   readonly isStored: boolean | null;
-  /** Why it did not, in its own word. */
+  /** The cache's own word for why it did not. */
   readonly detail: string | null;
 }
 

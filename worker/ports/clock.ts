@@ -3,7 +3,7 @@ export interface Clock {
   now(): number;
   /** Resolves after this many milliseconds, in the request that waits. */
   wait(ms: number): Wait;
-  /** The same with nothing else under way, where time does not pass by itself. Default: `wait`. */
+  /** Like `wait`, while nothing else runs, for a clock that does not move by itself. Default: `wait`. */
   rest?(ms: number): Wait;
 }
 

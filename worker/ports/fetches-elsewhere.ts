@@ -29,8 +29,8 @@ export type EndedElsewhere =
   | {
       readonly kind: "failed";
       /**
-       * The origin's failure, for which a stale response may be used for followers, too, or that it is too busy to be asked
-       * for any of them; `false` for another's.
+       * The origin's failure, after which followers may get a stale response, too; or that the origin is too busy for
+       * all of them; `false` for a failure of another kind.
        */
       readonly byOrigin: OriginFailure | "busy" | false;
     };
@@ -62,6 +62,6 @@ export interface FetchesElsewhere {
 }
 
 export interface FetchTurn {
-  /** Tells those who wait. After an outcome nothing more counts. */
+  /** Sends the outcome to those who wait. Only the first outcome counts. */
   tell(news: SharedFetchOutcome | BeingStored | Failing): void;
 }

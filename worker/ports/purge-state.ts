@@ -18,8 +18,8 @@ export interface PurgeState {
   /** Whether the view's renewal is due, and none is under way. */
   isDue(now: number): boolean;
   /**
-   * Whether the view knows that the response is purged. `isUsable`: whether the view may be used. Default: it is asked
-   * only for what it knows already. No I/O.
+   * Whether the view knows that the response is purged. `isUsable`: whether the view may be used; by default, only its
+   * current content counts. No I/O.
    */
   check(stored: PurgeableHead, isUsable?: boolean): PurgeAnswer;
   /** When this isolate first learned of the purge that has made the response stale (R10): epoch milliseconds. */

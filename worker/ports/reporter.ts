@@ -24,7 +24,7 @@ export type EdgeEvent =
   | { readonly kind: "origin-failed"; readonly because: string; readonly cause: unknown }
   /** A request has to wait for its turn at the origin. */
   | { readonly kind: "origin-awaited"; readonly client: ClientClass }
-  /** A request was not sent to the origin, because that is busy: too many wait, or it has waited too long. */
+  /** A request was not sent to the busy origin, because too many wait or it has waited too long. */
   | { readonly kind: "origin-turned-away"; readonly client: ClientClass }
   | { readonly kind: "body-cut-off" }
   /**

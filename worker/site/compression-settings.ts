@@ -64,7 +64,7 @@ const schema = z.strictObject({
         z.strictObject({
           br: z.prefault(z.int().check(z.minimum(0), z.maximum(11)), 5),
           gzip: z.prefault(z.int().check(z.minimum(1), z.maximum(9)), 6),
-          // Higher ones need windows of more than 8 MB, which clients need not know. RFC 9659 §3.
+          // Higher levels need windows of more than 8 MB, which clients need not support. RFC 9659 §3.
           zstd: z.prefault(z.int().check(z.minimum(1), z.maximum(19)), 6),
         }),
         {},

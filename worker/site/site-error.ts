@@ -43,7 +43,7 @@ function inWords(issue: z.core.$ZodRawIssue): ReturnType<z.core.$ZodErrorMap> {
   return `${issue.code === "too_small" ? "needs at least" : "takes at most"} ${limit} ${unit}${limit === 1 ? "" : "s"}`;
 }
 
-/** The issues of a failed check, in words. */
+/** The issues of a failed check, as text. */
 export function siteErrors(
   error: z.core.$ZodError,
   schema: z.core.$ZodType,

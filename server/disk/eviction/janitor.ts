@@ -332,7 +332,7 @@ export class Janitor {
   }
 }
 
-/** Keeps no process from ending. */
+/** The timer does not keep the process alive. */
 function inBackground(ms: number): Promise<void> {
   return sleep(ms, undefined, { ref: false });
 }

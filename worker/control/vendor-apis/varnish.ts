@@ -78,7 +78,7 @@ function readBan(fields: Headers): DoorReading {
     const names = literals(/^(?:\(\^\|,\))?\((.+)\)\(,(?:\|\$\)|\.\+\)\?\$)$/.exec(tags)?.[1]);
     return names && host === null && url === null ? banned({ tags: names }) : notSupported;
   }
-  // People leave the dots of hosts as they are.
+  // People do not escape the dots of hosts.
   const hosts = host === null ? [""] : literals(/^\^\(?([^()]+)\)?\$$/.exec(host)?.[1]?.replace(/\\?\./g, "\\."));
   if (!hosts) return notSupported;
   if (url === null || /^\^\/(?:\.\*\$?)?$/.test(url)) return banned(host === null ? { everything: true } : { hosts });

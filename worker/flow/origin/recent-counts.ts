@@ -4,7 +4,7 @@ import { FrequencySketch } from "../../rules/hashing/frequency-sketch.ts";
 const COUNTERS = 1 << 17;
 /** All counts above it are equal. */
 const MOST = 255;
-/** After so long an old count is halved: milliseconds. */
+/** After this time an old count is halved. Milliseconds. */
 const HALF_LIFE_MS = 180_000;
 
 /**

@@ -212,7 +212,7 @@ function storeWhileStreaming(
   const { body, lengthBytes } = response;
   const { ports, background } = context;
   const bytes = body && lengthBytes ? ports.bodies.takeWhole?.(body, lengthBytes) : undefined;
-  // A body that is here already takes no share of the budget, which is for those on their way.
+  // A body that has arrived takes no share of the budget, which is for arriving bodies.
   if (bytes) {
     const answer: Answer = { ...answerWhileStoring(context, fetched, decision, bytes), isOnce: true };
     background.run(storeUnlessPurged(context, withBody(decision.head, bytes), tellFollowers));

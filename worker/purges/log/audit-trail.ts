@@ -81,7 +81,10 @@ export class AuditTrail {
     return row ? recordOf(row, now) : null;
   }
 
-  /** Records that the purges above a number and up to this one settle at this time, if that is earlier than was known. */
+  /**
+   * Records that the purges above a number and up to this one settle at this time, if it is earlier than the recorded
+   * one.
+   */
   settle(seq: number, at: number, above: number = seq - 1): void {
     this.#sql.exec("UPDATE audit SET settles_at = ? WHERE seq > ? AND seq <= ? AND settles_at > ?", at, above, seq, at);
   }

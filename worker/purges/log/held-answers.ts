@@ -25,7 +25,7 @@ export class HeldAnswers {
 
   /** The answers that are held fail. */
   fail(cause: Error): void {
-    this.#news.promise.catch(() => undefined); // or it would end the process where nobody waits
+    this.#news.promise.catch(() => undefined); // an unhandled rejection would end the process
     this.#news.reject(cause);
   }
 

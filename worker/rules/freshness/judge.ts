@@ -37,10 +37,7 @@ export interface SoftPurge {
 /** The knowledge about purges with which a stored response is judged. */
 export interface PurgeKnowledge {
   readonly answer: PurgeAnswer;
-  /**
-   * The greatest age, in milliseconds, of a view that may judge the response: the lease, or more if its route allows
-   * that.
-   */
+  /** How old a view that judges the response may be, in milliseconds: the lease, or more if the route allows that. */
   readonly maxViewAgeMs: number;
   /** True if the request carries a receipt's token that the view has not reached (R9). */
   readonly awaitsToken: boolean;

@@ -11,10 +11,7 @@ export const MAX_SKEW_MS = 60_000;
 export interface UnknownUse {
   /** The time from the start of the response's fetch to the judgement, in milliseconds. */
   readonly sinceFetchMs: number;
-  /**
-   * The greatest age, in milliseconds, of a view that may judge the response: the lease, or more if its route allows
-   * that.
-   */
+  /** How old a view that judges the response may be, in milliseconds: the lease, or more if the route allows that. */
   readonly maxViewAgeMs: number;
   /** True if the request carries a receipt's token that has not been reached. */
   readonly awaitsToken: boolean;

@@ -6,7 +6,7 @@ export function seenKindOf(key: string): SeenKind | undefined {
   return SEEN_KINDS.find((kind) => key.startsWith(kind));
 }
 
-/** The key that is remembered of every page that a purge under this key reaches; `undefined` if there is no such key. */
+/** The key under which every page is remembered that a purge of this key reaches; `undefined` if there is none. */
 export function seenAs(purgeKey: string): string | undefined {
   const key = purgeKey.replace(/^\/\/[^/]*/, "path:");
   return seenKindOf(key) && key;

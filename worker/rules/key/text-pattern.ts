@@ -30,7 +30,7 @@ export function namesAndPatterns(texts: readonly string[]): NamesAndPatterns {
   };
 }
 
-/** Whether a text has one of the patterns in it, or one of the names that are in it is picked. */
+/** Whether a text contains one of the patterns, or one of the names in it is picked. */
 export function picks(
   { names, patterns }: NamesAndPatterns,
   text: string,

@@ -201,7 +201,7 @@ const TREATMENT_OF: ReadonlyMap<string, Treatment> = new Map(
 
 /** What the owner says about fields: names in lower case; a trailing `*` stands for any ending. */
 export interface OwnersFields {
-  /** Fields that do not reach the origin where the answer may be stored. They outrank the trusted ones. */
+  /** Fields that do not reach the origin if the answer may be stored. They take precedence over trusted fields. */
   readonly droppedFields: readonly string[];
   /** Fields that go to the origin and choose no page, on the owner's word. */
   readonly trustedFields: readonly string[];
