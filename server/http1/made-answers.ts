@@ -2,7 +2,7 @@ import type { Answer } from "../../worker/ports/answer.ts";
 import type { Fields } from "../../worker/rules/fields/fields.ts";
 import { type AnsweredRequest, type AnswerHead, answerHead, headText } from "./answer-head.ts";
 
-/** Bodies below this size go out as text, in one piece with their head, which costs less than two pieces. */
+/** Bodies below this size are sent as text, in one piece with their head, which costs less than two pieces. */
 const MAX_TEXT_BYTES = 16 * 1024;
 
 export function isSmall(bytes: Uint8Array): boolean {
@@ -14,10 +14,10 @@ export function asText(bytes: Uint8Array): string {
   return bufferOf(bytes).toString("latin1");
 }
 
-/** An answer as it is written. Each form of it is made when it is first needed. */
+/** An answer in the forms in which it is written. Each form is made when it is first needed. */
 export class MadeAnswer {
   readonly head: AnswerHead;
-  /** The bytes of the body that are sent; `null` if there are none, or if they come as a stream. */
+  /** The bytes of the body to send; `null` if there are none, or if the body is a stream. */
   readonly bytes: Uint8Array<ArrayBuffer> | null;
   #whole: string | undefined;
   #bodyText: string | undefined;
@@ -30,7 +30,7 @@ export class MadeAnswer {
     this.bytes = isSent ? body : null;
   }
 
-  /** Whether head and body, or the head alone, go out as one text. */
+  /** Whether the answer, or its head if there is no body, is sent as one text. */
   get isText(): boolean {
     return this.bytes === null || isSmall(this.bytes);
   }
@@ -57,12 +57,12 @@ function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** After this time, an entry's next hit has other fields (`Age`), so that nothing older is seen again. */
+/** After this time, an entry's next hit has other fields (`Age`), so older answers are not used again. */
 const REMEMBERED_MS = 1_000;
-/** The most bytes of bodies that are remembered as text, beside the bodies themselves. */
+/** The most bytes of bodies that are remembered as text, in addition to the bodies themselves. */
 const MAX_REMEMBERED_BYTES = 32 * 1024 * 1024;
 
-/** Remembers what was made of hits: it is the same for every hit of an entry in a second, as its fields are. */
+/** Remembers the written forms of hits: within one second, they are the same for every hit of an entry. */
 export class MadeAnswers {
   #kept = new WeakMap<Fields, MadeAnswer>();
   #last = new WeakMap<Fields, MadeAnswer>();
@@ -78,7 +78,7 @@ export class MadeAnswers {
   make(answer: Answer, request: AnsweredRequest): MadeAnswer {
     const { status, fields, body } = answer;
     const strictTransportSecurity = answer.isForCache ? undefined : this.#strictTransportSecurity;
-    // Ranges and conditions have fields of their own, which are not seen again.
+    // Answers to ranges and conditions have their own fields, and are not used again.
     const isRepeated = body instanceof Uint8Array && !answer.isOnce && !request.isHead && status !== 206;
     if (!isRepeated) return new MadeAnswer(answer, request, strictTransportSecurity);
     const held = (request.keepsAlive ? this.#kept : this.#last).get(fields);

@@ -8,19 +8,19 @@ import type { Duplex } from "node:stream";
  * the listener works without it.
  */
 
-/** What the parser needs of a connection. */
+/** The part of a connection that the parser uses. */
 interface ParsedConnection {
   readonly socket: Socket;
   /** Whether the parser should stop, because further requests would only wait, or get no answer. */
   readonly hasEnough: boolean;
-  /** Has the parser get few bytes at a time. `unread` are bytes that it has left. */
+  /** Makes the parser get few bytes at a time. `unread`: the bytes that it left. */
   readInSlices(unread: Buffer | null): void;
 }
 
 /** Looks at the requests of a connection before Node makes its objects for them. */
 export interface FirstLook {
   readonly connection: ParsedConnection;
-  /** Returns whether it answers the request, now or later. Otherwise the request is Node's. */
+  /** Returns whether it answers the request, now or later. Otherwise Node does. */
   take(head: ParsedHead): boolean;
 }
 
@@ -36,7 +36,7 @@ export class ParsedHead {
     this.#callback = callback;
   }
 
-  /** Node makes its objects for this request after all. It has no body, and its end has been read. */
+  /** Makes Node create its objects for this request after all. It has no body, and its end has been read. */
   giveToNode(): void {
     this.#callback.apply(this.#parser, this.args);
     if (this.#parser.incoming) this.#parser.incoming.complete = true;
@@ -71,18 +71,21 @@ interface Parser {
   [slot: number]: unknown;
 }
 
-/** The callbacks that are ours. Node uses a parser again for other connections, also for those of other servers. */
+/** The callbacks that this module has set. Node reuses parsers for other connections, also of other servers. */
 const wrapped = new WeakSet<HeadersComplete>();
 
 /**
- * The function that looks at the requests of a connection. Not a `WeakMap` by sockets: V8 frees what such a map holds
- * only when it collects its old generation, so each connection would be copied there first.
+ * The function that looks at the requests of a connection. Not a `WeakMap` by sockets: V8 frees the values of such a
+ * map only when it collects its old generation, so it would copy each connection there first.
  */
 const firstLook = Symbol("first look");
 
 type SeenSocket = Socket & { readonly parser?: Parser | null; [firstLook]?: FirstLook };
 
-/** Lets somebody look at the requests of a connection first. Returns false, and changes nothing, if the parser is another. */
+/**
+ * Lets a function see the requests of a connection first. Returns false, and changes nothing, if the parser is not the
+ * expected one.
+ */
 export function lookFirst(look: FirstLook): boolean {
   const socket: SeenSocket = look.connection.socket;
   const { parser } = socket;
@@ -107,7 +110,7 @@ function wrap(original: HeadersComplete): HeadersComplete {
     const look = socket?.[firstLook];
     if (look === undefined) return original.apply(this, args);
     if (look.take(new ParsedHead(args, this, original))) {
-      this.incoming = null; // Otherwise the end of this message would count as that of the one before.
+      this.incoming = null; // Otherwise the end of this message would count as the end of the previous one.
       return 0;
     }
     const next = original.apply(this, args);
@@ -132,12 +135,12 @@ function slotWith(parser: Parser, isIt: (callback: HeadersComplete) => boolean):
 
 const SLOTS = 16;
 
-/** The parser then leaves the rest of the bytes, as it does behind a request that upgrades. */
+/** The parser then leaves the rest of the bytes unread, as after an upgrade. */
 const STOP = 2;
 
 /**
- * Makes the parser stop behind the present request, so that a pipeline of thousands of requests does not become as many
- * of Node's objects at once. The rest is read in slices. Returns how the parser has to go on.
+ * Makes the parser stop after the current request, so that Node does not make objects for a pipeline of thousands of
+ * requests at once. The rest is read in slices. Returns how the parser has to continue.
  */
 function stopBehind(parser: Parser, connection: ParsedConnection): number {
   const { headers } = parser.incoming!;

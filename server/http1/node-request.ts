@@ -11,15 +11,15 @@ export interface InterimWriter {
   writeInterim(head: AnswerHead): void;
 }
 
-/** A request as it came over the wire. */
+/** A request as it arrived. */
 export class NodeRequest implements ClientRequest {
   readonly method: string;
   readonly headers: ClientFields;
   readonly body: PushedBody | null;
   readonly arrival: Arrival;
-  /** The client sends the body only after a 100, which it has not got. RFC 9110 §10.1.1. */
+  /** The client waits for a 100 before it sends the body, and has not got one. RFC 9110 §10.1.1. */
   awaitsContinue = false;
-  /** `null` for a client that knows no interim responses, as in HTTP/1.0, and after its answer. */
+  /** `null` after the answer has begun, and for a client without interim responses (HTTP/1.0). */
   interims: InterimWriter | null = null;
   /** How it waited for the origin; absent if it did not. */
   declare turn?: Turn;
@@ -44,7 +44,7 @@ export class NodeRequest implements ClientRequest {
   }
 }
 
-/** Fetch's "forbidden methods", for the sake of scripts in browsers. In HTTP/2 a client may send any of them. */
+/** Methods that `Request` forbids to protect browsers. In HTTP/2 a client may send them. */
 const REFUSED_BY_CLASS = /^(?:CONNECT|TRACE|TRACK)$/i;
 
 /** A request as the web's class, for the control plane. Its body becomes a stream that reads only what is asked for. */

@@ -7,7 +7,7 @@ export type RequestTarget = { readonly kind: "url"; readonly url: string } | Ref
 export interface RefusedRequest {
   readonly kind: "refused";
   readonly status: number;
-  /** For a program, in `Cache-Status`. */
+  /** A word for programs, in `Cache-Status`. */
   readonly detail: string;
   /** For a person. */
   readonly because: string;
@@ -24,7 +24,7 @@ export interface RequestLine {
 /** A name or an IPv4 address, or an IPv6 address in brackets; with or without a port. RFC 9110 §7.2. */
 const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/;
 
-/** The last hosts that were found valid. A site has few, and a hit then needs no regular expression. */
+/** The hosts that were last found valid. A site has few, so a hit needs no regular expression. */
 const validHosts = new Set<string>();
 const MAX_VALID_HOSTS = 100;
 

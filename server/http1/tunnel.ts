@@ -4,7 +4,7 @@ import type { Fields } from "../../worker/rules/fields/fields.ts";
 
 /** A connection to the origin that now speaks another protocol, as the origin's adapter hands it over. */
 export interface SwitchedConnection {
-  /** The fields of the origin's 101. */
+  /** The fields of the origin's 101 response. */
   readonly fields: Fields;
   readonly socket: Duplex;
 }
@@ -28,8 +28,8 @@ const HOP: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Joins two connections. Each side may end its half, which is told to `halfEnded`; a failure of one side ends both, and so
- * does one that has gone before it got all.
+ * Joins two connections. Each side may end its half, and `halfEnded` is called then. A failure of one side ends both,
+ * and so does a side that closes before it got all bytes.
  */
 export function join(client: Socket, origin: Duplex, halfEnded: () => void): void {
   // Otherwise Node would end the other half of a connection by itself.

@@ -22,7 +22,7 @@ function fromWebResponse({ status, statusText, headers, body }: Response): Answe
   return { status, statusText, fields, body: body && fromWebStream(body) };
 }
 
-/** Reads a stream only as fast as its own reader. */
+/** Reads the source only as fast as its own reader reads. */
 function fromWebStream(stream: ReadableStream<Uint8Array>): PushedBody {
   const reader = stream.getReader();
   let isPaused = false;

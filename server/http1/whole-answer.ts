@@ -3,8 +3,8 @@ import type { Bodies } from "../../worker/ports/bodies.ts";
 import { bodyLength } from "./answer-head.ts";
 
 /**
- * An answer with its body in memory, if all of that is here; `null` while the body is on its way. Most small answers of
- * an origin come in one piece, and are here by the time they are written.
+ * An answer with its body in memory, if all of the body has arrived; `null` otherwise. Most small answers of an origin
+ * arrive in one piece, before they are written.
  */
 export function wholeAnswer(answer: Answer, bodies: Bodies): Answer | null {
   const { body } = answer;

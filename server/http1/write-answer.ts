@@ -13,7 +13,7 @@ export interface Written {
   readonly isWhole: boolean;
 }
 
-/** Drops an answer whose client has gone. */
+/** Drops an answer whose client has closed the connection. */
 export function unsent({ body }: Answer): Written {
   if (body !== null && !(body instanceof Uint8Array)) drop(body);
   return { bodyBytes: 0, isWhole: false };
@@ -80,7 +80,7 @@ async function writeStream(
       if (piece === null || response.destroyed) break;
       bodyBytes += piece.byteLength;
       if (framing.kind === "length" && bodyBytes > framing.bytes) throw new Error("a body is longer than announced");
-      // Text goes out in one piece with the head, which costs less than two pieces.
+      // Text is sent in one piece with the head, which costs less than two pieces.
       const isText = bodyBytes === piece.byteLength && isSmall(piece) && framing.kind === "length";
       if (isText && bodyBytes === framing.bytes) {
         response.end(asText(piece), "latin1");
@@ -105,7 +105,7 @@ async function writeStream(
   }
 }
 
-/** Reads the end of a body whose announced bytes have come. Further bytes of the origin are dropped. */
+/** Reads the end of a body after all announced bytes. Further bytes of the origin are dropped. */
 async function endOf(reader: BodyReader): Promise<void> {
   const more = await reader.next().catch(() => null);
   if (more !== null) await reader.cancel().catch(() => undefined);
@@ -123,7 +123,7 @@ export function cutOff(response: ServerResponse, framing: Framing): void {
 
 export function cutSocket(socket: Socket, framing: Framing): void {
   const carrier = carrierOf(socket);
-  const isUnix = carrier.remoteFamily === undefined; // which cannot be reset
+  const isUnix = carrier.remoteFamily === undefined; // a unix socket cannot be reset
   if (framing.kind === "close" && !isUnix) carrier.resetAndDestroy();
   else socket.destroySoon();
 }

@@ -1,4 +1,4 @@
-/** How much a peer may do at once and in the long run: a bucket that fills again with time. */
+/** A token bucket: how much a peer may do at once, and how much in the long run. */
 export class Allowance {
   readonly #burst: number;
   readonly #perSecond: number;
@@ -11,7 +11,7 @@ export class Allowance {
     this.#left = burst;
   }
 
-  /** Takes one. Returns false if nothing is left. `now` is in milliseconds. */
+  /** Takes one token. Returns false if none is left. `now` is in milliseconds. */
   take(now: number): boolean {
     this.#left = Math.min(this.#burst, this.#left + ((now - this.#at) / 1000) * this.#perSecond);
     this.#at = now;

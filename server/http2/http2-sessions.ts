@@ -27,7 +27,7 @@ export interface Http2Parts {
   ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer>;
   failed(cause: unknown): Answer;
   readonly bodies: Bodies;
-  /** By the scheme over which a request has come to the first proxy, which need not be that of its connection. */
+  /** By the scheme that the client used, which may differ from that of this connection if a proxy is in front. */
   readonly made: Readonly<Record<Scheme, MadeAnswers>>;
   readonly log: ExchangeLog | null;
   readonly warn: (line: string) => void;
@@ -39,17 +39,20 @@ export interface Http2Parts {
 
 /** Requests of one connection at a time, as with nginx. */
 const MAX_STREAMS = 128;
-/** With those whose clients have given up on them, but which the edge still works on. */
+/** The same, with requests that the client has cancelled and on which the edge still works. */
 const MAX_RUNNING = 2 * MAX_STREAMS;
 /** Fields of a request. Browsers send each cookie as one of its own. */
 const MAX_FIELDS = 1000;
-/** Streams that end before their answers: a browser that leaves a page resets all of them at once. CVE-2023-44487. */
+/**
+ * Streams that end before their answers. A browser that leaves a page resets all of its streams at once.
+ * CVE-2023-44487.
+ */
 const RESETS = { burst: 2 * MAX_STREAMS, perSecond: 32 };
-/** Frames that each cost an answer. Clients need few of them. CVE-2019-9512, CVE-2019-9515. */
+/** Frames that each require a reply. Clients need few of them. CVE-2019-9512, CVE-2019-9515. */
 const PINGS_AND_SETTINGS = { burst: 100, perSecond: 10 };
-/** Malformed frames of one connection, also empty ones. CVE-2019-9518. */
+/** Malformed or empty frames of one connection. CVE-2019-9518. */
 const MAX_INVALID_FRAMES = 100;
-/** nghttp2's number for a head in more pieces than it takes, which are eight. CVE-2024-28182. */
+/** nghttp2's error code for a head in more than eight frames. CVE-2024-28182. */
 const TOO_MANY_PIECES = -905;
 
 const OPTIONS = {
@@ -72,7 +75,7 @@ export class Http2Sessions {
     this.#floods = new CountedWarning(parts.warn);
   }
 
-  /** Connections that were ended because they flooded the server. */
+  /** Connections that were closed because they flooded the server. */
   get floods(): number {
     return this.#floods.count;
   }
@@ -92,7 +95,7 @@ export class Http2Sessions {
       this.#floods.add("HTTP/2 connections were closed because they flooded the server"),
     );
     this.#sessions.add(session);
-    if (this.#isClosing) session.close(); // it was in its handshake when the listener stopped
+    if (this.#isClosing) session.close(); // it was still in its handshake when the listener stopped
     const leave = () => {
       if (this.#sessions.delete(session)) this.#left();
     };
@@ -105,7 +108,7 @@ export class Http2Sessions {
     for (const session of this.#sessions) session.sweep(now);
   }
 
-  /** Takes no more requests, and ends each session after its last answer. RFC 9113 §6.8. */
+  /** Accepts no more requests, and ends each session after its last answer. RFC 9113 §6.8. */
   close(): void {
     this.#isClosing = true;
     for (const session of this.#sessions) session.close();
@@ -132,7 +135,7 @@ class Session {
   /** Requests that the edge works on. */
   #running = 0;
   #requests = 0;
-  /** Since when it is to end. */
+  /** Since when it is about to end. */
   #endsSince: number | null = null;
   #isPinged = false;
   #endedAt: number | null = null;
@@ -165,7 +168,7 @@ class Session {
     else this.#endIfIdle(now);
   }
 
-  /** Node waits until the client has taken what was written last, and would wait for ever for one that has gone. */
+  /** Node waits until the client has read the last bytes, and would wait for ever for a client that has gone. */
   #endCarrier(now: number): void {
     this.#endedAt ??= now;
     if (now - this.#endedAt >= this.#parts.stallMs) this.#carrier.destroy();
@@ -177,7 +180,7 @@ class Session {
     else this.destroy();
   }
 
-  /** Ends it after its last answer: soon it takes no more requests. RFC 9113 §6.8. */
+  /** Ends it after its last answer. Soon it accepts no more requests. RFC 9113 §6.8. */
   close(): void {
     if (this.#endsSince !== null || this.#session.destroyed) return;
     this.#endsSince = performance.now();
@@ -188,8 +191,8 @@ class Session {
   }
 
   /**
-   * Sends GOAWAY with the last stream that was read, if this is the moment for it. Node ignores all later ones once GOAWAY is
-   * sent, also if that permits them.
+   * Sends GOAWAY with the last stream that was read, if the moment is right. After a GOAWAY, Node ignores all later
+   * streams, even those that the frame permits.
    */
   #nameLastStream(waitedMs: number): void {
     if (this.#session.closed || this.#session.destroyed) return;
@@ -201,8 +204,8 @@ class Session {
   }
 
   /**
-   * Ends the connection unless its client answers. While Node has something to write, it reads nothing, and may not see that
-   * the client has left. RFC 9113 §6.7.
+   * Ends the connection unless its client answers. While Node has bytes to write, it does not read, and may not notice
+   * that the client has left. RFC 9113 §6.7.
    */
   #ping(): void {
     if (this.#isPinged || this.#session.destroyed) return;
@@ -211,7 +214,7 @@ class Session {
       this.destroy();
       this.#carrier.destroy();
     }, this.#parts.stallMs).unref();
-    // Also called if Node cannot send it, because the session closes: that ends with its last stream.
+    // Also called if Node cannot send it because the session closes. The session then ends with its last stream.
     this.#session.ping(() => {
       clearTimeout(timer);
       this.#isPinged = false;
@@ -226,7 +229,7 @@ class Session {
 
   #take(stream: ServerHttp2Stream, pseudo: IncomingHttpHeaders, flags: number, raw: readonly string[]): void {
     stream.on("error", () => undefined); // "close" follows
-    // The client has given up on it before it was looked at.
+    // The client reset the stream before it was handled.
     if (hasEnded(stream)) {
       this.#spend(this.#resets);
       return;
@@ -277,7 +280,7 @@ class Session {
     const startedAt = performance.now();
     const watch = new StallWatch(stream, this.#parts.stallMs, () => this.#ping());
     const fields = http2Fields(raw, pseudo[":authority"]);
-    const arrival = this.#arrivals.of(fields, "/"); // its host is in the fields, whatever the path
+    const arrival = this.#arrivals.of(fields, "/"); // the host is in the fields, whatever the path
     const method = pseudo[":method"]!;
     const continue_ = () => {
       if (request.awaitsContinue && !stream.headersSent && !hasEnded(stream))
@@ -295,7 +298,7 @@ class Session {
     const answer = plainAnswer(answered);
     const hasLeft = hasGivenUp(stream);
     const written = await this.#write(stream, request, answer, watch);
-    // The rest of a body that nobody reads. RFC 9113 §8.1.
+    // Stops a body that nobody reads. RFC 9113 §8.1.
     if (hasBody && !stream.readableEnded && !stream.closed) {
       stream.resume();
       stream.close(nodeHttp2().constants.NGHTTP2_NO_ERROR);
@@ -322,12 +325,12 @@ class Session {
   }
 }
 
-/** Whether Node has ended a connection because its client sent too much of something. */
+/** Whether Node has ended a connection because its client flooded it. */
 function isFlood({ code, errno }: NodeJS.ErrnoException): boolean {
   return code === "ERR_HTTP2_TOO_MANY_INVALID_FRAMES" || errno === TOO_MANY_PIECES;
 }
 
-/** Ends a stream whose client does not read or send what is waited for. */
+/** Ends a stream whose client reads or sends too slowly. */
 class StallWatch {
   readonly #stream: ServerHttp2Stream;
   readonly #ms: number;
@@ -352,7 +355,10 @@ class StallWatch {
     if (isWaiting) this.#begin();
   }
 
-  /** Node begins the time anew with each piece that is read or written, but not once it was over, as for a slow origin. */
+  /**
+   * Node restarts the timer with each piece that is read or written, but not after it has expired, for example while
+   * the origin was slow.
+   */
   #begin(): void {
     if (this.#stream.destroyed) return;
     this.#stream.setTimeout(this.#ms);

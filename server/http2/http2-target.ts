@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http2";
 import { ClientFields } from "../http1/client-fields.ts";
 import { isHost, type RequestTarget, refused } from "../http1/request-target.ts";
 
-/** What RFC 9113 §6.5.2 adds for each field of a list. */
+/** The bytes that RFC 9113 §6.5.2 adds for each field of a list. */
 const FIELD_OVERHEAD_BYTES = 32;
 
 /** The size of a list of fields, as names and values in turn. RFC 9113 §6.5.2. */
@@ -12,10 +12,7 @@ export function listBytes(raw: readonly string[]): number {
   return bytes;
 }
 
-/**
- * The characters that Node's parser accepts in HTTP/1.1. Turning anything else into a URL would change it. RFC 9113
- * §8.3.1.
- */
+/** The characters that Node's parser accepts in HTTP/1.1. A URL would change any other character. RFC 9113 §8.3.1. */
 const PATH = /^\/[!-~]*$/;
 
 /** The fields of a request, with its host in `Host`, where HTTP/1.1 has it. RFC 9113 §8.3.1. */
@@ -37,7 +34,7 @@ export function http2Target(pseudo: IncomingHttpHeaders, fields: ClientFields, s
   const host = fields.get("host");
   const authority = pseudo[":authority"] ?? host;
   if (host === null || authority === null) return refused(400, "no host");
-  // Caches and origins would differ in which one they believe.
+  // Caches and origins would disagree on which one counts.
   if (host.toLowerCase() !== authority.toLowerCase()) return refused(400, ":authority and Host contradict each other");
   if (!isHost(authority)) return refused(400, "the host is not valid");
   const path = pseudo[":path"]!;

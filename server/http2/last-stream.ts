@@ -1,14 +1,14 @@
-/** What is known of a connection that is to end. */
+/** The state of a connection that is about to end. */
 export interface EndingConnection {
   /** Streams that the client has opened, and that have not ended. */
   readonly open: number;
-  /** The most of them that it ever had open at a time. */
+  /** The most streams that were ever open at a time. */
   readonly mostOpen: number;
   /** Since when it is to end, in milliseconds. */
   readonly waitedMs: number;
 }
 
-/** How long a connection waits for a good moment to name its last stream. Milliseconds. */
+/** How long a connection waits for a good moment to send GOAWAY. Milliseconds. */
 export const LAST_STREAM_WITHIN_MS = 1_000;
 
 /**

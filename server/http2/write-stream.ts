@@ -6,7 +6,7 @@ import type { MadeAnswer } from "../http1/made-answers.ts";
 import type { Written } from "../http1/write-answer.ts";
 import { nodeHttp2 } from "./node-http2.ts";
 
-/** Fields of a connection, and of HTTP/1.1 alone. RFC 9113 §8.2.2. */
+/** Fields of a connection, which exist only in HTTP/1.1. RFC 9113 §8.2.2. */
 const NOT_IN_HTTP2: ReadonlySet<string> = new Set([
   "connection",
   "http2-settings",
@@ -17,7 +17,7 @@ const NOT_IN_HTTP2: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** The heads that were made of answers that are seen again. */
+/** The heads of answers that may be sent again. */
 const madeHeads = new WeakMap<AnswerHead, OutgoingHttpHeaders>();
 
 function http2Head(head: AnswerHead): OutgoingHttpHeaders {
@@ -52,7 +52,7 @@ export function cutStream(stream: ServerHttp2Stream, because: string): void {
   stream.destroy(new Error(because));
 }
 
-/** Ends a stream on which nothing was done. Default: so that the client may ask again (RFC 9113 §8.7). */
+/** Ends a stream whose request was not carried out: by default so that the client may repeat it (RFC 9113 §8.7). */
 export function refuseStream(
   stream: ServerHttp2Stream,
   code: number = nodeHttp2().constants.NGHTTP2_REFUSED_STREAM,
@@ -61,12 +61,12 @@ export function refuseStream(
   stream.close(code);
 }
 
-/** Whether the client has ended a stream, by a reset or by a mistake, before its answer was whole. */
+/** Whether the client has ended a stream, by a reset or by a mistake, before its answer was complete. */
 export function hasGivenUp(stream: ServerHttp2Stream): boolean {
   return (stream.aborted || stream.rstCode !== nodeHttp2().constants.NGHTTP2_NO_ERROR) && !endedHere.has(stream);
 }
 
-/** The bytes that are handed over at a time, so that no more wait in memory than the client reads. */
+/** The bytes that are handed over at a time, so that few bytes wait in memory for the client. */
 const PIECE_BYTES = 64 * 1024;
 
 /**
@@ -135,7 +135,7 @@ async function writePieces(
   }
 }
 
-/** Whether all that was written goes to the client, before the stream ends in another way. */
+/** Whether all written bytes reach the client before the stream ends in another way. */
 function hasFinished(stream: ServerHttp2Stream): Promise<boolean> {
   return new Promise((resolve) => {
     // Node "finishes" a stream that the client resets, too.
@@ -145,7 +145,7 @@ function hasFinished(stream: ServerHttp2Stream): Promise<boolean> {
   });
 }
 
-/** Whether nothing more can be written, also where Node has still to say so. */
+/** Whether nothing more can be written, even if Node does not say so yet. */
 export function hasEnded(stream: ServerHttp2Stream): boolean {
   return stream.destroyed || stream.closed;
 }

@@ -1,7 +1,10 @@
-/** A difference between the two clocks up to this is no step: the system adjusts the wall clock in small amounts. */
+/**
+ * Up to this, a difference between the two clocks does not count as a step: the system adjusts the wall clock in small
+ * amounts.
+ */
 const TOLERANCE_MS = 1000;
 
-/** The wall clock in epoch milliseconds, and a clock that nobody can set. */
+/** The wall clock, in epoch milliseconds, and a clock that nobody can set. */
 export interface Clocks {
   now(): number;
   /** Milliseconds since any fixed moment. */
@@ -19,8 +22,8 @@ export class ClockSteps {
   }
 
   /**
-   * Calls `follow` if the wall clock was set since the last call: by `byMs`, which is negative if it went back.
-   * If `follow` throws, the step is told again next time.
+   * Calls `follow` if the wall clock was set since the last call: by `byMs`, which is negative if it went back. If
+   * `follow` throws, it is called with the same step next time.
    */
   tell(follow: (byMs: number) => void): void {
     const aheadMs = this.#clocks.now() - this.#clocks.elapsed();

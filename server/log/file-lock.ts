@@ -12,7 +12,7 @@ export class FileLock {
     this.#database = database;
   }
 
-  /** `null` if another holder is in the way. Throws if the file cannot be opened. */
+  /** `null` if another holder has the lock. Throws if the file cannot be opened. */
   static take(path: string, kind: "exclusive" | "shared"): FileLock | null {
     const database = new DatabaseSync(path);
     try {

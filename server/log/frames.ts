@@ -1,6 +1,6 @@
 /**
- * Messages between a worker and the log. A frame is the length of its text, the length of its words, the text (JSON),
- * and the words: the items of the message's one `ViewDelta`, which are most of its bytes.
+ * Messages between a worker and the log. A frame holds the length of its text, the length of its words, the text
+ * (JSON), and the words. The words are the items of the message's one `ViewDelta`, which are most of its bytes.
  */
 
 /** A purge has at most 4 MiB where it arrives, and escapes can make its text longer; a reply has at most 256 KiB. */
@@ -27,12 +27,12 @@ export function writeFrame(message: object): Buffer {
   return frame;
 }
 
-/** Cuts what arrives into messages. Throws if the peer does not keep to the format; the connection is then of no use. */
+/** Splits the arriving bytes into messages. Throws if the peer breaks the format; the connection is then useless. */
 export class FrameReader {
   readonly #take: (message: Readonly<Record<string, unknown>>) => void;
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** The length of the frame that is arriving, once it is known. */
+  /** The length of the arriving frame, once it is known. */
   #wanted = 0;
 
   constructor(take: (message: Readonly<Record<string, unknown>>) => void) {
@@ -61,7 +61,7 @@ function readMessage(frame: Buffer): Readonly<Record<string, unknown>> {
   const textEnd = LEAD_BYTES + frame.readUInt32LE(0);
   const bytes = frame.subarray(textEnd);
   if (bytes.byteLength % WORD_BYTES !== 0) throw new Error("a frame with a part of a word");
-  const words = new Uint32Array(new Uint8Array(bytes).buffer); // copied, and thereby aligned to words
+  const words = new Uint32Array(new Uint8Array(bytes).buffer); // the copy is aligned to words
   const message: unknown = JSON.parse(frame.toString("utf8", LEAD_BYTES, textEnd), (name, value: unknown) =>
     name === ITEMS && value === null ? words : value,
   );

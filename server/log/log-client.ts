@@ -8,7 +8,10 @@ import { within } from "../../worker/within.ts";
 import { FrameReader, writeFrame } from "./frames.ts";
 import type { Call, FromWorker, LogCalls } from "./log-messages.ts";
 
-/** A call without an answer counts as failed after this many milliseconds. A purge may have been accepted all the same. */
+/**
+ * A call without an answer counts as failed after this many milliseconds. The log may have accepted a purge all the
+ * same.
+ */
 const CALL_WITHIN_MS = 10_000;
 
 /** After its connection was lost, a worker tries again at once, and then after these times. Milliseconds. */
@@ -29,8 +32,8 @@ interface Connection {
 }
 
 /**
- * The log from a worker's side. A call rejects if the supervisor cannot be reached; the connection is renewed by itself,
- * so that pushes arrive again.
+ * A worker's client of the log. A call rejects if the supervisor cannot be reached. The client reconnects by itself, so
+ * that pushes arrive again.
  */
 export class SupervisedLog implements LogCalls {
   readonly #options: LogClientOptions;
@@ -40,7 +43,7 @@ export class SupervisedLog implements LogCalls {
   #calls = 0;
   #retryMs = 0;
   #isClosed = false;
-  /** While it is set, calls wait: the log goes from one process to another. */
+  /** While it is set, calls wait, because the log moves from one process to another. */
   #held: PromiseWithResolvers<void> | null = null;
   /** How often calls were held back. */
   #holds = 0;
@@ -52,12 +55,12 @@ export class SupervisedLog implements LogCalls {
   }
 
   /**
-   * Begins to take in pushes. `learn` resolves to whether the view has reached the pushed purges, which is then
-   * confirmed.
+   * Begins to receive pushes. `learn` resolves to whether the view has reached the pushed purges; if so, the client
+   * confirms them.
    */
   learnBy(learn: (delta: ViewDelta) => Promise<boolean>): void {
     this.#learn = learn;
-    void this.#connected().catch(() => undefined); // it is tried again by itself
+    void this.#connected().catch(() => undefined); // the client tries again by itself
   }
 
   read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs?: number, report?: string): Promise<ViewDelta> {
@@ -88,7 +91,7 @@ export class SupervisedLog implements LogCalls {
     return waitMs > 0 ? this.#findWithin(waitMs, seq) : this.#call("find", seq, 0);
   }
 
-  /** Holds back new calls until `resume`. Resolves when those that were under way are over. */
+  /** Holds back new calls until `resume`. Resolves when the current calls have ended. */
   async hold(): Promise<void> {
     this.#held ??= Promise.withResolvers();
     this.#holds++;
@@ -120,7 +123,7 @@ export class SupervisedLog implements LogCalls {
     }
   }
 
-  /** An answer that is held for long does not keep the log from its next process, which is then asked for one at once. */
+  /** A long-held answer does not delay the move of the log. The next process is then asked again at once. */
   async #findWithin(waitMs: number, seq: number): Promise<PurgeRecord | null> {
     while (this.#held !== null) await this.#held.promise;
     const holds = this.#holds;

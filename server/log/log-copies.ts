@@ -37,8 +37,8 @@ export function backUpLog(folder: string, to: string): LogCopy {
 }
 
 /**
- * Puts a copy in the place of a folder's log, which is set aside. No server may be running there. It is a new log:
- * everything that was stored before is fetched anew (R13). Throws a `LogCopyError`, or as `LogFolder.own` does.
+ * Puts a copy in the place of a folder's log, which is set aside. No server may be running there. It counts as a new
+ * log: everything that was stored before is fetched again (R13). Throws a `LogCopyError`, or as `LogFolder.own` does.
  */
 export function restoreLog(from: string, folder: string, now: Date): LogCopy & { readonly setAside: string | null } {
   if (!existsSync(from)) throw new LogCopyError(`There is no file ${from}.`);
@@ -67,7 +67,7 @@ function copyWithoutId(from: string, to: string): LogCopy {
   const removeDraft = () => {
     for (const suffix of [...LOG_SUFFIXES, "-journal"]) rmSync(draft + suffix, { force: true });
   };
-  removeDraft(); // that of a process which was killed: in a container each one has the same id
+  removeDraft(); // a killed process left it: in a container, each process has the same id
   try {
     closeSync(openSync(draft, "wx", OWNERS_ALONE));
     const log = new DatabaseSync(from, { readOnly: true, timeout: BUSY_MS });
@@ -104,8 +104,8 @@ function expectLog(log: DatabaseSync, path: string): void {
 }
 
 /**
- * Renames the log's files. The files that SQLite keeps beside it go first: without them the file is an older log, which
- * its noted head shows, but the leftovers of one log beside another would damage that.
+ * Renames the log's files. The files that SQLite keeps beside it are renamed first: without them the file is an older
+ * log, and the noted head shows that; but the leftovers of one log beside another would damage it.
  */
 function setAsideLog(folder: string, now: Date): string | null {
   const path = join(folder, LOG_FILE);

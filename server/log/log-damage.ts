@@ -23,7 +23,7 @@ export function keepCopies(database: DatabaseSync): void {
   database.exec(`PRAGMA user_version = ${checksumOfSchema(database)}; RELEASE copies`);
 }
 
-/** Whether the log was opened before by a version that keeps copies. It noted the log's head, too. */
+/** Whether a version that keeps copies has opened the log before. Such a version noted the log's head, too. */
 export function hasCopies(database: DatabaseSync): boolean {
   return checksumIn(database) !== 0;
 }
@@ -39,7 +39,7 @@ export function refuseDamage(database: DatabaseSync): void {
 }
 
 function refuseDamagedTable(database: DatabaseSync, table: string, copy: string | null): void {
-  // SQLite's own comparison takes 1.6 s for as many keys as a log may have, and this one 0.3.
+  // For the most keys that a log may have, SQLite's comparison takes 1.6 s, and this one 0.3 s.
   const isLarge = table === "purged_keys";
   const [first] = database.prepare(`PRAGMA ${isLarge ? "quick_check" : "integrity_check"}(${table})`).all();
   const [found] = Object.values(first!);
@@ -56,7 +56,7 @@ function checksumIn(database: DatabaseSync): number {
   return Number(database.prepare("PRAGMA user_version").get()!.user_version);
 }
 
-/** Never 0, which is the field's value before. */
+/** Never 0, which is the field's initial value. */
 function checksumOfSchema(database: DatabaseSync): number {
   return crc32(JSON.stringify(schemaOf(database))) | 0 || 1;
 }

@@ -30,10 +30,10 @@ const HEAD_FILE = "purge-log.head";
 /** How long another process may hold the file, for example to copy it, before a call fails. Milliseconds. */
 const BUSY_MS = 1000;
 
-/** This many reads a second would only come from more readers than a machine has processes. */
+/** More reads a second than the processes of a machine can make. */
 const READS_PER_SECOND = 100_000;
 
-/** The longest lease and view age of the site. They are granted once at the start, so that they are in storage. */
+/** The longest lease and view age of the site. The log grants them once at the start, so that they are in storage. */
 export interface GrantAtStart {
   readonly leaseMs: number;
   readonly longestViewAgeMs: number;
@@ -45,9 +45,12 @@ export interface LogFileOptions {
   readonly newId: () => string;
   readonly grant: GrantAtStart;
   readonly settings?: Partial<LogSettings>;
-  /** Another log has begun, for this reason. It is told once the log can be used. */
+  /** Called when another log has begun, with the reason, once the log can be used. */
   readonly onReplaced: (why: string) => void;
-  /** Makes the folder this process's own, before anything there is opened. Throws while it cannot. Default: it is. */
+  /**
+   * Locks the folder for this process, before anything in it is opened. Throws while it cannot. Default: the folder is
+   * locked already.
+   */
   readonly claimFolder?: () => void;
   /** Opens the file, for tests in which the disk fails. Default: as SQLite does. */
   readonly open?: (path: string) => DatabaseSync;
@@ -58,7 +61,7 @@ const openDatabase = (path: string) => new DatabaseSync(path, { timeout: BUSY_MS
 /** SQLite's code for a statement that does not fit the tables, among other things. */
 const SQLITE_ERROR = 1;
 
-/** The audit trail is for the owner alone. */
+/** Only the owner may read the audit trail. */
 const OWNERS_ALONE = 0o600;
 
 /** An open log. */
@@ -73,8 +76,8 @@ interface OpenLog {
 /**
  * The purge log in a file. Only one process may have it open; see `LogFolder`.
  *
- * While the disk takes no writes, an empty log in memory stands in for the file, so that a server can start. It is another
- * log, so nothing that the disk holds is served. It takes no purges, because those would be forgotten.
+ * While the disk takes no writes, an empty log in memory stands in for the file, so that a server can start. It counts
+ * as another log, so no entry on the disk is served. It accepts no purges, because they would be lost.
  */
 export class LogFile {
   readonly #options: LogFileOptions;
@@ -101,7 +104,7 @@ export class LogFile {
     return this.#unwritable;
   }
 
-  /** Opens the file if another log stands in for it. Returns whether none does any more. */
+  /** Opens the file if another log stands in for it. Returns whether the file is in use. */
   comeBack(): boolean {
     if (this.#unwritable === null) return true;
     try {
@@ -137,13 +140,13 @@ export class LogFile {
     }
   }
 
-  /** Works on purges. A log that stands in has none, so it throws and says why it stands in. */
+  /** Works on purges. A stand-in log has none, so it throws the reason why it stands in. */
   usePurges<T>(work: (log: SqlPurgeLog) => T): T {
     if (!this.comeBack()) throw this.#unwritable;
     return this.use(work);
   }
 
-  /** The same as `use` for a write that may be lost with the power, and so need not wait for the disk. */
+  /** Like `use`, for a write that a loss of power may undo, so that it need not wait for the disk. */
   useWithoutSync<T>(work: (log: SqlPurgeLog, ledger: SqlLedger) => T): T {
     return this.use((log, ledger) => {
       this.#opened.database.exec("PRAGMA synchronous=NORMAL");
@@ -161,7 +164,7 @@ export class LogFile {
       const head = this.use((log) => log.head);
       this.#opened.notedHead?.write(head);
     } catch {
-      // The disk fails. The purge itself has been committed, and the note is behind the log.
+      // The disk fails. The purge is committed, and the note is only behind the log.
     }
   }
 
@@ -202,8 +205,8 @@ export class LogFile {
       const { head } = opened.log;
       if (before !== null && before.logId !== head.logId) why ??= "this version stores it in another format";
       const notedHead = new NotedHead(headPath, head);
-      keepCopies(database); // the first time not before there is a note, which is expected from then on
-      database.exec("PRAGMA wal_checkpoint(PASSIVE)"); // so that damage beside the file does not take it back to before that
+      keepCopies(database); // the first time only after there is a note, which is expected from then on
+      database.exec("PRAGMA wal_checkpoint(PASSIVE)"); // so that damage beside the file does not undo it
       if (why !== null) onReplaced(`${folder}: ${why}`);
       return { ...opened, notedHead };
     } catch (cause) {
@@ -231,7 +234,7 @@ export class LogFile {
     return this.#openFile(`it was damaged (${messageOf(damage)}), and its file was renamed to ${setAside}`);
   }
 
-  /** The statements by which a file is opened fail in no other way if it is as this program has written it. */
+  /** If this program wrote the file, the statements that open it fail in no other way. */
   #isDamage(cause: unknown): boolean {
     const { folder } = this.#options;
     const fault = storageFault(cause);
@@ -243,7 +246,7 @@ export class LogFile {
     try {
       this.#steps.tell((byMs) => this.#opened.log.followClock(byMs));
     } catch {
-      // The disk may be full, which must not stop reads. The next call tries again.
+      // The disk may be full, and reads must still work. The next call tries again.
     }
   }
 

@@ -10,9 +10,7 @@ const OWNER_LOCK = "supervisor.lock";
 const SOCKET = "log.sock";
 const WORKERS_LOCK = /^workers-[\w-]+\.lock$/;
 
-/**
- * The place of locks and socket while the disk takes no writes: in memory, or else among the system's temporary files.
- */
+/** Where locks and socket are while the disk takes no writes: in memory, or else in the system's temporary folder. */
 const ELSEWHERE = ["/dev/shm", tmpdir()];
 
 /** The longest path of a Unix socket: 108 bytes on Linux, 104 on macOS, with a zero at the end. */
@@ -69,7 +67,7 @@ export class LogFolder {
       owner = takeOwnersLock(path);
       return new LogFolder(path, path, owner, id, known);
     } catch (cause) {
-      owner?.release(); // a supervisor that goes on may try again
+      owner?.release(); // the supervisor may try again
       const fault = storageFault(cause);
       if (fault === null) throw cause;
       const place = refusesWrites(path) ? placeElsewhere() : null;
@@ -78,14 +76,14 @@ export class LogFolder {
     }
   }
 
-  /** Takes the folder if its disk took no writes before. Throws as `own` does, or what the file system does. */
+  /** Locks the folder if its disk took no writes before. Throws like `own`, or an error of the file system. */
   claim(): void {
     if (this.#owner !== null) return;
     const owner = takeOwnersLock(this.path);
     try {
       const link = join(this.path, basename(this.workersLock));
       this.#orphansLocks = workersLocksIn(this.path, [link]);
-      rmSync(link, { force: true }); // that of an attempt before
+      rmSync(link, { force: true }); // the lock of an earlier attempt
       symlinkSync(this.workersLock, link); // the next supervisor has to see the lock
       this.#owner = owner;
     } catch (cause) {
@@ -107,7 +105,7 @@ export class LogFolder {
     return this.#orphansLocks.length > 0;
   }
 
-  /** The workers that hold this lock are strangers from now on. */
+  /** Workers that hold this lock count as strangers from now on. */
   forget(lock: string): void {
     this.#orphansLocks = [...this.#orphansLocks, basename(lock)];
   }
@@ -132,7 +130,7 @@ function takeOwnersLock(path: string): FileLock {
   return owner;
 }
 
-/** The locks of workers in a folder, by their names, but these. */
+/** The names of the other locks of workers in a folder. */
 function workersLocksIn(path: string, known: readonly (string | null)[]): string[] {
   const others = known.map((lock) => lock && basename(lock));
   const names = existsSync(path) ? readdirSync(path) : [];
@@ -145,17 +143,17 @@ function placeElsewhere(): string | null {
     try {
       return mkdtempSync(join(above, "tidemark-log-"));
     } catch {
-      // It is not there, or cannot be written either.
+      // It does not exist, or cannot be written either.
     }
   }
   return null;
 }
 
-/** Whether nobody holds a lock of workers any more. It is then deleted. */
+/** Whether nobody holds a lock of workers any more. If so, deletes the file. */
 function isFree(path: string): boolean {
   try {
     if (!existsSync(path)) {
-      rmSync(path, { force: true }); // a link to a lock in memory, which a start of the machine has emptied
+      rmSync(path, { force: true }); // a link to a lock in memory, which is gone after the machine restarted
       return true;
     }
     const lock = FileLock.take(path, "exclusive");
@@ -163,6 +161,6 @@ function isFree(path: string): boolean {
     if (lock) unlinkSync(path);
     return lock !== null;
   } catch {
-    return false; // on a failing disk nobody can tell, so receipts go on to wait for the longest lease
+    return false; // on a failing disk this is unknown, so receipts go on waiting for the longest lease
   }
 }

@@ -14,26 +14,26 @@ const LOOK_EVERY_MS = 3_600_000;
 /** The time until a repetition that failed, or a disk that takes no writes, is tried again. Milliseconds. */
 const TRY_AGAIN_MS = 5_000;
 
-/** The steps of a purge, for tests that interrupt it. */
+/** The steps of a purge, at which tests interrupt it. */
 export type PurgeStep = "received" | "committed" | "pushed" | "confirmed";
 
 /** The log as a supervisor serves it to its workers. */
 export interface ServedLog extends LogCalls {
   readonly readers: LogReaders;
-  /** Call it when the workers have ended. */
+  /** To be called when the workers have ended. */
   close(): void | Promise<void>;
   /** Closes it for another process of this machine, whose readers the workers are from then on. */
   giveAway(): void | Promise<void>;
 }
 
-/** What keeping a log needs, wherever the log is. */
+/** The settings for keeping a log, wherever it is. */
 export interface KeeperOptions {
   readonly clock: Clock;
   /** Whether a reader may be alive on this machine that this supervisor did not start. */
   readonly hasStrangers: () => boolean;
   /** How long a receipt waits for the workers' confirmations: milliseconds. Default: 250. */
   readonly confirmWithinMs?: number | undefined;
-  /** A repetition could not be written, and is tried again; or a report, which is then missing. */
+  /** Called if a repetition could not be written, which is tried again, or a report, which is lost. */
   readonly onFailure: (cause: unknown) => void;
   readonly onStep?: ((step: PurgeStep, purge: AppendRequest) => void) | undefined;
 }
@@ -43,7 +43,7 @@ export interface LogKeeperOptions extends KeeperOptions {
     LogFile,
     "use" | "usePurges" | "useWithoutSync" | "noteHead" | "close" | "unwritable" | "comeBack"
   >;
-  /** The disk takes no writes, so that the log takes no purges. The log is empty until the disk does. */
+  /** Called if the disk takes no writes. Until it does, the log is empty and accepts no purges. */
   readonly onUnwritable: (cause: unknown) => void;
   readonly onWritable: () => void;
 }
@@ -69,7 +69,7 @@ export class LogKeeper implements ServedLog {
         return head;
       },
       changesSince: (position: Stamp | null) => this.#try((log) => log.changesSince(position)),
-      // Lost with the power, a row only counts as unsettled for longer.
+      // After a loss of power, a row only counts as unsettled for longer.
       settleUpTo: (position: Stamp) => {
         this.#try(() => file.useWithoutSync((log) => log.settleUpTo(position)));
         this.#held.noteSettled();
@@ -90,12 +90,12 @@ export class LogKeeper implements ServedLog {
     longestViewAgeMs?: number,
     report?: string,
   ): Promise<ViewDelta> {
-    // A fault of the ledger must not keep a reader from its purges.
+    // A fault of the ledger must not keep purges from a reader.
     if (report !== undefined) await this.report(report).catch(this.#options.onFailure);
     return this.#file.use((log) => log.read(since, leaseMs, longestViewAgeMs));
   }
 
-  /** Lost with the power, a report is only missing from the counts. */
+  /** After a loss of power, only the counts of a report are missing. */
   async report(report: string): Promise<void> {
     this.#file.useWithoutSync((_, ledger) => ledger.take(report));
   }
@@ -120,7 +120,7 @@ export class LogKeeper implements ServedLog {
     onStep?.("pushed", purge);
     const hasSettled = await confirmations;
     onStep?.("confirmed", purge);
-    // A worker that is late may confirm after all, or end.
+    // A late worker may still confirm, or end.
     const maySettleSooner = !hasSettled && !this.#options.hasStrangers();
     return { ...result, maySettleSooner, ...(hasSettled && { settlesInMs: 0 }) };
   }
@@ -146,7 +146,7 @@ export class LogKeeper implements ServedLog {
     this.close();
   }
 
-  /** A file that was closed would be opened again, and another process may have it by now. */
+  /** `use` would open a closed file again, and another process may own it by now. */
   #useOpen<T>(work: (log: SqlPurgeLog) => T): T {
     this.#expectOpen();
     return this.#file.use(work);
@@ -178,8 +178,8 @@ export class LogKeeper implements ServedLog {
   }
 
   /**
-   * The result; `null`, and a report, if the storage fails. Committed purges stay committed, and the lease bounds the
-   * rest.
+   * The result; `null` if the storage fails, which is reported. Committed purges stay committed, and the lease bounds
+   * the rest.
    */
   #try<T>(work: (log: SqlPurgeLog) => T): T | null {
     if (this.#isClosed) return null;
@@ -191,7 +191,7 @@ export class LogKeeper implements ServedLog {
     }
   }
 
-  /** Looks when the next repetition is due, and waits for it. */
+  /** Finds out when the next repetition is due, and waits for it. */
   #lookForRepeats(): void {
     this.#nextLook?.cancel();
     try {

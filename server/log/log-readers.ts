@@ -11,7 +11,7 @@ import { TimelyConfirmations } from "./timely-confirmations.ts";
  */
 export const CONFIRM_WITHIN_MS = 250;
 
-/** A reader that could not confirm when it was to be admitted, because the log failed, is asked again after this time. */
+/** If the log failed when a reader was about to be admitted, the reader is asked again after this time. */
 const ASK_AGAIN_MS = 1000;
 
 /** The way to push to one reader. */
@@ -19,7 +19,7 @@ export interface PushChannel {
   push(delta: ViewDelta): void;
 }
 
-/** The part of the log that pushing needs. None of it throws. */
+/** The part of the log that pushing uses. Its functions never throw. */
 export interface PushedLog {
   head(): Stamp;
   /** `null` if it cannot be read. */
@@ -30,19 +30,19 @@ export interface PushedLog {
 /** A process that answers visitors, or is about to. */
 interface Reader {
   channel: PushChannel | null;
-  /** Up to where it has been sent purges over the current connection. */
+  /** The last position that was sent over the current connection. */
   sent: Stamp | null;
   /** It may answer visitors, and so may hold a lease. */
   isAdmitted: boolean;
 }
 
-/** Until when a process may use what it has read: it says when it begins to answer visitors, and ends without a word. */
+/** A process may use what it has read from when it says that it answers visitors until it ends. */
 const UNTIL_IT_ENDS = Number.POSITIVE_INFINITY;
 const NOT_YET = Number.NEGATIVE_INFINITY;
 
 /**
  * All readers of the log, and what each has confirmed (R24). A purge has settled once every reader that may answer
- * visitors has confirmed it. A reader whose process has ended holds no lease any more.
+ * visitors has confirmed it. A reader whose process has ended no longer holds a lease.
  */
 export class LogReaders {
   readonly #log: PushedLog;
@@ -68,7 +68,7 @@ export class LogReaders {
     this.#add(name, false);
   }
 
-  /** A process that answers visitors already: it was a reader of this log while another process kept it. */
+  /** Adds a process that answers visitors already, because it read this log while another process kept it. */
   adopt(name: string): void {
     this.#add(name, true);
   }
@@ -137,7 +137,10 @@ export class LogReaders {
     this.#decide();
   }
 
-  /** Sends each reader what it lacks. Resolves to whether everybody who may answer visitors has confirmed it in time. */
+  /**
+   * Sends each reader the purges that it lacks. Resolves to whether all readers that may answer visitors have confirmed
+   * them in time.
+   */
   async push(position: Stamp): Promise<boolean> {
     if (this.#areDismissed) return false;
     for (const reader of this.#readers.values()) this.#pushTo(reader, false);
@@ -148,7 +151,7 @@ export class LogReaders {
 
   #add(name: string, isAdmitted: boolean): void {
     this.#readers.set(name, { channel: null, sent: null, isAdmitted });
-    this.#settlement.leave(name); // a process of that name before this one
+    this.#settlement.leave(name); // an earlier process of the same name
     this.#settlement.join(name, isAdmitted ? UNTIL_IT_ENDS : NOT_YET, this.#clock.now());
     this.#inTime.forgive(name);
   }
@@ -166,7 +169,7 @@ export class LogReaders {
     reader.sent = head;
   }
 
-  /** Ends the waits that need not, or cannot, go on. */
+  /** Ends the waits that are no longer needed or possible. */
   #decide(): void {
     if (this.#areDismissed) return;
     for (const [name, resolve] of this.#admissions) {

@@ -6,15 +6,15 @@ import { FrameReader, MAX_FRAME_BYTES, writeFrame } from "./frames.ts";
 import { CALLS, type Call, type FromLog, type LogCalls } from "./log-messages.ts";
 import type { LogReaders, PushChannel } from "./log-readers.ts";
 
-/** A worker that has left this much unread has stopped reading, and its connection is closed. */
+/** A worker with this many unread bytes has stopped reading, so its connection is closed. */
 const MAX_UNREAD_BYTES = 2 * MAX_FRAME_BYTES;
 
-/** What a log's socket tells its supervisor. */
+/** The events of a log's socket, for its supervisor. */
 export interface LogServerEvents {
   brokenPeer(cause: unknown): void;
-  /** The first purge in a row that the log has not taken. Each caller is told of its own. */
+  /** The log has begun to refuse purges. Each caller also gets its own error. */
   purgesRefused(cause: unknown): void;
-  /** The first that it has taken since. */
+  /** The log has accepted a purge again. */
   purgesTaken(): void;
 }
 
@@ -37,12 +37,12 @@ export class LogServer {
     this.#server = createServer((socket) => this.#accept(socket));
   }
 
-  /** The caller owns the folder of the socket, so a file of that name is left over from a process that has died. */
+  /** The caller owns the folder of the socket, so a dead process left a file of that name. */
   async listen(path: string): Promise<void> {
     try {
       unlinkSync(path);
     } catch {
-      // There was none. If it cannot be deleted, listening fails and says so.
+      // There was none; or it cannot be deleted, and listening then fails with the reason.
     }
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject);
@@ -89,7 +89,7 @@ export class LogServer {
   }
 }
 
-/** One worker's connection. `watch`: is given each purge that the log is asked to take. */
+/** One worker's connection. `watch` is called with each purge that a worker gives to the log. */
 class Peer implements PushChannel {
   readonly #socket: Socket;
   readonly #log: LogCalls;
@@ -108,7 +108,7 @@ class Peer implements PushChannel {
     this.#send({ push: delta });
   }
 
-  /** Throws if the peer sends what no worker would. */
+  /** Throws if the peer sends something that no worker sends. */
   take(message: Readonly<Record<string, unknown>>): void {
     const confirmed = stampIn(message.confirmed);
     if (typeof message.hello === "string") this.#greet(message.hello, stampIn(message.position));

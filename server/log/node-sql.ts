@@ -19,7 +19,7 @@ export function sqlOver(database: DatabaseSync): Sql {
         prepare("RELEASE work").run();
         return result;
       } catch (cause) {
-        // SQLite itself has already rolled back after some errors, among them a full disk.
+        // After some errors, such as a full disk, SQLite has already rolled back.
         if (database.isTransaction) database.exec("ROLLBACK TO work; RELEASE work");
         throw cause;
       }

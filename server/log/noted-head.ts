@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 
-/** The note is padded to this length, so that writing it again needs no space on the disk. */
+/** The note is padded to this length, so that rewriting it needs no space on the disk. */
 const NOTE_BYTES = 128;
 
 /** The note is for the owner alone. */
@@ -32,7 +32,7 @@ export class NotedHead {
     }
   }
 
-  /** What was noted last; `null` if there is no note, `"damaged"` if it is not as it was written. */
+  /** The last noted head; `null` if there is no note, `"damaged"` if the note has changed since it was written. */
   static read(path: string): Stamp | "damaged" | null {
     let text: string;
     try {
@@ -44,7 +44,7 @@ export class NotedHead {
     try {
       const { logId, seq, sum } = JSON.parse(text) as Partial<Stamp> & { readonly sum?: unknown };
       if (typeof logId !== "string" || typeof seq !== "number") return "damaged";
-      // Versions before this sum wrote none. Damage that removed it has left the rest as it was.
+      // Earlier versions wrote no checksum. If damage removed it, the rest is unchanged.
       return sum === undefined || sum === sumOf({ logId, seq }) ? { logId, seq } : "damaged";
     } catch {
       return "damaged";
@@ -65,7 +65,7 @@ function sumOf({ logId, seq }: Stamp): number {
   return crc32(`${logId} ${seq}`);
 }
 
-/** Not every file system can. A note that is lost with the power then counts as damage, which costs fetches. */
+/** Not every file system can do this. A note that is lost with the power then counts as damage, which costs fetches. */
 function synchronizeFolder(path: string): void {
   const folder = openSync(path, constants.O_RDONLY);
   try {

@@ -30,7 +30,9 @@ const SYSTEM_FAULTS: Readonly<Record<string, StorageFault>> = {
 /** A log needs no more than this to be opened, and to take a purge. */
 const PROBE_BYTES = 256 * 1024;
 
-/** The errors of a disk that takes no writes. Others are those of its owner, such as a folder of another user. */
+/**
+ * The errors of a disk that takes no writes. Other errors are mistakes of the owner, such as a folder of another user.
+ */
 const REFUSALS: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EROFS", "EIO"]);
 
 const WORDS: Readonly<Record<StorageFault, string>> = {
@@ -72,7 +74,7 @@ function removeIfThere(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // The disk is read-only, so it is not there.
+    // The disk is read-only, so there is no such file.
   }
 }
 

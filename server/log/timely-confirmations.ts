@@ -1,13 +1,11 @@
 import type { Clock } from "../../worker/ports/clock.ts";
 
-/** The readers that have not confirmed a purge by now; `null` as long as that is not known. */
+/** The readers that have not confirmed a purge yet; `null` while that is unknown. */
 type Missing = () => readonly string[] | null;
 
 /** A receipt that waits. */
 export interface WaitingReceipt {
-  /**
-   * Resolves to the readers that are missing once all of them are late, which may be none; to `null` if it was ended.
-   */
+  /** Resolves to the missing readers once all of them are late, which may be none; to `null` if the wait was ended. */
   readonly late: Promise<readonly string[] | null>;
   end(): void;
 }
@@ -51,7 +49,7 @@ export class TimelyConfirmations {
     return { late: promise, end: () => end(null) };
   }
 
-  /** The reader is waited for again. */
+  /** Receipts wait for the reader again. */
   forgive(reader: string): void {
     this.#late.delete(reader);
   }

@@ -99,7 +99,7 @@ export class SharedLogKeeper implements ServedLog {
     longestViewAgeMs?: number,
     report?: string,
   ): Promise<ViewDelta> {
-    // A fault of the ledger must not keep a reader from its purges.
+    // A fault of the ledger must not keep purges from a reader.
     if (report !== undefined) await this.report(report).catch(this.#options.onFailure);
     const delta = await this.#log.read(since, leaseMs, longestViewAgeMs);
     this.#noteWorks();

@@ -137,7 +137,7 @@ export class SiteLogs {
     for (const { keeper } of this.#logs.values()) keeper.readers.dismiss(reader);
   }
 
-  /** The workers that hold this lock are strangers from now on. */
+  /** Workers that hold this lock count as strangers from now on. */
   forget(lock: string): void {
     this.#known = null;
     this.#folder.forget(lock);
@@ -149,7 +149,7 @@ export class SiteLogs {
     for (const site of this.#logs.keys()) if (!used.has(site)) this.#leave(site, (keeper) => keeper.close());
   }
 
-  /** Closes the logs and leaves the folder to the next supervisor. Call it when the workers have ended. */
+  /** Closes the logs and leaves the folder to the next supervisor. To be called when the workers have ended. */
   close(): Promise<void> {
     return this.#leaveAll((keeper) => keeper.close());
   }

@@ -16,7 +16,7 @@ export function controlPlane(ports: ControlPorts): ControlPlane {
   const routes: readonly Route[] = ports.hasDashboard ? [...ROUTES, ...DASHBOARD_ROUTES] : ROUTES;
 
   async function answer(request: Request, call: ControlCall): Promise<Response> {
-    // A door has tokens of its own, and refuses in its vendor's words.
+    // A door has its own tokens, and refuses calls in its vendor's words.
     const atDoor = await answerAtDoor(request, call.peerAddress, ports);
     if (atDoor) return atDoor;
     const found = findRoute(request, routes);

@@ -56,7 +56,7 @@ const TEXT = { type: "string" };
 
 const ANY_JSON = { description: "It", content: { "application/json": { schema: { type: "object" } } } };
 
-/** What both calls of `explain` have. The URL may stand in the body, too. */
+/** The parts that both calls of `explain` share. The URL may also be in the body. */
 const EXPLAIN = {
   parameters: [{ name: "url", in: "query", schema: { type: "string" } }],
   answer: answer("What the edge would do now, and why", "Explanation"),
@@ -214,7 +214,7 @@ function ref(schema: string): object {
 }
 
 /**
- * JSON Schema 2020-12, the dialect of OpenAPI 3.1. It leaves out checks that JSON Schema cannot express; their error
+ * JSON Schema 2020-12, the dialect of OpenAPI 3.1. Checks that JSON Schema cannot express are missing; their error
  * messages explain them.
  */
 function jsonSchema(schema: z.core.$ZodType, io: "input" | "output"): z.core.JSONSchema.BaseSchema {
@@ -222,9 +222,7 @@ function jsonSchema(schema: z.core.$ZodType, io: "input" | "output"): z.core.JSO
   return rest;
 }
 
-/**
- * Leaves out that an integer is a safe one, that names are texts, and the pattern of a date, which its format says already.
- */
+/** Removes the bounds of safe integers, the type of names, and the pattern of a date, which its format implies. */
 function withoutPlatitudes({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

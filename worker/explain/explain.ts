@@ -40,8 +40,8 @@ export interface ExplainPorts {
 }
 
 /**
- * Says what the corridor would do with a request. The decisions are the corridor's own. The ports of the isolate have to
- * be ones that change nothing (`UnchangedStore`); only a view whose lease is over is renewed, as for any request.
+ * Explains what the corridor would do with a request. The decisions are the corridor's own. The ports of the isolate
+ * must change nothing (`UnchangedStore`); only a view whose lease is over is renewed, as for any request.
  */
 export async function explain(incoming: IncomingRequest, isolate: Isolate, ports: ExplainPorts): Promise<Explanation> {
   const { url, request } = incoming;
@@ -106,7 +106,7 @@ async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
     return { ...judged, hit, unusable: [], fetch: null };
   }
   if (look.kind === "answers") {
-    // The response in memory was judged first, and may be one of which a purge has left the next in the shared tier.
+    // The response in memory was judged first. A purge may have left a newer one in the shared tier.
     const passedOver = remembered && look.stored !== remembered ? [remembered] : [];
     const unusable = passedOver.flatMap(({ head }) => {
       const verdict = judgeNow(context, head, null, ports.clock.now());

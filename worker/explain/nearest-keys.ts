@@ -28,7 +28,7 @@ export function nearestKeys(
       ...(here.path === there.path ? [] : [`path ${there.path}`]),
       ...missing(here.query, there.query),
       ...missing(there.query, here.query),
-      // The values are other visitors', so only the names are told.
+      // The values belong to other visitors, so only the names are given.
       ...there.fields.flatMap(([name, value]) => (valueHere(name) === value ? [] : [`field ${name}`])),
     ];
     if (differsIn.length > MAX_DIFFERENCES) continue;

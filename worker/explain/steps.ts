@@ -29,7 +29,7 @@ export interface JudgedRequest {
   } | null;
   /** The stored responses that may not answer. */
   readonly unusable: readonly { readonly head: StoredHead; readonly verdict: UnusableVerdict }[];
-  /** What happens if none answers; `null` if one does, or if nothing is looked up. */
+  /** What happens if no stored response answers; `null` if one does, or if nothing is looked up. */
   readonly fetch: PlannedFetch | null;
   /** The class of its client at the origin, and whether others wait there; `null` if the site has no limit. */
   readonly queue: { readonly client: ClientClass; readonly isBusy: boolean } | null;
@@ -37,7 +37,7 @@ export interface JudgedRequest {
 
 export interface PlannedFetch {
   readonly plan: FetchPlan;
-  /** Whether the origin is asked by the validators of what is stored. */
+  /** Whether the request to the origin has the validators of the stored response. */
   readonly validates: boolean;
   /** Why a stored response may replace an answer that does not come; `null` if it may not. */
   readonly standIn: StandInBecause | null;
@@ -45,7 +45,7 @@ export interface PlannedFetch {
   readonly follows: boolean;
   /** Whether the last answer could not be stored, so that nobody waits for this one. */
   readonly isHitForMiss: boolean;
-  /** The first field of which it is not known whether it chooses the answer; `null` for none. */
+  /** The first field that might change the answer, because nothing is known about it; `null` for none. */
   readonly unkeyedField: string | null;
 }
 

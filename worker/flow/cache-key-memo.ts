@@ -32,7 +32,7 @@ export class CacheKeyMemo {
     return resolved;
   }
 
-  /** Whether the URL has come before, unless another one of the same slot has come since. */
+  /** Whether the URL was requested before, and no other URL of the same slot since. */
   #comesAgain(url: string): boolean {
     const hash = fnvHash(url);
     const slot = hash & (SEEN_ONCE - 1);

@@ -58,7 +58,7 @@ function mayFetchWhole(context: RequestContext, miss: Miss): boolean {
   return context.isolate.site.limits.fetchWholeBytes > 0 || conditionsOf(context, miss) !== null;
 }
 
-/** Whether the origin would not see the session of the request, because the route keys by other cookies alone. */
+/** Whether the request's session does not reach the origin, because the route keys only by other cookies. */
 function losesSession({ facts }: RequestContext): boolean {
   return facts.hasSession && facts.choices.cookie !== undefined;
 }

@@ -110,7 +110,7 @@ export function missOf(context: RequestContext, unusable: readonly UnusableRespo
   return missBy(because === "purged" ? { kind: because } : { kind: "refused", because });
 }
 
-/** The fields that ask the origin to confirm what is stored; `null` if there is nothing that it could confirm. RFC 9111 §4.3.1. */
+/** The fields that ask the origin to confirm the stored response; `null` if it has no validators. RFC 9111 §4.3.1. */
 export function conditionsOf({ ports }: RequestContext, { toValidate }: Miss): ReturnType<typeof validationFields> {
   if (toValidate === null || ports.origin.isCache) return null;
   return validationFields(validatorsOf(toValidate.head), ports.clock.now());

@@ -45,7 +45,10 @@ export interface Isolate {
 export interface Neighbours extends FetchesOfNeighbours {
   /** Brings what another isolate has stored into memory, so that those who look again need not read it one by one. */
   bring(context: RequestContext, fetch: SharedFetch): Promise<unknown>;
-  /** Leads, unless one of them has stored a usable response since the look of this request. It may have learnt late of a failure. */
+  /**
+   * Leads, unless another isolate has stored a usable response since this request looked. The news of a failure may
+   * have been late.
+   */
   leadUnlessStored(
     context: RequestContext,
     fetch: LeadingFetch,
@@ -87,14 +90,14 @@ export interface RequestContext {
   readonly ports: Ports;
   readonly background: BackgroundWork;
   readonly resolved: ResolvedUrl;
-  /** The parsed request. No other code of the corridor looks at its header text. */
+  /** The parsed request. No other code of the corridor reads its header text. */
   readonly facts: RequestFacts;
   /** True if the client asked by HEAD, and gets no body, whatever the origin is asked. */
   readonly answersHead: boolean;
   readonly arrival: Arrival;
   /** True if no client waits for the answer: a refresh, or a second look. */
   readonly isUnattended?: true;
-  /** Where its fetch waits for the origin, if others may wait for that, too. */
+  /** The place in the queue where its fetch waits for the origin, if others may wait for that fetch, too. */
   readonly place?: Place;
   /** True if it has waited for a fetch of another isolate, and does not do so again. */
   readonly hasLookedAgain?: true;

@@ -44,7 +44,7 @@ const trustedField = openField.check(
     "carries credentials, so its answers may be for one visitor: name other fields, or drop it",
   ),
 );
-/** The name of a field that the origin may get from the owner: one that the connection does not write itself. */
+/** The name of a field that the owner may set for the origin: one that the connection does not write itself. */
 const originField = fieldName.check(
   z.refine(
     (name) => name.toLowerCase() !== "host",
@@ -215,7 +215,7 @@ const route = z.strictObject({
     {},
   ),
   tags: z.prefault(names, []),
-  deltas: z.optional(z.custom<RouteInput["deltas"]>()), // checked by `deltaSettings`, for `tidemark serve` alone
+  deltas: z.optional(z.custom<RouteInput["deltas"]>()), // checked by `deltaSettings`, only for `tidemark serve`
 });
 
 /** From a whole network others could purge, too. */
@@ -287,7 +287,7 @@ const originObject = z
     }),
   );
 
-/** An address alone stands for an object with a `url`: `withOriginObject` makes it one before the check. */
+/** A plain address means an object with a `url`: `withOriginObject` converts it before the check. */
 const origin = originObject as z.ZodMiniType<unknown, unknown> as z.ZodMiniType<OriginRules, SiteInput["origin"]>;
 
 function requiredOrigin(input: unknown): string | undefined {
@@ -338,7 +338,7 @@ export const siteSchema = z.strictObject({
   ),
   originFields: z.prefault(z.record(originField, fieldValue), {}),
   dashboard: z.prefault(z.boolean(), true),
-  compression: z.optional(z.custom<CompressionInput>()), // checked by `compressionSettings`, for `tidemark serve` alone
+  compression: z.optional(z.custom<CompressionInput>()), // checked by `compressionSettings`, only for `tidemark serve`
   limits: z.prefault(
     z.strictObject({
       urlBytes: z.prefault(sizeBytes, 16 * 1024),
@@ -375,7 +375,7 @@ export const siteSchema = z.strictObject({
   ),
 });
 
-/** All settings of a site, with defaults where the file leaves them out. */
+/** All settings of a site, with defaults for those that the file leaves out. */
 export type SiteRules = z.output<typeof siteSchema>;
 
 export type RouteRules = z.output<typeof route>;
@@ -416,12 +416,12 @@ function withOriginObject(given: SiteInput): unknown {
   return typeof given?.origin === "string" ? { ...given, origin: { url: given.origin } } : given;
 }
 
-/** A mistake in an address that stands alone is one at `origin`. */
+/** A mistake in a plain address is reported at `origin`. */
 function asGiven(error: { path: string; message: string }, { origin }: SiteInput): { path: string; message: string } {
   return typeof origin === "string" && error.path === "origin.url" ? { ...error, path: "origin" } : error;
 }
 
-/** A `countryField` that nobody may tell, or that contradicts a route. */
+/** A `countryField` that no proxy may set, or that contradicts a route. */
 function countryFieldErrors({ countryField, trustedProxies, routes }: SiteRules) {
   if (countryField === undefined) return [];
   if (trustedProxies.length === 0) {

@@ -43,7 +43,7 @@ export interface Site extends KeyRules {
   /** The site's own targeted fields, in lower case. */
   readonly targetedFields: readonly string[];
   readonly trustedProxies: readonly Network[];
-  /** In lower case; `null` if only the platform tells a country. */
+  /** In lower case; `null` if only the platform gives a country. */
   readonly countryField: string | null;
   readonly doors: Doors;
   /** The addresses from which the door of Varnish takes purges without a token. */
@@ -90,7 +90,7 @@ export interface Site extends KeyRules {
  */
 const PLAIN_STATUSES = new Set([200, 203, 204, 300, 301, 308]);
 
-/** How long a connection to the log is kept after a request, if the site does not say: it costs next to nothing. */
+/** How long a connection to the log is kept after a request by default: it costs almost nothing. */
 const KEPT_WITH_PUSH_MS = 20_000;
 
 /** Settings from the environment or from flags. They take precedence over the file. */
@@ -192,7 +192,7 @@ function capacityOf({ origin, routes }: SiteRules): Capacity | null {
   return { concurrency, ofRoutes: new Map(parts.reverse()), streams, queue }; // of two same patterns the first one counts
 }
 
-/** The origin at another address, with all that is said of it beside that. */
+/** The origin at another address, with its other settings unchanged. */
 function atAddress({ service: _, ...origin }: SiteRules["origin"], url: string): SiteRules["origin"] {
   return { ...origin, url };
 }

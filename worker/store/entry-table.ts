@@ -1,6 +1,6 @@
 /**
- * The entries of a map, by their numbers, and what is known of each in one array for all. An entry has to be compared with
- * hundreds of others before it stays: as objects, they would lie all over the memory, and the processor would wait for each.
+ * The entries of a map, by number, with the facts about all of them in one array. An entry is compared with hundreds of
+ * others before it stays: as objects, they would be scattered in memory, and the processor would wait for each.
  */
 export class EntryTable<Value, Queue> {
   readonly keys: (string | undefined)[] = [];

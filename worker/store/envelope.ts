@@ -14,7 +14,7 @@ export interface Envelope {
 const HEAD_FIELD = "tidemark-stored";
 /** The beginning of the head's text. Another version counts as a miss, because the cache outlives deployments. */
 const VERSION = "4~";
-/** It is read like the version after it: to the purge keys that were given, it adds those that follow from the key. */
+/** Read like the current version. It also stored the purge keys that follow from the cache key. */
 const VERSION_BEFORE = "3~";
 /** Separates the values that decide from the others. The text of a variant marker does not contain it. */
 const SEPARATOR = "~";

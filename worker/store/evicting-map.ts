@@ -14,7 +14,7 @@ const MAX_LOST_COMPARISONS = 512;
 /** If an entry has to leave and there is no candidate, it is the one of this many that is worth least. */
 const COMPARED = 128;
 
-/** A new entry has to be worth less by this factor than one that was requested only once. */
+/** An entry that was requested only once gives way to a new one unless it is worth more by this factor. */
 const ABOUT_AS_MUCH = 1.02;
 
 /** After this many hits for each entry all counts are halved, so that old requests are forgotten. */
@@ -48,7 +48,7 @@ export class EvictingMap<Value> {
   readonly #established: Queue;
   #hits = 0;
 
-  /** `evicted` hears of each entry that had to leave, a new one too, but not of those that are deleted or replaced. */
+  /** `evicted` is called for each entry that had to leave, even a new one, but not for deleted or replaced ones. */
   constructor(
     maxBytes: number,
     evicted: (key: string, value: Value) => void = () => undefined,
@@ -119,7 +119,7 @@ export class EvictingMap<Value> {
     return this.#entries.keys[entry] === key;
   }
 
-  /** Changes the bytes of an entry, without a request. It may have to leave, or others for it. */
+  /** Changes the bytes of an entry, without counting a request. It may have to leave, or others may. */
   resize(key: string, bytes: number): void {
     const entry = this.#numbers.get(key);
     if (entry === undefined) return;
@@ -237,8 +237,8 @@ export class EvictingMap<Value> {
 }
 
 /**
- * Entries in the order in which they came, and their bytes. They are linked, because an iterator of a `Set` that rests
- * would keep all in memory that leaves the set meanwhile.
+ * Entries in the order in which they came, and their bytes. It is a linked list, because a resting iterator of a `Set`
+ * keeps everything in memory that leaves the set meanwhile.
  */
 class Queue {
   readonly #entries: EntryTable<unknown, Queue>;
@@ -265,7 +265,7 @@ class Queue {
     return this.bytes > this.#maxBytes;
   }
 
-  /** The entry that the hand meets next. There has to be one. After the last comes the first. */
+  /** The entry that the hand reaches next; after the last, the first. The list must not be empty. */
   next(): number {
     const { after } = this.#entries;
     const next = after[this.#hand]!;

@@ -12,7 +12,7 @@ export const LARGEST_SHARE = 1 / 8;
 /** Learns of the uses of pages, but not of the markers of variants, which are small. */
 export interface UseObserver {
   found(key: string): void;
-  /** A page that is stored elsewhere, or was not stored before. `bytes`: what it takes in memory. */
+  /** A page that is stored elsewhere, or was not stored before. `bytes`: the memory that it takes. */
   missed(key: string, bytes: number): void;
 }
 

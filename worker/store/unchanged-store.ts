@@ -5,8 +5,8 @@ import { isNewer, type MemoryTier } from "./memory-tier.ts";
 import type { SharedTier } from "./tiered-store.ts";
 
 /**
- * Both tiers as they are now, for a request that is only pretended. It counts no request, reads no body and changes
- * neither tier: what it is told to remember, it remembers itself.
+ * Both tiers as they are now, for a simulated request. It counts no request, reads no body and changes neither tier: it
+ * keeps changes to itself.
  */
 export class UnchangedStore implements Store {
   readonly #memory: MemoryTier;

@@ -16,7 +16,7 @@ export interface AccessPorts {
   readonly now: () => number;
 }
 
-/** Whether a call may do this. A session stands in for a token where nothing is changed, and nowhere else. */
+/** Whether a call may do this. A session replaces a token only for calls that change nothing. */
 export async function authorize(ports: AccessPorts, request: Request, scope: TokenScope): Promise<Access> {
   const token = bearerToken(request.headers.get("authorization"));
   if (token === null && scope === "read") {

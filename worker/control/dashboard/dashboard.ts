@@ -13,7 +13,7 @@ export function answerPage({ request: { headers } }: RoutedCall): Response {
 }
 
 export async function openSession({ request, by, token }: RoutedCall, ports: AccessPorts): Promise<Response> {
-  // A session does not open another one, or it would last for ever.
+  // A session cannot open another one: it would last for ever.
   if (token === "") return problemResponse("unauthorized", "Send Authorization: Bearer <token>.");
   const now = ports.now();
   const session = await ports.tokens.sessions?.open(token, now);

@@ -95,7 +95,7 @@ function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: Key
   };
 }
 
-/** A `*` would be a URL of its own, and purge one page at most, where its author meant many. */
+/** A `*` would be part of the URL and purge one page at most, although its author meant many. */
 function wildcardAdvice(path: string): string {
   const [prefix] = /^(?:\/[^/*]+(?=\/))+/.exec(path) ?? [];
   const advice = JSON.stringify(prefix ?? "/blog");

@@ -79,7 +79,7 @@ export async function purge(
       reason: request.reason ?? null,
       by,
     });
-    lookedUp = lookUp(); // behind the purge, which nothing delays
+    lookedUp = lookUp(); // after the purge, which nothing delays
     result = await appended;
   } catch (cause) {
     reporter.report({ kind: "log-failed", cause, isPurge: true });

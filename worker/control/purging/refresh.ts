@@ -70,7 +70,7 @@ async function refreshOne(
   return { url, status, xCache };
 }
 
-/** The words of an answer that the edge itself has made. Their status is told apart from them. */
+/** The detail of an answer that the edge itself made, without the status. */
 function wordsOf(body: Answer["body"]): string {
   const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : "";
   return text.trim().replace(/^\d{3}: /, "");

@@ -10,7 +10,7 @@ import { within } from "../../within.ts";
 /** The most items of one purge that are looked up. */
 const MAX_LOOKED_UP = 50;
 
-/** A ledger that is silent for so long delays no receipt further, which then says nothing: milliseconds. */
+/** How long a receipt waits for the ledger. After that the receipt has no counts. Milliseconds. */
 const ANSWER_WITHIN_MS = 250;
 
 /** The sources that know which keys stored pages have had lately: the isolate that is asked, and the site's ledger. */

@@ -156,7 +156,7 @@ function timeStats(times: SketchedTimes): TimeStats {
   return { count, meanMs: rounded(times.sum / count), p50Ms, p95Ms, p99Ms };
 }
 
-/** To four digits, which is little beside the error of the sketch. */
+/** To four digits: the sketch's own error is larger. */
 function rounded(ms: number): number {
   return Number(ms.toPrecision(4));
 }

@@ -9,7 +9,7 @@ export const cloudflare: Door = {
   token: (fields) => bearerToken(fields.get("authorization")) ?? fields.get("x-auth-key"),
   read({ method, path, zone, body }) {
     const [, named] = /^client\/v4\/zones\/([^/]+)\/purge_cache$/.exec(path) ?? [];
-    // To a zone of somebody else, Cloudflare says that the token is wrong.
+    // For a zone of somebody else, Cloudflare answers that the token is wrong.
     if (named?.length === 32 && named !== zone) return { refusal: "token" };
     if (named !== zone || method !== "POST") return { refusal: "zone", because: `/${path}` };
     const { files, tags, hosts, prefixes, purge_everything } = jsonObject(body);

@@ -39,7 +39,7 @@ export interface Door {
     readonly invalid: Words;
     readonly unavailable: Words;
   };
-  /** A refusal in these words; `because` is empty or says more. */
+  /** A refusal with this text; `because` is a reason, or empty. */
   readonly refuse: (words: Words, because: string) => Response;
 }
 

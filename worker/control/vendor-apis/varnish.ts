@@ -23,7 +23,7 @@ export const varnish: Door = {
   refuse: ([status, reason = ""], because) => synth(status, reason, because),
 };
 
-/** What a PURGE purges: its URL, unless a field says more. */
+/** The target of a PURGE: its URL, unless a field names another one. */
 function readPurge(page: string, fields: Headers): DoorReading {
   const [name, another] = wideningFields(fields);
   if (name === undefined) return purged({ urls: [page] });
@@ -89,7 +89,7 @@ function readBan(fields: Headers): DoorReading {
   return banned({ urls: hosts.map((each) => (each && `https://${each}`) + path) });
 }
 
-/** The texts that `a|b` matches, with escapes taken off; `null` if it matches others. */
+/** The texts that `a|b` matches, without escapes; `null` if the pattern is of another kind. */
 function literals(expression = ""): string[] | null {
   const texts = /^(?:\\\W|[^\\.*+?()[\]{}^$])+$/.test(expression) ? (expression.match(/(?:\\.|[^\\|])+/g) ?? []) : [];
   return texts.join("|") === expression && expression ? texts.map((text) => text.replace(/\\(.)/g, "$1")) : null;

@@ -67,7 +67,7 @@ function answerInForm(
     if (isHeldByClient(context, head)) return withoutBody(context, form, 304, notModifiedFields(fields));
     const range = context.answersHead ? null : facts.field("range");
     const validators = validatorsOf(head);
-    // If a page has two forms, both have its date, so the date does not say which one the client holds.
+    // If a page has two forms, both have the same date, so the date does not show which form the client holds.
     const strong = form === stored ? validators : { ...validators, lastModified: null };
     if (range !== null && rangeStillHolds(facts.field("if-range"), strong, context.ports.clock.now())) {
       const parsed = parseRange(range, head.bodyBytes);
@@ -141,7 +141,7 @@ function answerWithParts(
   return streamed(context, found, multipart.pieces, multipart.lengthBytes, 206, partFields);
 }
 
-/** Streams pieces of a stored body. `null` in place of a piece stands for the whole body. */
+/** Streams pieces of a stored body. `null` instead of a piece means the whole body. */
 function streamed(
   context: RequestContext,
   { head, body }: FoundResponse,

@@ -16,7 +16,7 @@ export function areInOrder(parts: readonly BytePart[]): boolean {
 
 /**
  * Parts of a body whose pieces follow each other, cut out of them without a copy: `piece`, and then those of `reader`.
- * Memory holds one piece, however slowly the client reads. Each part lies behind the one before it, unless all of the
+ * Memory holds one piece, however slowly the client reads. Each part comes after the previous one, unless all of the
  * body is in `piece`.
  */
 export function partsOf(piece: Uint8Array, reader?: BodyReader): BodyParts {

@@ -9,7 +9,7 @@ import { beginFetch } from "./begin-fetch.ts";
 import type { SharedFetch } from "./collapsed-fetches.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
 
-/** A request that misses, before it has waited for a fetch or after it has waited in vain. */
+/** A request that misses, before it waits for a fetch or after a wait that brought no answer. */
 export interface Attempt {
   readonly context: RequestContext;
   readonly miss: Miss;

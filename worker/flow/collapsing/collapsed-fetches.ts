@@ -29,7 +29,7 @@ export interface SharedFetch {
   readonly isElsewhere?: true;
   /** Where it waits for the origin, if that takes only so many. */
   place?: Place;
-  /** Resolves when the first follower that looks in the shared tier again has brought what is there into memory. */
+  /** Resolves when the first follower that looks in the shared tier again has loaded the response into memory. */
   brought?: Promise<unknown>;
 }
 
@@ -47,7 +47,7 @@ export type Begun =
 
 /** The fetches of other isolates with the same shared tier. */
 export interface FetchesOfNeighbours {
-  /** The turn to fetch, or the fetch of another isolate; `undefined` if the others have nothing to do with it. */
+  /** The turn to fetch, or the fetch of another isolate; `undefined` if other isolates are not involved. */
   take(key: FetchKey, collapsed: CollapsedFetches): FetchTurn | SharedFetch | undefined;
   /** From now on no request joins a fetch of this page that has begun elsewhere. */
   avoid(page: string): void;

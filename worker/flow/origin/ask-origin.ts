@@ -27,7 +27,7 @@ export interface FetchedResponse {
   /** The position of the view before the request was sent to the origin, and the time (R1, R2). */
   readonly stamp: Stamp | null;
   readonly fetchedAt: number;
-  /** Told by a cache that stands in for the origin. */
+  /** Sent by a cache that is asked in place of the origin. */
   readonly parentAge: ParentAge | undefined;
   /** The length in bytes of the body to be stored; `null` if it is unknown, or if the body is already stored. */
   readonly lengthBytes: number | null;
@@ -394,7 +394,7 @@ function withTraceState(rules: KeyAndOwnersFields): KeyAndOwnersFields {
   return { ...rules, keyFields: [...rules.keyFields, "tracestate"] };
 }
 
-/** The field in which a proxy tells the country is read here, and nobody's word in it reaches the origin. */
+/** The field with the country that a proxy sets is read here, and never reaches the origin. */
 function withoutProxysWord(
   { countryField }: RequestContext["isolate"]["site"],
   chosen: Choices["fields"],

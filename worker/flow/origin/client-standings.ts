@@ -30,7 +30,7 @@ export class ClientStandings {
     if (talk) talk.onSession = (session) => this.#sessions.note(session);
   }
 
-  /** Counts one more request of a client. Returns where it stands among those who wait. */
+  /** Counts one more request of a client. Returns its place among those that wait. */
   count(client: Client, now: number, queueSince: number): Standing {
     return this.#standingOf(client, now, queueSince, (key) => this.#misses.count(key, now));
   }

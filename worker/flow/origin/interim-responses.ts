@@ -26,8 +26,8 @@ export function interimsFor(context: RequestContext): OriginRequest["inform"] {
 const EARLY = /preload|preconnect/i;
 
 /**
- * Sends a browser the links of the stored page that it would have got, while that is fetched anew: most pages keep their
- * styles and scripts. Only on navigations, which is where browsers look for them: other clients may take a 103 for the
+ * Sends a browser the links of the stored page that it would have got, while that is fetched anew: most pages keep
+ * their styles and scripts. Only on navigations, where browsers expect them: other clients may take a 103 for the
  * answer. Not if a purge has made the page stale.
  */
 export function hintAtLinks({ incoming, isUnattended, facts }: RequestContext, miss: Miss): void {

@@ -88,7 +88,7 @@ export class KnownSessions {
   }
 }
 
-/** Sessions in two generations: what is not used in the time of one is forgotten with it. */
+/** Sessions in two generations: a session that is not used during one generation is forgotten with it. */
 class UsedLately {
   #now = new Map<number, KnownSession>();
   #before = new Map<number, KnownSession>();
@@ -113,8 +113,8 @@ class UsedLately {
 }
 
 /**
- * The cookies that an answer sets as sessions of one client: not those that the request has already, because anybody
- * may have invented their values. RFC 6265 §4.1.
+ * The sessions that an answer sets for its client: not those that the request has already, because anybody may have
+ * invented their values. RFC 6265 §4.1.
  */
 export function sessionsSetBy(
   setCookie: readonly string[],

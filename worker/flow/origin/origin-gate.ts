@@ -32,7 +32,7 @@ const ownPermits: PermitsOf = (_, concurrency) => new OwnPermits(concurrency);
 interface AskedFor {
   /** The pattern of its route; `null` for none. */
   readonly route: string | null;
-  /** Whether it says that it wants an upgraded connection or a stream of events. */
+  /** Whether it asks for an upgraded connection or a stream of events. */
   readonly asksForStream: boolean;
 }
 
@@ -89,13 +89,13 @@ export class OriginGate {
     return { since, ...this.#standings.count(client, since, this.#queueSince(since)) };
   }
 
-  /** Where a request of this client would stand now. */
+  /** The place that a request of this client would get now. */
   standingOf(client: Client): Standing {
     const now = this.#clock.now();
     return this.#standings.withOneMore(client, now, this.#queueSince(now));
   }
 
-  /** Another client waits for the same answer, which has the better place of both. */
+  /** Another client waits for the same answer, so the fetch gets the better of both places. */
   share(place: Place, client: Client): void {
     const queue = this.#queues.find((each) => each.has(place));
     (queue ?? this.#ofSite).improve(place, this.standingOf(client));
@@ -162,8 +162,8 @@ export class OriginGate {
   }
 
   /**
-   * The queues that a request goes through, one after the other: no request holds a turn of the site while it waits for
-   * another one.
+   * The queues that a request goes through, one after the other, so that no request holds a turn of the site while it
+   * waits for a turn of the route.
    */
   #queuesOf(route: string | null, asksForStream = false): readonly PermitQueue[] {
     const ofRoute = this.#ofRoutes.get(route);

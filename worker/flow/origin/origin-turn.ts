@@ -35,8 +35,8 @@ export class OriginTurn implements Permit {
   }
 
   /**
-   * The answer is an upgraded connection or a stream of events, whose end nobody knows. From now on the request holds its
-   * place among the streams alone, until `ended`. False if there is no such place.
+   * The answer is an upgraded connection or a stream of events, whose end is unknown. From now on the request holds
+   * only a place among the streams, until `ended`. False if no such place is free.
    */
   async becomeStream(ended: (() => Promise<void>) | undefined): Promise<boolean> {
     if (this.#enterStreams && this.#ofStream === null && !this.hold(await this.#enterStreams(), true)) return false;

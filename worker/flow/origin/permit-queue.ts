@@ -21,7 +21,7 @@ export interface Permit {
 
 /** Where a request waits, or would wait. */
 export interface Place extends Waiting {
-  /** It begins anew with each wait. */
+  /** It restarts with each wait. */
   since: number;
   /** It goes by the best of all clients who wait for its answer. */
   client: Standing["client"];
@@ -100,7 +100,7 @@ export class PermitQueue {
     return isRoom || this.#giveUpLast(place) ? this.#wait(place, now) : null;
   }
 
-  /** A client that stands better waits for the same answer, and the request goes by its place from now on. */
+  /** A client with a better place waits for the same answer, and the request takes that place. */
   improve(place: Place, standing: Standing): void {
     if (compareStandings(standing, place) >= 0) return;
     const isWaiting = this.#waiting.has(place);
@@ -133,7 +133,7 @@ export class PermitQueue {
     return turn;
   }
 
-  /** Gives what is at hand to those whose turn it is. */
+  /** Gives the free permits to those whose turn it is. */
   #serve(): void {
     for (;;) {
       const next = nextInLine(this.#waiting.keys(), this.#turns);

@@ -1,9 +1,9 @@
 import { mayChoosePart } from "../../rules/variants/part-fields.ts";
 import type { Place } from "./place.ts";
 
-/** The second looks in a row that have to find that a field chooses nothing. */
+/** How many second looks in a row have to find that a field changes nothing. */
 const LOOKS = 3;
-/** One request in this many goes to the origin with the field, and is looked at again. */
+/** One request in this many goes to the origin with the field, and gets a second look. */
 const ONE_OF = 16;
 /** The most fields that are known to be idle, each in one place. */
 const MAX_FIELDS = 256;
@@ -23,7 +23,7 @@ interface FieldRecord {
 export class IdleFields {
   readonly #records = new Map<string, FieldRecord>();
 
-  /** Notes what a second look has found of these fields. */
+  /** Notes what a second look has found about these fields. */
   learn(place: Place, fields: readonly string[], because: "alike" | "unlike" | "differs"): void {
     for (const field of fields) {
       const key = keyOf(place, field);

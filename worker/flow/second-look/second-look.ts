@@ -39,12 +39,12 @@ export function withoutIdleFields(context: RequestContext): RequestContext {
   };
 }
 
-/** What the corridor does with an answer: it goes on with it, or asks again for the request as it was sent. */
+/** What the corridor does with an answer: it continues with it, or sends the original request as well. */
 export type SecondLook =
   | { readonly kind: "go-on"; readonly response: ReceivedAnswer }
   | { readonly kind: "ask-again"; readonly asSent: RequestContext };
 
-/** Begins a second look behind an answer that deserves one. The body may be read on its way to the client. */
+/** Begins a second look after an answer that deserves one. The body may be read on its way to the client. */
 export function lookAgain(context: RequestContext, response: ReceivedAnswer, decision: StorageDecision): SecondLook {
   context.isolate.secondLooks.countAnswer();
   const asSent = toAskAgainAsSent(context, decision, response.fields);

@@ -26,7 +26,7 @@ export class SecondLooks {
   #answers = 0;
   #looks = 0;
 
-  /** Counts an answer of the origin for which a second look may be taken. */
+  /** Counts an answer of the origin, which adds to the budget for second looks. */
   countAnswer(): void {
     this.#answers++;
   }

@@ -38,7 +38,7 @@ async function refresh(context: RequestContext, stored: FoundResponse, fetch: Le
   await cancelBody(answer.body);
 }
 
-/** Looks up the stored response once more, because the body of the one that answers is on its way to the client. */
+/** Looks up the stored response again, because the body of the first one is on its way to the client. */
 async function readAgain(context: RequestContext): Promise<StoredResponse | undefined> {
   const found = await selectInSharedTier(context);
   return found && readFound(context, found);

@@ -4,7 +4,7 @@ import type { BodyWriter } from "../../ports/bodies.ts";
 export class BodySink {
   readonly #writer: BodyWriter;
   /**
-   * Ends the current step. Each step has its own promise, because one that outlived the steps would keep all of them in
+   * Ends the current step. Each step has its own promise, because a promise for all steps would keep each of them in
    * memory.
    */
   #letGo: () => void = () => undefined;

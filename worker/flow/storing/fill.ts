@@ -17,8 +17,8 @@ export type ReadBody =
   | { readonly kind: "cut-off" | "too-large" | "over-budget" };
 
 /**
- * A share is given up when nothing has moved for this long. If pieces wait for the client, the client is given up with
- * it: one that reads nothing, or that has gone without the runtime's notice, must not hold bytes for ever.
+ * A share ends when nothing has moved for this long. If pieces wait for the client, its connection ends too: a client
+ * that reads nothing, or that left without the runtime's notice, must not hold bytes for ever.
  */
 const STANDSTILL_MS = 60_000;
 
@@ -51,7 +51,7 @@ export class FillBudget {
     return bytes;
   }
 
-  /** Opens a fill's share of the budget, and gives up those that stand still. `now` is epoch milliseconds. */
+  /** Opens a fill's share of the budget, and ends shares that do not move. `now` is epoch milliseconds. */
   open(now: number): FillShare {
     for (const share of this.#shares) share.look(now);
     const isOneTooMany = this.#shares.size >= this.#maxFills;
@@ -86,7 +86,7 @@ export class FillShare {
   taken: () => number = () => 0;
   /** Ends the fill, which may hold nothing from now on. */
   endFill: () => void = () => undefined;
-  /** What the client had taken at the last look, and when a look first saw that. */
+  /** How much the client had read at the last check, and when a check first saw this amount. */
   #seenTaken = 0;
   #stillSince: number;
 
@@ -96,7 +96,7 @@ export class FillShare {
     this.close = close;
   }
 
-  /** Gives up a share that stands still. */
+  /** Ends a share that does not move. */
   look(now: number): void {
     const taken = this.taken();
     if (taken !== this.#seenTaken) this.#stillSince = now;

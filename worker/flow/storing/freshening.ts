@@ -51,7 +51,7 @@ export function freshen(
 }
 
 /**
- * Forgets a stored response that the origin has withdrawn: it now says that the same bytes are private or not to be
+ * Forgets a stored response that the origin has withdrawn: it now says that the same bytes are private or must not be
  * stored. They are not served to others again, not even stale.
  */
 export function forgetWithdrawn(context: RequestContext, { stored, notStored }: Freshened): void {

@@ -3,7 +3,7 @@ import { type NamesAndPatterns, picks } from "./text-pattern.ts";
 
 /** A route's rules for the query that is keyed and sent. Names are compared after decoding. */
 export interface QueryRules {
-  /** Parameters to drop. A trailing `*` stands for any ending. */
+  /** Parameters to drop. A trailing `*` matches any ending. */
   readonly ignore: readonly string[];
   /** If present, every other parameter is dropped. */
   readonly only?: readonly string[] | undefined;

@@ -8,14 +8,14 @@ export interface Route extends RequestRules {
   readonly pattern: string | null;
   /** The parameters of a canonical path that matches; otherwise `undefined`. */
   readonly match: (path: string) => Readonly<Record<string, string>> | undefined;
-  /** True if requests go to the origin as they are and nothing is looked up or stored. */
+  /** True if requests go to the origin unchanged, and nothing is looked up or stored. */
   readonly pass: boolean;
   /** True if bodies of requests are passed on as they come, also where they are otherwise taken in first. */
   readonly streamsBody: boolean;
   readonly query: QueryRules;
   /** Fields, in lower case, that go to the origin as sent and select among stored responses, whatever `Vary` says. */
   readonly keyFields: readonly string[];
-  /** `keyFields` and the names of the choices: what selects, whatever `Vary` says. */
+  /** `keyFields` and the names of the choices: they select, whatever `Vary` says. */
   readonly selectingNames: readonly string[];
   /** The trusted fields that the owner trusts for errors, too. */
   readonly trustedForErrors: readonly string[];

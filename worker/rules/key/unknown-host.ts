@@ -1,9 +1,9 @@
-/** Why `host` is refused. It names a host of the site only if that differs from `host` in its port alone. */
+/** Why `host` is refused. The text names a host of the site only if the two differ only in the port. */
 export function unknownHost(host: string, hosts: readonly string[]): string {
   return `${host} is not a host of this site${otherPort(host, hosts)}`;
 }
 
-/** The end of a refusal of `host`, which says so if one of `hosts` has its name and another port. */
+/** The end of a refusal of `host`, with a hint if one of `hosts` has the same name and another port. */
 export function otherPort(host: string, hosts: readonly string[]): string {
   const nameOf = (each: string) => each.replace(/:\d+$/, "");
   const other = hosts.find((each) => nameOf(each) === nameOf(host));

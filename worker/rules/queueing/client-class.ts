@@ -2,7 +2,7 @@
 export const CLIENT_CLASSES = ["editor", "known", "other"] as const;
 export type ClientClass = (typeof CLIENT_CLASSES)[number];
 
-/** From so long after it was set a session tells that its visitor was there before: milliseconds. */
+/** How old a session has to be to show that its visitor was there before: milliseconds. */
 export const SETTLED_MS = 600_000;
 /** With more recent misses than this, neither a receipt nor a session helps. */
 export const SHARE = 120;
@@ -21,7 +21,7 @@ export interface ClientEvidence {
 
 export interface Standing {
   readonly client: ClientClass;
-  /** The misses by which it is compared with others of its class. */
+  /** The number of misses by which clients of the same class are ordered. */
   readonly recentMisses: number;
 }
 

@@ -22,7 +22,7 @@ export function mayWait(waiting: number, turnsLately: number | null, { maxWaitin
   return waiting < Math.min(maxWaiting, turnsLately ?? maxWaiting);
 }
 
-/** Whether a request has waited as long as it may: it is not sent to the origin any more. */
+/** Whether a request has waited too long, so that it is not sent to the origin any more. */
 export function hasWaitedTooLong({ since }: Waiting, now: number, { maxMs }: QueueLimits): boolean {
   return now - since >= maxMs;
 }
@@ -48,8 +48,8 @@ function rankOf({ client }: Standing): number {
 const TURNS_OF_THE_FIRST = 20;
 
 /**
- * Which of those that wait has the next turn, after so many `turns` of others; of equal ones, the first in the list.
- * `undefined` if nobody waits.
+ * The waiting request that gets the next turn, after this many `turns`; of equal ones, the first in the list.
+ * `undefined` if none waits.
  */
 export function nextInLine<Each extends Waiting>(waiting: Iterable<Each>, turns: number): Each | undefined {
   const isOfTheFirst = turns % TURNS_OF_THE_FIRST === TURNS_OF_THE_FIRST - 1;
@@ -59,7 +59,7 @@ export function nextInLine<Each extends Waiting>(waiting: Iterable<Each>, turns:
   return next;
 }
 
-/** Which of them has its turn after all others; of equal ones, the last in the list. `undefined` if nobody waits. */
+/** The waiting request that gets its turn last; of equal ones, the last in the list. `undefined` if none waits. */
 export function lastInLine<Each extends Waiting>(waiting: Iterable<Each>): Each | undefined {
   let last: Each | undefined;
   for (const each of waiting) if (last === undefined || compareTurns(each, last) >= 0) last = each;

@@ -4,9 +4,9 @@ import { type NamesAndPatterns, picks } from "../key/text-pattern.ts";
 
 /** The part of a request that makes it bypass the cache, by the owner's rules. */
 export interface BypassRules {
-  /** `null` for none. Patterns are looked for in the whole field. */
+  /** `null` for none. Patterns are matched against the whole field. */
   readonly cookies: NamesAndPatterns | null;
-  /** In lower case. A trailing `*` stands for any ending. */
+  /** In lower case. A trailing `*` matches any ending. */
   readonly fields: readonly string[];
   /** Patterns that are looked for in the value of a field, by its name. A field that is not sent has the empty value. `null` for none. */
   readonly fieldValues: readonly (readonly [name: string, patterns: readonly RegExp[]])[] | null;

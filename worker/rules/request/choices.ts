@@ -1,7 +1,7 @@
 import { cookiesIn } from "../identity/cookies.ts";
 import { negotiatedLanguage } from "./negotiated-language.ts";
 
-/** What a route keys by beside the URL, each a bounded set of values. The origin gets the chosen value and no other. */
+/** What a route keys by besides the URL, each with a bounded set of values. The origin gets only the chosen value. */
 export interface ChoiceRules {
   /** By the name of a cookie, its values. Every other value counts as none. */
   readonly cookies: readonly (readonly [name: string, values: readonly string[]])[];
@@ -15,7 +15,7 @@ export interface ChoiceRules {
 
 export const NO_CHOICES: ChoiceRules = { cookies: [], languages: [], country: false, device: false };
 
-/** The fields in which the origin is told of a choice that no field of HTTP names. */
+/** The fields that send the origin a choice for which HTTP has no field. */
 const COUNTRY_FIELD = "x-country";
 const DEVICE_FIELD = "x-device";
 
@@ -60,7 +60,7 @@ export interface Choices {
 /** On routes without choices, which most are. */
 const NOTHING_CHOSEN: Choices = { fields: new Map(), cookie: undefined, selecting: new Map() };
 
-/** Reads the choices of a request. `country` is what is told of the client; `null` for nothing. */
+/** Reads the choices of a request. `country`: the client's country; `null` if unknown. */
 export function readChoices(
   field: (name: string) => string | null,
   country: string | null,
@@ -94,11 +94,11 @@ export function readChoices(
     selecting.set(`cookie:${name}`, chosen);
     if (chosen !== null) pairs.push(`${name}=${chosen}`);
   }
-  selecting.set("cookie", null); // the chosen values stand in the key, and the origin gets no other cookies
+  selecting.set("cookie", null); // the chosen values are in the key, and the origin gets no other cookies
   return { fields, cookie: pairs.length > 0 ? pairs.join("; ") : null, selecting };
 }
 
-/** What the origin is told of a request whose answer is not stored: it gets the client's own fields beside that. */
+/** The fields for the origin of a request whose answer is not stored, in addition to the client's own. */
 export function toldChoices({ fields }: Choices): ReadonlyMap<string, string | null> {
   return new Map([...fields].filter(([name]) => name === COUNTRY_FIELD || name === DEVICE_FIELD));
 }

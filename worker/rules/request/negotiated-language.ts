@@ -4,7 +4,7 @@ const MAX_CHARACTERS = 1024;
 /**
  * The language, of those that a site has, for a client: lookup with quality values. RFC 4647 §3.4, RFC 9110 §12.5.4.
  * The client's ranges are tried from the highest weight to the lowest, each of them cut from its end until a language
- * matches. The first language is for everybody whom none suits.
+ * matches. Clients that no language suits get the first one.
  */
 export function negotiatedLanguage(field: string | null, languages: readonly string[]): string {
   const known = new Map(languages.map((language) => [language.toLowerCase(), language]));

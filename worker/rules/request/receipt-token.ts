@@ -3,8 +3,8 @@ import type { Stamp } from "../storing/stored-response.ts";
 /** The position in a receipt's token: its bearer must be answered from a view that has read at least this far. */
 export interface ReceiptToken extends Stamp {
   /**
-   * True for the position of another cache: what does not reach it must not answer, even if the log knows of no
-   * such number. Default: false.
+   * True for the position of another cache: an entry that does not reach it must not answer, even if the log does not
+   * have that number yet. Default: false.
    */
   readonly isBinding?: boolean;
 }

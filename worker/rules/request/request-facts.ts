@@ -25,13 +25,13 @@ export interface RequestRules extends ViewRules, VisitorRules {
   readonly requestDirectives: RequestDirectivesPolicy;
   /** What sends a request past the cache. */
   readonly bypass: BypassRules;
-  /** What the route keys by beside the URL. */
+  /** What the route keys by besides the URL. */
   readonly choices: ChoiceRules;
 }
 
-/** What is known of one request beside its method and fields. */
+/** The facts about one request besides its method and fields. */
 export interface RequestCircumstances {
-  /** True if nothing is looked up or stored. */
+  /** True if the request bypasses the cache. */
   readonly passes: boolean;
   /** The client's country, as the platform or a trusted proxy tells it; `null` for unknown. */
   readonly country: string | null;

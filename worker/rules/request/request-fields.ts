@@ -30,7 +30,7 @@ const TREATMENTS = {
   address: { asSent: "never", inVary: "unknowable", mayBeKeyed: false },
   /** Written by the edge or the runtime from values in the key, or not sent if the answer may be stored. */
   written: { asSent: "never", inVary: "nothing", mayBeKeyed: false },
-  /** The edge adds a member of its own to the client's value. RFC 9110 §7.6.3, RFC 8586 §2. */
+  /** The edge appends its own member to the client's value. RFC 9110 §7.6.3, RFC 8586 §2. */
   continued: { asSent: "never", inVary: "selects", mayBeKeyed: false },
   /** Sent without ignored cookies (`identity/cookies.ts`). */
   cookies: { asSent: "never", inVary: "selects", mayBeKeyed: false },
@@ -199,7 +199,7 @@ const TREATMENT_OF: ReadonlyMap<string, Treatment> = new Map(
   ),
 );
 
-/** What the owner says about fields: names in lower case; a trailing `*` stands for any ending. */
+/** The owner's rules for fields: names in lower case; a trailing `*` matches any ending. */
 export interface OwnersFields {
   /** Fields that do not reach the origin if the answer may be stored. They take precedence over trusted fields. */
   readonly droppedFields: readonly string[];
@@ -210,8 +210,8 @@ export interface OwnersFields {
 export const NO_OWNERS_FIELDS: OwnersFields = { droppedFields: [], trustedFields: [] };
 
 /**
- * The treatment of a field, whose name is in lower case, and of this value of it. All handling of request
- * fields goes through this function. The owner's lists are for fields of which the table says nothing stricter.
+ * The treatment of a field, whose name is in lower case, and of this value of it. All handling of request fields goes
+ * through this function. The owner's lists apply to fields for which the table is not stricter.
  */
 export function treatmentOf(name: string, value: string | null = null, owners = NO_OWNERS_FIELDS): FieldTreatment {
   const listed = listedTreatment(name, value);
@@ -225,7 +225,7 @@ function listedTreatment(name: string, value: string | null): Treatment {
   return treatmentByName(name);
 }
 
-/** Visitors send the same names again and again, most of which are in no list, so that every prefix is compared. */
+/** Visitors send the same names again and again. Most are in no list, so a search compares every prefix. */
 const treatmentByName = memoize((name): Treatment => {
   const known = TREATMENT_OF.get(name);
   if (known !== undefined) return known;
@@ -233,7 +233,7 @@ const treatmentByName = memoize((name): Treatment => {
   return SOFTWARE_PREFIXES.some((prefix) => name.startsWith(prefix)) ? "of-software" : "other";
 });
 
-/** Whether proxies send a field to say whom they speak for, or that they passed a request on. */
+/** Whether proxies send a field to name their client, or to say that they forwarded the request. */
 export function isOfProxies(name: string): boolean {
   const treatment = TREATMENT_OF.get(name);
   return treatment === "continued" || (isClaim(name) && treatment !== "host-claim");
@@ -241,7 +241,7 @@ export function isOfProxies(name: string): boolean {
 
 const OPEN_TO_OWNERS: ReadonlySet<Treatment> = new Set<Treatment>(["of-software", "other"]);
 
-/** Whether the owner says that the field chooses no page. A pattern does not cover what speaks of credentials. */
+/** Whether the owner says that the field does not change pages. A pattern does not cover fields with credentials. */
 export function isTrusted(name: string, { trustedFields }: OwnersFields): boolean {
   return trustedFields.length > 0 && matchesAnyName(name, trustedFields) && !speaksOfCredentials(name);
 }
@@ -349,7 +349,7 @@ export function mayBeKeyed(name: string): boolean {
   return treatmentOf(name).mayBeKeyed;
 }
 
-/** Whether a proxy may tell a country in this field, which nobody else needs then: it is never sent on. */
+/** Whether a proxy may send a country in this field. The edge then never forwards the field. */
 export function mayTellCountry(name: string): boolean {
   const treatment = listedTreatment(name, null);
   const isKnown = treatment !== "claim" && (treatment !== "other" || ordinaryForm(name) !== undefined);

@@ -5,7 +5,7 @@ import { speaksOfCredentials } from "./credential-names.ts";
 import { type OwnersFields, ordinaryForm } from "./request-fields.ts";
 import { unkeyedField } from "./unkeyed-field.ts";
 
-/** The request that a plain visitor would have sent, and what it leaves out. */
+/** The request that a plain visitor would have sent, and the fields that it leaves out. */
 export interface PlainRequest {
   readonly fields: Fields;
   readonly leftOut: readonly string[];
@@ -15,9 +15,9 @@ export interface PlainRequest {
 const MAX_LEFT_OUT = 16;
 
 /**
- * The same request without the fields that nobody knows; `null` if no second look is taken. There is none for a visitor
- * who may be told from others, for fields that carry credentials, or for usual fields with unusual values, which every
- * visitor sends in some way. `inKey` are the fields that select.
+ * The same request without its unknown fields; `null` if there is no second look: for a visitor who may be known, for
+ * fields with credentials, or for usual fields with unusual values, which every visitor sends in some form. `inKey`:
+ * the fields that select.
  */
 export function plainRequest(
   sent: Iterable<readonly [name: string, value: string]>,
@@ -55,8 +55,8 @@ export function compareAnswers(odd: AnswerDigest, plain: AnswerDigest): "unlike"
 }
 
 /**
- * The field that chooses the page whose odd and plain answers differ, if two plain ones agree; `null` if none can be
- * told from the others. If there are several, it is the one by which a framework may choose parts.
+ * The field that changed the page, if the odd and the plain answer differ and two plain ones agree; `null` if it cannot
+ * be identified. Of several, the one by which a framework may choose parts.
  */
 export function fieldThatChooses(leftOut: readonly string[], plain: AnswerDigest, again: AnswerDigest): string | null {
   const suspects = leftOut.length === 1 ? leftOut : leftOut.filter(mayChoosePart);

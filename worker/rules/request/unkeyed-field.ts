@@ -11,7 +11,7 @@ export interface UnkeyedFieldRules {
   readonly identity: Identity;
   /** Fields that the owner drops; a trailing `*` stands for any ending. */
   readonly droppedFields: readonly string[];
-  /** Fields that the owner trusts for errors, too; a trailing `*` stands for any ending. */
+  /** Fields that the owner trusts for errors, too; a trailing `*` matches any ending. */
   readonly trustedForErrors: readonly string[];
 }
 
@@ -25,10 +25,10 @@ const MAX_CHARACTERS = 4096;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /**
- * Whether an error that the origin answers may be treated as the answer that everybody would get. One request with an
- * oversized, odd or unknown field can make an origin fail, and a stored error would reach all visitors. A request that
- * a page of another site has sent can do the same, and so can one that accepts neither HTML nor anything. A field that
- * the owner trusts for pages alone still counts here.
+ * Whether an error of the origin may be treated as the answer that everybody would get. One request with an oversized,
+ * odd or unknown field can make an origin fail, and a stored error would reach all visitors. A request that a page of
+ * another site has sent can do the same, and so can one that accepts neither HTML nor anything. A field that the owner
+ * trusts for pages alone still counts here.
  */
 export function isPlainRequest(
   fields: RequestHeaders,

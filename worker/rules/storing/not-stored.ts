@@ -36,7 +36,7 @@ export interface NotStored {
   readonly field?: string;
 }
 
-/** The reason in one word, with the field behind a colon. */
+/** The reason in one word, with the field after a colon. */
 export function notStoredDetail({ because, field }: NotStored): string {
   return field === undefined ? because : `${because}:${field}`;
 }

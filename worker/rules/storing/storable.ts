@@ -49,7 +49,7 @@ export interface Storable {
   readonly initialAgeMs: number;
   readonly sharedWithAuthorized: boolean;
   readonly sharedWithSessions: boolean;
-  /** Fields that are not stored with the others, in lower case. RFC 9111 §5.2.2.4, §5.2.2.7. */
+  /** Fields of a response that are not stored, in lower case. RFC 9111 §5.2.2.4, §5.2.2.7. */
   readonly withheldFields: readonly string[];
   readonly reuse: ReuseRules;
 }

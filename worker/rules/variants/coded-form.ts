@@ -128,8 +128,8 @@ export function weakened(tag: string): string {
 }
 
 /**
- * The form that a client with this `If-None-Match` holds, as far as the tag tells; `null` if it holds none, or if that
- * cannot be told. The 304 then has the client's own tag: one with another would not be for the response that the client
+ * The form that a client with this `If-None-Match` holds, by its tag; `null` if it holds none, or if the tag does not
+ * show it. The 304 then repeats the client's tag: with another one, it would not apply to the response that the client
  * has stored (RFC 9111 §4.3.4).
  */
 export function heldForm(ifNoneMatch: string | null, etag: string | null): "plain" | "weak" | null {

@@ -44,14 +44,14 @@ export function partsAskedFor(
 const NONE: readonly PartFields[] = [];
 
 /**
- * The fields that select a part beside the named ones. An origin that names one field of a framework in `Vary` knows the
- * framework, so it is believed about the others.
+ * The fields that select a part in addition to the named ones. An origin that names one field of a framework in `Vary`
+ * knows the framework, so leaving out the others counts as deliberate.
  */
 export function unnamedPartFields(parts: readonly PartFields[], named: readonly string[]): readonly string[] {
   return parts.filter((fields) => !namesFramework(fields, named)).flat();
 }
 
-/** Whether these names tell parts of the framework from pages. */
+/** Whether these names distinguish parts of the framework from pages. */
 export function namesFramework(fields: PartFields, named: readonly string[]): boolean {
   return fields.some((name) => named.includes(name));
 }
@@ -60,7 +60,7 @@ export function namesFramework(fields: PartFields, named: readonly string[]): bo
 const OF_FRAMEWORKS =
   /^(?:hx-(?!current-url)|turbo-|x-turbo-(?!request-id)|x-pjax|x-inertia|x-up-|x-livewire|next-|rsc$|x-requested-with$)/;
 
-/** Whether a framework may choose a part by this field. A few pages that ignore it say nothing about the next one. */
+/** Whether a framework may choose a part by this field. Even if a few pages ignore it, the next one may not. */
 export function mayChoosePart(name: string): boolean {
   return OF_FRAMEWORKS.test(name);
 }

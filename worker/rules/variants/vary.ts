@@ -53,7 +53,7 @@ export interface SelectionHints {
   readonly keyFields: readonly string[];
   /** The frameworks by whose fields the request asks for a part. */
   readonly parts: readonly PartFields[];
-  /** What the owner says of other fields. Default: nothing. */
+  /** The owner's rules for other fields. Default: none. */
   readonly owners?: OwnersFields;
 }
 
