@@ -6,7 +6,7 @@ export type PermitMessage =
   | { readonly kind: "joins"; readonly site: string; readonly limit: number; readonly share: number }
   /** A request of its waits at this place. */
   | ({ readonly kind: "waits"; readonly site: string } & Waiting)
-  /** That request waits no more. */
+  /** That request no longer waits. */
   | ({ readonly kind: "leaves"; readonly site: string } & Waiting)
   /** It gives so many back. */
   | { readonly kind: "returns"; readonly site: string; readonly count: number };

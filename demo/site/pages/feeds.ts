@@ -59,7 +59,7 @@ ${paths.map((path) => html`<url><loc>${publicUrl}${path}</loc></url>\n`)}</urlse
   );
 }
 
-/** `/robots.txt` says nothing about caching: it represents a part of the site where nobody thought of it. */
+/** `/robots.txt` has no `Cache-Control`, like parts of a site for which nobody thought about caching. */
 export function robots(context: DemoContext): Response {
   const lines = ["User-agent: *", "Disallow: /admin/", `Sitemap: ${context.var.publicUrl}/sitemap.xml`, ""];
   return context.text(lines.join("\n"));

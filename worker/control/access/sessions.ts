@@ -1,6 +1,6 @@
 import type { Sessions } from "../../ports/access.ts";
 
-/** A token that may read, as far as the edge knows it. */
+/** What the edge knows about a token that may read. */
 export interface ReadingToken {
   readonly name: string;
   readonly sha256: Uint8Array;
@@ -10,9 +10,9 @@ export interface ReadingToken {
 const SESSION_MS = 12 * 3_600_000;
 
 /**
- * Sessions that no isolate has to remember: the id is the second in which it ends and a code that authenticates that and
- * the hash of its token (HMAC, RFC 2104). So it is valid in every isolate, and no longer once its token is removed or the
- * secret is replaced. The secret signs, and not the hash of the token: the hash is no secret.
+ * Sessions that no isolate has to remember. The id is the second at which the session ends, with an HMAC (RFC 2104)
+ * over that second and the hash of the token. So a session is valid in every isolate, and ends when its token is
+ * removed or the secret is replaced. The secret is the key of the HMAC, because the hash of the token is not secret.
  */
 export function signedSessions(secret: string, readingTokens: () => Promise<readonly ReadingToken[]>): Sessions {
   let key: ReturnType<typeof crypto.subtle.importKey> | undefined;

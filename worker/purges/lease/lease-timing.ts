@@ -18,7 +18,7 @@ const DUE_EARLIEST = 0.5;
  */
 const PROBE_AFTER = 0.5;
 
-/** The last part of a lease, in which a request does not leave the renewal to an earlier request. */
+/** The last share of a lease, in which a request renews it even if that is an earlier request's task. */
 const ENDING = 0.08;
 
 /** The weight of the newest gap between two requests in their average. */

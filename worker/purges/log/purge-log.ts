@@ -28,7 +28,7 @@ export class PurgeLog extends DurableObject {
     return Date.now();
   }
 
-  /** Overridden by the bench, which looks beyond it. */
+  /** The bench overrides it with a higher value. */
   protected get maxConnections(): number {
     return MAX_CONNECTIONS;
   }
