@@ -31,7 +31,7 @@ export function readNews(line: string): { readonly lock: string; readonly news: 
   return { lock: line.slice(1), news: NEWS.get(line[0]!) };
 }
 
-/** Calls back for each line that comes, in pieces of any size. */
+/** Calls back for each line in a stream of pieces of any size. */
 export function byLines(onLine: (line: string) => void): (text: string) => void {
   let rest = "";
   return (text) => {

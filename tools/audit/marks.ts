@@ -110,7 +110,7 @@ function hasMarkOf(answer: Exchange, ofOther: readonly Exchange[], own: readonly
   return LASTING.some((channel) => channel({ answer, earlier: answer, ofOther, own }).length > 0);
 }
 
-/** Whether two parties get different answers past the cache, in parts that stay. */
+/** Whether two parties get answers past the cache that differ in their stable parts. */
 export function areToldApart(some: readonly Exchange[], others: readonly Exchange[]): boolean {
   const haveMarks = (ofOther: readonly Exchange[], own: readonly Exchange[]) =>
     ofOther.some((answer) => hasMarkOf(answer, ofOther, own));

@@ -16,7 +16,7 @@ export class Room {
   #spareBytes = 0;
   #asking: Promise<boolean> | null = null;
 
-  /** `schedule` calls back soon, once for many notes. */
+  /** `schedule` calls back soon. It is called once for several notes. */
   constructor(line: JanitorLine, schedule: (flush: () => void) => void = later) {
     this.#line = line;
     this.#schedule = schedule;

@@ -102,7 +102,7 @@ export function withBody(head: HeadToStore, body: Uint8Array<ArrayBuffer>): Stor
 
 const NOTHING: readonly never[] = [];
 
-/** A list for as long as a page is stored: one for all that are empty, and without the room that a list has to grow. */
+/** Makes a list that is kept as long as its page: all empty lists are one object, and the list has no spare room. */
 function toKeep<T>(list: readonly T[]): readonly T[] {
   return list.length === 0 ? NOTHING : list.slice();
 }

@@ -53,7 +53,7 @@ export interface Choices {
   readonly fields: ReadonlyMap<string, string | null>;
   /** The `Cookie` field for the origin; `null` for none; `undefined` if the route chooses by no cookie. */
   readonly cookie: string | null | undefined;
-  /** By name, as `choiceNames` gives it, and by field, what selects among stored responses. */
+  /** The values that select among stored responses, by choice (named as in `choiceNames`) and by field. */
   readonly selecting: ReadonlyMap<string, string | null>;
 }
 
