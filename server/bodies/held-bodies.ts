@@ -59,7 +59,7 @@ export class HeldBodies {
   }
 }
 
-/** A body whose beginning has arrived, in a file and then in memory. The rest, if there is one, is still on its way. */
+/** A body whose beginning has arrived: first in a file, then in memory. The rest may still be on its way. */
 class HeldBody implements NodeBody {
   readonly #source: NodeBody;
   readonly #places: Places;

@@ -6,7 +6,7 @@ export type FormName = Coding | `${DictionaryCoding} ${BodyHash}`;
 
 /** A coded form on disk. */
 export interface CodedFile {
-  /** Of the plain bytes that it was made of and, behind a dot, of the dictionary. */
+  /** The digest of the plain bytes from which it was made and, after a dot, that of the dictionary. */
   readonly digest: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }

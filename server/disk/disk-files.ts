@@ -30,7 +30,7 @@ const open = promisify(fs.open);
 const stat = promisify(fs.stat);
 const statfs = promisify(fs.statfs);
 
-/** The file system of this machine. The callbacks of `node:fs` cost two thirds of its promises. */
+/** The file system of this machine. The callbacks of `node:fs` cost two thirds of what its promises cost. */
 export const diskFiles: DiskFiles = {
   open: (path, flags) => open(path, flags),
   read: (fd, into, length, position) =>

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs
 import { dirname, resolve } from "node:path";
 import { ServerError } from "./server-error.ts";
 
-/** Throws a `ServerError` if the access log could not be written there. Makes nothing. */
+/** Throws a `ServerError` if the access log could not be written there. Writes nothing. */
 export function expectWritableLog(file: string): void {
   if (file === "/dev/stdout") return; // it is open already
   const path = resolve(file);
@@ -17,7 +17,7 @@ export function expectWritableLog(file: string): void {
     throw new ServerError(`the access log ${file} cannot be written: this user may not write to ${place}.`);
 }
 
-/** Throws a `ServerError` if the cache could not be kept there. Makes nothing. */
+/** Throws a `ServerError` if the cache could not be kept there. Writes nothing. */
 export function expectWritableFolder(folder: string): void {
   let place = resolve(folder);
   while (!existsSync(place)) place = dirname(place);

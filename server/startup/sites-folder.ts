@@ -9,7 +9,7 @@ import { ServerError } from "./server-error.ts";
 /** The variables of one site. */
 export type OwnVariables = SiteVariables & Pick<TokenSettings, "TIDEMARK_TOKEN" | "TIDEMARK_TOKENS">;
 
-/** What of one site lies in the folder of several. */
+/** The files of one site in a folder with several sites. */
 export interface SiteFiles {
   readonly name: string;
   readonly config: string;

@@ -25,7 +25,7 @@ export interface HeldSocket {
   /** Whether the file of a Unix socket is to be deleted once nobody listens. */
   readonly isOurs: boolean;
   close(): void;
-  /** Closes it in this process alone: another one has it, too, and listens. */
+  /** Closes it only in this process, because another process listens on it. */
   leave(): void;
 }
 

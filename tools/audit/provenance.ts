@@ -35,8 +35,8 @@ const EXPIRED = /(?:^|[^a-z])expired(?![a-z])/i;
 const MISS = /(?:^|[^a-z])(?:miss|bypass|dynamic|pass|none)(?![a-z])/i;
 
 /**
- * Reads from an answer's fields, by names in lower case, where it came from. If there were several caches on the way,
- * the one that had it counts.
+ * Reads from an answer's fields, by names in lower case, where the answer came from. Of several caches, the one that
+ * had it counts.
  */
 export function provenanceOf(
   fields: Readonly<Record<string, readonly string[]>>,

@@ -8,7 +8,7 @@ import { cookiesSet } from "./marks.ts";
 /** Why an answer says that it is for only one visitor. */
 export type PersonalBecause = "private" | "no-store" | "set-cookie" | "vary: cookie" | "authorization";
 
-/** An answer from a cache that must not have it. */
+/** An answer from a cache that must not store it. */
 export interface StoredPersonal {
   readonly answer: Exchange;
   readonly because: PersonalBecause;

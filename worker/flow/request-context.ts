@@ -55,7 +55,9 @@ export interface Neighbours extends FetchesOfNeighbours {
     attempt: { readonly token: ReceiptToken | null; readonly lookAgain: () => Answer | Promise<Answer> },
     lead: () => Promise<Answer>,
   ): Promise<Answer>;
-  /** Takes into memory what another isolate has stored in place of a stale response. Returns whether it is fresh. */
+  /**
+   * Loads the response into memory with which another isolate has replaced a stale one. Returns whether it is fresh.
+   */
   takeOver(context: RequestContext, stale: FoundResponse): Promise<boolean>;
 }
 

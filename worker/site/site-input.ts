@@ -483,7 +483,7 @@ export interface LimitsInput {
   readonly requestBodyBytes?: Size | undefined;
   /**
    * The largest body of a request that `tidemark serve` takes in whole before it asks the origin, if it has room; a
-   * larger one streams. If you set it to `requestBodyBytes`, no body streams for its size. Default 16 MiB.
+   * larger one streams. If you set it to `requestBodyBytes`, no body streams because of its size. Default 16 MiB.
    */
   readonly heldBodyBytes?: Size | undefined;
   /**

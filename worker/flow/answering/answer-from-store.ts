@@ -40,7 +40,7 @@ export function answerFromStore(
   return withSource(context, answer, source);
 }
 
-/** The same with the age and the lifetime as of now, where the response has not been judged. */
+/** Like `answerFromStore`, with the age and the lifetime of this moment, for a response that was not judged. */
 export function answerAsOfNow(
   context: RequestContext,
   stored: StoredResponse,

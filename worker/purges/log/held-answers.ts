@@ -42,7 +42,7 @@ export class HeldAnswers {
     this.#held++;
     try {
       for (;;) {
-        /** False at the limit, and `undefined` for news. */
+        /** `false` after the limit, `undefined` after news. */
         const isBound = await Promise.race([news, bound.over.then(() => true), limit.over.then(() => false)]);
         news = this.#news.promise;
         let now: PurgeRecord | null;
