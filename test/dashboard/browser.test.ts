@@ -55,14 +55,14 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
 
     await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.keyboard.press("Enter");
-    await page.getByText("Counts of the last minute are on their way").waitFor();
+    await page.getByText("no isolate has reported yet").waitFor();
     const [cookie, ...others] = await page.context().cookies(`${stage.address}/_tidemark/`);
     expect(others).toEqual([]);
     expect(cookie).toMatchObject({ name: "tidemark-session", httpOnly: true, sameSite: "Strict", path: "/_tidemark/" });
     expect(await page.context().cookies(`${stage.address}/`)).toEqual([]);
 
     await page.reload();
-    await page.getByText("Counts of the last minute are on their way").waitFor();
+    await page.getByText("no isolate has reported yet").waitFor();
     const kept = "[document.cookie, localStorage.length, sessionStorage.length, location.href].join()";
     expect(await page.evaluate(kept)).toBe(`,0,0,${stage.address}/_tidemark/`);
     await page.getByRole("button", { name: "Log out" }).click();
