@@ -107,7 +107,7 @@ describe("tidemark audit", () => {
       ...["--edge", cache.url.origin, "--as", "alice=sessionid=over", "--rate", "10000", "/style.css", "/account"],
     ]).ended;
     expect(exit).toBe(2);
-    expect(stdout).toContain("alice is answered like a stranger everywhere");
+    expect(stdout).toContain("alice gets the same answers as a stranger everywhere");
   });
 
   test("exits with 2 if nobody listens", async () => {

@@ -153,7 +153,7 @@ describe("through a real edge", () => {
   test("--from is refused, with the reason", { tags: ["deep"] }, async () => {
     const { exit, stderr } = await run("crawl", ["--edge", address, "--from", "nyc,syd", "/"]);
     expect(exit).toBe(2);
-    expect(stderr).toContain(`--from is for regions that tidemark dev simulates, and ${address} is another edge`);
+    expect(stderr).toContain(`--from is for regions that tidemark dev simulates, but ${address} is another edge`);
   });
 });
 

@@ -81,7 +81,7 @@ describe("a problem is found", { tags: ["deep"] }, () => {
     {
       name: "a worker without createEdge",
       change: ["worker.ts", "createEdge(site)", "{ fetch: () => new Response(String([createEdge, site])) }"],
-      says: /worker\.ts: it does not call createEdge.*Add: export default createEdge\(site\)/s,
+      says: /worker\.ts: the worker does not call createEdge.*Add: export default createEdge\(site\)/s,
     },
     {
       name: "a route behind one that matches everything",

@@ -363,7 +363,7 @@ describe("tidemark dev", () => {
       dev = new Dev(["--port", String(port)], { TMPDIR: resolve(folder) }, ["demo/dev.ts"]);
       expect(await dev.exited).toBe(2);
       expect(dev.output).toMatch(
-        /port 8789 is taken, where the search page of the demo would listen\. Stop what listens/,
+        /port 8789, where the search page of the demo would listen, is taken\. Stop the process that listens there/,
       );
       expect(readdirSync(folder)).toEqual([]);
     } finally {
@@ -374,7 +374,7 @@ describe("tidemark dev", () => {
   test("if a port is taken, the error names it and says what to do", { tags: ["deep"] }, async () => {
     dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", new URL(origin.url).port]);
     expect(await dev.exited).toBe(2);
-    expect(dev.output).toMatch(/port \d+ is taken\. Stop what listens there, or choose another port with --port/);
+    expect(dev.output).toMatch(/port \d+ is taken\. Stop the process that listens there, or choose another port with --port/);
   });
 });
 

@@ -306,7 +306,7 @@ describe("tidemark dev --regions", () => {
     const environment = { TMPDIR: resolve(folder, "tmp") };
     dev = new Dev(["--config", config(), "--port", String(first), "--regions", "nyc,fra"], environment, INSTALLED);
     expect(await dev.exited).toBe(2);
-    expect(dev.output).toMatch(/port \d+ is taken, where (nyc|fra) would listen\. Stop what listens there/);
+    expect(dev.output).toMatch(/port \d+ is taken, where (nyc|fra) would listen\. Stop the process that listens there/);
     expect(readdirSync(join(folder, "tmp"))).toEqual([]);
   });
 });

@@ -106,7 +106,7 @@ describe("sessions", () => {
     };
     const { report } = await audited(behind({ stores: (path) => path === "/style.css" }), { prepare });
     expect(report).toMatchObject({ verdict: "not-audited", findings: [], interrupted: false });
-    expect(report.problems).toEqual([expect.stringMatching(/^bob is answered like a stranger everywhere\./)]);
+    expect(report.problems).toEqual([expect.stringMatching(/^bob gets the same answers as a stranger everywhere\./)]);
   });
 
   test.each(["/me.json", "/"])("that end during the audit are reported, by %s", { tags: ["deep"] }, async (path) => {
@@ -121,8 +121,8 @@ describe("sessions", () => {
     });
     expect(report.verdict).toBe("not-audited");
     expect(report.problems).toEqual([
-      `alice's session ended during the walk: ${path} now answers as to a stranger.`,
-      `bob's session ended during the walk: ${path} now answers as to a stranger.`,
+      `alice's session ended during the audit: ${path} now answers alice like a stranger.`,
+      `bob's session ended during the audit: ${path} now answers bob like a stranger.`,
     ]);
   });
 

@@ -464,7 +464,7 @@ describe("the command", () => {
       {
         args: ["init", "--import", "nginx.conf", "--pass", "/a"],
         exit: 2,
-        words: "--pass is for a project without --import",
+        words: "leave out --pass with --import",
       },
     ]),
   )("$args ends with $exit, writes nothing and says $words", async ({ args, exit, words }) => {
@@ -493,7 +493,7 @@ describe("the command", () => {
     put("nginx.conf", server("location / { proxy_pass http://unix:/run/app.sock; proxy_cache c; }"));
     expect(await command("init", "--import", "nginx.conf")).toMatchObject({
       exit: 2,
-      stderr: expect.stringMatching(/no worker reaches the socket unix:\/run\/app\.sock.*--origin/),
+      stderr: expect.stringMatching(/Workers cannot reach the socket unix:\/run\/app\.sock.*--origin/),
     });
     expect(readdirSync(folder)).toEqual(["nginx.conf"]);
   });
