@@ -206,7 +206,7 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
     [socket] = (await openSockets([{ path: join(folder, "acme.sock") }], systemClock, () => false)) as [HeldSocket];
     const { child, printed } = start("$$", {}, "--acme", "you@example.com", "--hosts", "www.example.com");
     expect(await once(child, "close")).toEqual([2, null]);
-    expect(printed()).toContain("no address with TLS is named: --listen-tls '*:443'");
+    expect(printed()).toContain("there is no address with TLS. Name one: --listen-tls '*:443'");
   });
 
   test.skipIf(!hasNotify)(
