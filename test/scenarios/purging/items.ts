@@ -95,7 +95,7 @@ export const scenarios: readonly Scenario[] = [
         purge: { prefixes: ["/1/2/3/4/5/6/7/8/9/10/11/12/13/14"] },
         expect: {
           status: 200,
-          body: /too deep or too long: all below \/1\/2\/3\/4\/5\/6\/7\/8\/9\/10\/11\/12 is purged/,
+          body: /too deep or too long: everything below \/1\/2\/3\/4\/5\/6\/7\/8\/9\/10\/11\/12 is purged/,
         },
       },
       { get: "/1/2/3/4/5/6/7/8/9/10/11/x", expect: { xCache: "HIT" } },
@@ -111,9 +111,9 @@ export const scenarios: readonly Scenario[] = [
       { get: "/shop/a", expect: { xCache: "MISS" } },
       {
         purge: { prefixes: ["/shop", "/"] },
-        expect: { status: 400, body: /prefixes\[1\].*name hosts, or everything/ },
+        expect: { status: 400, body: /prefixes\[1\].*use hosts or everything/ },
       },
-      { purge: { prefixes: ["www.example.test/"] }, expect: { status: 400, body: /name hosts, or everything/ } },
+      { purge: { prefixes: ["www.example.test/"] }, expect: { status: 400, body: /use hosts or everything/ } },
       { purge: { prefixes: ["/shop/*"] }, expect: { status: 400, body: /leave out the \*/ } },
       {
         purge: { prefixes: ["/shop", "elsewhere.example/shop"] },
