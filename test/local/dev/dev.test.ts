@@ -374,7 +374,9 @@ describe("tidemark dev", () => {
   test("if a port is taken, the error names it and says what to do", { tags: ["deep"] }, async () => {
     dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", new URL(origin.url).port]);
     expect(await dev.exited).toBe(2);
-    expect(dev.output).toMatch(/port \d+ is taken\. Stop the process that listens there, or choose another port with --port/);
+    expect(dev.output).toMatch(
+      /port \d+ is taken\. Stop the process that listens there, or choose another port with --port/,
+    );
   });
 });
 
