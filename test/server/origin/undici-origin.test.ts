@@ -347,7 +347,7 @@ describe("answers", () => {
 
   test("the wait for a connection counts", async () => {
     const { url, seen } = await rawOrigin(() => undefined);
-    const origin = connectTo(url, { timeoutMs: 50, maxConnections: 1 });
+    const origin = connectTo(url, { timeoutMs: 500, maxConnections: 1 });
     const answers = await Promise.all([origin.fetch(get), origin.fetch(get)]);
     expect(answers).toEqual([
       { kind: "failed", because: "timed-out", cause: "the head of the answer took too long" },
