@@ -1,8 +1,11 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
 
-/** Below the ports that the system hands out itself, so that no other connection takes a port between check and use. */
-const FIRST_PORT = 10_000;
+/**
+ * Below the ports that the system hands out itself, so that no other connection takes a port between check and use, and
+ * above 10080, the last port that `fetch` refuses.
+ */
+const FIRST_PORT = 10_100;
 const PORTS_IN_A_ROW = 8;
 const ROWS = 2_500;
 /** Rows between two processes that start one after the other: neither meets ports that the other has checked. */
