@@ -18,7 +18,7 @@ import { memoryBytesOfTree } from "../processes/process-tree.ts";
 
 /** Earlier visitors, and visitors who arrive during the flood. */
 const [KNOWN, NEW] = [150, 50];
-/** The time in which each opens a page; three of ten pages are not stored. */
+/** The time in which each visitor opens one page. Three of ten pages are not stored. */
 const MEAN_PAUSE_MS = 6000;
 const HOT_PAGES = 20;
 /** The age that a session must have before the flood begins. */

@@ -82,7 +82,7 @@ WantedBy=multi-user.target
 `;
 }
 
-/** For a line of a unit: `%` begins a specifier there, and blanks separate arguments. */
+/** Escapes a text for a line of a systemd unit, where `%` begins a specifier and blanks separate arguments. */
 function quoted(text: string): string {
   const escaped = text.replaceAll("%", "%%");
   return /[\s"']/.test(escaped) ? JSON.stringify(escaped) : escaped;

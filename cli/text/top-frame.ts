@@ -14,7 +14,7 @@ export interface TopView {
   readonly now: SinceLook | null;
   /** The newest first. */
   readonly purges: readonly PurgeRecord[];
-  /** Why the edge did not answer this time, so that the rest is from an earlier moment; `null` if it did. */
+  /** Why the edge did not answer this time; the rest is then from an earlier moment. `null` if it answered. */
   readonly trouble: string | null;
 }
 

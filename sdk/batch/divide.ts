@@ -1,7 +1,7 @@
 import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS } from "../../wire/purge-request.ts";
 import { ITEM_KINDS, type PurgeItems, type PurgeRequest } from "../purge-request.ts";
 
-/** A call of a batch whose items went out in several purges. */
+/** A call of a batch whose items were sent in several purges. */
 export interface DividedCall {
   items: readonly string[];
   /** The indexes of these purges in `receipts`. */
@@ -123,7 +123,7 @@ export function itemsOf(call: PurgeItems): Item[] {
   for (const kind of ITEM_KINDS) {
     for (const text of call[kind] ?? []) {
       const key = `${kind} ${text}`;
-      // With the comma that separates it from the next.
+      // The bytes of an item with the comma after it.
       if (!items.has(key)) items.set(key, { kind, text, key, bytes: encoder.encode(JSON.stringify(text)).length + 1 });
     }
   }

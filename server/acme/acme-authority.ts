@@ -238,7 +238,7 @@ function shown(text: string): string {
   return printable(text.trim().replace(/\.$/, ""));
 }
 
-/** Why a request failed: `fetch` keeps that behind an error that says only that it did. */
+/** Why a request failed: `fetch` hides the reason as the `cause` of an error that says only that it failed. */
 function rootOf(cause: unknown): string {
   const { cause: inner, message = String(cause), errors } = cause as Error & { readonly errors?: readonly unknown[] };
   if (errors?.[0] !== undefined) return rootOf(errors[0]);

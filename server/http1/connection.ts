@@ -184,7 +184,7 @@ export class Connection implements InterimWriter {
     });
   }
 
-  /** No further request is answered. */
+  /** Whether it answers no further request. */
   get #takesNoMore(): boolean {
     return this.isLast || this.#farewell !== undefined;
   }

@@ -92,7 +92,7 @@ export class UndiciOrigin implements Origin {
       connections: options.maxConnections ?? null,
       maxHeaderSize: options.maxHeadBytes ?? 256 * 1024,
       keepAliveTimeout: options.keepAliveMs ?? 4_000,
-      headersTimeout: 0, // It would not count the wait for a connection.
+      headersTimeout: 0, // undici's timeout would not include the wait for a connection.
       bodyTimeout: options.silenceMs ?? 300_000,
       connect: (target, callback) => {
         const socket = connect(target, callback) as unknown as Socket | undefined;

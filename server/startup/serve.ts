@@ -44,7 +44,7 @@ import { type Watching, watchFiles } from "./watched-files.ts";
 export interface ServeOptions {
   /** The config of the only site; `null` if none is named. */
   readonly config: string | null;
-  /** The config that counts if none is named, from when it is there; `null` for none. */
+  /** The config that is used once it exists if none is named; `null` for none. */
   readonly defaultConfig: string | null;
   /** The folder with the configs of several sites; `null` for one site. */
   readonly sites: string | null;

@@ -25,7 +25,10 @@ export function endAtSignals(signals: readonly NodeJS.Signals[]): () => void {
   return listenTo(signals, () => process.exit(0));
 }
 
-/** Holds these signals back while the server starts. The returned function sends those that came on to who listens by then. */
+/**
+ * Holds these signals back while the server starts. The returned function delivers those that arrived to the listeners
+ * of that moment.
+ */
 export function holdSignals(signals: readonly NodeJS.Signals[] = FOR_THE_RUNNING): () => void {
   const held = new Set<NodeJS.Signals>();
   const forget = listenTo(signals, (signal) => held.add(signal));

@@ -295,7 +295,7 @@ export class Supervisor {
     this.#options.predecessor!.follow(dismiss, () => {
       this.#options.permits?.predecessorEnded();
       if (!this.#lifecycle.isEnding) {
-        this.#logs.forget(lock); // first: what has not ended by now is a stranger
+        this.#logs.forget(lock); // first, so that workers that have not ended count as strangers
         for (const reader of readers) dismiss(reader);
       }
       resolve();

@@ -21,7 +21,7 @@ export type Miss = MissReason & {
  * - `purged`: the stored response was purged, and no part of it is used.
  * - `stale`: a stored response has to be validated.
  * - `doubted`: the same, although the response is not known to be stale.
- * - `refused`: a stored response is not for this visitor.
+ * - `refused`: a stored response must not be used for this visitor.
  * - `past-the-cache`: the owner sends requests with such a cookie, field or parameter past the cache.
  * - `marked`: a second look has found that this field of the request chooses the page.
  * - `passed-on`: the request is not looked up for another reason.

@@ -5,7 +5,7 @@ import { purgeKeysOf, type StoredHead } from "../rules/storing/stored-response.t
 const MAX_CHARACTERS = 100_000;
 const MAX_KEY_CHARACTERS = 512;
 
-/** After so many pages were found, each is looked at again. */
+/** After this many pages were found, each is checked again. */
 const MAX_FOUND = 5000;
 
 type SeenHead = Pick<StoredHead, "key" | "givenPurgeKeys">;

@@ -40,7 +40,7 @@ export interface Answer {
   readonly body: Uint8Array<ArrayBuffer> | StreamedBody | null;
   /** The length of a body that streams and is a part of a stored one. */
   readonly bodyBytes?: number;
-  /** True if no later answer has these fields, so that there is no use in keeping what is made of them. */
+  /** True if no later answer can have the same fields, so that it is useless to remember their written form. */
   readonly isOnce?: true;
   /** 101: the connection that now belongs to another protocol, as the platform's `Origin` made it. */
   readonly switchedTo?: unknown;

@@ -121,7 +121,7 @@ export interface SiteInput {
    * or project. Their tokens are in `TIDEMARK_TOKENS` with scopes like `door:cloudflare:ZONE`. Default: none.
    */
   readonly doors?: DoorsInput | undefined;
-  /** What the origin learns about the visitor's request in addition to `X-Forwarded-*`. Default: nothing. */
+  /** What the origin learns about the visitor's request besides `X-Forwarded-*`. Default: nothing. */
   readonly forward?: ForwardInput | undefined;
   /** Extra fields on every request to the origin except TRACE, such as a shared secret. Default: none. */
   readonly originFields?: Readonly<Record<string, string>> | undefined;
@@ -166,7 +166,7 @@ export interface HeuristicInput {
   readonly maxTtl?: Duration | undefined;
 }
 
-/** What the origin learns about the visitor's request in addition to `X-Forwarded-*`. */
+/** What the origin learns about the visitor's request besides `X-Forwarded-*`. */
 export interface ForwardInput {
   /**
    * `"visitor"`: `Host` is the public host of the key, one of `hosts`, so that an origin with several virtual hosts
@@ -226,8 +226,8 @@ export interface RouteInput {
   /** Send every request to the origin unchanged; look up and store nothing. Default false. */
   readonly pass?: boolean | undefined;
   /**
-   * `"stream"` sends bodies of requests to the origin as they come, for answers that begin before the request has ended,
-   * as with gRPC. Default: `tidemark serve` takes them in first, up to `limits.heldBodyBytes`; Workers stream.
+   * `"stream"` sends bodies of requests to the origin as they come, for answers that begin before the request has
+   * ended, as with gRPC. Default: `tidemark serve` reads them first, up to `limits.heldBodyBytes`; Workers stream.
    */
   readonly body?: "stream" | undefined;
   /**
@@ -398,8 +398,8 @@ export interface BypassInput {
    */
   readonly cookies?: readonly (string | RegExp)[] | undefined;
   /**
-   * Names of fields, whatever their values, or patterns that are looked for in a field's value, by its name:
-   * `{ "user-agent": [/bot/i] }`. There, a field that is not sent has the empty value. Default none.
+   * Names of fields, whatever their values; or, by a field's name, patterns to find in its value: `{ "user-agent":
+   * [/bot/i] }`. A field that is not sent counts as empty. Default none.
    */
   readonly fields?: readonly string[] | Readonly<Record<string, readonly (string | RegExp)[]>> | undefined;
   /**

@@ -36,7 +36,7 @@ export interface Site extends KeyRules {
   readonly capacity: Capacity | null;
   /** False if neither the file nor the environment names the public hosts. */
   readonly namesHosts: boolean;
-  /** What the origin is told of the visitor's request beside `X-Forwarded-*`. */
+  /** What the origin learns about the visitor's request besides `X-Forwarded-*`. */
   readonly forward: { readonly host: "visitor" | "origin"; readonly realIp: boolean; readonly forwarded: boolean };
   readonly originFields: readonly (readonly [name: string, value: string])[];
   readonly heuristic: HeuristicRules | null;

@@ -4,9 +4,9 @@ import { CODINGS, type Coding, codingsText, includesCoding, onlyCoding } from ".
 const REMEMBERED_MS = 3_600_000;
 
 /**
- * Which codings the origin has preferred to which, as its answers have shown: six times at most. Where it has been
- * offered brotli and answered gzip, and has not done the opposite since, an entry in gzip that was not offered brotli is
- * what it would have answered to an offer with brotli, too (docs/decisions/0011-encodings-are-variants.md).
+ * Which codings the origin prefers to which, by its answers: at most six pairs. If it was offered brotli and answered
+ * gzip, and has not done the opposite since, then it would also answer gzip to an offer with brotli, so an entry in
+ * gzip from an offer without brotli will do (docs/decisions/0011-encodings-are-variants.md).
  */
 export class CodingChoices {
   /** By chosen coding and one that was on offer beside it: when that was seen last, in epoch milliseconds. */

@@ -36,6 +36,6 @@ export class RecentCounts {
     const halvings = Math.floor((now - this.#halvedAt) / HALF_LIFE_MS);
     if (halvings < 1) return;
     this.#halvedAt += halvings * HALF_LIFE_MS;
-    for (let each = 0; each < Math.min(halvings, 8); each++) this.#sketch.halve(); // eight of them leave nothing of a byte
+    for (let each = 0; each < Math.min(halvings, 8); each++) this.#sketch.halve(); // after eight halvings a byte is 0
   }
 }

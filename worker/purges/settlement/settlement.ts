@@ -112,7 +112,7 @@ export class Settlement {
     return reaches(this.#readers.get(reader)?.confirmed ?? null, position);
   }
 
-  /** The highest number up to that of a position which no reader with a name can lack; 0 if there is none. */
+  /** The highest number, up to that of a position, that all readers with a name have; 0 if there is none. */
   confirmedUpTo({ logId, seq }: Stamp, now: number): number {
     let lowest = seq;
     for (const { until, confirmed } of this.#readers.values()) {

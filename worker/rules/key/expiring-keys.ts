@@ -1,7 +1,7 @@
 /** The longest key that is remembered, in characters. 2000 of them take about 2 MiB. */
 export const MAX_KEY_CHARACTERS = 512;
 
-/** Keys that are remembered for a while, up to a number: the one that was remembered first goes first. */
+/** Keys that are remembered for a while, up to a number. Beyond it, the oldest is forgotten first. */
 export class ExpiringKeys {
   readonly #maxKeys: number;
   readonly #forMs: number;

@@ -8,7 +8,9 @@ export interface BypassRules {
   readonly cookies: NamesAndPatterns | null;
   /** In lower case. A trailing `*` matches any ending. */
   readonly fields: readonly string[];
-  /** Patterns that are looked for in the value of a field, by its name. A field that is not sent has the empty value. `null` for none. */
+  /**
+   * Patterns to find in the value of a field, by its name. A field that is not sent counts as empty. `null` for none.
+   */
   readonly fieldValues: readonly (readonly [name: string, patterns: readonly RegExp[]])[] | null;
   /** Names of parameters, and patterns that are looked for in the query as sent. `any`: every query that is keyed. */
   readonly query: NamesAndPatterns | "any" | null;

@@ -100,7 +100,7 @@ class NumberedParser extends NginxParser {
   override readWord(): string {
     const inner = innerOf(this);
     const startedAt = inner.index;
-    // The package reads a word with the space before it, and would take " #comment" for a word.
+    // The package reads a word together with the space before it, and would take " #comment" for a word.
     BLANKS_BEFORE_COMMENT.lastIndex = startedAt;
     const [blanks] = BLANKS_BEFORE_COMMENT.exec(inner.source) ?? [];
     if (blanks !== undefined) {
