@@ -69,7 +69,7 @@ describe("the archive for Linux", { tags: ["deep"], timeout: 600_000 }, () => {
       [["check", "--config", "wrangler.toml"], "miniflare, esbuild, wrangler"],
     ] as const) {
       const { status, stderr } = call(args);
-      expect(stderr).toContain(`tidemark ${args[0]} needs ${peers}, which this archive does not carry.`);
+      expect(stderr).toContain(`tidemark ${args[0]} needs ${peers}, which this archive does not contain.`);
       expect(stderr).toContain("npm install --save-dev tidemark@");
       expect(status).toBe(2);
     }
