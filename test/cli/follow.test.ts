@@ -67,7 +67,7 @@ describe.concurrent("tidemark purges --follow", () => {
 
     expect(await running.exited).toBe(0);
     expect(numbersOf(running.stdout)).toEqual([5, 6]);
-    expect(running.output.match(/Trying again until it answers/g)).toHaveLength(1);
+    expect(running.output.match(/The command keeps trying/g)).toHaveLength(1);
     expect(running.output.match(/The edge answers again/g)).toHaveLength(1);
   });
 
@@ -80,7 +80,7 @@ describe.concurrent("tidemark purges --follow", () => {
 
     expect(await running.exited).toBe(0);
     expect(numbersOf(running.stdout)).toEqual([90, 1]);
-    expect(running.output).toContain("There is a new purge log");
+    expect(running.output).toContain("The edge has a new purge log");
   });
 
   test.for([

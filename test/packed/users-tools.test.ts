@@ -69,7 +69,7 @@ describe("beside a miniflare that a later wrangler has brought", () => {
     const { exit, stderr } = await checkUnder({ WRANGLER_COMMAND: "deploy" });
     expect({ exit, stderr }).toEqual({
       exit: 0,
-      stderr: expect.stringContaining("Until then wrangler goes on without"),
+      stderr: expect.stringContaining("Until then wrangler works without it"),
     });
   });
 });

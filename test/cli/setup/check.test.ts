@@ -61,7 +61,7 @@ describe("a problem is found", { tags: ["deep"] }, () => {
     {
       name: "the visitor's host for the origin, which Workers cannot send",
       change: ["tidemark.config.ts", "hosts:", 'forward: { host: "visitor" }, hosts:'],
-      says: /forward\.host: is only for tidemark serve: on Workers Host is the name in the origin's URL, so leave it out/s,
+      says: /forward\.host: is only for tidemark serve: on Workers, Host is the name in the origin's URL, so leave it out/s,
     },
     {
       name: "compression, which Workers do by themselves",

@@ -218,7 +218,7 @@ describe("tidemark dev", () => {
     expect(status).toBe(200);
     const { token } = JSON.parse(body) as { token: string };
     expect((await ask("/_tidemark/session", { authorization: `Bearer ${token}` }, "POST")).status).toBe(200);
-    await dev.says(/the link is used up/);
+    await dev.says(/the link cannot be used again/);
     expect((await logIn(`localhost:${port}`)).status).toBe(403);
     config(`{ origin: "${origin.url}", purge: { leaseMs: 2000 } }`);
     await dev.says(/its rules are in force/);

@@ -301,7 +301,7 @@ describe("tidemark serve --check, of valid settings,", () => {
 
   test("tells that a config cannot say how much memory pages have", { tags: ["deep"] }, async () => {
     const limited = (limits: string) => CONFIG.replace("{", `{ limits: ${limits},`);
-    const warning = /^tidemark: limits\.memoryBytes has no effect here, .*: --memory says how much/;
+    const warning = /^tidemark: limits\.memoryBytes has no effect here, .*--memory sets the memory for pages/;
     expect(await check(limited('{ memoryBytes: "64MiB" }'))).toContainEqual(expect.stringMatching(warning));
     expect(await check(limited("{ memoryBytes: 0 }"))).toContainEqual(expect.stringMatching(warning));
     expect(await check(limited('{ storeBytes: "1MiB" }'))).not.toContainEqual(expect.stringContaining("--memory"));
@@ -310,7 +310,7 @@ describe("tidemark serve --check, of valid settings,", () => {
   test("tells of HSTS without TLS, unless a proxy may say that there is TLS", { tags: ["deep"] }, async () => {
     const hsts = ["--hsts", "max-age=60"];
     expect(await check(CONFIG, ...hsts)).toContainEqual(
-      expect.stringMatching(/^tidemark: --hsts has no effect: .*TLS/),
+      expect.stringMatching(/^tidemark: --hsts has no effect, .*TLS/),
     );
     const trusting = CONFIG.replace("{", '{ trustedProxies: ["127.0.0.1"],');
     expect(await check(trusting, ...hsts)).not.toContainEqual(expect.stringContaining("--hsts"));

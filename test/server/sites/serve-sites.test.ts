@@ -215,7 +215,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     const path = join(folder, "cache", "sites", "shop", "log", "purge-log.sqlite");
     writeFileSync(path, "no database", { flag: "r+" });
     const again = await start();
-    expect(server!.printed).toMatch(/the purge log counts as a new one, .*sites\/shop\/log: it was damaged/);
+    expect(server!.printed).toMatch(/the purge log counts as a new log, .*sites\/shop\/log: it was damaged/);
     expect(await purge(again, "shop")).toMatchObject({ seq: 1 });
     expect(await purge(again, "blog")).toMatchObject({ seq: 2 });
   });
@@ -275,7 +275,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     await wrong(["shp.env belongs to no site"]);
     unlinkSync(join(folder, "sites", "shp.env"));
     writeFileSync(join(folder, "sites", "Shop.config.ts"), "");
-    await wrong(["Shop.config.ts: the name of a site has lower-case letters"]);
+    await wrong(["Shop.config.ts: a site's name must be lower-case letters"]);
     unlinkSync(join(folder, "sites", "Shop.config.ts"));
     const long = join(folder, "sites", `${"long-".repeat(12)}er.config.ts`);
     writeFileSync(
@@ -287,8 +287,8 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     await wrong(["TIDEMARK_TOKEN in the environment would apply to every site"], check, {
       TIDEMARK_TOKEN: tokenOf("all"),
     });
-    await wrong(["--log is for one site"], [...check, "--log", "postgres://a@b/c"]);
-    await wrong(["--config (or TIDEMARK_CONFIG) and --origin are of one"], [...check, "--config", "a.config.ts"]);
+    await wrong(["--log works with one site only"], [...check, "--log", "postgres://a@b/c"]);
+    await wrong(["leave out --config (or TIDEMARK_CONFIG) and --origin"], [...check, "--config", "a.config.ts"]);
     await wrong(["cannot be read from nowhere"], ["--sites", "nowhere", "--check"]);
     mkdirSync(join(folder, "empty"));
     await wrong(["there is no site in empty"], ["--sites", "empty", "--check"]);
