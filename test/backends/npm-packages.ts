@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { cp, mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type InstalledPackage, run } from "../packed/installed-package.ts";
-import { byDepth } from "../suite/depth.ts";
+import { inGate } from "../suite/depth.ts";
 
 /** A folder with packages, or the reason why there is none on this machine. */
 export type Project = { readonly folder: string } | { readonly missing: string };
@@ -22,13 +22,13 @@ export const SVELTEKIT = [
 ];
 
 /** The clients of other vendors. Two of them are 20,000 files, and left to `--all`; the gate has the calls that they make. */
-const SMALL_CLIENTS = ["fastly@13.0.0", "keycdn@0.2.2", "@netlify/functions@5.3.0"];
-const LARGE_CLIENTS = ["cloudflare@7.3.0", "@vercel/sdk@1.28.35"];
-export const VENDORS_CLIENTS = byDepth({
-  test: SMALL_CLIENTS,
-  gate: SMALL_CLIENTS,
-  all: [...SMALL_CLIENTS, ...LARGE_CLIENTS],
-});
+export const VENDORS_CLIENTS = inGate(3, [
+  "fastly@13.0.0",
+  "keycdn@0.2.2",
+  "@netlify/functions@5.3.0",
+  "cloudflare@7.3.0",
+  "@vercel/sdk@1.28.35",
+]);
 
 /** Words of npm without a network. */
 const NO_NETWORK = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED)\b/;

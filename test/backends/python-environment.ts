@@ -3,24 +3,21 @@ import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { run } from "../packed/installed-package.ts";
-import { byDepth } from "../suite/depth.ts";
+import { inGate } from "../suite/depth.ts";
 import { exists, moveUnlessThere } from "./npm-packages.ts";
 
-/** For the gate: Django in the version for Debian's Python, and what runs our tests. */
-const FOR_THE_GATE = ["Django==5.2.*", "pytest==9.0.2"];
-/** The clients of other vendors, and what checks our own. */
-const FOR_ALL = ["cloudflare==5.9.0", "keycdn==0.4.3", "requests==2.34.2", "setuptools==80.9.0", "mypy==1.19.1"];
-/** Without what only its pages need. */
-const ALONE = ["wagtail==8.0.1"];
-
-const INSTALLS = byDepth({
-  test: [FOR_THE_GATE],
-  gate: [FOR_THE_GATE],
-  all: [
-    [...FOR_THE_GATE, ...FOR_ALL],
-    ["--no-deps", ...ALONE],
-  ],
-});
+/** Django in the version for Debian's Python, what runs our tests, the clients of other vendors, and what checks our own. */
+const PACKAGES = inGate(2, [
+  "Django==5.2.*",
+  "pytest==9.0.2",
+  "cloudflare==5.9.0",
+  "keycdn==0.4.3",
+  "requests==2.34.2",
+  "setuptools==80.9.0",
+  "mypy==1.19.1",
+]);
+/** The last comes without what only its pages need. */
+const INSTALLS = inGate(1, [PACKAGES, ["--no-deps", "wagtail==8.0.1"]]);
 
 /** Kept between runs, because to fetch it takes longer than the tests. */
 const VERSIONS = createHash("sha256").update(INSTALLS.join()).digest("hex").slice(0, 8);

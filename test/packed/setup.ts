@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import type { TestProject } from "vitest/node";
 import { fetchedFromNpm, NEXT, SVELTEKIT, VENDORS_CLIENTS } from "../backends/npm-packages.ts";
 import { pythonWithPackages } from "../backends/python-environment.ts";
-import { byDepth } from "../suite/depth.ts";
+import { inGate } from "../suite/depth.ts";
 import { folderWith, type InstalledPackage, installPackage } from "./installed-package.ts";
 
 declare module "vitest" {
@@ -18,8 +18,7 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // On a clean machine the other packages come meanwhile. Tests that find none of them fetch them themselves, or say why
   // there are none.
-  const large = byDepth({ test: [], gate: [], all: [NEXT, SVELTEKIT] });
-  const fetched = [VENDORS_CLIENTS, ...large].map(fetchedFromNpm);
+  const fetched = inGate(1, [VENDORS_CLIENTS, NEXT, SVELTEKIT]).map(fetchedFromNpm);
   const [installed] = await Promise.all([installPackage(), ...[...fetched, pythonWithPackages()].map(settled)]);
   project.provide("installed", installed);
   const peers = ["miniflare", "esbuild", "wrangler", "vitest"];
