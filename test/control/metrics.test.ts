@@ -73,6 +73,13 @@ test("the numbers are those of the stats", () => {
   }
 });
 
+test("a client's waits and refusals are there as 0 before the first one, so that Prometheus sees its increase", () => {
+  expect(stats.queue.turnedAway.known ?? 0).toBe(0);
+  for (const name of ["tidemark_origin_waits_total", "tidemark_origin_refusals_total"]) {
+    expect(text).toContain(`${name}{pop="fra",client="known"} 0\n`);
+  }
+});
+
 test("OpenMetrics ends with its mark, and names units and counters as its document says", () => {
   expect(open.endsWith("\n# EOF\n")).toBe(true);
   expect(open).toContain("# TYPE tidemark_requests counter\n");

@@ -2,6 +2,7 @@ import { type CountTree, numberAt, treeAt } from "../../metrics/count-tree.ts";
 import type { LedgerReading } from "../../metrics/ledger-reading.ts";
 import type { MetricFamily, Sample } from "../../metrics/metric-family.ts";
 import { countUpTo, type SketchedTimes } from "../../metrics/time-sketch.ts";
+import { CLIENT_CLASSES } from "../../rules/queueing/client-class.ts";
 
 const OPEN_METRICS = "application/openmetrics-text";
 
@@ -17,8 +18,11 @@ export function metricsMediaType(isOpen: boolean): string {
 /** The upper bounds of the buckets, in seconds. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** The counters of each PoP: name, and path in the stats. With a label, they have one sample for each name there. */
-const COUNTERS: readonly (readonly [name: string, path: string, label?: string])[] = [
+/**
+ * The counters of each PoP: name, and path in the stats. With a label, they have one sample for each name there, and for
+ * each of the `names`, which begin at 0: Prometheus sees no increase in the first sample of a series.
+ */
+const COUNTERS: readonly (readonly [name: string, path: string, label?: string, names?: readonly string[]])[] = [
   ["requests", "answers", "outcome"],
   ["responses", "statuses", "status"],
   ["edge_answers", "answeredByEdge", "detail"],
@@ -29,8 +33,8 @@ const COUNTERS: readonly (readonly [name: string, path: string, label?: string])
   ["delta_saved_bytes", "deltas.savedBytes"],
   ["origin_requests", "origin.asked"],
   ["origin_failures", "origin.failed"],
-  ["origin_waits", "queue.awaited", "client"],
-  ["origin_refusals", "queue.turnedAway", "client"],
+  ["origin_waits", "queue.awaited", "client", CLIENT_CLASSES],
+  ["origin_refusals", "queue.turnedAway", "client", CLIENT_CLASSES],
   ["collapsed_requests", "collapsed"],
   ["log_reads", "log.reads"],
   ["log_read_failures", "log.failedReads"],
@@ -68,8 +72,8 @@ export function metricsText(totals: LedgerReading, isOpen: boolean): string {
       lines.push(`tidemark_${name}${suffix}${written(labels)} ${value}`);
     }
   };
-  for (const [name, path, label] of COUNTERS) {
-    const samples = pops.flatMap(([pop, counts]) => samplesAt(counts, path, { pop }, label));
+  for (const [name, path, label, names] of COUNTERS) {
+    const samples = pops.flatMap(([pop, counts]) => samplesAt(counts, path, { pop }, label, names));
     write(name, "counter", path, samples);
   }
   const routes = Object.entries(totals.routes as Record<string, CountTree>);
@@ -86,9 +90,19 @@ export function metricsText(totals: LedgerReading, isOpen: boolean): string {
   return [...lines, ...(isOpen ? ["# EOF"] : []), ""].join("\n");
 }
 
-function samplesAt(counts: CountTree, path: string, labels: Record<string, string>, label?: string): Sample[] {
+function samplesAt(
+  counts: CountTree,
+  path: string,
+  labels: Record<string, string>,
+  label?: string,
+  names: readonly string[] = [],
+): Sample[] {
   if (label === undefined) return [[labels, numberAt(counts, path)]];
-  return Object.entries(treeAt(counts, path)).map(([name, value]) => [{ ...labels, [label]: name }, Number(value)]);
+  const tree = treeAt(counts, path);
+  return [...new Set([...names, ...Object.keys(tree)])].map((name) => [
+    { ...labels, [label]: name },
+    Number(tree[name] ?? 0),
+  ]);
 }
 
 function histogramSamples(times: CountTree, pop: string): Sample[] {
