@@ -122,12 +122,12 @@ describe("through a real edge", () => {
     const first = await run("warm", ["--edge", address, "/", "/a"]);
     expect(first).toEqual({
       exit: 0,
-      stdout: "2 pages asked for: 2 were stored now, 0 could not be.\n",
+      stdout: "2 pages requested: 2 were stored now, 0 could not be stored.\n",
       stderr: "",
     });
     const second = await run("warm", ["--edge", address, "/", "/a", "/b", "/private", "/gone"]);
     expect(second.stdout).toBe(
-      `5 pages asked for: 1 was stored now, 2 stored before, 2 could not be (private: 1; it answered 404: 1).
+      `5 pages requested: 1 was stored now, 2 stored before, 2 could not be stored (private: 1; it answered 404: 1).
 1 request failed:
   /gone (the edge): it answered 404
 `,
@@ -166,7 +166,7 @@ describe("through any other cache", () => {
     const { exit, stdout } = await run("warm", ["--edge", site.url, "/a", "/b", "/c", "/d"]);
     expect(exit).toBe(0);
     expect(stdout).toBe(
-      "4 pages asked for: 2 were stored now, 1 could not be (DYNAMIC the second time, too: 1), 1 unknown.\n",
+      "4 pages requested: 2 were stored now, 1 could not be stored (DYNAMIC the second time, too: 1), 1 unknown.\n",
     );
     expect(pagesSeen().sort()).toEqual(["/a", "/a", "/b", "/b", "/c", "/d"]);
   });

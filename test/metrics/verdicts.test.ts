@@ -128,7 +128,7 @@ const CASES: readonly Case[] = [
   {
     name: "a private page that is the same for all",
     kind: "same-for-all",
-    says: /because they are `private`; yet .* the same for 20 visitors in succession/,
+    says: /because they are `private`; yet .* the same for 20 visitors in a row/,
     world: { site: site(), answer: pageBy("q", { "cache-control": "private, max-age=300" }) },
     changed: { answer: pageBy("q", { "cache-control": "public, max-age=300" }) },
     visit: (random, turn) => ({ path: `/shop/list?q=${some(random, 2)}`, address: `192.0.2.${turn % 250}` }),
@@ -168,7 +168,7 @@ const CASES: readonly Case[] = [
   {
     name: "pages that are too large",
     kind: "too-large",
-    says: /turned out to be too large to store.*`limits\.storeBytes`/,
+    says: /were too large to store.*`limits\.storeBytes`/,
     world: {
       site: site({}, { limits: { storeBytes: "1KiB" } }),
       answer: () => ({
@@ -195,7 +195,7 @@ const CASES: readonly Case[] = [
   {
     name: "a PoP that is too quiet for its lease",
     kind: "quiet-pop",
-    says: /^`fra` has too few requests for its lease: .* % of them read the purge log: set `purge\.leaseMs` to 10 times/,
+    says: /^`fra` has too few requests for its lease: .* % of them read the purge log: make `purge\.leaseMs` 10 times as long/,
     world: { site: site(), answer: pageByQ, originMs: [5, 9] },
     changed: { site: site({}, { purge: { leaseMs: 10_000 } }) },
     visit: (random) => ({ path: `/shop/list?q=${some(random, 3)}`, pauseMs: -1500 * Math.log(1 - random()) }),

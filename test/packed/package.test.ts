@@ -557,7 +557,7 @@ describe("the command, installed", () => {
     expect(crawl.exit).toBe(0);
     expect(JSON.parse(crawl.stdout)).toMatchObject({ all: { second: { count: 1 } }, failed: { count: 0 } });
     expect(await readFile(join(folder, "chart.svg"), "utf8")).toMatch(/^<svg /);
-    expect(await npx("warm", ...site)).toMatchObject({ exit: 0, stdout: expect.stringContaining("1 page asked for") });
+    expect(await npx("warm", ...site)).toMatchObject({ exit: 0, stdout: expect.stringContaining("1 page requested") });
     const { exit, stderr } = await npx("crawl", ...site, "--chart", "chart.png");
     expect(exit).toBe(2);
     expect(stderr).toMatch(/npm install --save-dev sharp@[\d.]+\n\nA chart as \.svg needs nothing\.\n$/);

@@ -286,7 +286,9 @@ describe("tidemark init", () => {
       expect(await get("wrangler.edge.toml")).not.toContain("[[services]]");
       expect((await manifest()).scripts).toMatchObject({ "dev:edge": "tidemark dev" });
       const { stdout } = await init(HOST_ALONE);
-      expect(stdout).toContain('tidemark.config.ts: it does not have { service: "APP" }; change it there');
+      expect(stdout).toContain(
+        'tidemark.config.ts: it does not name { service: "APP" }; edit it, or replace it with --force',
+      );
     });
   });
 

@@ -146,7 +146,7 @@ describe("tidemark serve --log", { timeout: 60_000 }, () => {
       const witness = start("first", log);
       await witness.address();
       for (const { printed } of [unaware, witness])
-        expect(printed.match(/the purge log counts as a new one/g)).toHaveLength(1);
+        expect(printed.match(/the purge log counts as a new log/g)).toHaveLength(1);
       const { seq, settlesInMs } = await control(address, "purge", { urls: ["/restored"] });
       expect(settlesInMs).toBeGreaterThan(3_600_000);
       expect(await control(address, `purges/${seq}`)).toMatchObject({

@@ -71,7 +71,7 @@ describe("tidemark serve --parent", { timeout: 60_000 }, () => {
         "with a password in its address",
         ["--parent", "https://user:secret@shield.example.com", "--origin", "http://127.0.0.1:8000", ...log],
         token,
-        "the parent's address has a user or a password",
+        "the parent's address has a user or password",
       ],
       ["for no address", ["--parent", "shield", ...log], token, 'the parent "shield" is not like'],
     ]),

@@ -512,7 +512,7 @@ describe("the command", () => {
     put("nginx.conf", CONF);
     expect(await command("init", "--import", "nginx.conf")).toMatchObject({
       exit: 0,
-      stdout: expect.stringContaining("Kept visitors out"),
+      stdout: expect.stringContaining("Not carried over, although it kept visitors out"),
     });
     expect(readFileSync(join(folder, "tidemark.config.ts"), "utf8")).toContain(
       "nginx.conf:4: proxy_cache_valid 200 1h",

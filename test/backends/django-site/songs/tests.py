@@ -550,7 +550,7 @@ class Page(WithEdge, TransactionTestCase):
             signal.sender_receivers_cache.clear()
         # The class is that of this site: Django knows one by that name.
         start = self.examples["models"].index("\n\nclass Song")
-        end = self.examples["models"].index("\n\n\npurge_on_change")
+        end = self.examples["models"].rindex("\n\n\n", 0, self.examples["models"].index("purge_on_change(Song"))
         exec(self.examples["models"][:start] + self.examples["models"][end:], {"Song": Song})
         row.save()
         tags = [f"song:{row.pk}", "album:None", "songs"]
