@@ -44,15 +44,19 @@ describe("whatever the first visitor sends, the second one gets the answer that 
 });
 
 describe("control: these encounters notice each defence that is switched off", () => {
-  const named = (cases: readonly Case[], part: string) => cases.find(({ name }) => name.includes(part))!;
+  const named = (cases: readonly Case[], part: string) => {
+    const found = cases.find(({ name }) => name.includes(part));
+    if (!found) throw new Error(`No case has "${part}" in its name.`);
+    return found;
+  };
   const defended = [named(identity, "with Set-Cookie is not stored")];
   const others = [
     named(unkeyedInput, "to hx-target"),
     named(unkeyedInput, "what only one origin's scripts"),
-    named(unkeyedInput, "so in Vary"),
+    named(unkeyedInput, "if Vary names a field"),
     named(identity, "a page for a session"),
     named(identity, "answer to credentials"),
-    named(oneVisitorsError, "another site's page"),
+    named(oneVisitorsError, "a page of another site"),
     named(oneVisitorsError, "429"),
   ];
   const isFound = async ({ defence }: Case) => {
