@@ -127,10 +127,14 @@ export class PermitQueue {
   #wait(place: Place, now: number): Promise<Permit | null> {
     const patience = this.#clock.wait(Math.max(0, place.since + this.#limits.maxMs - now));
     void patience.over.then(() => this.#leave(place, null));
-    const turn = new Promise<Permit | null>((tell) => this.#waiting.set(place, tell));
-    void turn.then(() => patience.cancel());
-    this.#permits.bring(place);
-    return turn;
+    return new Promise((resolve) => {
+      const tell: Tell = (permit) => {
+        patience.cancel();
+        resolve(permit);
+      };
+      this.#waiting.set(place, tell);
+      this.#permits.bring(place);
+    });
   }
 
   /** Gives the free permits to those whose turn it is. */
