@@ -1,33 +1,25 @@
 import { ROUND_TRIPS } from "../../local/index.ts";
 import { type Case, count, type Outcome } from "../frame/case.ts";
 import type { LatencyHistogram } from "../frame/latency-histogram.ts";
-import { isInstalled, NGINX } from "../frame/programs.ts";
 import { printTable } from "../frame/table.ts";
 import { type BatchResult, measureBatches } from "../purges/purge-batches.ts";
-import { measureWalks, type WalkResult } from "../purges/purge-walk.ts";
 import { measurePurgesUnderReads, PURGED_IN, type PurgesResult, REGIONS } from "../purges/purges-under-reads.ts";
 
 interface PurgesOptions {
   readonly purges: number;
   readonly rate: number;
   readonly reads: number;
-  readonly maxHere: number;
-  readonly maxWalked: number;
 }
 
 export const purges: Case<PurgesOptions> = {
   name: "purges",
-  description:
-    "How long purges take while visitors read, how many a second there can be, and how long nginx takes to purge a tag.",
+  description: "How long purges take while visitors read, and how many a second there can be.",
   options: [
     count("--purges", "how many purges to send while visitors read", 1000),
     count("--rate", "how many purges to send in a second", 25),
     count("--reads", "how many reads to send in a second", 150),
-    count("--max-here", "the most pages to store in the simulated CDN beside nginx, at about 350 a second", 10_000),
-    count("--max-walked", "the most pages to store in nginx", 100_000),
   ],
   needs: [],
-  uses: [NGINX],
   measure: measurePurges,
 };
 
@@ -39,15 +31,12 @@ async function measurePurges(settings: PurgesOptions): Promise<Outcome> {
   console.error("purges while reads run, with latency: done");
   const batches = await measureBatches();
   console.error("batches: done");
-  const { maxHere, maxWalked } = settings;
-  const walks = isInstalled(NGINX) ? await measureWalks({ sizes: [maxWalked / 10, maxWalked], maxHere }) : [];
   printTable(
     ["", "p50 ms", "p99 ms", "a second"],
     [
       ...rowsOfPurges(near, settings.purges, "no latency"),
       ...rowsOfPurges(far, settings.purges, "latency"),
       ...batches.map(rowOfBatch),
-      ...walks.flatMap(rowsOfWalk),
     ],
   );
   const { clientMs, logMs } = ROUND_TRIPS[PURGED_IN]!;
@@ -59,15 +48,7 @@ this machine takes. With latency, there are ${clientMs} ms between the backend a
 and for the others the round trips in local/cdn/latency.ts. A purge has settled when the receipt's settled() resolved: none of
 the ${sum("readsAfterSettled")} reads after that was old, and ${sum("oldBeforeSettled")} reads before it were. Virtual time was up to ${lagMs} ms behind, and the
 reads after settling waited for it.`);
-  console.log(
-    walks.length === 0
-      ? "\nThe comparison with nginx was SKIPPED, because nginx is not installed."
-      : `
-nginx's walk is a grep for the tag through the files of proxy_cache, with 2 KiB bodies in warm memory, and then rm. It is
-one cache on one machine, and a fetch under way can still bring the old page back. Each walk and each purge removed one
-page and left its neighbour.`,
-  );
-  return { results: { near, far, batches, walks }, failures: [] };
+  return { results: { near, far, batches }, failures: [] };
 }
 
 function rowsOfPurges(result: PurgesResult, purges: number, network: string): string[][] {
@@ -87,18 +68,6 @@ function rowOfBatch({ items, calls, acknowledged, itemsPerSecond }: BatchResult)
     acknowledged,
     itemsPerSecond,
   );
-}
-
-function rowsOfWalk({ nginx, here }: WalkResult): string[][] {
-  const median = (name: string, entries: number, times: LatencyHistogram) => [
-    `${entries.toLocaleString("en")} pages stored: ${name}`,
-    inMs(times.percentile(50)),
-  ];
-  return [
-    median("nginx, walk for a tag", nginx.entries, nginx.walked),
-    median("here, purge of a tag: acknowledged", here.entries, here.acknowledged),
-    median("here, purge of a tag: settled", here.entries, here.settled),
-  ];
 }
 
 function row(name: string, times: LatencyHistogram, perSecond?: number): string[] {

@@ -29,11 +29,9 @@ export class ProductOrigin implements AsyncDisposable {
     return new ProductOrigin(server, versions);
   }
 
-  /** Changes the page of a product. Returns its new version. */
-  change(product: number): number {
-    const version = (this.#versions.get(product) ?? 1) + 1;
-    this.#versions.set(product, version);
-    return version;
+  /** Changes the page of a product: it gets a new version. */
+  change(product: number): void {
+    this.#versions.set(product, (this.#versions.get(product) ?? 1) + 1);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

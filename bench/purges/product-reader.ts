@@ -34,24 +34,17 @@ export class ProductReader {
 
   /** Fails unless the cache holds all of them. */
   async assertHits(from: number, to: number): Promise<void> {
-    await this.#each(from, to, (product) => this.assertHit(product));
+    await this.#each(from, to, (product) => this.#assertHit(product));
   }
 
   /** Fails unless the cache holds the page of a product. Tries several times, because pages are stored in the background. */
-  async assertHit(product: number): Promise<void> {
+  async #assertHit(product: number): Promise<void> {
     for (let tries = 0; tries < 50; tries++) {
       const { isHit } = await this.read(product);
       if (isHit) return;
       await wait(10);
     }
     throw new BenchFailure(`${this.name} does not store ${pathOf(product)}.`);
-  }
-
-  /** Fails unless the cache fetches the page of a product again, and answers with this version. */
-  async assertGone(product: number, version: number): Promise<void> {
-    const page = await this.read(product);
-    if (!page.isHit && page.version === version) return;
-    throw new BenchFailure(`${this.name} served ${pathOf(product)} after it was purged.`);
   }
 
   async #each(from: number, to: number, work: (product: number) => Promise<unknown>): Promise<void> {
