@@ -7,11 +7,15 @@ const LEVEL = 0.95;
 /** The known reasons why Tidemark is behind in a form, by a word of the form's name. */
 const REASONS: readonly (readonly [word: string, reason: string])[] = [
   ["a connection each", "A new connection costs Node about twice what it costs nginx."],
-  ["files", "A file from disk is read into the process, and nginx hands it over inside the kernel."],
-  ["misses", "A miss takes rules, counts, undici and a write in both tiers."],
+  ["files", "At first, files come from disk: they are read into the process, and nginx keeps them open."],
+  [
+    "misses",
+    "A miss takes rules, counts, undici and a write in both tiers, which V8 still compiles in the first seconds.",
+  ],
   ["never stored", "The request to the origin and its answer pass through undici."],
   ["ab ", "Each run opens its 500 connections anew."],
   ["hey", "The client takes more CPU time than the servers."],
+  ["wrk ", "Each request passes through Node's parser and its streams."],
 ];
 
 /** The page whose generated parts show a run. */
