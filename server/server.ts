@@ -1,8 +1,9 @@
 /** What `tidemark serve` runs, imported at once: each further import would be further files to load at its start. */
 export { sayToOperator } from "./own-lines.ts";
+export { serve } from "./serve.ts";
 export { PidFile } from "./startup/pid-file.ts";
 export { expectWritableFolder } from "./startup/places.ts";
-export { prepare, serve } from "./startup/serve.ts";
+export { prepare } from "./startup/prepare-server.ts";
 export { READY, STOPPING, tellServiceManager } from "./startup/service-manager.ts";
 export { checkedText, startedText } from "./startup/started-text.ts";
 export { activatedSockets } from "./supervisor/activated-sockets.ts";

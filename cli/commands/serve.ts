@@ -6,15 +6,19 @@ import { keepCompiledCode } from "../../server/compiled-code.ts";
 import { EDGE_PROGRAM } from "../../server/program/worker-program.ts";
 import { defaultMemoryBytes } from "../../server/startup/default-memory.ts";
 import { addressesToOpen, readListenAddress } from "../../server/startup/listen-addresses.ts";
-import type { ServeOptions } from "../../server/startup/serve.ts";
+import type { ServeOptions } from "../../server/startup/prepare-server.ts";
 import { readSize } from "../../server/startup/size.ts";
 import type { ListenAddress } from "../../server/supervisor/listening-sockets.ts";
+import type { SupervisorEvent } from "../../server/supervisor/supervisor-events.ts";
 import { WorkerAhead } from "../../server/supervisor/worker-ahead.ts";
 import { EXIT } from "../exit-code.ts";
 import { lacksPeers } from "../lacks-peers.ts";
 import { DEFAULT_CACHE } from "../server-folder.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
+
+/** What the process has opened before it reads its settings. */
+type OpenedParts = Pick<ServeOptions, "sockets" | "predecessor" | "ahead" | "report">;
 
 interface ServeFlags {
   readonly origin?: string;
@@ -120,31 +124,36 @@ export function serveCommand(): Command {
         process.exitCode = EXIT.usage;
         return;
       }
-      if (flags.accessLog === undefined && command.getOptionValueSource("logFormat") !== "default") {
-        command.error("error: --log-format needs --access-log, which names the file of the access log");
-      }
-      const ofOneSite = flags.config ?? flags.origin ?? (process.env.TIDEMARK_CONFIG || undefined);
-      if (flags.sites !== undefined && ofOneSite !== undefined) {
-        command.error(
-          "error: --sites names a folder with a config for each site: leave out --config (or TIDEMARK_CONFIG) and --origin",
-        );
-      }
-      if (flags.hosts !== undefined && flags.sites !== undefined) {
-        command.error("error: --hosts names the hosts of one site: with --sites, name them in each site's config");
-      }
-      if (flags.acme === undefined && command.getOptionValueSource("acmeDirectory") !== "default") {
-        command.error("error: --acme-directory needs --acme you@example.com, which orders the certificates");
-      }
+      refuseContradictions(flags, command);
       if (flags.acme !== undefined && lacksPeers("serve --acme", ["acme-client"])) return;
-      const { tlsCert = [], tlsKey = [] } = flags;
-      if (tlsCert.length !== tlsKey.length) {
-        command.error(`error: each --tls-cert needs its --tls-key: there are ${tlsCert.length} and ${tlsKey.length}`);
-      }
       await run(flags);
     });
 }
 
-/** A flag overrides the environment, and the environment overrides the config. */
+/** Refuses flags of which one needs or excludes another. */
+function refuseContradictions(flags: ServeFlags, command: Command): void {
+  if (flags.accessLog === undefined && command.getOptionValueSource("logFormat") !== "default") {
+    command.error("error: --log-format needs --access-log, which names the file of the access log");
+  }
+  const ofOneSite = flags.config ?? flags.origin ?? (process.env.TIDEMARK_CONFIG || undefined);
+  if (flags.sites !== undefined && ofOneSite !== undefined) {
+    command.error(
+      "error: --sites names a folder with a config for each site: leave out --config (or TIDEMARK_CONFIG) and --origin",
+    );
+  }
+  if (flags.hosts !== undefined && flags.sites !== undefined) {
+    command.error("error: --hosts names the hosts of one site: with --sites, name them in each site's config");
+  }
+  if (flags.acme === undefined && command.getOptionValueSource("acmeDirectory") !== "default") {
+    command.error("error: --acme-directory needs --acme you@example.com, which orders the certificates");
+  }
+  const { tlsCert = [], tlsKey = [] } = flags;
+  if (tlsCert.length !== tlsKey.length) {
+    command.error(`error: each --tls-cert needs its --tls-key: there are ${tlsCert.length} and ${tlsKey.length}`);
+  }
+}
+
+/** Starts the server and waits for its end, or only checks its settings. */
 async function run(flags: ServeFlags): Promise<void> {
   if (!flags.check) keepCompiledCode(flags.cache);
   const ahead = flags.check ? null : new WorkerAhead(EDGE_PROGRAM);
@@ -165,40 +174,11 @@ async function run(flags: ServeFlags): Promise<void> {
     // An interrupted check must not exit with 0, which would mean that nothing is wrong.
     const leaveStopToServer = flags.check ? null : obeyStop(TO_STOP);
     const sockets = activatedSockets(environment, printLine);
-    const named = [...(flags.listen ?? []), ...(flags.listenTls ?? [])];
-    const hasSockets = sockets.length > 0 || predecessor !== null;
-    const options: ServeOptions = {
-      config: flags.config ?? (environment.TIDEMARK_CONFIG || null),
-      defaultConfig: DEFAULT_CONFIG,
-      sites: flags.sites ?? null,
-      origin: flags.origin ?? (environment.TIDEMARK_ORIGIN || null),
-      parent: flags.parent ?? (environment.TIDEMARK_PARENT || null),
-      parentToken: environment.TIDEMARK_PARENT_TOKEN || null,
-      environment: flags.hosts === undefined ? environment : { ...environment, TIDEMARK_HOSTS: flags.hosts },
-      listen: addressesToOpen(named, { hasSockets, ordersCertificates: flags.acme !== undefined }),
-      acme: flags.acme === undefined ? null : { email: flags.acme, directory: flags.acmeDirectory },
-      certificates: {
-        pairs: (flags.tlsCert ?? []).map((certificate, at) => ({ certificate, key: flags.tlsKey![at]! })),
-        folder: flags.tlsFolder ?? null,
-      },
-      usesProxyProtocol: flags.proxyProtocol ?? false,
-      redirectsToHttps: flags.redirectToHttps === true ? 308 : (flags.redirectToHttps ?? null),
-      strictTransportSecurity: flags.hsts ?? null,
-      sockets,
-      predecessor,
-      cache: flags.cache,
-      log: flags.log ?? (environment.TIDEMARK_LOG || null),
-      memoryBytes: flags.memory ?? defaultMemoryBytes(),
-      diskBytes: flags.disk ?? DEFAULT_DISK_BYTES,
-      workers: flags.workers ?? availableParallelism(),
-      usesFastAnswers: flags.fastHits,
-      accessLog: flags.accessLog === undefined ? null : { path: pathOf(flags.accessLog), format: flags.logFormat },
-      ahead,
-      report: (event) => {
-        printLine(eventInWords(event));
-        if (event.kind === "stopping") tellServiceManager(environment, STOPPING, printLine);
-      },
+    const report = (event: SupervisorEvent) => {
+      printLine(eventInWords(event));
+      if (event.kind === "stopping") tellServiceManager(environment, STOPPING, printLine);
     };
+    const options = optionsOf(flags, { sockets, predecessor, ahead, report });
     const pidFile = flags.pidFile === undefined ? null : new PidFile(flags.pidFile);
     const prepared = await prepare(options);
     for (const line of prepared.warnings) printLine(line);
@@ -226,6 +206,40 @@ async function run(flags: ServeFlags): Promise<void> {
   } finally {
     ahead?.end();
   }
+}
+
+/** A flag overrides the environment, and the environment overrides the config. */
+function optionsOf(flags: ServeFlags, parts: OpenedParts): ServeOptions {
+  const environment = process.env;
+  const { sockets, predecessor } = parts;
+  const named = [...(flags.listen ?? []), ...(flags.listenTls ?? [])];
+  const hasSockets = sockets.length > 0 || predecessor !== null;
+  return {
+    ...parts,
+    config: flags.config ?? (environment.TIDEMARK_CONFIG || null),
+    defaultConfig: DEFAULT_CONFIG,
+    sites: flags.sites ?? null,
+    origin: flags.origin ?? (environment.TIDEMARK_ORIGIN || null),
+    parent: flags.parent ?? (environment.TIDEMARK_PARENT || null),
+    parentToken: environment.TIDEMARK_PARENT_TOKEN || null,
+    environment: flags.hosts === undefined ? environment : { ...environment, TIDEMARK_HOSTS: flags.hosts },
+    listen: addressesToOpen(named, { hasSockets, ordersCertificates: flags.acme !== undefined }),
+    acme: flags.acme === undefined ? null : { email: flags.acme, directory: flags.acmeDirectory },
+    certificates: {
+      pairs: (flags.tlsCert ?? []).map((certificate, at) => ({ certificate, key: flags.tlsKey![at]! })),
+      folder: flags.tlsFolder ?? null,
+    },
+    usesProxyProtocol: flags.proxyProtocol ?? false,
+    redirectsToHttps: flags.redirectToHttps === true ? 308 : (flags.redirectToHttps ?? null),
+    strictTransportSecurity: flags.hsts ?? null,
+    cache: flags.cache,
+    log: flags.log ?? (environment.TIDEMARK_LOG || null),
+    memoryBytes: flags.memory ?? defaultMemoryBytes(),
+    diskBytes: flags.disk ?? DEFAULT_DISK_BYTES,
+    workers: flags.workers ?? availableParallelism(),
+    usesFastAnswers: flags.fastHits,
+    accessLog: flags.accessLog === undefined ? null : { path: pathOf(flags.accessLog), format: flags.logFormat },
+  };
 }
 
 /** A line about settings that are checked, for whoever called the command. It is not data, so it goes to standard error. */

@@ -3,12 +3,12 @@ import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { addressText } from "../origin/origin-address.ts";
 import { ONLY_SITE } from "../supervisor/site-logs.ts";
 import { localAuthority } from "./listen-addresses.ts";
+import type { Prepared } from "./prepare-server.ts";
 import type { PreparedSite } from "./prepared-site.ts";
-import type { Prepared, RunningServer } from "./serve.ts";
 import { sizeText } from "./size.ts";
 
 /** What the server serves and where, and commands to try first. */
-export function startedText(server: Pick<RunningServer, "addresses" | "prepared">): string {
+export function startedText(server: { readonly addresses: readonly string[]; readonly prepared: Prepared }): string {
   const { addresses, prepared } = server;
   const only = prepared.sites.get(ONLY_SITE);
   const title = styleText("bold", "Tidemark", { stream: process.stdout });

@@ -143,7 +143,7 @@ describe("what is published", () => {
     expect(loading("inAll", "tools/")).toEqual([...tools, "init", "replay"].sort());
     // Of the list in internal.ts a tool loads what it uses: only replay runs the edge itself.
     expect(loading("inAll", "worker/isolate.ts")).toEqual(["replay"]);
-    expect(loading("inAll", "server/startup/serve.ts")).toEqual(["check", "serve"]); // check of a server's config
+    expect(loading("inAll", "server/startup/prepare-server.ts")).toEqual(["check", "serve"]); // check of a server's config
   });
 
   test("An install brings the package, undici and zod, and runs nothing", async () => {

@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { Janitor } from "../../../server/disk/eviction/janitor.ts";
-import { type Prepared, prepare, type ServeOptions } from "../../../server/startup/serve.ts";
+import { type Prepared, prepare, type ServeOptions } from "../../../server/startup/prepare-server.ts";
 import { ONLY_SITE, SiteLogs } from "../../../server/supervisor/site-logs.ts";
 import { eventInWords } from "../../../server/supervisor/supervisor-events.ts";
 import { systemClock } from "../../../server/system-clock.ts";

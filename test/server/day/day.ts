@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
-import type { ServeOptions } from "../../../server/startup/serve.ts";
+import type { ServeOptions } from "../../../server/startup/prepare-server.ts";
 import { chances } from "../../engine/chances.ts";
 import { momentsOf, visitAt } from "./day-load.ts";
 import { DayOrigin } from "./day-origin.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { prepare, type ServeOptions } from "../../../server/startup/serve.ts";
+import { prepare, type ServeOptions } from "../../../server/startup/prepare-server.ts";
 import { startedText } from "../../../server/startup/started-text.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { ServerProcess } from "./running-server.ts";

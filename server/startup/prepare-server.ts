@@ -3,28 +3,13 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { TokenSettings } from "../../worker/control/access/tokens.ts";
 import type { SiteVariables } from "../../worker/site/site-overrides.ts";
-import { ASKS_FOR_CHALLENGES, ChallengeOffice } from "../acme/challenge-office.ts";
-import { KeptCertificates } from "../acme/kept-certificates.ts";
 import { type AcmeOptions, type PreparedAcme, prepareAcme } from "../acme/prepared-acme.ts";
 import type { AccessLogFormat } from "../connections/access-log.ts";
 import { type CertificateFiles, certificateWarnings, readCertificates } from "../connections/certificates.ts";
 import type { TlsSettings } from "../connections/tls-server.ts";
-import { CacheFolder } from "../disk/cache-folder.ts";
-import { Janitor } from "../disk/eviction/janitor.ts";
-import { janitorService } from "../disk/eviction/janitor-service.ts";
-import { refusesWrites } from "../log/storage-error.ts";
-import { surveyMachine } from "../machine/machine-survey.ts";
-import { messageOf } from "../message-of.ts";
-import { ASKS_FOR_ORIGIN_NEWS, isOriginMessage, OriginNewsOffice } from "../origin/origin-news-office.ts";
-import { ASKS_FOR_PERMITS, isPermitMessage } from "../permits/permit-messages.ts";
-import { PermitOffice } from "../permits/permit-office.ts";
-import { EDGE_PROGRAM } from "../program/worker-program.ts";
 import type { HeldSocket, ListenAddress } from "../supervisor/listening-sockets.ts";
-import type { ServedWorker, WorkerService } from "../supervisor/process-line.ts";
 import { ONLY_SITE } from "../supervisor/site-logs.ts";
 import { handlesOf } from "../supervisor/socket-handles.ts";
-import { startSuccessor } from "../supervisor/start-successor.ts";
-import { Supervisor } from "../supervisor/supervisor.ts";
 import type { SupervisorEvent } from "../supervisor/supervisor-events.ts";
 import type { Predecessor } from "../supervisor/upgrade.ts";
 import type { WorkerAhead } from "../supervisor/worker-ahead.ts";
@@ -38,8 +23,7 @@ import { expectWritableLog } from "./places.ts";
 import { prepareSite, type SiteSurroundings } from "./prepared-site.ts";
 import { logFolderOf, type PreparedSites, readSites, tokenWarnings } from "./prepared-sites.ts";
 import { ServerError } from "./server-error.ts";
-import { expectNoSharedVariables, isOfSite } from "./sites-folder.ts";
-import { type Watching, watchFiles } from "./watched-files.ts";
+import { expectNoSharedVariables } from "./sites-folder.ts";
 
 export interface ServeOptions {
   /** The config of the only site; `null` if none is named. */
@@ -83,17 +67,6 @@ export interface ServeOptions {
   /** The first worker's process; `null` for none that runs already. */
   readonly ahead: WorkerAhead | null;
   readonly report: (event: SupervisorEvent) => void;
-}
-
-export interface RunningServer {
-  readonly addresses: readonly string[];
-  readonly prepared: Prepared;
-  /** Resolves when the server has stopped; rejects if it gave up. */
-  readonly ended: Promise<void>;
-  reload(): Promise<boolean>;
-  reopen(): Promise<void>;
-  upgrade(): Promise<boolean>;
-  stop(): Promise<void>;
 }
 
 /** Everything that is known before a port is opened. */
@@ -189,7 +162,7 @@ function pagesFolderOf({ cache }: ServeOptions): string {
 }
 
 /** The folders of all purge logs. */
-function logFoldersOf({ cache }: ServeOptions, sites: PreparedSites): string[] {
+export function logFoldersOf({ cache }: ServeOptions, sites: PreparedSites): string[] {
   return [
     resolve(cache, "log"),
     ...[...sites.keys()].filter((name) => name !== ONLY_SITE).map((name) => logFolderOf(cache, name)),
@@ -235,149 +208,6 @@ async function sitesOf(
   return read;
 }
 
-/** Starts the server. Rejects, and leaves nothing behind, if it cannot start. */
-export async function serve(options: ServeOptions, first: Prepared): Promise<RunningServer> {
-  let prepared = first;
-  let isFirst = true;
-  let hasEnded = false;
-  const { disk } = first.settings;
-  const folder = disk && openFolder(disk.folder, options.report); // while nothing has changed hands
-  const openDisk = () => {
-    if (folder === null) return null;
-    return readDisk(folder, disk!.maxBytes, keptForLogs(disk!.folder, logFoldersOf(options, prepared.sites)));
-  };
-  let janitor: Janitor | null = null;
-  const permits = new PermitOffice();
-  const challenges = new ChallengeOffice(systemClock);
-  const certificates =
-    options.acme &&
-    new KeptCertificates({
-      options: options.acme,
-      prepared: () => prepared.acme!,
-      challenged: challenges,
-      reload: () => supervisor.loadChanges(),
-      say: (line) => options.report({ kind: "warning", line }),
-    });
-  const started = Promise.withResolvers<void>();
-  const watch = () => watchSites(options, prepared, () => void started.promise.then(() => supervisor.loadChanges()));
-  let watching: Watching = watch(); // before the start, which may wait for the log
-  const load = async () => {
-    // Not before: until now another server may own the folder, and delete and count its files.
-    if (isFirst) janitor = openDisk();
-    else {
-      prepared = await prepare(options, prepared);
-      watching.stop();
-      if (hasEnded) throw new ServerError("the server stops.");
-      watching = watch();
-      for (const line of prepared.warnings) options.report({ kind: "warning", line });
-      certificates?.look();
-    }
-    isFirst = false;
-    const sites = new Map([...prepared.sites].map(([name, { site }]) => [name, site.purge]));
-    return { settings: prepared.settings, sites };
-  };
-  const supervisor: Supervisor = await Supervisor.start({
-    folder: resolve(options.cache, "log"),
-    folderOf: (site) => logFolderOf(options.cache, site),
-    listen: options.listen,
-    sockets: options.sockets,
-    predecessor: options.predecessor,
-    startSuccessor: () => startSuccessor(supervisor.addresses),
-    // From here on the successor's janitor alone gives out room on the disk.
-    onHandOver: () => {
-      certificates?.end();
-      void janitor?.close();
-    },
-    onTakenBack: () => {
-      janitor = openDisk();
-      certificates?.begin();
-    },
-    program: EDGE_PROGRAM,
-    ahead: options.ahead,
-    load,
-    describe: (surveyed) =>
-      surveyMachine(surveyed, {
-        memoryBytes: options.memoryBytes,
-        certificates: prepared.settings.tls?.certificates ?? [],
-        disk: janitor,
-        folder: options.cache,
-      }),
-    workers: options.workers,
-    report: options.report,
-    ...(options.log !== null && { sharedLog: options.log }),
-    permits,
-    service: servicesOf(
-      permits,
-      new OriginNewsOffice(),
-      challenges,
-      disk && { connect: () => janitorService(janitor!).connect() },
-    ),
-  }).catch(async (cause: unknown) => {
-    watching.stop();
-    await janitor?.close();
-    throw cause;
-  });
-  started.resolve();
-  certificates?.begin();
-  const end = () => {
-    hasEnded = true;
-    certificates?.end();
-    watching.stop();
-    void janitor?.close();
-  };
-  supervisor.ended.then(end, end);
-  return {
-    addresses: supervisor.addresses,
-    get prepared() {
-      return prepared;
-    },
-    ended: supervisor.ended,
-    reload: () => {
-      certificates?.tryAgain();
-      return supervisor.reload();
-    },
-    reopen: () => supervisor.reopen(),
-    upgrade: () => supervisor.upgrade(),
-    stop: () => supervisor.stop(),
-  };
-}
-
-/**
- * What the supervisor offers to its workers: permits for the origins, news of them, challenges of an authority and, with a
- * disk, room on that.
- */
-function servicesOf(
-  permits: WorkerService,
-  news: WorkerService,
-  challenges: WorkerService,
-  disk: WorkerService | null,
-): WorkerService {
-  return {
-    connect: () => {
-      const office = permits.connect();
-      const others = news.connect();
-      const pending = challenges.connect();
-      const janitor = disk?.connect();
-      const asked = new Map<unknown, ServedWorker>([
-        [ASKS_FOR_PERMITS, office],
-        [ASKS_FOR_ORIGIN_NEWS, others],
-        [ASKS_FOR_CHALLENGES, pending],
-      ]);
-      return {
-        ask: (question) => (asked.get(question) ?? janitor)?.ask(question) ?? Promise.resolve(),
-        tell: (message) => {
-          if (isPermitMessage(message)) office.tell(message);
-          else if (isOriginMessage(message)) others.tell(message);
-          else janitor?.tell(message);
-        },
-        close: () => {
-          for (const each of [office, others, pending, janitor]) each?.close();
-        },
-      };
-    },
-  };
-}
-
 /** Where the server is reached. */
 function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly ListenAddress[] {
   const open = predecessor?.addresses ?? sockets.map(({ address, scheme }) => `${scheme}://${address}`);
@@ -392,24 +222,6 @@ function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly L
     );
   });
   return predecessor === null ? [...listen, ...read] : read;
-}
-
-/** Opens the folder of the pages; a disk that takes no writes must not keep the server from starting. */
-function openFolder(path: string, report: (event: SupervisorEvent) => void): CacheFolder {
-  try {
-    return CacheFolder.open(path);
-  } catch (cause) {
-    if (!refusesWrites(path)) throw cause;
-    report({ kind: "warning", line: `${messageOf(cause)} For now, pages are kept only in memory.` });
-    return CacheFolder.at(path);
-  }
-}
-
-/** The disk is read in the background: its pages can be used before that has ended. */
-function readDisk(folder: CacheFolder, maxBytes: number, keptFreeBytes: number): Janitor {
-  const janitor = new Janitor(folder, maxBytes, { keptFreeBytes });
-  void janitor.scanUntilRead(); // a disk that cannot be read is reported by those who read pages
-  return janitor;
 }
 
 function acmeOf(
@@ -465,14 +277,4 @@ function hstsWarnings(
   return [
     "--hsts has no effect, because it applies to answers over TLS and this server has no address with TLS (--listen-tls).",
   ];
-}
-
-/** Calls `onChange` shortly after the files of any site have changed, or one of several was added or removed. */
-function watchSites(options: ServeOptions, prepared: Prepared, onChange: () => void): Watching {
-  const { sites, defaultConfig } = options;
-  const folder = sites === null ? null : resolve(sites);
-  const files = new Set([...prepared.sites.values()].flatMap(({ loaded }) => loaded.files));
-  if (folder === null && prepared.config === null && defaultConfig !== null) files.add(resolve(defaultConfig));
-  if (folder !== null) for (const name of prepared.sites.keys()) files.add(resolve(folder, `${name}.env`));
-  return watchFiles({ files: [...files], folder, isOfFolder: isOfSite }, onChange);
 }

@@ -1,0 +1,248 @@
+import { resolve } from "node:path";
+import { ASKS_FOR_CHALLENGES, ChallengeOffice } from "./acme/challenge-office.ts";
+import { KeptCertificates } from "./acme/kept-certificates.ts";
+import type { AcmeOptions } from "./acme/prepared-acme.ts";
+import { CacheFolder } from "./disk/cache-folder.ts";
+import { Janitor } from "./disk/eviction/janitor.ts";
+import { janitorService } from "./disk/eviction/janitor-service.ts";
+import { refusesWrites } from "./log/storage-error.ts";
+import { surveyMachine } from "./machine/machine-survey.ts";
+import { messageOf } from "./message-of.ts";
+import { ASKS_FOR_ORIGIN_NEWS, isOriginMessage, OriginNewsOffice } from "./origin/origin-news-office.ts";
+import { ASKS_FOR_PERMITS, isPermitMessage } from "./permits/permit-messages.ts";
+import { PermitOffice } from "./permits/permit-office.ts";
+import { EDGE_PROGRAM } from "./program/worker-program.ts";
+import { keptForLogs } from "./startup/disk-room.ts";
+import { logFoldersOf, type Prepared, prepare, type ServeOptions } from "./startup/prepare-server.ts";
+import { logFolderOf } from "./startup/prepared-sites.ts";
+import { ServerError } from "./startup/server-error.ts";
+import { isOfSite } from "./startup/sites-folder.ts";
+import { type Watching, watchFiles } from "./startup/watched-files.ts";
+import type { ServedWorker, WorkerService } from "./supervisor/process-line.ts";
+import { startSuccessor } from "./supervisor/start-successor.ts";
+import { Supervisor } from "./supervisor/supervisor.ts";
+import type { SupervisorEvent } from "./supervisor/supervisor-events.ts";
+import type { SurveyedWorkers } from "./supervisor/worker-pool.ts";
+import { systemClock } from "./system-clock.ts";
+
+/** Starts the server. Rejects, and leaves nothing behind, if it cannot start. */
+export async function serve(options: ServeOptions, prepared: Prepared): Promise<RunningServer> {
+  const server = new RunningServer(options, prepared);
+  await server.start();
+  return server;
+}
+
+/** The server of this process: a supervisor, and what belongs to it. */
+export class RunningServer {
+  readonly #options: ServeOptions;
+  readonly #folder: CacheFolder | null;
+  readonly #challenges = new ChallengeOffice(systemClock);
+  readonly #certificates: KeptCertificates | null;
+  readonly #started = Promise.withResolvers<void>();
+  #prepared: Prepared;
+  #watching: Watching;
+  #janitor: Janitor | null = null;
+  #supervisor!: Supervisor;
+  #hasLoaded = false;
+  #hasEnded = false;
+
+  constructor(options: ServeOptions, prepared: Prepared) {
+    this.#options = options;
+    this.#prepared = prepared;
+    const { disk } = prepared.settings;
+    this.#folder = disk && openFolder(disk.folder, options.report); // while nothing has changed hands
+    this.#certificates = options.acme && this.#keepCertificates(options.acme);
+    this.#watching = this.#watch(); // before the start, which may wait for the log
+  }
+
+  get addresses(): readonly string[] {
+    return this.#supervisor.addresses;
+  }
+
+  get prepared(): Prepared {
+    return this.#prepared;
+  }
+
+  /** Resolves when the server has stopped; rejects if it gave up. */
+  get ended(): Promise<void> {
+    return this.#supervisor.ended;
+  }
+
+  async start(): Promise<void> {
+    try {
+      this.#supervisor = await this.#startSupervisor();
+    } catch (cause) {
+      this.#watching.stop();
+      await this.#janitor?.close();
+      throw cause;
+    }
+    this.#started.resolve();
+    this.#certificates?.begin();
+    const end = () => this.#end();
+    this.#supervisor.ended.then(end, end);
+  }
+
+  reload(): Promise<boolean> {
+    this.#certificates?.tryAgain();
+    return this.#supervisor.reload();
+  }
+
+  reopen(): Promise<void> {
+    return this.#supervisor.reopen();
+  }
+
+  upgrade(): Promise<boolean> {
+    return this.#supervisor.upgrade();
+  }
+
+  stop(): Promise<void> {
+    return this.#supervisor.stop();
+  }
+
+  #startSupervisor(): Promise<Supervisor> {
+    const { cache, listen, sockets, predecessor, ahead, workers, log, report } = this.#options;
+    const { disk } = this.#prepared.settings;
+    const permits = new PermitOffice();
+    return Supervisor.start({
+      folder: resolve(cache, "log"),
+      folderOf: (site) => logFolderOf(cache, site),
+      ...{ listen, sockets, predecessor, ahead, workers, report, permits },
+      startSuccessor: () => startSuccessor(this.addresses),
+      // From here on the successor's janitor alone gives out room on the disk.
+      onHandOver: () => {
+        this.#certificates?.end();
+        void this.#janitor?.close();
+      },
+      onTakenBack: () => {
+        this.#janitor = this.#openDisk();
+        this.#certificates?.begin();
+      },
+      program: EDGE_PROGRAM,
+      load: () => this.#load(),
+      describe: (surveyed) => this.#describe(surveyed),
+      ...(log !== null && { sharedLog: log }),
+      service: servicesOf(
+        permits,
+        new OriginNewsOffice(),
+        this.#challenges,
+        disk && { connect: () => janitorService(this.#janitor!).connect() },
+      ),
+    });
+  }
+
+  /** What the workers run with. The first call takes what was prepared; each later one reads all settings again. */
+  async #load() {
+    if (this.#hasLoaded) await this.#loadChanges();
+    // Not before: until now another server may own the folder, and delete and count its files.
+    else this.#janitor = this.#openDisk();
+    this.#hasLoaded = true;
+    const { settings, sites } = this.#prepared;
+    return { settings, sites: new Map([...sites].map(([name, { site }]) => [name, site.purge])) };
+  }
+
+  async #loadChanges(): Promise<void> {
+    this.#prepared = await prepare(this.#options, this.#prepared);
+    this.#watching.stop();
+    if (this.#hasEnded) throw new ServerError("the server stops.");
+    this.#watching = this.#watch();
+    for (const line of this.#prepared.warnings) this.#options.report({ kind: "warning", line });
+    this.#certificates?.look();
+  }
+
+  #watch(): Watching {
+    return watchSites(this.#options, this.#prepared, () => {
+      void this.#started.promise.then(() => this.#supervisor.loadChanges());
+    });
+  }
+
+  #keepCertificates(options: AcmeOptions): KeptCertificates {
+    return new KeptCertificates({
+      options,
+      prepared: () => this.#prepared.acme!,
+      challenged: this.#challenges,
+      reload: () => this.#supervisor.loadChanges(),
+      say: (line) => this.#options.report({ kind: "warning", line }),
+    });
+  }
+
+  /** The disk is read in the background: its pages can be used before that has ended. */
+  #openDisk(): Janitor | null {
+    const { settings, sites } = this.#prepared;
+    const { disk } = settings;
+    if (this.#folder === null || disk === null) return null;
+    const keptFreeBytes = keptForLogs(disk.folder, logFoldersOf(this.#options, sites));
+    const janitor = new Janitor(this.#folder, disk.maxBytes, { keptFreeBytes });
+    void janitor.scanUntilRead(); // a disk that cannot be read is reported by those who read pages
+    return janitor;
+  }
+
+  #describe(surveyed: SurveyedWorkers) {
+    const { memoryBytes, cache } = this.#options;
+    const certificates = this.#prepared.settings.tls?.certificates ?? [];
+    return surveyMachine(surveyed, { memoryBytes, certificates, disk: this.#janitor, folder: cache });
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    this.#certificates?.end();
+    this.#watching.stop();
+    void this.#janitor?.close();
+  }
+}
+
+/**
+ * What the supervisor offers to its workers: permits for the origins, news of them, challenges of an authority and, with a
+ * disk, room on that.
+ */
+function servicesOf(
+  permits: WorkerService,
+  news: WorkerService,
+  challenges: WorkerService,
+  disk: WorkerService | null,
+): WorkerService {
+  return {
+    connect: () => {
+      const office = permits.connect();
+      const others = news.connect();
+      const pending = challenges.connect();
+      const janitor = disk?.connect();
+      const asked = new Map<unknown, ServedWorker>([
+        [ASKS_FOR_PERMITS, office],
+        [ASKS_FOR_ORIGIN_NEWS, others],
+        [ASKS_FOR_CHALLENGES, pending],
+      ]);
+      return {
+        ask: (question) => (asked.get(question) ?? janitor)?.ask(question) ?? Promise.resolve(),
+        tell: (message) => {
+          if (isPermitMessage(message)) office.tell(message);
+          else if (isOriginMessage(message)) others.tell(message);
+          else janitor?.tell(message);
+        },
+        close: () => {
+          for (const each of [office, others, pending, janitor]) each?.close();
+        },
+      };
+    },
+  };
+}
+
+/** Opens the folder of the pages; a disk that takes no writes must not keep the server from starting. */
+function openFolder(path: string, report: (event: SupervisorEvent) => void): CacheFolder {
+  try {
+    return CacheFolder.open(path);
+  } catch (cause) {
+    if (!refusesWrites(path)) throw cause;
+    report({ kind: "warning", line: `${messageOf(cause)} For now, pages are kept only in memory.` });
+    return CacheFolder.at(path);
+  }
+}
+
+/** Calls `onChange` shortly after the files of any site have changed, or one of several was added or removed. */
+function watchSites(options: ServeOptions, prepared: Prepared, onChange: () => void): Watching {
+  const { sites, defaultConfig } = options;
+  const folder = sites === null ? null : resolve(sites);
+  const files = new Set([...prepared.sites.values()].flatMap(({ loaded }) => loaded.files));
+  if (folder === null && prepared.config === null && defaultConfig !== null) files.add(resolve(defaultConfig));
+  if (folder !== null) for (const name of prepared.sites.keys()) files.add(resolve(folder, `${name}.env`));
+  return watchFiles({ files: [...files], folder, isOfFolder: isOfSite }, onChange);
+}
