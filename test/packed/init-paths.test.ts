@@ -128,8 +128,11 @@ test.for(PROJECTS)(TITLE, { tags: ["deep"], timeout: 240_000 }, commandsPass);
 
 async function commandsPass(
   { name, manifest, files, fetched, flags = FLAGS, commands, answers }: Project,
-  { skip }: TestContext,
+  { skip, onTestFailed }: TestContext,
 ): Promise<void> {
+  let current = "nothing";
+  // A test that runs out of time does not say where.
+  onTestFailed(() => void process.stdout.write(`${name}: the last command was ${current}\n`));
   const packages = Object.entries(fetched ?? {}).map(([name, version]) => `${name}@${version}`);
   const project = packages.length === 0 ? null : await fetchedFromNpm(packages);
   if (project !== null && "missing" in project) return skip(project.missing);
@@ -141,6 +144,7 @@ async function commandsPass(
   }
   const at = { cwd: folder, env: ENVIRONMENT };
   const step = async (command: string) => {
+    current = command;
     const [program, ...args] = command.split(" ");
     const { exit, stdout, stderr } = await run(program!, args, at);
     expect(exit, `${command}: ${stdout}${stderr}`).toBe(0);
@@ -161,6 +165,7 @@ async function commandsPass(
     await symlink(join(from, "node_modules", each), join(folder, "node_modules", each));
   }
   for (const command of commands) await step(command);
+  current = "npm run dev:edge";
   if (answers !== undefined)
     expect(await answersOfDev(folder)).toEqual([
       ["MISS", answers],
@@ -180,7 +185,7 @@ async function answersOfDev(folder: string): Promise<(readonly [string | null, s
     await dev.says(/Ready on/);
     const seen: (readonly [string | null, string])[] = [];
     for (const _ of [1, 2]) {
-      const answer = await fetch(`http://127.0.0.1:${port}/`);
+      const answer = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(60_000) });
       seen.push([answer.headers.get("x-cache"), await answer.text()]);
     }
     return seen;
