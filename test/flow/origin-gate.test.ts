@@ -25,6 +25,19 @@ test("a request that asks the origin twice waits as long as it may each time", a
   expect(await second).not.toBeNull();
 });
 
+test("a request that has had its turn leaves no timer behind, which a flood would fill memory with", async () => {
+  const clock = new ManualClock(0);
+  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 2 } };
+  const gate = new OriginGate(capacity, { clock, random: Math.random });
+  const enter = () => gate.enter(gate.placeOf(SOMEBODY), PAGE, { report: () => undefined }, {});
+  const first = (await enter()) as Permit;
+  const second = enter();
+  expect(clock.waits).toBe(1);
+  first.end();
+  expect(await second).not.toBeNull();
+  expect(clock.waits).toBe(0);
+});
+
 test("a full queue gives up its last place, whatever happened in it before", async () => {
   const random = chances(seed);
   const clock = new ManualClock(0);
