@@ -64,23 +64,8 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
     throw new ServerError("there is no site to serve. Name it: tidemark serve --origin http://127.0.0.1:8000");
   }
   const loaded = await loadSite(config, overrides);
-  const { namesHosts, originUrl } = loaded.review;
-  if (!namesHosts && listen.some((address) => !isLocal(address))) {
-    throw new ServerError(
-      "other machines can reach this server, so it must know its public hosts. Name them in the config, " +
-        'hosts: ["www.example.com"], or in the environment, TIDEMARK_HOSTS=www.example.com.',
-    );
-  }
-  if (!namesHosts && listen.some((address) => "port" in address && address.port === 0)) {
-    throw new ServerError("with port 0 the address is not known in advance: name hosts, or choose a port.");
-  }
-  const starred = loaded.review.hosts?.find((host) => host.includes("*"));
-  if (starred !== undefined) {
-    throw new ServerError(
-      `the host ${JSON.stringify(starred)} is not a name. Name each host, or serve any: TIDEMARK_HOSTS='*'.`,
-    );
-  }
-  const { originService } = loaded.review;
+  const { namesHosts, originUrl, originService } = loaded.review;
+  expectHosts(loaded, listen);
   if (named === null && parent === null && originService !== null) {
     throw new ServerError(
       `origin names the service binding ${originService}, which exists only on Workers. Name an address: --origin http://127.0.0.1:8000`,
@@ -93,17 +78,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
       `the token for the parent ${parent.address.url} could be read on the way, because the address is not https: write https://`,
     );
   }
-  const { TIDEMARK_TOKEN, TIDEMARK_TOKENS } = environment;
-  const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
-  const hasToken = Boolean(TIDEMARK_TOKEN || TIDEMARK_TOKENS);
-  // One that was printed stays good when the config names hosts later.
-  const madeToken = hasToken || (namesHosts && madeOnce === undefined) ? null : tokenOfThisMachine();
-  const tokens: TokenSettings =
-    madeToken === null ? { ...given, acceptsWeakTokens: !namesHosts } : { TIDEMARK_TOKEN: madeToken };
-  configuredTokens(tokens, (line) => warnings.push(line));
-  if (!tokens.TIDEMARK_TOKEN && !tokens.TIDEMARK_TOKENS) {
-    warnings.push("TIDEMARK_TOKEN is not set, so nobody can purge. Make one with: openssl rand -base64 32");
-  }
+  const { tokens, madeToken } = tokensOf(environment, namesHosts, (line) => warnings.push(line));
   if (origin !== null) expectElsewhere("origin", origin, listen);
   if (parent !== null) expectElsewhere("parent", parent.address, listen);
   // Without hosts only this machine is served, whose names are the origin's, too.
@@ -125,6 +100,45 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
     toHttps: redirectOf(around, site),
   };
   return { loaded, settings, site, isLocal: !namesHosts, madeToken, warnings };
+}
+
+/** Throws a `ServerError` if nobody can tell which hosts are the site's. */
+function expectHosts({ review }: LoadedSite, listen: readonly ListenAddress[]): void {
+  const { namesHosts, hosts } = review;
+  if (!namesHosts && listen.some((address) => !isLocal(address))) {
+    throw new ServerError(
+      "other machines can reach this server, so it must know its public hosts. Name them in the config, " +
+        'hosts: ["www.example.com"], or in the environment, TIDEMARK_HOSTS=www.example.com.',
+    );
+  }
+  if (!namesHosts && listen.some((address) => "port" in address && address.port === 0)) {
+    throw new ServerError("with port 0 the address is not known in advance: name hosts, or choose a port.");
+  }
+  const starred = hosts?.find((host) => host.includes("*"));
+  if (starred !== undefined) {
+    throw new ServerError(
+      `the host ${JSON.stringify(starred)} is not a name. Name each host, or serve any: TIDEMARK_HOSTS='*'.`,
+    );
+  }
+}
+
+/** The tokens that the owner gives, or one that is made for this machine if it alone is served. */
+function tokensOf(
+  { TIDEMARK_TOKEN, TIDEMARK_TOKENS }: TokenSettings,
+  namesHosts: boolean,
+  warn: (line: string) => void,
+): { readonly tokens: TokenSettings; readonly madeToken: string | null } {
+  const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
+  const hasToken = Boolean(TIDEMARK_TOKEN || TIDEMARK_TOKENS);
+  // One that was printed stays good when the config names hosts later.
+  const madeToken = hasToken || (namesHosts && madeOnce === undefined) ? null : tokenOfThisMachine();
+  const tokens: TokenSettings =
+    madeToken === null ? { ...given, acceptsWeakTokens: !namesHosts } : { TIDEMARK_TOKEN: madeToken };
+  configuredTokens(tokens, warn);
+  if (!tokens.TIDEMARK_TOKEN && !tokens.TIDEMARK_TOKENS) {
+    warn("TIDEMARK_TOKEN is not set, so nobody can purge. Make one with: openssl rand -base64 32");
+  }
+  return { tokens, madeToken };
 }
 
 /** Throws a `ServerError` if each request that is sent there would come back to this server. */
