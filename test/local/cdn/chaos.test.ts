@@ -127,18 +127,18 @@ describe.each([
       }
 
       await cdn.settle((await purge(path, `${path}-after`))!);
+      // Until a PoP reaches the log again, it stores nothing, so it would fetch the page once more.
+      const other = `${path}-other`;
+      cdn.origin.reply(other, page("v1"));
+      for (const from of ["fra", "syd"] as const)
+        await expect.poll(async () => (await cdn.get(other, { from })).xCache).toBe("HIT");
       const seenBefore = cdn.origin.countOf(path);
       for (const from of ["fra", "syd"] as const) {
         await expect(cdn.get(path, { from })).toNeverShow("v1");
         await expect(cdn.get(path, { from })).toBeStored();
       }
-      // Each PoP fetches the purged page and then keeps it. It does not store what it fetched while the log did not answer yet.
-      const fetched = cdn.origin.countOf(path);
-      expect(fetched - seenBefore).toBeGreaterThanOrEqual(2);
-      expect(fetched - seenBefore).toBeLessThanOrEqual(4);
-      for (const from of ["fra", "syd"] as const)
-        expect(await cdn.get(path, { from })).toMatchObject({ xCache: "HIT" });
-      expect(cdn.origin.countOf(path)).toBe(fetched);
+      // Each PoP fetches the purged page once and then keeps it.
+      expect(cdn.origin.countOf(path) - seenBefore).toBe(2);
     },
   );
 });
