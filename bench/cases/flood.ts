@@ -11,10 +11,11 @@ import type { LatencyHistogram } from "../frame/latency-histogram.ts";
 import { isInstalled, NGINX, VARNISH } from "../frame/programs.ts";
 import { printTable } from "../frame/table.ts";
 import { nginx, nginxOptions } from "../peers/nginx.ts";
-import { type Peer, RunningPeer } from "../peers/peer.ts";
+import { type Peer, RunningPeer, type Site } from "../peers/peer.ts";
 import { SOURCES_COMMAND, tidemark } from "../peers/tidemark.ts";
 import { varnish } from "../peers/varnish.ts";
 import { memoryBytesOfTree } from "../processes/process-tree.ts";
+import type { Place } from "../processes/server-process.ts";
 
 /** Earlier visitors, and visitors who arrive during the flood. */
 const [KNOWN, NEW] = [150, 50];
@@ -36,31 +37,38 @@ const FLOODS = [
 const REAL_IP = "set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For;";
 const UNLIMITED_NGINX = nginx("nginx without a limit", { http: REAL_IP });
 
+/** For a server that asks no origin. */
+const NOBODY = new URL("http://origin.invalid");
+
+/** nginx with an `http` block of its own. */
+function nginxAs(name: string, http: (site: Site, place: Place) => string): Peer {
+  return {
+    ...UNLIMITED_NGINX,
+    name,
+    commandLine: async (site, place) => [
+      "nginx",
+      ...(await nginxOptions(place.folder, { workers: 1, http: http(site, place) })),
+    ],
+  };
+}
+
 /** The cheapest server to flood: it refuses every request. */
-const REFUSING_NGINX: Peer = {
-  ...UNLIMITED_NGINX,
-  name: "nginx that refuses",
-  async commandLine(_site, { port, folder }) {
-    const http = `server { listen 127.0.0.1:${port}; return 503; }`;
-    return ["nginx", ...(await nginxOptions(folder, { workers: 1, http }))];
-  },
-};
+const REFUSING_NGINX = nginxAs(
+  "nginx that refuses",
+  (_, { port }) => `server { listen 127.0.0.1:${port}; return 503; }`,
+);
 
 /** nginx with all its limits: on misses behind the cache, and on clients' rates before it. */
-const LIMITED_NGINX: Peer = {
-  ...UNLIMITED_NGINX,
-  name: "nginx: limit_req, limit_conn, cache lock",
-  async commandLine({ origin }, { port, folder }) {
-    const http = `${REAL_IP} proxy_cache_path ${folder}/cache levels=1:2 keys_zone=pages:64m;
+const LIMITED_NGINX = nginxAs(
+  "nginx: limit_req, limit_conn, cache lock",
+  ({ origin }, { port, folder }) => `${REAL_IP} proxy_cache_path ${folder}/cache levels=1:2 keys_zone=pages:64m;
       limit_req_zone $binary_remote_addr zone=clients:10m rate=2r/s; limit_conn_zone $scheme zone=origin:1m;
       server { listen unix:${folder}/misses; location / { limit_conn origin 10; proxy_pass ${origin.origin}; } }
       server { listen 127.0.0.1:${port}; location / {
         limit_req zone=clients burst=20 nodelay; proxy_pass http://unix:${folder}/misses:;
         proxy_cache pages; proxy_cache_lock on; proxy_cache_use_stale error timeout http_503;
-        proxy_ignore_headers Set-Cookie; add_header X-Cache $upstream_cache_status always; } }`;
-    return ["nginx", ...(await nginxOptions(folder, { workers: 1, http }))];
-  },
-};
+        proxy_ignore_headers Set-Cookie; add_header X-Cache $upstream_cache_status always; } }`,
+);
 
 /** Varnish with its throttle module: by address, only for misses. */
 const THROTTLED_VARNISH = varnish("Varnish: vsthrottle", {
@@ -105,8 +113,7 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
       const server = running.use(await RunningPeer.start(peer, { origin: origin.url, workers: 1 }));
       sites.push({ peer, origin, server, cookies: await prepare(server.url), preparedAt: performance.now() });
     }
-    const nobody = running.use(await PageOrigin.start());
-    const elsewhere = running.use(await RunningPeer.start(REFUSING_NGINX, { origin: nobody.url, workers: 1 }));
+    const elsewhere = running.use(await RunningPeer.start(REFUSING_NGINX, { origin: NOBODY }));
     const rows = [];
     for (const { peer, origin, server, cookies, preparedAt } of sites) {
       if (peer.needs === null) await wait(Math.max(0, SETTLED_MS - (performance.now() - preparedAt)));
