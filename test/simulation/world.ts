@@ -41,10 +41,11 @@ const NUMBERED_LOW_IN = 3 * PUSHES_IN;
 /** The highest number there. */
 const MAX_LOW_SEQ = 3;
 /**
- * One of so many worlds, which has connections, is calm: one thing happens at a time, so that purges settle by
+ * Two of so many worlds, which have connections, are calm: one thing happens at a time, so that purges settle by
  * confirmations, and what a single isolate does shows.
  */
 const CALM_IN = 2 * PUSHES_IN;
+const CALM: readonly number[] = [6, 8];
 /** In one of so many worlds, the isolates of one PoP are the parents of those of the other. */
 const PARENT_IN = 4;
 const [PARENTS_POP, CHILDREN_POP] = POPS;
@@ -112,7 +113,7 @@ export class World {
   constructor(seed: number, options: WorldOptions = {}) {
     this.#seed = seed;
     this.#options = options;
-    const isCalm = seed % CALM_IN === 6;
+    const isCalm = CALM.includes(seed % CALM_IN);
     const fate = new Fate(seed, this.#history, isCalm);
     this.#fate = fate;
     this.#hasParent = !isCalm && seed % PARENT_IN === 0;

@@ -6,8 +6,8 @@ import { newLog } from "./new-log.ts";
 import { newcomer } from "./newcomer.ts";
 import { noRoom } from "./no-room.ts";
 
-/** The number of steps of a calm world. */
-export const CALM_STEPS = 12;
+/** The number of steps of a calm world: as much happens in them as in the steps of any other world. */
+export const CALM_STEPS = 6;
 /** The time from one to the next, in milliseconds: it has mostly ended then, and so have the leases. */
 const STEP_MS = { least: 8000, most: 16_000 };
 
