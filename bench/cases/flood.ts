@@ -5,9 +5,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { Option } from "commander";
 import { Crowd, paced } from "../flood/crowd.ts";
+import type { Asking } from "../flood/crowd-thread.ts";
 import { PageOrigin } from "../flood/page-origin.ts";
 import { type Case, count, hasWord, words } from "../frame/case.ts";
-import type { LatencyHistogram } from "../frame/latency-histogram.ts";
+import type { Latencies, LatencyHistogram } from "../frame/latency-histogram.ts";
 import { isInstalled, NGINX, VARNISH } from "../frame/programs.ts";
 import { printTable } from "../frame/table.ts";
 import { nginx, nginxOptions } from "../peers/nginx.ts";
@@ -24,7 +25,10 @@ const MEAN_PAUSE_MS = 6000;
 const HOT_PAGES = 20;
 /** The age that a session must have before the flood begins. */
 const SETTLED_MS = 605_000;
-const FLOOD = new URL("../flood/flood-thread.ts", import.meta.url);
+const CROWD = new URL("../flood/crowd-thread.ts", import.meta.url);
+/** Beside the people, who ask for too little to tell how fast hits are: one of the popular pages, so often a second. */
+const READER = { addresses: 100, timesASecond: 200, pages: HOT_PAGES };
+const FLOODING = { timesASecond: 1000, pages: null };
 const FLOODS = [
   { name: "no flood", addresses: 0, isElsewhere: false },
   // The clients of a flood share the machine, so they alone make hits slower. This row tells by how much.
@@ -121,18 +125,18 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
         origin.forget();
         const crowds = { known: new Crowd(), fresh: new Crowd() };
         const flooded = isElsewhere ? elsewhere.url : server.url;
-        const flooding = await play(server.url, cookies, { flooded, addresses, seconds }, crowds);
+        const got = await play(server.url, cookies, { flooded, addresses, seconds }, crowds);
         const megabytes = memoryBytesOfTree(server.server.pid) / 1e6;
-        rows.push({ peer: peer.name, flood: name, ...crowds, flooding, mostAtOrigin: origin.mostAtOnce, megabytes });
+        rows.push({ peer: peer.name, flood: name, ...crowds, ...got, mostAtOrigin: origin.mostAtOnce, megabytes });
       }
     }
     console.log();
     printTable(
       ["", "known people got", "p99", "new people got", "p99", "hits, p99", "the flood got", "at the origin", "memory"],
-      rows.map(({ peer, flood: name, known, fresh, flooding, mostAtOrigin, megabytes }) => [
+      rows.map(({ peer, flood: name, known, fresh, hits, flooding, mostAtOrigin, megabytes }) => [
         `${peer}; ${name}`,
-        ...[part(known), p99(known.misses), part(fresh), p99(fresh.misses), p99(known.hits)],
-        ...[`${flooding}`, `${mostAtOrigin}`, `${megabytes.toFixed(0)} MB`],
+        ...[part(known), p99(known.misses), part(fresh), p99(fresh.misses), `${hits.p99Ms.toFixed(1)} ms`],
+        ...[`${flooding.count}`, `${mostAtOrigin}`, `${megabytes.toFixed(0)} MB`],
       ]),
     );
     const failures = rows.flatMap(({ peer, flood: name, mostAtOrigin }) =>
@@ -154,13 +158,13 @@ async function prepare(edge: URL): Promise<string[]> {
 
 let [unique, rounds] = [0, 0];
 
-/** Resolves to the number of pages that the flood got. Each time other people are new: what they asked for before counts. */
+/** Resolves to what the reader and the flood got. Each time other people are new: what they asked for before counts. */
 async function play(
   edge: URL,
   cookies: readonly string[],
   { flooded, addresses, seconds }: { readonly flooded: URL; readonly addresses: number; readonly seconds: number },
   { known, fresh }: { readonly known: Crowd; readonly fresh: Crowd },
-): Promise<number> {
+): Promise<{ hits: Latencies; flooding: Latencies }> {
   const signal = AbortSignal.timeout(seconds * 1000);
   const round = ++rounds;
   const open = (person: number) => {
@@ -172,11 +176,17 @@ async function play(
   };
   const everybody = KNOWN + NEW;
   const people = paced((everybody * 1000) / MEAN_PAUSE_MS, signal, () => open(Math.floor(Math.random() * everybody)));
-  const flood = addresses > 0 && new Worker(FLOOD, { workerData: { edge: flooded.href, addresses, seconds } });
-  const ended = flood ? once(flood, "message") : [0];
+  const reader = askAside({ ...READER, edge: edge.href, seconds });
+  const flood = askAside({ ...FLOODING, edge: flooded.href, addresses, seconds: addresses > 0 ? seconds : 0 });
   await people;
   await wait(11_000); // until all have their answers or have given up
-  return (await ended)[0] as number;
+  return { hits: await reader, flooding: await flood };
+}
+
+/** In a thread, so that nobody's time is measured while others are served. */
+async function askAside(asking: Asking): Promise<Latencies> {
+  const [got] = (await once(new Worker(CROWD, { workerData: asking }), "message")) as [Latencies];
+  return got;
 }
 
 function addressOf(person: number, round = 0): string {

@@ -1,5 +1,13 @@
 import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
 
+/** The essence of a distribution; `NaN` if nothing was recorded. */
+export interface Latencies {
+  readonly count: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
 /** The distribution of many durations, in microseconds with three significant digits. */
 export class LatencyHistogram {
   readonly #micros: RecordableHistogram = createHistogram();
@@ -26,7 +34,7 @@ export class LatencyHistogram {
     return this.count === 0 ? Number.NaN : this.#micros.max / 1000;
   }
 
-  toJSON(): object {
+  toJSON(): Latencies {
     return { count: this.count, p50Ms: this.percentile(50), p99Ms: this.percentile(99), maxMs: this.maxMs };
   }
 }
