@@ -98,7 +98,7 @@ export const oneVisitorsError: readonly Case[] = [
     first: { method: "POST", path: "/a", body: "x" },
     second: { path: "/a" },
     defence: {
-      in: "mode",
+      in: "modeOf",
       drop: 'if (method !== "GET" && method !== "HEAD") return "bypass";',
     },
   },

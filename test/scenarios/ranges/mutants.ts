@@ -294,7 +294,7 @@ export const mutants: Mutants = {
       foundBy: "ranges/part-of-missing-page",
     },
     "a stored page does not answer a request for a part": {
-      in: "mode",
+      in: "modeOf",
       replace: "if (passes ||",
       by: 'if (passes || field("range") !== null ||',
       foundBy: "ranges/range-is-passed-on",

@@ -4,19 +4,19 @@ import type { Mutants } from "../../mutants/mutant.ts";
 export const mutants: Mutants = {
   "RFC 9110 §13.1.1": {
     "a request with If-Match is looked up in the store": {
-      in: "mode",
+      in: "modeOf",
       replace: 'field("if-match") !== null',
       by: "false",
       foundBy: "validation/precondition-goes-to-origin",
     },
     "a request with If-Unmodified-Since is looked up in the store": {
-      in: "mode",
+      in: "modeOf",
       replace: 'field("if-unmodified-since") !== null',
       by: "false",
       foundBy: "validation/precondition-goes-to-origin",
     },
     "If-Unmodified-Since is answered from store": {
-      in: "mode",
+      in: "modeOf",
       replace: '|| field("if-unmodified-since") !== null',
       by: "",
       foundBy: "validation/precondition-despite-fresh-page",

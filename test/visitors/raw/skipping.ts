@@ -13,7 +13,7 @@ const PRAGMA = {
 
 function lookUpUnless(condition: string): Change {
   return {
-    in: "mode",
+    in: "modeOf",
     replace: 'if (passes || isWebSocket(field("upgrade"))) return "bypass";',
     by: `if (passes || isWebSocket(field("upgrade")) || ${condition}) return "bypass";`,
   };

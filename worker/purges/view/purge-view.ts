@@ -87,7 +87,10 @@ export class PurgeView {
     return true;
   }
 
-  /** Whether a stored response is purged. Known purges count even if the view may not be used. */
+  /**
+   * Whether a stored response is purged: by a purge that came after its stamp, which says how far this view had read when
+   * the fetch began. So a purge during the fetch counts. Known purges count even if the view may not be used.
+   */
   check(stored: PurgeableHead, isUsable = false): PurgeAnswer {
     if (this.#position === null) return isUsable ? "unverifiable" : "unknown";
     const answer = this.#answerFor(stored, this.#position);

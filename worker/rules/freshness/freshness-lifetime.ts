@@ -3,7 +3,10 @@ import type { EffectiveCacheControl } from "../directives/targeted-fields.ts";
 import { parseHttpDate } from "../fields/http-date.ts";
 import { type HeuristicRules, heuristicFreshnessSeconds, isHeuristicallyCacheable } from "./heuristic-freshness.ts";
 
-/** How long a response is fresh, counted from its generation, and the source of that lifetime. */
+/**
+ * How long a response is fresh, counted from its generation, and the source of that lifetime. Its age (`current-age.ts`) is
+ * not taken off.
+ */
 export interface FreshnessLifetime {
   readonly seconds: number;
   readonly source: "route" | "s-maxage" | "max-age" | "expires" | "heuristic" | "route-default" | "none";

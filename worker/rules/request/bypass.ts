@@ -20,6 +20,31 @@ export interface BypassRules {
 
 export const NO_BYPASS: BypassRules = { cookies: null, fields: [], fieldValues: null, query: null, sessions: false };
 
+/** What is done with a request: its page is looked up, fetched anew, or it goes past the cache. */
+export type RequestMode = "look-up" | "refresh" | "bypass";
+
+/**
+ * What is done with a request of this method. `passes`: the owner sends it past the cache, by the path or the query of its
+ * URL (`Route.pass`, `isPickedQuery`) or by its fields (`bypassReason`).
+ */
+export function modeOf(
+  method: string,
+  field: (name: string) => string | null,
+  passes: boolean,
+  refreshToken: string | null,
+): RequestMode {
+  if (method !== "GET" && method !== "HEAD") return "bypass";
+  if (passes || isWebSocket(field("upgrade"))) return "bypass";
+  // Preconditions on the origin's own state, which a cache cannot evaluate. RFC 9111 §4.3.2.
+  if (field("if-match") !== null || field("if-unmodified-since") !== null) return "bypass";
+  return refreshToken !== null && method === "GET" ? "refresh" : "look-up";
+}
+
+/** RFC 6455 §4.1. */
+export function isWebSocket(upgrade: string | null): boolean {
+  return upgrade?.toLowerCase() === "websocket";
+}
+
 /** By what of its fields a request bypasses the cache; `null` for nothing. */
 export function bypassReason(
   fields: Iterable<readonly [name: string, value: string]> & { get(name: string): string | null },

@@ -8,7 +8,7 @@ import { cookieValue } from "../identity/cookies.ts";
 import type { Identity } from "../identity/identity.ts";
 import { AFTER_COOKIE, Visitor, type VisitorRules } from "../identity/visitor.ts";
 import { type PartFields, partsAskedFor } from "../variants/part-fields.ts";
-import { type BypassRules, bypassReason } from "./bypass.ts";
+import { type BypassRules, bypassReason, isWebSocket, modeOf, type RequestMode } from "./bypass.ts";
 import { type ChoiceRules, type Choices, readChoices } from "./choices.ts";
 import { OriginView, type ViewRules } from "./origin-view.ts";
 import { type ReceiptToken, readReceiptToken } from "./receipt-token.ts";
@@ -46,8 +46,7 @@ const AFTER_FIELD = "tidemark-after";
 /** A parsed request. A hit needs only the plain properties; the getters parse the rest on demand. */
 export class RequestFacts {
   readonly method: string;
-  /** How the request is handled and, if it is not looked up, why. */
-  readonly mode: "look-up" | "refresh" | "bypass";
+  readonly mode: RequestMode;
   readonly authorized: boolean;
   /** By what of its fields the owner sends it past the cache; `null` for nothing. */
   readonly bypassedBy: "cookie" | "field" | null;
@@ -86,7 +85,7 @@ export class RequestFacts {
     this.fields = fields;
     this.refreshToken = field(REFRESH_FIELD);
     this.bypassedBy = passes ? null : bypassReason(fields, rules.bypass);
-    this.mode = mode(method, field, passes || this.bypassedBy !== null, this.refreshToken);
+    this.mode = modeOf(method, field, passes || this.bypassedBy !== null, this.refreshToken);
     this.authorized = field("authorization") !== null;
     this.directives = readRequestDirectives(field, rules.requestDirectives);
     this.receiptToken = circumstances.after ?? readReceiptToken(after);
@@ -170,24 +169,6 @@ export class RequestFacts {
   forWholePage(): RequestFacts {
     return new RequestFacts("GET", this.fields, this.#rules, this.#circumstances, true);
   }
-}
-
-function mode(
-  method: string,
-  field: (name: string) => string | null,
-  passes: boolean,
-  refreshToken: string | null,
-): RequestFacts["mode"] {
-  if (method !== "GET" && method !== "HEAD") return "bypass";
-  if (passes || isWebSocket(field("upgrade"))) return "bypass";
-  // Preconditions on the origin's own state, which a cache cannot evaluate. RFC 9111 §4.3.2.
-  if (field("if-match") !== null || field("if-unmodified-since") !== null) return "bypass";
-  return refreshToken !== null && method === "GET" ? "refresh" : "look-up";
-}
-
-/** RFC 6455 §4.1. */
-function isWebSocket(upgrade: string | null): boolean {
-  return upgrade?.toLowerCase() === "websocket";
 }
 
 function afterCookie(cookies: string | null): string | null {

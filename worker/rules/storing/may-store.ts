@@ -26,7 +26,7 @@ export interface StoreRules extends StorableRules, KeyAndOwnersFields {
   readonly trustedForErrors: readonly string[];
   /** The tags that the route gives. */
   readonly routeTags: readonly string[];
-  /** The most tags of one response. */
+  /** The most tags of one response; with more it is not stored. The owner's, or `DEFAULT_MAX_TAGS`. */
   readonly maxTags: number;
   /** The largest body that is stored with its head, and the largest that is stored at all, in bytes. */
   readonly maxBodyBytes: number;
