@@ -136,7 +136,7 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
       rows.map(({ peer, flood: name, known, fresh, hits, flooding, mostAtOrigin, megabytes }) => [
         `${peer}; ${name}`,
         ...[part(known), p99(known.misses), part(fresh), p99(fresh.misses), `${hits.p99Ms.toFixed(1)} ms`],
-        ...[`${flooding.count}`, `${mostAtOrigin}`, `${megabytes.toFixed(0)} MB`],
+        ...[`${flooding}`, `${mostAtOrigin}`, `${megabytes.toFixed(0)} MB`],
       ]),
     );
     const failures = rows.flatMap(({ peer, flood: name, mostAtOrigin }) =>
@@ -164,7 +164,7 @@ async function play(
   cookies: readonly string[],
   { flooded, addresses, seconds }: { readonly flooded: URL; readonly addresses: number; readonly seconds: number },
   { known, fresh }: { readonly known: Crowd; readonly fresh: Crowd },
-): Promise<{ hits: Latencies; flooding: Latencies }> {
+): Promise<{ hits: Latencies; flooding: number }> {
   const signal = AbortSignal.timeout(seconds * 1000);
   const round = ++rounds;
   const open = (person: number) => {
@@ -177,10 +177,10 @@ async function play(
   const everybody = KNOWN + NEW;
   const people = paced((everybody * 1000) / MEAN_PAUSE_MS, signal, () => open(Math.floor(Math.random() * everybody)));
   const reader = askAside({ ...READER, edge: edge.href, seconds });
-  const flood = askAside({ ...FLOODING, edge: flooded.href, addresses, seconds: addresses > 0 ? seconds : 0 });
+  const flood = addresses > 0 ? askAside({ ...FLOODING, edge: flooded.href, addresses, seconds }) : null;
   await people;
   await wait(11_000); // until all have their answers or have given up
-  return { hits: await reader, flooding: await flood };
+  return { hits: await reader, flooding: (await flood)?.count ?? 0 };
 }
 
 /** In a thread, so that nobody's time is measured while others are served. */
