@@ -62,7 +62,7 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     headers: Record<string, string | string[]>,
     statusText = "",
   ): void {
-    const because = status < 200 ? this.#reasonToRefuseInterim(headers) : reasonToRefuse(status, headers);
+    const because = status < 200 ? this.#reasonToRefuseInterim(status, headers) : reasonToRefuse(status, headers);
     if (because !== null) {
       this.#resolve({ kind: "failed", because: "bad-response", cause: because });
       controller.abort(new Error(because));
@@ -82,8 +82,12 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     this.#resolve({ kind: "answered", response: hasBody ? { ...response, ended: () => this.#whenEnded() } : response });
   }
 
-  /** An origin may send any number of them, and each could keep the request alive and fill memory. RFC 9110 §15.2. */
-  #reasonToRefuseInterim(headers: Record<string, string | string[]>): string | null {
+  /**
+   * An origin may send any number of them, and each could keep the request alive and fill memory. RFC 9110 §15.2. The parser
+   * also lets through what is no status, and a switch of protocols that nobody asked for (§7.8).
+   */
+  #reasonToRefuseInterim(status: number, headers: Record<string, string | string[]>): string | null {
+    if (status <= 101) return `status ${status} before the final response`;
     this.#interims++;
     for (const name in headers) this.#interimBytes += name.length + String(headers[name]).length;
     if (this.#interims > MAX_INTERIMS) return `more than ${MAX_INTERIMS} interim answers`;
@@ -129,7 +133,9 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
   onResponseError(_controller: Dispatcher.DispatchController | undefined, cause: Error): void {
     this.#noteEnd();
     this.#body?.fail(cause);
-    this.#resolve({ kind: "failed", because: becauseOf(cause), cause });
+    const because = becauseOf(cause);
+    const hasHungUp = because === "unreachable" && this.#controller !== undefined;
+    this.#resolve({ kind: "failed", because, cause, ...(hasHungUp && { hasHungUp }) });
   }
 
   onRequestUpgrade(

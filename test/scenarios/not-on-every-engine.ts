@@ -13,6 +13,11 @@ export const TALKING: NotOnEveryEngine = {
   because: "on Workers isolates tell each other nothing of the origin",
 };
 
+export const HANGS_UP: NotOnEveryEngine = {
+  on: ["memory", "server"],
+  because: "the runtime does not tell a worker whether a connection was refused or has ended without an answer",
+};
+
 export const SHARED_VIEWS: NotOnEveryEngine = {
   on: ["memory"],
   because: "the workers of a server ask their supervisor, and one worker of the runtime is one isolate",

@@ -61,6 +61,11 @@ export type OriginAnswer =
       readonly kind: "failed";
       readonly because: "unreachable" | "timed-out" | "bad-response";
       readonly cause: unknown;
+      /**
+       * True if a connection took the request and ended without an answer, perhaps because of that request. Absent where
+       * nobody can tell.
+       */
+      readonly hasHungUp?: boolean;
     };
 
 export interface Origin {

@@ -31,6 +31,12 @@ export const mutants: Mutants = {
       by: "resolved.pathAndQuery",
       foundBy: "stale-if-error/known-down-one-path",
     },
+    "paths for which the origin hangs up take the whole site down": {
+      in: "noteState",
+      replace: "!answer.hasHungUp",
+      by: "true",
+      foundBy: "stale-if-error/known-down-hung-up",
+    },
     "an origin that is back still counts as down": {
       in: "askBehind",
       drop: "noteState(context, answer, sentAt);",

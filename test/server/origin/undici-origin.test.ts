@@ -323,16 +323,23 @@ describe("answers", () => {
     ["a status beyond 599", "HTTP/1.1 600 Odd\r\nContent-Length: 0\r\n\r\n"],
     ["a NUL in a field", "HTTP/1.1 200 OK\r\nX-A: a\0b\r\n\r\n"],
     ["more fields than are read", `HTTP/1.1 200 OK\r\nX-A: ${"a".repeat(300_000)}\r\n\r\n`],
+    ["a status that is none before the answer", `HTTP/1.1 099 Odd\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`],
+    ["no status at all before it", `HTTP/1.1 000 Odd\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`],
+    ["a switch to no protocol before it", `HTTP/1.1 101 Switching Protocols\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`],
     ["a switch that nobody asked for", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"],
     ["a 100 that nobody asked for", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"],
   ])("%s is a bad response", async (_, bytes) => {
-    expect(await fetched(bytes)).toMatchObject({ kind: "failed", because: "bad-response" });
+    const inform = () => expect.fail("this is no interim response");
+    expect(await fetched(bytes, { inform })).toMatchObject({ kind: "failed", because: "bad-response" });
   });
 
   test("a connection that is refused, and one that ends without an answer", async () => {
-    expect(await connectTo("http://127.0.0.1:1").fetch(get)).toMatchObject({ kind: "failed", because: "unreachable" });
-    expect(await fetched("")).toMatchObject({ kind: "failed", because: "unreachable" });
-    expect(await fetched("HTTP/1.1 200 OK\r\nX-A")).toMatchObject({ kind: "failed", because: "unreachable" });
+    const refused = await connectTo("http://127.0.0.1:1").fetch(get);
+    expect(refused).toMatchObject({ kind: "failed", because: "unreachable" });
+    expect(refused).not.toHaveProperty("hasHungUp");
+    const hungUp = { kind: "failed", because: "unreachable", hasHungUp: true };
+    expect(await fetched("")).toMatchObject(hungUp);
+    expect(await fetched("HTTP/1.1 200 OK\r\nX-A")).toMatchObject(hungUp);
   });
 
   test("a head that takes too long is a timeout, and its connection ends", async () => {

@@ -235,11 +235,14 @@ function askBehind(context: RequestContext, fields: OriginRequest["fields"]): vo
   background.run(turn ? asked.finally(turn.end) : asked);
 }
 
-/** Notes whether the origin has said anything at all. */
+/**
+ * Notes whether the origin has said anything at all. A connection that ends without an answer counts for neither: one
+ * visitor's odd request may be the reason, and nobody waits long for it.
+ */
 function noteState({ ports, isolate, resolved }: RequestContext, answer: OriginAnswer, sentAt: number): void {
   const now = ports.clock.now();
   if (answer.kind !== "failed" || answer.because === "bad-response") isolate.originState.noteAnswer(now);
-  else isolate.originState.noteFailure(resolved.host + resolved.pathAndQuery.split("?", 1)[0], sentAt, now);
+  else if (!answer.hasHungUp) isolate.originState.noteFailure(resolved.host + resolved.pathAndQuery.split("?", 1)[0], sentAt, now);
 }
 
 /** The request's fields as the origin gets them. */
