@@ -34,6 +34,18 @@ export const oneVisitorsError: readonly Case[] = [
     },
   },
   {
+    name: "an error that a Sec-Fetch-Site of no browser provokes is not stored",
+    origin: ({ fields }) =>
+      fields["sec-fetch-site"] === "Cross-Site" ? { ...page("not from there"), status: 403 } : page("the page"),
+    first: { path: "/a", fields: { "sec-fetch-site": "Cross-Site" } },
+    second: { path: "/a", fields: { "sec-fetch-site": "same-origin" } },
+    defence: {
+      in: "isPlainRequest",
+      replace: '!OWN_SITE.has(fields.get("sec-fetch-site"))',
+      by: 'fields.get("sec-fetch-site") === "cross-site"',
+    },
+  },
+  {
     name: "an error that a strange Accept provokes is not stored",
     origin: ({ fields }) =>
       fields.accept === "text/evil" ? { ...page("no such type"), status: 400 } : page("the page"),

@@ -89,6 +89,7 @@ const odd: readonly (readonly [field: string, value: string])[] = [
   ["accept-language", "en, <b>"],
   ["accept", "text/evil'"],
   ["sec-ch-ua-model", "`evil`"],
+  ["sec-tenant", "evil"],
   ["via", "1.1 <evil>"],
   ["cache-control", "made-up"],
   ["pragma", "x-get-cache-key"],

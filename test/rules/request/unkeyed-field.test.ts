@@ -61,6 +61,12 @@ const cases: readonly {
     plain: false,
   },
   { name: "a request that another site's page made is not", fields: [["sec-fetch-site", "cross-site"]], plain: false },
+  ...["Cross-Site", "", "evil", "same-origin, cross-site", "cross-site, cross-site"].map((value) => ({
+    name: `a request of "${value}", which no browser says, is not`,
+    fields: [["sec-fetch-site", value]] as const,
+    plain: false,
+  })),
+  { name: "one that a page of a sibling site made is", fields: [["sec-fetch-site", "same-site"]], plain: true },
   { name: "one that the site's own page made is", fields: [["sec-fetch-site", "same-origin"]], plain: true },
   { name: "a quoted text where none belongs is not", fields: [["user-agent", 'a" onload=b']], plain: false },
   { name: "a language that is none is not", fields: [["accept-language", "https://evil.example/"]], plain: false },
@@ -86,12 +92,12 @@ const cases: readonly {
   { name: "a value of 1025 characters is not", fields: [["user-agent", "x".repeat(1025)]], plain: false },
   {
     name: "4096 characters of fields are",
-    fields: [...Array(4)].map((_, index) => [`sec-${index}`, "x".repeat(1019)] as const),
+    fields: [...Array(4)].map((_, index) => [`sec-ch-${index}`, "x".repeat(1016)] as const),
     plain: true,
   },
   {
     name: "4097 characters of fields are not",
-    fields: [["dnt", "11"], ...[...Array(4)].map((_, index) => [`sec-${index}`, "x".repeat(1018)] as const)],
+    fields: [["dnt", "11"], ...[...Array(4)].map((_, index) => [`sec-ch-${index}`, "x".repeat(1015)] as const)],
     plain: false,
   },
   ...["\n", "\u0000", "é", "<script>", "{jndi:ldap}", "a\\b", "`id`"].map((value) => ({

@@ -11,7 +11,7 @@ const odd: readonly (readonly [id: string, what: string, fields: Readonly<Record
   [
     "too-much-field-text",
     "more than 4096 characters of fields",
-    Object.fromEntries([1, 2, 3, 4, 5].map((n) => [`sec-${n}`, "x".repeat(900)])),
+    Object.fromEntries([1, 2, 3, 4, 5].map((n) => [`sec-ch-${n}`, "x".repeat(900)])),
   ],
 ];
 

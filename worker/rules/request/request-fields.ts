@@ -338,9 +338,13 @@ const ORDINARY_FORMS: ReadonlyMap<string, RegExp> = new Map(
   }),
 );
 
+/** What browsers alone may set for a page (W3C Fetch Metadata, client hints, GPC), but anybody can send. */
+const OF_BROWSERS =
+  /^sec-(?:fetch-(?:dest|mode|site|storage-access|user)|ch-[a-z0-9-]+|gpc|purpose|browsing-topics|speculation-tags|storage-access)$/;
+
 /** The form of this field's ordinary values; `undefined` if the field is not an ordinary one. */
 export function ordinaryForm(name: string): RegExp | undefined {
-  return ORDINARY_FORMS.get(name) ?? (name.startsWith("sec-") ? STRUCTURED : undefined);
+  return ORDINARY_FORMS.get(name) ?? (OF_BROWSERS.test(name) ? STRUCTURED : undefined);
 }
 
 /** Whether a route may key by this field. Fields set by the edge, the runtime or a connection are not the client's. */

@@ -22,6 +22,9 @@ const CONTINUED: ReadonlySet<string> = new Set(REQUEST_FIELDS.continued);
 const MAX_VALUE_CHARACTERS = 1024;
 const MAX_CHARACTERS = 4096;
 
+/** Where a browser says that a request comes from, if no other site has sent it. W3C Fetch Metadata §2.3. */
+const OWN_SITE: ReadonlySet<string | null> = new Set([null, "none", "same-origin", "same-site"]);
+
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 /**
@@ -35,7 +38,7 @@ export function isPlainRequest(
   { inKey, identity, droppedFields, trustedForErrors }: UnkeyedFieldRules,
 ): boolean {
   if (identity !== "anonymous") return false;
-  if (fields.get("sec-fetch-site") === "cross-site") return false;
+  if (!OWN_SITE.has(fields.get("sec-fetch-site"))) return false;
   if (!inKey.includes("accept") && !acceptsPages(fields.get("accept"))) return false;
   return unkeyedField(fields, inKey, { droppedFields, trustedFields: trustedForErrors }) === null;
 }
