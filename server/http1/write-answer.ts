@@ -67,6 +67,8 @@ async function writeStream(
   stalls: () => void,
 ): Promise<Written> {
   const reader = bodies.readThrough(body);
+  // The head is sent with the first piece, or alone if that has not come yet: an event stream may be silent for long.
+  const sendHead = setImmediate(() => response.flushHeaders());
   let bodyBytes = 0;
   let wake: (() => void) | undefined;
   response.on("drain", () => wake?.());
@@ -77,6 +79,7 @@ async function writeStream(
   try {
     for (;;) {
       const piece = await reader.next();
+      clearImmediate(sendHead);
       if (piece === null || response.destroyed) break;
       bodyBytes += piece.byteLength;
       if (framing.kind === "length" && bodyBytes > framing.bytes) throw new Error("a body is longer than announced");
@@ -100,6 +103,8 @@ async function writeStream(
     return { bodyBytes, isWhole: true };
   } catch {
     void reader.cancel().catch(() => undefined);
+    clearImmediate(sendHead);
+    if (bodyBytes === 0) response.flushHeaders();
     cutOff(response, framing);
     return { bodyBytes, isWhole: false };
   }

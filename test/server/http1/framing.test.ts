@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { exchange } from "../raw-client.ts";
+import { PushedBody } from "../../../server/bodies/pushed-body.ts";
+import { exchange, RawClient } from "../raw-client.ts";
 import {
   type Answering,
   answer,
@@ -30,6 +31,8 @@ const pages: Readonly<Record<string, Answering>> = {
   "/long": () => answer(streamed(["page", "more"], 4)),
   "/cut-off": () => answer(streamed(["pa"], 4, true)),
   "/cut-off-unknown": () => answer(streamed(["pa"], null, true)),
+  "/cut-off-at-once": () => answer(streamed([], 4, true)),
+  "/silent": () => answer(silent),
   "/head-only": () => answer(null, { "content-length": "4" }),
   "/hop-by-hop": () =>
     answer("page", { connection: "x-a", "keep-alive": "timeout=5", "transfer-encoding": "chunked", upgrade: "h2c" }),
@@ -42,6 +45,9 @@ const pages: Readonly<Record<string, Answering>> = {
   "/odd-value": () => answer("page", { "x-a": "a\r\nx-b: 1", "x-c": "\u010d\u010ax-d: 1" }, 200, "O\r\nK"),
   "/dateless": () => ({ ...answer("page"), fields: new (answer("").fields.constructor as new () => never)() }),
 };
+
+/** Nothing comes until a test pushes it. */
+let silent: PushedBody;
 
 const site: Answering = (incoming) => pages[new URL(incoming.url).pathname]!(incoming);
 
@@ -150,6 +156,29 @@ describe.each(["fast", "plain"] as const)("the %s way", (way) => {
     const ban = await exchange(where, "BAN /cut-off-unknown HTTP/1.1\r\nHost: localhost\r\n\r\n");
     expect(ban.received).toMatch(/\r\n\r\npa$/);
     rmSync(folder, { recursive: true });
+  });
+
+  test("a body that fails before its first byte ends the connection after the head", async () => {
+    expect(await get("/cut-off-at-once")).toEqual({
+      bytes: `${OK}connection: keep-alive\r\ncontent-length: 4\r\n\r\n`,
+      end: "ended",
+    });
+  });
+
+  test("the head does not wait for the first piece of a body", async () => {
+    const none = () => undefined;
+    silent = new PushedBody(4, { pause: none, resume: none, cancel: none });
+    const client = new RawClient(listeners[way].where);
+    await client.send("GET /silent HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    expect(await client.until((received) => received.includes("\r\n\r\n"))).toBe(
+      `${OK}connection: keep-alive\r\ncontent-length: 4\r\n\r\n`,
+    );
+    silent.push(Buffer.from("page"));
+    silent.end();
+    expect(await client.until((received) => received.endsWith("page"))).toBe(
+      `${OK}connection: keep-alive\r\ncontent-length: 4\r\n\r\npage`,
+    );
+    client.destroy();
   });
 
   test("fields of the connection are the listener's own", async () => {
