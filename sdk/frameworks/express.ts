@@ -17,6 +17,7 @@ export interface NodeResponse {
   writeHead(...args: any[]): any;
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   end(...args: any[]): any;
+  once(event: "close", listener: () => void): unknown;
 }
 
 /**
@@ -67,25 +68,42 @@ function pairsOf(list: readonly unknown[]): unknown[] {
 
 /**
  * When the handler ends the response, sends the purge first and then the response. Meanwhile nothing may change the
- * handler's head, so its status and fields are saved and restored.
+ * handler's head, so its status and fields are saved and restored. Middleware that comes later puts an `end` of its own
+ * before this one, and may write the head or the body there, so the purge has to come before all of them.
  */
 function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
-  const { end } = response;
-  let isEnding = false;
-  response.end = (...args: unknown[]) => {
-    if (isEnding) return response;
-    isEnding = true;
-    const outcome = outcomeOf(response.statusCode);
-    const hadPurge = scope.hasPurge;
-    const finished = scope.finish(outcome);
-    if (outcome === "failed" || !hadPurge) return end.apply(response, args);
-    const restoreHead = response.headersSent ? () => {} : keepHead(response);
-    void finished.finally(() => {
-      restoreHead();
-      end.apply(response, args);
-    });
-    return response;
+  let end = response.end;
+  let state: "open" | "purging" | "purged" = "open";
+  const purgeBefore = (next: NodeResponse["end"]) => {
+    return function (this: unknown, ...args: unknown[]): unknown {
+      if (state === "purging") return response;
+      if (state === "purged") return next.apply(response, args);
+      const outcome = outcomeOf(response.statusCode);
+      const hadPurge = scope.hasPurge;
+      const finished = scope.finish(outcome);
+      state = outcome === "failed" || !hadPurge ? "purged" : "purging";
+      if (state === "purged") return next.apply(response, args);
+      const restoreHead = response.headersSent ? () => {} : keepHead(response);
+      void finished.finally(() => {
+        restoreHead();
+        state = "purged";
+        next.apply(response, args);
+      });
+      return response;
+    };
   };
+  Object.defineProperty(response, "end", {
+    configurable: true,
+    enumerable: true,
+    get: () => purgeBefore(end),
+    set: (next: NodeResponse["end"]) => {
+      end = next;
+    },
+  });
+  // A stream that is piped into the response does not end it once the client has gone.
+  response.once("close", () => {
+    if (state === "open" && response.headersSent && outcomeOf(response.statusCode) === "succeeded") void scope.send();
+  });
 }
 
 /** Saves the current status and fields. Returns a function that restores them. */

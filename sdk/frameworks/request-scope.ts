@@ -108,10 +108,12 @@ export class RequestScope {
   /** Ends the collection: sends the purge, or drops it after a failure of the request. It never rejects. */
   async finish(outcome: "succeeded" | "failed"): Promise<void> {
     this.#isOver = true;
-    if (outcome === "failed") {
-      this.#batch = undefined;
-      return;
-    }
+    if (outcome === "failed") this.#batch = undefined;
+    else await this.send();
+  }
+
+  /** Sends the items collected so far. It never rejects. */
+  async send(): Promise<void> {
     try {
       await this.purgeNow();
     } catch (error) {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import express, { type Express } from "express";
 import { afterEach, expect, test } from "vitest";
 import { purgeLater, tag, tidemark } from "../../../sdk/frameworks/express.ts";
@@ -57,6 +58,59 @@ test("a streamed answer is sent whole, and its purge before its end", async () =
   expect(await answer.text()).toBe("one, two");
   expect(purger.calls).toEqual([{ tags: ["a"] }]);
 });
+
+test("the purge comes before an end of later middleware, which writes the head itself, as sessions and compression do", async () => {
+  const order: string[] = [];
+  const url = await start((app) => {
+    for (const name of ["outer", "inner"]) {
+      app.use((_request, response, next) => {
+        const { write, end } = response;
+        response.end = (...[body]: readonly unknown[]) => {
+          order.push(`${name} after ${purger.calls.length} purge`);
+          if (!response.headersSent) response.writeHead(response.statusCode);
+          if (body) write.call(response, `${name} `, "utf8");
+          return end.call(response, body, "utf8");
+        };
+        next();
+      });
+    }
+    app.post("/", (_request, response) => {
+      purgeLater({ tags: ["a"] });
+      response.redirect(303, "/");
+    });
+    app.post("/unchanged", (_request, response) => void response.end("same"));
+  });
+  const answer = await fetch(url, { method: "POST", redirect: "manual" });
+  expect([answer.status, answer.headers.get("location")]).toEqual([303, "/"]);
+  expect(answer.headers.getSetCookie()).toHaveLength(1);
+  expect(order).toEqual(["inner after 1 purge", "outer after 1 purge"]);
+  expect(await (await fetch(`${url}/unchanged`, { method: "POST" })).text()).toBe("inner outer same");
+  expect(purger.calls).toEqual([{ tags: ["a"] }]);
+});
+
+test.each([
+  [200, [{ tags: ["a"] }]],
+  [500, []],
+])("if the client of a piped answer leaves, a handler that answered %i purges accordingly", async (status, purges) => {
+  const closed = Promise.withResolvers<void>();
+  const url = await start((app) => {
+    app.post("/", (_request, response) => {
+      purgeLater({ tags: ["a"] });
+      response.once("close", closed.resolve);
+      response.status(status);
+      Readable.from(endless()).pipe(response);
+    });
+  });
+  const leaving = new AbortController();
+  await fetch(url, { method: "POST", signal: leaving.signal });
+  leaving.abort();
+  await closed.promise;
+  expect(purger.calls).toEqual(purges);
+});
+
+async function* endless(): AsyncGenerator<string> {
+  for (;;) yield "more";
+}
 
 test.each<[string, (response: ServerResponse) => unknown]>([
   ["an object", (response) => response.writeHead(203, { "cache-tag": "own", "X-List": ["1", "2"] })],
