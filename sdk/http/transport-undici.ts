@@ -2,8 +2,10 @@ import "../node-version.ts";
 import { Agent, fetch } from "undici";
 import type { Transport } from "./transport.ts";
 
-/** The most requests at once; further ones wait for a connection. */
-const MAX_CONNECTIONS = 8;
+/** The most purges at once; further ones wait for a connection. */
+const MAX_PURGES = 8;
+/** The most reads at once. Some wait at the edge until a purge has settled, and no purge may wait behind them. */
+const MAX_READS = 32;
 
 /**
  * The transport on Node, with persistent connections.
@@ -12,9 +14,12 @@ const MAX_CONNECTIONS = 8;
  * Undici's own timeouts are off, because the deadline of the call covers them. HTTP/1.1 is enough for a few purges.
  */
 export function openUndici(): Transport {
-  const dispatcher = new Agent({ connections: MAX_CONNECTIONS, allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
+  const open = (connections: number) => new Agent({ connections, allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
+  const [purges, reads] = [open(MAX_PURGES), open(MAX_READS)];
   return {
-    fetch: (url, init) => fetch(url, { ...init, dispatcher }),
-    close: () => dispatcher.close(),
+    fetch: (url, init) => fetch(url, { ...init, dispatcher: init.method === "POST" ? purges : reads }),
+    close: async () => {
+      await Promise.all([purges.close(), reads.close()]);
+    },
   };
 }

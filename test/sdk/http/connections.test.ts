@@ -2,13 +2,15 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { openUndici } from "../../../sdk/http/transport-undici.ts";
 import { createPurger } from "../../../sdk/index.ts";
 import { createPurger as createWebPurger } from "../../../sdk/index.web.ts";
 import { purgerFrom } from "../../../sdk/purger.ts";
 import type { Receipt } from "../../../sdk/receipt.ts";
 import { createRecordingPurger } from "../../../sdk/testing.ts";
 import { byDepth } from "../../suite/depth.ts";
-import { accepts, refuses, startFakeEdge } from "../fake-edge.ts";
+import { until } from "../../suite/until.ts";
+import { type Act, accepts, refuses, startFakeEdge } from "../fake-edge.ts";
 import { purgerUnderTest } from "../purger-under-test.ts";
 
 test("Purges one after another reuse a connection, whatever their answers were", async () => {
@@ -30,6 +32,23 @@ test("Forty purges at once share eight connections", async () => {
 
   expect(edge.requests).toHaveLength(40);
   expect(edge.connections()).toBeLessThanOrEqual(8);
+});
+
+test("A purge does not wait for reads that the edge holds until others have settled", { timeout: 5_000 }, async () => {
+  const held: Act = { stallsAfterBytes: 0 };
+  await using edge = await startFakeEdge(...Array.from({ length: 8 }, () => held), accepts);
+  const transport = openUndici();
+  const leaving = new AbortController();
+  const init = { headers: {}, redirect: "manual", signal: leaving.signal } as const;
+  const reads = Array.from({ length: 8 }, () => transport.fetch(edge.endpoint, { ...init, method: "GET" }));
+  const left = Promise.allSettled(reads);
+  await until(() => edge.requests.length === 8);
+
+  expect(await transport.fetch(edge.endpoint, { ...init, method: "POST", body: "{}" })).toMatchObject({ status: 200 });
+
+  leaving.abort();
+  await left;
+  await transport.close();
 });
 
 // Without close, undici ends an idle connection after four seconds, which is longer than this test may take.
