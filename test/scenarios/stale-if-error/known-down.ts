@@ -16,7 +16,10 @@ function fail(...paths: readonly string[]): Step[] {
 
 /** They get none in this isolate. */
 function failIn(isolate: string, ...paths: readonly string[]): Step[] {
-  const failing = (path: string): Step[] => [{ send: { path, isolate }, expect: { status: 502 } }, { work: "finished" }];
+  const failing = (path: string): Step[] => [
+    { send: { path, isolate }, expect: { status: 502 } },
+    { work: "finished" },
+  ];
   return whileDown(paths.flatMap(failing));
 }
 

@@ -242,7 +242,8 @@ function askBehind(context: RequestContext, fields: OriginRequest["fields"]): vo
 function noteState({ ports, isolate, resolved }: RequestContext, answer: OriginAnswer, sentAt: number): void {
   const now = ports.clock.now();
   if (answer.kind !== "failed" || answer.because === "bad-response") isolate.originState.noteAnswer(now);
-  else if (!answer.hasHungUp) isolate.originState.noteFailure(resolved.host + resolved.pathAndQuery.split("?", 1)[0], sentAt, now);
+  else if (!answer.hasHungUp)
+    isolate.originState.noteFailure(resolved.host + resolved.pathAndQuery.split("?", 1)[0], sentAt, now);
 }
 
 /** The request's fields as the origin gets them. */
