@@ -41,13 +41,18 @@ function checkedMaker(name: string, make: TagVocabulary[string]): string | ((...
     return make;
   }
   return (...parts) => {
-    const missing = parts.findIndex((part) => part === undefined || part === null || part === "" || Number.isNaN(part));
+    const count = Math.max(parts.length, make.length);
+    const missing = Array.from({ length: count }, (_, index) => parts[index]).findIndex(isMissing);
     if (missing >= 0)
       throw new TypeError(`${name}: argument ${missing + 1} is ${saidOf(parts[missing])}, so no page has this tag`);
     const tag = make(...(parts as never[]));
     checkTag(name, tag);
     return tag;
   };
+}
+
+function isMissing(part: unknown): boolean {
+  return part === undefined || part === null || part === "" || Number.isNaN(part);
 }
 
 function saidOf(part: unknown): string {

@@ -37,6 +37,11 @@ const wrong: { name: string; make: () => unknown; message: RegExp }[] = [
     make: () => tags.song(undefined as unknown as number),
     message: /^tags\.song: argument 1 is undefined, so no page has this tag$/,
   },
+  {
+    name: "a part that is left out",
+    make: () => (tags.line as (song: number) => string)(1),
+    message: /^tags\.line: argument 2 is undefined, so no page has this tag$/,
+  },
   { name: "no number", make: () => tags.song(Number.NaN), message: /^tags\.song: argument 1 is NaN/ },
   { name: "an empty part", make: () => tags.line(1, ""), message: /^tags\.line: argument 2 is an empty string/ },
   {
