@@ -1,3 +1,4 @@
+import { MAX_PURGE_BYTES } from "../../wire/purge-request.ts";
 import type { FetchBody } from "./transport.ts";
 
 /** The head of an answer. */
@@ -18,10 +19,10 @@ export interface Answer extends AnswerHead {
 export type Body = { kind: "whole"; text: string } | { kind: "too-long" } | { kind: "cut-off"; cause: unknown };
 
 /**
- * The most bytes of an answer that are read: enough for fifty refreshed URLs of the greatest length, and for 500 purges
- * with as many items as a row of the log has room for.
+ * The most bytes of an answer that are read: enough for the plan of the largest purge, which names each item twice, for
+ * fifty refreshed URLs of the greatest length, and for 500 purges with as many items as a row of the log has room for.
  */
-export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+export const MAX_ANSWER_BYTES = 3 * MAX_PURGE_BYTES;
 
 /** Reads a body as text. It stops after `maxBytes`, so that a body without an end cannot fill the memory. */
 export async function readBody(body: FetchBody | null, maxBytes: number): Promise<Body> {

@@ -447,15 +447,15 @@ const failures: Failure[] = [
     },
   },
   {
-    name: "an answer of 5 MiB",
-    edge: () => [{ text: "x".repeat(5 * 1024 * 1024) }],
+    name: "an answer of 13 MiB",
+    edge: () => [{ text: "x".repeat(13 * 1024 * 1024) }],
     expect: {
       class: PurgeUnreachable,
       code: "unexpected-answer",
       status: 200,
       attempts: 1,
       retryable: false,
-      message: /answered 200 with more than 4194304 bytes/,
+      message: /answered 200 with more than 12582912 bytes/,
     },
   },
   {
