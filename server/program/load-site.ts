@@ -15,11 +15,18 @@ export interface LoadedSite {
   readonly files: readonly string[];
 }
 
+/** A config that has not loaded then is refused, so that it cannot keep later ones from being loaded: milliseconds. */
+const LOADS_WITHIN_MS = 30_000;
+
 /**
  * Loads and reviews a site. Without a file the origin's own fields are the only rules. Throws `ConfigFileError` if the
  * file cannot be read, or if its rules are not valid.
  */
-export async function loadSite(file: string | null, overrides: SiteOverrides): Promise<LoadedSite> {
+export async function loadSite(
+  file: string | null,
+  overrides: SiteOverrides,
+  withinMs = LOADS_WITHIN_MS,
+): Promise<LoadedSite> {
   if (file === null) {
     const site = { origin: overrides.origin! };
     return valid({ site, review: reviewSite(site, overrides), files: [] }, "the settings are");
@@ -32,11 +39,14 @@ export async function loadSite(file: string | null, overrides: SiteOverrides): P
   thread.on("message", resolve);
   thread.on("error", reject);
   thread.on("exit", () => reject(new ConfigFileError(`${file}: the file ended the process that was loading it`)));
+  const late = `${file}: the file has not loaded within ${withinMs / 1000} s; it must not wait for anything`;
+  const timer = setTimeout(() => reject(new ConfigFileError(late)), withinMs);
   try {
     const loaded = await promise;
     if ("message" in loaded) throw new ConfigFileError(loaded.message);
     return valid(loaded, `${file} is`);
   } finally {
+    clearTimeout(timer);
     await thread.terminate();
   }
 }
