@@ -73,13 +73,26 @@ function pairsIn(folder: string): { certificate: string; key: string }[] {
     const byCertbot = { certificate: join(path, "fullchain.pem"), key: join(path, "privkey.pem") };
     if (found(path)?.isDirectory()) return found(byCertbot.certificate) ? [byCertbot] : [];
     const [, stem] = /^(.+)\.(?:crt|pem)$/.exec(name) ?? [];
+    if (stem === undefined) return [];
     const key = join(folder, `${stem}.key`);
-    return stem !== undefined && found(key) ? [{ certificate: path, key }] : [];
+    if (found(key)) return [{ certificate: path, key }];
+    // Without this certificate, its site would be shown that of another one.
+    if (isOfSite(path)) refuse(`${path} has no ${stem}.key beside it`);
+    return [];
   });
   if (pairs.length === 0) {
     refuse("it has no NAME.crt or NAME.pem with NAME.key, and no folders with fullchain.pem and privkey.pem");
   }
   return pairs;
+}
+
+/** Whether this is a certificate that names hosts: not one of an authority, or something else. */
+function isOfSite(path: string): boolean {
+  try {
+    return namesIn(new X509Certificate(readFileSync(path))).length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** Reads and checks one. Its key may be in the same file. Throws a `ServerError` that names the file if it cannot be used. */

@@ -103,6 +103,19 @@ describe("refuses, and names the file,", () => {
     }
   });
 
+  test("a folder with a site's certificate whose key is missing", () => {
+    const site = join(folder, "keyless");
+    mkdirSync(site);
+    for (const name of ["a", "b"]) writeFileSync(join(site, `${name}.crt`), good.chain);
+    writeFileSync(join(site, "a.key"), good.key);
+    writeFileSync(join(site, "notes.pem"), "no certificate");
+    expect(refusal(() => readCertificates({ pairs: [], folder: site }))).toMatch(
+      /keyless\/b\.crt has no b\.key beside/,
+    );
+    rmSync(join(site, "b.crt"));
+    expect(readCertificates({ pairs: [], folder: site })).toHaveLength(1);
+  });
+
   test("a folder with a link that leads to itself", () => {
     const { folder: letsencrypt } = live("looped");
     symlinkSync(join(letsencrypt, "loop"), join(letsencrypt, "loop"));
