@@ -104,6 +104,18 @@ describe("each kind of event", () => {
   });
 });
 
+test("an answer that is no HTTP is reported once, and does not mean that the origin is out of reach", () => {
+  const lines: string[] = [];
+  const counters = new Counters("http://origin.test", (line) => lines.push(line));
+  for (let turn = 0; turn < 2; turn++) {
+    counters.report({ kind: "origin-failed", because: "bad-response", cause: "status 999 as a final response" });
+    counters.report({ kind: "origin-answered", route: null, url: "/", bytes: 0 });
+  }
+  expect(lines).toEqual([
+    "The origin http://origin.test gave an answer that is not valid HTTP, or over this edge's limits (status 999 as a final response). Such pages get 502 (origin-bad-response), and no further lines here.",
+  ]);
+});
+
 test("an origin is said to be out of reach once, and to answer again once", () => {
   const lines: string[] = [];
   const counters = new Counters("http://origin.test", (line) => lines.push(line));

@@ -126,7 +126,7 @@ export class Counters implements Reporter {
   #purgedKeysRead = 0;
   #unmeasuredBodies = 0;
   /** What is known to be down. */
-  readonly #down = new Set<"origin" | "log">();
+  readonly #down = new Set<"origin" | "answers" | "log">();
   /** Made when it is first needed, because it takes 256 KiB. */
   #madeLikeness: Likeness | null = null;
 
@@ -146,7 +146,8 @@ export class Counters implements Reporter {
     },
     "origin-failed": ({ because, cause }) => {
       this.#counts.origin.failed++;
-      this.#goesDown("origin", () => this.#originDownLine(because, cause));
+      if (because === "bad-response") this.#goesDown("answers", () => this.#badAnswerLine(cause));
+      else this.#goesDown("origin", () => this.#originDownLine(because, cause));
     },
     "origin-awaited": ({ client }) => {
       this.#counts.origin.awaited++;
@@ -336,13 +337,19 @@ export class Counters implements Reporter {
   }
 
   /** Writes the line unless it is known already. */
-  #goesDown(what: "origin" | "log", line: () => string): void {
+  #goesDown(what: "origin" | "answers" | "log", line: () => string): void {
     if (!this.#down.has(what)) this.#write(line());
     this.#down.add(what);
   }
 
-  #isBack(what: "origin" | "log", line: string): void {
+  #isBack(what: "origin" | "answers" | "log", line: string): void {
     if (this.#down.delete(what)) this.#write(line);
+  }
+
+  #badAnswerLine(cause: unknown): string {
+    const what = "gave an answer that is not valid HTTP, or over this edge's limits";
+    const then = "Such pages get 502 (origin-bad-response), and no further lines here";
+    return `The origin ${this.#originUrl} ${what} (${causeWords(cause)}). ${then}.`;
   }
 
   #originDownLine(because: string, cause: unknown): string {
