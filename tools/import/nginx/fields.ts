@@ -98,7 +98,10 @@ function whyNotSent(field: string, value: string, isFixed: boolean): string {
   if (field === "host") {
     return 'Host is the origin\'s own name. The public one is in X-Forwarded-Host, and under tidemark serve with forward: { host: "visitor" } in Host, too.';
   }
-  if (["x-real-ip", "x-client-ip", "true-client-ip", "x-forwarded-for"].includes(field)) {
+  if (field === "x-real-ip") {
+    return "X-Forwarded-For has the visitor's address. For X-Real-IP, too, set forward: { realIp: true }.";
+  }
+  if (["x-client-ip", "true-client-ip", "x-forwarded-for"].includes(field)) {
     return "X-Forwarded-For has the visitor's address and no other.";
   }
   if (

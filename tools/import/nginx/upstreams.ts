@@ -52,8 +52,9 @@ export function importOrigin(
   const address = first?.args[0] ?? target.authority;
   const from: Source[] = [target.source, ...(upstream ? [upstream.source] : []), ...(first ? [first.source] : [])];
   for (const other of servers.filter((server) => server !== first)) {
-    const why =
-      "The edge asks one address. If there are several, put a load balancer in front of them, and name that as the origin.";
+    const why = other.args.includes("backup")
+      ? "The edge asks one address here. tidemark serve takes a standby: origin.url as a list, the standby last."
+      : "The edge asks one address. If there are several, put a load balancer in front of them, and name that as the origin.";
     differences.push({ kind: "dropped", source: other.source, why, aspects: [], affects: { routes: null } });
   }
   if (balancer) differences.push({ ...noteOn(balancer)!, source: balancer.source, affects: { routes: null } });
