@@ -325,7 +325,10 @@ describe("answers", () => {
     ["more fields than are read", `HTTP/1.1 200 OK\r\nX-A: ${"a".repeat(300_000)}\r\n\r\n`],
     ["a status that is none before the answer", `HTTP/1.1 099 Odd\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`],
     ["no status at all before it", `HTTP/1.1 000 Odd\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`],
-    ["a switch to no protocol before it", `HTTP/1.1 101 Switching Protocols\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`],
+    [
+      "a switch to no protocol before it",
+      `HTTP/1.1 101 Switching Protocols\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`,
+    ],
     ["a switch that nobody asked for", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"],
     ["a 100 that nobody asked for", "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"],
   ])("%s is a bad response", async (_, bytes) => {
