@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { TokenSettings } from "../../worker/control/access/tokens.ts";
 import type { SiteVariables } from "../../worker/site/site-overrides.ts";
 import { type AcmeOptions, type PreparedAcme, prepareAcme } from "../acme/prepared-acme.ts";
@@ -135,6 +136,8 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
     strictTransportSecurity: options.strictTransportSecurity,
     accessLog,
   };
+  // Workers are not replaced, and their memory is not given up, for mistakes alone.
+  if (problems.length > 0 && isDeepStrictEqual(settings, before?.settings)) throw new ServerError(problems.join("\n"));
   return { sites, config, settings, acme, warnings };
 }
 

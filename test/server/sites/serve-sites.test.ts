@@ -155,12 +155,12 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     await untilPage(port, "third.test", "third v1");
     expect(await purge(port, "third")).toMatchObject({ seq: 1 });
 
-    // A faulty config beside a sound change of another site.
+    // A faulty config alone, for which no worker is replaced, and then beside a sound change of another site.
     writeFileSync(
       join(folder, "sites", "blog.config.ts"),
       'export default { origin: "http://127.0.0.1:1", rutes: [] };\n',
     );
-    await server!.prints(/site blog: its old settings stay in use: .*rutes/s);
+    await server!.prints(/the old settings stay in use: site blog: its old settings stay in use: .*rutes/s);
     write("shop", 'hosts: ["shop.test", "www.shop.test"]');
     await untilPage(port, "www.shop.test", "shop v1");
     await expectPage(port, "blog", "v1");
