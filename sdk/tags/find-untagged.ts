@@ -55,18 +55,38 @@ export async function findUntagged<T>(
   return { shown, untagged: shown.filter((record) => [tags(record)].flat().some((tag) => !held.has(tag))) };
 }
 
+/** The names that template engines write; letters with accents are named by rule. HTML §13.5. */
 const NAMED_ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: "\u00a0",
+  ...{ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0", shy: "\u00ad" },
+  ...{ szlig: "ß", AElig: "Æ", aelig: "æ", OElig: "Œ", oelig: "œ", Oslash: "Ø", oslash: "ø", thorn: "þ", eth: "ð" },
+  ...{ ndash: "–", mdash: "—", hellip: "…", lsquo: "‘", rsquo: "’", ldquo: "“", rdquo: "”", laquo: "«", raquo: "»" },
+  ...{
+    sbquo: "‚",
+    bdquo: "„",
+    middot: "·",
+    bull: "•",
+    deg: "°",
+    euro: "€",
+    pound: "£",
+    copy: "©",
+    reg: "®",
+    trade: "™",
+  },
 };
+const ACCENTS: Readonly<Record<string, string>> = {
+  ...{ grave: "\u0300", acute: "\u0301", circ: "\u0302", tilde: "\u0303" },
+  ...{ uml: "\u0308", ring: "\u030a", caron: "\u030c", cedil: "\u0327" },
+};
+
+function named(name: string): string | undefined {
+  const [, letter, accent] = /^([A-Za-z])(grave|acute|circ|tilde|uml|ring|caron|cedil)$/.exec(name) ?? [];
+  if (letter !== undefined) return (letter + ACCENTS[accent!]).normalize("NFC");
+  return NAMED_ENTITIES[name] ?? NAMED_ENTITIES[name.toLowerCase()];
+}
 
 function withoutEntities(html: string): string {
   return html.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([a-z]+));/gi, (entity, hex, decimal, name) => {
-    if (name !== undefined) return NAMED_ENTITIES[name.toLowerCase()] ?? entity;
+    if (name !== undefined) return named(name) ?? entity;
     const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
     return point <= 0x10ffff ? String.fromCodePoint(point) : entity;
   });

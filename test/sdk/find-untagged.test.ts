@@ -25,6 +25,7 @@ test("A record that a page shows without its tag is found, and one that it does 
 });
 
 test.for([
+  { name: "HTML with names of letters", body: "Natterg&aring;rdens sang and Harbour &quot;Lights&QUOT; &LT;live&gt;" },
   { name: "HTML with numbers", body: "Nattergå&#114;dens s&#x61;ng and Harbour &#34;Lights&#34; &#60;live&#62;" },
   { name: "JSON", body: JSON.stringify([night, harbour]) },
   { name: "JSON in ASCII", body: String.raw`Natterg\u00e5rdens sang, Harbour \"Lights\" \u003clive\u003e` },
