@@ -10,16 +10,18 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
-from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import Request
 
 from .items import MAX_ITEMS, checked_items, divided
+from .timed_http import Answer, ask
 
 REFUSED = (400, 409, 413, 415)
 """The statuses for a purge that the edge will never accept."""
 PASSING = (429, 502, 503, 504)
 """The statuses after which the same purge can succeed."""
+WORDS_SECONDS = 1.0
+"""So long the words of another status are waited for, so that time is left to send the purge again."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,8 @@ class PurgeFailed(Exception):
 
     def __init__(self, message: str, *, status: int | None = None, passing: bool = False, retry_after: float = 0.0):
         super().__init__(message)
+        self.status = status
+        """That of the edge's answer; None if there was no answer."""
         self.refused = status in REFUSED
         """True if the edge will never accept this purge."""
         self.retryable = passing
@@ -49,22 +53,12 @@ class PurgeFailed(Exception):
         """The seconds that the edge asks to wait."""
 
 
-class _NoRedirects(HTTPRedirectHandler):
-    """urllib follows a redirected POST with a GET, whose answer is no receipt."""
-
-    def redirect_request(self, *_: Any) -> None:
-        return None
-
-
-_opener = build_opener(_NoRedirects)
-
-
 class Purger:
     """Purges an edge. It can be used by several threads.
 
     `endpoint` is the site's origin, like https://www.example.com, and `token` one with the scope "purge"; both are read
     from TIDEMARK_ENDPOINT and TIDEMARK_TOKEN if they are left out. A purge that fails for a reason that can pass is sent
-    again, up to `retries` times and for `deadline` seconds. Messages never repeat the token.
+    again, up to `retries` times. All but the look-up of the name ends within `deadline` seconds. Messages never repeat the token.
     """
 
     def __init__(
@@ -115,18 +109,11 @@ class Purger:
         fields = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         request = Request(f"{self._endpoint}/_tidemark/purge", json.dumps(body).encode(), fields)
         try:
-            with _opener.open(request, timeout=timeout) as answer:
+            with ask(request, timeout) as answer:
+                if not 200 <= answer.status < 300:
+                    raise _refusal(answer)
                 return _receipt(json.load(answer))
-        except HTTPError as refusal:
-            # A proxy in between can answer with anything.
-            words = refusal.read(1000).decode("utf-8", "replace")
-            raise PurgeFailed(
-                f"the edge answered with {refusal.code}: {words}",
-                status=refusal.code,
-                passing=refusal.code in PASSING,
-                retry_after=_seconds(refusal.headers.get("Retry-After")),
-            ) from refusal
-        except (URLError, OSError, http.client.HTTPException) as failure:
+        except (OSError, http.client.HTTPException) as failure:
             never_sent = isinstance(getattr(failure, "reason", failure), ConnectionRefusedError)
             happened = "" if never_sent else "; the purge may have happened"
             raise PurgeFailed(f"the edge cannot be reached: {failure}{happened}", passing=True) from failure
@@ -134,6 +121,21 @@ class Purger:
             raise PurgeFailed(
                 f"the answer is not JSON: {failure}; the purge may have happened", passing=True
             ) from failure
+
+
+def _refusal(answer: Answer) -> PurgeFailed:
+    """A proxy in between can answer with anything, and stop in the middle of it."""
+    answer.deadline.shorten(WORDS_SECONDS)
+    try:
+        words = answer.read(1000).decode("utf-8", "replace")
+    except (OSError, http.client.HTTPException) as failure:
+        words = f"its words cannot be read: {failure}"
+    return PurgeFailed(
+        f"the edge answered with {answer.status}: {words}",
+        status=answer.status,
+        passing=answer.status in PASSING,
+        retry_after=_seconds(answer.headers.get("Retry-After")),
+    )
 
 
 def _receipt(body: Any) -> Receipt:

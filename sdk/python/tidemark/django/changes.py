@@ -10,6 +10,9 @@ from .purging import purge
 
 TagsOf = Callable[[Any], Iterable[str]]
 
+ROWS_AT_ONCE = 500
+"""SQLite takes only so many keys in one query."""
+
 _registered: list[tuple[type[models.Model], TagsOf]] = []
 
 
@@ -63,8 +66,12 @@ class PurgedQuerySet(models.QuerySet[Any]):
         return self.db
 
     def _purge(self, keys: list[Any]) -> None:
-        rows = self.model._base_manager.using(self.db).filter(pk__in=keys)
-        purge(tags=tags_of(self.model, rows), using=self.db)
+        rows = self.model._base_manager.using(self.db)
+        tags: dict[str, None] = {}
+        for start in range(0, len(keys), ROWS_AT_ONCE):
+            some = rows.filter(pk__in=keys[start : start + ROWS_AT_ONCE])
+            tags |= dict.fromkeys(tags_of(self.model, some))
+        purge(tags=tags, using=self.db)
 
 
 def tags_of(model: type[models.Model], rows: Iterable[Any]) -> list[str]:

@@ -8,7 +8,7 @@ import logging
 import math
 import random
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -34,7 +34,7 @@ Key = tuple[str, int]
 
 
 def databases() -> list[str]:
-    """Those that have a table of queued purges."""
+    """Those that should have a table of queued purges, by the project's routers."""
     return [alias for alias in connections if router.allow_migrate_model(alias, QueuedPurge)]
 
 
@@ -47,6 +47,15 @@ class Attempt:
     failure: PurgeFailed | None
 
 
+def send_due(using: str, purger: Purger) -> Iterator[Attempt]:
+    """Sends what is due in a database, until a failure that the rest would meet, too, and wait as long for."""
+    connections[using].close_if_unusable_or_obsolete()
+    while (attempt := send_next(using, purger)) is not None:
+        yield attempt
+        if attempt.failure is not None and not attempt.failure.refused:
+            return
+
+
 def send_next(using: str, purger: Purger) -> Attempt | None:
     """Sends the purges that have waited longest, as many as go in one request. None if nothing is due."""
     rows = _taken(using)
@@ -57,7 +66,10 @@ def send_next(using: str, purger: Purger) -> Attempt | None:
     ours = QueuedPurge.objects.using(using).filter(request_id=request_id)
     try:
         receipt = purger.purge(**_together(rows), id=str(request_id))
-    except PurgeFailed as failure:
+    except Exception as error:
+        # Of any kind: whatever stops one purge must not stop the next.
+        unknown = PurgeFailed(f"{type(error).__name__}: {error}", passing=True)
+        failure = error if isinstance(error, PurgeFailed) else unknown
         _after_failure(ours, rows, failure)
         return Attempt(keys, None, failure)
     ours.delete()
@@ -111,7 +123,7 @@ def _together(rows: list[QueuedPurge]) -> dict[str, Any]:
 
 
 def _after_failure(ours: "QuerySet[QueuedPurge]", rows: list[QueuedPurge], failure: PurgeFailed) -> None:
-    words = str(failure)[:1000]
+    words = str(failure).replace("\0", "")[:1000]  # PostgreSQL keeps no NUL
     if failure.refused and len(rows) > 1:
         # One of them cannot be accepted: from now on each goes alone.
         for row in rows:

@@ -6,11 +6,12 @@ import threading
 import time
 from collections.abc import Iterable
 
-from django.db import DatabaseError, connections
+from django.db import connections
 
 from ..purger import Receipt
 from . import configuration
-from .outbox import Attempt, Key, databases, seconds_until_due, send_next
+from .outbox import Attempt, Key, databases, seconds_until_due, send_due
+from .troubles import Troubles
 
 logger = logging.getLogger("tidemark.django")
 
@@ -34,6 +35,7 @@ class Sender:
         self._awaited: set[Key] = set()
         self._receipts: dict[Key, Receipt | None] = {}
         self._said = ""
+        self._troubles = Troubles(logger.error)
 
     def start(self) -> None:
         with self._changed:
@@ -78,30 +80,28 @@ class Sender:
         while True:
             pause = POLL_SECONDS
             try:
-                self._send_all()
-                pause = min(POLL_SECONDS, *map(seconds_until_due, databases()))
+                pause = self._send_all()
                 self._said = ""
-            except DatabaseError as error:
-                self._say(f"Queued purges cannot be read, and will be: {error}")
-            except ValueError as error:
+                if pause == POLL_SECONDS:
+                    connections.close_all()  # those of this thread, which has nothing to do
+            except Exception as error:
                 self._say(f"Purges wait, because none can be sent: {error}")
-            if pause == POLL_SECONDS:
-                connections.close_all()  # those of this thread, which has nothing to do
             with self._changed:
                 self._changed.wait_for(lambda: self._is_woken, pause)
                 self._is_woken = False
 
-    def _send_all(self) -> None:
-        """Sends what is due in every database."""
+    def _send_all(self) -> float:
+        """Sends what is due in every database. In how many seconds to look again."""
+        pause = POLL_SECONDS
         if configuration.is_off():
-            return
+            return pause
         purger = configuration.purger()
         for using in databases():
-            connections[using].close_if_unusable_or_obsolete()
-            while (attempt := send_next(using, purger)) is not None:
-                self._tell(attempt)
-                if attempt.failure is not None and not attempt.failure.refused:
-                    break  # the others would fail, too, and wait as long for it
+            with self._troubles.of(using):
+                for attempt in send_due(using, purger):
+                    self._tell(attempt)
+                pause = min(pause, seconds_until_due(using))
+        return pause
 
     def _tell(self, attempt: Attempt) -> None:
         with self._changed:
@@ -110,7 +110,6 @@ class Sender:
                 if key in self._awaited:
                     self._receipts[key] = attempt.receipt
             self._changed.notify_all()
-
 
     def _say(self, words: str) -> None:
         """Once, and not as often as it looks again."""

@@ -5,7 +5,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from ... import configuration
 from ...models import QueuedPurge
-from ...outbox import databases, send_next
+from ...outbox import databases, send_due
+from ...troubles import Troubles
 
 
 class Command(BaseCommand):
@@ -22,22 +23,24 @@ class Command(BaseCommand):
             purger = configuration.purger()
         except ValueError as error:
             raise CommandError(str(error)) from error
-        if again:
-            for using in databases():
-                held = QueuedPurge.objects.using(using).filter(given_up=True)
-                held.update(given_up=False, failures=0)
+        troubles = Troubles(self.stderr.write)
         while True:
-            sent = 0
+            sent = waiting = given_up = 0
             for using in databases():
-                while (attempt := send_next(using, purger)) is not None:
-                    sent += len(attempt.keys) if attempt.receipt is not None else 0
-                    if attempt.failure is not None and not attempt.failure.refused:
-                        break
+                with troubles.of(using):
+                    rows = QueuedPurge.objects.using(using)
+                    if again:
+                        rows.filter(given_up=True).update(given_up=False, failures=0)
+                    for attempt in send_due(using, purger):
+                        sent += len(attempt.keys) if attempt.receipt is not None else 0
+                    waiting += rows.filter(given_up=False).count()
+                    given_up += rows.filter(given_up=True).count()
             if watch is None:
                 break
+            again = False
             time.sleep(watch)
-        waiting = sum(QueuedPurge.objects.using(using).filter(given_up=False).count() for using in databases())
-        given_up = sum(QueuedPurge.objects.using(using).filter(given_up=True).count() for using in databases())
         self.stdout.write(f"{sent} purges sent, {waiting} wait, {given_up} given up")
         if waiting or given_up:
             raise CommandError("Pages may be stale: the column last_error of tidemark_queued_purge says why.")
+        if troubled := troubles.databases():
+            raise CommandError(f"Pages may be stale, because these databases failed: {', '.join(troubled)}.")

@@ -1,0 +1,164 @@
+"""The client against servers that break off, stall, or answer as slowly as they can."""
+
+import json
+import shutil
+import socket
+import ssl
+import struct
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tidemark import PurgeFailed, Purger
+
+RECEIPT = json.dumps({"seq": 7, "token": "log.7", "settlesInMs": 0}).encode()
+ACCEPTED = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(RECEIPT), RECEIPT)
+Answer = Callable[[socket.socket, threading.Event], None]
+
+
+@contextmanager
+def edge(*answers: Answer, tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    """A server that answers its connections one after the other, in this way each, until its client is done."""
+    done = threading.Event()
+
+    def serve() -> None:
+        for answer in answers:
+            with suppress(OSError):  # the client has gone, or never came
+                connection, _ = listener.accept()
+                with tls.wrap_socket(connection, server_side=True) if tls else connection as connection:
+                    answer(connection, done)
+
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        listener.settimeout(5)
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        try:
+            yield f"{'https' if tls else 'http'}://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            done.set()
+            thread.join(10)
+
+
+def read_request(connection: socket.socket) -> None:
+    request = b""
+    while b"\r\n\r\n" not in request or not request.endswith(b"}"):
+        more = connection.recv(65536)
+        if not more:
+            raise ConnectionError("the client has gone")
+        request += more
+
+
+def accepts(connection: socket.socket, done: threading.Event) -> None:
+    read_request(connection)
+    connection.sendall(ACCEPTED)
+
+
+def stalls(status: int) -> Answer:
+    def answer(connection: socket.socket, done: threading.Event) -> None:
+        read_request(connection)
+        connection.sendall(b"HTTP/1.1 %d No\r\nContent-Length: 100\r\n\r\nhalf of" % status)
+        connection.recv(1)  # until the client has gone
+
+    return answer
+
+
+def resets(status: int) -> Answer:
+    def answer(connection: socket.socket, done: threading.Event) -> None:
+        read_request(connection)
+        connection.sendall(b"HTTP/1.1 %d No\r\nContent-Length: 100\r\n\r\n" % status)
+        done.wait(0.2)  # a reset takes what was not read with it
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    return answer
+
+
+def drips(start: bytes, drop: bytes, seconds: float = 0.2) -> Answer:
+    def answer(connection: socket.socket, done: threading.Event) -> None:
+        read_request(connection)
+        connection.sendall(start)
+        for _ in range(int(10 / seconds)):
+            if done.wait(seconds):
+                return
+            connection.sendall(drop)
+
+    return answer
+
+
+DRIPPED_FIELDS = drips(b"HTTP/1.1 200 OK\r\n", b"X-Drop: 1\r\n")
+
+
+def expect_the_end_in_time(endpoint: str, **items: list[str]) -> None:
+    begun = time.monotonic()
+    with pytest.raises(PurgeFailed):
+        Purger(endpoint, "a-token", retries=0, deadline=0.5).purge(**items)
+    assert 0.4 < time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize("break_", [stalls(502), resets(503)], ids=["stalls", "resets"])
+def test_a_refusal_whose_body_breaks_is_sent_again(break_: Answer) -> None:
+    with edge(break_, accepts) as endpoint:
+        assert Purger(endpoint, "a-token").purge(tags=["a"]).seq == 7
+
+
+def test_a_refusal_whose_body_breaks_fails_with_its_status() -> None:
+    with edge(stalls(503)) as endpoint:
+        with pytest.raises(PurgeFailed, match="the edge answered with 503: its words cannot be read") as caught:
+            Purger(endpoint, "a-token", retries=0).purge(tags=["a"])
+    assert (caught.value.status, caught.value.retryable, caught.value.refused) == (503, True, False)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        DRIPPED_FIELDS,
+        drips(b"HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n", b" "),
+        drips(b"HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n", b" ", seconds=0.0005),
+        drips(b"HTTP/1.1 503 No\r\nContent-Length: 10000000\r\n\r\n", b" "),
+    ],
+    ids=["fields", "body", "quick body", "refusal"],
+)
+def test_a_server_that_drips_holds_no_call_for_longer_than_the_deadline(answer: Answer) -> None:
+    with edge(answer) as endpoint:
+        expect_the_end_in_time(endpoint, tags=["a"])
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="this machine has no openssl to make a certificate with")
+def test_over_tls_it_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = "req -x509 -newkey rsa:2048 -nodes -keyout key -out certificate -days 2 -subj /CN=test"
+    subject = ["-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(["openssl", *made.split(), *subject], cwd=tmp_path, check=True, capture_output=True)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate"))
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(tmp_path / "certificate", tmp_path / "key")
+    with edge(accepts, tls=tls) as endpoint:
+        assert Purger(endpoint, "a-token").purge(urls=[f"/{number}" for number in range(10_000)]).seq == 7
+    with edge(DRIPPED_FIELDS, tls=tls) as endpoint:
+        expect_the_end_in_time(endpoint, tags=["a"])
+    send = ssl.SSLSocket.send
+
+    def slowly(self: ssl.SSLSocket, data: memoryview, flags: int = 0) -> int:
+        time.sleep(0.1)
+        return send(self, data[:16384], flags)
+
+    monkeypatch.setattr(ssl.SSLSocket, "send", slowly)  # the server reads slowly
+    with edge(accepts, tls=tls) as endpoint:
+        expect_the_end_in_time(endpoint, urls=[f"/{number}{'x' * 500}" for number in range(7000)])
+
+
+def test_several_addresses_share_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Silent(socket.socket):
+        """A connection to an address where nobody is, not even to refuse it."""
+
+        def connect(self, address: object) -> None:
+            time.sleep(min(self.gettimeout() or 10, 10))
+            raise TimeoutError("timed out")
+
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 9))] * 12
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
+    monkeypatch.setattr(socket, "socket", Silent)
+    expect_the_end_in_time("http://several.example", tags=["a"])

@@ -1,0 +1,146 @@
+"""What tidemark.django does when something else than the edge fails: run by test/backends/django.test.ts."""
+
+import sqlite3
+import tempfile
+from io import StringIO
+from pathlib import Path
+from unittest.mock import patch
+
+from django.core.management import CommandError, call_command
+from django.db import connection, connections
+from django.test import TransactionTestCase
+
+from tidemark import Purger
+from tidemark.django import purge
+from tidemark.django.models import QueuedPurge
+from tidemark.django.sender import Sender
+
+from .models import Song
+from .tests import WithEdge
+
+
+class Ended(BaseException):
+    pass
+
+
+def look(sender, times):
+    """Lets the sender look so many times for what is due, as its thread does."""
+    with patch.object(sender, "_changed") as changed:
+        changed.wait_for.side_effect = [True] * (times - 1) + [Ended]
+        try:
+            sender._run()
+        except Ended:
+            pass
+
+
+class Attempts(WithEdge, TransactionTestCase):
+    def check_row(self):
+        row = QueuedPurge.objects.get()
+        self.assertEqual((row.failures, row.last_error), (1, "RuntimeError: a  bug"))
+        pause = (row.next_at - row.written_at).total_seconds()
+        self.assertTrue(0.5 < pause < 20, pause)
+        self.wait_out()
+        self.assertEqual(self.sent(), [{"tags": ["a"]}])
+
+    def test_the_thread_notes_what_an_attempt_raises_and_goes_on(self):
+        purge(tags=["a"])
+        with patch.object(Purger, "purge", side_effect=RuntimeError("a \0 bug")):
+            with self.assertLogs("tidemark.django", "WARNING") as logs:
+                look(Sender(), 1)
+        self.assertRegex(logs.output[0], "sent again in .* s: RuntimeError: a")
+        self.check_row()
+
+    def test_the_command_does_the_same(self):
+        purge(tags=["a"])
+        with patch.object(Purger, "purge", side_effect=RuntimeError("a \0 bug")):
+            with self.assertLogs("tidemark.django", "WARNING"), self.assertRaisesRegex(CommandError, "may be stale"):
+                call_command("send_purges", stdout=StringIO())
+        self.check_row()
+
+    def test_the_thread_survives_what_is_raised_between_attempts(self):
+        purge(tags=["a"])
+        looks = [RuntimeError("in a router"), ["default"]]
+        with patch("tidemark.django.sender.databases", side_effect=looks):
+            with self.assertLogs("tidemark.django", "ERROR") as logs:
+                look(Sender(), 2)
+        self.assertIn("none can be sent: in a router", logs.output[0])
+        self.assertEqual(len(self.edge.purges), 1)
+
+
+class Databases(WithEdge, TransactionTestCase):
+    """Several databases, of which those in between cannot be sent from."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        allowed = patch.object(type(self), "databases", {"default", "bare", "down", "locked", "last"})
+        allowed.start()
+        self.addCleanup(allowed.stop)
+        self.add_database("bare", self.folder / "bare.db")
+        self.add_database("down", self.folder / "nowhere" / "down.db")
+        for alias in ("locked", "last"):
+            self.add_database(alias, self.folder / f"{alias}.db")
+            with connections[alias].schema_editor() as editor:
+                editor.create_model(QueuedPurge)
+            purge(tags=[alias], using=alias)
+        self.remove_connection("locked")
+        self.add_database("locked", f"file:{self.folder}/locked.db?mode=ro")
+        purge(tags=["default"])
+
+    def add_database(self, alias, name):
+        if alias not in connections.settings:
+            self.addCleanup(connections.settings.pop, alias)
+            self.addCleanup(self.remove_connection, alias)
+        connections.settings[alias] = connections.settings["default"] | {"NAME": str(name)}
+
+    def remove_connection(self, alias):
+        connections[alias].close()
+        del connections[alias]
+
+    def check_words(self, words):
+        self.assertEqual([sum(f'"{alias}"' in each for each in words) for alias in ("bare", "down", "locked")], [1, 1, 1])
+        bare, down, locked = words
+        self.assertRegex(bare, r"no such table.*run manage.py migrate --database bare\. .*allow_migrate")
+        self.assertRegex(down, "unable to open database file.*once this project can read and write it")
+        self.assertRegex(locked, "readonly database.*once this project can read and write it")
+
+    def test_the_thread_sends_from_the_others_and_tells_each_trouble_once(self):
+        sender = Sender()
+        with self.assertLogs("tidemark.django", "ERROR") as logs:
+            look(sender, 3)
+        self.check_words(logs.output)
+        self.assertEqual([body["tags"] for _, body in self.edge.purges], [["default"], ["last"]])
+        with connections["bare"].schema_editor() as editor:
+            editor.create_model(QueuedPurge)
+        purge(tags=["bare"], using="bare")
+        with self.assertNoLogs("tidemark.django", "ERROR"):
+            look(sender, 1)
+        self.assertEqual(self.sent(), [{"tags": [each]} for each in ("default", "last", "bare")])
+
+    def test_the_command_does_the_same(self):
+        out, errors = StringIO(), StringIO()
+        with self.assertRaisesRegex(CommandError, "these databases failed: bare, down, locked"):
+            call_command("send_purges", stdout=out, stderr=errors)
+        self.check_words(errors.getvalue().splitlines())
+        self.assertEqual(out.getvalue(), "2 purges sent, 0 wait, 0 given up\n")
+        self.assertEqual(self.sent(), [{"tags": ["default"]}, {"tags": ["last"]}])
+
+    def test_the_command_goes_on_watching(self):
+        errors = StringIO()
+        with patch("time.sleep", side_effect=[None, None, Ended]), self.assertRaises(Ended):
+            call_command("send_purges", "--watch", "1", stderr=errors)
+        self.check_words(errors.getvalue().splitlines())
+        self.assertEqual(len(self.edge.purges), 2)
+
+
+class Updates(WithEdge, TransactionTestCase):
+    def test_more_rows_are_updated_than_one_query_can_name(self):
+        songs = Song.objects.bulk_create([Song(title="old") for _ in range(1001)])
+        self.sent()
+        most = connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 999)
+        self.addCleanup(connection.connection.setlimit, sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, most)
+        self.assertEqual(Song.objects.update(title="new"), 1001)
+        [purged] = self.sent()
+        self.assertEqual(set(purged["tags"]), {f"song:{each.pk}" for each in songs} | {"album:None", "songs"})
