@@ -22,6 +22,15 @@ export interface WranglerSettings {
   readonly isOnWorkersDev: boolean;
   readonly purgeLog: PurgeLogBinding | null;
   readonly migrations: readonly Migration[];
+  /** What its worker exports, by name: wrangler's other way to create classes, which excludes migrations. */
+  readonly exports: Readonly<Record<string, ExportSettings>>;
+}
+
+interface ExportSettings {
+  readonly type: string;
+  /** Default `created`. */
+  readonly state?: string;
+  readonly storage?: string;
 }
 
 interface PurgeLogBinding {
@@ -72,6 +81,7 @@ export async function readWranglerSettings(file: string, only: string | null): P
       isOnWorkersDev: config.workers_dev ?? routes.length === 0,
       purgeLog: config.durable_objects.bindings.find((each: { name: string }) => each.name === "PURGE_LOG") ?? null,
       migrations: config.migrations,
+      exports: config.exports ?? {}, // older versions of wrangler do not have it
       environments: config.definedEnvironments ?? [],
     };
   };
@@ -91,10 +101,11 @@ export function wranglerFindings(file: string, settings: WranglerSettings, expor
   const where = placeIn(file, settings);
   const findings = [...purgeLogFindings(file, settings, exported)];
   if (settings.routedHosts === null && settings.isOnWorkersDev) {
-    const words =
-      "there are no routes, so the worker is on workers.dev, where the Cache API stores nothing. " +
-      'Name your domain: routes = [{ pattern = "www.example.com", custom_domain = true }].';
-    findings.push(warning(where, words));
+    const line = isToml(file)
+      ? 'routes = [{ pattern = "www.example.com", custom_domain = true }]'
+      : '"routes": [{ "pattern": "www.example.com", "custom_domain": true }]';
+    const words = "there are no routes, so the worker is on workers.dev, where the Cache API stores nothing.";
+    findings.push(warning(where, `${words} Name your domain: ${line}.`));
   }
   if (settings.vars.TIDEMARK_TOKEN !== undefined) {
     const words =
@@ -111,17 +122,16 @@ export function placeIn(file: string, { environment }: Pick<WranglerSettings, "e
 
 function purgeLogFindings(file: string, settings: WranglerSettings, exported: readonly string[]): Finding[] {
   const where = placeIn(file, settings);
-  const { purgeLog, migrations, environment, main } = settings;
+  const { purgeLog, migrations, exports, environment, main } = settings;
+  const usesExports = Object.values(exports).some(({ type }) => type === DURABLE_OBJECT);
   if (purgeLog === null) {
     const inherited = environment === null ? "" : " Environments do not inherit bindings.";
-    const lines = environment === null ? PURGE_LOG_TOML : linesOfEnvironment(environment);
+    const toml = environment === null ? PURGE_LOG_TOML : linesOfEnvironment(environment);
+    const json = environment === null ? `${BINDING_JSON},\n"migrations": [${migrationJson("PurgeLog")}]` : BINDING_JSON;
+    // Where exports create the classes, there must be no migration beside them.
+    const [binding, lines] = isToml(file) ? [BINDING_TOML, toml] : [BINDING_JSON, `${json}\n`];
     const words = `there is no binding PURGE_LOG, so the edge could not be purged and would store nothing.${inherited}`;
-    return [
-      problem(
-        where,
-        `${words} ${file.endsWith(".toml") ? `Add:\n\n${lines}` : "Add it, as docs/getting-started.md shows."}`,
-      ),
-    ];
+    return [problem(where, `${words} Add:\n\n${usesExports && environment === null ? binding : lines}`)];
   }
   if (purgeLog.script_name !== undefined) return [];
   const { class_name: name } = purgeLog;
@@ -130,24 +140,59 @@ function purgeLogFindings(file: string, settings: WranglerSettings, exported: re
     const words = `the binding PURGE_LOG names the class ${name}, which ${basename(main ?? "the worker")} does not export`;
     findings.push(problem(where, `${words}. Add there: export { PurgeLog } from "tidemark/worker";`));
   }
+  if (usesExports) return [...findings, ...exportFindings(file, settings, name)];
   const made = migrations.flatMap((each) => [
     ...(each.new_sqlite_classes ?? []),
     ...(each.renamed_classes ?? []).map(({ to }) => to),
   ]);
   if (migrations.some((each) => each.new_classes?.includes(name))) {
     const words = `new_classes makes ${name} without SQLite, which the purge log needs`;
-    findings.push(problem(where, `${words}. Write new_sqlite_classes = ["${name}"] instead.`));
+    const line = isToml(file) ? `new_sqlite_classes = ["${name}"]` : `"new_sqlite_classes": ["${name}"]`;
+    findings.push(problem(where, `${words}. Write ${line} instead.`));
   } else if (!made.includes(name)) {
-    const lines = `[[migrations]]\ntag = "v${migrations.length + 1}"\nnew_sqlite_classes = ["${name}"]`;
-    findings.push(
-      problem(where, `no migration creates the class ${name}, so the deployment would fail. Add:\n\n${lines}`),
-    );
+    const tag = `v${migrations.length + 1}`;
+    const toml = `[[migrations]]\ntag = "${tag}"\nnew_sqlite_classes = ["${name}"]`;
+    const [place, lines] = isToml(file) ? ["", toml] : [" to the list migrations", migrationJson(name, tag)];
+    const words = `no migration creates the class ${name}, so the deployment would fail`;
+    findings.push(problem(where, `${words}. Add${place}:\n\n${lines}`));
   }
   return findings;
 }
 
+/** Whether `exports` creates the class, with SQLite. */
+function exportFindings(file: string, settings: WranglerSettings, name: string): Finding[] {
+  const { type, state = "created", storage } = settings.exports[name] ?? {};
+  const where = placeIn(file, settings);
+  if (type !== DURABLE_OBJECT || !["created", "expecting-transfer"].includes(state)) {
+    const entry = isToml(file)
+      ? `${name} = { type = "${DURABLE_OBJECT}", storage = "sqlite" }`
+      : `"${name}": { "type": "${DURABLE_OBJECT}", "storage": "sqlite" }`;
+    const words = `exports does not create the class ${name}, so the deployment would fail`;
+    return [problem(where, `${words}. Add to exports:\n\n${entry}`)];
+  }
+  if (storage === "sqlite") return [];
+  const line = isToml(file) ? 'storage = "sqlite"' : '"storage": "sqlite"';
+  return [
+    problem(where, `exports makes ${name} without SQLite, which the purge log needs. Write ${line} for a new class.`),
+  ];
+}
+
+/** The type of such an entry of `exports`. */
+const DURABLE_OBJECT = "durable-object";
+
+const BINDING_TOML = '[[durable_objects.bindings]]\nname = "PURGE_LOG"\nclass_name = "PurgeLog"\n';
+const BINDING_JSON = '"durable_objects": { "bindings": [{ "name": "PURGE_LOG", "class_name": "PurgeLog" }] }';
+
+function migrationJson(name: string, tag = "v1"): string {
+  return `{ "tag": "${tag}", "new_sqlite_classes": ["${name}"] }`;
+}
+
+function isToml(file: string): boolean {
+  return file.endsWith(".toml");
+}
+
 function linesOfEnvironment(environment: string): string {
-  return `[[env.${environment}.durable_objects.bindings]]\nname = "PURGE_LOG"\nclass_name = "PurgeLog"\n`;
+  return BINDING_TOML.replace("[[", `[[env.${environment}.`);
 }
 
 /** `www.example.com/*` and `https://www.example.com/shop/*` are for the same host. */

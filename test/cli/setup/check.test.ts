@@ -39,6 +39,12 @@ describe("what init writes", () => {
     expect(report).toMatchObject({ findings: [], deployments: [serves] });
     expect(report.bundle?.gzippedBytes).toBeLessThan(132 * 1024);
   });
+
+  test("has no finding either if exports creates the class instead", { tags: ["deep"], timeout: 60_000 }, async () => {
+    const exported = '[exports.PurgeLog]\ntype = "durable-object"\nstorage = "sqlite"\n';
+    const { findings } = await checkWith("wrangler.toml", `[[migrations]]\n${MIGRATION}`, exported);
+    expect(findings).toEqual([]);
+  });
 });
 
 describe("a problem is found", { tags: ["deep"] }, () => {

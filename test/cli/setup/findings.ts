@@ -14,6 +14,8 @@ export interface CheckRules {
 /** What the rules must find in a project that is sound but for this. */
 export interface FindingCase {
   readonly name: string;
+  /** Default: `wrangler.toml`. */
+  readonly file?: string;
   readonly settings?: Partial<WranglerSettings>;
   readonly review?: Partial<SiteReview>;
   readonly exported?: readonly string[];
@@ -36,7 +38,10 @@ const SETTINGS: WranglerSettings = {
   isOnWorkersDev: false,
   purgeLog: { class_name: "PurgeLog" },
   migrations: [{ new_sqlite_classes: ["PurgeLog"] }],
+  exports: {},
 };
+
+const SQLITE = { type: "durable-object", storage: "sqlite" };
 
 const REVIEW: SiteReview = {
   errors: [],
@@ -99,6 +104,62 @@ export const findingCases: readonly FindingCase[] = [
     finds: [/^problem .*makes PurgeLog without SQLite/],
   },
   {
+    name: "no binding in a file of JSON",
+    file: "wrangler.jsonc",
+    settings: { purgeLog: null },
+    finds: [/^problem {2}wrangler\.jsonc: .* Add:\n\n"durable_objects": \{.*\},\n"migrations": \[/],
+  },
+  {
+    name: "no migration in a file of JSON",
+    file: "wrangler.jsonc",
+    settings: { migrations: [{ new_sqlite_classes: ["Other"] }] },
+    finds: [
+      /^problem .*no migration creates .* Add to the list migrations:\n\n\{ "tag": "v2", "new_sqlite_classes": \["PurgeLog"\] \}$/,
+    ],
+  },
+  { name: "a class that exports creates", settings: { migrations: [], exports: { PurgeLog: SQLITE } }, finds: [] },
+  ...["created", "expecting-transfer"].map((state) => ({
+    name: `a class of exports that is ${state}`,
+    settings: { migrations: [], exports: { PurgeLog: { ...SQLITE, state } } },
+    finds: [],
+  })),
+  {
+    name: "exports with an entrypoint alone",
+    settings: { migrations: [], exports: { default: { type: "worker" } } },
+    finds: [/^problem .*no migration creates .*tag = "v1"/s],
+  },
+  {
+    name: "no binding beside exports",
+    settings: { purgeLog: null, migrations: [], exports: { PurgeLog: SQLITE } },
+    finds: [/^problem .*there is no binding PURGE_LOG, .*class_name = "PurgeLog"\n$/s],
+  },
+  {
+    name: "exports of another class",
+    settings: { migrations: [], exports: { Other: SQLITE } },
+    finds: [
+      /^problem .*exports does not create the class PurgeLog, .*\n\nPurgeLog = \{ type = "durable-object", storage/,
+    ],
+  },
+  {
+    name: "exports of another class in a file of JSON",
+    file: "wrangler.json",
+    settings: { migrations: [], exports: { Other: SQLITE } },
+    finds: [/^problem .*\n\n"PurgeLog": \{ "type": "durable-object", "storage": "sqlite" \}$/],
+  },
+  {
+    name: "a class of exports that is gone",
+    settings: {
+      migrations: [],
+      exports: { PurgeLog: { type: "durable-object", state: "deleted" }, Other: SQLITE },
+    },
+    finds: [/^problem .*exports does not create the class PurgeLog/],
+  },
+  {
+    name: "a class of exports without SQLite",
+    settings: { migrations: [], exports: { PurgeLog: { type: "durable-object", storage: "legacy-kv" } } },
+    finds: [/^problem .*exports makes PurgeLog without SQLite/],
+  },
+  {
     name: "a token that everybody can read",
     settings: { vars: { TIDEMARK_TOKEN: "secret" } },
     finds: [/^problem .*vars has TIDEMARK_TOKEN/],
@@ -152,7 +213,7 @@ export const findingCases: readonly FindingCase[] = [
 export function differenceOf(rules: CheckRules, each: FindingCase): string | null {
   const settings = { ...SETTINGS, ...each.settings };
   const found: readonly Finding[] = [
-    ...rules.wranglerFindings("wrangler.toml", settings, each.exported ?? ["default", "PurgeLog"]),
+    ...rules.wranglerFindings(each.file ?? "wrangler.toml", settings, each.exported ?? ["default", "PurgeLog"]),
     ...rules.siteFindings("wrangler.toml", "worker.ts", settings, { ...REVIEW, ...each.review }),
     ...rules.bundleFindings("wrangler.toml", each.gzippedBytes ?? 100_000),
   ];

@@ -62,6 +62,23 @@ export const mutants: Mutants = {
       by: "each.new_classes === undefined && name === undefined",
       foundBy: "check: a migration without SQLite",
     },
+    "a class of exports needs a migration too": {
+      in: "purgeLogFindings",
+      drop: "if (usesExports) return [...findings, ...exportFindings(file, settings, name)];",
+      foundBy: "check: a class that exports creates",
+    },
+    "a class that exports has given up can be deployed": {
+      in: "exportFindings",
+      replace: '["created", "expecting-transfer"].includes(state)',
+      by: '(state !== "")',
+      foundBy: "check: a class of exports that is gone",
+    },
+    "a class of exports needs no SQLite": {
+      in: "exportFindings",
+      replace: 'if (storage === "sqlite") return [];',
+      by: "if (storage !== undefined) return [];",
+      foundBy: "check: a class of exports without SQLite",
+    },
     "a token may stand in vars": {
       in: "wranglerFindings",
       replace: "settings.vars.TIDEMARK_TOKEN !== undefined",
