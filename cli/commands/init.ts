@@ -32,7 +32,7 @@ It asks at most three questions, about what the flags do not say. If nobody can 
 needs --origin and --host. In an app that is a worker itself, leave --origin out: the edge then asks that worker through a
 service binding. With --import the rules come from an nginx.conf, and so do origin and host if the file names them.
 With --server it writes a config, a systemd unit and a file with a new token, and nothing for Workers. It keeps files
-that exist already, and only adds lines to package.json and .gitignore.
+that exist already, and only adds lines to package.json, .gitignore, .dev.vars and .env.
 
 Exit codes: 0 done, 2 wrong usage, and nothing was written.
 
@@ -50,7 +50,7 @@ export function initCommand(): Command {
     .option("--pass <paths>", "paths to never store, with everything below them, like /admin,/cart", valueNotFlag)
     .option("--import <file>", "take the rules of an nginx.conf, as tidemark import does", valueNotFlag)
     .option("--server", "write files for your own server (tidemark serve) instead of Workers")
-    .option("--force", "replace existing files, except package.json, .gitignore and .dev.vars")
+    .option("--force", "replace existing files, except package.json, .gitignore, .dev.vars and .env")
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: InitFlags) => {
       try {
@@ -162,7 +162,7 @@ async function nextSteps(folder: string, { origin }: SiteAnswers): Promise<strin
   const app = appWorkerOf(folder, wranglerConfigIn(folder));
   const names = namesFor(app);
   const behind = origin === null && app !== null ? app.config : null;
-  const commands = scriptsFor(names, runnerFor(manifest), behind);
+  const commands = scriptsFor(names, runnerFor(folder, manifest), behind);
   const run = (script: EdgeScript): string => {
     const keys = script === "test" ? ["test", "test:edge"] : [`${script}${names.suffix}`];
     const key = keys.find((each) => manifest.scripts?.[each] === commands[script]);

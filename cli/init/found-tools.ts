@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { WRANGLER_FILES } from "../../package/wrangler-files.ts";
 
 /** The parts of a package.json that are about tools. */
@@ -13,14 +13,26 @@ export interface NamedTools {
 export type Runner = "vitest" | "node";
 
 /**
- * A project's tests stay as they are. If its runner is not vitest, the edge's test is for Node, in a file that Jest and
- * Mocha do not pick up.
+ * A project's tests stay as they are. If its runner is not vitest, or is vitest with settings of its own, the edge's test is
+ * for Node, in a file that Jest, Mocha and vitest do not pick up: another runtime, other folders or the plugins of an app
+ * are not for it.
  */
-export function runnerFor(manifest: NamedTools | null): Runner {
+export function runnerFor(folder: string, manifest: NamedTools | null): Runner {
   const has = (name: string) => name in { ...manifest?.dependencies, ...manifest?.devDependencies };
+  if (hasVitestConfig(resolve(folder), has("vitest"))) return "node";
   if (has("vitest")) return "vitest";
   const hasOther = /\b(jest|mocha|ava|tap|node\b.* --test)\b/.test(manifest?.scripts?.test ?? "");
   return hasOther || has("jest") || has("mocha") ? "node" : "vitest";
+}
+
+/** The files that vitest takes its settings from. Those named workspace and projects are for version 3. */
+const VITEST_CONFIG = /^(vite\.config|vitest\.(config|workspace|projects))\.([cm]?[jt]s|json)$/;
+
+/** `upwards`: whether those of the folders above count, where vitest before 5 looks too. */
+function hasVitestConfig(folder: string, upwards: boolean): boolean {
+  if (existsSync(folder) && readdirSync(folder).some((file) => VITEST_CONFIG.test(file))) return true;
+  const isTop = existsSync(join(folder, ".git")) || dirname(folder) === folder;
+  return upwards && !isTop && hasVitestConfig(dirname(folder), upwards);
 }
 
 /**

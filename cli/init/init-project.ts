@@ -1,5 +1,3 @@
-import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { ownPackage } from "../../package/own-package.ts";
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
@@ -16,7 +14,6 @@ import {
 import { completedManifest, type EdgeTools, type Manifest, RUNTIME_TYPES, typesBeside } from "./manifest.ts";
 import {
   configFile,
-  devVariables,
   nodeTestFile,
   originText,
   testFile,
@@ -24,6 +21,7 @@ import {
   workerFile,
   wranglerFile,
 } from "./project-files.ts";
+import { keepSecret } from "./secret-file.ts";
 import { AnswerError, checkAnswers, type SiteAnswers } from "./site-answers.ts";
 import { completeIgnored, type Put, parseManifest, putIn, read, type WrittenFile, write } from "./written-files.ts";
 
@@ -36,8 +34,8 @@ export interface InitOptions {
   readonly force: boolean;
 }
 
-/** The entries that version control ignores. */
-const IGNORED = ["node_modules/", ".wrangler/", ".tidemark/", ".dev.vars"];
+/** The entries that version control ignores, beside the file with the secret. */
+const IGNORED = ["node_modules/", ".wrangler/", ".tidemark/"];
 
 /**
  * Writes the project's files into a folder, and returns the result for each. Throws `AnswerError` before it writes any.
@@ -61,20 +59,21 @@ export async function initProject({
       "no wrangler config here names a worker that could be the origin: name an origin with --origin",
     );
   }
-  const runner = runnerFor(existing);
+  const runner = runnerFor(folder, existing);
   const commands = scriptsFor(names, runner, behind?.config ?? null);
   const tsconfig = tsconfigFile(names.worker);
   const ownTsconfig = await read(join(folder, "tsconfig.json"));
   const put = putIn(folder, force);
   const startable = behind?.isBuilt ? behind : null;
+  const secret = await keepSecret(folder);
 
   return [
     await completeManifest(folder, manifestText, existing, name, { suffix: names.suffix, commands, runner }),
     await put("tidemark.config.ts", config, notIn(await read(join(folder, "tidemark.config.ts")), answers)),
     await put(names.worker, workerFile(force ? ".ts" : endingOfImports(ownTsconfig))),
     await putWranglerFile(wrangler, names, wranglerFile(answers, name, names, behind?.name ?? null), put),
-    await keepSecret(folder),
-    await completeIgnored(folder, IGNORED),
+    secret,
+    await completeIgnored(folder, [...IGNORED, secret.file]),
     await put("tsconfig.json", tsconfig, 'its types need "@cloudflare/workers-types" and "node"'),
     runner === "vitest"
       ? await put("test/edge.test.ts", testFile(answers, names.wrangler, startable))
@@ -143,14 +142,6 @@ async function completeManifest(
   if (existing === null) return { file: "package.json", outcome: "written" };
   const note = [`added ${changed.join(", ")}`, left].filter((part) => part !== "").join("; ");
   return { file: "package.json", outcome: "completed", note };
-}
-
-/** An existing secret is never replaced. */
-async function keepSecret(folder: string): Promise<WrittenFile> {
-  const file = ".dev.vars";
-  if (existsSync(join(folder, file))) return { file, outcome: "kept" };
-  await write(join(folder, file), devVariables(randomBytes(24).toString("base64url")));
-  return { file, outcome: "written" };
 }
 
 /** A valid name for the worker: the package's or, if that is unusable, the host's. */

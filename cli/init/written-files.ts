@@ -31,14 +31,24 @@ export function putIn(folder: string, force: boolean): Put {
 export async function completeIgnored(folder: string, ignored: readonly string[]): Promise<WrittenFile> {
   const file = ".gitignore";
   const found = await read(join(folder, file));
-  const lines = (found ?? "").split(/\r?\n/).map((line) => line.trim().replace(/^\//, ""));
-  const missing = ignored.filter((each) => !lines.includes(each) && !lines.includes(each.replace(/\/$/, "")));
+  const missing = ignored.filter((each) => !ignores(found, each));
   if (missing.length === 0) return { file, outcome: "kept" };
   const before = found === null || found === "" || found.endsWith("\n") ? (found ?? "") : `${found}\n`;
   await write(join(folder, file), `${before}${missing.join("\n")}\n`);
   return found === null
     ? { file, outcome: "written" }
     : { file, outcome: "completed", note: `added ${missing.join(", ")}` };
+}
+
+/** Whether a .gitignore covers a file or folder beside it; the last line that fits decides. `text`: `null` for none. */
+export function ignores(text: string | null, name: string): boolean {
+  let isIgnored = false;
+  for (const line of (text ?? "").split(/\r?\n/)) {
+    const [, not, pattern = ""] = /^(!?)(?:\*\*)?\/?(.*?)\/?$/.exec(line.trim()) ?? [];
+    const expression = pattern.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^/]*");
+    if (new RegExp(`^${expression}$`).test(name.replace(/\/$/, ""))) isIgnored = not === "";
+  }
+  return isIgnored;
 }
 
 /** The package.json with this text. Throws `AnswerError` if it is invalid. */

@@ -70,11 +70,11 @@ const PROJECTS: readonly Project[] = [
     name: "an app with vitest for a browser",
     manifest: { type: "module", scripts: { test: "vitest run" }, devDependencies: { vitest: "5" } },
     files: {
-      "vitest.config.js": 'export default { test: { environment: "jsdom" } };',
-      "app.test.js": 'import { expect, test } from "vitest"; test("works", () => expect(document.title).toBe(""));',
+      "vitest.config.js": 'export default { test: { environment: "jsdom", include: ["src/**/*.test.js"] } };',
+      "src/app.test.js": 'import { expect, test } from "vitest"; test("works", () => expect(document.title).toBe(""));',
     },
     fetched: { vitest: "5.1.0", jsdom: "31.0.1" },
-    commands: ["npm test"],
+    commands: ["npm test", "npm run test:edge"],
   },
   {
     name: "a worker with Hono's tsconfig",
@@ -87,7 +87,7 @@ const PROJECTS: readonly Project[] = [
   "main": "src/index.ts",
   "compatibility_date": "2026-07-30",
 }`,
-      ".dev.vars": "SECRET=1\n", // it stays, so that the edge has its hosts from its config
+      ".dev.vars": "SECRET=1\n", // it gets no hosts, so that the edge has them from its config
     },
     flags: ["--host", "www.example.com", "--pass", "/admin"],
     answers: "app",

@@ -120,7 +120,6 @@ describe("tidemark init", () => {
   test("keeps existing files, and says so", async () => {
     await put("worker.ts", "// mine");
     await put("wrangler.toml", 'name = "mine"\n');
-    await put(".dev.vars", "SECRET=1\n");
     await put(".gitignore", "dist");
     await put(
       "package.json",
@@ -130,7 +129,6 @@ describe("tidemark init", () => {
     expect(exit).toBe(0);
     expect(await get("worker.ts")).toBe("// mine");
     expect(await get("wrangler.toml")).toBe('name = "mine"\n');
-    expect(await get(".dev.vars")).toBe("SECRET=1\n");
     expect(await get(".gitignore")).toMatch(/^dist\n/);
     expect(stdout).toContain("kept       worker.ts");
     expect(stdout).toMatch(/kept {7}wrangler\.toml: it needs these lines:\s+\[\[durable_objects\.bindings\]\]/);
@@ -170,7 +168,7 @@ describe("tidemark init", () => {
 
   test("--force replaces its files, but never a secret or a package.json", async () => {
     await put("worker.ts", "// mine");
-    await put(".dev.vars", "SECRET=1\n");
+    await put(".dev.vars", "TIDEMARK_TOKEN=mine\n");
     await put("package.json", '{"name":"shop"}');
     expect(await outcomes(true)).toMatchObject({
       "worker.ts": "replaced",
@@ -178,7 +176,7 @@ describe("tidemark init", () => {
       "package.json": "completed",
     });
     expect(await get("worker.ts")).toContain("createEdge(site)");
-    expect(await get(".dev.vars")).toBe("SECRET=1\n");
+    expect(await get(".dev.vars")).toBe("TIDEMARK_TOKEN=mine\n");
     expect((await manifest()).name).toBe("shop");
   });
 
@@ -319,6 +317,79 @@ describe("tidemark init", () => {
     expect(devDependencies).not.toHaveProperty("vitest");
     expect(stdout).toContain("1. npm install && npm run test:edge");
     expect(await readdir(folder)).not.toContain("test");
+  });
+
+  describe("gives wrangler dev the edge's token, and takes nothing from it that is there:", () => {
+    const SECRET = /^SECRET=1\n# .*\nTIDEMARK_TOKEN="[\w-]{32}"\n$/;
+
+    test("in .dev.vars, if there is one", async () => {
+      await put(".dev.vars", "SECRET=1");
+      await put(".env", "OTHER=1\n"); // wrangler does not read it
+      expect((await init([...FLAGS, "--force"])).stdout).toContain("completed  .dev.vars: added TIDEMARK_TOKEN\n");
+      expect(await get(".dev.vars")).toMatch(SECRET);
+      expect(await get(".env")).toBe("OTHER=1\n");
+      expect((await outcomes())[".dev.vars"]).toBe("kept");
+    });
+
+    test.each([
+      [".env", "dist\n*.env\n", "dist\n*.env\nnode_modules/\n.wrangler/\n.tidemark/\n"],
+      [".env.local", ".env*\n!.env.example", ".env*\n!.env.example\nnode_modules/\n.wrangler/\n.tidemark/\n"],
+    ])("in an app's %s, which a .dev.vars would make wrangler forget", async (file, ignored, completed) => {
+      await put(file, "SECRET=1\n");
+      await put(".gitignore", ignored);
+      const { stdout } = await init(FLAGS);
+      const why = "added TIDEMARK_TOKEN here, because with a .dev.vars wrangler would no longer read this file";
+      expect(stdout).toContain(`completed  ${file}: ${why}\n`);
+      expect(await get(file)).toMatch(SECRET);
+      expect(await readdir(folder)).not.toContain(".dev.vars");
+      expect(await get(".gitignore")).toBe(completed);
+      expect((await outcomes())[file]).toBe("kept");
+    });
+
+    test("in a .env that git may have, of which it warns", async () => {
+      await put(".env", "SECRET=1\n");
+      const { stdout } = await init(FLAGS);
+      expect(stdout).toMatch(/^completed {2}\.env: .*\.gitignore did not name it: .* git rm --cached \.env$/m);
+      expect((await get(".gitignore")).split("\n")).toContain(".env");
+    });
+
+    test("nowhere, if the app's .env has it, as for the client of its backend", { tags: ["deep"] }, async () => {
+      const text = "export TIDEMARK_TOKEN=mine\n";
+      await put(".env", text);
+      await put(".env.local", "SECRET=1\n");
+      expect(await outcomes(true)).toMatchObject({ ".env": "kept" });
+      expect(await get(".env")).toBe(text);
+      expect(await get(".env.local")).toBe("SECRET=1\n");
+    });
+  });
+
+  describe("writes a test for Node, because vitest would take the app's settings,", () => {
+    const VITEST = { scripts: { test: "vitest run" }, devDependencies: { vitest: "4" } };
+    const writesOneForNode = async () => {
+      const { stdout } = await init(FLAGS);
+      expect((await manifest()).scripts).toMatchObject({ "test:edge": "node --test edge-test.mjs" });
+      expect(await get("edge-test.mjs")).toContain('from "node:test"');
+      expect(await readdir(folder)).not.toContain("test"); // the app's vitest would pick up what is in there
+      expect(stdout).toContain("npm run test:edge");
+    };
+
+    test.each(inGate(1, ["vitest.config.ts", "vite.config.mjs", "vitest.workspace.json"]))("in %s", async (file) => {
+      await put("package.json", JSON.stringify(VITEST));
+      await put(file, "{}");
+      await writesOneForNode();
+    });
+
+    test("in a folder above", async () => {
+      const root = folder;
+      await put("vitest.config.js", "");
+      folder = await mkdtemp(join(root, "app-"));
+      try {
+        await put("package.json", JSON.stringify(VITEST));
+        await writesOneForNode();
+      } finally {
+        folder = root;
+      }
+    });
   });
 
   test.each([
