@@ -3,8 +3,11 @@ import { EXIT } from "./exit-code.ts";
 /** npm passes on a Ctrl-C that the terminal has already sent. A second one within this time counts as the same. */
 const ECHO_MS = 500;
 
-/** Resolves at Ctrl-C. A second Ctrl-C ends the process at once. */
-export function interruption(): Promise<void> {
+/**
+ * Resolves at Ctrl-C. A second Ctrl-C ends the process at once. `others`: signals that mean the same to a command that starts
+ * other processes.
+ */
+export function interruption(...others: readonly "SIGHUP"[]): Promise<void> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
     const interrupt = () => {
@@ -12,7 +15,7 @@ export function interruption(): Promise<void> {
       firstAt ??= performance.now();
       resolve();
     };
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    for (const signal of ["SIGINT", "SIGTERM", ...others] as const) {
       // Miniflare's own listeners would end the process before the rest has stopped.
       for (const other of process.listeners(signal)) process.off(signal, other);
       process.on(signal, interrupt);

@@ -16,7 +16,7 @@ if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
   await runProgram(process.argv.slice(2));
 }
 
-/** A reader like `head` may have read enough. The command still finishes its work. */
+/** A reader like `head` may have read enough, and a terminal may be gone. The command still finishes its work. */
 function unlessClosed(error: NodeJS.ErrnoException): void {
-  if (error.code !== "EPIPE") throw error;
+  if (error.code !== "EPIPE" && error.code !== "EIO") throw error;
 }

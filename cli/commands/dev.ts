@@ -78,7 +78,7 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
     },
     demoSite,
   );
-  const interrupted = interruption();
+  const interrupted = interruption("SIGHUP"); // which the end of a terminal sends
   const stream = flags.json ? process.stderr : process.stdout;
   stream.write(`${welcomeText(session.welcome, stream)}\n`);
   await interrupted;

@@ -2,11 +2,18 @@ import { rmSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ConfigFileError } from "../../package/config-file-error.ts";
 import type { SimulatedRegion } from "../../wire/simulated-regions.ts";
 import { roundTripsOf } from "../cdn/latency.ts";
 import { loadSite } from "../config/config-file.ts";
 import { bundleWorker, type EntryCode, watchWorker } from "../runtime/bundle.ts";
-import { type EdgeRuntime, type EdgeWorker, startEdgeRuntime, startWorkerGroup } from "../runtime/miniflare.ts";
+import {
+  type EdgeRuntime,
+  type EdgeWorker,
+  startEdgeRuntime,
+  startWorkerGroup,
+  thrownWhileLoading,
+} from "../runtime/miniflare.ts";
 import { LOG_WORKER } from "../runtime/purge-log-runtime.ts";
 import { DEV_COMPATIBILITY_FLAGS, devEntry, devEntryWithoutRules } from "./entry.ts";
 import { freeHosts } from "./ports.ts";
@@ -50,6 +57,9 @@ export interface DevEdge {
   stop(): Promise<void>;
 }
 
+const STAY_IN_FORCE = "The earlier rules stay in force.";
+const IS_DOWN = "The edge could not go back to the earlier rules: it answers again once it has rules that work.";
+
 /** Starts the edges, and reloads them whenever the config, or a file that it imports, changes. */
 export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
   const { configFile, origin, printLine } = options;
@@ -76,12 +86,12 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
       .then(() => runScript(script))
       .catch((error: Error) => {
         started.reject(error);
-        if (group) printLine(`${error.message}\nThe earlier rules stay in force.`);
+        if (group) printLine(`${error.message}\n${group.isUp ? STAY_IN_FORCE : IS_DOWN}`);
       });
   };
   const onError = (errors: string) => {
     started.reject(new Error(errors));
-    if (group) printLine(`${configFile}: ${errors}\nThe earlier rules stay in force.`);
+    if (group) printLine(`${configFile}: ${errors}\n${group.isUp ? STAY_IN_FORCE : IS_DOWN}`);
   };
   const watching =
     configFile === null
@@ -112,15 +122,29 @@ async function bundleOnce(entry: EntryCode, onBuild: (script: string) => void): 
   return { stop: async () => undefined };
 }
 
+const WHILE_LOADING =
+  "While it is loaded there, it has no process and nothing else of Node, and may not make random values, set timers or send " +
+  "requests.";
+
 /** All edges of the command, with the purge log that they share if there are several. */
 class EdgeGroup {
   readonly #stops: (() => Promise<void>)[] = [];
   readonly #edges: { readonly runtime: EdgeRuntime; readonly pop: DevPop }[] = [];
   readonly #options: DevEdgeOptions;
+  #script: string;
   #isCodeUsed = false;
+  #isUp = true;
+  /** What the runtimes have written since they began to load a script; `null` if they do not load one. */
+  #held: string[] | null = null;
 
-  private constructor(options: DevEdgeOptions) {
+  private constructor(script: string, options: DevEdgeOptions) {
+    this.#script = script;
     this.#options = options;
+  }
+
+  /** Whether the edges answer. */
+  get isUp(): boolean {
+    return this.#isUp;
   }
 
   static async start(
@@ -129,9 +153,9 @@ class EdgeGroup {
     home: string,
     options: DevEdgeOptions,
   ): Promise<EdgeGroup> {
-    const group = new EdgeGroup(options);
+    const group = new EdgeGroup(script, options);
     try {
-      await group.#start(script, hosts, home);
+      await group.#load(() => group.#start(script, hosts, home));
       return group;
     } catch (error) {
       await group.stop();
@@ -162,7 +186,7 @@ class EdgeGroup {
           const entry = readEntry(line);
           if (entry?.kind === "traffic") onTraffic(entry);
           else if (entry && onEntry) onEntry(entry, region);
-          else printLine(region === null ? line : `${region}  ${line}`);
+          else this.#print(region === null ? line : `${region}  ${line}`);
         },
       });
       this.#stops.push(() => runtime.stop());
@@ -173,8 +197,52 @@ class EdgeGroup {
     }
   }
 
+  /** Goes back to the earlier script if the runtime does not load this one: it has stopped what ran before. */
   async reload(script: string): Promise<void> {
-    await Promise.all(this.#edges.map(({ runtime, pop }) => runtime.reload(this.#worker(script, pop))));
+    try {
+      await this.#load(() => this.#reloadAll(script));
+      this.#script = script;
+    } catch (error) {
+      this.#isUp = false;
+      await this.#load(() => this.#reloadAll(this.#script)).catch(() => {
+        throw error;
+      });
+      this.#isUp = true;
+      throw error;
+    }
+    this.#isUp = true;
+  }
+
+  async #reloadAll(script: string): Promise<void> {
+    const reloading = this.#edges.map(({ runtime, pop }) => runtime.reload(this.#worker(script, pop)));
+    for (const outcome of await Promise.allSettled(reloading)) {
+      if (outcome.status === "rejected") throw outcome.reason;
+    }
+  }
+
+  /** Lets the runtimes load a script. What it throws then is told in words, in place of the lines that the runtimes write. */
+  async #load(work: () => Promise<void>): Promise<void> {
+    this.#held = [];
+    let isTold = false;
+    try {
+      await work();
+    } catch (error) {
+      const { configFile } = this.#options;
+      const thrown = configFile === null ? null : thrownWhileLoading(error, this.#held);
+      if (thrown === null) throw error;
+      isTold = true;
+      const words = `${configFile}: Node can load this file, but the Workers runtime cannot: ${thrown}`;
+      throw new ConfigFileError(`${words}\n${WHILE_LOADING}`, { cause: error });
+    } finally {
+      const held = this.#held;
+      this.#held = null;
+      if (!isTold) for (const line of held) this.#print(line);
+    }
+  }
+
+  #print(line: string): void {
+    if (this.#held === null) this.#options.printLine(line);
+    else this.#held.push(line);
   }
 
   async stop(): Promise<void> {

@@ -71,7 +71,12 @@ export async function startEdgeRuntime(worker: EdgeWorker, options: EdgeRuntimeO
   });
   const make = () => new Miniflare(settings(worker, options.port));
   const miniflare = temporary === undefined ? make() : withTemporaryFolder(temporary, make);
-  await miniflare.ready;
+  try {
+    await miniflare.ready;
+  } catch (error) {
+    await miniflare.dispose();
+    throw error;
+  }
   let url = await miniflare.unsafeGetDirectURL(name);
   return {
     get url() {
@@ -181,6 +186,15 @@ function withTemporaryFolder<T>(folder: string, make: () => T): T {
     if (earlier === undefined) delete process.env[name];
     else process.env[name] = earlier;
   }
+}
+
+/**
+ * What the code of a worker threw while it was loaded, like `ReferenceError: process is not defined`, so that the runtime
+ * did not start; `null` if it failed for another reason. `lines`: what the runtime wrote meanwhile.
+ */
+export function thrownWhileLoading(error: unknown, lines: readonly string[]): string | null {
+  if (!(error instanceof MiniflareCoreError) || error.code !== "ERR_RUNTIME_FAILURE") return null;
+  return /Uncaught (.+)/.exec([error.message, ...lines].join("\n"))?.[1] ?? null;
 }
 
 function isAddressTaken(error: unknown): boolean {

@@ -47,7 +47,7 @@ export class Dev {
     await Promise.race([said, ended]);
   }
 
-  interrupt(): void {
-    this.#child.kill("SIGINT");
+  interrupt(signal: "SIGINT" | "SIGHUP" = "SIGINT"): void {
+    this.#child.kill(signal);
   }
 }

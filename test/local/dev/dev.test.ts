@@ -163,6 +163,24 @@ describe("tidemark dev, in one run", () => {
     await running.says(/did you mean pass\?[\s\S]*earlier rules stay in force/);
     expect((await ask("/edited")).fields["x-cache"]).toBe("BYPASS");
   });
+
+  test("keeps the earlier rules after an edit that only Node can load", async () => {
+    origin.reply("/kept", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+    const first = running.output.length;
+    config(`{ origin: "${origin.url}", routes: [{ match: "/kept", pass: true }] }`);
+    await until(() => /its rules are in force/.test(running.output.slice(first)));
+    const before = running.output.length;
+
+    config(`{ origin: process.env.NO_SUCH ?? "${origin.url}", routes: [] }`);
+    await running.says(/cannot: ReferenceError: process is not defined\n.*\nThe earlier rules stay in force\./);
+    expect((await ask("/kept")).fields["x-cache"]).toBe("BYPASS");
+    expect(running.output.slice(before)).not.toMatch(/ at |service core/);
+
+    const last = running.output.length;
+    config(`{ origin: "${origin.url}", routes: [] }`);
+    await until(() => /its rules are in force/.test(running.output.slice(last)));
+    expect((await ask("/kept")).fields["x-cache"]).toBe("MISS");
+  });
 });
 
 describe("tidemark dev", () => {
@@ -193,6 +211,17 @@ describe("tidemark dev", () => {
     dev.interrupt();
     expect(await dev.exited).toBe(0);
     await expect(ask("/")).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("leaves no process and no folder behind when its terminal is closed", async () => {
+    const temporary = mkdtempSync(resolve(folder, "temporary-"));
+    const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
+    dev = new Dev(flags, { TMPDIR: temporary });
+    await dev.says(/everything/);
+    dev.interrupt("SIGHUP");
+    expect(await dev.exited).toBe(0);
+    await expect(ask("/_tidemark/health")).rejects.toThrow("ECONNREFUSED");
+    expect(readdirSync(temporary)).toEqual([]);
   });
 
   test("prints a link that logs in to the dashboard: once, even when the rules change, and only at localhost", {
@@ -345,6 +374,11 @@ describe("tidemark dev", () => {
   test.each([["rules that are not valid", RULES, /rotes: unknown key; did you mean routes\?/]] as const)(
     "names the place of %s",
     { tags: ["deep"] },
+    namesPlace,
+  );
+  const RANDOM = '{ origin: "http://127.0.0.1:1", routes: [{ match: "/" + crypto.randomUUID(), pass: true }] }';
+  test.each([["rules that only Node can load", RANDOM, /site\.ts: Node can load .* cannot: .*random values/]] as const)(
+    "names the place of %s",
     namesPlace,
   );
   test.each([["a file that is not TypeScript", "{{{", /site\.ts:2:\d+: /]] as const)(
