@@ -96,6 +96,7 @@ function hostAsked(target: string, fields: ForwardingFields): string | null {
 export function forwardedClient(list: string | null, proxies: readonly Network[]): string | null {
   let client: string | null = null;
   for (const entry of list?.split(",").reverse() ?? []) {
+    if (entry.trim() === "") continue; // RFC 9110 §5.6.1.2
     const address = bareAddress(entry.trim());
     if (address === null) return client;
     client = address;

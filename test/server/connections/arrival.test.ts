@@ -15,6 +15,7 @@ describe("the client in X-Forwarded-For", () => {
     { name: "an IPv6 address in brackets, with its port", list: "[2001:db9::1]:4711", client: "2001:db9::1" },
     { name: "nobody, if the last entry is not an address", list: "192.0.2.1, unknown", client: null },
     { name: "the entry after one that is not an address", list: "192.0.2.1, _hidden, 10.0.0.2", client: "10.0.0.2" },
+    { name: "the address beside empty entries", list: "203.0.113.9, 192.0.2.1, , 10.0.0.2,", client: "192.0.2.1" },
     { name: "nobody in an empty list", list: "", client: null },
     { name: "nobody without the field", list: null, client: null },
   ])("is $name", ({ list, client }) => {
