@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
-import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
+import { BINDING_JSON, BINDING_TOML, PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import { type Finding, problem, warning } from "./check-report.ts";
 
 /** The parts of one environment of a wrangler config that the check needs, with wrangler's names. */
@@ -127,7 +127,7 @@ function purgeLogFindings(file: string, settings: WranglerSettings, exported: re
   if (purgeLog === null) {
     const inherited = environment === null ? "" : " Environments do not inherit bindings.";
     const toml = environment === null ? PURGE_LOG_TOML : linesOfEnvironment(environment);
-    const json = environment === null ? `${BINDING_JSON},\n"migrations": [${migrationJson("PurgeLog")}]` : BINDING_JSON;
+    const json = environment === null ? PURGE_LOG_JSON : BINDING_JSON;
     // Where exports create the classes, there must be no migration beside them.
     const [binding, lines] = isToml(file) ? [BINDING_TOML, toml] : [BINDING_JSON, `${json}\n`];
     const words = `there is no binding PURGE_LOG, so the edge could not be purged and would store nothing.${inherited}`;
@@ -152,7 +152,9 @@ function purgeLogFindings(file: string, settings: WranglerSettings, exported: re
   } else if (!made.includes(name)) {
     const tag = `v${migrations.length + 1}`;
     const toml = `[[migrations]]\ntag = "${tag}"\nnew_sqlite_classes = ["${name}"]`;
-    const [place, lines] = isToml(file) ? ["", toml] : [" to the list migrations", migrationJson(name, tag)];
+    const [place, lines] = isToml(file)
+      ? ["", toml]
+      : [" to the list migrations", `{ "tag": "${tag}", "new_sqlite_classes": ["${name}"] }`];
     const words = `no migration creates the class ${name}, so the deployment would fail`;
     findings.push(problem(where, `${words}. Add${place}:\n\n${lines}`));
   }
@@ -179,13 +181,6 @@ function exportFindings(file: string, settings: WranglerSettings, name: string):
 
 /** The type of such an entry of `exports`. */
 const DURABLE_OBJECT = "durable-object";
-
-const BINDING_TOML = '[[durable_objects.bindings]]\nname = "PURGE_LOG"\nclass_name = "PurgeLog"\n';
-const BINDING_JSON = '"durable_objects": { "bindings": [{ "name": "PURGE_LOG", "class_name": "PurgeLog" }] }';
-
-function migrationJson(name: string, tag = "v1"): string {
-  return `{ "tag": "${tag}", "new_sqlite_classes": ["${name}"] }`;
-}
 
 function isToml(file: string): boolean {
   return file.endsWith(".toml");

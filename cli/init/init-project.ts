@@ -1,6 +1,6 @@
 import { basename, join, resolve } from "node:path";
 import { ownPackage } from "../../package/own-package.ts";
-import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
+import { PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import { appWorkerOf } from "./app-worker.ts";
 import {
   type EdgeNames,
@@ -115,8 +115,7 @@ const MISSING_LINES = {
 
 "main": "worker.ts",
 "build": { "command": "npx --no tidemark check" },
-"durable_objects": { "bindings": [{ "name": "PURGE_LOG", "class_name": "PurgeLog" }] },
-"migrations": [{ "tag": "v1", "new_sqlite_classes": ["PurgeLog"] }]
+${PURGE_LOG_JSON}
 `,
 };
 
