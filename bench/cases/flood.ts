@@ -8,7 +8,7 @@ import { Crowd, paced } from "../flood/crowd.ts";
 import type { Asking } from "../flood/crowd-thread.ts";
 import { PageOrigin } from "../flood/page-origin.ts";
 import { type Case, count, hasWord, words } from "../frame/case.ts";
-import type { Latencies, LatencyHistogram } from "../frame/latency-histogram.ts";
+import type { Latencies } from "../frame/latency-histogram.ts";
 import { isInstalled, NGINX, VARNISH } from "../frame/programs.ts";
 import { printTable } from "../frame/table.ts";
 import { nginx, nginxOptions } from "../peers/nginx.ts";
@@ -135,7 +135,7 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
       ["", "known people got", "p99", "new people got", "p99", "hits, p99", "the flood got", "at the origin", "memory"],
       rows.map(({ peer, flood: name, known, fresh, hits, flooding, mostAtOrigin, megabytes }) => [
         `${peer}; ${name}`,
-        ...[part(known), p99(known.misses), part(fresh), p99(fresh.misses), `${hits.p99Ms.toFixed(1)} ms`],
+        ...[part(known), p99(known.misses.toJSON()), part(fresh), p99(fresh.misses.toJSON()), p99(hits)],
         ...[`${flooding}`, `${mostAtOrigin}`, `${megabytes.toFixed(0)} MB`],
       ]),
     );
@@ -197,7 +197,6 @@ function part(crowd: Crowd): string {
   return `${(100 * crowd.partServed).toFixed(1)} % of ${crowd.asked}`;
 }
 
-function p99(times: LatencyHistogram): string {
-  const value = times.percentile(99);
-  return Number.isNaN(value) ? "-" : `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+function p99({ p99Ms }: Latencies): string {
+  return Number.isNaN(p99Ms) ? "-" : `${p99Ms.toFixed(p99Ms < 10 ? 1 : 0)} ms`;
 }
