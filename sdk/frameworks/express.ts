@@ -74,24 +74,27 @@ function pairsOf(list: readonly unknown[]): unknown[] {
 function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
   let end = response.end;
   let state: "open" | "purging" | "purged" = "open";
-  const purgeBefore = (next: NodeResponse["end"]) => {
-    return function (this: unknown, ...args: unknown[]): unknown {
+  const purgeBefore =
+    (next: NodeResponse["end"]) =>
+    (...args: unknown[]): unknown => {
+      const pass = () => {
+        state = "purged";
+        return next.apply(response, args);
+      };
+      if (state === "purged") return pass();
       if (state === "purging") return response;
-      if (state === "purged") return next.apply(response, args);
       const outcome = outcomeOf(response.statusCode);
       const hadPurge = scope.hasPurge;
       const finished = scope.finish(outcome);
-      state = outcome === "failed" || !hadPurge ? "purged" : "purging";
-      if (state === "purged") return next.apply(response, args);
+      if (outcome === "failed" || !hadPurge) return pass();
+      state = "purging";
       const restoreHead = response.headersSent ? () => {} : keepHead(response);
       void finished.finally(() => {
         restoreHead();
-        state = "purged";
-        next.apply(response, args);
+        pass();
       });
       return response;
     };
-  };
   Object.defineProperty(response, "end", {
     configurable: true,
     enumerable: true,

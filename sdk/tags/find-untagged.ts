@@ -73,14 +73,16 @@ const NAMED_ENTITIES: Readonly<Record<string, string>> = {
     trade: "™",
   },
 };
-const ACCENTS: Readonly<Record<string, string>> = {
-  ...{ grave: "\u0300", acute: "\u0301", circ: "\u0302", tilde: "\u0303" },
-  ...{ uml: "\u0308", ring: "\u030a", caron: "\u030c", cedil: "\u0327" },
-};
+const ACCENTS = new Map(
+  Object.entries({
+    ...{ grave: "\u0300", acute: "\u0301", circ: "\u0302", tilde: "\u0303" },
+    ...{ uml: "\u0308", ring: "\u030a", caron: "\u030c", cedil: "\u0327" },
+  }),
+);
 
 function named(name: string): string | undefined {
-  const [, letter, accent] = /^([A-Za-z])(grave|acute|circ|tilde|uml|ring|caron|cedil)$/.exec(name) ?? [];
-  if (letter !== undefined) return (letter + ACCENTS[accent!]).normalize("NFC");
+  const accent = ACCENTS.get(name.slice(1));
+  if (accent !== undefined) return (name[0] + accent).normalize("NFC");
   return NAMED_ENTITIES[name] ?? NAMED_ENTITIES[name.toLowerCase()];
 }
 
