@@ -77,7 +77,7 @@ function pairsIn(folder: string): { certificate: string; key: string }[] {
     const key = join(folder, `${stem}.key`);
     if (found(key)) return [{ certificate: path, key }];
     // Without this certificate, its site would be shown that of another one.
-    if (isOfSite(path)) refuse(`${path} has no ${stem}.key beside it`);
+    if (namesHosts(path)) refuse(`${path} has no ${stem}.key beside it`);
     return [];
   });
   if (pairs.length === 0) {
@@ -87,7 +87,7 @@ function pairsIn(folder: string): { certificate: string; key: string }[] {
 }
 
 /** Whether this is a certificate that names hosts: not one of an authority, or something else. */
-function isOfSite(path: string): boolean {
+function namesHosts(path: string): boolean {
   try {
     return namesIn(new X509Certificate(readFileSync(path))).length > 0;
   } catch {

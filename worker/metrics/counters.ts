@@ -125,7 +125,7 @@ export class Counters implements Reporter {
   };
   #purgedKeysRead = 0;
   #unmeasuredBodies = 0;
-  /** What is known to be down. */
+  /** What is known to be down, or to give bad answers. */
   readonly #down = new Set<"origin" | "answers" | "log">();
   /** Made when it is first needed, because it takes 256 KiB. */
   #madeLikeness: Likeness | null = null;
@@ -342,7 +342,7 @@ export class Counters implements Reporter {
     this.#down.add(what);
   }
 
-  #isBack(what: "origin" | "answers" | "log", line: string): void {
+  #isBack(what: "origin" | "log", line: string): void {
     if (this.#down.delete(what)) this.#write(line);
   }
 

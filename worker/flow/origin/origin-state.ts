@@ -7,8 +7,8 @@ const BELIEVED_MS = 60_000;
 
 /**
  * Whether the origin is known to be down: requests for several paths got no connection, or no head in time, one after the
- * other, and the head of no answer has come since the first of them was sent. One hanging path does not prove that others fail. Isolates that
- * talk to each other count together, and send nothing while nothing fails.
+ * other, and the head of no answer has come since the first of them was sent. One hanging path does not prove that others
+ * fail. Isolates that talk to each other count together, and send nothing while nothing fails.
  */
 export class OriginState {
   readonly #downAfter: number;
