@@ -21,30 +21,33 @@ export const oneVisitorsError: readonly Case[] = [
       defence: ODD,
     }),
   ),
-  {
-    name: "an error that a page of another site provokes is not stored",
-    origin: ({ fields }) =>
-      fields["sec-fetch-site"] === "cross-site" ? { ...page("not from there"), status: 403 } : page("the page"),
-    first: { path: "/a", fields: { "sec-fetch-site": "cross-site" } },
-    second: { path: "/a", fields: { "sec-fetch-site": "same-origin" } },
-    defence: {
-      in: "reasonInResponse",
-      replace: "isErrorStatus(status) && !request.isPlain",
-      by: "false",
-    },
-  },
-  {
-    name: "an error that a Sec-Fetch-Site of no browser provokes is not stored",
-    origin: ({ fields }) =>
-      fields["sec-fetch-site"] === "Cross-Site" ? { ...page("not from there"), status: 403 } : page("the page"),
-    first: { path: "/a", fields: { "sec-fetch-site": "Cross-Site" } },
-    second: { path: "/a", fields: { "sec-fetch-site": "same-origin" } },
-    defence: {
-      in: "isPlainRequest",
-      replace: '!OWN_SITE.has(fields.get("sec-fetch-site"))',
-      by: 'fields.get("sec-fetch-site") === "cross-site"',
-    },
-  },
+  ...(
+    [
+      [
+        "a page of another site",
+        "cross-site",
+        { in: "reasonInResponse", replace: "isErrorStatus(status) && !request.isPlain", by: "false" },
+      ],
+      [
+        "a Sec-Fetch-Site of no browser",
+        "Cross-Site",
+        {
+          in: "isPlainRequest",
+          replace: '!OWN_SITE.has(fields.get("sec-fetch-site"))',
+          by: 'fields.get("sec-fetch-site") === "cross-site"',
+        },
+      ],
+    ] as const
+  ).map(
+    ([what, site, defence]): Case => ({
+      name: `an error that ${what} provokes is not stored`,
+      origin: ({ fields }) =>
+        fields["sec-fetch-site"] === site ? { ...page("not from there"), status: 403 } : page("the page"),
+      first: { path: "/a", fields: { "sec-fetch-site": site } },
+      second: { path: "/a", fields: { "sec-fetch-site": "same-origin" } },
+      defence,
+    }),
+  ),
   {
     name: "an error that a strange Accept provokes is not stored",
     origin: ({ fields }) =>
