@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { inject } from "vitest";
-import { until } from "../../suite/until.ts";
+import { inTime, until } from "../../suite/until.ts";
 import { isAlive } from "../supervisor/is-alive.ts";
 
 /** The module of the command: as `build-command.ts` has built it, and the sources in a project without it. */
@@ -56,7 +56,9 @@ export class ServerProcess {
         if (printed() === null) throw new Error(`the server ended and had printed: ${this.#printed}`);
       });
       const isPrinted = () => printed() !== null;
-      await Promise.race([new Promise<void>((resolve) => this.#waiting.push({ isPrinted, resolve })), ended]);
+      const isThere = new Promise<void>((resolve) => this.#waiting.push({ isPrinted, resolve }));
+      const notPrinted = () => `the server has not printed ${text}, but: ${this.#printed.slice(from)}`;
+      await inTime(Promise.race([isThere, ended]), notPrinted);
     }
     return printed()!;
   }
@@ -76,7 +78,8 @@ export class ServerProcess {
   /** The exit code, once it has ended. */
   async ended(): Promise<number | null> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
-    const [code] = (await once(this.child, "close")) as [number | null];
+    const hangs = () => `the server has not ended, and has printed: ${this.#printed}`;
+    const [code] = (await inTime(once(this.child, "close"), hangs)) as [number | null];
     return code;
   }
 
