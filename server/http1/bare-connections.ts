@@ -123,6 +123,7 @@ export class BareConnections {
     const { method, target, versionMajor, versionMinor } = line;
     const fields = new ClientFields(raw);
     const request = new NodeRequest(method, fields, null, connection.arrivals.of(fields, target));
+    request.client = connection;
     const answer = uncount === null ? refusalAnswer(TOO_MANY_CONNECTIONS) : await this.#askOnce(line, request);
     const message = { method, url: target, httpVersion: `${versionMajor}.${versionMinor}` };
     const hasLeft = connection.socket.destroyed || connection.socket.readableEnded;

@@ -6,7 +6,7 @@ import type { RequestArrivals } from "../connections/arrival.ts";
 import { unreadBelow } from "../connections/carriers.ts";
 import { type AnswerHead, headText } from "./answer-head.ts";
 import { isInRequest } from "./node-parser.ts";
-import type { InterimWriter, NodeRequest } from "./node-request.ts";
+import type { ClientSide, InterimWriter, NodeRequest } from "./node-request.ts";
 
 /** After this many unanswered requests on one connection, no more are read from it until some are answered. */
 const MAX_OUTSTANDING = 32;
@@ -46,7 +46,7 @@ export interface Upload {
 }
 
 /** One connection of a client, with the requests on it that wait for their answers. */
-export class Connection implements InterimWriter {
+export class Connection implements InterimWriter, ClientSide {
   readonly socket: Socket;
   /** Its place among the open connections, which `OpenConnections` keeps. */
   place = 0;
@@ -76,6 +76,8 @@ export class Connection implements InterimWriter {
   /** The last request with a body. Only this one can be incomplete. */
   upload: Upload | undefined;
   #held: HeldRequest | undefined;
+  /** Those to tell when the client has left. Made for the first of them, because most requests wait for nothing. */
+  #toTell: Set<() => void> | undefined;
   readonly #answer: (exchange: Exchange, connection: Connection) => void;
   readonly #waiting: Exchange[] = [];
   /** Takes the answers to requests that were read and are not yet answered in full. */
@@ -146,6 +148,22 @@ export class Connection implements InterimWriter {
     if (!socket.writable || socket.writableLength > socket.writableHighWaterMark) return;
     socket.write(headText(head), "latin1");
     if (socket.writableLength > 0) this.watchStall();
+  }
+
+  onceLeft(tell: () => void): () => void {
+    const { socket } = this;
+    const toTell = this.#toTell ?? new Set();
+    if (this.#toTell === undefined) {
+      this.#toTell = toTell;
+      const tellAll = () => {
+        for (const each of toTell) each();
+        toTell.clear();
+      };
+      socket.once("end", tellAll).once("close", tellAll);
+    }
+    toTell.add(tell);
+    if (socket.destroyed || socket.readableEnded) tell();
+    return () => toTell.delete(tell);
   }
 
   /** Gives a held request to Node, as if its head had just arrived. */

@@ -83,6 +83,7 @@ export class FastAnswers {
     const arrival = connection.arrivals.of(clientFields, target);
     const request = new NodeRequest(method === HEAD ? "HEAD" : "GET", clientFields, null, arrival);
     if (minor === 1) request.interims = connection;
+    request.client = connection;
     const answer = this.#parts.ask(request, `${arrival.scheme}://${host}${target}`);
     const plain = { request, answer, startedAt, head };
     if (answer instanceof Promise) {

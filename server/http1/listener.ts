@@ -540,7 +540,8 @@ export class Listener {
     const arrival = connection.arrivals.of(fields, message.url!);
     const hasBody = isChunked || (length !== null && Number(length) !== 0);
     const interims = message.httpVersionMinor === 1 ? { writeInterim: interimWriter(response, connection) } : null;
-    if (!hasBody) return Object.assign(new NodeRequest(message.method!, fields, null, arrival), { interims });
+    const side = { interims, client: connection };
+    if (!hasBody) return Object.assign(new NodeRequest(message.method!, fields, null, arrival), side);
     const body: PushedBody = new PushedBody(isChunked ? null : Number(length), {
       begin: () => {
         if (message.destroyed) body.fail(new Error("the client has left"));
@@ -556,7 +557,7 @@ export class Listener {
       resume: () => message.resume(),
       cancel: () => message.resume(),
     });
-    const request = Object.assign(new NodeRequest(message.method!, fields, body, arrival), { interims });
+    const request = Object.assign(new NodeRequest(message.method!, fields, body, arrival), side);
     request.awaitsContinue = message.httpVersionMinor === 1 && fields.get("expect") !== null;
     connection.upload = { message, body };
     if (connection.isBroken && !message.complete) body.fail(new Error("the body was cut off"));

@@ -11,6 +11,12 @@ export interface InterimWriter {
   writeInterim(head: AnswerHead): void;
 }
 
+/** The client's side of a request. */
+export interface ClientSide {
+  /** Calls back when the client has closed it, at once if it has already. Returns what ends this. */
+  onceLeft(tell: () => void): () => void;
+}
+
 /** A request as it arrived. */
 export class NodeRequest implements ClientRequest {
   readonly method: string;
@@ -21,6 +27,8 @@ export class NodeRequest implements ClientRequest {
   awaitsContinue = false;
   /** `null` after the answer has begun, and for a client without interim responses (HTTP/1.0). */
   interims: InterimWriter | null = null;
+  /** `null` if nobody can tell when the client leaves. */
+  client: ClientSide | null = null;
   /** How it waited for the origin; absent if it did not. */
   declare turn?: Turn;
 
@@ -37,6 +45,10 @@ export class NodeRequest implements ClientRequest {
 
   inform(interim: InterimResponse): void {
     this.interims?.writeInterim(interimHead(interim));
+  }
+
+  onceLeft(tell: () => void): () => void {
+    return this.client?.onceLeft(tell) ?? (() => undefined);
   }
 
   noteTurn(turn: Turn): void {

@@ -19,7 +19,15 @@ import { Allowance } from "./allowance.ts";
 import { http2Fields, http2Target, listBytes } from "./http2-target.ts";
 import { LAST_STREAM_WITHIN_MS, mayNameLastStream } from "./last-stream.ts";
 import { nodeHttp2 } from "./node-http2.ts";
-import { cutStream, hasEnded, hasGivenUp, refuseStream, writeInterimOn, writeStream } from "./write-stream.ts";
+import {
+  cutStream,
+  hasEnded,
+  hasGivenUp,
+  onceEnded,
+  refuseStream,
+  writeInterimOn,
+  writeStream,
+} from "./write-stream.ts";
 
 /** The parts of a listener that its sessions need. */
 export interface Http2Parts {
@@ -290,6 +298,7 @@ class Session {
     const body = hasBody ? bodyOf(stream, fields.get("content-length"), watch, continue_) : null;
     const request = new NodeRequest(method, fields, body, arrival);
     request.interims = { writeInterim: (head) => writeInterimOn(stream, head) };
+    request.client = { onceLeft: (tell) => onceEnded(stream, tell) };
     const expectation = fields.get("expect");
     request.awaitsContinue = expectation !== null;
     const target = admittedTarget(http2Target(pseudo, fields, arrival.scheme), this.#isOverLimit, expectation);

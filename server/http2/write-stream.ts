@@ -150,6 +150,13 @@ export function hasEnded(stream: ServerHttp2Stream): boolean {
   return stream.destroyed || stream.closed;
 }
 
+/** Calls back when nothing more can be written, at once if that is so already. Returns what ends this. */
+export function onceEnded(stream: ServerHttp2Stream, tell: () => void): () => void {
+  stream.once("close", tell);
+  if (hasEnded(stream)) tell();
+  return () => stream.off("close", tell);
+}
+
 function piecesOf(bytes: Uint8Array): BodyReader {
   let at = 0;
   return {

@@ -13,7 +13,7 @@ const [ALONE_MS, LEARNING_MS, COUNTED_MS] = [
   byDepth({ test: 60_000, gate: 60_000, all: 60_000, explore: 1_000_000 }),
 ];
 /** Ten at a time, of which each takes 200 ms: 50 pages a second. */
-const PAGE = { route: null, asksForStream: false };
+const PAGE = { route: null, asksForStream: false, isForOthers: true };
 const CAPACITY = { concurrency: 10, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 250 } };
 const PAGE_MS = 200;
 const PEOPLE = 200;

@@ -6,7 +6,7 @@ import { chances } from "../engine/chances.ts";
 import { ManualClock } from "../engine/memory/manual-clock.ts";
 import { seed } from "../suite/seed.ts";
 
-const PAGE = { route: null, asksForStream: false };
+const PAGE = { route: null, asksForStream: false, isForOthers: true };
 const SOMEBODY = { address: "192.0.2.7", cookieField: null, isRefresh: false, hasReceipt: false };
 
 test("a request that asks the origin twice waits as long as it may each time", async () => {

@@ -14,6 +14,11 @@ export interface ClientRequest {
   readonly bodyUsed: boolean;
   /** Sends the client an interim response before its answer, if it can take one. Absent where the platform cannot. */
   inform?(interim: InterimResponse): void;
+  /**
+   * Calls back when the client has closed its connection or its half of it, at once if it has already. Returns what ends
+   * this. Absent where the platform cannot tell.
+   */
+  onceLeft?(tell: () => void): () => void;
   /** Notes for the platform's log that the request has waited for its turn at the origin. */
   noteTurn?(turn: Turn): void;
 }

@@ -153,6 +153,31 @@ describe.each([
     expect(await logged.promise).toMatchObject({ target: "/page", bodyBytes: 0, isWhole: false, version: "1.1" });
   });
 
+  test("its client's end is told once, and not to those who have ceased to ask", async () => {
+    const told: string[] = [];
+    const left = Promise.withResolvers<void>();
+    const running = await startTestListener(
+      ({ request }) => {
+        const forget = request.onceLeft!(() => told.push("a request that has its answer"));
+        request.onceLeft!(() => {
+          told.push(request.headers.get("x-name")!);
+          left.resolve();
+        });
+        forget();
+        return new Promise<EdgeAnswer>(none);
+      },
+      { usesFastAnswers },
+    );
+    ends.push(() => running.stop());
+    const one = new RawClient(running.where);
+    ends.push(() => one.destroy());
+    await one.send(`GET / HTTP/1.0\r\nHost: localhost\r\nX-Name: one\r\n\r\n`);
+    one.socket.end();
+    await left.promise;
+    await running.stop(); // ends the connection
+    expect(told).toEqual(["one"]);
+  });
+
   test("a graceful stop lets it be answered, as the last one", async () => {
     const { pages, running, one } = await start();
     await one.send(GET);

@@ -256,6 +256,30 @@ describe("a request in HTTP/2", () => {
     expect(["/0", "/1", "/2"].map(statusOf)).toEqual([499, 499, 400]);
   });
 
+  test("whose client gives up while it waits is told so, once", async () => {
+    const asked = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    let told = 0;
+    const { https } = await start(({ request, url }) => {
+      if (url.endsWith("/other")) return answer("page");
+      request.onceLeft!(() => void told++)();
+      request.onceLeft!(() => {
+        told++;
+        left.resolve();
+      });
+      asked.resolve();
+      return new Promise<never>(() => undefined);
+    });
+    const client = session(https);
+    const got = client.request({ ...HOST, ":path": "/" });
+    got.on("error", () => undefined);
+    await asked.promise;
+    got.close(constants.NGHTTP2_CANCEL);
+    await left.promise;
+    expect((await ask(client, { ":path": "/other" })).body).toBe("page");
+    expect(told).toBe(1);
+  });
+
   test("whose client gives up on its body fails for its reader", async () => {
     const failure = Promise.withResolvers<unknown>();
     const { https } = await start(async ({ request }) => {

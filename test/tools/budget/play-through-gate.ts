@@ -3,7 +3,7 @@ import { OriginGate } from "../../../worker/flow/origin/origin-gate.ts";
 import type { Clock } from "../../../worker/ports/clock.ts";
 import type { EdgeEvent } from "../../../worker/ports/reporter.ts";
 
-const PAGE = { route: null, asksForStream: false };
+const PAGE = { route: null, asksForStream: false, isForOthers: true };
 
 /** The misses through the edge's own gate, in virtual time: how long each waited that got its turn, and how many did not. */
 export async function playThroughGate(

@@ -110,7 +110,7 @@ async function sendInTurn(context: RequestContext, call: OriginCall, body: Reque
   const { asksForStream } = facts;
   const turn = isUnattended
     ? gate.enterIfIdle(route)
-    : await gate.enter(place, { route, asksForStream }, ports.reporter, incoming.request);
+    : await gate.enter(place, { route, asksForStream, isForOthers: call.storing }, ports.reporter, incoming.request);
   if (turn === null) {
     giveBack(context, body);
     return busy(context);

@@ -34,7 +34,12 @@ interface AskedFor {
   readonly route: string | null;
   /** Whether it asks for an upgraded connection or a stream of events. */
   readonly asksForStream: boolean;
+  /** Whether it waits even if its client has left, because others may get its answer. */
+  readonly isForOthers: boolean;
 }
+
+/** The request that waits. */
+type WaitingRequest = Pick<ClientRequest, "noteTurn" | "onceLeft">;
 
 /** Lets as many requests through to the origin as it may have at a time. A cached answer never comes here. */
 export class OriginGate {
@@ -108,9 +113,9 @@ export class OriginGate {
   /** `asksForStream`: its answer takes a place among the streams. `null`: the origin is not asked for this request. */
   async enter(
     place: Place,
-    { route, asksForStream }: AskedFor,
+    { route, asksForStream, isForOthers }: AskedFor,
     reporter: Reporter,
-    request: Pick<ClientRequest, "noteTurn">,
+    request: WaitingRequest,
   ): Promise<OriginTurn | null> {
     place.since = this.#clock.now(); // a request may ask the origin twice
     const turn = this.#newTurn(place, () => reporter.report({ kind: "origin-turned-away", client: place.client }));
@@ -122,7 +127,10 @@ export class OriginGate {
         this.#noteWait();
         reporter.report({ kind: "origin-awaited", client: place.client });
       }
+      const stay =
+        entered instanceof Promise && !isForOthers ? request.onceLeft?.(() => queue.giveUp(place)) : undefined;
       const permit = entered instanceof Promise ? await entered : entered;
+      stay?.();
       if (!turn.hold(permit, queue === this.#ofStreams)) {
         this.#noteTurn(place, request, false);
         return null;
@@ -132,7 +140,7 @@ export class OriginGate {
     return turn;
   }
 
-  #noteTurn({ client, since }: Place, request: Pick<ClientRequest, "noteTurn">, hasCome: boolean): void {
+  #noteTurn({ client, since }: Place, request: WaitingRequest, hasCome: boolean): void {
     request.noteTurn?.({ client, waitedMs: this.#clock.now() - since, hasCome });
   }
 

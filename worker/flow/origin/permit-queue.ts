@@ -110,6 +110,11 @@ export class PermitQueue {
     if (isWaiting) this.#permits.bring(place);
   }
 
+  /** The request does not want its turn any more. */
+  giveUp(place: Place): void {
+    this.#leave(place, null);
+  }
+
   /** Whether a request waits here. */
   has(place: Place): boolean {
     return this.#waiting.has(place);

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { SiteStats } from "../../../../wire/stats.ts";
 import { listenLocally, localUrl } from "../../../suite/local-url.ts";
 import { breath, until } from "../../../suite/until.ts";
+import { RawClient } from "../../raw-client.ts";
 import { ServerProcess } from "../running-server.ts";
 
 const AT_MOST = 4;
@@ -112,6 +113,28 @@ describe("an origin that takes four requests at a time", { timeout: 60_000 }, ()
     await answerUntil(answers);
     expect(await answers).toEqual(Array(40).fill(200));
     expect({ mostAtOnce, asked }).toEqual({ mostAtOnce: AT_MOST, asked: 40 });
+  });
+
+  test("is never asked for those whose clients leave the queue, unless others may have the answer", async () => {
+    const running = ask(AT_MOST, "running");
+    await until(() => atOrigin.size === AT_MOST);
+    const send = (line: string) => {
+      const client = new RawClient({ host: edge.hostname, port: Number(edge.port) });
+      void client.send(`${line} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`);
+      return client;
+    };
+    const [reset, closed, halfClosed] = [send("POST /1"), send("POST /2"), send("POST /3")];
+    const reader = send("GET /page-that-may-be-stored");
+    await expectQueueInStats(4);
+    reset.socket.resetAndDestroy();
+    closed.destroy();
+    halfClosed.socket.end();
+    reader.destroy();
+    await expectQueueInStats(1);
+    expect(await halfClosed.until((received) => received.includes("busy"))).toMatch(/^HTTP\/1.1 503 /);
+    await answerUntil(running);
+    await answerUntil(ask(1, "last"));
+    expect(asked).toBe(AT_MOST + 2);
   });
 
   test("gets the next requests when a worker dies that had some there", { tags: ["deep"] }, async () => {
