@@ -2,7 +2,7 @@ import { type Item, itemsOf, PURGE_LIMITS, Purge } from "../batch/divide.ts";
 import { PurgeIncomplete } from "../batch/purge-incomplete.ts";
 import { PurgeRejected } from "../errors.ts";
 import { ITEM_KINDS, type PurgeCall, type PurgeRequest } from "../purge-request.ts";
-import type { Receipt } from "../receipt.ts";
+import type { Receipt, ReceiptBody } from "../receipt.ts";
 
 /** The most purges of one purger that run at once. Purges that arrive meanwhile wait, and are joined into one. */
 export const MAX_UNDER_WAY = 8;
@@ -78,7 +78,8 @@ export class JoinedPurges {
     const all = whenAllHaveLeft(group);
     try {
       const receipt = await this.#sendOne(group.length === 1 ? call : { ...call, request, signal: all.signal });
-      for (const each of group) each.resolve(group.length === 1 ? receipt : ownReceipt(receipt, each.call.request));
+      const receipts = group.length === 1 ? [receipt] : ownReceipts(receipt, group);
+      for (const [at, each] of group.entries()) each.resolve(receipts[at]!);
     } catch (cause) {
       // One caller's item may be the invalid one, so each purge is sent again by itself.
       const isForEach = group.length > 1 && isRefusal(cause);
@@ -130,12 +131,61 @@ function whenAllHaveLeft(group: readonly Waiting[]): { signal: AbortSignal; stop
   };
 }
 
-/** The receipt of a purge for one of its callers; it counts only that caller's items. */
-function ownReceipt(receipt: Receipt, request: PurgeRequest): Receipt {
-  const counts = Object.fromEntries(ITEM_KINDS.map((kind) => [kind, request[kind]?.length ?? 0]));
-  const accepted = { ...receipt.accepted, ...counts };
-  const edges = receipt.edges?.map((edge) => ({ ...edge, accepted }));
-  return { ...receipt, accepted, ...(edges && { edges }) };
+/** The receipt of a joined purge for each of its callers, which tells of that caller's items alone. */
+function ownReceipts(receipt: Receipt, group: readonly Waiting[]): Receipt[] {
+  const texts = [receipt, ...(receipt.edges ?? [])].flatMap(({ warnings = [], unseen = [] }) => [
+    ...warnings,
+    ...unseen.map(({ item }) => item),
+  ]);
+  const callersOf = new Map(texts.map((text) => [text, callersNamed(text, group)]));
+  return group.map((each) => {
+    const { request } = each.call;
+    const counts = Object.fromEntries(ITEM_KINDS.map((kind) => [kind, request[kind]?.length ?? 0]));
+    const isOwn = (text: string) => callersOf.get(text)!.has(each);
+    const ownPart = <Part extends ReceiptBody>({ warnings = [], unseen = [], ...part }: Part) => {
+      const own = { warnings: warnings.filter(isOwn), unseen: unseen.filter(({ item }) => isOwn(item)) };
+      return {
+        ...part,
+        accepted: { ...part.accepted, ...counts },
+        ...(own.warnings.length > 0 && { warnings: own.warnings }),
+        ...(own.unseen.length > 0 && { unseen: own.unseen }),
+      };
+    };
+    const edges = receipt.edges?.map((edge) => ownPart(edge));
+    return { ...ownPart(receipt), ...(edges && { edges }) };
+  });
+}
+
+/**
+ * The callers of the item that a text of the edge names; all callers if it names none of their items as they were given.
+ * A sentence names its item first, and perhaps a similar one after it.
+ */
+function callersNamed(text: string, group: readonly Waiting[]): ReadonlySet<Waiting> {
+  let named = { at: Number.POSITIVE_INFINITY, length: 0 };
+  let callers = new Set(group);
+  for (const each of group) {
+    for (const item of each.items) {
+      const place = placeIn(text, item);
+      if (place.at < 0) continue;
+      const order = place.at - named.at || named.length - place.length;
+      if (order < 0) [named, callers] = [place, new Set()];
+      if (order <= 0) callers.add(each);
+    }
+  }
+  return callers;
+}
+
+/** How the edge begins the name of an item. */
+const KIND_PREFIXES = { urls: "", tags: "tag:", prefixes: "prefix:", hosts: "host:" } as const;
+
+/** Where a text names an item, quoted or not, as words of their own; a negative place if it does not. */
+function placeIn(text: string, { kind, text: item }: Item): { readonly at: number; readonly length: number } {
+  const places = [JSON.stringify(item), KIND_PREFIXES[kind] + item].map((words) => {
+    const at = ` ${text}`.indexOf(` ${words}`);
+    const isWhole = /^(?:[;.]?(?: |$))/.test(text.slice(at + words.length));
+    return { at: isWhole ? at : -1, length: words.length };
+  });
+  return places[0]!.at >= 0 ? places[0]! : places[1]!;
 }
 
 function isRefusal(cause: unknown): boolean {

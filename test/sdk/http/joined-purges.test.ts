@@ -63,6 +63,50 @@ test("a thousand purges at once are a few requests, and each caller gets its rec
   expect(receipts.every(({ accepted }) => accepted.tags === 2 && accepted.urls === 0)).toBe(true);
 });
 
+test("each caller is told of its own items, and of what the edge says of none of them", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const calls = [
+    edge.purger.purge({ tags: ["song:1", "seen"] }),
+    edge.purger.purge({ tags: ["song:12"], urls: ["/a?b"] }),
+    edge.purger.purge({ tags: ["song:1"], prefixes: ["/deep"] }),
+  ];
+  edge.held[0]!.answer();
+  await settle();
+  const under = (item: string, more = ".") => `No page was stored lately under ${item}${more}`;
+  const ofQuery = '"/a?b" has a query that the site does not store.';
+  const ofPrefix = '"/deep" is too deep or too long: everything below /d is purged.';
+  const ofOne = under("tag:song:1", "; the nearest is tag:song:12.");
+  const ofTwelve = under("tag:song:12");
+  const forAll = ["Browsers may keep pages of the route /a for 9 s.", under("/%61?b=")];
+  const warnings = [...forAll, ofQuery, ofPrefix, ofOne, ofTwelve];
+  const one = { item: "tag:song:1", nearest: "tag:song:12" };
+  const twelve = { item: "tag:song:12" };
+  const changed = { item: "/%61?b=" };
+  edge.held.at(-1)!.answer({ json: { ...receiptBody, warnings, unseen: [one, twelve, changed] } });
+  const told = (await Promise.all(calls)).map(({ warnings, unseen }) => ({ warnings, unseen }));
+  expect(told).toEqual([
+    { warnings: [...forAll, ofOne], unseen: [one, changed] },
+    { warnings: [...forAll, ofQuery, ofTwelve], unseen: [twelve, changed] },
+    { warnings: [...forAll, ofPrefix, ofOne], unseen: [one, changed] },
+  ]);
+});
+
+test("a caller of whose items the edge says nothing gets no lists", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const calls = [edge.purger.purgeTags("a"), edge.purger.purgeTags("b")];
+  edge.held[0]!.answer();
+  await settle();
+  const unseen = [{ item: "tag:b" }];
+  const warnings = ["No page was stored lately under tag:b."];
+  edge.held.at(-1)!.answer({ json: { ...receiptBody, warnings, unseen } });
+  const [a, b] = await Promise.all(calls);
+  expect(a).not.toHaveProperty("warnings");
+  expect(a).not.toHaveProperty("unseen");
+  expect(b).toMatchObject({ warnings, unseen });
+});
+
 test("a purge alone is sent at once, as it is", async () => {
   const { purger, held } = heldEdge();
   void purger.purge({ urls: ["/a"], tags: ["b"] }, { reason: "edited" });
