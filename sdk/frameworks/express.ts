@@ -20,6 +20,11 @@ export interface NodeResponse {
   once(event: "close", listener: () => void): unknown;
 }
 
+/** The part of Node's `IncomingMessage` that is used. */
+interface NodeRequest {
+  emit(...args: unknown[]): boolean;
+}
+
 /**
  * `app.use(tidemark({ purger }))`, before the routes: in handlers and the code that they call, `tag` adds tags to the
  * response, and `purgeLater` collects changes, which one purge sends when the handler has answered.
@@ -28,12 +33,19 @@ export function tidemark(
   options: RequestOptions = {},
 ): (request: unknown, response: NodeResponse, next: () => void) => void {
   checkRequestOptions("tidemark", options);
-  return (_request, response, next) => {
+  return (request, response, next) => {
     const scope = new RequestScope(options);
+    emitInScope(request as Partial<NodeRequest>, scope);
     writeFieldsWithHead(response, scope);
     purgeBeforeEnd(response, scope);
     inScope(scope, next);
   };
+}
+
+/** Node emits a request's events, such as the end of its body, in the context of the connection. */
+function emitInScope(request: Partial<NodeRequest>, scope: RequestScope): void {
+  const { emit } = request;
+  if (emit) request.emit = (...args) => inScope(scope, () => emit.apply(request, args));
 }
 
 /** Node writes every head with `writeHead`, even if the app does not call it. */

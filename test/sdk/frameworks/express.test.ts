@@ -42,6 +42,31 @@ test("an error after the answer, while the purge is under way, changes nothing o
   expect(purger.calls).toEqual([{ tags: ["a"] }]);
 });
 
+test("listeners of the request's own events are in its scope, also on a connection that carries another request", async () => {
+  const url = await start((app) => {
+    app.post("/:name", ({ params }, response) => {
+      let body = "";
+      response.req
+        .on("data", (piece) => {
+          body += piece;
+          tag(`first-${params.name}`);
+        })
+        .on("end", () => {
+          tag(params.name);
+          purgeLater({ tags: [params.name] });
+          response.send(body);
+        });
+    });
+  });
+  for (const name of ["a", "b"]) {
+    const answer = await fetch(`${url}/${name}`, { method: "POST", body: "sent" });
+    expect([answer.status, await answer.text()]).toEqual([200, "sent"]);
+    expect(answer.headers.get("cache-tag")).toBe(`first-${name},${name}`);
+    expect(answer.headers.getSetCookie()).toHaveLength(1);
+  }
+  expect(purger.calls).toEqual([{ tags: ["a"] }, { tags: ["b"] }]);
+});
+
 test("a streamed answer is sent whole, and its purge before its end", async () => {
   const url = await start((app) => {
     app.post("/", (_request, response) => {
