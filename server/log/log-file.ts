@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, openSync, renameSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, openSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { OwnerError } from "../../package/owner-error.ts";
@@ -71,6 +71,8 @@ interface OpenLog {
   readonly ledger: SqlLedger;
   /** `null` for one in memory. */
   readonly notedHead: NotedHead | null;
+  /** Which file it is, whatever is at its path later. */
+  readonly inode?: number;
 }
 
 /**
@@ -146,6 +148,14 @@ export class LogFile {
     return this.use(work);
   }
 
+  /** Throws a `StorageError` if the file is not at its path any more: the next server would not find what is written. */
+  expectFile(): void {
+    const { folder } = this.#options;
+    const { inode } = this.#opened;
+    const isThere = statSync(join(folder, LOG_FILE), { throwIfNoEntry: false })?.ino === inode;
+    if (inode !== undefined && !isThere) throw new StorageError(folder, "removed", null);
+  }
+
   /** Like `use`, for a write that a loss of power may undo, so that it need not wait for the disk. */
   useWithoutSync<T>(work: (log: SqlPurgeLog, ledger: SqlLedger) => T): T {
     return this.use((log, ledger) => {
@@ -208,7 +218,7 @@ export class LogFile {
       keepCopies(database); // the first time only after there is a note, which is expected from then on
       database.exec("PRAGMA wal_checkpoint(PASSIVE)"); // so that damage beside the file does not undo it
       if (why !== null) onReplaced(`${folder}: ${why}`);
-      return { ...opened, notedHead };
+      return { ...opened, notedHead, inode: statSync(join(folder, LOG_FILE)).ino };
     } catch (cause) {
       database.close();
       throw cause;

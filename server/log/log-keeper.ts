@@ -41,7 +41,7 @@ export interface KeeperOptions {
 export interface LogKeeperOptions extends KeeperOptions {
   readonly file: Pick<
     LogFile,
-    "use" | "usePurges" | "useWithoutSync" | "noteHead" | "close" | "unwritable" | "comeBack"
+    "use" | "usePurges" | "expectFile" | "useWithoutSync" | "noteHead" | "close" | "unwritable" | "comeBack"
   >;
   /** Called if the disk takes no writes. Until it does, the log is empty and accepts no purges. */
   readonly onUnwritable: (cause: unknown) => void;
@@ -111,6 +111,7 @@ export class LogKeeper implements ServedLog {
   async append(purge: AppendRequest): Promise<AppendResult> {
     const { onStep } = this.#options;
     onStep?.("received", purge);
+    this.#file.expectFile();
     const result = this.#file.usePurges((log) => log.append(purge));
     if (result.kind === "conflict") return result;
     onStep?.("committed", purge);

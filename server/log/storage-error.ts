@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { OwnerError } from "../../package/owner-error.ts";
 
 /** Why the log's file cannot be used. */
-export type StorageFault = "full" | "read-only" | "in-use" | "damaged" | "failed";
+export type StorageFault = "full" | "read-only" | "in-use" | "damaged" | "removed" | "failed";
 
 /** SQLite's primary result codes, https://www.sqlite.org/rescode.html. */
 const FAULTS: ReadonlyMap<number, StorageFault> = new Map([
@@ -40,6 +40,7 @@ const WORDS: Readonly<Record<StorageFault, string>> = {
   "read-only": "it cannot be written",
   "in-use": "another process has locked it",
   damaged: "it is damaged",
+  removed: "its file was removed while the server ran; restart the server, which then fetches every page again",
   failed: "it cannot be used",
 };
 

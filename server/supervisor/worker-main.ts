@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { flushCompileCache } from "node:module";
+import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { setFlagsFromString } from "node:v8";
@@ -63,6 +65,7 @@ async function start({ name, settings, reader, ...rest }: Start): Promise<void> 
   drainMs = rest.drainMs;
   process.title = `tidemark ${name}`; // what ps and top show
   for (const path of new Set([rest.lock, ...rest.logs.map(({ lock }) => lock)])) {
+    if (!existsSync(dirname(path))) throw new Error(`${dirname(path)} was removed while the server ran; restart it`);
     const lock = FileLock.take(path, "shared");
     if (lock === null) throw new Error("another supervisor has taken over");
     locks.push(lock);

@@ -146,6 +146,7 @@ export class LateServers {
     return {
       use,
       usePurges: use,
+      expectFile: () => undefined,
       useWithoutSync: use,
       unwritable: null,
       comeBack: () => true,

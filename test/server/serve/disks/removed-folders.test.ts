@@ -1,0 +1,93 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { get, type IncomingMessage } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ScriptedOrigin } from "../../../../local/cdn/scripted-origin.ts";
+import { until } from "../../../suite/until.ts";
+import { ServerProcess } from "../running-server.ts";
+import { untilOnDisk } from "./pages-on-disk.ts";
+
+const TOKEN = "a-token-of-this-test-0123456789-0123456789";
+
+describe("if somebody removes the folder of a running server", { timeout: 60_000 }, () => {
+  const origin = new ScriptedOrigin(() => Date.now());
+  const servers: ServerProcess[] = [];
+  let folder: string;
+  let cache: string;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    cache = join(folder, "cache");
+    await origin.comeUp();
+  });
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.stop();
+    await origin.goDown();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function start(): Promise<{ server: ServerProcess; edge: URL }> {
+    const args = ["--origin", origin.url, "--listen", "127.0.0.1:0", "--workers", "1", "--cache", cache];
+    const server = new ServerProcess(folder, args, { TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN });
+    servers.push(server);
+    return { server, edge: await server.address() };
+  }
+  const publish = (body: string) =>
+    origin.reply("/page", { fields: { "cache-control": "max-age=3600", "cache-tag": "all" }, body });
+  const ask = async (edge: URL) => {
+    // One host, whatever the port is, so that the next server has the same pages.
+    const asked = get(new URL("/page", edge), { headers: { host: "www.test" } });
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    return { xCache: answer.headers["x-cache"], body: await text(answer) };
+  };
+  const purge = async (edge: URL) => {
+    const answer = await fetch(new URL("/_tidemark/purge", edge), {
+      method: "POST",
+      headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify({ tags: ["all"] }),
+    });
+    return answer.status;
+  };
+  const linesWith = (server: ServerProcess, words: string) =>
+    server.printed.split("\n").filter((line) => line.includes(words));
+
+  test("log: purges are refused, one line says why, and the next server fetches every page again", async () => {
+    publish("v1");
+    const { server, edge } = await start();
+    await ask(edge);
+    await untilOnDisk(cache, "v1");
+    expect(await purge(edge)).toBe(200);
+    await ask(edge);
+    rmSync(join(cache, "log"), { recursive: true });
+    publish("v2");
+    expect([await purge(edge), await purge(edge)]).toEqual([503, 503]);
+    expect(await ask(edge)).toEqual({ xCache: "HIT", body: "v1" });
+    expect(linesWith(server, "its file was removed while the server ran; restart the server")).toHaveLength(1);
+    process.kill(Number(/worker-1 \(process (\d+)\)/.exec(server.printed)![1]), "SIGKILL");
+    await server.prints(/worker-2 died: Error: \S+ was removed while the server ran; restart it/);
+    await server.stop();
+    const next = await start();
+    expect(await ask(next.edge)).toEqual({ xCache: "MISS", body: "v2" });
+    expect(await purge(next.edge)).toBe(200);
+  });
+
+  test("pages: a line says that pages are kept in memory, and purges go on", async () => {
+    publish("v1");
+    const { server, edge } = await start();
+    await ask(edge);
+    await untilOnDisk(cache, "v1");
+    rmSync(join(cache, "pages"), { recursive: true });
+    publish("v2");
+    expect(await purge(edge)).toBe(200);
+    expect((await ask(edge)).body).toBe("v2");
+    await server.prints(/cannot be used \(ENOENT: its folder is gone\). For now, pages are kept only in memory/);
+    await until(async () => (await ask(edge)).xCache === "HIT");
+    await server.stop();
+    publish("v3");
+    const next = await start();
+    expect(await ask(next.edge)).toEqual({ xCache: "MISS", body: "v3" });
+  });
+});
