@@ -6,7 +6,7 @@ import { announcedBytes, isFramed, mayHaveBody } from "../../worker/rules/storin
 import { type BodySource, PushedBody } from "../bodies/pushed-body.ts";
 import type { SwitchedConnection } from "../http1/tunnel.ts";
 import { LastValues } from "./last-values.ts";
-import { becauseOf } from "./origin-failure.ts";
+import { becauseOf, explained } from "./origin-failure.ts";
 
 const NO_CONNECTION = "the request waited too long for a connection to the origin";
 
@@ -135,7 +135,7 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     this.#body?.fail(cause);
     const because = becauseOf(cause);
     const hasHungUp = because === "unreachable" && this.#controller !== undefined;
-    this.#resolve({ kind: "failed", because, cause, ...(hasHungUp && { hasHungUp }) });
+    this.#resolve({ kind: "failed", because, cause: explained(cause), ...(hasHungUp && { hasHungUp }) });
   }
 
   onRequestUpgrade(

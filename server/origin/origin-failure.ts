@@ -21,6 +21,15 @@ export function becauseOf(error: Error & { readonly code?: string }): Because {
   return /^bad (?:response|upgrade)$/.test(error.message) ? "bad-response" : "unreachable";
 }
 
+/**
+ * The error, in clearer words where undici's say little: it reads no 100 (Continue), although a client has to (RFC 9110
+ * §15.2), and cannot be told to.
+ */
+export function explained(error: Error): Error {
+  if (error.message !== "bad response") return error;
+  return new Error("a 100 (Continue) came before the answer, and nobody had asked for it", { cause: error });
+}
+
 /** The codes of a connection that the other side has closed. */
 const CLOSED: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE", "ECONNABORTED"]);
 

@@ -336,6 +336,11 @@ describe("answers", () => {
     expect(await fetched(bytes, { inform })).toMatchObject({ kind: "failed", because: "bad-response" });
   });
 
+  test("the cause names a 100 that nobody asked for, so that the log does", async () => {
+    const cause = expect.objectContaining({ message: expect.stringContaining("100 (Continue)") });
+    expect(await fetched("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n")).toMatchObject({ cause });
+  });
+
   test("a connection that is refused, and one that ends without an answer", async () => {
     const refused = await connectTo("http://127.0.0.1:1").fetch(get);
     expect(refused).toMatchObject({ kind: "failed", because: "unreachable" });
