@@ -2,6 +2,7 @@ import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import type { Expected, Scenario, Step } from "../../engine/scenario.ts";
 import { HANGS_UP, TALKING } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
+import { TIME_OUT } from "./openings.ts";
 
 const SOURCE = "docs/http.md#an-origin-that-is-down";
 const DOWN_AFTER_THREE = { limits: { originDownAfter: 3 } };
@@ -218,6 +219,33 @@ export const scenarios: readonly Scenario[] = [
       { get: "/error", expect: { status: 500 } },
       ...fail("/z"),
       { get: "/new", expect: { xCache: "MISS", body: "new" } },
+    ],
+  },
+  {
+    id: "stale-if-error/known-down-hanging-paths",
+    name: "paths that get no answer in time do not mark the origin as down if it answers others meanwhile",
+    source: SOURCE,
+    only: TIME_OUT,
+    site: { limits: { originDownAfter: 3, originTimeout: "5s" } },
+    origin: {
+      ...Object.fromEntries(
+        ["/x", "/y", "/z"].map((path) => [path, [{ ...page("max-age=60", "late"), hold: "for ever" }]]),
+      ),
+      "/a": [page("max-age=60", "a")],
+      "/new": [page("max-age=60", "new")],
+    },
+    steps: [
+      ...["/x", "/y", "/z"].flatMap((path): Step[] => [
+        { begin: path, send: { path } },
+        { originSees: path, count: 1 },
+      ]),
+      { advanceMs: 1_000 },
+      { get: "/a", expect: { xCache: "MISS" } },
+      { advanceMs: 4_000 },
+      ...["/x", "/y", "/z"].map((path): Step => ({ finish: path, expect: { status: 504 } })),
+      { get: "/new", expect: { xCache: "MISS", body: "new" } },
+      { originSaw: { "/new": 1 } },
+      { get: "/_tidemark/health", expect: { body: '{"status":"ok","origin":"up"}\n' } },
     ],
   },
   {

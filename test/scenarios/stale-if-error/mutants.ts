@@ -47,6 +47,11 @@ export const mutants: Mutants = {
       drop: "this.#failed.clear();",
       foundBy: "stale-if-error/known-down-after-answer",
     },
+    "a request that hangs while others are answered counts": {
+      in: "OriginState.noteFailure",
+      drop: "if (sentAt < this.#answeredAt) return;",
+      foundBy: "stale-if-error/known-down-hanging-paths",
+    },
     "what fails in another isolate does not count": {
       in: "OriginState.#hear",
       drop: "for (const [path, sentAt] of counting) { if (this.#failed.size < this.#downAfter) this.#failed.set(path, sentAt); }",
