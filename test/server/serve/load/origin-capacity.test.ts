@@ -118,20 +118,22 @@ describe("an origin that takes four requests at a time", { timeout: 60_000 }, ()
   test("is never asked for those whose clients leave the queue, unless others may have the answer", async () => {
     const running = ask(AT_MOST, "running");
     await until(() => atOrigin.size === AT_MOST);
-    const send = (line: string) => {
+    const send = (line: string, field = "Content-Length: 0") => {
       const client = new RawClient({ host: edge.hostname, port: Number(edge.port) });
-      void client.send(`${line} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`);
+      void client.send(`${line} HTTP/1.1\r\nHost: localhost\r\n${field}\r\n\r\n`);
       return client;
     };
-    const [reset, closed, halfClosed] = [send("POST /1"), send("POST /2"), send("POST /3")];
-    const reader = send("GET /page-that-may-be-stored");
-    await expectQueueInStats(4);
+    const [reset, closed] = [send("POST /1"), send("POST /2")];
+    const halfClosed = [send("POST /3"), send("GET /past-the-cache", 'If-Match: "a"')];
+    const reader = send("GET /page-that-may-be-stored", "Accept: */*");
+    await expectQueueInStats(5);
     reset.socket.resetAndDestroy();
     closed.destroy();
-    halfClosed.socket.end();
+    for (const { socket } of halfClosed) socket.end();
     reader.destroy();
     await expectQueueInStats(1);
-    expect(await halfClosed.until((received) => received.includes("busy"))).toMatch(/^HTTP\/1.1 503 /);
+    for (const client of halfClosed)
+      expect(await client.until((received) => received.includes("busy"))).toMatch(/^HTTP\/1.1 503 /);
     await answerUntil(running);
     await answerUntil(ask(1, "last"));
     expect(asked).toBe(AT_MOST + 2);
