@@ -1,3 +1,4 @@
+import { unseenWarning } from "../../wire/text/unseen-warning.ts";
 import { type Item, itemsOf, PURGE_LIMITS, Purge } from "../batch/divide.ts";
 import { PurgeIncomplete } from "../batch/purge-incomplete.ts";
 import { PurgeRejected } from "../errors.ts";
@@ -131,24 +132,35 @@ function whenAllHaveLeft(group: readonly Waiting[]): { signal: AbortSignal; stop
   };
 }
 
-/** The receipt of a joined purge for each of its callers, which tells of that caller's items alone. */
+/** How the edge begins the name of an item, unless it quotes what it was given. */
+const KIND_PREFIXES = { urls: "", tags: "tag:", prefixes: "prefix:", hosts: "host:" } as const;
+
+/**
+ * The receipt of a joined purge for each of its callers, which tells of that caller's items alone. What names no item as a
+ * caller gave it is for all.
+ */
 function ownReceipts(receipt: Receipt, group: readonly Waiting[]): Receipt[] {
-  const texts = [receipt, ...(receipt.edges ?? [])].flatMap(({ warnings = [], unseen = [] }) => [
-    ...warnings,
-    ...unseen.map(({ item }) => item),
-  ]);
-  const callersOf = new Map(texts.map((text) => [text, callersNamed(text, group)]));
+  const callersOf = new Map<string, Set<Waiting>>();
+  for (const each of group) {
+    for (const { kind, text } of each.items) {
+      for (const name of [JSON.stringify(text), KIND_PREFIXES[kind] + text]) {
+        callersOf.set(name, (callersOf.get(name) ?? new Set()).add(each));
+      }
+    }
+  }
   return group.map((each) => {
+    const isOwn = (name: string | undefined) => callersOf.get(name ?? "")?.has(each) ?? true;
     const { request } = each.call;
     const counts = Object.fromEntries(ITEM_KINDS.map((kind) => [kind, request[kind]?.length ?? 0]));
-    const isOwn = (text: string) => callersOf.get(text)!.has(each);
     const ownPart = <Part extends ReceiptBody>({ warnings = [], unseen = [], ...part }: Part) => {
-      const own = { warnings: warnings.filter(isOwn), unseen: unseen.filter(({ item }) => isOwn(item)) };
+      const unseenBy = new Map(unseen.map((about) => [unseenWarning(about), about.item]));
+      const ownWarnings = warnings.filter((text) => isOwn(unseenBy.get(text) ?? QUOTED.exec(text)?.[0]));
+      const ownUnseen = unseen.filter(({ item }) => isOwn(item));
       return {
         ...part,
         accepted: { ...part.accepted, ...counts },
-        ...(own.warnings.length > 0 && { warnings: own.warnings }),
-        ...(own.unseen.length > 0 && { unseen: own.unseen }),
+        ...(ownWarnings.length > 0 && { warnings: ownWarnings }),
+        ...(ownUnseen.length > 0 && { unseen: ownUnseen }),
       };
     };
     const edges = receipt.edges?.map((edge) => ownPart(edge));
@@ -156,37 +168,8 @@ function ownReceipts(receipt: Receipt, group: readonly Waiting[]): Receipt[] {
   });
 }
 
-/**
- * The callers of the item that a text of the edge names; all callers if it names none of their items as they were given.
- * A sentence names its item first, and perhaps a similar one after it.
- */
-function callersNamed(text: string, group: readonly Waiting[]): ReadonlySet<Waiting> {
-  let named = { at: Number.POSITIVE_INFINITY, length: 0 };
-  let callers = new Set(group);
-  for (const each of group) {
-    for (const item of each.items) {
-      const place = placeIn(text, item);
-      if (place.at < 0) continue;
-      const order = place.at - named.at || named.length - place.length;
-      if (order < 0) [named, callers] = [place, new Set()];
-      if (order <= 0) callers.add(each);
-    }
-  }
-  return callers;
-}
-
-/** How the edge begins the name of an item. */
-const KIND_PREFIXES = { urls: "", tags: "tag:", prefixes: "prefix:", hosts: "host:" } as const;
-
-/** Where a text names an item, quoted or not, as words of their own; a negative place if it does not. */
-function placeIn(text: string, { kind, text: item }: Item): { readonly at: number; readonly length: number } {
-  const places = [JSON.stringify(item), KIND_PREFIXES[kind] + item].map((words) => {
-    const at = ` ${text}`.indexOf(` ${words}`);
-    const isWhole = /^(?:[;.]?(?: |$))/.test(text.slice(at + words.length));
-    return { at: isWhole ? at : -1, length: words.length };
-  });
-  return places[0]!.at >= 0 ? places[0]! : places[1]!;
-}
+/** The item that a warning begins with. */
+const QUOTED = /^"(?:[^"\\]|\\.)*"/;
 
 function isRefusal(cause: unknown): boolean {
   if (cause instanceof PurgeIncomplete) return cause.failures.some(({ error }) => error instanceof PurgeRejected);

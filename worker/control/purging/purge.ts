@@ -2,6 +2,7 @@ import type { Problem } from "../../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
 import { purgeRequestSchema } from "../../../wire/purge-request.ts";
 import { IN_ENGLISH } from "../../../wire/text/english.ts";
+import { unseenWarning } from "../../../wire/text/unseen-warning.ts";
 import type { AcceptedItems, AppendOutcome, PurgeLogWriter } from "../../ports/purge-log.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import type { KeyRules } from "../../rules/key/cache-key.ts";
@@ -9,7 +10,7 @@ import { writeReceiptToken } from "../../rules/request/receipt-token.ts";
 import { errorsOf } from "../errors-of.ts";
 import { planPurge } from "./purge-plan.ts";
 import { limitWarnings } from "./purge-warnings.ts";
-import { type KnownKeys, type Unseen, unseenItems, unseenWarning } from "./unseen-items.ts";
+import { type KnownKeys, type Unseen, unseenItems } from "./unseen-items.ts";
 
 /** The ports that a purge calls. */
 export interface PurgePorts {

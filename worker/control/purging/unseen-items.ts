@@ -47,8 +47,3 @@ export async function unseenItems(
     return isSure ? [{ item }] : [];
   });
 }
-
-/** The same as a sentence. */
-export function unseenWarning({ item, nearest }: Unseen[number]): string {
-  return `No page was stored lately under ${item}${nearest ? `; the nearest is ${nearest}` : ""}.`;
-}
