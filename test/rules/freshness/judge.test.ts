@@ -2,13 +2,13 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readRequestDirectives } from "../../../worker/rules/directives/request-directives.ts";
 import type { ReuseRules } from "../../../worker/rules/directives/reuse-rules.ts";
+import type { StaleRules } from "../../../worker/rules/freshness/judge.ts";
 import { judge, type PurgeAnswer, type PurgeKnowledge, type Verdict } from "../../../worker/rules/freshness/judge.ts";
 import {
   mayServeOnError,
   type OriginFailure,
   type StandInBecause,
 } from "../../../worker/rules/freshness/stale-if-error.ts";
-import type { StaleRules } from "../../../worker/rules/freshness/stale-rules.ts";
 import type { StoredHead } from "../../../worker/rules/storing/stored-response.ts";
 import { NO_STALE_RULES, NOON, storedHead } from "../storing/stored-head.ts";
 

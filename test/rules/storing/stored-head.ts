@@ -1,4 +1,4 @@
-import type { StaleRules } from "../../../worker/rules/freshness/stale-rules.ts";
+import type { StaleRules } from "../../../worker/rules/freshness/judge.ts";
 import type { StoredHead } from "../../../worker/rules/storing/stored-response.ts";
 
 /** Noon of the first day of 2026, when `storedHead` was fetched: epoch milliseconds. */

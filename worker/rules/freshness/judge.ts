@@ -1,8 +1,8 @@
 import type { RequestDirectives } from "../directives/request-directives.ts";
+import type { ReuseRules } from "../directives/reuse-rules.ts";
 import { mayBeAnsweredBy, mayBeAnsweredInSession } from "../identity/identity.ts";
 import type { StoredHead } from "../storing/stored-response.ts";
 import { currentAgeMs } from "./current-age.ts";
-import { mayBeStale, type StaleRules } from "./stale-rules.ts";
 import { mayAnswerWhileUnknown } from "./unknown-purge-state.ts";
 
 /**
@@ -53,6 +53,20 @@ export interface ReuseRequest {
   readonly directives: RequestDirectives;
   /** True if it carries a receipt's token. It then accepts nothing stale (R9). */
   readonly awaitsPurge: boolean;
+}
+
+/** The owner's rules for stale answers. They cover responses that do not say the same themselves. */
+export interface StaleRules {
+  /** How long a stale response may replace an error of the origin, or an answer that does not come. */
+  readonly ifErrorSeconds: number;
+  /** The same for an answer that does not come alone. The longer of the two counts. */
+  readonly ifDisconnectedSeconds: number;
+  /** Whether both also hold while the purge state is unknown (R18), although the response may have been purged. */
+  readonly ifErrorWhileUnknown: boolean;
+  /** How long a response that was fresh once may be served stale while it is fetched again. */
+  readonly whileRevalidateSeconds: number;
+  /** Whether the rules also cover a response with an `s-maxage` and no window beside it. */
+  readonly overSMaxage: boolean;
 }
 
 /** Why a stale response may answer at once: a directive of its own, the owner's rule, or the request's word. */
@@ -130,6 +144,14 @@ function asksForFresher(directives: RequestDirectives, ageMs: number, lifetimeMs
   if (noCache) return true;
   if (maxAgeSeconds !== null && ageMs > maxAgeSeconds * 1000) return true;
   return minFreshSeconds > 0 && lifetimeMs - ageMs < minFreshSeconds * 1000;
+}
+
+/** Whether no directive forbids that a response is served stale. RFC 9111 §4.2.4, §5.2.2.10. */
+export function mayBeStale(
+  { mayServeStale, mayServeStaleOverSMaxage }: ReuseRules,
+  { overSMaxage }: StaleRules,
+): boolean {
+  return mayServeStale || (overSMaxage && mayServeStaleOverSMaxage);
 }
 
 /**

@@ -1,8 +1,7 @@
 import { mayBeAnsweredBy } from "../identity/identity.ts";
 import type { StoredHead } from "../storing/stored-response.ts";
 import { currentAgeMs } from "./current-age.ts";
-import { isMadeStale, type PurgeAnswer, type ReuseRequest } from "./judge.ts";
-import { mayBeStale, type StaleRules } from "./stale-rules.ts";
+import { isMadeStale, mayBeStale, type PurgeAnswer, type ReuseRequest, type StaleRules } from "./judge.ts";
 import { mayStandInWhileUnknown } from "./unknown-purge-state.ts";
 
 /** The origin's failure: it answered with an error, or gave no answer. */

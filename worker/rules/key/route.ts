@@ -1,4 +1,4 @@
-import type { StaleRules } from "../freshness/stale-rules.ts";
+import type { StaleRules } from "../freshness/judge.ts";
 import type { RequestRules } from "../request/request-facts.ts";
 import type { QueryRules } from "./query.ts";
 
