@@ -1,6 +1,7 @@
 import type { Answer, ClientRequest } from "../ports/answer.ts";
 import type { BackgroundWork } from "../ports/background-work.ts";
 import type { Ports } from "../ports/ports.ts";
+import type { Reporter } from "../ports/reporter.ts";
 import type { FoundResponse } from "../ports/store.ts";
 import { isWithin } from "../rules/forwarding/trusted-proxies.ts";
 import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
@@ -156,5 +157,26 @@ export function clientOf({ incoming, facts, ports }: RequestContext): Client {
     cookieField: facts.field("cookie"),
     isRefresh: facts.mode === "refresh",
     hasReceipt: logId !== null && facts.receiptToken?.logId === logId,
+  };
+}
+
+/** The context of a fetch that no client waits for: a refresh, or a second look. */
+export function unattended(context: RequestContext, facts: RequestFacts): RequestContext {
+  const { ports } = context;
+  return {
+    ...context,
+    facts,
+    isUnattended: true,
+    answersHead: false,
+    ports: { ...ports, reporter: withoutAnswerEvents(ports.reporter) },
+  };
+}
+
+/** Reports everything but answers: no client receives this one, so it is not counted. */
+function withoutAnswerEvents(reporter: Reporter): Reporter {
+  return {
+    report: (event) => {
+      if (event.kind !== "answered" && event.kind !== "answered-by-edge") reporter.report(event);
+    },
   };
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
-import { toClientFields } from "../../../worker/rules/forwarding/client-response-fields.ts";
-import { publicLocation } from "../../../worker/rules/forwarding/location.ts";
+import { publicLocation, toClientFields } from "../../../worker/rules/forwarding/client-response-fields.ts";
 import { originRequestFields } from "../../../worker/rules/forwarding/origin-request-fields.ts";
 import { cookieValue, readCookies } from "../../../worker/rules/identity/cookies.ts";
 import { readReceiptToken, writeReceiptToken } from "../../../worker/rules/request/receipt-token.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redirectTarget } from "../../../worker/rules/forwarding/location.ts";
+import { redirectTarget } from "../../../worker/rules/forwarding/client-response-fields.ts";
 
 const URL_ASKED = "https://www.example.test/a/b?x=1";
 

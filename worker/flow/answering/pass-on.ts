@@ -2,13 +2,12 @@ import type { Answer } from "../../ports/answer.ts";
 import type { OriginResponse } from "../../ports/origin.ts";
 import type { Fields } from "../../rules/fields/fields.ts";
 import type { Outcome } from "../../rules/forwarding/cache-status.ts";
+import type { PublicAddress } from "../../rules/forwarding/client-response-fields.ts";
 import { toClientFields } from "../../rules/forwarding/client-response-fields.ts";
-import type { PublicAddress } from "../../rules/forwarding/location.ts";
 import { type NotStored, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import { type Miss, wordsOf } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
-import { answerWith, markOutcome, withSource } from "./answers.ts";
-import { reportPassedOn } from "./report-answered.ts";
+import { answerWith, markOutcome, reportPassedOn, withSource } from "./answers.ts";
 
 /** The fields of the origin's answer as clients see them. `receivedAt`: when its head arrived. Default: now. */
 export function clientFields(context: RequestContext, sent: Fields, receivedAt = context.ports.clock.now()): Fields {

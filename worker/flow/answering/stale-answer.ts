@@ -7,8 +7,8 @@ import type { OriginResult } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { answerAsOfNow } from "./answer-from-store.ts";
+import { reportFromStore } from "./answers.ts";
 import { forwardedOutcome } from "./pass-on.ts";
-import { reportFromStore } from "./report-answered.ts";
 
 /**
  * The stored response in place of a failed origin's answer; `null` if none may be used. RFC 5861 §4. The view is

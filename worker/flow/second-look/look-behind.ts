@@ -16,9 +16,9 @@ import { askOrigin, type ReceivedAnswer } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { startFillOf } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
+import { unattended } from "../request-context.ts";
 import { decideStorage, withBody } from "../storing/storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers, tellNobody } from "../storing/store-unless-purged.ts";
-import { unattended } from "../storing/unattended.ts";
 import { placeOf } from "./place.ts";
 
 /**

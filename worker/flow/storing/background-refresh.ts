@@ -7,9 +7,9 @@ import type { Miss } from "../miss.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { isInMemory, readFound } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
+import { unattended } from "../request-context.ts";
 import { selectInSharedTier } from "../selection.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";
-import { unattended } from "./unattended.ts";
 
 /**
  * Refetches, in the background, a response that has just been served stale. RFC 5861 §3. A page has one refresh at a

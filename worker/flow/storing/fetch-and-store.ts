@@ -2,9 +2,16 @@ import type { Answer } from "../../ports/answer.ts";
 import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { answerAsOfNow, isHeldByClient } from "../answering/answer-from-store.ts";
-import { answerWith, markOutcome, notModifiedFields, setBrowserLifetime, withSource } from "../answering/answers.ts";
+import {
+  answerWith,
+  markOutcome,
+  notModifiedFields,
+  reportFetched,
+  reportFromStore,
+  setBrowserLifetime,
+  withSource,
+} from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
-import { reportFetched, reportFromStore } from "../answering/report-answered.ts";
 import { mayStandIn, staleAnswer } from "../answering/stale-answer.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";

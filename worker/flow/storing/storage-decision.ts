@@ -1,5 +1,5 @@
 import type { Fields } from "../../rules/fields/fields.ts";
-import { publicLocation, redirectTarget } from "../../rules/forwarding/location.ts";
+import { publicLocation, redirectTarget } from "../../rules/forwarding/client-response-fields.ts";
 import { cacheGroups } from "../../rules/invalidation/cache-groups.ts";
 import { variantKey } from "../../rules/key/cache-key.ts";
 import { groupPurgeKey, tagPurgeKey } from "../../rules/key/purge-key.ts";
