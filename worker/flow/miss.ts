@@ -2,7 +2,7 @@ import type { ForwardReason, XCache } from "../rules/forwarding/cache-status.ts"
 import type { Verdict } from "../rules/freshness/judge.ts";
 import { notStoredDetail } from "../rules/storing/not-stored.ts";
 import { type StoredResponse, validatorsOf } from "../rules/storing/stored-response.ts";
-import { validationFields } from "../rules/validation/conditional-request.ts";
+import { validationFields } from "../rules/validation/conditions.ts";
 import type { RequestContext } from "./request-context.ts";
 import { hasVariants } from "./selection.ts";
 

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { validationFields } from "../../../worker/rules/validation/conditional-request.ts";
+import { type Validators, validationFields } from "../../../worker/rules/validation/conditions.ts";
 import { confirms, freshenByHead } from "../../../worker/rules/validation/freshen.ts";
-import type { Validators } from "../../../worker/rules/validation/not-modified.ts";
 import { anyText } from "../fields/any-text.ts";
 
 const NOON = Date.UTC(2026, 0, 1, 12);

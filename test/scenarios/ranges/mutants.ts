@@ -255,8 +255,8 @@ export const mutants: Mutants = {
     },
     "If-Range accepts a weak entity tag": {
       in: "rangeStillHolds",
-      replace: "matchesStrongly(held, validators.etag)",
-      by: "held === validators.etag",
+      replace: "matchesStrongly(held, stored.etag)",
+      by: "held === stored.etag",
       foundBy: "ranges/if-range-decides",
     },
     "If-Range accepts a date later than the page's": {

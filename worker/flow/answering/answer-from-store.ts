@@ -3,7 +3,6 @@ import type { FoundResponse } from "../../ports/store.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import type { Outcome, XCache } from "../../rules/forwarding/cache-status.ts";
 import { currentAgeMs } from "../../rules/freshness/current-age.ts";
-import { rangeStillHolds } from "../../rules/ranges/if-range.ts";
 import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules/ranges/partial-content.ts";
 import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
@@ -13,7 +12,7 @@ import {
   storedField,
   validatorsOf,
 } from "../../rules/storing/stored-response.ts";
-import { isNotModified } from "../../rules/validation/not-modified.ts";
+import { isNotModified, rangeStillHolds } from "../../rules/validation/conditions.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { isInMemory, passFoundBody } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";

@@ -7,7 +7,7 @@ import { cacheStatusMember, type Outcome, type XCache } from "../../rules/forwar
 import { EDGE_ANSWER_FIELDS } from "../../rules/forwarding/edge-answer-fields.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";
-import { NOT_MODIFIED_FIELDS } from "../../rules/validation/not-modified.ts";
+import { NOT_MODIFIED_FIELDS } from "../../rules/validation/conditions.ts";
 import type { RequestContext } from "../request-context.ts";
 
 /** The metadata of an answer from the store. */

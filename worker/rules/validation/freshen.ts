@@ -1,7 +1,7 @@
 import { Fields } from "../fields/fields.ts";
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
+import type { Validators } from "./conditions.ts";
 import { isWeak, matchesStrongly, matchesWeakly } from "./entity-tag.ts";
-import type { Validators } from "./not-modified.ts";
 
 /**
  * Whether a 304 confirms the stored response whose validators were sent. RFC 9111 §4.3.4.

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { rangeStillHolds } from "../../../worker/rules/ranges/if-range.ts";
+import { rangeStillHolds } from "../../../worker/rules/validation/conditions.ts";
 import { anyText } from "../fields/any-text.ts";
 
 const NOON = Date.UTC(2026, 0, 1, 12);

@@ -1,5 +1,5 @@
 import { parseHttpDate } from "../fields/http-date.ts";
-import { entityTags, matchesWeakly } from "./entity-tag.ts";
+import { entityTags, isEntityTag, matchesStrongly, matchesWeakly } from "./entity-tag.ts";
 
 /** The conditions of a client; `null` for one that it does not send. */
 export interface ClientConditions {
@@ -56,3 +56,38 @@ export const NOT_MODIFIED_FIELDS: ReadonlySet<string> = new Set([
   "vary",
   "via",
 ]);
+
+/**
+ * Whether the requested parts belong to the version that the client holds, so that `Range` applies; otherwise the
+ * client gets the whole body. RFC 9110 §13.1.5. The client joins bytes, so only strong validators count. A weak tag
+ * never matches. A date has to equal `Last-Modified`, and the `Date` of the response has to be at least one second
+ * later (§8.8.2.2), because the page may have changed twice within one second. Both times are the origin's and are
+ * assumed to be from one clock. `now` is epoch milliseconds.
+ */
+export function rangeStillHolds(ifRange: string | null, stored: Required<StoredValidators>, now: number): boolean {
+  if (ifRange === null) return true;
+  const held = ifRange.trim();
+  if (isEntityTag(held)) return stored.etag !== null && matchesStrongly(held, stored.etag);
+  const heldAt = parseHttpDate(held, now);
+  const modifiedAt = parseHttpDate(stored.lastModified, now);
+  const generatedAt = parseHttpDate(stored.date, now);
+  if (heldAt === undefined || modifiedAt === undefined || generatedAt === undefined) return false;
+  return heldAt === modifiedAt && generatedAt - modifiedAt >= 1000;
+}
+
+/**
+ * The fields that ask the origin whether a stored response is still valid; `null` if it has no validators. RFC 9111
+ * §4.3.1. `now` is epoch milliseconds.
+ */
+export function validationFields(
+  stored: Validators,
+  now: number,
+): readonly (readonly [name: string, value: string])[] | null {
+  const { etag, lastModified } = stored;
+  const fields: [name: string, value: string][] = [];
+  if (etag !== null && isEntityTag(etag)) fields.push(["if-none-match", etag]);
+  if (lastModified !== null && parseHttpDate(lastModified, now) !== undefined) {
+    fields.push(["if-modified-since", lastModified]);
+  }
+  return fields.length === 0 ? null : fields;
+}
