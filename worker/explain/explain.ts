@@ -2,11 +2,10 @@ import type { Explanation } from "../../wire/explanation.ts";
 import type { PurgeRecordBody } from "../../wire/purge-record.ts";
 import { mayStandIn } from "../flow/answering/stale-answer.ts";
 import { fetchKeyOf } from "../flow/collapsing/begin-fetch.ts";
-import { entryOf } from "../flow/entry.ts";
-import { planFetch } from "../flow/fetch-plan.ts";
 import { judgeAtOnce, judgeNow, mayAnswer } from "../flow/judging.ts";
 import { lookFurther } from "../flow/looking-up.ts";
 import { conditionsOf, type Miss, missOf, type UsableVerdict } from "../flow/miss.ts";
+import { entryOf, planFetch } from "../flow/plans.ts";
 import {
   clientOf,
   type IncomingRequest,

@@ -1,7 +1,6 @@
 import type { Explanation } from "../../wire/explanation.ts";
-import type { Entry } from "../flow/entry.ts";
-import type { FetchPlan } from "../flow/fetch-plan.ts";
 import { type UnusableVerdict, type UsableVerdict, wordsOf, xCacheOf } from "../flow/miss.ts";
+import type { Entry, FetchPlan } from "../flow/plans.ts";
 import type { StandInBecause } from "../rules/freshness/stale-if-error.ts";
 import { mayStoreAnswer } from "../rules/identity/identity.ts";
 import type { ClientClass } from "../rules/queueing/client-class.ts";

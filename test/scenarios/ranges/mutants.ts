@@ -55,7 +55,7 @@ export const mutants: Mutants = {
   },
   "RFC 9110 §14.2": {
     "a part of a page that is on its way begins with the piece that has its first byte": {
-      in: "body-parts:partsOf",
+      in: "answer-from-store:partsOf",
       replace: "piece.subarray(first - at,",
       by: "piece.subarray(0,",
       foundBy: "ranges/part-of-page-not-in-memory",

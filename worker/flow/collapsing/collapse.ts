@@ -3,6 +3,7 @@ import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import type { Miss } from "../miss.ts";
 import { answerBusy } from "../origin/ask-origin.ts";
+import { cancelBody } from "../origin/cancel-body.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";
 import { beginFetch } from "./begin-fetch.ts";
@@ -74,4 +75,17 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
       // refused can share it.
       return collapse(attempt);
   }
+}
+
+/** Fetches the page as a GET would, and answers with its head. */
+export async function headByGet(
+  context: RequestContext,
+  miss: Miss,
+  token: ReceiptToken | null,
+  lookAgain: () => Answer | Promise<Answer>,
+): Promise<Answer> {
+  const asGet = { ...context, facts: context.facts.forWholePage() };
+  const answer = await collapse({ context: asGet, miss, token, lookAgain });
+  context.background.run(cancelBody(answer.body)); // it is read for the store alone
+  return { ...answer, body: null };
 }
