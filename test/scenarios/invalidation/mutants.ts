@@ -12,7 +12,7 @@ export const mutants: Mutants = {
     "an unsafe request that takes too long invalidates nothing": {
       in: "invalidateAfter",
       replace: 'if (result.kind === "refused"',
-      by: 'if ((result.kind === "failed" && result.answer().status === 504) || result.kind === "refused"',
+      by: 'if ((result.kind === "failed" && result.answerInstead().status === 504) || result.kind === "refused"',
       foundBy: "invalidation/answer-is-late",
     },
   },

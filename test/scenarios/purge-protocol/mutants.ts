@@ -336,7 +336,7 @@ this.#sql = {
     "a POST is written to the log before it is forwarded": {
       in: "forward",
       replace: "const result = await askOrigin(context, { storing: false }); await invalidateAfter(context, result);",
-      by: `await invalidateAfter(context, { kind: "failed", answer: () => new Response() });
+      by: `await invalidateAfter(context, { kind: "failed", answerInstead: () => new Response() });
 const result = await askOrigin(context, { storing: false });`,
       foundBy: ["invalidation-log/fetched-during-post", "simulation"],
     },

@@ -254,13 +254,13 @@ export const mutants: Mutants = {
     "a stale page is served only where the origin takes too long": {
       in: "fetchOnce",
       replace: "hasFailed(result)",
-      by: 'hasFailed(result) && (result.kind !== "failed" || result.answer().status === 504)',
+      by: 'hasFailed(result) && (result.kind !== "failed" || result.answerInstead().status === 504)',
       foundBy: "stale-if-error/origin-hangs-up",
     },
     "no stale page is served where the origin takes too long": {
       in: "fetchOnce",
       replace: "hasFailed(result)",
-      by: 'hasFailed(result) && (result.kind !== "failed" || result.answer().status !== 504)',
+      by: 'hasFailed(result) && (result.kind !== "failed" || result.answerInstead().status !== 504)',
       foundBy: "stale-if-error/origin-times-out",
     },
     "stale-if-error lasts a millisecond too long": {

@@ -39,9 +39,9 @@ export type OriginResult =
   | { readonly kind: "answered"; readonly response: ReceivedAnswer }
   /**
    * The origin gave no answer: it failed, it is busy, the request may not be sent there, or the connection switched to
-   * another protocol. `answer` makes and counts the answer for the client.
+   * another protocol. `answerInstead` makes and counts the answer that the client gets then.
    */
-  | { readonly kind: "failed" | "busy" | "refused" | "switched"; readonly answer: () => Answer };
+  | { readonly kind: "failed" | "busy" | "refused" | "switched"; readonly answerInstead: () => Answer };
 
 /**
  * Whether the origin failed, by an error status or by giving no answer, or is too busy to be asked. A stale response may
@@ -156,7 +156,7 @@ async function send(
   if (!body?.isTooLarge() && !body?.brokeOff()) noteState(context, answer, fetchedAt);
   if (turn && !(await endWith(answer, turn))) return noPlaceForStream(context, answer);
   if (answer.kind === "answered") return answered(context, answer.response, stamp, fetchedAt);
-  if (answer.kind === "switched") return { kind: "switched", answer: () => switchedAnswer(context, answer) };
+  if (answer.kind === "switched") return { kind: "switched", answerInstead: () => switchedAnswer(context, answer) };
   giveBack(context, body);
   if (body?.isTooLarge()) return bodyTooLarge(context);
   return body?.brokeOff() ? bodyBrokeOff(context) : failed(context, answer);
@@ -189,21 +189,21 @@ function knownDown(context: RequestContext, call: OriginCall): OriginResult | un
     if (!call.hasStandIn?.()) return undefined;
     askBehind(context, fields);
   }
-  const { answer } = withoutAnswer(context, "failed", 503, "origin-down", "the origin is down");
+  const { answerInstead } = withoutAnswer(context, "failed", 503, "origin-down", "the origin is down");
   // A request that was not sent has changed nothing.
   const comeSoon = () => {
-    const told = answer();
+    const told = answerInstead();
     told.fields.set("retry-after", "1");
     return told;
   };
-  return { kind: changesNothing ? "failed" : "refused", answer: comeSoon };
+  return { kind: changesNothing ? "failed" : "refused", answerInstead: comeSoon };
 }
 
 /** The answer to a request that gets no turn. A request that was not sent has changed nothing. */
 function busy(context: RequestContext): OriginResult {
   const { method } = context.facts;
   const kind = method === "GET" || method === "HEAD" ? "busy" : "refused";
-  return { kind, answer: () => answerBusy(context) };
+  return { kind, answerInstead: () => answerBusy(context) };
 }
 
 /** 503, for a request that gets no turn at the origin. All of them get the same, because in a flood they are most. */
@@ -384,12 +384,12 @@ function withoutAnswer<Kind extends "failed" | "refused">(
   status: number,
   detail: string,
   words: string,
-): { readonly kind: Kind; readonly answer: () => Answer } {
-  const answer = () => {
+): { readonly kind: Kind; readonly answerInstead: () => Answer } {
+  const answerInstead = () => {
     ports.reporter.report({ kind: "answered-by-edge", status, detail, route: resolved.route.pattern });
     return edgeAnswer(status, detail, `${status}: ${words}.`);
   };
-  return { kind, answer };
+  return { kind, answerInstead };
 }
 
 /** Somebody with a token asks for a refresh, so that all of its trace may reach the origin, not only `traceparent`. */

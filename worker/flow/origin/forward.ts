@@ -20,7 +20,7 @@ import { askOrigin, hasFailed, type OriginResult } from "./ask-origin.ts";
 export async function forward(context: RequestContext, miss: Miss): Promise<Answer> {
   const result = await askOrigin(context, { storing: false });
   await invalidateAfter(context, result);
-  if (result.kind !== "answered") return result.answer();
+  if (result.kind !== "answered") return result.answerInstead();
   return passOn(context, result.response, miss, undefined);
 }
 
@@ -33,7 +33,7 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
   const result = await askOrigin(context, { storing: true });
   const answer = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (answer) return answer;
-  if (result.kind !== "answered") return result.answer();
+  if (result.kind !== "answered") return result.answerInstead();
   const { response } = result;
   const stored = miss.selected;
   if (stored && !ports.origin.isCache && response.status === 200 && stored.head.status === 200) {

@@ -69,7 +69,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
     }
     if (result.kind !== "answered") {
       tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" && "disconnected" });
-      return result.answer();
+      return result.answerInstead();
     }
     const tell = isOfEarlierFetch(result.response) ? tellOfEarlierFetch(tellFollowers) : tellFollowers;
     const answer = answerBy(context, miss, conditions && miss.toValidate, result.response, tell);
