@@ -40,8 +40,8 @@ export const mutants: Mutants = {
     },
     "a request with Authorization is never answered from store": {
       in: "mayBeAnsweredBy",
-      replace: "return !authorized || sharedWithAuthorized;",
-      by: "return !authorized;",
+      replace: "return !request.authorized || stored.sharedWithAuthorized;",
+      by: "return !request.authorized;",
       foundBy: "identity/authorization-served-from-store",
     },
     "s-maxage=0 marks a response as shared": {

@@ -156,19 +156,19 @@ export const mutants: Mutants = {
     },
     "s-maxage forbids what the owner's rule says, overSMaxage or not": {
       in: "mayBeStale",
-      replace: "|| (overSMaxage && mayServeStaleOverSMaxage)",
+      replace: "|| (overSMaxage && reuse.mayServeStaleOverSMaxage)",
       by: "",
       foundBy: "stale-if-error/over-s-maxage",
     },
     "the owner's rule covers s-maxage without overSMaxage": {
       in: "mayBeStale",
-      replace: "overSMaxage && mayServeStaleOverSMaxage",
-      by: "mayServeStaleOverSMaxage",
+      replace: "overSMaxage && reuse.mayServeStaleOverSMaxage",
+      by: "reuse.mayServeStaleOverSMaxage",
       foundBy: "stale-if-error/over-s-maxage",
     },
     "overSMaxage overrules must-revalidate, too": {
       in: "mayBeStale",
-      replace: "(overSMaxage && mayServeStaleOverSMaxage)",
+      replace: "(overSMaxage && reuse.mayServeStaleOverSMaxage)",
       by: "overSMaxage",
       foundBy: "stale-if-error/over-s-maxage",
     },

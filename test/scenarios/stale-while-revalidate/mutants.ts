@@ -71,8 +71,8 @@ export const mutants: Mutants = {
     },
     "stale-while-revalidate lasts a millisecond too long": {
       in: "usableWhileStale",
-      replace: "staleMs < (own ?? 0) * 1000",
-      by: "staleMs <= (own ?? 0) * 1000",
+      replace: "staleMs < ownMs",
+      by: "staleMs <= ownMs",
       foundBy: "stale-while-revalidate/within-its-window",
     },
     "stale-while-revalidate is counted from the fetch, not from the end of freshness": {
@@ -97,14 +97,14 @@ export const mutants: Mutants = {
   "docs/http.md#stale-responses": {
     "the owner's whileRevalidate outranks a window of the response": {
       in: "usableWhileStale",
-      replace: "own === null && freshnessSeconds > 0",
+      replace: "reuse.staleWhileRevalidateSeconds === null && freshnessSeconds > 0",
       by: "freshnessSeconds > 0",
       foundBy: "stale-while-revalidate/allowed-by-site",
     },
     "the owner's whileRevalidate covers a page that was never fresh": {
       in: "usableWhileStale",
-      replace: "own === null && freshnessSeconds > 0",
-      by: "own === null",
+      replace: "reuse.staleWhileRevalidateSeconds === null && freshnessSeconds > 0",
+      by: "reuse.staleWhileRevalidateSeconds === null",
       foundBy: "stale-while-revalidate/allowed-by-site",
     },
     "the owner's whileRevalidate lasts a millisecond too long": {

@@ -114,8 +114,7 @@ export function judge(
   if (answer === "unverifiable") return { kind: "validate", because: "unverifiable" };
   if (answer === "invalidated") return { kind: "validate", because: "invalidated" };
   if (answer === "unknown") {
-    const sinceFetchMs = now - stored.fetchedAt;
-    if (!mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs, awaitsToken })) {
+    if (!mayAnswerWhileUnknown({ sinceFetchMs: now - stored.fetchedAt, maxViewAgeMs, awaitsToken })) {
       return { kind: "validate", because: "purge-state-unknown" };
     }
   }
@@ -147,11 +146,8 @@ function asksForFresher(directives: RequestDirectives, ageMs: number, lifetimeMs
 }
 
 /** Whether no directive forbids that a response is served stale. RFC 9111 §4.2.4, §5.2.2.10. */
-export function mayBeStale(
-  { mayServeStale, mayServeStaleOverSMaxage }: ReuseRules,
-  { overSMaxage }: StaleRules,
-): boolean {
-  return mayServeStale || (overSMaxage && mayServeStaleOverSMaxage);
+export function mayBeStale(reuse: ReuseRules, { overSMaxage }: StaleRules): boolean {
+  return reuse.mayServeStale || (overSMaxage && reuse.mayServeStaleOverSMaxage);
 }
 
 /**
@@ -180,10 +176,10 @@ function usableWhileStale(
   staleMs: number,
 ): StaleBecause | undefined {
   if (!mayBeStale(reuse, rules) || awaitsPurge || authorized || answer !== "not-purged") return undefined;
-  const { staleWhileRevalidateSeconds: own } = reuse;
-  if (staleMs < (own ?? 0) * 1000) return "stale-while-revalidate";
+  const ownMs = (reuse.staleWhileRevalidateSeconds ?? 0) * 1000;
+  if (staleMs < ownMs) return "stale-while-revalidate";
   // An origin that gives no lifetime at all is asked each time.
-  const isCovered = own === null && freshnessSeconds > 0;
+  const isCovered = reuse.staleWhileRevalidateSeconds === null && freshnessSeconds > 0;
   if (isCovered && staleMs < rules.whileRevalidateSeconds * 1000) return "stale.whileRevalidate";
   return staleMs < directives.maxStaleSeconds * 1000 ? "max-stale" : undefined;
 }

@@ -34,10 +34,10 @@ export function mayStoreAnswer(identity: Identity): "yes" | "if-for-everybody" |
  * a hit need not read them. A request with `Authorization` needs the origin's permission. RFC 9111 §3.5.
  */
 export function mayBeAnsweredBy(
-  { sharedWithAuthorized }: { readonly sharedWithAuthorized: boolean },
-  { authorized }: { readonly authorized: boolean },
+  stored: { readonly sharedWithAuthorized: boolean },
+  request: { readonly authorized: boolean },
 ): boolean {
-  return !authorized || sharedWithAuthorized;
+  return !request.authorized || stored.sharedWithAuthorized;
 }
 
 /**
@@ -45,10 +45,10 @@ export function mayBeAnsweredBy(
  * lifetime made storable is the page of visitors without a session.
  */
 export function mayBeAnsweredInSession(
-  { sharedWithSessions }: { readonly sharedWithSessions: boolean },
-  { hasSession }: { readonly hasSession: boolean },
+  stored: { readonly sharedWithSessions: boolean },
+  request: { readonly hasSession: boolean },
 ): boolean {
-  return sharedWithSessions || !hasSession;
+  return stored.sharedWithSessions || !request.hasSession;
 }
 
 /**
