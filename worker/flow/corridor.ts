@@ -104,13 +104,13 @@ function goOn(context: RequestContext, look: Look): Answer | Promise<Answer> {
  * comes; it is read first if the response is refreshed behind the answer, because the refresh needs it. For a part, the
  * refresh reads its own: a player that asks for one part after the other would have the whole read for each.
  */
-async function hitFurther(context: RequestContext, stored: FoundResponse, verdict: UsableVerdict): Promise<Answer> {
+async function hitFurther(context: RequestContext, found: FoundResponse, verdict: UsableVerdict): Promise<Answer> {
   const isForRefresh = xCacheOf(verdict) === "UPDATING" && !context.facts.isPartial;
-  if (isInMemory(stored) || !isForRefresh) return hit(context, stored, verdict, "shared");
-  const read = await readFound(context, stored);
-  if (!read) return fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
-  context.ports.store.remember(read);
-  return hit(context, read, verdict, "shared");
+  if (isInMemory(found) || !isForRefresh) return hit(context, found, verdict, "shared");
+  const stored = await readFound(context, found);
+  if (!stored) return fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
+  context.ports.store.remember(stored);
+  return hit(context, stored, verdict, "shared");
 }
 
 /**

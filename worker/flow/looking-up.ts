@@ -57,19 +57,21 @@ async function chooseWhenDone(
   const { ports, background } = context;
   const { purges, clock } = ports;
   const found = await finding;
-  const early = isUsable ? undefined : chooseBeforeRenewal(context, found);
-  if (early) {
-    background.run(Promise.resolve(renewal));
-    return early;
+  if (!isUsable) {
+    const look = chooseBeforeRenewal(context, found);
+    if (look) {
+      background.run(Promise.resolve(renewal));
+      return look;
+    }
   }
   let token = await renewal;
   if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);
   if (!found || isInMemory(found)) return choose(context, selectInMemory(context), found, token);
   const look = choose(context, selectInMemory(context), found, token);
   if (look.kind === "answers") return look;
-  const read = await readFound(context, found);
+  const stored = await readFound(context, found);
   // While the body was read, a fetch shared with others may have brought a usable response.
-  return choose(context, selectInMemory(context), read, token);
+  return choose(context, selectInMemory(context), stored, token);
 }
 
 /** Chooses by the current time and view among the response in memory and the one of the shared tier. */
@@ -96,10 +98,10 @@ function choose<T extends FoundResponse>(
 function chooseBeforeRenewal(context: RequestContext, found: FoundResponse | undefined): Look | undefined {
   const { purges, clock } = context.ports;
   if (context.facts.receiptToken !== null) return undefined;
-  const all = candidates(selectInMemory(context), found);
-  if (all.length === 0 && purges.stamp() !== null) return { kind: "none", unusable: [], token: null, found: undefined };
+  const remembered = selectInMemory(context);
+  if (!remembered && !found && purges.stamp() !== null) return { kind: "none", unusable: [], token: null, found };
   const now = clock.now();
-  for (const stored of all) {
+  for (const stored of candidates(remembered, found)) {
     const verdict = judgeAtOnce(context, stored.head, now);
     if (verdict) return answering(context, stored, found, verdict);
   }

@@ -72,7 +72,8 @@ function ifSelected(context: RequestContext, found: FoundResponse): FoundRespons
  * Whether a response was stored under all that the route keys by, and all by which the request asks for a part. One in
  * the shared tier may have been stored before the owner added to that, and be what another visitor's value chose.
  */
-function isKeyed(variant: VariantFields, { resolved, facts }: RequestContext): boolean {
+function isKeyed(context: RequestContext, variant: VariantFields): boolean {
+  const { resolved, facts } = context;
   const isNamed = (name: string) => variant.some(([each]) => each === name);
   return resolved.route.selectingNames.every(isNamed) && facts.parts.every((fields) => fields.some(isNamed));
 }
@@ -142,12 +143,12 @@ export function markerInMemory(context: RequestContext): VariantMarker | undefin
 
 /** The fields that are known to select among the responses of this URL, sorted. */
 export function selectingNames(context: RequestContext): readonly string[] {
-  const named = context.resolved.route.selectingNames;
+  const { route } = context.resolved;
   const { parts } = context.facts;
-  const marker = markerInMemory(context);
-  if (!marker && parts.length === 0) return named;
-  const ofVariants = marker?.variants.flatMap(({ fields }) => fields.map(([name]) => name)) ?? [];
-  const known = [...named, ...ofVariants];
+  const held = markerInMemory(context);
+  if (!held && parts.length === 0) return route.selectingNames;
+  const ofVariants = held?.variants.flatMap(({ fields }) => fields.map(([name]) => name)) ?? [];
+  const known = [...route.selectingNames, ...ofVariants];
   return [...new Set([...known, ...unnamedPartFields(parts, known)])].sort();
 }
 
@@ -162,12 +163,12 @@ function mergeFound(found: VariantMarker, held: VariantMarker | undefined, maxVa
   return { head, variants: variants.slice(0, maxVariants) };
 }
 
-/** The variants of both markers, the first marker's first, under the later stamp. */
-function mergeMarkers(first: VariantMarker, second: VariantMarker | undefined): VariantMarker {
-  if (!second) return first;
-  const known = new Set(first.variants.map(({ key }) => key));
-  const head = second.head.fetchedAt > first.head.fetchedAt ? second.head : first.head;
-  return { head, variants: [...first.variants, ...second.variants.filter(({ key }) => !known.has(key))] };
+/** The variants of a marker, then the others of the one that is held in memory, under the later stamp. */
+function mergeMarkers(added: VariantMarker, held: VariantMarker | undefined): VariantMarker {
+  if (!held) return added;
+  const known = new Set(added.variants.map(({ key }) => key));
+  const { head } = held.head.fetchedAt > added.head.fetchedAt ? held : added;
+  return { head, variants: [...added.variants, ...held.variants.filter(({ key }) => !known.has(key))] };
 }
 
 function withFirst({ head, variants }: VariantMarker, at: number): VariantMarker {
@@ -181,7 +182,7 @@ export function selects(context: RequestContext, { head }: FoundResponse): boole
 
 function matches(context: RequestContext, variant: VariantFields, encoding: string | null): boolean {
   const { originView } = context.facts;
-  if (!isKeyed(variant, context)) return false;
+  if (!isKeyed(context, variant)) return false;
   if (matchesVariant(variant, encoding, originView)) return true;
   const passedOver = context.isolate.codings.passedOverFor(encoding, context.arrival.at);
   return passedOver !== "identity" && matchesVariant(variant, encoding, originView, passedOver);

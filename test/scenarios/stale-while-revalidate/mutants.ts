@@ -59,8 +59,8 @@ export const mutants: Mutants = {
     },
     "a refresh always fetches in full": {
       in: "background-refresh:refresh",
-      replace: '.kind !== "none" ? read : null',
-      by: '.kind === "none" ? read : null',
+      replace: '.kind !== "none" ? stored : null',
+      by: '.kind === "none" ? stored : null',
       foundBy: "stale-while-revalidate/refresh-is-conditional",
     },
     "requests without cookies wait for a refresh that was begun for one with cookies": {

@@ -326,7 +326,7 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
     },
     "a variant that was stored before the owner keyed by one more field answers every value of it": {
       in: "matches",
-      drop: "if (!isKeyed(variant, context)) return false;",
+      drop: "if (!isKeyed(context, variant)) return false;",
       foundBy: "variants/second-key-field-is-added",
     },
   },

@@ -7,8 +7,11 @@ import type { Begun } from "./collapsed-fetches.ts";
 /** The key under which others may join the fetch of this request. */
 export function fetchKeyOf(context: RequestContext): FetchKey {
   const { resolved, facts } = context;
-  const variant = variantOf(selectingNames(context), facts.originView);
-  return { page: resolved.cacheKey, variant, audience: facts.identity };
+  return {
+    page: resolved.cacheKey,
+    variant: variantOf(selectingNames(context), facts.originView),
+    audience: facts.identity,
+  };
 }
 
 /**

@@ -44,14 +44,14 @@ export class KnownNeighbours implements Neighbours {
     const { ports, background } = context;
     const found = await selectInSharedTier(context);
     if (!found) return false;
-    const isFresh = judgeNow(context, found.head, null, ports.clock.now()).kind === "fresh";
-    if (found.head.fetchedAt <= stale.head.fetchedAt || !isFresh) {
+    const verdict = judgeNow(context, found.head, null, ports.clock.now());
+    if (found.head.fetchedAt <= stale.head.fetchedAt || verdict.kind !== "fresh") {
       background.run(cancelBody(found.body));
       return false;
     }
-    const read = await readFound(context, found);
-    if (read) ports.store.remember(read);
-    return read !== undefined;
+    const stored = await readFound(context, found);
+    if (stored) ports.store.remember(stored);
+    return stored !== undefined;
   }
 }
 

@@ -26,13 +26,13 @@ export function refreshInBackground(context: RequestContext, stored: FoundRespon
   }
 }
 
-async function refresh(context: RequestContext, stored: FoundResponse, fetch: LeadingFetch): Promise<void> {
+async function refresh(context: RequestContext, found: FoundResponse, fetch: LeadingFetch): Promise<void> {
   const { facts, ports, isolate } = context;
   const { neighbours } = isolate;
-  if (neighbours && (await neighbours.takeOver(context, stored))) return fetch.tell({ kind: "look-again" });
-  const read = isInMemory(stored) ? stored : await readAgain(context);
+  if (neighbours && (await neighbours.takeOver(context, found))) return fetch.tell({ kind: "look-again" });
+  const stored = isInMemory(found) ? found : await readAgain(context);
   // A purge may have come meanwhile (R10).
-  const toValidate = read && judgeNow(context, read.head, null, ports.clock.now()).kind !== "none" ? read : null;
+  const toValidate = stored && judgeNow(context, stored.head, null, ports.clock.now()).kind !== "none" ? stored : null;
   const miss: Miss = { kind: "stale", because: "stale", selected: null, toValidate };
   const answer = await fetchAndStore(unattended(context, facts.forWholePage()), miss, fetch);
   await cancelBody(answer.body);
