@@ -88,8 +88,7 @@ export const mutants: Mutants = {
     },
     "Cache-Status does not say collapsed": {
       in: "cacheStatusMember",
-      replace: 'outcome.collapsed ? "; collapsed" : ""',
-      by: '""',
+      drop: "if (outcome.collapsed) member",
       foundBy: "collapsing/follower-is-reported",
     },
   },

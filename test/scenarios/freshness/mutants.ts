@@ -164,8 +164,7 @@ export const mutants: Mutants = {
     },
     "an answer that is being stored does not say so": {
       in: "cacheStatusMember",
-      replace: 'outcome.stored ? "; stored" : ""',
-      by: '""',
+      drop: "if (outcome.stored) member",
       foundBy: "freshness/answered-with-age",
     },
   },

@@ -24,9 +24,11 @@ export function cacheStatusMember(outcome: Outcome): string {
     case "hit":
       return `tidemark; hit; ttl=${outcome.ttlSeconds}${detail(outcome.detail)}`;
     case "forwarded": {
-      const status = outcome.status === undefined ? "" : `; fwd-status=${outcome.status}`;
-      const flags = (outcome.stored ? "; stored" : "") + (outcome.collapsed ? "; collapsed" : "");
-      return `tidemark; fwd=${outcome.reason}${status}${flags}${detail(outcome.detail)}`;
+      let member = `tidemark; fwd=${outcome.reason}`;
+      if (outcome.status !== undefined) member += `; fwd-status=${outcome.status}`;
+      if (outcome.stored) member += "; stored";
+      if (outcome.collapsed) member += "; collapsed";
+      return member + detail(outcome.detail);
     }
     case "answered-by-edge":
       return `tidemark${detail(outcome.detail)}`;
