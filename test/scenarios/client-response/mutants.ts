@@ -141,8 +141,8 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
     },
     "an answer in place of a failed origin's does not give the reason": {
       in: "staleAnswer",
-      replace: "collapsed: isHeardOf, because,",
-      by: "collapsed: isHeardOf,",
+      replace: 'collapsed: typeof failure === "string", because,',
+      by: 'collapsed: typeof failure === "string",',
       foundBy: "client-response/stale-for-unreachable-origin",
     },
     "a page that the origin confirmed is reported as a hit": {

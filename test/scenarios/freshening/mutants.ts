@@ -85,8 +85,8 @@ export const mutants: Mutants = {
     },
     "a confirmed page that is not stored keeps its earlier age": {
       in: "freshen",
-      replace: "fields: shown, receivedAt, initialAgeMs: age }",
-      by: "fields: shown }",
+      replace: "fields: lines, receivedAt, initialAgeMs: age }",
+      by: "fields: lines }",
       foundBy: "freshening/304-with-private",
     },
     "a page stays stored although a 304 says no-store": {

@@ -307,7 +307,7 @@ export const mutants: Mutants = {
     },
     "a follower that gets the stale page is not reported as collapsed": {
       in: "staleAnswer",
-      replace: "collapsed: isHeardOf",
+      replace: 'collapsed: typeof failure === "string"',
       by: "collapsed: false",
       foundBy: "stale-if-error/followers-of-failed-fetch",
     },

@@ -26,14 +26,13 @@ export async function staleAnswer(
   if (!stored) return null;
   const { purges, clock } = ports;
   if (!purges.isUsable(clock.now(), null)) await purges.renew(background, null);
-  const isHeardOf = typeof failure === "string";
-  const response = !isHeardOf && failure.kind === "answered" ? failure.response : undefined;
+  const response = typeof failure === "object" && failure.kind === "answered" ? failure.response : undefined;
   const because = mayStandIn(context, stored.head, failureOf(failure));
   if (because === null) return null;
   const outcome = forwardedOutcome(miss, {
     ...(response && { status: response.status }),
     stored: false,
-    collapsed: isHeardOf,
+    collapsed: typeof failure === "string", // another request has found it out
     because,
   });
   const answer = await answerAsOfNow(context, stored, "STALE", outcome);

@@ -73,8 +73,8 @@ export function askOrigin(context: RequestContext, call: OriginCall): OriginResu
     return withoutAnswer(context, "refused", 508, "loop", "the request came back to this edge");
   }
   if (isolate.originState.isDown(ports.clock.now())) {
-    const known = knownDown(context, call);
-    if (known) return known;
+    const result = knownDown(context, call);
+    if (result) return result;
   }
   const { method } = facts;
   return method === "GET" || method === "HEAD" ? sendInTurn(context, call, null) : sendWithBody(context, call);
@@ -169,8 +169,8 @@ function noPlaceForStream(context: RequestContext, answer: OriginAnswer): Origin
 }
 
 /** Gives back the room of a body that was held and perhaps never read. */
-function giveBack({ background }: RequestContext, body: RequestBody | null): void {
-  if (body) background.run(cancelBody(body.stream));
+function giveBack(context: RequestContext, body: RequestBody | null): void {
+  if (body) context.background.run(cancelBody(body.stream));
 }
 
 /**

@@ -42,8 +42,8 @@ export function freshen(
   if (decision.kind === "not-stored") {
     // The response is not stored, so only the client whose request brought the 304 gets it.
     const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
-    const shown = clientFields(context, fields).lines((name) => name !== "content-length");
-    const changed = changedHead(head, { fields: shown, receivedAt, initialAgeMs: age });
+    const lines = clientFields(context, fields).lines((name) => name !== "content-length");
+    const changed = changedHead(head, { fields: lines, receivedAt, initialAgeMs: age });
     return { stored: { head: changed, body }, notStored: decision };
   }
   const givenPurgeKeys = [...new Set([...decision.head.givenPurgeKeys, ...head.givenPurgeKeys])]; // old and new tags (R17)

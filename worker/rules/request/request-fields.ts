@@ -242,8 +242,8 @@ export function isOfProxies(name: string): boolean {
 const OPEN_TO_OWNERS: ReadonlySet<Treatment> = new Set<Treatment>(["of-software", "other"]);
 
 /** Whether the owner says that the field does not change pages. A pattern does not cover fields with credentials. */
-export function isTrusted(name: string, { trustedFields }: OwnersFields): boolean {
-  return trustedFields.length > 0 && matchesAnyName(name, trustedFields) && !speaksOfCredentials(name);
+export function isTrusted(name: string, owners: OwnersFields): boolean {
+  return owners.trustedFields.length > 0 && matchesAnyName(name, owners.trustedFields) && !speaksOfCredentials(name);
 }
 
 /**
