@@ -1,5 +1,5 @@
 import type { Reply } from "../../local/cdn/scripted-origin.ts";
-import { BROWSER, type FrameworkTrial, SETTLED_MS, withoutBypassCookie } from "./framework-trial.ts";
+import { BROWSER, type FrameworkTrial, SETTLED_MS, withoutBypassCookie, withoutRoute } from "./framework-trial.ts";
 
 const VARY = "rsc, next-router-state-tree, next-router-prefetch, next-router-segment-prefetch, Accept-Encoding";
 const PRERENDERED = {
@@ -27,6 +27,9 @@ const dynamic = (body: string): Reply => ({
   },
   body,
 });
+/** A file of the build. */
+const script: Reply = { fields: { vary: "Accept-Encoding", "cache-control": "public, max-age=31536000, immutable" } };
+const image: Reply = { fields: { vary: "Accept", "cache-control": "public, max-age=14400, must-revalidate" } };
 /** If a field of the router is missing, the hash in the URL is wrong. */
 const toRightHash: Reply = { status: 307, fields: { location: "/songs/42?_rsc=Vk1O8K2I4u0MlA11" }, body: "" };
 
@@ -38,6 +41,8 @@ const ROUTER = {
   "next-url": "/",
 };
 const NAVIGATION = "/songs/42?_rsc=OGAgF-wVMNcgqdQf";
+const SCRIPT = "/_next/static/chunks/1pcw6gskne7pf.js";
+const IMAGE = "/_next/image?url=%2Fa.png&w=64&q=75";
 const EDITOR = { ...BROWSER, cookie: "__prerender_bypass=846aee4869bb621178c2228c64fe32a9" };
 const ADA = { ...BROWSER, cookie: "session=ada" };
 
@@ -47,6 +52,8 @@ export const next: FrameworkTrial = {
   origin: {
     "/songs/42": [document("a song"), dynamic("a draft"), document("a song for ada"), document("a new song")],
     [NAVIGATION]: [payload("rows"), toRightHash],
+    [SCRIPT]: [script],
+    [IMAGE]: [image],
     "/me": [dynamic("hello ada"), dynamic("hello nobody")],
   },
   steps: [
@@ -57,7 +64,14 @@ export const next: FrameworkTrial = {
     { get: "/songs/42", fields: BROWSER, expect: { body: "a song", xCache: "HIT" } },
     { get: NAVIGATION, fields: ROUTER, expect: { body: "rows" } },
     { work: "finished" },
-    { get: NAVIGATION, fields: ROUTER, expect: { body: "rows", xCache: "HIT" } },
+    // A window in which browsers may show old rows without asking would outlast each purge.
+    {
+      get: NAVIGATION,
+      fields: ROUTER,
+      expect: { body: "rows", xCache: "HIT", fields: { "cache-control": "max-age=0" } },
+    },
+    { get: SCRIPT, expect: { fields: script.fields as Record<string, string> } },
+    { get: IMAGE, expect: { fields: image.fields as Record<string, string> } },
     { get: "/songs/42", fields: BROWSER, expect: { body: "a song", xCache: "HIT" } },
     { get: "/me", fields: ADA, expect: { body: "hello ada" } },
     { get: "/me", fields: BROWSER, expect: { body: "hello nobody" } },
@@ -70,6 +84,8 @@ export const next: FrameworkTrial = {
   without: {
     "__prerender_bypass in bypass.cookies": withoutBypassCookie("__prerender_bypass"),
     "session in bypass.cookies": withoutBypassCookie("session"),
+    "browserTtl of pages": withoutRoute("/*"),
+    "a route for the files that browsers keep": withoutRoute("/_next/:part(static|image){/*}?"),
     "fields.trust": ({ fields: _, ...site }) => site,
   },
 };
