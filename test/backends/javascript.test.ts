@@ -20,7 +20,12 @@ afterEach(async () => {
 });
 
 /** Puts an edge in front of a program of Node that listens at `PORT`, and edits a song. */
-async function tryOut(program: string, cwd: string, form: "json" | "urlencoded"): Promise<void> {
+async function tryOut(
+  program: string,
+  cwd: string,
+  form: "json" | "urlencoded",
+  ofFramework: Readonly<Record<string, string>> = {},
+): Promise<void> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   cdn = await startCdn({ site: { hosts: ["www.example.test"] }, origin, regions: ["fra", "syd"] });
@@ -29,8 +34,8 @@ async function tryOut(program: string, cwd: string, form: "json" | "urlencoded")
     ...settings,
     PORT: String(port),
     HOST: "127.0.0.1",
-    PROTOCOL_HEADER: "x-forwarded-proto",
     NODE_ENV: "production",
+    ...ofFramework,
   };
   backend = new BackendProcess(process.execPath, ["--import", SONGS, program], { cwd, env });
   await backend.says(/listening/i);
@@ -41,12 +46,13 @@ async function tryOut(program: string, cwd: string, form: "json" | "urlencoded")
     await expect(seen(from)).toHit();
     expect((await seen(from)).body).toContain("<h1>old</h1>");
   }
-  // Past the edge, which would invalidate the URL of the request by itself.
+  // As the edge passes it on, but past the edge, which would invalidate the URL of the request by itself.
   const saved = await fetch(`${origin}/songs/42`, {
     method: "POST",
     redirect: "manual",
     headers: {
-      origin,
+      origin: "http://www.example.test",
+      "x-forwarded-host": "www.example.test",
       "x-forwarded-proto": "http",
       accept: "text/html",
       ...(form === "json" && { "content-type": "application/json" }),
@@ -127,5 +133,7 @@ test("the editor of the example for SvelteKit sees an edit at once, and all othe
   const vite = join(folder, "node_modules/vite/bin/vite.js");
   const built = await run(process.execPath, [vite, "build"], { cwd: folder, env: { NODE_ENV: "production" } });
   expect(built, built.stdout + built.stderr).toMatchObject({ exit: 0 });
-  await tryOut(join(folder, "build/index.js"), folder, "urlencoded");
+  const settings = snippetNamed("SvelteKit", "src/hooks.server.js").matchAll(/\b([A-Z]+_HEADER)=([\w-]+)/g);
+  const ofFramework = Object.fromEntries([...settings].map(([, name, value]) => [name!, value!]));
+  await tryOut(join(folder, "build/index.js"), folder, "urlencoded", ofFramework);
 });
