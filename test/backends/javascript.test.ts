@@ -5,7 +5,7 @@ import { afterEach, expect, inject, test } from "vitest";
 import { folderWith, run } from "../packed/installed-package.ts";
 import { freePort } from "../suite/free-ports.ts";
 import { BackendProcess } from "./backend-process.ts";
-import { projectWith, SVELTEKIT } from "./npm-packages.ts";
+import { ASTRO, projectWith, SVELTEKIT } from "./npm-packages.ts";
 import { snippetNamed, snippetsBelow } from "./snippets.ts";
 import "tidemark/local/matchers";
 
@@ -136,4 +136,21 @@ test("the editor of the example for SvelteKit sees an edit at once, and all othe
   const settings = snippetNamed("SvelteKit", "src/hooks.server.js").matchAll(/\b([A-Z]+_HEADER)=([\w-]+)/g);
   const ofFramework = Object.fromEntries([...settings].map(([, name, value]) => [name!, value!]));
   await tryOut(join(folder, "build/index.js"), folder, "urlencoded", ofFramework);
+});
+
+test("the editor of the example for Astro sees an edit at once, and all others later", {
+  tags: ["deep"],
+  timeout: 120_000,
+}, async (context) => {
+  const project = await projectWith(ASTRO, inject("installed"));
+  if ("missing" in project) return context.skip(`Astro is SKIPPED, because ${project.missing}`);
+  const { folder } = project;
+  for (const each of ["src", "dist"]) await rm(join(folder, each), { recursive: true, force: true });
+  await cp("test/backends/astro-site", folder, { recursive: true });
+  await writeFile(join(folder, "src/middleware.js"), snippetNamed("SvelteKit", "src/middleware.js"));
+  const astro = join(folder, "node_modules/astro/bin/astro.mjs");
+  const env = { NODE_ENV: "production", ASTRO_TELEMETRY_DISABLED: "1" };
+  const built = await run(process.execPath, [astro, "build"], { cwd: folder, env });
+  expect(built, built.stdout + built.stderr).toMatchObject({ exit: 0 });
+  await tryOut(join(folder, "dist/server/entry.mjs"), folder, "urlencoded");
 });

@@ -21,6 +21,9 @@ export const SVELTEKIT = [
   "vite@8.3.8",
 ];
 
+/** The version that docs/purging.md names. */
+export const ASTRO = ["astro@7.3.5", "@astrojs/node@11.1.6"];
+
 /** The clients of other vendors. Two of them are 20,000 files, and left to `--all`; the gate has the calls that they make. */
 export const VENDORS_CLIENTS = inGate(3, [
   "fastly@13.0.0",
