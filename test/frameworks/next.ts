@@ -27,6 +27,8 @@ const dynamic = (body: string): Reply => ({
   },
   body,
 });
+/** What `proxy.ts` answers to visitors who may not see a page. */
+const toFrontPage: Reply = { status: 307, fields: { location: "/" }, body: "/" };
 /** A file of the build. */
 const script: Reply = { fields: { vary: "Accept-Encoding", "cache-control": "public, max-age=31536000, immutable" } };
 const image: Reply = { fields: { vary: "Accept", "cache-control": "public, max-age=14400, must-revalidate" } };
@@ -44,6 +46,8 @@ const NAVIGATION = "/songs/42?_rsc=OGAgF-wVMNcgqdQf";
 const SCRIPT = "/_next/static/chunks/1pcw6gskne7pf.js";
 const IMAGE = "/_next/image?url=%2Fa.png&w=64&q=75";
 const EDITOR = { ...BROWSER, cookie: "__prerender_bypass=846aee4869bb621178c2228c64fe32a9" };
+/** `proxy.ts` knows her by a cookie that `bypass` does not name. */
+const MEMBER = { ...BROWSER, cookie: "member=eve" };
 const ADA = { ...BROWSER, cookie: "session=ada" };
 
 export const next: FrameworkTrial = {
@@ -52,6 +56,7 @@ export const next: FrameworkTrial = {
   origin: {
     "/songs/42": [document("a song"), dynamic("a draft"), document("a song for ada"), document("a new song")],
     [NAVIGATION]: [payload("rows"), toRightHash],
+    "/account": [document("for members"), toFrontPage],
     [SCRIPT]: [script],
     [IMAGE]: [image],
     "/me": [dynamic("hello ada"), dynamic("hello nobody")],
@@ -75,6 +80,8 @@ export const next: FrameworkTrial = {
     { get: "/songs/42", fields: BROWSER, expect: { body: "a song", xCache: "HIT" } },
     { get: "/me", fields: ADA, expect: { body: "hello ada" } },
     { get: "/me", fields: BROWSER, expect: { body: "hello nobody" } },
+    { get: "/account", fields: MEMBER, expect: { body: "for members" } },
+    { get: "/account", fields: BROWSER, expect: { status: 307 } },
     { reply: { [NAVIGATION]: [payload("new rows")] } },
     { purge: { urls: ["/songs/42"] } },
     { advanceMs: SETTLED_MS },
@@ -84,6 +91,7 @@ export const next: FrameworkTrial = {
   without: {
     "__prerender_bypass in bypass.cookies": withoutBypassCookie("__prerender_bypass"),
     "session in bypass.cookies": withoutBypassCookie("session"),
+    "the pages behind proxy.ts": withoutRoute("/account{/*}?"),
     "browserTtl of pages": withoutRoute("/*"),
     "a route for the files that browsers keep": withoutRoute("/_next/:part(static|image){/*}?"),
     "fields.trust": ({ fields: _, ...site }) => site,
