@@ -23,9 +23,11 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
   let bundle: CheckReport["bundle"] = null;
   // Usually all environments share one entry, which is then bundled and run once.
   for (const [main, group] of Map.groupBy(settings, (each) => each.main)) {
+    const configFindings = (exported: readonly string[] | null) =>
+      group.flatMap((each) => wranglerFindings(config, each, exported));
     if (main === undefined) {
       const words = 'there is no main, so there is no worker to deploy. Add main = "worker.ts", or another file.';
-      findings.push(problem(placeIn(config, group[0]!), words));
+      findings.push(problem(placeIn(config, group[0]!), words), ...configFindings(null));
       continue;
     }
     const entry = relative(".", main);
@@ -34,20 +36,20 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
       group.map(({ vars }) => vars),
     );
     if (ran.kind === "failed") {
-      findings.push(problem(ran.file ?? entry, ran.message));
+      findings.push(problem(ran.file ?? entry, ran.message), ...configFindings(null));
       continue;
     }
     if (ran.kind === "not-run") {
       const words = "the worker could not be run here, so its site and its exports were not checked:";
-      findings.push(warning(entry, `${words} ${ran.message}`));
+      findings.push(warning(entry, `${words} ${ran.message}`), ...configFindings(null));
       continue;
     }
     if (ran.reviews.length === 0) {
       const words = "the worker does not call createEdge of tidemark/worker, so it has no edge.";
       findings.push(problem(entry, `${words} Add: export default createEdge(site);`));
     }
+    findings.push(...configFindings(ran.exported));
     for (const [index, each] of group.entries()) {
-      findings.push(...wranglerFindings(config, each, ran.exported));
       for (const reviews of ran.reviews) {
         const review = reviews[index]!;
         findings.push(...siteFindings(config, entry, each, review));

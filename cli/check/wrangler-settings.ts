@@ -96,8 +96,15 @@ export async function readWranglerSettings(file: string, only: string | null): P
   }
 }
 
-/** What is wrong in one environment of a wrangler config, the site aside. `exported`: what the worker exports. */
-export function wranglerFindings(file: string, settings: WranglerSettings, exported: readonly string[]): Finding[] {
+/**
+ * What is wrong in one environment of a wrangler config, the site aside. `exported`: what the worker exports; `null` if that
+ * is not known, because the worker did not run.
+ */
+export function wranglerFindings(
+  file: string,
+  settings: WranglerSettings,
+  exported: readonly string[] | null,
+): Finding[] {
   const where = placeIn(file, settings);
   const findings = [...purgeLogFindings(file, settings, exported)];
   if (settings.routedHosts === null && settings.isOnWorkersDev) {
@@ -120,7 +127,7 @@ export function placeIn(file: string, { environment }: Pick<WranglerSettings, "e
   return environment === null ? file : `${file}, env.${environment}`;
 }
 
-function purgeLogFindings(file: string, settings: WranglerSettings, exported: readonly string[]): Finding[] {
+function purgeLogFindings(file: string, settings: WranglerSettings, exported: readonly string[] | null): Finding[] {
   const where = placeIn(file, settings);
   const { purgeLog, migrations, exports, environment, main } = settings;
   const usesExports = Object.values(exports).some(({ type }) => type === DURABLE_OBJECT);
@@ -136,7 +143,7 @@ function purgeLogFindings(file: string, settings: WranglerSettings, exported: re
   if (purgeLog.script_name !== undefined) return [];
   const { class_name: name } = purgeLog;
   const findings: Finding[] = [];
-  if (!exported.includes(name)) {
+  if (exported?.includes(name) === false) {
     const words = `the binding PURGE_LOG names the class ${name}, which ${basename(main ?? "the worker")} does not export`;
     findings.push(problem(where, `${words}. Add there: export { PurgeLog } from "tidemark/worker";`));
   }

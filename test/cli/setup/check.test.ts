@@ -155,6 +155,22 @@ describe("a problem is found", { tags: ["deep"] }, () => {
   );
 });
 
+test.each([
+  { what: "cannot be bundled", from: "./tidemark.config.ts", to: "./site.ts", level: "problem" },
+  { what: "throws", from: "export default", to: "if (!globalThis.KEY) throw null;\nexport default", level: "warning" },
+])("a worker that $what does not hide what is wrong in wrangler.toml", { timeout: 60_000 }, async (each) => {
+  const path = join(folder, "wrangler.toml");
+  await writeFile(
+    path,
+    (await readFile(path, "utf8")).replace("[build]", '[vars]\nTIDEMARK_TOKEN = "secret"\n\n[build]'),
+  );
+  const { findings } = await checkWith("worker.ts", each.from, each.to);
+  expect(findings).toEqual([
+    { level: each.level, where: expect.stringMatching(/worker\.ts$/), message: expect.any(String) },
+    { level: "problem", where: path, message: expect.stringContaining("vars has TIDEMARK_TOKEN") },
+  ]);
+});
+
 describe("a warning is given", { tags: ["deep"] }, () => {
   interface Warning {
     readonly name: string;

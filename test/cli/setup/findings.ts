@@ -18,7 +18,7 @@ export interface FindingCase {
   readonly file?: string;
   readonly settings?: Partial<WranglerSettings>;
   readonly review?: Partial<SiteReview>;
-  readonly exported?: readonly string[];
+  readonly exported?: readonly string[] | null;
   readonly gzippedBytes?: number;
   /** Each finding as `level  where: message`, in order. */
   readonly finds: readonly RegExp[];
@@ -86,6 +86,7 @@ export const findingCases: readonly FindingCase[] = [
     exported: ["default"],
     finds: [/^problem .*names the class PurgeLog, which worker\.ts does not export/],
   },
+  { name: "a worker that did not run", exported: null, finds: [] },
   { name: "a class of another worker", settings: { purgeLog: { class_name: "Log", script_name: "edge" } }, finds: [] },
   { name: "no migration", settings: { migrations: [] }, finds: [/^problem .*no migration creates .*tag = "v1"/s] },
   {
@@ -212,8 +213,9 @@ export const findingCases: readonly FindingCase[] = [
 /** What rules find in a case that they should not, or do not find; `null` if they are right. */
 export function differenceOf(rules: CheckRules, each: FindingCase): string | null {
   const settings = { ...SETTINGS, ...each.settings };
+  const { exported = ["default", "PurgeLog"] } = each;
   const found: readonly Finding[] = [
-    ...rules.wranglerFindings(each.file ?? "wrangler.toml", settings, each.exported ?? ["default", "PurgeLog"]),
+    ...rules.wranglerFindings(each.file ?? "wrangler.toml", settings, exported),
     ...rules.siteFindings("wrangler.toml", "worker.ts", settings, { ...REVIEW, ...each.review }),
     ...rules.bundleFindings("wrangler.toml", each.gzippedBytes ?? 100_000),
   ];

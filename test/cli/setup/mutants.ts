@@ -23,9 +23,15 @@ export const mutants: Mutants = {
     },
     "the worker need not export the class": {
       in: "purgeLogFindings",
-      replace: "if (!exported.includes(name)) {",
-      by: "if (exported.includes(name) && !exported.includes(name)) {",
+      replace: "if (exported?.includes(name) === false) {",
+      by: "if (exported === undefined) {",
       foundBy: "check: a class that the worker does not export",
+    },
+    "a worker that did not run exports nothing": {
+      in: "purgeLogFindings",
+      replace: "if (exported?.includes(name) === false) {",
+      by: "if (!exported?.includes(name)) {",
+      foundBy: "check: a worker that did not run",
     },
     "the class of another worker has to be exported by this one": {
       in: "purgeLogFindings",
