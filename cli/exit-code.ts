@@ -11,6 +11,8 @@ export const EXIT = {
   unreachable: 3,
   /** The purge was accepted, but it did not settle in time. */
   notSettled: 4,
+  /** The output could not be written. What the command has done stays done. */
+  unwritten: 5,
   /** Ctrl-C ended the work early. The results so far are printed. */
   interrupted: 130,
 } as const;

@@ -33,6 +33,7 @@ export function createProgram(): Command {
     .description("An edge cache that you own, on your laptop and on the edge.")
     .version(ownPackage.version)
     .showHelpAfterError("(--help lists the options)")
+    .addHelpText("after", "\nEach command exits with 5 if its output cannot be written; its work is done all the same.")
     .exitOverride();
 
   for (const command of COMMANDS) addLazyCommand(program, command);

@@ -101,7 +101,7 @@ async function followAndPrint({ json, endpoint, limit, every = DEFAULT_EVERY_SEC
   const purger = openPurger({ endpoint, retries: 0 });
   const ending = new AbortController();
   interruption().then(() => ending.abort());
-  // The reader of a pipe may end first, like `head`.
+  // The reader of a pipe may end first, like `head`, or the disk be full.
   process.stdout.on("error", () => ending.abort());
   const table = new GrowingTable();
   try {

@@ -160,8 +160,8 @@ async function run(flags: ServeFlags): Promise<void> {
   // Loaded here, because an older Node does not have what it imports, and while the worker loads its program.
   const { endAtSignals, holdSignals, obeySignals, TO_STOP } = await import("../../server/supervisor/signals.ts");
   const sendHeldOn = holdSignals();
-  // The reader of these streams may have ended. That must not end the server, and nobody is left to read an error.
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  // The reader of its lines may have ended, or their disk may be full. Neither is a failure of the server.
+  if (!flags.check) process.stdout.removeAllListeners("error").on("error", () => undefined);
   const server = await import("../../server/server.ts");
   const { activatedSockets, expectWritableFolder, PidFile, Predecessor, prepare, serve, whyNotOpened } = server;
   const { checkedText, eventInWords, sayToOperator, startedText } = server;

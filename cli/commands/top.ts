@@ -128,12 +128,8 @@ function enterScreen(end: AbortController, redraw: () => void): () => void {
 
 function endAtSignals(end: AbortController): () => void {
   const stop = () => end.abort();
-  // A reader such as `head` has read enough.
-  const broken = (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") end.abort();
-  };
   process.on("SIGINT", stop).on("SIGTERM", stop);
-  process.stdout.on("error", broken);
+  process.stdout.on("error", stop); // a reader such as `head` has read enough, or the disk is full
   return () => {
     process.off("SIGINT", stop).off("SIGTERM", stop);
   };
