@@ -2,10 +2,10 @@ import { type Explanation, explanationSchema } from "../../wire/explanation.ts";
 import { CONTROL_PREFIX } from "../../wire/fields.ts";
 import { problemSchema } from "../../wire/problem-schema.ts";
 import { WITHOUT_VALUES } from "../check.ts";
-import { listFaults, PurgeRejected, PurgeTimeout } from "../errors.ts";
+import { PurgeTimeout } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { jsonOrUndefined, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
-import { forbidden, rateLimited, refusal, serverError, unexpected, unreachable } from "./failures.ts";
+import { rateLimited, refusedRead, serverError, unexpected, unreachable } from "./failures.ts";
 import { openUndici } from "./transport-undici.ts";
 
 /** The request whose answer is to be explained. */
@@ -55,12 +55,7 @@ export async function askExplanation(
     if (head.status >= 500) throw serverError(head, json);
     const problem = problemSchema.safeParse(json, WITHOUT_VALUES);
     if (!problem.success) throw unexpected(head, "with something that is not a problem report", problem.error);
-    if (head.status === 403) throw forbidden(head, problem.data, "read");
-    if (problem.data.code !== "invalid") throw refusal(head, problem.data);
-    const { errors = [], title } = problem.data;
-    const faults = errors.length > 0 ? listFaults(errors) : title;
-    const words = `The edge at ${endpoint} does not accept the request to explain (400): ${faults}.`;
-    throw new PurgeRejected(words, { code: "invalid", status: 400, attempts: 1, errors, cause: problem.data });
+    throw refusedRead(head, problem.data, "the request to explain");
   } finally {
     await transport.close();
   }

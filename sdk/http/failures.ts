@@ -106,6 +106,20 @@ export function unexpected(answer: AnswerHead, how: string, cause: unknown): Pur
   );
 }
 
+/** A refusal of a request that purges nothing. `request`: what was asked, for messages. */
+export function refusedRead(answer: AnswerHead, problem: Problem, request: string): PurgeError {
+  const { endpoint, status, attempts } = answer;
+  if (status === 403) return forbidden(answer, problem, "read");
+  if (status !== 400) return refusal(answer, problem);
+  const errors = problem.errors ?? [];
+  const words = `The edge at ${endpoint} does not accept ${request} (400): ${faultsOf(problem)}.`;
+  return new PurgeRejected(words, { code: "invalid", status, attempts, errors, cause: problem });
+}
+
+function faultsOf({ errors = [], detail, title }: Problem): string {
+  return errors.length > 0 ? listFaults(errors) : (detail ?? title);
+}
+
 /** The edge refused the request. The status decides the class; the problem report gives the details and is the `cause`. */
 export function refusal(answer: AnswerHead, problem: Problem): PurgeError {
   const { endpoint, status, attempts } = answer;
@@ -115,9 +129,8 @@ export function refusal(answer: AnswerHead, problem: Problem): PurgeError {
     case "too-large":
     case "unsupported-media-type": {
       const errors = problem.errors ?? [];
-      const faults = errors.length > 0 ? listFaults(errors) : (problem.detail ?? problem.title);
       return new PurgeRejected(
-        `The edge at ${endpoint} refused the request (${status}) and purged nothing: ${faults}. Correct it and purge ` +
+        `The edge at ${endpoint} refused the request (${status}) and purged nothing: ${faultsOf(problem)}. Correct it and purge ` +
           "again.",
         { code, status, attempts, errors, cause: problem },
       );

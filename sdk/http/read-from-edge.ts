@@ -8,7 +8,7 @@ import type { Settings } from "../options.ts";
 import { type AnswerHead, jsonOrUndefined, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
-import { forbidden, rateLimited, refusal, serverError, unexpected, unreachable } from "./failures.ts";
+import { rateLimited, refusedRead, serverError, unexpected, unreachable } from "./failures.ts";
 import { retryAfterMs } from "./retry-pause.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
 
@@ -100,8 +100,8 @@ function readAnswer<T>(head: AnswerHead, text: string, { schema, name, missing }
   if (status === 502 || status === 503 || status === 504) return failed(unavailable(head, problem.data));
   if (!problem.success) return failed(unexpected(head, "with something that is not a problem report", problem.error));
   if (status === 404 && missing !== undefined) return { kind: "done", value: missing };
-  if (status === 403) return failed(forbidden(head, problem.data, "read"));
-  return failed(status >= 500 ? serverError(head, problem.data) : refusal(head, problem.data));
+  const isFailure = status >= 500;
+  return failed(isFailure ? serverError(head, problem.data) : refusedRead(head, problem.data, `a request for ${name}`));
 }
 
 function unavailable({ endpoint, status, headers, attempts }: AnswerHead, problem: Problem | undefined): PurgeError {

@@ -1,10 +1,12 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ProblemCode } from "../../wire/problem.ts";
 import type { SiteStats } from "../../wire/stats.ts";
 import { machineLines } from "../../wire/text/machine-text.ts";
 import { memoryLines, statsLines } from "../../wire/text/stats-text.ts";
 import { memoryVerdicts } from "../../wire/verdicts/memory.ts";
 import { statsOfTenRequests } from "../metrics/replay.ts";
+import { refuses } from "../sdk/fake-edge.ts";
 import { listenLocally, localUrl } from "../suite/local-url.ts";
 import { startTidemark, tidemark } from "./run-command.ts";
 
@@ -193,27 +195,46 @@ test("the numbers are those of the ledger, even in a separate process", async ()
   expect(asked.at(-1)).toBe("/_tidemark/stats?last=24h&pop=fra Bearer a-token");
 });
 
+function problem(code: ProblemCode, more: object = {}) {
+  const { status, json } = refuses(code, more);
+  return { status: status!, body: JSON.stringify(json) };
+}
+
 test.each([
   {
     name: "a refusal is said",
-    answer: { status: 401, body: '{"detail":"This token is not known."}' },
+    answer: problem("unauthorized"),
     args: [],
     exit: 1,
-    says: "This token is not known.",
+    says: "does not know the token (401)",
   },
   {
-    name: "a page instead of stats is not an answer",
+    name: "a refusal that says what is wrong is said",
+    answer: problem("invalid", { errors: [{ path: "last", message: "must be at most 90 days" }] }),
+    args: ["--last", "91d"],
+    exit: 1,
+    says: "last: must be at most 90 days",
+  },
+  {
+    name: "a page instead of stats is not an answer of an edge",
     answer: { status: 200, body: "<html>" },
     args: [],
-    exit: 1,
-    says: "without stats",
+    exit: 3,
+    says: "which is not an answer of a Tidemark edge",
+  },
+  {
+    name: "a page that is not found is not an answer of an edge",
+    answer: { status: 404, body: "<html>" },
+    args: [],
+    exit: 3,
+    says: "which is not an answer of a Tidemark edge",
   },
   {
     name: "a log that does not answer counts as unreachable",
     answer: { status: 503, body: '{"detail":"silent"}' },
     args: [],
     exit: 3,
-    says: "silent",
+    says: "cannot read its purge log at the moment (503)",
   },
   {
     name: "an invalid time is wrong usage",
@@ -221,6 +242,13 @@ test.each([
     args: ["--last", "soon"],
     exit: 2,
     says: "15m",
+  },
+  {
+    name: "a PoP without a name is wrong usage",
+    answer: { status: 200, body: "" },
+    args: ["--pop", ""],
+    exit: 2,
+    says: "It must be the name of a PoP, like FRA.",
   },
   {
     name: "no token is wrong usage",
@@ -251,7 +279,7 @@ test.each([
     answer: { status: 200, body: "" },
     args: ["--endpoint", "http://127.0.0.1:1"],
     exit: 3,
-    says: "cannot be reached",
+    says: "No connection to http://127.0.0.1:1",
   },
 ])("$name", async ({ answer: given, args, env = {}, exit, says }) => {
   answer = given;
