@@ -12,24 +12,39 @@ export interface AppWorker {
   readonly isBuilt: boolean;
 }
 
-/** `found`: the wrangler config in the folder. One that names a purge log is the edge's own, and one without `main` runs no code. */
+/**
+ * `found`: the wrangler config in the folder. One that names a purge log is the edge's own. One without `main` runs no code,
+ * but if it deploys static files, the edge is a worker beside it.
+ */
 export function appWorkerOf(folder: string, found: WranglerConfig | null): AppWorker | null {
   if (found === null || found.text.includes("PURGE_LOG")) return null;
-  const { name, main } = found.file.endsWith(".toml") ? topOfToml(found.text) : topOfJson(found.text);
-  if (main === undefined) return null;
-  return { config: found.file, name: name ?? null, isBuilt: existsSync(join(folder, main)) };
+  const { name, main, deploysFiles } = topOf(found);
+  if (main !== undefined) return { config: found.file, name: name ?? null, isBuilt: existsSync(join(folder, main)) };
+  return deploysFiles ? { config: found.file, name: null, isBuilt: false } : null;
+}
+
+/** Whether a wrangler config names the worker's entry. */
+export function namesMain(config: WranglerConfig): boolean {
+  return topOf(config).main !== undefined;
 }
 
 interface TopLevel {
   readonly name?: string | undefined;
   readonly main?: string | undefined;
+  /** Whether it is for static files: those of a worker, or those of Pages. */
+  readonly deploysFiles?: boolean;
 }
 
-/** The keys above the first table, which is where a wrangler.toml has these two. */
+function topOf({ file, text }: WranglerConfig): TopLevel {
+  return file.endsWith(".toml") ? topOfToml(text) : topOfJson(text);
+}
+
+/** The keys above the first table, which is where a wrangler.toml has its own. */
 function topOfToml(text: string): TopLevel {
   const top = text.split(/^\s*\[/m)[0]!;
   const textAt = (key: string) => new RegExp(`^\\s*${key}\\s*=\\s*(["'])(.*?)\\1`, "m").exec(top)?.[2];
-  return { name: textAt("name"), main: textAt("main") };
+  const deploysFiles = /^\s*\[assets\]/m.test(text) || /^\s*(assets|pages_build_output_dir)\s*=/m.test(top);
+  return { name: textAt("name"), main: textAt("main"), deploysFiles };
 }
 
 /** JSON with comments and trailing commas, as wrangler reads it. */
@@ -37,9 +52,10 @@ function topOfJson(text: string): TopLevel {
   const withoutComments = text.replaceAll(/("(?:\\.|[^"\\])*")|\/\/.*|\/\*[\s\S]*?\*\//g, "$1");
   const json = withoutComments.replaceAll(/("(?:\\.|[^"\\])*")|,(?=\s*[}\]])/g, "$1");
   try {
-    const { name, main } = JSON.parse(json) as Readonly<Record<string, unknown>>;
+    const top = JSON.parse(json) as Readonly<Record<string, unknown>>;
     const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
-    return { name: textOf(name), main: textOf(main) };
+    const deploysFiles = "assets" in top || "pages_build_output_dir" in top;
+    return { name: textOf(top.name), main: textOf(top.main), deploysFiles };
   } catch {
     return /"main"\s*:/.test(text) ? { main: "" } : {}; // wrangler itself reports the fault
   }

@@ -1,7 +1,7 @@
 import { basename, join, resolve } from "node:path";
 import { ownPackage } from "../../package/own-package.ts";
 import { PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
-import { appWorkerOf } from "./app-worker.ts";
+import { appWorkerOf, namesMain } from "./app-worker.ts";
 import {
   type EdgeNames,
   endingOfImports,
@@ -100,24 +100,32 @@ async function putWranglerFile(
     const note = "the edge in front of this folder's worker. The edge's route replaces that worker's own";
     return { ...written, ...(written.outcome === "written" && { note }) };
   }
-  const missing = found === null || found.text.includes("PURGE_LOG") ? null : MISSING_LINES;
+  const missing = found === null ? undefined : missingIn(found);
   // wrangler prefers one form of config to another, so the project must have only one.
   if (found !== null && found.file !== wrangler) {
-    return { file: found.file, outcome: "kept", ...(missing !== null && { note: missing.json }) };
+    return { file: found.file, outcome: "kept", ...(missing !== undefined && { note: missing }) };
   }
-  return put(wrangler, text, missing?.toml);
+  return put(wrangler, text, missing);
 }
 
-/** The lines that an edge's config lacks, in its own form. */
-const MISSING_LINES = {
-  toml: `it needs these lines:\n\n${PURGE_LOG_TOML}`,
-  json: `it needs these keys:
+/** What a config without an app lacks to be the edge's, in its own form; `undefined` for nothing. */
+function missingIn(found: WranglerConfig): string | undefined {
+  const hasLog = found.text.includes("PURGE_LOG");
+  if (hasLog && namesMain(found)) return undefined;
+  if (found.file.endsWith(".toml")) {
+    const main = 'main = "worker.ts"\n';
+    return hasLog
+      ? `it needs this line above the first table:\n\n${main}`
+      : `it needs these lines, main above the first table:\n\n${main}\n${PURGE_LOG_TOML}`;
+  }
+  const main = '"main": "worker.ts"';
+  return hasLog
+    ? `it needs this key:\n\n${main}\n`
+    : `it needs these keys:\n\n${main},\n${CHECK_JSON},\n${PURGE_LOG_JSON}\n`;
+}
 
-"main": "worker.ts",
-"build": { "command": "npx --no tidemark check" },
-${PURGE_LOG_JSON}
-`,
-};
+/** Lets `tidemark check` stop a deployment. */
+const CHECK_JSON = '"build": { "command": "npx --no tidemark check" }';
 
 async function completeManifest(
   folder: string,

@@ -131,7 +131,10 @@ describe("tidemark init", () => {
     expect(await get("wrangler.toml")).toBe('name = "mine"\n');
     expect(await get(".gitignore")).toMatch(/^dist\n/);
     expect(stdout).toContain("kept       worker.ts");
-    expect(stdout).toMatch(/kept {7}wrangler\.toml: it needs these lines:\s+\[\[durable_objects\.bindings\]\]/);
+    expect(stdout).toContain(
+      "kept       wrangler.toml: it needs these lines, main above the first table:\n" +
+        '    \n    main = "worker.ts"\n    \n    [[durable_objects.bindings]]\n',
+    );
     expect(stdout).toContain("scripts.dev unchanged");
     // What the owner's own scripts do is not what the steps say.
     expect(stdout).toMatch(
@@ -203,6 +206,17 @@ describe("tidemark init", () => {
       /3\. npm run deploy:edge +then: npx wrangler secret put TIDEMARK_TOKEN --config wrangler\.edge/,
     );
     expect(new Set(Object.values(await outcomes()))).toEqual(new Set(["kept"]));
+  });
+
+  test.each([
+    ["wrangler.toml", 'name = "shop"\n\n[assets]\ndirectory = "./public"\n'],
+    ["wrangler.jsonc", '{ "name": "shop", "assets": { "directory": "./public" } }'],
+    ["wrangler.toml", 'pages_build_output_dir = "dist"\n'],
+    ["wrangler.json", '{ "pages_build_output_dir": "dist" }'],
+  ])("writes a config of its own beside a %s of static files: %s", async (file, text) => {
+    await put(file, text);
+    expect(await outcomes()).toMatchObject({ "wrangler.edge.toml": "written", "edge.ts": "written" });
+    expect(await get(file)).toBe(text);
   });
 
   describe("in an app that is a worker", () => {
@@ -293,8 +307,13 @@ describe("tidemark init", () => {
   test.each([
     [
       "that is an edge's already",
-      '{ "durable_objects": { "bindings": [{ "name": "PURGE_LOG" }] } }',
+      '{ "main": "worker.ts", "durable_objects": { "bindings": [{ "name": "PURGE_LOG" }] } }',
       "kept       wrangler.jsonc\n",
+    ],
+    [
+      "that is an edge's without a worker, with the key that it needs",
+      '{ "durable_objects": { "bindings": [{ "name": "PURGE_LOG" }] } }',
+      'kept       wrangler.jsonc: it needs this key:\n    \n    "main": "worker.ts"\n',
     ],
     ["that is empty, with the keys that it needs", "{}", "kept       wrangler.jsonc: it needs these keys:\n"],
   ])("leaves a wrangler.jsonc alone %s, and writes no second config", { tags: ["deep"] }, async (_, text, line) => {
