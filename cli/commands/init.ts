@@ -11,9 +11,8 @@ import { appWorkerOf } from "../init/app-worker.ts";
 import { type EdgeScript, namesFor, runnerFor, scriptsFor, wranglerConfigIn } from "../init/found-tools.ts";
 import { initProject } from "../init/init-project.ts";
 import { initServer } from "../init/init-server.ts";
-import type { Manifest } from "../init/manifest.ts";
 import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../init/site-answers.ts";
-import type { WrittenFile } from "../init/written-files.ts";
+import { parseManifest, type WrittenFile } from "../init/written-files.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
 import type { ImportedProject } from "./tools/import-project.ts";
@@ -158,7 +157,7 @@ function fileLine({ file, outcome, note }: WrittenFile): string {
 
 /** The steps to take after `tidemark init` in this folder. The owner's own scripts are not mistaken for ours. */
 async function nextSteps(folder: string, { origin }: SiteAnswers): Promise<string> {
-  const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as Manifest;
+  const manifest = parseManifest(await readFile(join(folder, "package.json"), "utf8"));
   const app = appWorkerOf(folder, wranglerConfigIn(folder));
   const names = namesFor(app);
   const behind = origin === null && app !== null ? app.config : null;

@@ -11,7 +11,14 @@ import {
   type WranglerConfig,
   wranglerConfigIn,
 } from "./found-tools.ts";
-import { completedManifest, type EdgeTools, type Manifest, RUNTIME_TYPES, typesBeside } from "./manifest.ts";
+import {
+  completedManifest,
+  type EdgeTools,
+  type Manifest,
+  manifestText,
+  RUNTIME_TYPES,
+  typesBeside,
+} from "./manifest.ts";
 import {
   configFile,
   nodeTestFile,
@@ -143,9 +150,7 @@ async function completeManifest(
   if (existing !== null && changed.length === 0) {
     return { file: "package.json", outcome: "kept", ...(left !== "" && { note: left }) };
   }
-  // The file keeps the indentation that it has.
-  const indentation = /^[{[]\s*?\n([ \t]+)/.exec(text ?? "")?.[1] ?? "  ";
-  await write(join(folder, "package.json"), `${JSON.stringify(manifest, null, indentation)}\n`);
+  await write(join(folder, "package.json"), manifestText(manifest, text));
   if (existing === null) return { file: "package.json", outcome: "written" };
   const note = [`added ${changed.join(", ")}`, left].filter((part) => part !== "").join("; ");
   return { file: "package.json", outcome: "completed", note };

@@ -4,7 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { ownPackage } from "../../package/own-package.ts";
 import type { InitOptions } from "./init-project.ts";
-import type { Manifest } from "./manifest.ts";
+import { type Manifest, manifestText } from "./manifest.ts";
 import { configFile } from "./project-files.ts";
 import { environmentFile, UNIT, unitFile } from "./server-files.ts";
 import { checkAnswers } from "./site-answers.ts";
@@ -64,7 +64,7 @@ async function putManifest(
 ): Promise<WrittenFile> {
   const file = "package.json";
   if (found !== null && added.length === 0) return { file, outcome: "kept" };
-  await write(join(folder, file), `${JSON.stringify(manifest, null, 2)}\n`);
+  await write(join(folder, file), manifestText(manifest, found));
   return found === null
     ? { file, outcome: "written" }
     : { file, outcome: "completed", note: `added ${added.join(", ")}` };

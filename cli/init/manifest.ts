@@ -116,3 +116,13 @@ export function completedManifest(
   const manifest = { ...base, scripts, dependencies, devDependencies, allowScripts };
   return { manifest, changed: existing === null ? [] : changed, kept };
 }
+
+const BYTE_ORDER_MARK = "\ufeff";
+
+/** The text of a package.json, with the indentation, line ends and byte order mark of the one before; `null` for none. */
+export function manifestText(manifest: Manifest, before: string | null): string {
+  const indentation = /^\ufeff?\{\s*?\n([ \t]+)/.exec(before ?? "")?.[1] ?? "  ";
+  const text = `${JSON.stringify(manifest, null, indentation)}\n`;
+  const mark = before?.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
+  return mark + (before?.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text);
+}

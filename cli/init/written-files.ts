@@ -54,7 +54,7 @@ export function ignores(text: string | null, name: string): boolean {
 /** The package.json with this text. Throws `AnswerError` if it is invalid. */
 export function parseManifest(text: string): Manifest {
   try {
-    const manifest: unknown = JSON.parse(text);
+    const manifest: unknown = JSON.parse(text.replace(/^\ufeff/, "")); // npm accepts a byte order mark
     if (typeof manifest === "object" && manifest !== null && !Array.isArray(manifest)) return manifest as Manifest;
   } catch {
     // It is reported below, as for JSON that is not an object.

@@ -148,6 +148,18 @@ describe("tidemark init", () => {
     expect(await get("package.json")).toMatch(/^\{\n\t"name"/);
   });
 
+  test.each([
+    { written: "for Workers", flags: [] },
+    { written: "for a server", flags: ["--server"] },
+  ])("$written, a package.json of Windows keeps its mark, line ends and tabs", async ({ flags }) => {
+    await put("package.json", '\ufeff{\r\n\t"name": "shop"\r\n}\r\n');
+    const { exit, stderr } = await init([...FLAGS, ...flags]);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    const text = await get("package.json");
+    expect(text).toMatch(/^\ufeff\{\r\n\t"name": "shop",\r\n\t"scripts": \{\r\n\t\t/);
+    expect(text).not.toMatch(/[^\r]\n/);
+  });
+
   test("turns off the install scripts of its tools, unless the owner has decided", async () => {
     const lock = JSON.parse(await readFile("package-lock.json", "utf8")) as {
       packages: Record<string, { hasInstallScript?: boolean }>;
