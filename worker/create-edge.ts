@@ -62,8 +62,9 @@ export interface EdgeEnv {
  * the rules are not valid, or have a setting that only `tidemark serve` has.
  */
 export function createEdge(siteInput: SiteInput): ExportedHandler<EdgeEnv> {
+  const edge = createEdgeWithHooks(siteInput, {});
   refuseServerSettings(siteInput);
-  return createEdgeWithHooks(siteInput, {});
+  return edge;
 }
 
 /** The same for a site that a build has checked, so that the worker needs nothing to check it with. */

@@ -121,7 +121,7 @@ function entryCode(main: string): string {
         const failed = (error) => ({
           kind: error?.name === "SiteError" ? "failed" : "not-run",
           file: null,
-          message: error?.message ?? String(error),
+          message: error?.message || "it threw " + (error instanceof Error ? error : JSON.stringify(error)),
         });
         return Response.json(await run(await request.json()).catch(failed));
       },

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
-import { ConfigFileError } from "../../package/config-file-error.ts";
+import { ConfigFileError, whatItThrew } from "../../package/config-file-error.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { formatMessage, ownWorker } from "../runtime/bundle.ts";
 
@@ -54,13 +54,19 @@ export async function loadSite(file: string): Promise<ConfiguredSite> {
   if (site?.origin === undefined) {
     throw new ConfigFileError(`${file}: the file must end in export default defineSite({ origin: …, … })`);
   }
-  return { origin: addressIn(site.origin), dashboard: site.dashboard !== false };
+  const origin = addressIn(site.origin);
+  if (origin === undefined) {
+    const words = 'origin must be the address of the site, like "https://origin.example.com"';
+    throw new ConfigFileError(`${file}: ${words}; found ${JSON.stringify(site.origin)}`);
+  }
+  return { origin, dashboard: site.dashboard !== false };
 }
 
-/** The address of an origin; `null` for a service. */
-function addressIn(origin: SiteInput["origin"]): string | null {
+/** The address of an origin; `null` for a service, `undefined` for what is neither. */
+function addressIn(origin: unknown): string | null | undefined {
   if (typeof origin === "string") return origin;
-  return "url" in origin ? [origin.url].flat()[0]! : null;
+  if (typeof origin !== "object" || origin === null) return undefined;
+  return "url" in origin ? [origin.url].flat().find((each) => typeof each === "string") : null;
 }
 
 /**
@@ -74,7 +80,7 @@ function withoutData(error: unknown): unknown {
 }
 
 function reasonOf(error: unknown): string {
-  const { errors, message } = error as { errors?: unknown; message: string };
+  const { errors } = (error ?? {}) as { errors?: unknown };
   const isBuildFailure = Array.isArray(errors) && errors.every((each) => typeof each === "object" && "text" in each);
-  return isBuildFailure ? `\n${errors.map(formatMessage).join("\n")}` : message;
+  return isBuildFailure ? `\n${errors.map(formatMessage).join("\n")}` : whatItThrew(error);
 }

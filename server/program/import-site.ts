@@ -2,10 +2,9 @@ import { existsSync, realpathSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { ConfigFileError } from "../../package/config-file-error.ts";
+import { ConfigFileError, whatItThrew } from "../../package/config-file-error.ts";
 import { withValue } from "../../worker/site/site-error.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
-import { messageOf } from "../message-of.ts";
 
 /*
  * A config file is a module that Node itself imports: it reads TypeScript by leaving the types out, and needs no bundler.
@@ -62,7 +61,7 @@ export async function importSite(file: string, origin?: string): Promise<SiteInp
   try {
     module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
   } catch (error) {
-    throw new ConfigFileError(`${placeIn(file, error)}: ${messageOf(error)}`, { cause: error });
+    throw new ConfigFileError(`${placeIn(file, error)}: ${whatItThrew(error)}`, { cause: error });
   }
   const site = module.default as Partial<SiteInput> | null | undefined;
   if (typeof site !== "object" || site === null) {

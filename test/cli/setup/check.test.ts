@@ -75,6 +75,16 @@ describe("a problem is found", { tags: ["deep"] }, () => {
       says: /compression: is only for tidemark serve: Workers compress by themselves, so leave it out here/s,
     },
     {
+      name: "a worker that has null for its site",
+      change: ["worker.ts", "createEdge(site)", "createEdge(site && null)"],
+      says: /tidemark\.config\.ts: .*origin: is required: .*; found nothing/s,
+    },
+    {
+      name: "a worker whose site has null for its origin",
+      change: ["worker.ts", "createEdge(site)", "createEdge({ ...site, origin: null })"],
+      says: /tidemark\.config\.ts: .*origin: .*; found null/s,
+    },
+    {
       name: "a config that does not compile",
       change: ["tidemark.config.ts", "defineSite({", "defineSite(({"],
       says: /tidemark\.config\.ts:\d+:\d+: /,
@@ -156,20 +166,34 @@ describe("a problem is found", { tags: ["deep"] }, () => {
 });
 
 test.each([
-  { what: "cannot be bundled", from: "./tidemark.config.ts", to: "./site.ts", level: "problem" },
-  { what: "throws", from: "export default", to: "if (!globalThis.KEY) throw null;\nexport default", level: "warning" },
-])("a worker that $what does not hide what is wrong in wrangler.toml", { timeout: 60_000 }, async (each) => {
-  const path = join(folder, "wrangler.toml");
-  await writeFile(
-    path,
-    (await readFile(path, "utf8")).replace("[build]", '[vars]\nTIDEMARK_TOKEN = "secret"\n\n[build]'),
-  );
-  const { findings } = await checkWith("worker.ts", each.from, each.to);
-  expect(findings).toEqual([
-    { level: each.level, where: expect.stringMatching(/worker\.ts$/), message: expect.any(String) },
-    { level: "problem", where: path, message: expect.stringContaining("vars has TIDEMARK_TOKEN") },
-  ]);
-});
+  {
+    what: "cannot be bundled",
+    change: ["./tidemark.config.ts", "./site.ts"],
+    level: "problem",
+    says: 'Could not resolve "./site.ts"',
+  },
+  {
+    what: "throws",
+    change: ["export default", "if (!globalThis.KEY) throw null;\nexport default"],
+    level: "warning",
+    says: "were not checked: it threw null",
+  },
+] as const)(
+  "a worker that $what does not hide what is wrong in wrangler.toml",
+  { timeout: 60_000 },
+  async ({ change: [from, to], level, says }) => {
+    const path = join(folder, "wrangler.toml");
+    await writeFile(
+      path,
+      (await readFile(path, "utf8")).replace("[build]", '[vars]\nTIDEMARK_TOKEN = "secret"\n\n[build]'),
+    );
+    const { findings } = await checkWith("worker.ts", from, to);
+    expect(findings).toEqual([
+      { level, where: expect.stringMatching(/worker\.ts$/), message: expect.stringContaining(says) },
+      { level: "problem", where: path, message: expect.stringContaining("vars has TIDEMARK_TOKEN") },
+    ]);
+  },
+);
 
 describe("a warning is given", { tags: ["deep"] }, () => {
   interface Warning {

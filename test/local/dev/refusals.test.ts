@@ -33,6 +33,30 @@ describe("tidemark dev explains", () => {
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringMatching(expected) });
   });
 
+  test.each([
+    ["throw null;", "it threw null"],
+    ["throw undefined;", "it threw undefined"],
+    ['throw "boom";', "it threw 'boom'"],
+    ["throw { code: 7 };", "it threw { code: 7 }"],
+    ["throw new TypeError();", "it threw a TypeError without a message"],
+    ["throw new Error('boom');", "boom"],
+    [
+      "export default { origin: 5 };",
+      'origin must be the address of the site, like "https://origin.example.com"; found 5',
+    ],
+    ["export default { origin: null };", /^origin must be .*; found null$/],
+    ["export default { origin: { url: [] } };", /^origin must be .*; found \{"url":\[\]\}$/],
+  ])("a config that says %s", async (text, expected) => {
+    const file = join(folder, "wrong.ts");
+    writeFileSync(file, `${text}\n${text.startsWith("throw") ? "export default {};\n" : ""}`);
+    const { exit, stderr } = await tidemark({ args: ["dev", "--config", file] });
+    const before = `tidemark: ${file}: `;
+    expect({ exit, before: stderr.slice(0, before.length) }).toEqual({ exit: 2, before });
+    expect(stderr.slice(before.length).trimEnd()).toEqual(
+      typeof expected === "string" ? expected : expect.stringMatching(expected),
+    );
+  });
+
   test("an invalid setting of the environment", async () => {
     const env = { TIDEMARK_PUBLIC_URL: "www.example.test" };
     const { exit, stderr } = await tidemark({ args: ["dev", "--config", FILE], env });

@@ -251,7 +251,7 @@ describe("tidemark serve says of a config", () => {
   });
 
   test("and no line if there is none", { tags: ["deep"] }, async () => {
-    expect(await refusalOf('throw "boom";\n')).toBe("tidemark: refused.config.ts: boom\n");
+    expect(await refusalOf('throw "boom";\n')).toBe("tidemark: refused.config.ts: it threw 'boom'\n");
   });
 
   test("that it lacks the origin, as when a variable is not set", { tags: ["deep"] }, async () => {
