@@ -77,7 +77,11 @@ function pairsIn(folder: string): { certificate: string; key: string }[] {
     const key = join(folder, `${stem}.key`);
     if (found(key)) return [{ certificate: path, key }];
     // Without this certificate, its site would be shown that of another one.
-    if (namesHosts(path)) refuse(`${path} has no ${stem}.key beside it`);
+    const text = tryTo(
+      () => readFileSync(path),
+      (cause) => refuse(`${path}: ${wordsOf(cause)}`),
+    );
+    if (namesHosts(text)) refuse(`${path} has no ${stem}.key beside it`);
     return [];
   });
   if (pairs.length === 0) {
@@ -87,9 +91,9 @@ function pairsIn(folder: string): { certificate: string; key: string }[] {
 }
 
 /** Whether this is a certificate that names hosts: not one of an authority, or something else. */
-function namesHosts(path: string): boolean {
+function namesHosts(text: Buffer): boolean {
   try {
-    return namesIn(new X509Certificate(readFileSync(path))).length > 0;
+    return namesIn(new X509Certificate(text)).length > 0;
   } catch {
     return false;
   }

@@ -91,17 +91,33 @@ describe("refuses, and names the file,", () => {
 
   test("a folder whose certificates this user may not read", () => {
     const { folder: letsencrypt, archive } = live("letsencrypt");
+    expect(refusalWithout(archive, letsencrypt)).toMatch(
+      /live\/www\.example\.test\/fullchain\.pem: this user may not read it; give the user/,
+    );
+  });
+
+  test("a certificate without a key that this user may not read", () => {
+    const site = join(folder, "unreadable");
+    mkdirSync(site);
+    for (const name of ["a.crt", "b.crt"]) writeFileSync(join(site, name), good.chain);
+    writeFileSync(join(site, "a.key"), good.key);
+    expect(refusalWithout(join(site, "b.crt"), site)).toMatch(
+      /unreadable\/b\.crt: this user may not read it; give the user/,
+    );
+  });
+
+  /** The refusal of a folder if the right to read this file or folder is missing. */
+  const refusalWithout = (path: string, certificates: string) => {
     chmodSync(folder, 0o755);
-    chmodSync(archive, 0);
+    chmodSync(path, 0);
     if (process.getuid!() === 0) process.seteuid!(65_534); // root may look everywhere
     try {
-      const words = refusal(() => readCertificates({ pairs: [], folder: letsencrypt }));
-      expect(words).toMatch(/live\/www\.example\.test\/fullchain\.pem: this user may not read it; give the user/);
+      return refusal(() => readCertificates({ pairs: [], folder: certificates }));
     } finally {
       if (process.getuid!() === 0) process.seteuid!(0);
-      chmodSync(archive, 0o700);
+      chmodSync(path, 0o700);
     }
-  });
+  };
 
   test("a folder with a site's certificate whose key is missing", () => {
     const site = join(folder, "keyless");
