@@ -17,6 +17,13 @@ function refuseToken(this: Command): never {
   );
 }
 
+/** Makes a command refuse a flag that another command has, and say what to do here. */
+export function refuseFlag(command: Command, name: string, advice: string): Command {
+  return command
+    .addOption(new Option(`--${name} [value]`).hideHelp())
+    .on(`option:${name}`, () => command.error(`error: there is no --${name} here: ${advice}`));
+}
+
 /**
  * Refuses a flag in the place of a value. commander treats the next argument as the value, so `--tag --wait` would
  * purge the tag `--wait` and not wait.

@@ -11,6 +11,7 @@ import { welcomeText } from "../../local/dev/welcome.ts";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { OwnerError } from "../../package/owner-error.ts";
 import { EXIT } from "../exit-code.ts";
+import { refuseFlag } from "../flags.ts";
 import { interruption } from "../interruption.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
@@ -31,7 +32,7 @@ const DEFAULT_PORT = 8787;
 
 /** `tidemark dev`: the edge in the Workers runtime on this machine, in front of a site. */
 export function devCommand(demoSite: DemoSite | null): Command {
-  return new Command("dev")
+  return refuseFlag(new Command("dev"), "listen", "write --port 9000")
     .description(DESCRIPTIONS.dev)
     .option("--origin <url>", "the site to front (else TIDEMARK_ORIGIN, else the config's origin)", serverUrl)
     .option("--port <number>", `the port to listen on (else TIDEMARK_PORT, else ${DEFAULT_PORT})`, portNumber)
@@ -125,7 +126,7 @@ function serverUrl(text: string): string {
 
 function portNumber(text: string): number {
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 1 || port > MAX_PORT) {
+  if (!/^\d+$/.test(text) || port < 1 || port > MAX_PORT) {
     throw new InvalidArgumentError(`It must be 1 to ${MAX_PORT}.`);
   }
   return port;

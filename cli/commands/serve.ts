@@ -12,6 +12,7 @@ import type { ListenAddress } from "../../server/supervisor/listening-sockets.ts
 import type { SupervisorEvent } from "../../server/supervisor/supervisor-events.ts";
 import { WorkerAhead } from "../../server/supervisor/worker-ahead.ts";
 import { EXIT } from "../exit-code.ts";
+import { refuseFlag } from "../flags.ts";
 import { lacksPeers } from "../lacks-peers.ts";
 import { DEFAULT_CACHE } from "../server-folder.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
@@ -67,7 +68,7 @@ Exit codes: 0 stopped, or valid with --check; 1 the workers kept dying; 2 wrong 
 
 /** `tidemark serve`: the edge on the user's own machine, for production. */
 export function serveCommand(): Command {
-  return new Command("serve")
+  return refuseFlag(new Command("serve"), "port", "write --listen 8080")
     .description(DESCRIPTIONS.serve)
     .option("--origin <address>", "the site to front: http://127.0.0.1:8000 or unix:/run/app.sock (else the config's)")
     .option(
@@ -255,7 +256,9 @@ function addAddress(text: string, before: readonly ListenAddress[] | undefined):
   const address = readListenAddress(text);
   if (address === null) {
     throw new InvalidArgumentError(
-      "It must be like 8080, 127.0.0.1:8080, [::]:80, *:80, or unix:/run/edge.sock, whose path is absolute.",
+      text.startsWith("unix:")
+        ? "A unix socket has an absolute path: unix:/run/edge.sock."
+        : "It must have a port, up to 65535: 8080, 127.0.0.1:8080, [::]:80 or *:80.",
     );
   }
   return [...(before ?? []), address];
@@ -264,7 +267,7 @@ function addAddress(text: string, before: readonly ListenAddress[] | undefined):
 function addTlsAddress(text: string, before: readonly ListenAddress[] | undefined): readonly ListenAddress[] {
   const address = readListenAddress(text);
   if (address === null || "path" in address) {
-    throw new InvalidArgumentError("It must be like 8443, 127.0.0.1:8443, [::]:443, or *:443.");
+    throw new InvalidArgumentError("It must have a port, up to 65535: 8443, 127.0.0.1:8443, [::]:443 or *:443.");
   }
   return [...(before ?? []), { ...address, scheme: "https" }];
 }

@@ -33,11 +33,15 @@ export interface HeldSocket {
 export class ListenError extends OwnerError {
   override readonly name = "ListenError";
   readonly code: string;
+  /** The message without advice. */
+  readonly reason: string;
 
   constructor(address: string, code: string) {
     const words = address.startsWith("/") ? { ...WORDS, ...WORDS_OF_PATHS } : WORDS;
-    super(`Cannot listen on ${address}: ${words[code] ?? code}.`);
+    const reason = `Cannot listen on ${address}: ${words[code] ?? code}.`;
+    super(code === "EADDRINUSE" ? `${reason} Stop it, or choose another address with --listen.` : reason);
     this.code = code;
+    this.reason = reason;
   }
 }
 
@@ -111,7 +115,7 @@ export async function whyNotOpened(addresses: readonly ListenAddress[]): Promise
       else for (const socket of await openHost(address)) socket.close();
     } catch (cause) {
       if (!(cause instanceof ListenError)) throw cause;
-      why.push(cause.message);
+      why.push(cause.reason); // the other process may be this server
     }
   }
   return why;

@@ -19,6 +19,8 @@ describe("tidemark dev explains", () => {
     ],
     ["an origin with a path", ["--origin", "http://localhost:8000/app"], /without a path/],
     ["a port that is not a number", ["--port", "http"], /1 to 65535/],
+    ["a port that is written in another way", ["--port", "1e4"], /1 to 65535/],
+    ["an address, as tidemark serve takes it", ["--listen", "127.0.0.1:9000"], /no --listen here: write --port 9000\n/],
     ["an unknown flag", ["--prot", "1"], /--port/],
     ["a misspelt flag", ["--latncy"], /Did you mean --latency\?/],
     ["an unknown region", ["--regions", "nyc,fro"], /no region fro\. Did you mean fra\? The regions are sfo, /],

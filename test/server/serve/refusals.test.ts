@@ -157,7 +157,17 @@ const refusals: readonly Refusal[] = [
   {
     name: "a socket to listen on with a relative path",
     args: [...ORIGIN, "--listen", "unix:edge.sock", "--check"],
-    words: ["unix:/run/edge.sock, whose path is absolute"],
+    words: ["A unix socket has an absolute path: unix:/run/edge.sock."],
+  },
+  ...["127.0.0.1:99999", "[::1]", ""].map((address) => ({
+    name: `an address without a port that exists: "${address}"`,
+    args: [...ORIGIN, "--listen", address, "--check"],
+    words: ["It must have a port, up to 65535: 8080, 127.0.0.1:8080, [::]:80 or *:80."],
+  })),
+  {
+    name: "a port as the dev command names it",
+    args: [...ORIGIN, "--port", "8080"],
+    words: ["error: there is no --port here: write --listen 8080\n"],
   },
   {
     name: "a folder of sites that does not exist",
@@ -202,7 +212,9 @@ describe("tidemark serve refuses in words, and with exit code 2:", () => {
     const { port } = other.address() as AddressInfo;
     const { code, printed } = await run([...ORIGIN, "--listen", `127.0.0.1:${port}`]);
     other.close();
-    expect(printed).toContain(`Cannot listen on 127.0.0.1:${port}: another process is listening there.`);
+    expect(printed).toBe(
+      `tidemark: Cannot listen on 127.0.0.1:${port}: another process is listening there. Stop it, or choose another address with --listen.\n`,
+    );
     expect(code).toBe(2);
   });
 });
