@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Message, type Plugin } from "esbuild";
-import { EDGE_ENTRY, ownWorker, WORKER_OPTIONS } from "../../local/runtime/bundle.ts";
+import { EDGE_ENTRY, ownWorker, WORKER_OPTIONS, withFlag } from "../../local/runtime/bundle.ts";
 import { startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { SiteReview } from "../../wire/site-review.ts";
 import type { WranglerSettings } from "./wrangler-settings.ts";
@@ -86,8 +86,8 @@ export function buildMessage(error: unknown): string {
   return (errors as readonly Message[])
     .map(({ text, location }) =>
       location === null || location.file === EDGE_ENTRY
-        ? text
-        : `${location.file}:${location.line}:${location.column + 1}: ${text}`,
+        ? withFlag(text)
+        : `${location.file}:${location.line}:${location.column + 1}: ${withFlag(text)}`,
     )
     .join("\n");
 }

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
+import { aliasesOf } from "../../local/config/wrangler-config.ts";
 import { BINDING_JSON, BINDING_TOML, PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import { type Finding, problem, warning } from "./check-report.ts";
 
@@ -13,6 +14,7 @@ export interface WranglerSettings {
   readonly keepNames: boolean;
   readonly compatibilityFlags: readonly string[];
   readonly define: Record<string, string>;
+  /** In esbuild's words. */
   readonly alias: Record<string, string>;
   readonly vars: Readonly<Record<string, unknown>>;
   /** The names of its service bindings. */
@@ -71,7 +73,7 @@ export async function readWranglerSettings(file: string, only: string | null): P
       keepNames: config.keep_names ?? true,
       compatibilityFlags: config.compatibility_flags,
       define: config.define,
-      alias: config.alias ?? {},
+      alias: aliasesOf(file, { alias: config.alias ?? {}, compatibilityFlags: config.compatibility_flags }),
       vars: config.vars,
       services: (config.services ?? []).map(({ binding }: { binding: string }) => binding),
       routedHosts:

@@ -1,3 +1,5 @@
+import { builtinModules } from "node:module";
+import { dirname, resolve } from "node:path";
 import { ConfigFileError } from "../../package/config-file-error.ts";
 
 /** An owner's worker, as a wrangler config describes it. */
@@ -8,6 +10,7 @@ export interface WranglerConfig {
   readonly logClass: string;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly define: Record<string, string>;
+  readonly alias: Record<string, string>;
   /** The other bindings of the worker, in Miniflare's words. */
   readonly bindings: object;
 }
@@ -19,7 +22,7 @@ export function isWranglerConfig(file: string): boolean {
 /** Reads a wrangler config with wrangler's own reader. Throws `ConfigFileError`. */
 export async function readWranglerConfig(file: string): Promise<WranglerConfig> {
   // Loading wrangler takes most of a second, so it is loaded only for a wrangler config.
-  const { unstable_getMiniflareWorkerOptions: optionsOf } = await import("wrangler");
+  const { unstable_getMiniflareWorkerOptions: optionsOf, unstable_readConfig: readConfig } = await import("wrangler");
   const { main, workerOptions, define } = optionsOf(file);
   const { bindings: variables = {}, durableObjects = {}, ...rest } = workerOptions;
   const { PURGE_LOG: purgeLog, ...otherObjects } = durableObjects;
@@ -33,11 +36,35 @@ export async function readWranglerConfig(file: string): Promise<WranglerConfig> 
     );
   }
   const { modulesRules: _, ...bindings } = rest;
+  const { alias = {}, compatibility_flags: compatibilityFlags } = readConfig({ config: file }, { hideWarnings: true });
   return {
     main,
     logClass: purgeLog.className,
     variables,
     define,
+    alias: aliasesOf(file, { alias, compatibilityFlags }),
     bindings: { ...bindings, durableObjects: otherObjects },
   };
 }
+
+/** The parts of a wrangler config that say what its worker's imports mean. */
+export interface ImportSettings {
+  readonly compatibilityFlags: readonly string[];
+  readonly alias: Readonly<Record<string, string>>;
+}
+
+/**
+ * What the imports of an owner's worker mean besides files and packages: with `nodejs_compat`, Node's modules also without
+ * `node:`, and the config's aliases, of which paths begin in its folder.
+ */
+export function aliasesOf(config: string, { compatibilityFlags, alias }: ImportSettings): Record<string, string> {
+  const hasNode = compatibilityFlags.some((flag) => /^nodejs_compat(_v2)?$/.test(flag));
+  const ofNode = hasNode ? NODE_MODULES.map((name): [string, string] => [name, `node:${name}`]) : [];
+  const own = Object.entries(alias).map(([name, to]): [string, string] => [
+    name,
+    to.startsWith(".") ? resolve(dirname(config), to) : to,
+  ]);
+  return Object.fromEntries([...ofNode, ...own]);
+}
+
+const NODE_MODULES = builtinModules.filter((name) => !/^(_|node:)/.test(name));

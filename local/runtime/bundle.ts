@@ -1,3 +1,4 @@
+import { isBuiltin } from "node:module";
 import { basename, dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, context, type Message, type Plugin } from "esbuild";
@@ -83,6 +84,13 @@ export async function watchWorker(
 export function formatMessage({ text, location }: Message): string {
   if (text.startsWith("No matching export")) return "the file must end in export default defineSite({ origin: …, … })";
   return location && basename(location.file) !== EDGE_ENTRY
-    ? `${location.file}:${location.line}:${location.column + 1}: ${text}`
-    : text;
+    ? `${location.file}:${location.line}:${location.column + 1}: ${withFlag(text)}`
+    : withFlag(text);
+}
+
+/** esbuild's text, with the flag without which one of Node's modules is not found. */
+export function withFlag(text: string): string {
+  const [, name = ""] = /^Could not resolve "(.+)"$/.exec(text) ?? [];
+  if (!isBuiltin(name)) return text;
+  return `${text}, a module of Node: it needs compatibility_flags = ["nodejs_compat"] in the wrangler config`;
 }

@@ -61,7 +61,7 @@ async function workerOfSiteFile(file: string): Promise<SimulatedWorker> {
 }
 
 async function workerOfWranglerConfig(file: string): Promise<SimulatedWorker> {
-  const { main, logClass, variables, define, bindings } = await readWranglerConfig(file);
+  const { main, logClass, variables, define, alias, bindings } = await readWranglerConfig(file);
   const stdin: EntryCode = {
     contents: `
       import worker from ${JSON.stringify(main)};
@@ -71,7 +71,7 @@ async function workerOfWranglerConfig(file: string): Promise<SimulatedWorker> {
     resolveDir: dirname(main),
     loader: "ts",
   };
-  return { script: await bundledOnce(file, { define, stdin }), variables, logClass, bindings };
+  return { script: await bundledOnce(file, { define, alias, stdin }), variables, logClass, bindings };
 }
 
 const SIMULATION = moduleBeside(import.meta.url, "simulation.worker");

@@ -40,6 +40,15 @@ describe("what init writes", () => {
     expect(report.bundle?.gzippedBytes).toBeLessThan(132 * 1024);
   });
 
+  test("has no finding either with aliases, and Node's modules without node:", { tags: ["deep"] }, async () => {
+    await writeFile(join(folder, "greeting.ts"), 'export const greeting = "hi";');
+    const worker = await readFile(join(folder, "worker.ts"), "utf8");
+    const imports = 'import { EventEmitter } from "events";\nimport { greeting } from "@app/greeting";\n';
+    await writeFile(join(folder, "worker.ts"), `${imports}${worker}new EventEmitter().emit(greeting);\n`);
+    const keys = 'compatibility_flags = ["nodejs_compat"]\nalias = { "@app/greeting" = "./greeting.ts" }\nroutes = ';
+    expect((await checkWith("wrangler.toml", "routes = ", keys)).findings).toEqual([]);
+  });
+
   test("has no finding either if exports creates the class instead", { tags: ["deep"], timeout: 60_000 }, async () => {
     const exported = '[exports.PurgeLog]\ntype = "durable-object"\nstorage = "sqlite"\n';
     const { findings } = await checkWith("wrangler.toml", `[[migrations]]\n${MIGRATION}`, exported);

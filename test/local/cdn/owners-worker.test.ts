@@ -83,6 +83,37 @@ new_sqlite_classes = ["PurgeLog"]
     await expect(cdn.get("/about", { from: "syd" })).toNeverShow("v1");
   });
 
+  test("has its aliases, and Node's modules also without node:", async () => {
+    await file("greeting.ts", 'export const greeting = "hi";');
+    await file(
+      "aliased.ts",
+      `import { EventEmitter } from "events";
+       import { readFile } from "fs/promises";
+       import { greeting } from "@app/greeting";
+       import { createEdge } from "tidemark/worker";
+       export { PurgeLog } from "tidemark/worker";
+       const edge = createEdge({ origin: "https://origin.example.com" });
+       export default {
+         fetch: (request, env, context) =>
+           request.url.endsWith("/own")
+             ? new Response([greeting, new EventEmitter().listenerCount("x"), typeof readFile].join())
+             : edge.fetch(request, env, context),
+       };`,
+    );
+    const flags = 'compatibility_flags = ["nodejs_compat"]\nalias = { "@app/greeting" = "./greeting.ts" }\n';
+    const config = await file("aliased.toml", flags + wrangler("aliased.ts"));
+    await using cdn = await startCdn({ config, origin });
+    expect(await cdn.get("/own")).toMatchObject({ status: 200, body: "hi,0,function" });
+  });
+
+  test("is refused, with the flag that it lacks, if its worker uses a module of Node", async () => {
+    await file("events.ts", 'import "events";\nexport default {};\n');
+    const config = await file("events.toml", wrangler("events.ts"));
+    await expect(startCdn({ config, origin })).rejects.toThrow(
+      /events\.ts:1:8: Could not resolve "events", a module of Node: it needs compatibility_flags = \["nodejs_compat"\] in the wrangler config$/,
+    );
+  });
+
   test("is refused, with the reason, if its worker does not make its edge with createEdge", {
     tags: ["deep"],
   }, async () => {
