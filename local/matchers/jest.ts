@@ -12,6 +12,21 @@ if (expect === undefined) {
 }
 expect.extend(cdnMatchers);
 
+// The `expect` of `@jest/globals` is that of the package `expect`. In a project of CommonJS, TypeScript takes the imports of a
+// test of vitest for `require`, but vitest runs them as imports. A project need not have either package.
+
+// biome-ignore lint/suspicious/noTsIgnore: whether there is an error depends on the project
+/** @ts-ignore */
+declare module "expect" {
+  interface Matchers<R extends void | Promise<void>, T> extends CdnMatchers {}
+}
+
+// biome-ignore lint/suspicious/noTsIgnore: whether there is an error depends on the project
+/** @ts-ignore */
+declare module "vitest" {
+  interface Matchers<R extends void | Promise<void>, T> extends CdnMatchers {}
+}
+
 declare global {
   namespace jest {
     interface Matchers<R, T> extends CdnMatchers {}

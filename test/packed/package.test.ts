@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -10,6 +10,7 @@ import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
 import { bundleWorker } from "../../local/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { ReceiptBody } from "../../sdk/index.ts";
+import { fetchedFromNpm } from "../backends/npm-packages.ts";
 import { BEGINNING, TOKEN } from "../engine/scenario.ts";
 import { SDK_NAMES } from "../sdk/sdk-names.ts";
 import { byDepth, inGate } from "../suite/depth.ts";
@@ -622,6 +623,36 @@ export async function check(): Promise<void> {
     const lib = ["es2024", "dom", "dom.iterable", "esnext.disposable"];
     const compilerOptions = { ...STRICT, module: "nodenext", lib, types: ["node"] };
     await expectTypesToHold(folder, { compilerOptions, include: ["types.mts"] });
+  });
+
+  test.each([
+    { runner: "vitest", packages: ["vitest", "@types/node"], fetched: [] },
+    { runner: "@jest/globals", packages: [], fetched: ["@jest/globals@30.5.2"] },
+  ])("In a project of CommonJS the matchers are those of $runner", { tags: ["deep"] }, async (each) => {
+    const folder = await folderWith(installed, `commonjs-${basename(each.runner)}`, each.packages);
+    if (each.fetched.length > 0) {
+      const project = await fetchedFromNpm(each.fetched);
+      if ("missing" in project) throw new Error(project.missing);
+      await cp(join(project.folder, "node_modules"), join(folder, "node_modules"), { recursive: true });
+    }
+    await writeFile(join(folder, "package.json"), "{}");
+    await writeFile(
+      join(folder, "types.ts"),
+      `
+import { startCdn } from "tidemark/local";
+import "tidemark/local/matchers";
+import { expect } from "${each.runner}";
+export async function check(): Promise<void> {
+  const cdn = await startCdn({ site: {} });
+  await expect(cdn.get("/")).toHit();
+  await expect(cdn.get("/")).not.toHaveAgeAbout(3600);
+  // @ts-expect-error A matcher that is misspelt.
+  await expect(cdn.get("/")).toHitt();
+}`,
+    );
+    const lib = ["es2024", "dom", "dom.iterable", "esnext.disposable"];
+    const compilerOptions = { ...STRICT, module: "nodenext", moduleResolution: "nodenext", lib, types: ["node"] };
+    await expectTypesToHold(folder, { compilerOptions, include: ["types.ts"] });
   });
 });
 
