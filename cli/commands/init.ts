@@ -12,7 +12,7 @@ import { type EdgeScript, namesFor, runnerFor, scriptsFor, wranglerConfigIn } fr
 import { initProject } from "../init/init-project.ts";
 import { initServer } from "../init/init-server.ts";
 import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../init/site-answers.ts";
-import { parseManifest, type WrittenFile } from "../init/written-files.ts";
+import { ProjectFileError, parseManifest, type WrittenFile } from "../init/written-files.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
 import type { ImportedProject } from "./tools/import-project.ts";
@@ -33,7 +33,7 @@ service binding. With --import the rules come from an nginx.conf, and so do orig
 With --server it writes a config, a systemd unit and a file with a new token, and nothing for Workers. It keeps files
 that exist already, and only adds lines to package.json, .gitignore, .dev.vars and .env.
 
-Exit codes: 0 done, 2 wrong usage, and nothing was written.
+Exit codes: 0 done, 2 wrong usage, or a file that cannot be written.
 
   tidemark init
   tidemark init --origin https://origin.example.com --host www.example.com --pass /admin,/cart
@@ -65,7 +65,7 @@ export function initCommand(): Command {
         process.stdout.write(`\n${flags.server ? SERVER_STEPS : await nextSteps(".", answers)}`);
       } catch (error) {
         if (!(error instanceof AnswerError || error instanceof OwnerError)) throw error;
-        printError(`${error.message}. Nothing was written.`);
+        printError(error instanceof ProjectFileError ? error.message : `${error.message}. Nothing was written.`);
         process.exitCode = EXIT.usage;
       }
     });

@@ -18,6 +18,7 @@ import {
   manifestText,
   RUNTIME_TYPES,
   typesBeside,
+  validName,
 } from "./manifest.ts";
 import {
   configFile,
@@ -56,7 +57,7 @@ export async function initProject({
   checkAnswers(answers);
   const manifestText = await read(join(folder, "package.json"));
   const existing = manifestText === null ? null : parseManifest(manifestText);
-  const name = workerName(existing?.name ?? basename(resolve(folder)), answers.host);
+  const name = validName(existing?.name ?? basename(resolve(folder)), answers.host);
   const wrangler = wranglerConfigIn(folder);
   const app = appWorkerOf(folder, wrangler);
   const names = namesFor(app);
@@ -154,16 +155,4 @@ async function completeManifest(
   if (existing === null) return { file: "package.json", outcome: "written" };
   const note = [`added ${changed.join(", ")}`, left].filter((part) => part !== "").join("; ");
   return { file: "package.json", outcome: "completed", note };
-}
-
-/** A valid name for the worker: the package's or, if that is unusable, the host's. */
-function workerName(name: string, host: string): string {
-  const usable = (text: string) =>
-    text
-      .toLowerCase()
-      .replace(/^@[^/]*\//, "")
-      .replaceAll(/[^a-z0-9]+/g, "-")
-      .replaceAll(/^-+|-+$/g, "")
-      .slice(0, 54);
-  return usable(name) || usable(host);
 }

@@ -4,7 +4,7 @@ import { basename, join, resolve } from "node:path";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { ownPackage } from "../../package/own-package.ts";
 import type { InitOptions } from "./init-project.ts";
-import { type Manifest, manifestText } from "./manifest.ts";
+import { type Manifest, manifestText, validName } from "./manifest.ts";
 import { configFile } from "./project-files.ts";
 import { environmentFile, UNIT, unitFile } from "./server-files.ts";
 import { checkAnswers } from "./site-answers.ts";
@@ -25,7 +25,10 @@ export async function initServer(
 ): Promise<readonly WrittenFile[]> {
   checkAnswers(answers);
   const manifest = await read(join(folder, "package.json"));
-  const completed = withServer(manifest === null ? null : parseManifest(manifest), basename(resolve(folder)));
+  const completed = withServer(
+    manifest === null ? null : parseManifest(manifest),
+    validName(basename(resolve(folder)), answers.host),
+  );
   const put = putIn(folder, force);
   return [
     await putManifest(folder, manifest, completed),
@@ -41,7 +44,7 @@ function withServer(
   existing: Manifest | null,
   name: string,
 ): { readonly manifest: Manifest; readonly added: string[] } {
-  const base = existing ?? { name: name.toLowerCase().replaceAll(/[^a-z0-9-]+/g, "-"), private: true, type: "module" };
+  const base = existing ?? { name, private: true, type: "module" };
   const has = (key: string) => base.dependencies?.[key] !== undefined || base.devDependencies?.[key] !== undefined;
   const scripts = Object.entries(SCRIPTS).filter(([key]) => base.scripts?.[key] === undefined);
   const dependency = has("tidemark") ? {} : { tidemark: `^${ownPackage.version}` };

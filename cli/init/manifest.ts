@@ -126,3 +126,17 @@ export function manifestText(manifest: Manifest, before: string | null): string 
   const mark = before?.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
   return mark + (before?.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text);
 }
+
+/** A valid name for a package and a worker: the given one in plain letters or, if that is unusable, the host's. */
+export function validName(name: string, host: string): string {
+  const usable = (text: string) =>
+    text
+      .toLowerCase()
+      .normalize("NFD")
+      .replaceAll(/\p{M}/gu, "")
+      .replace(/^@[^/]*\//, "")
+      .replaceAll(/[^a-z0-9]+/g, "-")
+      .replaceAll(/^-+|-+$/g, "")
+      .slice(0, 54);
+  return usable(name) || usable(host);
+}

@@ -15,6 +15,7 @@ import {
   thrownWhileLoading,
 } from "../runtime/miniflare.ts";
 import { LOG_WORKER } from "../runtime/purge-log-runtime.ts";
+import { DevError } from "./dev-error.ts";
 import { DEV_COMPATIBILITY_FLAGS, devEntry, devEntryWithoutRules } from "./entry.ts";
 import { freeHosts } from "./ports.ts";
 import { cityOf } from "./regions.ts";
@@ -299,6 +300,10 @@ function simulatedRegion(region: string, port: number, latency: boolean): Simula
 
 async function folder(parent: string, name: string): Promise<string> {
   const path = join(parent, name);
-  await mkdir(path, { recursive: true });
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (cause) {
+    throw new DevError(`--persist cannot keep anything in ${path}: ${(cause as Error).message}.`, { cause });
+  }
   return path;
 }

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -452,6 +452,23 @@ describe("tidemark init", () => {
     const { exit, stderr } = await init(args);
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(words) });
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  test("says which file cannot be written, and how to go on", async () => {
+    await mkdir(join(folder, "tidemark.config.ts"));
+    const { exit, stderr } = await init(FLAGS);
+    expect({ exit, stderr }).toEqual({
+      exit: 2,
+      stderr:
+        "tidemark: tidemark.config.ts cannot be read or written: illegal operation on a directory (EISDIR). Correct that, then run the same command again: it keeps what it has written.\n",
+    });
+  });
+
+  test.each([[], ["--server"]])("names a project after its folder, without accents", async (...flags) => {
+    const named = join(folder, "Ünser Café");
+    await mkdir(named);
+    await run(process.execPath, [CLI, ...FLAGS, ...flags], { cwd: named });
+    expect(JSON.parse(await readFile(join(named, "package.json"), "utf8"))).toMatchObject({ name: "unser-cafe" });
   });
 
   test("says that package.json is not JSON, and writes nothing", { tags: ["deep"] }, async () => {

@@ -59,6 +59,16 @@ describe("tidemark dev explains", () => {
     );
   });
 
+  test("that --persist has no folder", async () => {
+    const own = mkdtempSync(join(folder, "own-"));
+    writeFileSync(join(own, ".tidemark"), "in the way");
+    const { exit, stderr } = await tidemark({ args: ["dev", "--origin", "http://127.0.0.1:1", "--persist"], cwd: own });
+    expect({ exit, stderr }).toEqual({
+      exit: 2,
+      stderr: expect.stringMatching(/^tidemark: --persist cannot keep .*\.tidemark/),
+    });
+  });
+
   test("an invalid setting of the environment", async () => {
     const env = { TIDEMARK_PUBLIC_URL: "www.example.test" };
     const { exit, stderr } = await tidemark({ args: ["dev", "--config", FILE], env });
