@@ -139,19 +139,21 @@ function linkedType(type: string, heading: string | undefined): string {
 }
 
 function optionsText(): string {
-  const rows = serveCommand().options.map((option) => {
-    const name = option.long!;
-    const [, meaning, told] = /^(.*?)(?: \(default: (.+)\))?$/.exec(option.description)!;
-    const value = OPTION_EXAMPLES[name]!;
-    const fixed = typeof option.defaultValue === "string" ? `\`${option.defaultValue}\`` : undefined;
-    const choices = option.argChoices ? `: ${option.argChoices.map((each) => `\`${each}\``).join(" or ")}` : "";
-    return [
-      `\`${option.flags}\``,
-      told ?? fixed ?? (value === "" ? "off" : "none"),
-      `${meaning}${choices}`,
-      `\`${name}${value === "" ? "" : ` ${value.includes("*") ? `'${value}'` : value}`}\``,
-    ];
-  });
+  const rows = serveCommand()
+    .options.filter(({ hidden }) => !hidden)
+    .map((option) => {
+      const name = option.long!;
+      const [, meaning, told] = /^(.*?)(?: \(default: (.+)\))?$/.exec(option.description)!;
+      const value = OPTION_EXAMPLES[name]!;
+      const fixed = typeof option.defaultValue === "string" ? `\`${option.defaultValue}\`` : undefined;
+      const choices = option.argChoices ? `: ${option.argChoices.map((each) => `\`${each}\``).join(" or ")}` : "";
+      return [
+        `\`${option.flags}\``,
+        told ?? fixed ?? (value === "" ? "off" : "none"),
+        `${meaning}${choices}`,
+        `\`${name}${value === "" ? "" : ` ${value.includes("*") ? `'${value}'` : value}`}\``,
+      ];
+    });
   return (
     `## tidemark serve\n\nNode 24 or later. [How they go together](server.md).\n\n` +
     `${table(["option", "default", "meaning", "example"], rows)}`

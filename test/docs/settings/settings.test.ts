@@ -59,7 +59,9 @@ describe("the settings of a site", () => {
 });
 
 describe("the options of tidemark serve", () => {
-  const options = serveCommand().options.map(({ long }) => long!);
+  const options = serveCommand()
+    .options.filter(({ hidden }) => !hidden)
+    .map(({ long }) => long!);
 
   test("each has an example that the command takes", () => {
     expect(Object.keys(OPTION_EXAMPLES).sort()).toEqual([...options].sort());
