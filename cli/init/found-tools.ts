@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { WRANGLER_FILES } from "../../package/wrangler-files.ts";
+import { ProjectFileError } from "./project-file-error.ts";
 
 /** The parts of a package.json that are about tools. */
 export interface NamedTools {
@@ -72,7 +73,12 @@ export interface WranglerConfig {
 /** The one that wrangler reads; `null` if there is none. */
 export function wranglerConfigIn(folder: string): WranglerConfig | null {
   const file = WRANGLER_FILES.find((each) => existsSync(join(folder, each)));
-  return file === undefined ? null : { file, text: readFileSync(join(folder, file), "utf8") };
+  if (file === undefined) return null;
+  try {
+    return { file, text: readFileSync(join(folder, file), "utf8") };
+  } catch (cause) {
+    throw new ProjectFileError(join(folder, file), cause);
+  }
 }
 
 /** `app`: the app that is a worker itself; `null` for none. */

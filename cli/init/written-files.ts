@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { getSystemErrorMap } from "node:util";
-import { OwnerError } from "../../package/owner-error.ts";
 import type { Manifest } from "./manifest.ts";
+import { ProjectFileError } from "./project-file-error.ts";
 import { AnswerError } from "./site-answers.ts";
 
 /** The outcome for one file. */
@@ -77,18 +76,10 @@ export async function write(path: string, text: string, mode = 0o666): Promise<v
   });
 }
 
-/** A file of the project cannot be read or written. */
-export class ProjectFileError extends OwnerError {
-  override readonly name = "ProjectFileError";
-}
-
 async function inWords<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    const { code, errno = 0, message } = cause as NodeJS.ErrnoException;
-    const reason = getSystemErrorMap().get(errno)?.[1] ?? message;
-    const advice = "Correct that, then run the same command again: it keeps what it has written";
-    throw new ProjectFileError(`${path} cannot be read or written: ${reason} (${code}). ${advice}.`, { cause });
+    throw new ProjectFileError(path, cause);
   }
 }

@@ -454,15 +454,17 @@ describe("tidemark init", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test("says which file cannot be written, and how to go on", async () => {
-    await mkdir(join(folder, "tidemark.config.ts"));
-    const { exit, stderr } = await init(FLAGS);
-    expect({ exit, stderr }).toEqual({
-      exit: 2,
-      stderr:
-        "tidemark: tidemark.config.ts cannot be read or written: illegal operation on a directory (EISDIR). Correct that, then run the same command again: it keeps what it has written.\n",
-    });
-  });
+  test.each(["tidemark.config.ts", "wrangler.toml"])(
+    "says that %s cannot be read or written, and how to go on",
+    async (file) => {
+      await mkdir(join(folder, file));
+      const { exit, stderr } = await init(FLAGS);
+      expect({ exit, stderr }).toEqual({
+        exit: 2,
+        stderr: `tidemark: ${file} cannot be read or written: illegal operation on a directory (EISDIR). Correct that, then run the same command again: it keeps what it has written.\n`,
+      });
+    },
+  );
 
   test.each([[], ["--server"]])("names a project after its folder, without accents", async (...flags) => {
     const named = join(folder, "Ünser Café");
