@@ -49,7 +49,8 @@ export class SeveralAddresses implements OriginAtAddress {
 
   #inOrder(): readonly Address[] {
     const now = this.#now();
-    const isAvoided = ({ failedAt }: Address) => Number(now - failedAt < AVOIDED_MS);
+    // A failure far ahead is one from before the clock was set back.
+    const isAvoided = ({ failedAt }: Address) => Number(Math.abs(now - failedAt) < AVOIDED_MS);
     return this.#addresses.toSorted((a, b) => isAvoided(a) - isAvoided(b));
   }
 }

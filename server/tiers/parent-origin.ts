@@ -63,8 +63,8 @@ export class ParentOrigin implements Origin {
   }
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
-    const { parent, origin, now } = this.#parts;
-    if (origin && now() < this.#pausedUntil) return origin.fetch(request);
+    const { parent, origin } = this.#parts;
+    if (origin && this.#isPaused) return origin.fetch(request);
     // While the parent fails, one request in each pause finds out whether it still does.
     if (origin && this.#failures > 0) this.#pause();
     const failures = this.#failures;
@@ -149,6 +149,11 @@ export class ParentOrigin implements Origin {
     this.#pausedUntil = Number.NEGATIVE_INFINITY;
     if (this.#said !== null) this.#parts.say(`the parent ${this.#parts.parent.url} answers again`);
     this.#said = null;
+  }
+
+  get #isPaused(): boolean {
+    const restMs = this.#pausedUntil - this.#parts.now();
+    return restMs > 0 && restMs <= LAST_PAUSE_MS; // a longer rest is one from before the clock was set back
   }
 
   #pause(): void {

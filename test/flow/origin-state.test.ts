@@ -30,6 +30,17 @@ test("after a minute and the longest answer time without news, every request ask
   expect(state.isDown(90_002)).toBe(true);
 });
 
+test("a clock that was set back neither hides that the origin is down nor keeps anybody from asking it", () => {
+  const state = new OriginState(1, 30_000);
+  state.noteAnswer(3_600_000);
+  state.noteFailure("/a", 0, 10);
+  expect(state.isDown(10)).toBe(true);
+  state.noteFailure("/a", 3_600_000, 3_600_000);
+  expect(state.isDown(90_000)).toBe(false);
+  expect(state.isDown(3_590_000)).toBe(true);
+  expect(state.mayAsk(3_590_000)).toBe(true);
+});
+
 /** Two that hear each other at once, and what was told. */
 function talkingStates() {
   const told: OriginNews[] = [];
@@ -80,4 +91,12 @@ test("an isolate keeps only as many reported paths as it needs, and all isolates
   expect(one.mayAsk(2004)).toBe(false);
   expect([one.isDown(90_004), other.isDown(90_004)]).toEqual([true, true]);
   expect([one.isDown(90_005), other.isDown(90_005)]).toEqual([false, false]);
+});
+
+test("after the clock was set back, isolates count failures together as before", () => {
+  const { one, other } = talkingStates();
+  for (const path of ["/a", "/b"]) one.noteFailure(path, 3_600_000, 3_600_000);
+  one.noteFailure("/a", 0, 10);
+  other.noteFailure("/b", 11, 20);
+  expect([one.isDown(20), other.isDown(20)]).toEqual([true, true]);
 });

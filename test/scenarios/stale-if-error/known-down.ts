@@ -1,6 +1,6 @@
 import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import type { Expected, Scenario, Step } from "../../engine/scenario.ts";
-import { HANGS_UP, TALKING } from "../not-on-every-engine.ts";
+import { BENEATH_THE_ISOLATES, HANGS_UP, TALKING } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { TIME_OUT } from "./openings.ts";
 
@@ -186,6 +186,36 @@ export const scenarios: readonly Scenario[] = [
       { release: "silence" },
       { finish: "asks", expect: { body: "new" } },
       { finish: "asks again", expect: { body: "new" } },
+    ],
+  },
+  {
+    id: "stale-if-error/known-down-set-back",
+    name: "an origin that is down is asked every second even if the clock was set back, by seconds or by hours",
+    source: SOURCE,
+    only: BENEATH_THE_ISOLATES,
+    site: DOWN_AFTER_THREE,
+    origin: { "/new?30000": [page("max-age=60", "new")], "/new?3600000": [page("max-age=60", "new")] },
+    steps: [30_000, 3_600_000].flatMap((byMs): Step[] => [
+      { clockOf: "c", aheadMs: byMs },
+      ...failIn("c", "/x", "/y", "/z"),
+      { send: { path: `/new?${byMs}`, isolate: "c" }, expect: { status: 503 } },
+      { clockOf: "c", aheadMs: 0 },
+      { send: { path: `/new?${byMs}`, isolate: "c" }, expect: { xCache: "MISS", body: "new" } },
+    ]),
+  },
+  {
+    id: "stale-if-error/known-down-answered-before-set-back",
+    name: "an answer before the clock was set back does not hide that the origin is down",
+    source: SOURCE,
+    only: BENEATH_THE_ISOLATES,
+    site: DOWN_AFTER_THREE,
+    origin: { "/a": [page("max-age=60", "a")], "/new": [page("max-age=60", "new")] },
+    steps: [
+      { clockOf: "c", aheadMs: 3_600_000 },
+      { send: { path: "/a", isolate: "c" }, expect: { body: "a" } },
+      { clockOf: "c", aheadMs: 0 },
+      ...failIn("c", "/x", "/y", "/z"),
+      { send: { path: "/new", isolate: "c" }, expect: { status: 503 } },
     ],
   },
   {

@@ -22,8 +22,20 @@ export const mutants: Mutants = {
     },
     "an origin that is down is asked all the time": {
       in: "OriginState.mayAsk",
-      drop: "if (now - this.#askedAt < ASK_EVERY_MS) return false;",
+      drop: "if (Math.abs(now - this.#askedAt) < ASK_EVERY_MS) return false;",
       foundBy: "stale-if-error/known-down-still",
+    },
+    "an origin that is down is not asked until the clock is where it was before it was set back": {
+      in: "OriginState.mayAsk",
+      replace: "Math.abs(now - this.#askedAt)",
+      by: "now - this.#askedAt",
+      foundBy: "stale-if-error/known-down-set-back",
+    },
+    "an answer before the clock was set back hides that the origin is down": {
+      in: "OriginState.#wasAnsweredSince",
+      replace: "&& this.#isBelieved(this.#answeredAt, sentAt)",
+      by: "",
+      foundBy: "stale-if-error/known-down-answered-before-set-back",
     },
     "one path that hangs takes the whole site down": {
       in: "noteState",
@@ -49,7 +61,7 @@ export const mutants: Mutants = {
     },
     "a request that hangs while others are answered counts": {
       in: "OriginState.noteFailure",
-      drop: "if (sentAt < this.#answeredAt) return;",
+      drop: "if (this.#wasAnsweredSince(sentAt)) return;",
       foundBy: "stale-if-error/known-down-hanging-paths",
     },
     "what fails in another isolate does not count": {

@@ -341,6 +341,16 @@ describe("a parent that fails", () => {
     ]);
   });
 
+  test("is asked again although the clock was set back by an hour", async () => {
+    const { parent, child } = await family(1, { fallsBack: true });
+    await parent.stop();
+    await child.get("/1");
+    await tier.start({ port: parent.port });
+    await tier.clock.advance(-3_600_000);
+    await child.get("/2");
+    expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
+  });
+
   test("for several visitors at once has failed once, so that it is asked again as soon", async () => {
     const { parent, child } = await family(1, { fallsBack: true });
     tier.origin.setDefaultReply({ fields, body: "page" });

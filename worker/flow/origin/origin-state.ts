@@ -8,7 +8,8 @@ const BELIEVED_MS = 60_000;
 /**
  * Whether the origin is known to be down: requests for several paths got no connection, or no head in time, one after the
  * other, and the head of no answer has come since the first of them was sent. One hanging path does not prove that others
- * fail. Isolates that talk to each other count together, and send nothing while nothing fails.
+ * fail. Isolates that talk to each other count together, and send nothing while nothing fails. A clock may be set back, so
+ * a time far ahead means no more than one long ago.
  */
 export class OriginState {
   readonly #downAfter: number;
@@ -29,7 +30,7 @@ export class OriginState {
   }
 
   isDown(now: number): boolean {
-    return this.#failed.size > 0 && this.#failed.size === this.#downAfter && now - this.#failedAt < this.#believedMs;
+    return this.#failed.size > 0 && this.#failed.size === this.#downAfter && this.#isBelieved(this.#failedAt, now);
   }
 
   /** Notes an answer, whatever its status: the origin is up. */
@@ -42,7 +43,7 @@ export class OriginState {
 
   /** Notes that a request that was sent at `sentAt` got no answer. */
   noteFailure(path: string, sentAt: number, now: number): void {
-    if (sentAt < this.#answeredAt) return;
+    if (this.#wasAnsweredSince(sentAt)) return;
     this.#forgetOld(now);
     this.#failedAt = now;
     if (this.#failed.size === this.#downAfter) return;
@@ -54,7 +55,7 @@ export class OriginState {
 
   /** Whether a request may ask now whether the origin is back. Then none may for a second. */
   mayAsk(now: number): boolean {
-    if (now - this.#askedAt < ASK_EVERY_MS) return false;
+    if (Math.abs(now - this.#askedAt) < ASK_EVERY_MS) return false;
     this.#askedAt = now;
     this.#tellFailures();
     return true;
@@ -62,7 +63,7 @@ export class OriginState {
 
   #hear({ failed, at, askedAt }: OriginNews): void {
     if (failed.length === 0) this.#hearAnswer(at);
-    const counting = failed.filter(([, sentAt]) => sentAt >= this.#answeredAt);
+    const counting = failed.filter(([, sentAt]) => !this.#wasAnsweredSince(sentAt));
     if (counting.length < failed.length) this.#tellAnswer();
     if (counting.length === 0) return;
     this.#forgetOld(at);
@@ -79,7 +80,17 @@ export class OriginState {
   }
 
   #forgetOld(now: number): void {
-    if (now - this.#failedAt >= this.#believedMs) this.#failed.clear();
+    if (this.#isBelieved(this.#failedAt, now)) return;
+    this.#failed.clear();
+    this.#failedAt = Number.NEGATIVE_INFINITY;
+  }
+
+  #wasAnsweredSince(sentAt: number): boolean {
+    return sentAt < this.#answeredAt && this.#isBelieved(this.#answeredAt, sentAt);
+  }
+
+  #isBelieved(at: number, now: number): boolean {
+    return Math.abs(now - at) < this.#believedMs;
   }
 
   #tellAnswer(): void {
