@@ -356,7 +356,8 @@ export class MachineFetches {
   /** `undefined` if the folder fails, or has failed. */
   #tryFolder<T>(now: number, act: () => T): T | undefined {
     if (this.#retryAt !== null) {
-      if (now >= this.#retryAt) void this.#reopen(now);
+      const restMs = this.#retryAt - now; // more than a pause if the clock was set back
+      if (restMs <= 0 || restMs > RETRY_MS) void this.#reopen(now);
       return undefined;
     }
     try {

@@ -36,7 +36,8 @@ export class DiskHealth {
   /** Whether something may be written now. While writes fail, few are let through, to find out when that is over. */
   mayWrite(): boolean {
     if (this.#fault?.access !== "write") return true;
-    if (this.#now() < this.#retryAt) return false;
+    const restMs = this.#retryAt - this.#now(); // more than a pause if the clock was set back
+    if (restMs > 0 && restMs <= RETRY_MS) return false;
     this.#retryAt = this.#now() + RETRY_MS;
     return true;
   }

@@ -20,6 +20,13 @@ describe("UnstoredPages", () => {
     expect(pages.has(page("a"), HOUR_MS)).toBe(true);
   });
 
+  test("forgets a page if the clock is set back by more than an hour", () => {
+    const pages = new UnstoredPages();
+    pages.remember(page("a"), 10 * HOUR_MS);
+    expect(pages.has(page("a"), 9 * HOUR_MS + 1)).toBe(true);
+    expect(pages.has(page("a"), 9 * HOUR_MS)).toBe(false);
+  });
+
   test("holds 2000 pages and forgets the oldest first", () => {
     const pages = new UnstoredPages();
     for (let number = 0; number < 2000; number++) pages.remember(page(`${number}`), 0);

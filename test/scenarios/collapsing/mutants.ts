@@ -74,8 +74,8 @@ export const mutants: Mutants = {
     },
     "an answer for one visitor alone stops collapsing for ever": {
       in: "ExpiringKeys.has",
-      replace: "until !== undefined && now < until",
-      by: "until !== undefined",
+      replace: "at !== undefined && Math.abs(now - at) < this.#forMs",
+      by: "at !== undefined",
       foundBy: "collapsing/answer-for-one-visitor",
     },
   },

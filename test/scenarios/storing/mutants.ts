@@ -245,7 +245,7 @@ export const mutants: Mutants = {
     },
     "a page that was once not stored is asked for by HEAD for ever": {
       in: "ExpiringKeys.has",
-      replace: "now < until",
+      replace: "Math.abs(now - at) < this.#forMs",
       by: "now > 0",
       foundBy: "storing/head-of-large-page",
     },

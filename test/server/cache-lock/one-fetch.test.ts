@@ -417,7 +417,10 @@ describe("several workers of a machine", () => {
     expect(machine.said).toHaveLength(2);
   });
 
-  test("share fetches again after the folder of the locks and their sockets were removed", async () => {
+  test.each([
+    ["the folder of the locks and their sockets were removed", 5_000],
+    ["they were removed and the clock was set back", -3_600_000],
+  ])("share fetches again after %s", async (_, ms) => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     rmSync(machine.locks, { recursive: true });
     for (const worker of [one, other]) {
@@ -426,7 +429,7 @@ describe("several workers of a machine", () => {
       (await machine.hasAsked(asked)).answer("v1");
       await failing;
     }
-    await machine.clock.advance(5_000);
+    await machine.clock.advance(ms);
     for (const worker of [one, other]) {
       const [path, asked] = [`/${machine.asked.length}`, machine.asked.length + 1];
       const trying = worker.ask(path);

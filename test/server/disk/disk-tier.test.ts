@@ -883,6 +883,17 @@ describe("a disk that fails", () => {
     },
   );
 
+  test("is tried again although the clock was set back by an hour", async () => {
+    const state = failing("ENOSPC", ["write"]);
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files: state.files });
+    state.isBroken = true;
+    await disk.tier.put(page("/a", "text"));
+    state.isBroken = false;
+    disk.now -= 3_600_000;
+    await disk.tier.put(page("/a", "stored again"));
+    expect(await disk.textOf(KEY)).toBe("stored again");
+  });
+
   test("is not taken for an empty one when a file is looked for", async () => {
     const disk = await DiskUnderTest.open(temporaryFolder());
     const inFolder = dirname(disk.folder.pathOf(disk.folder.nameOf(KEY, "entry")));

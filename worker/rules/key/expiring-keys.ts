@@ -5,7 +5,8 @@ export const MAX_KEY_CHARACTERS = 512;
 export class ExpiringKeys {
   readonly #maxKeys: number;
   readonly #forMs: number;
-  readonly #until = new Map<string, number>();
+  /** When each was remembered. */
+  readonly #keys = new Map<string, number>();
 
   constructor(maxKeys: number, forMs: number) {
     this.#maxKeys = maxKeys;
@@ -15,20 +16,21 @@ export class ExpiringKeys {
   /** Remembers a key from now on, in epoch milliseconds. One that is too long is not remembered. */
   remember(key: string, now: number): void {
     if (key.length > MAX_KEY_CHARACTERS) return;
-    this.#until.delete(key);
-    this.#until.set(key, now + this.#forMs);
-    if (this.#until.size > this.#maxKeys) {
-      const oldest = this.#until.keys().next();
-      if (!oldest.done) this.#until.delete(oldest.value);
+    this.#keys.delete(key);
+    this.#keys.set(key, now);
+    if (this.#keys.size > this.#maxKeys) {
+      const oldest = this.#keys.keys().next();
+      if (!oldest.done) this.#keys.delete(oldest.value);
     }
   }
 
+  /** A time far ahead is one from before the clock was set back. */
   has(key: string, now: number): boolean {
-    const until = this.#until.get(key);
-    return until !== undefined && now < until;
+    const at = this.#keys.get(key);
+    return at !== undefined && Math.abs(now - at) < this.#forMs;
   }
 
   get size(): number {
-    return this.#until.size;
+    return this.#keys.size;
   }
 }
