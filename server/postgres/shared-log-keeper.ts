@@ -7,6 +7,7 @@ import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import type { GrantAtStart } from "../log/log-file.ts";
 import type { KeeperOptions, ServedLog } from "../log/log-keeper.ts";
 import { LogReaders } from "../log/log-readers.ts";
+import { messageOf } from "../message-of.ts";
 import type { Database, Notices } from "./database.ts";
 import { MachineConfirmations } from "./machine-confirmations.ts";
 import type { PgPurgeLog } from "./pg-purge-log.ts";
@@ -108,7 +109,11 @@ export class SharedLogKeeper implements ServedLog {
   }
 
   async report(report: string): Promise<void> {
-    this.#options.ledger.take(report);
+    try {
+      this.#options.ledger.take(report);
+    } catch (cause) {
+      throw new Error(`this machine's counts cannot be stored: ${messageOf(cause)}`, { cause });
+    }
   }
 
   async readLedger(lastMs: number | null, pop: string | null): Promise<string> {

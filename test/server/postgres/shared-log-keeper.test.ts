@@ -1,32 +1,39 @@
 import { expect, test } from "vitest";
-import { type SharedLog, SharedLogKeeper } from "../../../server/postgres/shared-log-keeper.ts";
+import { messageOf } from "../../../server/message-of.ts";
+import {
+  type SharedLog,
+  SharedLogKeeper,
+  type SharedLogKeeperOptions,
+} from "../../../server/postgres/shared-log-keeper.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { openLog } from "../../purges/log/a-log.ts";
 import { purge } from "../../purges/log/a-purge.ts";
 
-test("a purge that is waited for is looked up once a second, because a notice may be lost", async () => {
-  const scheduler = new Scheduler(1, 0);
-  const storage = openLog(scheduler);
-  let lookUps = 0;
-  const log: SharedLog = {
-    read: async (...asked) => storage.read(...asked),
-    changesSince: async (position) => storage.changesSince(position),
-    append: async (given) => storage.append(given),
-    list: async (...asked) => storage.list(...asked),
-    find: async (seq) => {
-      lookUps++;
-      return storage.find(seq);
+type Storage = ReturnType<typeof openLog>;
+
+/** A machine whose log in the database is one in memory. */
+function keeperOver(
+  storage: Storage,
+  scheduler: Scheduler,
+  log: Partial<SharedLog> = {},
+  options: Partial<SharedLogKeeperOptions> = {},
+): Promise<SharedLogKeeper> {
+  return SharedLogKeeper.open({
+    log: {
+      read: async (...asked) => storage.read(...asked),
+      changesSince: async (position) => storage.changesSince(position),
+      append: async (given) => storage.append(given),
+      list: async (...asked) => storage.list(...asked),
+      find: async (seq) => storage.find(seq),
+      settleUpTo: async (position) => storage.settleUpTo(position),
+      nextDueInMs: async () => null,
+      runDue: async () => undefined,
+      unconfirmed: async () => new Map(),
+      confirm: async () => true,
+      beat: async () => undefined,
+      leave: async () => undefined,
+      ...log,
     },
-    settleUpTo: async (position) => storage.settleUpTo(position),
-    nextDueInMs: async () => null,
-    runDue: async () => undefined,
-    unconfirmed: async () => new Map(),
-    confirm: async () => true,
-    beat: async () => undefined,
-    leave: async () => undefined,
-  };
-  const keeper = await SharedLogKeeper.open({
-    log,
     database: { listen: () => new Promise<never>(() => undefined), close: async () => undefined },
     ledger: null as never,
     closeLedger: () => undefined,
@@ -35,6 +42,19 @@ test("a purge that is waited for is looked up once a second, because a notice ma
     hasStrangers: () => false,
     onFailure: (cause) => expect.fail(String(cause)),
     onLateMachines: () => undefined,
+    ...options,
+  });
+}
+
+test("a purge that is waited for is looked up once a second, because a notice may be lost", async () => {
+  const scheduler = new Scheduler(1, 0);
+  const storage = openLog(scheduler);
+  let lookUps = 0;
+  const keeper = await keeperOver(storage, scheduler, {
+    find: async (seq) => {
+      lookUps++;
+      return storage.find(seq);
+    },
   });
   storage.append(purge(["#a"]));
   await scheduler.advance(5000);
@@ -48,5 +68,29 @@ test("a purge that is waited for is looked up once a second, because a notice ma
   storage.settleUpTo(storage.head);
   await scheduler.advance(1000);
   expect({ answeredAt, lookUps }).toEqual({ answeredAt: 7000, lookUps: 3 });
+  await keeper.close();
+});
+
+test("if the machine's disk is full, only its counts are lost, and the log says that it is these", async () => {
+  const scheduler = new Scheduler(1, 0);
+  const storage = openLog(scheduler);
+  const failures: unknown[] = [];
+  const ledger = {
+    take: () => {
+      throw new Error("database or disk is full");
+    },
+  };
+  const keeper = await keeperOver(
+    storage,
+    scheduler,
+    {},
+    {
+      ledger: ledger as never,
+      onFailure: (cause) => failures.push(messageOf(cause)),
+    },
+  );
+  storage.append(purge(["#a"]));
+  expect(await keeper.read(null, 1000, 1000, "a report")).toMatchObject({ to: 1 });
+  expect(failures).toEqual(["this machine's counts cannot be stored: database or disk is full"]);
   await keeper.close();
 });
