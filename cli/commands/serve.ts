@@ -258,7 +258,7 @@ function addAddress(text: string, before: readonly ListenAddress[] | undefined):
     throw new InvalidArgumentError(
       text.startsWith("unix:")
         ? "A unix socket has an absolute path: unix:/run/edge.sock."
-        : "It must have a port, up to 65535: 8080, 127.0.0.1:8080, [::]:80 or *:80.",
+        : "It must have a port, up to 65535: 8080, 127.0.0.1:8080, [::]:80 or *:80; or be like unix:/run/edge.sock.",
     );
   }
   return [...(before ?? []), address];

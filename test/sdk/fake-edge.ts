@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/problem.ts";
+import { freePort } from "../suite/free-ports.ts";
 import { listenLocally, localUrl } from "../suite/local-url.ts";
 
 /** The fake edge's act for one request. */
@@ -113,11 +114,9 @@ export async function startFakeEdge(...acts: Act[]): Promise<FakeEdge> {
   };
 }
 
-/** An address where nothing listens. */
+/** An address where nothing listens, and whose port the system gives to nobody meanwhile. */
 export async function deadEndpoint(): Promise<string> {
-  const edge = await startFakeEdge();
-  await edge[Symbol.asyncDispose]();
-  return edge.endpoint;
+  return `http://127.0.0.1:${await freePort()}`;
 }
 
 async function received(request: IncomingMessage): Promise<ReceivedPurge> {

@@ -47,7 +47,7 @@ export const identity: readonly Case[] = [
     control: { path: "/a" },
     defence: {
       in: "mayBeAnsweredBy",
-      replace: "return !authorized || sharedWithAuthorized;",
+      replace: "return !request.authorized || stored.sharedWithAuthorized;",
       by: "return true;",
     },
   },
@@ -132,7 +132,7 @@ export const identity: readonly Case[] = [
       control: { path: "/a" },
       defence: {
         in: "mayBeAnsweredInSession",
-        replace: "return sharedWithSessions || !hasSession;",
+        replace: "return stored.sharedWithSessions || !request.hasSession;",
         by: "return true;",
       },
     }),
