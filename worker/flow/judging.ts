@@ -45,8 +45,8 @@ function judgeBy(
 }
 
 /** The oldest view, in milliseconds, that may judge this response, if its route allows more than the lease (R6). */
-function maxViewAgeOf({ resolved }: RequestContext, { reuse }: StoredHead): number {
-  const { maxViewAgeMs, maxViewAgeImmutableMs } = resolved.route.purge;
+function maxViewAgeOf(context: RequestContext, { reuse }: StoredHead): number {
+  const { maxViewAgeMs, maxViewAgeImmutableMs } = context.resolved.route.purge;
   return reuse.immutable ? maxViewAgeImmutableMs : maxViewAgeMs;
 }
 

@@ -40,8 +40,9 @@ function marked(context: RequestContext): Entry | undefined {
   return field === undefined ? undefined : { kind: "bypass", miss: missBy({ kind: "marked", field }) };
 }
 
-function reasonToPassOn({ facts, resolved }: RequestContext): MissReason {
-  const { method, bypassedBy } = facts;
+function reasonToPassOn(context: RequestContext): MissReason {
+  const { resolved } = context;
+  const { method, bypassedBy } = context.facts;
   if (method !== "GET" && method !== "HEAD") return { kind: "passed-on", because: "method" };
   if (bypassedBy !== null) return { kind: "past-the-cache", because: bypassedBy };
   if (resolved.bypassesByQuery) return { kind: "past-the-cache", because: "query" };

@@ -99,13 +99,14 @@ function headAlone(context: RequestContext, found: FoundResponse, fields: Fields
   return withoutBody(context, found, status, headFields);
 }
 
-function withoutBody({ background }: RequestContext, { body }: FoundResponse, status: number, fields: Fields): Answer {
-  if (body !== null && !(body instanceof Uint8Array)) background.run(cancelBody(body));
+function withoutBody(context: RequestContext, { body }: FoundResponse, status: number, fields: Fields): Answer {
+  if (body !== null && !(body instanceof Uint8Array)) context.background.run(cancelBody(body));
   return answerWith(null, status, fields);
 }
 
 /** Whether the client's condition already matches the stored response, so that a 304 answers it. RFC 9111 §4.3.2. */
-export function isHeldByClient({ facts, ports }: RequestContext, head: Pick<StoredHead, "fields">): boolean {
+export function isHeldByClient(context: RequestContext, head: Pick<StoredHead, "fields">): boolean {
+  const { facts, ports } = context;
   const ifNoneMatch = facts.field("if-none-match");
   const ifModifiedSince = facts.field("if-modified-since");
   if (ifNoneMatch === null && ifModifiedSince === null) return false;
@@ -202,14 +203,16 @@ function partsOf(piece: Uint8Array, reader?: BodyReader): BodyParts {
         else {
           at += piece.byteLength;
           at += reader?.skip?.(first - at) ?? 0;
-          const next = await reader?.next();
-          if (!next) throw new Error("a stored body was cut off");
-          piece = next;
+          piece = (await reader?.next()) ?? cutOff();
         }
       }
     },
     end: () => reader?.cancel(),
   };
+}
+
+function cutOff(): never {
+  throw new Error("a stored body was cut off");
 }
 
 /** Parts of a body that is stored apart: only they are read. `undefined` if the first of them is gone. */

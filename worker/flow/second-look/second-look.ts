@@ -14,8 +14,9 @@ export { lookAgainAfterConfirmation } from "./look-behind.ts";
 // with the origin's answer, and where the origin has confirmed what is stored.
 
 /** The field of a request that was found to choose pages here, so that it passes the cache; `undefined` for none. */
-export function fieldThatPasses({ facts, resolved, isolate, arrival }: RequestContext): string | undefined {
-  const { secondLooks } = isolate;
+export function fieldThatPasses(context: RequestContext): string | undefined {
+  const { facts, resolved, arrival } = context;
+  const { secondLooks } = context.isolate;
   if (!secondLooks.hasMarks || facts.directives.onlyIfCached) return undefined;
   return secondLooks.markedField(placeOf(resolved), (name) => facts.field(name) !== null, arrival.at);
 }

@@ -68,7 +68,8 @@ export function forgetOutdated(context: RequestContext, stored: StoredResponse):
  * Whether the origin's answer also applies to the stored page. An answer to a visitor with cookies may be about that
  * visitor's page alone, and an unkeyed field may have influenced the answer.
  */
-function appliesToEverybody({ facts, resolved }: RequestContext, { head }: StoredResponse): boolean {
+function appliesToEverybody(context: RequestContext, { head }: StoredResponse): boolean {
+  const { facts, resolved } = context;
   const keyed = head.variant.map(([name]) => name);
   return speaksForEverybody(facts.identity) && unkeyedField(facts.fields, keyed, resolved.route) === null;
 }
