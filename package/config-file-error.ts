@@ -11,6 +11,7 @@ export class ConfigFileError extends OwnerError {
 
 /** In words, what the code of a config file threw, which may be anything. */
 export function whatItThrew(thrown: unknown): string {
+  if (typeof thrown === "string" && thrown !== "") return thrown;
   if (!(thrown instanceof Error)) return `it threw ${inspect(thrown)}`;
   return thrown.message || `it threw a ${thrown.name} without a message`;
 }

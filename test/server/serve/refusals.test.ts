@@ -162,7 +162,7 @@ const refusals: readonly Refusal[] = [
   ...["127.0.0.1:99999", "[::1]", ""].map((address) => ({
     name: `an address without a port that exists: "${address}"`,
     args: [...ORIGIN, "--listen", address, "--check"],
-    words: ["It must have a port, up to 65535: 8080, 127.0.0.1:8080, [::]:80 or *:80."],
+    words: ["It must have a port, up to 65535: 8080, 127.0.0.1:8080, [::]:80 or *:80; or be like unix:/run/edge.sock."],
   })),
   {
     name: "a port as the dev command names it",
@@ -263,7 +263,7 @@ describe("tidemark serve says of a config", () => {
   });
 
   test("and no line if there is none", { tags: ["deep"] }, async () => {
-    expect(await refusalOf('throw "boom";\n')).toBe("tidemark: refused.config.ts: it threw 'boom'\n");
+    expect(await refusalOf('throw "boom";\n')).toBe("tidemark: refused.config.ts: boom\n");
   });
 
   test("that it lacks the origin, as when a variable is not set", { tags: ["deep"] }, async () => {
