@@ -14,6 +14,7 @@ import { ExpiringKeys } from "../../worker/rules/key/expiring-keys.ts";
 import { fetchKeyText } from "../../worker/rules/key/fetch-key.ts";
 import { within } from "../../worker/within.ts";
 import { messageOf } from "../message-of.ts";
+import { isPaused } from "../pause.ts";
 import { byLines, type FetchNews, writeNews } from "./fetch-news.ts";
 import { LockFolder, lockNameOf } from "./lock-folder.ts";
 import { type Heard, isListening, Neighbour } from "./neighbour.ts";
@@ -356,8 +357,7 @@ export class MachineFetches {
   /** `undefined` if the folder fails, or has failed. */
   #tryFolder<T>(now: number, act: () => T): T | undefined {
     if (this.#retryAt !== null) {
-      const restMs = this.#retryAt - now; // more than a pause if the clock was set back
-      if (restMs <= 0 || restMs > RETRY_MS) void this.#reopen(now);
+      if (!isPaused(this.#retryAt, now, RETRY_MS)) void this.#reopen(now);
       return undefined;
     }
     try {

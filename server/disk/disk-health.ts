@@ -1,3 +1,4 @@
+import { isPaused } from "../pause.ts";
 import { failureCode } from "./disk-files.ts";
 
 /** While the disk fails, one write in this time tries whether it works again. Milliseconds. */
@@ -36,9 +37,9 @@ export class DiskHealth {
   /** Whether something may be written now. While writes fail, few are let through, to find out when that is over. */
   mayWrite(): boolean {
     if (this.#fault?.access !== "write") return true;
-    const restMs = this.#retryAt - this.#now(); // more than a pause if the clock was set back
-    if (restMs > 0 && restMs <= RETRY_MS) return false;
-    this.#retryAt = this.#now() + RETRY_MS;
+    const now = this.#now();
+    if (isPaused(this.#retryAt, now, RETRY_MS)) return false;
+    this.#retryAt = now + RETRY_MS;
     return true;
   }
 

@@ -5,6 +5,7 @@ import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { wasNeverSent } from "../origin/origin-failure.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "../origin/undici-origin.ts";
+import { isPaused } from "../pause.ts";
 import {
   CHILD_FIELD,
   PARENT_FIELD,
@@ -63,8 +64,8 @@ export class ParentOrigin implements Origin {
   }
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
-    const { parent, origin } = this.#parts;
-    if (origin && this.#isPaused) return origin.fetch(request);
+    const { parent, origin, now } = this.#parts;
+    if (origin && isPaused(this.#pausedUntil, now(), LAST_PAUSE_MS)) return origin.fetch(request);
     // While the parent fails, one request in each pause finds out whether it still does.
     if (origin && this.#failures > 0) this.#pause();
     const failures = this.#failures;
@@ -149,11 +150,6 @@ export class ParentOrigin implements Origin {
     this.#pausedUntil = Number.NEGATIVE_INFINITY;
     if (this.#said !== null) this.#parts.say(`the parent ${this.#parts.parent.url} answers again`);
     this.#said = null;
-  }
-
-  get #isPaused(): boolean {
-    const restMs = this.#pausedUntil - this.#parts.now();
-    return restMs > 0 && restMs <= LAST_PAUSE_MS; // a longer rest is one from before the clock was set back
   }
 
   #pause(): void {
