@@ -1,3 +1,6 @@
+import { systemClock } from "../../server/system-clock.ts";
+import { within } from "../../worker/within.ts";
+
 /** Long enough for others to get on with what is waited for, and short beside what a process needs to start. */
 const LOOK_EVERY_MS = 10;
 
@@ -14,14 +17,10 @@ export async function until(isSo: () => boolean | Promise<boolean>): Promise<voi
 }
 
 /** What that resolves to. Rejects if it hangs. `waited`: what was waited for, in words. */
-export async function inTime<T>(done: Promise<T>, waited: () => string): Promise<T> {
-  const hung = Promise.withResolvers<never>();
-  const timer = setTimeout(() => hung.reject(new Error(`in ${GIVE_UP_AFTER_MS} ms ${waited()}`)), GIVE_UP_AFTER_MS);
-  try {
-    return await Promise.race([done, hung.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+export function inTime<T>(done: Promise<T>, waited: () => string): Promise<T> {
+  return within(systemClock, GIVE_UP_AFTER_MS, done, () => {
+    throw new Error(`in ${GIVE_UP_AFTER_MS} ms ${waited()}`);
+  });
 }
 
 /** Between two looks, or two requests of a visitor: a loop without it takes the processor from what it waits for. */
