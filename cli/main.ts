@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { getSystemErrorMap } from "node:util";
+import { systemErrorText } from "../package/system-error.ts";
 import { EXIT } from "./exit-code.ts";
 import { printError } from "./text/print-error.ts";
 
@@ -22,11 +22,10 @@ if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
 }
 
 /** A reader like `head` may have read enough, and a terminal may be gone. The command still finishes its work. */
-function reportUnwritten({ code = "", errno = 0, message }: NodeJS.ErrnoException): void {
-  if (code === "EPIPE" || code === "EIO" || isReported) return;
+function reportUnwritten(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE" || error.code === "EIO" || isReported) return;
   isReported = true;
-  const reason = getSystemErrorMap().get(errno)?.[1] ?? message;
-  printError(`the output could not be written: ${reason} (${code}). What the command has done stays done.`);
+  printError(`the output could not be written: ${systemErrorText(error)}. What the command has done stays done.`);
   process.on("exit", () => {
     process.exitCode ||= EXIT.unwritten;
   });

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Message, type Plugin } from "esbuild";
-import { EDGE_ENTRY, ownWorker, WORKER_OPTIONS, withFlag } from "../../local/runtime/bundle.ts";
+import { EDGE_ENTRY, ownWorker, placedText, WORKER_OPTIONS } from "../../local/runtime/bundle.ts";
 import { startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import type { SiteReview } from "../../wire/site-review.ts";
 import type { WranglerSettings } from "./wrangler-settings.ts";
@@ -83,13 +83,7 @@ function isOfWranglersRules(error: unknown): boolean {
 export function buildMessage(error: unknown): string {
   const { errors, message } = error as { errors?: unknown; message: string };
   if (!Array.isArray(errors)) return message;
-  return (errors as readonly Message[])
-    .map(({ text, location }) =>
-      location === null || location.file === EDGE_ENTRY
-        ? withFlag(text)
-        : `${location.file}:${location.line}:${location.column + 1}: ${withFlag(text)}`,
-    )
-    .join("\n");
+  return (errors as readonly Message[]).map(placedText).join("\n");
 }
 
 function optionsOf({ minify, keepNames, define, alias }: WranglerSettings) {

@@ -81,15 +81,19 @@ export async function watchWorker(
  * One esbuild message with its place. A place in the generated entry is left out, because it means nothing to the
  * reader.
  */
-export function formatMessage({ text, location }: Message): string {
-  if (text.startsWith("No matching export")) return "the file must end in export default defineSite({ origin: …, … })";
-  return location && basename(location.file) !== EDGE_ENTRY
-    ? `${location.file}:${location.line}:${location.column + 1}: ${withFlag(text)}`
-    : withFlag(text);
+export function formatMessage(message: Message): string {
+  const isOfConfig = message.text.startsWith("No matching export");
+  return isOfConfig ? "the file must end in export default defineSite({ origin: …, … })" : placedText(message);
+}
+
+/** esbuild's text after its place, unless that is in our own entry. */
+export function placedText({ text, location }: Pick<Message, "text" | "location">): string {
+  const place = location && basename(location.file) !== EDGE_ENTRY;
+  return place ? `${location.file}:${location.line}:${location.column + 1}: ${withFlag(text)}` : withFlag(text);
 }
 
 /** esbuild's text, with the flag without which one of Node's modules is not found. */
-export function withFlag(text: string): string {
+function withFlag(text: string): string {
   const [, name = ""] = /^Could not resolve "(.+)"$/.exec(text) ?? [];
   if (!isBuiltin(name)) return text;
   return `${text}, a module of Node: it needs compatibility_flags = ["nodejs_compat"] in the wrangler config`;
