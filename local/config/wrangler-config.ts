@@ -23,7 +23,8 @@ export function isWranglerConfig(file: string): boolean {
 export async function readWranglerConfig(file: string): Promise<WranglerConfig> {
   // Loading wrangler takes most of a second, so it is loaded only for a wrangler config.
   const { unstable_getMiniflareWorkerOptions: optionsOf, unstable_readConfig: readConfig } = await import("wrangler");
-  const { main, workerOptions, define } = optionsOf(file);
+  const config = readConfig({ config: file });
+  const { main, workerOptions, define } = optionsOf(config);
   const { bindings: variables = {}, durableObjects = {}, ...rest } = workerOptions;
   const { PURGE_LOG: purgeLog, ...otherObjects } = durableObjects;
   if (main === undefined)
@@ -36,7 +37,7 @@ export async function readWranglerConfig(file: string): Promise<WranglerConfig> 
     );
   }
   const { modulesRules: _, ...bindings } = rest;
-  const { alias = {}, compatibility_flags: compatibilityFlags } = readConfig({ config: file }, { hideWarnings: true });
+  const { alias = {}, compatibility_flags: compatibilityFlags } = config;
   return {
     main,
     logClass: purgeLog.className,
