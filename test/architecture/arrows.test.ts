@@ -67,7 +67,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "wire",
   ],
   // The one entry through which the tools reach the rest: a list of names, each of them used.
-  "internal.ts": [
+  "tools/tidemark-internal.ts": [
     "package",
     "worker/flow",
     "worker/rules",
@@ -82,8 +82,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     "sdk",
     "server",
   ],
-  // The text of a config that they write imports the package's worker.
-  tools: ["internal.ts", "tidemark/worker"],
+  // A workspace of its own. The text of a config that it writes imports the package's worker.
+  tools: ["tidemark/worker"],
   cli: ["package", "local", "local/dev", "sdk", "server", "cli/check", "cli/init", "cli/commands/tools", "wire"],
   // The commands of the tools, each loaded when it is called.
   "cli/commands/tools": ["package", "local/dev", "server", "tools", "cli", "cli/init", "wire"],
@@ -117,7 +117,15 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   local: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   "local/dev": [/^node:/, /^leven$/],
   server: [/^node:/, /^undici$/, /^undici\/lib\/(dispatcher\/pool|core\/connect)\.js$/, /^pg$/, /^acme-client$/],
-  tools: [/^node:/, /^undici$/, /^structured-headers$/, /^robots-parser$/, /^sharp$/, /^nginx-conf\//],
+  tools: [
+    /^#tidemark\/internal$/,
+    /^node:/,
+    /^undici$/,
+    /^structured-headers$/,
+    /^robots-parser$/,
+    /^sharp$/,
+    /^nginx-conf\//,
+  ],
   cli: [/^node:/, /^commander$/],
   "cli/commands/tools": [/^node:/, /^commander$/],
   "cli/check": [/^node:/, /^esbuild$/, /^wrangler$/, /^tidemark\/recorded-sites$/],
@@ -184,7 +192,7 @@ const arrows: Arrow[] = [
   "release",
 ]
   .flatMap(sources)
-  .concat("tidemark.config.ts", "internal.ts")
+  .concat("tidemark.config.ts")
   .flatMap((file) => importsOf(readFileSync(file, "utf8")).map((imports) => ({ file, imports })));
 
 /** The first import cycle that a walk from each file meets, types included; empty if there is none. */
@@ -233,10 +241,10 @@ describe("imports go one way", () => {
     expect(arrows.filter(({ file }) => roomOf(file) === "nowhere")).toEqual([]);
   });
 
-  test("every name that internal.ts lists is used by a tool", () => {
-    const listed = namesIn(readFileSync("internal.ts", "utf8"), /export (?:type )?\{([^}]+)\} from/g);
+  test("every name that tidemark/internal lists is used by a tool", () => {
+    const listed = namesIn(readFileSync("tools/tidemark-internal.ts", "utf8"), /export (?:type )?\{([^}]+)\} from/g);
     const used = sources("tools").flatMap((file) =>
-      namesIn(readFileSync(file, "utf8"), /import (?:type )?\{([^}]+)\} from "[./]+internal\.ts"/g),
+      namesIn(readFileSync(file, "utf8"), /import (?:type )?\{([^}]+)\} from "#tidemark\/internal"/g),
     );
     expect(listed.length).toBeGreaterThan(20);
     expect(listed.toSorted()).toEqual([...new Set(used)].sort());
@@ -267,7 +275,9 @@ describe("imports go one way", () => {
     { file: "worker/isolate.ts", imports: "../server/system-clock.ts" },
     { file: "tools/audit/identity.ts", imports: "../../worker/rules/fields/token.ts" },
     { file: "tools/logs/log-file.ts", imports: "../../package/owner-error.ts" },
-    { file: "server/program/load-site.ts", imports: "../../internal.ts" },
+    { file: "tools/logs/log-file.ts", imports: "../tidemark-internal.ts" },
+    { file: "cli/program.ts", imports: "#tidemark/internal" },
+    { file: "server/program/load-site.ts", imports: "../../tools/tidemark-internal.ts" },
     { file: "cli/text/progress-line.ts", imports: "../../tools/logs/log-file.ts" },
     { file: "cli/commands/init.ts", imports: "../../tools/import/import-file.ts" },
     { file: "demo/origin.ts", imports: "../cdn/index.ts" },

@@ -142,7 +142,7 @@ describe("what is published", () => {
     const tools = ["audit", "crawl", "import", "report", "warm"];
     expect(loading("atOnce", "tools/")).toEqual(tools);
     expect(loading("inAll", "tools/")).toEqual([...tools, "init", "replay"].sort());
-    // Of the list in internal.ts a tool loads what it uses: only replay runs the edge itself.
+    // Of the list of tidemark/internal a tool loads what it uses: only replay runs the edge itself.
     expect(loading("inAll", "worker/isolate.ts")).toEqual(["replay"]);
     expect(loading("inAll", "server/startup/prepare-server.ts")).toEqual(["check", "serve"]); // check of a server's config
   });

@@ -1,4 +1,4 @@
-import { counted, printable, whole } from "../../internal.ts";
+import { counted, printable, whole } from "#tidemark/internal";
 import type { AuditReport } from "./audit-site.ts";
 import { inWords } from "./judge-path.ts";
 

@@ -1,4 +1,4 @@
-import { cookiesIn, isToken } from "../../internal.ts";
+import { cookiesIn, isToken } from "#tidemark/internal";
 
 /** The visitor without credentials. */
 export const STRANGER = "stranger";

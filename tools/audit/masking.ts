@@ -1,4 +1,4 @@
-import { printable, speaksOfCredentials } from "../../internal.ts";
+import { printable, speaksOfCredentials } from "#tidemark/internal";
 import type { Mark } from "./marks.ts";
 
 /** The longest piece of an answer that a report shows. */

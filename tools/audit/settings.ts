@@ -1,4 +1,4 @@
-import { isToken } from "../../internal.ts";
+import { isToken } from "#tidemark/internal";
 import { AuditUsageError } from "./identity.ts";
 import type { Input } from "./input.ts";
 import type { HitField } from "./provenance.ts";

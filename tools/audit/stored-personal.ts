@@ -1,4 +1,4 @@
-import { effectiveCacheControl, varyFields } from "../../internal.ts";
+import { effectiveCacheControl, varyFields } from "#tidemark/internal";
 import { type Exchange, fieldOf, groupsOf, type PathRecord } from "./exchange.ts";
 import { isFromStore } from "./from-store.ts";
 import { credentialsOf, type Identity } from "./identity.ts";

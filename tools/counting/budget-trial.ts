@@ -9,7 +9,7 @@ import {
   RecentCounts,
   TurnsLately,
   type Waiting,
-} from "../../internal.ts";
+} from "#tidemark/internal";
 import { FrequentNames } from "./frequent-names.ts";
 import { Heap } from "./heap.ts";
 

@@ -1,4 +1,4 @@
-import { canonicalQuery, canonicalUrl, TRACKING_PARAMETERS } from "../../internal.ts";
+import { canonicalQuery, canonicalUrl, TRACKING_PARAMETERS } from "#tidemark/internal";
 import { SEARCH_PARAMETERS } from "./parameters.ts";
 
 /** The rules of the config that the report writes. */

@@ -1,4 +1,4 @@
-import { EvictingMap, LARGEST_SHARE } from "../../internal.ts";
+import { EvictingMap, LARGEST_SHARE } from "#tidemark/internal";
 import { keyHash } from "./key-hash.ts";
 
 /** What an entry takes besides its body: its fields, its key and its purge keys, as the memory tier counts them. */

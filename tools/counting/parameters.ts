@@ -1,4 +1,4 @@
-import { matchesAnyName, TRACKING_PARAMETERS } from "../../internal.ts";
+import { matchesAnyName, TRACKING_PARAMETERS } from "#tidemark/internal";
 import { hashKey, keyHash } from "./key-hash.ts";
 import { NamedCounts } from "./named-counts.ts";
 

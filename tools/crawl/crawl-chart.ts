@@ -1,4 +1,4 @@
-import { counted } from "../../internal.ts";
+import { counted } from "#tidemark/internal";
 import { type BarGroup, barChart } from "../charts/bar-chart.ts";
 import { msOf } from "../words/words.ts";
 import type { CrawlReport, PlaceReport } from "./crawl.ts";

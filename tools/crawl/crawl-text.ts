@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { counted, printable, whole } from "../../internal.ts";
+import { counted, printable, whole } from "#tidemark/internal";
 import { table } from "../words/table.ts";
 import { msOf, percentOf } from "../words/words.ts";
 import type { CrawlReport, PlaceReport } from "./crawl.ts";

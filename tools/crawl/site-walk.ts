@@ -1,4 +1,4 @@
-import { ownPackage } from "../../internal.ts";
+import { ownPackage } from "#tidemark/internal";
 import { type FoundPages, findPages, type SiteDocument } from "../pages/find-pages.ts";
 import { MAX_ROBOTS_BYTES, NO_RULES, PRODUCT_TOKEN, type RobotRules, readRobots } from "../pages/robots.ts";
 import { SiteAddress } from "../pages/site-address.ts";

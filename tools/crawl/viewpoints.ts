@@ -1,4 +1,4 @@
-import { SIMULATED_REGIONS_PATH, type SimulatedRegion, simulatedRegionsSchema } from "../../internal.ts";
+import { SIMULATED_REGIONS_PATH, type SimulatedRegion, simulatedRegionsSchema } from "#tidemark/internal";
 import type { SiteDocument } from "../pages/find-pages.ts";
 import { CrawlError } from "../requests/crawl-error.ts";
 

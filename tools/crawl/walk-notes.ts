@@ -1,4 +1,4 @@
-import { counted, printable, whole } from "../../internal.ts";
+import { counted, printable, whole } from "#tidemark/internal";
 import type { WalkReport } from "./walk-report.ts";
 
 /** The most failures that are listed. */

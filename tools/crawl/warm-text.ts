@@ -1,4 +1,4 @@
-import { counted, printable, whole } from "../../internal.ts";
+import { counted, printable, whole } from "#tidemark/internal";
 import { walkNotes } from "./walk-notes.ts";
 import type { WarmReport } from "./warm.ts";
 

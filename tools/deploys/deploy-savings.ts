@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { compressionSettings, DELTA_BODIES, dictionaryMatch, encode, OwnerError } from "../../internal.ts";
+import { compressionSettings, DELTA_BODIES, dictionaryMatch, encode, OwnerError } from "#tidemark/internal";
 
 /** The downloads after a deploy of visitors who have the old version of a site. Sizes in bytes. */
 export interface DeploySavings {

@@ -1,4 +1,4 @@
-import { counted, printable } from "../../internal.ts";
+import { counted, printable } from "#tidemark/internal";
 import { short, table } from "../words/table.ts";
 import { percentOf, sizeOf } from "../words/words.ts";
 import type { DeploySavings } from "./deploy-savings.ts";

@@ -1,4 +1,4 @@
-import { counted } from "../../internal.ts";
+import { counted } from "#tidemark/internal";
 import type { Difference, ImportedSite } from "./imported-site.ts";
 
 /** The kinds of differences with their headings, in the order of the report. */

@@ -1,4 +1,4 @@
-import { OwnerError, type RouteInput, type SiteInput } from "../../internal.ts";
+import { OwnerError, type RouteInput, type SiteInput } from "#tidemark/internal";
 
 /** A line of the file that is imported. */
 export interface Source {

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { PassThrough, type Readable, type Transform } from "node:stream";
 import { createGunzip, createZstdDecompress } from "node:zlib";
-import { OwnerError } from "../../internal.ts";
+import { OwnerError } from "#tidemark/internal";
 import { LineReader } from "./line-reader.ts";
 import { LoggedRequest } from "./logged-request.ts";
 

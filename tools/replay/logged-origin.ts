@@ -1,4 +1,4 @@
-import { type Clock, Fields, type Origin, type OriginAnswer, type OriginRequest } from "../../internal.ts";
+import { type Clock, Fields, type Origin, type OriginAnswer, type OriginRequest } from "#tidemark/internal";
 import { ZeroBody } from "./zero-body.ts";
 
 /** A copy of a request from the log. */

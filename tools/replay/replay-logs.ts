@@ -1,4 +1,4 @@
-import { compileSite, loadSite, type Site } from "../../internal.ts";
+import { compileSite, loadSite, type Site } from "#tidemark/internal";
 import { type ReadCounts, sizeOf } from "../logs/log-file.ts";
 import type { LoggedRequest } from "../logs/logged-request.ts";
 import { readLogs } from "../logs/read-logs.ts";

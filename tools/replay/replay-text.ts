@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { whole } from "../../internal.ts";
+import { whole } from "#tidemark/internal";
 import { orderNotes } from "../words/order-notes.ts";
 import { table } from "../words/table.ts";
 import { percentOf, sizeOf } from "../words/words.ts";

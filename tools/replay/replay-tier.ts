@@ -6,7 +6,7 @@ import {
   type StoredHead,
   type StreamedBody,
   type VariantMarker,
-} from "../../internal.ts";
+} from "#tidemark/internal";
 import { ZeroBody, zeroBytes } from "./zero-body.ts";
 
 /** The most entries, so that a long log does not fill the memory: each takes about a kilobyte, without its body. */

@@ -12,7 +12,7 @@ import {
   startControl,
   startIsolate,
   toWebRequest,
-} from "../../internal.ts";
+} from "#tidemark/internal";
 import { LoggedOrigin, type ReplayedRequest } from "./logged-origin.ts";
 import { ReplayTier } from "./replay-tier.ts";
 import { VirtualClock } from "./virtual-clock.ts";

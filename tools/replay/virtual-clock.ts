@@ -1,4 +1,4 @@
-import type { Clock } from "../../internal.ts";
+import type { Clock } from "#tidemark/internal";
 
 interface Timer {
   readonly at: number;

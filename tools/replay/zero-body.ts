@@ -1,4 +1,4 @@
-import type { NodeBody } from "../../internal.ts";
+import type { NodeBody } from "#tidemark/internal";
 
 const PIECE_BYTES = 8 * 1024 * 1024;
 

@@ -1,4 +1,4 @@
-import { DEFAULT_QUEUE } from "../../internal.ts";
+import { DEFAULT_QUEUE } from "#tidemark/internal";
 import { DEFAULT_SETTINGS, TrafficAnalysis } from "../counting/traffic-analysis.ts";
 import type { ReadCounts } from "../logs/log-file.ts";
 import { readLogs } from "../logs/read-logs.ts";

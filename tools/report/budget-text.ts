@@ -1,4 +1,4 @@
-import { counted, printable, whole } from "../../internal.ts";
+import { counted, printable, whole } from "#tidemark/internal";
 import { DEFAULT_ORIGIN_MS } from "../counting/budget-trial.ts";
 import { percentOf } from "../words/words.ts";
 import type { BudgetReport } from "./access-report.ts";

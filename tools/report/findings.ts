@@ -1,4 +1,4 @@
-import { counted, printable, whole } from "../../internal.ts";
+import { counted, printable, whole } from "#tidemark/internal";
 import { inWords } from "../counting/lifetimes.ts";
 import type { SearchReport } from "../counting/search-counts.ts";
 import { orderNotes } from "../words/order-notes.ts";

@@ -1,4 +1,4 @@
-import { printable, whole } from "../../internal.ts";
+import { printable, whole } from "#tidemark/internal";
 import { areaChart, columnChart, escaped } from "../charts/charts.ts";
 import { inWords } from "../counting/lifetimes.ts";
 import { percentOf, sizeOf } from "../words/words.ts";

@@ -1,4 +1,4 @@
-import { whole } from "../../internal.ts";
+import { whole } from "#tidemark/internal";
 import { percentOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 

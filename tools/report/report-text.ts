@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { printable, whole } from "../../internal.ts";
+import { printable, whole } from "#tidemark/internal";
 import { inWords } from "../counting/lifetimes.ts";
 import { short, table } from "../words/table.ts";
 import { percentOf, sizeOf } from "../words/words.ts";

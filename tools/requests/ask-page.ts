@@ -1,4 +1,4 @@
-import { retryAfterMs, whole } from "../../internal.ts";
+import { retryAfterMs, whole } from "#tidemark/internal";
 import { type CacheAnswer, cacheAnswer } from "./cache-answer.ts";
 import type { HttpAnswer, HttpClient, NoAnswer } from "./http-client.ts";
 import type { Pace } from "./pace.ts";

@@ -1,4 +1,4 @@
-import { counted, whole } from "../../internal.ts";
+import { counted, whole } from "#tidemark/internal";
 import { ORDER_WINDOW } from "../logs/time-order.ts";
 import { percentOf } from "./words.ts";
 

@@ -1,4 +1,4 @@
-import { counted, whole } from "../../internal.ts";
+import { counted, whole } from "#tidemark/internal";
 
 /** `71.0 %`: always with a tenth, so that the numbers in a column line up. */
 export function percentOf(share: number): string {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { compileFunction } from "node:vm";
 import { transform } from "esbuild";
@@ -75,8 +75,10 @@ export class ModuleGraph {
       if (!compiled) throw new Error(`${path} is not in the graph of modules`);
       const module = { exports: {} };
       instances.set(path, module); // Registered before it runs, so that modules may import each other.
-      const require = (name: string) =>
-        name.startsWith(".") ? exportsOf(join(dirname(path), name)) : requirePackage(name, path);
+      const require = (name: string) => {
+        const file = fileOf(name, path);
+        return file === null ? requirePackage(name, path) : exportsOf(file);
+      };
       compiled.run(module, module.exports, require);
       return module.exports;
     };
@@ -112,8 +114,14 @@ async function compile(path: string, text: string): Promise<Compiled> {
     logLevel: "silent",
   });
   const run = compileFunction(code, ["module", "exports", "require"], { filename: join(ROOT, path) });
-  const imports = [...code.matchAll(/\brequire\("(\.[^"]+)"\)/g)].map(([, name]) => join(dirname(path), name!));
+  const imports = [...code.matchAll(/\brequire\("([^"]+)"\)/g)].flatMap(([, name]) => fileOf(name!, path) ?? []);
   return { run: run as Compiled["run"], imports };
+}
+
+/** The file of this project that a module imports by a relative path, or by a name of its workspace; null for a package. */
+function fileOf(name: string, importer: string): string | null {
+  if (name.startsWith("#")) return relative(ROOT, createRequire(join(ROOT, importer)).resolve(name));
+  return name.startsWith(".") ? join(dirname(importer), name) : null;
 }
 
 /**

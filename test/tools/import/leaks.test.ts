@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RouteInput } from "../../../internal.ts";
 import { importSummary } from "../../../tools/import/import-report.ts";
 import { type ImportedSite, siteOf } from "../../../tools/import/imported-site.ts";
 import { importNginx } from "../../../tools/import/nginx/import-nginx.ts";
+import type { RouteInput } from "../../../worker/site/site-input.ts";
 import { routesOf } from "./finders.ts";
 import { importCases } from "./import-cases.ts";
 

@@ -1,4 +1,4 @@
-import type { RouteInput } from "../../../internal.ts";
+import type { RouteInput } from "#tidemark/internal";
 import type { Source } from "../imported-site.ts";
 import type { Maps } from "./conditions/maps.ts";
 import type { Assignment } from "./conditions/requests-where.ts";

@@ -1,4 +1,4 @@
-import type { SiteInput } from "../../../internal.ts";
+import type { SiteInput } from "#tidemark/internal";
 import type { Difference, Sourced } from "../imported-site.ts";
 import { handlerOf, isCached } from "./handlers.ts";
 import { inForce } from "./in-force.ts";

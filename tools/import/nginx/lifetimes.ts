@@ -1,4 +1,4 @@
-import type { RouteInput } from "../../../internal.ts";
+import type { RouteInput } from "#tidemark/internal";
 import { ImportError, type Source } from "../imported-site.ts";
 import type { Directive } from "./files/directives.ts";
 

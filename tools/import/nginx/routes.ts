@@ -1,4 +1,4 @@
-import type { RouteInput } from "../../../internal.ts";
+import type { RouteInput } from "#tidemark/internal";
 import type { Difference, LocationOutcome, Sourced } from "../imported-site.ts";
 import type { ServerFacts } from "./conditions/conditions-of.ts";
 import { noteOn } from "./directive-table.ts";

@@ -1,4 +1,4 @@
-import type { RouteInput } from "../../../../internal.ts";
+import type { RouteInput } from "#tidemark/internal";
 import type { Affected, Aspect, Difference, Source } from "../../imported-site.ts";
 import type { Directive } from "../files/directives.ts";
 import type { Family } from "../handlers.ts";

@@ -1,0 +1,84 @@
+/**
+ * `#tidemark/internal`: the one entry through which this workspace reaches the rest of the package. The list is short on
+ * purpose. A name stands here only if a tool would otherwise decide for itself what the edge decides, or say it in other
+ * words.
+ */
+
+// All tools: mistakes of the owner, numbers and other people's text as the other commands print them, and the version that
+// a User-Agent names.
+
+export { ownPackage } from "../package/own-package.ts";
+export { OwnerError } from "../package/owner-error.ts";
+export { counted, whole } from "../wire/text/numbers.ts";
+export { printable } from "../wire/text/printable.ts";
+
+// `crawl` and `warm` read a Retry-After as the SDK does, and `--from` asks which regions `tidemark dev` simulates.
+
+export { retryAfterMs } from "../sdk/http/retry-pause.ts";
+export { SIMULATED_REGIONS_PATH, type SimulatedRegion, simulatedRegionsSchema } from "../wire/simulated-regions.ts";
+
+// `audit` reads the fields of answers by the rules that the edge stores by.
+
+export { effectiveCacheControl } from "../worker/rules/directives/targeted-fields.ts";
+export { isToken } from "../worker/rules/fields/token.ts";
+export { cookiesIn } from "../worker/rules/identity/cookies.ts";
+export { speaksOfCredentials } from "../worker/rules/request/credential-names.ts";
+export { varyFields } from "../worker/rules/variants/vary.ts";
+
+// `import` writes a site as its owner would.
+
+export type { RouteInput, SiteInput } from "../worker/site/site-input.ts";
+
+// `report` counts pages by the edge's own keys, and tries memories with its own eviction.
+
+export { canonicalUrl } from "../worker/rules/key/canonical-url.ts";
+export { matchesAnyName } from "../worker/rules/key/name-pattern.ts";
+export { canonicalQuery, TRACKING_PARAMETERS } from "../worker/rules/key/query.ts";
+export { EvictingMap } from "../worker/store/evicting-map.ts";
+export { LARGEST_SHARE } from "../worker/store/memory-tier.ts";
+
+// `report` tries a budget for the origin with the edge's own queue: who waits, whose turn is next, and by which counts.
+
+export { RecentCounts } from "../worker/flow/origin/recent-counts.ts";
+export { networkOf } from "../worker/rules/forwarding/trusted-proxies.ts";
+export {
+  compareTurns,
+  hasWaitedTooLong,
+  lastInLine,
+  mayWait,
+  nextInLine,
+  type QueueLimits,
+  type Waiting,
+} from "../worker/rules/queueing/queue-order.ts";
+export { TurnsLately } from "../worker/rules/queueing/turns-lately.ts";
+export { DEFAULT_QUEUE } from "../worker/site/default-queue.ts";
+
+// `report --deploy` compresses files as the server does, by the versions that browsers would name.
+
+export { encode } from "../server/compression/encode.ts";
+export { dictionaryMatch } from "../worker/rules/deltas/dictionary-match.ts";
+export { DELTA_BODIES } from "../worker/rules/deltas/dictionary-use.ts";
+export { compressionSettings } from "../worker/site/compression-settings.ts";
+
+// `replay` runs the edge itself: an isolate, as the server on Node starts one, with a clock, an origin and a shared tier
+// of the replay.
+
+export { nodeBodies } from "../server/bodies/node-bodies.ts";
+export type { NodeBody } from "../server/bodies/node-body.ts";
+export { toWebRequest } from "../server/http1/node-request.ts";
+export { sqlOver } from "../server/log/node-sql.ts";
+export { loadSite } from "../server/program/load-site.ts";
+export { memoryAlone } from "../server/startup/memory-alone.ts";
+export { type EdgeAnswer, startIsolate } from "../worker/isolate.ts";
+export { startControl } from "../worker/isolate-control.ts";
+export { Counters } from "../worker/metrics/counters.ts";
+export type { StreamedBody } from "../worker/ports/bodies.ts";
+export type { Clock } from "../worker/ports/clock.ts";
+export type { Origin, OriginAnswer, OriginRequest } from "../worker/ports/origin.ts";
+export type { EdgeEvent } from "../worker/ports/reporter.ts";
+export { SqlPurgeLog } from "../worker/purges/log/sql-purge-log.ts";
+export { Fields } from "../worker/rules/fields/fields.ts";
+export type { BytePart } from "../worker/rules/ranges/range.ts";
+export { isMarker, type StoredHead, type VariantMarker } from "../worker/rules/storing/stored-response.ts";
+export { compileSite, type Site } from "../worker/site/site.ts";
+export type { SharedTier } from "../worker/store/tiered-store.ts";
