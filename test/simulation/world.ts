@@ -41,11 +41,10 @@ const NUMBERED_LOW_IN = 3 * PUSHES_IN;
 /** The highest number there. */
 const MAX_LOW_SEQ = 3;
 /**
- * Two of so many worlds, which have connections, are calm: one thing happens at a time, so that purges settle by
- * confirmations, and what a single isolate does shows.
+ * Two of eleven worlds, which have connections, are calm: one thing happens at a time, so that purges settle by
+ * confirmations, and what a single isolate does shows. That is twelve of their faults for each nine other worlds.
  */
-const CALM_IN = 2 * PUSHES_IN;
-const CALM: readonly number[] = [6, 8];
+const isCalmWorld = (seed: number) => seed % 10 === 6 || (seed % 10 === 8 && seed % 11 > 1);
 /** In one of so many worlds, the isolates of one PoP are the parents of those of the other. */
 const PARENT_IN = 4;
 const [PARENTS_POP, CHILDREN_POP] = POPS;
@@ -113,7 +112,7 @@ export class World {
   constructor(seed: number, options: WorldOptions = {}) {
     this.#seed = seed;
     this.#options = options;
-    const isCalm = CALM.includes(seed % CALM_IN);
+    const isCalm = isCalmWorld(seed);
     const fate = new Fate(seed, this.#history, isCalm);
     this.#fate = fate;
     this.#hasParent = !isCalm && seed % PARENT_IN === 0;
