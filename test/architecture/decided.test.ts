@@ -32,11 +32,7 @@ const page = readFileSync("CONTRIBUTING.md", "utf8");
 
 function rowsOf(text: string): Row[] {
   const section = text.split("\n## ").find((part) => part.startsWith("Where is … decided?")) ?? "";
-  // The first two lines of the table are its head.
-  const rows = section
-    .split("\n")
-    .filter((line) => line.startsWith("|"))
-    .slice(2);
+  const rows = section.split("\n").filter((line) => line.startsWith("|") && line.includes("`"));
   return rows.map((line) => {
     const [question, file, names] = line.split("|").slice(1, -1);
     return {
@@ -68,6 +64,12 @@ describe("where is … decided?", () => {
 
   test.each(SEARCHED_FOR)("%s is in the table", (question) => {
     expect(rows.map((row) => row.question).join("\n")).toContain(question);
+  });
+
+  test("twenty come first, and no two ask the same", () => {
+    const [first] = page.split("\n## Where is … decided?\n")[1]!.split("\nCloser questions");
+    expect(rowsOf(`\n## Where is … decided?\n${first}`).length).toBe(20);
+    expect(new Set(rows.map(({ question }) => question)).size).toBe(rows.length);
   });
 
   test("control: a missing file or function is found", () => {

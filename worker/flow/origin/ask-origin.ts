@@ -351,7 +351,7 @@ function failed(context: RequestContext, { because, cause }: OriginAnswer & { ki
  * stamp counts from there (R1), and as far as the request's token says (R9). `null` if nothing stored may answer: a
  * refresh, or a token of another log, whose numbers mean nothing in this one.
  */
-function neededPosition({ facts }: RequestContext, stamp: Stamp | null): Stamp | null {
+export function neededPosition({ facts }: RequestContext, stamp: Stamp | null): Stamp | null {
   const { receiptToken: token } = facts;
   if (facts.mode === "refresh" || stamp === null) return null;
   if (token === null) return stamp;
