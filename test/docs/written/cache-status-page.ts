@@ -42,6 +42,11 @@ const NOT_STORED: Readonly<Record<NotStoredBecause, Remedy>> = {
   status: ["The status says nothing to other visitors (206, 401, 429 …).", "Nothing."],
   "no-store": ["The origin says `no-store`.", "If the page may be stored, change the origin's `Cache-Control`."],
   private: ["The origin says `private`.", "The same, if the page is for everybody."],
+  "x-accel-expires": ["The origin says `X-Accel-Expires: 0`, which nginx obeys.", "The same."],
+  sendfile: [
+    "`X-Accel-Redirect` or `X-Sendfile` asks a web server for a file, and none has sent it.",
+    "Let the origin send the file itself, or keep its web server behind the edge.",
+  ],
   "set-cookie": ["The answer sets a cookie.", "`stripSetCookie: true` on routes whose pages need none."],
   vary: [
     "`Vary` is `*`, malformed, or names a field that cannot select.",

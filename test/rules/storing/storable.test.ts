@@ -163,6 +163,18 @@ const refused: readonly ({ name: string; source: string; because: NotStoredBecau
     request: { isPlain: false },
     because: "error-for-odd-request",
   },
+  ...["0", "0s", " 00 ", "@0", `@${NOON / 1000}`].map((value) => ({
+    name: `nginx is told X-Accel-Expires: ${value}`,
+    source: "docs/http.md",
+    fields: { ...fresh, "x-accel-expires": value },
+    because: "x-accel-expires" as const,
+  })),
+  ...["x-accel-redirect", "x-sendfile", "x-lighttpd-send-file"].map((name) => ({
+    name: `a web server is asked by ${name} to send a file`,
+    source: "docs/http.md",
+    fields: { ...fresh, [name]: "/protected/report.pdf" },
+    because: "sendfile" as const,
+  })),
   {
     name: "a body whose end cannot be told from a cut",
     source: "RFC 9112 §8",

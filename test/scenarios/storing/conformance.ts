@@ -19,6 +19,13 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "caching",
     section: "3",
+    requirement: "our own rule: what the origin tells a web server before it",
+    does: "Not stored: `X-Accel-Expires: 0` or a time that has passed, and what asks for a file in place of its body (`X-Accel-Redirect`, `X-Sendfile`). The fields are passed on.",
+    scenarios: ["storing/x-accel-expires", "storing/sendfile"],
+  },
+  {
+    table: "caching",
+    section: "3",
     requirement: "our own rule: a HEAD that finds nothing stored",
     does: "Is answered from a GET, which is stored, unless the owner says otherwise. A body that is not stored is cancelled, and the page is asked for by HEAD for an hour. What is held is confirmed by the HEAD itself (§4.3.5).",
     scenarios: [

@@ -20,6 +20,16 @@ export const mutants: Mutants = {
       by: 'seconds: cacheControl.public ? 60 : 0, source: "none"',
       foundBy: "storing/public-alone-is-not-stored",
     },
+    "what tells nginx not to store is stored": {
+      in: "reasonInResponse",
+      drop: 'if (accelForbidsStoring(field("x-accel-expires"), receivedAt)) return "x-accel-expires";',
+      foundBy: "storing/x-accel-expires",
+    },
+    "the empty body is stored in whose place a web server would send a file": {
+      in: "reasonInResponse",
+      drop: 'if (asksForFile(field)) return "sendfile";',
+      foundBy: "storing/sendfile",
+    },
     "an unknown status is not stored, whatever lifetime is stated": {
       in: "reasonInResponse",
       replace: "cacheControl.mustUnderstand && !isUnderstoodStatus(status)",

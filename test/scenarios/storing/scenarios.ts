@@ -48,6 +48,8 @@ export const scenarios: readonly Scenario[] = [
     ["vary-by-client-address", "a Vary by the client's address", { vary: "x-forwarded-for" }, "vary"],
     ["selecting-values-too-long", "a Vary by values that are too long", { vary: "x-long" }, "vary-too-long"],
     ["vary-star-is-not-stored", "Vary: *", { vary: "*" }, "vary"],
+    ["x-accel-expires", "X-Accel-Expires: 0, which nginx obeys", { "x-accel-expires": "0" }, "x-accel-expires"],
+    ["sendfile", "a file for a web server to send", { "x-accel-redirect": "/protected/a.pdf" }, "sendfile"],
     ["tag-too-long", "a tag that is too long to purge", { "cache-tag": "x".repeat(300) }, "tag-invalid"],
   ].map(
     ([id, what, fields, because]): Scenario => ({

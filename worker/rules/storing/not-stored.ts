@@ -10,6 +10,8 @@ export type NotStoredBecause =
   | "status"
   | "no-store"
   | "private"
+  | "x-accel-expires"
+  | "sendfile"
   | "set-cookie"
   | "vary"
   | "cookie"

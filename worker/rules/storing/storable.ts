@@ -17,6 +17,7 @@ import { varyFields } from "../variants/vary.ts";
 import { isFramed } from "./framing.ts";
 import type { NotStoredBecause } from "./not-stored.ts";
 import { isErrorStatus, isStorableStatus, isUnderstoodStatus } from "./storable-status.ts";
+import { accelForbidsStoring, asksForFile } from "./web-server-fields.ts";
 
 /** The properties of the request that affect storing. */
 export interface StorableRequest {
@@ -94,13 +95,15 @@ function reasonInResponse(
   response: StorableResponse,
   cacheControl: CacheControl,
 ): NotStoredBecause | undefined {
-  const { status, field } = response;
+  const { status, field, receivedAt } = response;
   const mayStore = mayStoreAnswer(request.identity);
   if (mayStore === "if-wholly-for-everybody" && !isWhollyMeantForAll(status, cacheControl)) return "authorization"; // §3.5
   if (!isStorableStatus(status)) return "status";
   if (cacheControl.mustUnderstand && !isUnderstoodStatus(status)) return "status"; // §5.2.2.3
   if (cacheControl.noStore && !cacheControl.mustUnderstand) return "no-store"; // §5.2.2.5, §5.2.2.3
   if (cacheControl.private === "whole") return "private"; // §5.2.2.7
+  if (accelForbidsStoring(field("x-accel-expires"), receivedAt)) return "x-accel-expires";
+  if (asksForFile(field)) return "sendfile";
   if (field("set-cookie") !== null && !withheldFields(cacheControl).includes("set-cookie")) return "set-cookie"; // §7.3
   if (varyFields(field("vary")) === "*") return "vary"; // §4.1
   if (mayStore === "if-for-everybody" && !isMeantForAll(cacheControl)) return "cookie";
