@@ -3,7 +3,9 @@ import { type AuditRow, MAX_LISTED, MIN_ID_MS, recordOf, writePurgeKeys } from "
 import {
   type AppendRequest,
   type AppendResult,
+  type DatedPurge,
   ITEM_WORDS,
+  MAX_DATED,
   REMEMBERED_MS,
   type ReaderPosition,
   type ViewDelta,
@@ -69,6 +71,7 @@ interface ReadRow {
   readonly known_mark: string | null;
   readonly is_registered: boolean;
   readonly keys: Buffer | null;
+  readonly dated: readonly DatedPurge[] | null;
 }
 
 interface ReadAuditRow extends AuditRow {
@@ -386,7 +389,7 @@ export class PgPurgeLog implements LogStorage {
     const position = [since?.logId ?? "", since?.seq ?? 0, unread.from, unread.to, noted?.seq ?? 0];
     const reader = [this.machine, this.#incarnation, this.#leaseMs];
     const room = this.#settings.maxReplyKeys + 1;
-    const rest = [room, noted?.logId ?? "", REMEMBERED_MS, this.#now];
+    const rest = [room, noted?.logId ?? "", REMEMBERED_MS, this.#now, MAX_DATED];
     const [row] = await this.#database.query<ReadRow>(READ_SQL, [...position, ...reader, ...rest]);
     if (row?.log_id) return row;
     this.#database.forgetConnections(); // the address may lead to another server by now
@@ -417,7 +420,8 @@ export class PgPurgeLog implements LogStorage {
     const truncatedAt = keys.length > beyond ? seqAt(keys, beyond) : 0;
     const items = itemsOf(keys, truncatedAt);
     const heads: Record<PurgeMode, number> = { hard, soft, invalidate };
-    return { logId, from, to, unread, truncatedAt, floor, heads, items, leaseMs };
+    const dated = row.dated && { dated: row.dated };
+    return { logId, from, to, unread, truncatedAt, floor, ...dated, heads, items, leaseMs };
   }
 
   #noteHead(logId: string, { head, mark }: ReadRow): void {

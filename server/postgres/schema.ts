@@ -341,7 +341,11 @@ SELECT log_id, comes_from_another,
         AND seq <= $4::bigint ORDER BY seq DESC LIMIT $9)
       ORDER BY seq DESC LIMIT $9
     ) AS newest
-  ) AS keys
+  ) AS keys,
+  CASE WHEN greatest(soft, invalidate) > since THEN (
+    SELECT coalesce(json_agg(json_build_object('seq', seq, 'agoMs', tidemark_log_now($12) - CASE WHEN at <= tidemark_log_now($12) THEN at ELSE 0 END) ORDER BY seq DESC), '[]')
+    FROM (SELECT seq, at FROM tidemark_log_audit WHERE seq > asked.since AND mode <> 'hard' ORDER BY seq DESC LIMIT $13) AS latest
+  ) END AS dated
 FROM asked
 `;
 

@@ -40,6 +40,8 @@ export interface Purged {
   readonly seq: number;
   /** Its place in the world's order of events when the log gave it its number. */
   readonly order: number;
+  /** When that was, on the world's clock: epoch milliseconds. */
+  readonly at: number;
   /** When it has settled, on the world's clock: epoch milliseconds; infinity as long as nobody has its receipt. */
   settledAt: number;
   /**

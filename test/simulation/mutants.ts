@@ -180,8 +180,8 @@ if (inMemory && "body" in inMemory) ({ head, body } = inMemory);`,
     "a shared view is taken, however old it is, and a lease begins then": {
       in: "LeasedView.takeCopy",
       replace:
-        "if (now >= startedAt + delta.leaseMs) return false; if (!this.#view.apply(delta)) return false; this.#recent = mergeRecent(this.#recent, delta); this.#extendLease(startedAt, delta.leaseMs);",
-      by: `if (!this.#view.apply(delta)) return false;
+        "if (now >= startedAt + delta.leaseMs) return false; if (!this.#view.apply(delta, sightings)) return false; this.#recent = mergeRecent(this.#recent, delta); this.#extendLease(startedAt, delta.leaseMs);",
+      by: `if (!this.#view.apply(delta, sightings)) return false;
 this.#recent = mergeRecent(this.#recent, delta);
 this.#extendLease(now, delta.leaseMs);`,
       foundBy: "simulation",

@@ -108,7 +108,9 @@ function ruleOfOutliving(answer: Answered, purge: Purged, purges: readonly Purge
   if (after === purge) return "R9";
   const heardAt = chosenBy.heardAt(purge);
   if (purge.mode === "soft" && (xCache === "UPDATING" || xCache === "STALE")) {
-    return heardAt !== null && !isUsableAfter(lastSoftAt(answer, purges), answer, bounds) ? "R10" : null;
+    return heardAt !== null && !isUsableAfter(lastSoftAt(answer, purges, bounds.leaseMs), answer, bounds)
+      ? "R10"
+      : null;
   }
   if (heardAt !== null) return "R4";
   if (arrivedAt <= purge.settledAt + bounds.lateMs || standsInUnknown(answer, bounds)) return null;
@@ -130,20 +132,24 @@ export function isFromBefore({ fetched, confirmed }: Pick<Answered, "fetched" | 
   return confirmed.order < purge.order && (purge.matches(fetched) || purge.matches(confirmed));
 }
 
-/** When the isolate can have learned first of the last soft purge of the page, which is all that a view holds. */
-function lastSoftAt(answer: Answered, purges: readonly Purged[]): number {
+/**
+ * When the last soft purge of the page was made that the isolate knows, which is all that a view holds. It may take the time
+ * when it learned of it, at most a lease later.
+ */
+function lastSoftAt(answer: Answered, purges: readonly Purged[], leaseMs: number): number {
   const soft = purges.filter((purge) => purge.mode === "soft" && isFromBefore(answer, purge));
-  return Math.max(...soft.map((purge) => answer.chosenBy.heardAtLast(purge) ?? Number.NEGATIVE_INFINITY));
+  const heardAt = (purge: Purged) => answer.chosenBy.heardAtLast(purge) ?? Number.NEGATIVE_INFINITY;
+  return Math.max(...soft.map((purge) => Math.min(heardAt(purge), purge.at + leaseMs)));
 }
 
 /**
  * R10: after a soft purge, a page may be used for as long as it says itself, or else as the site says, counted from
- * when the isolate learned of the purge.
+ * the purge.
  */
-function isUsableAfter(heardAt: number, { arrivedAt, xCache, confirmed }: Answered, bounds: Bounds): boolean {
+function isUsableAfter(purgedAt: number, { arrivedAt, xCache, confirmed }: Answered, bounds: Bounds): boolean {
   if (xCache === "STALE") return true; // in place of an error: `usedTooLong` checks its own time for every page
   const usableMs = confirmed.staleWhileRevalidateMs || bounds.softForMs;
-  return arrivedAt <= heardAt + usableMs + bounds.skewMs;
+  return arrivedAt <= purgedAt + usableMs + bounds.skewMs;
 }
 
 /** Promise 3: without a lease, only a response that was fetched less than a lease ago is served. */

@@ -42,6 +42,7 @@ function note(stage: Stage, stories: readonly Story[], { seq, at, items }: Audit
       seq,
       // It happened after its cause, and at this instant. Nothing more is known.
       order: stage.timeline.beginningOf(instant),
+      at: instant,
       settledAt: instant + LEASE_MS + SKEW_MS,
       matches: ({ target }: Page) => targets.includes(target),
     });

@@ -142,8 +142,9 @@ export class Story {
     this.#stage.count("purges of a prefix", "prefixes" in body);
     this.#stage.count("purges of a host", "hosts" in body);
     if (!replayed) knowledge.hears(place, seq);
-    const settledAt = timeline.now + settlesInMs;
-    const purged: Purged = { name, kind: "purge", mode, logId: LOG_ID, seq, order, settledAt, matches };
+    const at = timeline.now;
+    const settledAt = at + settlesInMs;
+    const purged: Purged = { name, kind: "purge", mode, logId: LOG_ID, seq, order, at, settledAt, matches };
     const receipt: Receipt = { purged, token, isReread: false };
     this.history.purges.push(purged);
     this.#receipts.push(receipt);

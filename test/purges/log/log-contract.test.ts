@@ -116,6 +116,26 @@ function contract(name: string, start: () => Promise<Subject>, options: TestOpti
       expect(toldOf(delta, ["#a"], "soft")).toEqual([["#a", 4]]);
     });
 
+    test("a reply tells how long ago purges were made that make pages stale, the latest ones (R10)", async () => {
+      const { logId } = await appended(purge(["#a"], { mode: "soft" }));
+      log.now += 5_000;
+      await appended(purge(["#b"]));
+      await appended(purge(["#c"], { mode: "invalidate" }));
+      log.now += 1_000;
+      const [first, later] = [
+        { seq: 1, agoMs: 6_000 },
+        { seq: 3, agoMs: 1_000 },
+      ];
+      expect((await log.read(null, 1000)).dated).toEqual([later, first]);
+      expect((await log.read({ logId, seq: 1 }, 1000)).dated).toEqual([later]);
+      expect((await log.changesSince({ logId, seq: 2 })).dated).toEqual([later]);
+      expect((await log.read({ logId, seq: 3 }, 1000)).dated).toBeUndefined();
+      for (let more = 0; more < 20; more++) await appended(purge(["#d"], { mode: "soft" }));
+      expect((await log.read(null, 1000)).dated!.map(({ seq }) => seq)).toEqual(
+        Array.from({ length: 16 }, (_, index) => 23 - index),
+      );
+    });
+
     test("the newest purges come first where one reply has no room for all (R12)", async () => {
       const keys = (batch: number) => Array.from({ length: 10_000 }, (_, index) => `#${batch}:${index}`);
       for (let batch = 1; batch <= 3; batch++) await appended(purge(keys(batch)));

@@ -555,7 +555,7 @@ const result = await askOrigin(context, { storing: false });`,
     },
     "a push is confirmed by what the view had reached before": {
       in: "LeasedView.takePush",
-      replace: "!this.#view.apply(delta)",
+      replace: "!this.#view.apply(delta, sightingsIn(delta, this.#sentAt))",
       by: "delta.from > position.seq",
       foundBy: ["purge-protocol/pushed-purge-holds-at-once", "simulation"],
     },

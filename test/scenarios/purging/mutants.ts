@@ -283,6 +283,29 @@ export const mutants: Mutants = {
       wrap: "() => this.#now()",
       foundBy: "purging/soft-ends-with-window",
     },
+    "the time after a soft purge begins when an isolate learns of it": {
+      in: "LeasedView.takeReply",
+      replace: "this.#view.apply(delta, sightingsIn(delta, startedAt))",
+      by: "this.#view.apply(delta, [{ seq: delta.to, at: startedAt }])",
+      foundBy: [
+        "purging/soft-ends-while-idle",
+        "purging/soft-ends-for-a-newcomer",
+        "purging/soft-ends-far-away",
+        "simulation",
+      ],
+    },
+    "the time after a soft purge begins when an isolate gets a copy of the view": {
+      in: "LeasedView.takeCopy",
+      replace: "this.#view.apply(delta, sightings)",
+      by: "this.#view.apply(delta)",
+      foundBy: "purging/soft-ends-in-a-shared-view",
+    },
+    "the time after a soft purge begins with a push, however late it is": {
+      in: "LeasedView.#sentAt",
+      replace: "this.#timing.isUsable(now, 0) ? now : Math.max(0, this.#timing.startedAt)",
+      by: "now",
+      foundBy: "purging/soft-ends-before-a-late-push",
+    },
     "the site's own time after a soft purge is ignored": {
       in: "isUsableAfterSoftPurge",
       replace: "(ownMs > 0 ? ownMs : forMs)",

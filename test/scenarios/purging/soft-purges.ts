@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { LOST_LOG } from "../not-on-every-engine.ts";
+import { CONNECTIONS, LOST_LOG, SHARED_VIEWS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { v1 } from "./openings.ts";
 
@@ -61,6 +61,65 @@ export const scenarios: readonly Scenario[] = [
       { advanceMs: 1 },
       { get: "/a", expect: { status: 502 } },
     ],
+  },
+  ...[
+    ["soft-ends-while-idle", "an isolate that was asked for nothing meanwhile", "a", "a", "b"],
+    ["soft-ends-for-a-newcomer", "an isolate that starts later", "a", "c", "b"],
+    ["soft-ends-far-away", "a PoP that was asked for nothing meanwhile", "far/a", "far/a", "far/b"],
+  ].map(
+    ([id, who, filled, asked, early]): Scenario => ({
+      id: `purging/${id}`,
+      name: `the time that a page may be used after a soft purge is over for ${who}, too`,
+      source: soft,
+      site: { purge: { softForMs: 60_000 } },
+      origin: { "/a": [cacheable("max-age=86400")] },
+      steps: [
+        { send: { path: "/a", isolate: filled! }, expect: { xCache: "MISS" } },
+        { work: "finished" },
+        { purge: { urls: ["/a"], mode: "soft" }, isolate: "other" },
+        { origin: "down" },
+        { advanceMs: 58_000 },
+        { send: { path: "/a", isolate: early! }, expect: { xCache: "UPDATING", body: "v1" } },
+        { advanceMs: 3_000 },
+        { origin: "up" },
+        { reply: { "/a": [cacheable("max-age=86400", "v2")] } },
+        { send: { path: "/a", isolate: asked! }, expect: { xCache: "EXPIRED", body: "v2" } },
+      ],
+      only: { on: ["memory"], because: "only there several PoPs and isolates have names" },
+    }),
+  ),
+  {
+    id: "purging/soft-ends-in-a-shared-view",
+    name: "the time that a page may be used after a soft purge is over for an isolate that learns of it from another one",
+    source: soft,
+    site: { purge: { softForMs: 60_000 } },
+    origin: { "/a": [cacheable("max-age=86400"), v2], "/b": [v1] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"], mode: "soft" }, isolate: "other" },
+      { advanceMs: 61_000 },
+      { send: { path: "/b", isolate: "b" }, expect: { xCache: "MISS" } },
+      { advanceMs: 1 },
+      { get: "/a", expect: { xCache: "EXPIRED", body: "v2" } },
+    ],
+    only: SHARED_VIEWS,
+  },
+  {
+    id: "purging/soft-ends-before-a-late-push",
+    name: "the time that a page may be used after a soft purge is over when a push comes that was long under way",
+    source: soft,
+    site: { purge: { softForMs: 60_000, push: true, keepViewMs: 500 } },
+    origin: { "/a": [cacheable("max-age=86400"), v2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS" } },
+      { holdNext: "push of the log", until: "late" },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      { advanceMs: 61_000 },
+      { release: "late" },
+      { advanceMs: 1 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "EXPIRED", body: "v2" } },
+    ],
+    only: CONNECTIONS,
   },
   {
     id: "purging/soft-never-lengthens",

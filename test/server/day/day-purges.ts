@@ -46,6 +46,7 @@ export class DayPurges {
     const purge: Purged = {
       ...{ name, kind: "purge", mode, logId: "", seq: 0, matches },
       order: this.#record.nextOrder(),
+      at: Number.POSITIVE_INFINITY, // nobody knows when its log got it
       settledAt: Number.POSITIVE_INFINITY,
     };
     this.#record.purged(purge);

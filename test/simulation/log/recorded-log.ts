@@ -77,7 +77,8 @@ export class NumberedPurges {
     numbersOfIds.set(id, (numbersOfIds.get(id) ?? new Set()).add(seq));
   }
 
-  #note(purged: Purged): Purged {
+  #note(given: Omit<Purged, "at">): Purged {
+    const purged = { ...given, at: this.#fate.now() };
     this.#byNumber.set(`${purged.logId} ${purged.seq}`, purged);
     this.#fate.history.purges.push(purged);
     this.#fate.tell(`${purged.name} has its number`);

@@ -2,6 +2,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import type { ViewDelta } from "../log/log-contract.ts";
+import { sightingsIn } from "../view/first-seen.ts";
 import type { PurgeView } from "../view/purge-view.ts";
 import type { LeaseTiming } from "./lease-timing.ts";
 import type { PopSharing } from "./pop-sharing.ts";
@@ -70,7 +71,7 @@ export class LeasedView {
       this.#callsInDoubt = this.#callsBegun;
       return false;
     }
-    if (!this.#view.apply(delta)) return false;
+    if (!this.#view.apply(delta, sightingsIn(delta, startedAt))) return false;
     this.#callsBeforeView = this.#callsBegun;
     this.#recent = mergeRecent(this.#recent, delta);
     if (number <= this.#callsInDoubt) return false;
@@ -91,7 +92,7 @@ export class LeasedView {
       this.#timing.end(); // one of the two logs has been replaced, and only a new read can tell which one
       return false;
     }
-    if (!this.#view.apply(delta)) return false; // it does not connect to the view (R12)
+    if (!this.#view.apply(delta, sightingsIn(delta, this.#sentAt))) return false; // it does not connect to the view (R12)
     this.#callsBeforeView = this.#callsBegun;
     this.#recent = mergeRecent(this.#recent, delta);
     return true;
@@ -104,7 +105,7 @@ export class LeasedView {
   }
 
   /** Takes in a copy of another isolate's read (R22). Returns false if the copy cannot be used. */
-  takeCopy({ startedAt, longestViewAgeMs, delta }: SharedCopy): boolean {
+  takeCopy({ startedAt, longestViewAgeMs, delta, sightings }: SharedCopy): boolean {
     const position = this.#view.position;
     // Only a reply of the log itself may move the view to another log (R11).
     if (position !== null && position.logId !== delta.logId) return false;
@@ -115,7 +116,7 @@ export class LeasedView {
     const now = this.#clock.now();
     if (startedAt > now + this.#timing.skewMs) return false; // the clocks differ by more than the allowance (R7)
     if (now >= startedAt + delta.leaseMs) return false; // the age of a copy counts against its lease
-    if (!this.#view.apply(delta)) return false; // it does not connect to the view (R12)
+    if (!this.#view.apply(delta, sightings)) return false; // it does not connect to the view (R12)
     this.#recent = mergeRecent(this.#recent, delta);
     this.#extendLease(startedAt, delta.leaseMs);
     this.#reporter.report({ kind: "view-shared" });
@@ -127,7 +128,15 @@ export class LeasedView {
    * it is no younger: its lease counts from the start of the call.
    */
   copyAfter(leaseMs: number, { startedAt }: LogCall): SharedCopy {
-    return { startedAt, longestViewAgeMs: this.#timing.longestViewAgeMs, delta: { ...this.#recent!, leaseMs } };
+    const { dated: _, ...delta } = this.#recent!;
+    const sightings = this.#view.sightingsAbove(delta.from);
+    return { startedAt, longestViewAgeMs: this.#timing.longestViewAgeMs, delta: { ...delta, leaseMs }, sightings };
+  }
+
+  /** A time before which no push can have been sent that comes now: a late one comes after the lease. Epoch milliseconds. */
+  get #sentAt(): number {
+    const now = this.#clock.now();
+    return this.#timing.isUsable(now, 0) ? now : Math.max(0, this.#timing.startedAt);
   }
 
   #extendLease(startedAt: number, leaseMs: number): void {

@@ -1,4 +1,5 @@
 import { ITEM_WORDS, type ViewDelta } from "../log/log-contract.ts";
+import type { Sighting } from "../view/first-seen.ts";
 
 /** One isolate's knowledge of the log, shared with the other isolates of its PoP (R22). */
 export interface SharedCopy {
@@ -9,6 +10,8 @@ export interface SharedCopy {
    */
   readonly longestViewAgeMs: number;
   readonly delta: ViewDelta;
+  /** When the purges were made that make pages stale, by the same clock. Default, in copies of earlier versions: now. */
+  readonly sightings?: readonly Sighting[];
 }
 
 /** Copies of other versions are not read, because isolates of several versions run side by side during a deployment. */

@@ -1,4 +1,5 @@
 import type { AcceptedItems, NewPurge, PurgeMode, PurgeRecord, PurgeRecordPage } from "../../ports/purge-log.ts";
+import { type DatedPurge, MAX_DATED } from "./log-contract.ts";
 import type { LogSettings } from "./log-settings.ts";
 import type { Sql } from "./sql.ts";
 
@@ -45,6 +46,7 @@ export class AuditTrail {
         reason TEXT, mode TEXT NOT NULL, accepted TEXT NOT NULL, purge_keys TEXT NOT NULL,
         purge_key_count INTEGER NOT NULL, id TEXT, repeat_of INTEGER, settles_at INTEGER NOT NULL)`,
     );
+    sql.exec("CREATE INDEX IF NOT EXISTS audit_dated ON audit (seq) WHERE mode <> 'hard'");
     sql.exec(
       `CREATE TABLE IF NOT EXISTS ids (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL,
         content TEXT NOT NULL, mode TEXT NOT NULL)`,
@@ -58,6 +60,19 @@ export class AuditTrail {
       ...[seq, now, by, reason, mode, JSON.stringify(accepted), purgeKeys, purgeKeyCount, id, repeatOf, settlesAt],
     );
     if (id !== null) this.#sql.exec("INSERT INTO ids VALUES (?, ?, ?, ?, ?)", seq, id, now, content, mode);
+  }
+
+  /**
+   * The latest purges above a number and up to another one that make pages stale, the newest first. Rows may have been pruned.
+   * The time of one that lies ahead, because the clock was set back or the row is damaged, counts as long ago.
+   */
+  dated(above: number, upTo: number, now: number): DatedPurge[] {
+    const rows = this.#sql.exec<{ seq: number; at: number }>(
+      `SELECT seq, CAST(at AS REAL) AS at FROM audit WHERE seq > ? AND seq <= ? AND mode <> 'hard'
+        ORDER BY seq DESC LIMIT ?`,
+      ...[above, upTo, MAX_DATED],
+    );
+    return rows.map(({ seq, at }) => ({ seq, agoMs: at <= now ? now - at : now }));
   }
 
   firstWithId(id: string): FirstPurge | undefined {
@@ -101,7 +116,7 @@ export class AuditTrail {
     this.#sql.exec("UPDATE audit SET settles_at = settles_at + ? WHERE settles_at > ?", byMs, before);
   }
 
-  /** Deletes rows and ids that are too old or too many. No rule of the protocol depends on them. */
+  /** Deletes rows and ids that are too old or too many. A soft purge whose row is gone counts as made long ago. */
   prune(head: number, now: number): void {
     const { maxAuditRows, auditRetentionMs, maxIds, idRetentionMs } = this.#settings;
     this.#sql.exec(

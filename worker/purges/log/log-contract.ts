@@ -42,6 +42,15 @@ export const LONGEST_USE_MS = MAX_VIEW_AGE_MS + MAX_SKEW_MS;
 /** The number of words in an item: two for the key's hash, and one for its sequence number. */
 export const ITEM_WORDS = 3;
 
+/** The number of a purge, and how long ago it was made, in milliseconds. */
+export interface DatedPurge {
+  readonly seq: number;
+  readonly agoMs: number;
+}
+
+/** The most purges of which a reply tells how long ago they were made. */
+export const MAX_DATED = 16;
+
 /**
  * A reply of the log to a reader: the purges above the reader's position and those in its unread range, the newest
  * first, up to the number of keys that one reply holds. It is plain data, because it crosses processes.
@@ -60,6 +69,11 @@ export interface ViewDelta {
   readonly truncatedAt: number;
   /** Responses stamped below this number are invalid: the log has forgotten the purges up to it. */
   readonly floor: number;
+  /**
+   * The latest purges above `from` that make pages stale, the newest first, at most `MAX_DATED`: the number of each, and how
+   * long before this reply it was made, in milliseconds. Default: the log does not tell.
+   */
+  readonly dated?: readonly DatedPurge[];
   /** The highest sequence number of a purge of each mode in this log. */
   readonly heads: Readonly<Record<PurgeMode, number>>;
   /** For each purged key in each mode, its hash and its highest sequence number: three words of 32 bits. */

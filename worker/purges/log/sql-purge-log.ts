@@ -166,7 +166,9 @@ export class SqlPurgeLog implements LogStorage {
     if (unread && room > 0) rows.push(...this.#keys.newest(Math.max(unread.from, floor), unread.to, room));
     const truncatedAt = rows[this.#settings.maxReplyKeys]?.seq ?? 0;
     const items = writeItems(rows, truncatedAt);
-    return { logId, from, to, unread, truncatedAt, floor, heads: { hard, soft, invalidate }, items, leaseMs };
+    const reply = { logId, from, to, unread, truncatedAt, floor, heads: { hard, soft, invalidate }, items, leaseMs };
+    if (Math.max(soft, invalidate) <= from) return reply;
+    return { ...reply, dated: this.#audit.dated(from, to, this.#now()) };
   }
 
   append(purge: AppendRequest): AppendResult {

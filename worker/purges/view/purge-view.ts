@@ -2,7 +2,7 @@ import type { PurgeMode } from "../../ports/purge-log.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import { type PurgeableHead, purgeKeysOf, type Stamp, type StoredHead } from "../../rules/storing/stored-response.ts";
 import { ITEM_WORDS, type ReaderPosition, type UnreadRange, type ViewDelta } from "../log/log-contract.ts";
-import { FirstSeen } from "./first-seen.ts";
+import { FirstSeen, type Sighting, sightingsIn } from "./first-seen.ts";
 import { HASH_WORDS, hashKeys, hashWordFor } from "./key-hash.ts";
 import { PurgeTable } from "./purge-table.ts";
 import { unreadAfter } from "./unread-range.ts";
@@ -67,8 +67,11 @@ export class PurgeView {
     return this.#table.heldBytes;
   }
 
-  /** Takes in a reply of the log. Returns false, without a change, if the reply would leave a gap (R12). */
-  apply(delta: ViewDelta): boolean {
+  /**
+   * Takes in a reply of the log. Returns false, without a change, if the reply would leave a gap (R12). `sightings`: when its
+   * purges were made. Default: now.
+   */
+  apply(delta: ViewDelta, sightings?: readonly Sighting[]): boolean {
     const isOfThisLog = delta.logId === this.#position?.logId;
     const seq = isOfThisLog ? this.#position!.seq : 0;
     if (delta.from > seq) return false;
@@ -79,7 +82,9 @@ export class PurgeView {
     let hasNews = this.#raiseAll(delta.items);
     const { soft, invalidate } = this.#heads;
     for (const [mode] of ANSWERS) this.#heads[mode] = Math.max(this.#heads[mode], delta.heads[mode]);
-    if (this.#heads.soft > soft || this.#heads.invalidate > invalidate) this.#firstSeen.note(delta.to, this.#now());
+    if (this.#heads.soft > soft || this.#heads.invalidate > invalidate) {
+      for (const each of sightings ?? sightingsIn(delta, this.#now())) this.#firstSeen.note(each.seq, each.at);
+    }
     this.#unread = unreadAfter(this.#unread, seq, delta);
     this.#position = { logId: delta.logId, seq: Math.max(seq, delta.to) };
     hasNews ||= this.#lowestStamp !== floorBefore;
@@ -100,7 +105,12 @@ export class PurgeView {
     return answer === "soft" ? "invalidated" : answer;
   }
 
-  /** When this view first saw the soft or invalidating purge that `check` has found: epoch milliseconds. */
+  /** The sightings of purges above this number, for other isolates of the PoP. */
+  sightingsAbove(seq: number): readonly Sighting[] {
+    return this.#firstSeen.above(seq);
+  }
+
+  /** When the soft or invalidating purge was made that `check` has found, or this view first saw it: epoch milliseconds. */
   madeStaleAt(stored: StoredHead): number {
     return this.#firstSeen.firstSeenAt(this.purgeOf(stored));
   }
