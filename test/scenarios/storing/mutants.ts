@@ -22,8 +22,14 @@ export const mutants: Mutants = {
     },
     "what tells nginx not to store is stored": {
       in: "reasonInResponse",
-      drop: 'if (accelForbidsStoring(field("x-accel-expires"), receivedAt)) return "x-accel-expires";',
+      drop: 'if ((accelSeconds(field("x-accel-expires"), receivedAt) ?? 1) <= 0) return "x-accel-expires";',
       foundBy: "storing/x-accel-expires",
+    },
+    "a response is kept for longer than nginx is told to": {
+      in: "storable",
+      replace: "lifetime.seconds > atMost ? { ...lifetime, seconds: atMost } : lifetime",
+      by: "lifetime",
+      foundBy: "storing/x-accel-expires-shortens",
     },
     "the empty body is stored in whose place a web server would send a file": {
       in: "reasonInResponse",

@@ -73,6 +73,26 @@ export const scenarios: readonly Scenario[] = [
     }),
   ),
   {
+    id: "storing/x-accel-expires-shortens",
+    name: "a response is kept no longer than its origin tells nginx, whatever else gives it a lifetime",
+    source: "docs/http.md",
+    site: { routes: [{ match: "/*", defaultTtl: "1h" }] },
+    origin: {
+      "/a": [{ fields: { "x-accel-expires": "1m" }, body: "v1" }],
+      "/b": [page("max-age=60", "v1", { "x-accel-expires": "2h" })],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { get: "/b", expect: { xCache: "MISS" } },
+      { advanceMs: 59_000 },
+      { get: "/a", expect: { xCache: "HIT" } },
+      { get: "/b", expect: { xCache: "HIT" } },
+      { advanceMs: 1_000 },
+      { get: "/a", expect: { xCache: "EXPIRED" } },
+      { get: "/b", expect: { xCache: "EXPIRED" } },
+    ],
+  },
+  {
     id: "storing/stale-on-arrival",
     name: "a response that is stale on arrival is not stored",
     source: "RFC 9111 §4.2",

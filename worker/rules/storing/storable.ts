@@ -17,7 +17,7 @@ import { varyFields } from "../variants/vary.ts";
 import { isFramed } from "./framing.ts";
 import type { NotStoredBecause } from "./not-stored.ts";
 import { isErrorStatus, isStorableStatus, isUnderstoodStatus } from "./storable-status.ts";
-import { accelForbidsStoring, asksForFile } from "./web-server-fields.ts";
+import { accelSeconds, asksForFile } from "./web-server-fields.ts";
 
 /** The properties of the request that affect storing. */
 export interface StorableRequest {
@@ -66,7 +66,9 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   const because = reasonInRequest(request) ?? reasonInResponse(request, response, cacheControl);
   if (because) return { kind: "not-stored", because };
   const ofOrigin = mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
-  const freshness = freshnessLifetime(response, speaking, ofOrigin ? LIFETIMES_OF_ORIGIN : rules);
+  const lifetime = freshnessLifetime(response, speaking, ofOrigin ? LIFETIMES_OF_ORIGIN : rules);
+  const atMost = accelSeconds(field("x-accel-expires"), receivedAt) ?? Number.POSITIVE_INFINITY;
+  const freshness = lifetime.seconds > atMost ? { ...lifetime, seconds: atMost } : lifetime;
   const ageMs = initialAgeMs(field("age"), field("date"), requestedAt, receivedAt);
   const reuse = reuseRules(cacheControl);
   const useless = isUseless(response, cacheControl, freshness, ageMs, reuse);
@@ -102,7 +104,7 @@ function reasonInResponse(
   if (cacheControl.mustUnderstand && !isUnderstoodStatus(status)) return "status"; // §5.2.2.3
   if (cacheControl.noStore && !cacheControl.mustUnderstand) return "no-store"; // §5.2.2.5, §5.2.2.3
   if (cacheControl.private === "whole") return "private"; // §5.2.2.7
-  if (accelForbidsStoring(field("x-accel-expires"), receivedAt)) return "x-accel-expires";
+  if ((accelSeconds(field("x-accel-expires"), receivedAt) ?? 1) <= 0) return "x-accel-expires";
   if (asksForFile(field)) return "sendfile";
   if (field("set-cookie") !== null && !withheldFields(cacheControl).includes("set-cookie")) return "set-cookie"; // §7.3
   if (varyFields(field("vary")) === "*") return "vary"; // §4.1

@@ -6,12 +6,16 @@ export function asksForFile(field: (name: string) => string | null): boolean {
   return SENDFILE_FIELDS.some((name) => field(name) !== null);
 }
 
+/** The seconds in a unit of nginx's times. */
+const UNITS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
+
 /**
- * Whether nginx's own field for its cache, `X-Accel-Expires`, forbids storing: a lifetime of nothing, or an end that has
- * passed (`@` and the seconds since 1970). Other values give nginx a lifetime, and mean nothing here.
+ * The most seconds for which nginx would keep a response by its own field, `X-Accel-Expires`: a time like `60` or `5m`, or
+ * `@` and the seconds since 1970 at which it ends. Nothing or less forbids storing. `null` if the field says neither.
  */
-export function accelForbidsStoring(value: string | null, receivedAt: number): boolean {
-  if (value === null) return false;
-  const [, end, none] = /^(?:@(\d+)|(0+(?:ms|[smhdwy])?))$/i.exec(value.trim()) ?? [];
-  return none !== undefined || (end !== undefined && Number(end) * 1000 <= receivedAt);
+export function accelSeconds(value: string | null, receivedAt: number): number | null {
+  if (value === null) return null;
+  const [, end, time, unit = "s"] = /^(?:@(\d+)|(\d+)(ms|[smhdw])?)$/.exec(value.trim()) ?? [];
+  if (end !== undefined) return Number(end) - receivedAt / 1000;
+  return time === undefined ? null : Number(time) * UNITS[unit]!;
 }
