@@ -109,6 +109,12 @@ if (inMemory && "body" in inMemory) ({ head, body } = inMemory);`,
       by: '["soft", "soft"], ["invalidate", "invalidated"], ["hard", "purged"],',
       foundBy: "simulation",
     },
+    "the time after a soft purge begins when an isolate learns of it": {
+      in: "LeasedView.takeReply",
+      replace: "this.#view.apply(delta, sightingsIn(delta, startedAt))",
+      by: "this.#view.apply(delta, [{ seq: delta.to, at: startedAt }])",
+      foundBy: "simulation",
+    },
     "a softly purged page is usable for as long as its own rules say": {
       in: "isUsableAfterSoftPurge",
       replace: "return now - seenAt < (ownMs > 0 ? ownMs : forMs) &&",

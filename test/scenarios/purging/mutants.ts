@@ -287,12 +287,7 @@ export const mutants: Mutants = {
       in: "LeasedView.takeReply",
       replace: "this.#view.apply(delta, sightingsIn(delta, startedAt))",
       by: "this.#view.apply(delta, [{ seq: delta.to, at: startedAt }])",
-      foundBy: [
-        "purging/soft-ends-while-idle",
-        "purging/soft-ends-for-a-newcomer",
-        "purging/soft-ends-far-away",
-        "simulation",
-      ],
+      foundBy: ["purging/soft-ends-while-idle", "purging/soft-ends-for-a-newcomer", "purging/soft-ends-far-away"],
     },
     "the time after a soft purge begins when an isolate gets a copy of the view": {
       in: "LeasedView.takeCopy",

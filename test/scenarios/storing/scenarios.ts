@@ -75,7 +75,7 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "storing/x-accel-expires-shortens",
     name: "a response is kept no longer than its origin tells nginx, whatever else gives it a lifetime",
-    source: "docs/http.md",
+    source: "RFC 9111 §3",
     site: { routes: [{ match: "/*", defaultTtl: "1h" }] },
     origin: {
       "/a": [{ fields: { "x-accel-expires": "1m" }, body: "v1" }],
