@@ -280,4 +280,14 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     asked: [{ path: "/raw/private/public" }, { path: "/albums/a/a" }],
     pages: { "/none/raw/gone": { status: 404 } },
   },
+  {
+    name: "identity",
+    hosts: ["staff.example.com"],
+    paths: ["/", "/team", "/open/a", "/open/b", "/open"],
+    fields: [{ "x-role": "admin" }, { "x-remote-user": "alice" }, { "x-client-verify": "SUCCESS" }, { proxy: "evil" }],
+    asked: [
+      { path: "/team/new", fields: { "x-role": "admin", "x-remote-user": "alice" } },
+      { path: "/open/new", fields: { "x-role": "admin" } },
+    ],
+  },
 ];

@@ -1,13 +1,14 @@
 import { BY_DESIGN } from "../by-design.ts";
 import { type Difference, ImportError, type ImportedSite, type Source, type Sourced } from "../imported-site.ts";
 import { mapsOf } from "./conditions/maps.ts";
-import { answerFieldDifferences, importOriginFields, type RoutedLocation } from "./fields.ts";
+import { answerFieldDifferences, type RoutedLocation } from "./fields.ts";
 import { type Directive, readNginxFiles } from "./files/directives.ts";
 import { handlerOf, isCached } from "./handlers.ts";
 import { inForce } from "./in-force.ts";
 import { secondsOf } from "./lifetimes.ts";
 import { isRegex, locationsOf } from "./locations.ts";
 import { notCarried } from "./not-carried.ts";
+import { importOriginFields } from "./origin-fields.ts";
 import { importRoutes } from "./routes.ts";
 import { importOrigin } from "./upstreams.ts";
 

@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type ImportedSite, siteOf } from "../../../tools/import/imported-site.ts";
+import { importNginx } from "../../../tools/import/nginx/import-nginx.ts";
+import { compileSite } from "../../../worker/site/site.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-fields-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const CACHED = "proxy_pass http://10.0.0.1; proxy_cache c; proxy_cache_valid 200 1h;";
+
+function imported(server: string, http = ""): ImportedSite {
+  const file = join(folder, "nginx.conf");
+  writeFileSync(file, `http {\n${http}\nserver {\nserver_name www.example.com;\n${server}\n}\n}\n`);
+  const site = importNginx(file, { origin: null, host: null, server: null, root: null });
+  compileSite(siteOf(site), {});
+  return site;
+}
+
+const setting = (...lines: string[]) =>
+  imported(`location / { ${lines.map((each) => `proxy_set_header ${each};`).join(" ")} ${CACHED} }`);
+
+/** What the list says of a field. */
+const toldOf = ({ differences }: ImportedSite, field: string) =>
+  differences.filter((each) => each.source !== null && each.field === field);
+const kindsOf = (site: ImportedSite, field: string) => toldOf(site, field).map(({ kind }) => kind);
+
+describe("a visitor's own value of a field that nginx set or erased never reaches the origin", () => {
+  test.each([
+    "X-Client-Verify $ssl_client_verify",
+    "X-Client-DN $ssl_client_s_dn",
+    "X-Auth-User $user",
+    "X-Authenticated-Uid $remote_user",
+    "X-Upstream-Role $upstream_http_x_role",
+    "Remote-User $remote_user",
+    "X-API-Key $key",
+    'Authorization "Bearer $token"',
+  ])("%s, which the edge cannot send: it is in the first list", (line) => {
+    const [name = ""] = line.split(" ");
+    const site = setting(line);
+    expect(siteOf(site).originFields).toEqual({ [name]: "" });
+    expect(toldOf(site, name.toLowerCase())).toMatchObject([
+      { kind: "access", why: expect.stringContaining(`sends ${name} empty on all routes`) },
+    ]);
+  });
+
+  test.each(['X-Remote-User ""', 'Authorization ""', 'Remote-User ""', 'X-HTTP-Method-Override ""'])(
+    "%s, of which the edge sends an empty one",
+    (line) => {
+      const [name = ""] = line.split(" ");
+      const site = setting(line);
+      expect(siteOf(site).originFields).toEqual({ [name]: "" });
+      expect(kindsOf(site, name.toLowerCase())).toEqual(["changed"]);
+      expect(JSON.stringify(site.differences)).not.toMatch(/name it in fields\.drop/);
+    },
+  );
+
+  test.each([
+    ["X-Role guest", ""],
+    ['X-Role ""', ""],
+    ["X-Role guest", "proxy_set_header X-Role staff;"],
+    ["X-Role guest", "proxy_set_header X-Role $http_x_role;"],
+  ])("%s in one of two locations, beside '%s'", (line, other) => {
+    const site = imported(`location / { proxy_set_header ${line}; ${CACHED} } location /b { ${other} ${CACHED} }`);
+    expect(siteOf(site).originFields).toEqual({ "X-Role": "" });
+    expect(kindsOf(site, "x-role")).toContain(line.endsWith('""') ? "changed" : "access");
+    if (!other.includes("staff")) expect(JSON.stringify(site.differences)).toContain("Elsewhere nginx passed that on");
+  });
+
+  test("except what is a proof, where another location takes it: the first list says so", () => {
+    const site = imported(
+      `location / { proxy_set_header Authorization ""; ${CACHED} } location /api/ { proxy_pass http://10.0.0.1; }`,
+    );
+    expect(siteOf(site).originFields).toBeUndefined();
+    expect(toldOf(site, "authorization")).toMatchObject([
+      { kind: "access", why: expect.stringMatching(/visitor's own Authorization now reaches.*must not believe it/) },
+    ]);
+  });
+
+  test("X-Forwarded-User, which the edge sends to no origin, is in the first list, too", () => {
+    expect(kindsOf(setting("X-Forwarded-User $remote_user"), "x-forwarded-user")).toEqual(["access"]);
+    expect(kindsOf(setting('X-Forwarded-User ""'), "x-forwarded-user")).toEqual([]);
+  });
+
+  test("a fixed value everywhere is the site's", () => {
+    const site = setting("X-Role guest", "Authorization 'Basic YTpi'", "User-Agent edge");
+    expect(siteOf(site).originFields).toEqual({
+      "X-Role": "guest",
+      Authorization: "Basic YTpi",
+      "User-Agent": "edge",
+    });
+    expect(site.differences.filter(({ source }) => source !== null)).toEqual([]);
+  });
+});
+
+test.each(["X-Sendfile-Type X-Accel-Redirect", "X-Accel-Mapping /srv/=/files/"])(
+  "%s is never sent, because nobody would fill the origin's empty answers",
+  (line) => {
+    const [name = ""] = line.split(" ");
+    const site = setting(line);
+    expect(siteOf(site).originFields).toEqual({ [name]: "" });
+    expect(toldOf(site, name.toLowerCase())).toMatchObject([
+      { kind: "changed", why: expect.stringContaining("sends no files for the origin") },
+    ]);
+  },
+);
+
+test.each(['Proxy ""', 'X-Original-URL ""', 'X-Real-IP ""', 'Keep-Alive ""', 'TE ""'])(
+  "%s needs no line: the edge forwards none",
+  (line) => expect(toldOf(setting(line), line.split(" ")[0]!.toLowerCase())).toEqual([]),
+);
+
+test.each([
+  ["X-Request-ID $request_id", "reaches the origin where its answers are not stored"],
+  ['Accept-Language ""', "reaches the origin. With fields.drop it does only where answers are not stored"],
+  ["X-Original-URI $request_uri", "sends the origin no X-Original-URI"],
+])("%s: what the origin gets is told", (line, words) => {
+  const site = setting(line);
+  expect(toldOf(site, line.split(" ")[0]!.toLowerCase())).toMatchObject([
+    { kind: "dropped", why: expect.stringContaining(words) },
+  ]);
+});
+
+test("a visitor's own value that nginx passed on is passed on", () => {
+  const site = setting("X-Api-Key $http_x_api_key", "Authorization $http_authorization");
+  expect(siteOf(site).originFields).toBeUndefined();
+  expect(site.differences.filter(({ source }) => source !== null)).toEqual([]);
+});

@@ -1,0 +1,231 @@
+import { hopByHopFields, ordinaryForm, type SiteInput, treatmentOf } from "#tidemark/internal";
+import type { Difference, Sourced } from "../imported-site.ts";
+import { groupedByLine, type RoutedLocation } from "./fields.ts";
+import type { Directive } from "./files/directives.ts";
+import { handlerOf } from "./handlers.ts";
+import { inForce } from "./in-force.ts";
+
+type Settings = Sourced<Omit<Partial<SiteInput>, "origin" | "hosts" | "routes">>;
+
+export interface ImportedFields {
+  readonly settings: readonly Settings[];
+  readonly differences: readonly Difference[];
+}
+
+/** A line of `proxy_set_header`, with all routes on which it is in force. */
+interface FieldLine {
+  readonly line: Directive;
+  readonly routes: readonly string[];
+  readonly value: string;
+}
+
+/** All lines for one field. */
+interface SetField {
+  /** As the file spells it. */
+  readonly name: string;
+  /** In lower case. */
+  readonly field: string;
+  readonly lines: readonly FieldLine[];
+  /** Whether each location that asks the origin has a line for it. */
+  readonly isEverywhere: boolean;
+}
+
+/** Values of `proxy_set_header` that the edge sends anyway. */
+const SENT_ANYWAY: Readonly<Record<string, RegExp>> = {
+  host: /^\$proxy_host$/,
+  "x-forwarded-host": /^\$(?:host|http_host|server_name)$/,
+  "x-forwarded-proto": /^\$(?:scheme|http_x_forwarded_proto)$/,
+  "x-forwarded-for": /^\$(?:proxy_add_x_forwarded_for|remote_addr)$/,
+  connection: /^/,
+  upgrade: /^/,
+  "keep-alive": /^/,
+  te: /^/,
+};
+
+/** The fields that `proxy_set_header` sends to the origin, as far as the edge can send them. */
+export function importOriginFields(routed: readonly RoutedLocation[]): ImportedFields {
+  const settings: Settings[] = [];
+  const differences: Difference[] = [];
+  for (const each of fieldsIn(routed)) {
+    const found = importField(each);
+    settings.push(...found.settings);
+    differences.push(...found.differences);
+  }
+  return { settings: merged(settings), differences };
+}
+
+function fieldsIn(routed: readonly RoutedLocation[]): readonly SetField[] {
+  const proxied = routed.filter(({ location }) => handlerOf(location).kind === "upstream");
+  const linesOf = ({ location }: RoutedLocation) => inForce(location.answeredBy, "proxy_set_header");
+  const fieldOf = ({ args }: Directive) => args[0]?.toLowerCase() ?? "";
+  const lines = groupedByLine(proxied, (location) => inForce(location.answeredBy, "proxy_set_header"));
+  return [...Map.groupBy(lines, ({ line }) => fieldOf(line))].map(([field, own]) => ({
+    name: own[0]!.line.args[0] ?? "",
+    field,
+    lines: own.map((each) => ({ ...each, value: each.line.args[1] ?? "" })),
+    isEverywhere: proxied.every((each) => linesOf(each).some((line) => fieldOf(line) === field)),
+  }));
+}
+
+function importField(set: SetField): ImportedFields {
+  const { name, field, lines, isEverywhere } = set;
+  const told = lines.filter(({ value }) => !SENT_ANYWAY[field]?.test(value));
+  const [only] = new Set(lines.map(({ value }) => value)).size === 1 && isEverywhere ? told : [];
+  const from = told.map(({ line: { source } }) => source);
+  if (field === "cookie" && only?.value === "") {
+    const why =
+      "The origin gets no cookies with requests whose answers may be stored. Requests that go past the cache keep their cookies.";
+    const affects = { routes: null, cookies: ["*"] };
+    const differences: Difference[] = told.map(({ line: { source } }) => {
+      return { kind: "changed", source, why, aspects: ["origin-field"], affects, field };
+    });
+    return { settings: [{ value: { cookies: { ignore: ["*"] } }, from }], differences };
+  }
+  if (field === "x-real-ip" && only?.value === "$remote_addr") {
+    return { settings: [{ value: { forward: { realIp: true } }, from }], differences: [] };
+  }
+  const maySend = mayBeSent(field);
+  if (maySend && only !== undefined && isFixed(only.value) && !HANDS_OVER_FILES.test(field)) {
+    return { settings: [{ value: { originFields: { [name]: only.value } }, from }], differences: [] };
+  }
+  const own = told.filter(({ value }) => field === "host" || !isVisitors(field, value));
+  if (own.length > 0 && maySend && isBelieved(field)) return withoutVisitors(set, own);
+  const differences = own
+    .filter(({ value }) => value !== "" || !isNeverVisitors(field) || isWrittenByEdge(field))
+    .map(({ line: { source }, routes, value }): Difference => {
+      const isErased = value === "" && field !== "host" && field !== "accept-encoding";
+      return {
+        kind: value !== "" && IS_IDENTITY.test(field) ? "access" : "dropped",
+        source,
+        why: whyNotSent(set, value),
+        aspects: isErased ? ["origin-field", "answer"] : ["origin-field"],
+        affects: { routes },
+        field,
+      };
+    });
+  return { settings: [], differences };
+}
+
+/** By these Rack lets nginx send a file, and leaves its own answer empty. */
+const HANDS_OVER_FILES = /^x-(?:sendfile-type|accel-mapping)$/;
+
+/** What the origin can check for itself, so that visitors may send their own. */
+const IS_PROOF = /^authorization$|key|token|signature|csrf|xsrf/;
+
+/** Of fields that the edge never passes on: those that may tell the origin who the visitor is. */
+const IS_IDENTITY = /^x-forwarded-.*(?:user|email|group|role|client|auth|cert|verif|access|identity)/;
+
+/**
+ * A field that the origin may believe because nginx set or erased it. The edge sends it empty on all routes, so that no
+ * visitor can send his own.
+ */
+function withoutVisitors({ name, field, lines, isEverywhere }: SetField, own: readonly FieldLine[]): ImportedFields {
+  const isElsewhere = !isEverywhere || own.length < lines.length;
+  const difference = (kind: Difference["kind"], { line, routes }: FieldLine, why: string): Difference => {
+    return { kind, source: line.source, why, aspects: ["origin-field", "answer"], affects: { routes }, field };
+  };
+  if (isElsewhere && IS_PROOF.test(field)) {
+    const why = `A visitor's own ${name} now reaches the origin here, as it does elsewhere: the origin must not believe it. If no location needs it, originFields: { ${JSON.stringify(name)}: "" } replaces it on all routes.`;
+    return { settings: [], differences: own.map((each) => difference("access", each, why)) };
+  }
+  const instead = `The edge sends ${name} empty on all routes, so that the origin gets no visitor's own.`;
+  const wasElsewhere = isElsewhere ? " Elsewhere nginx passed that on." : "";
+  const differences = own.map((each) => {
+    if (HANDS_OVER_FILES.test(field)) {
+      const why = `${instead} It sends no files for the origin: the origin must answer with them itself.`;
+      return difference("changed", each, why);
+    }
+    if (each.value === "") {
+      const isRefused =
+        field === "authorization" ? " If the origin refuses that, remove the line, and it gets them." : "";
+      return difference("changed", each, `${instead}${wasElsewhere}${isRefused}`);
+    }
+    const lost = isFixed(each.value) ? `${each.value} on these routes alone` : each.value;
+    const why = `The edge cannot send the origin ${lost}. ${instead}${wasElsewhere} If the origin refused or admitted visitors by this field, it must do so by something else.`;
+    return difference("access", each, why);
+  });
+  // Elsewhere the field reaches the origin, if nginx leaves it alone.
+  const others: Difference[] = isElsewhere
+    ? [{ ...differences[0]!, kind: "changed", why: `${instead}${wasElsewhere}`, affects: { routes: null } }]
+    : [];
+  const from = own.map(({ line: { source } }) => source);
+  return { settings: [{ value: { originFields: { [name]: "" } }, from }], differences: [...differences, ...others] };
+}
+
+/** Whether `originFields` may have a value. */
+function isFixed(value: string): boolean {
+  return !value.includes("$") && /^[\t\x20-\x7e]+$/.test(value);
+}
+
+/** Whether a value is what the visitor sent. */
+function isVisitors(field: string, value: string): boolean {
+  return value.toLowerCase() === `$http_${field.replaceAll("-", "_")}`;
+}
+
+/** Whether the origin never gets the field as a visitor sent it. */
+function isNeverVisitors(field: string): boolean {
+  return hopByHopFields(null).has(field) || treatmentOf(field).asSent === "never";
+}
+
+/** Whether the edge sends the field by itself. */
+function isWrittenByEdge(field: string): boolean {
+  return /^(?:host|accept-encoding|cookie|via|cdn-loop|x-forwarded-(?:for|host|proto))$/.test(field);
+}
+
+/** Whether `originFields` may send the field in place of the visitor's, at no price for what is stored. */
+function mayBeSent(field: string): boolean {
+  return !isNeverVisitors(field) && (treatmentOf(field).asSent === "always" || /^x-(?:http-)?method/.test(field));
+}
+
+/** Whether an origin may believe the field: browsers and caches do not send it. */
+function isBelieved(field: string): boolean {
+  return ordinaryForm(field) === undefined && !/^(?:origin|date|x-requested-with)$/.test(field);
+}
+
+/** Several fixed fields are one setting. */
+function merged(settings: readonly Settings[]): Settings[] {
+  const fixed = settings.filter(({ value }) => value.originFields);
+  const others = settings.filter(({ value }) => !value.originFields);
+  const unique = [...new Map(others.map((each) => [JSON.stringify(each.value), each])).values()];
+  if (fixed.length === 0) return unique;
+  const originFields = Object.assign({}, ...fixed.map(({ value }) => value.originFields));
+  return [...unique, { value: { originFields }, from: fixed.flatMap(({ from }) => from) }];
+}
+
+const OF_ADDRESSES = ["x-client-ip", "true-client-ip", "x-forwarded-for"];
+const OF_HOSTS = [
+  "x-forwarded-port",
+  "x-forwarded-ssl",
+  "x-forwarded-scheme",
+  "x-scheme",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-forwarded-server",
+];
+
+function whyNotSent({ name, field, isEverywhere }: SetField, value: string): string {
+  if (field === "host") {
+    return 'Host is the origin\'s own name. The public one is in X-Forwarded-Host, and under tidemark serve with forward: { host: "visitor" } in Host, too.';
+  }
+  if (field === "x-real-ip") {
+    return "X-Forwarded-For has the visitor's address. For X-Real-IP, too, set forward: { realIp: true }.";
+  }
+  if (OF_ADDRESSES.includes(field)) return "X-Forwarded-For has the visitor's address and no other.";
+  if (OF_HOSTS.includes(field)) return "The public host is in X-Forwarded-Host, and the scheme in X-Forwarded-Proto.";
+  if (field === "accept-encoding")
+    return "The edge asks the origin for those of br, gzip and zstd that the visitor accepts, and stores each form.";
+  if (field === "cookie")
+    return "Some routes send cookies to the origin. In cookies.ignore, name those that it does not read.";
+  if (IS_IDENTITY.test(field)) {
+    return `The edge sends the origin no ${name}, neither this one nor a visitor's. If the origin refused or admitted visitors by it, it must do so by something else.`;
+  }
+  const { asSent } = treatmentOf(field);
+  if (asSent === "never") return `The edge sends the origin no ${name}, neither this one nor a visitor's.`;
+  const where = asSent === "always" ? "" : " where its answers are not stored";
+  const reaches = `The visitor's own ${name} reaches the origin${where}.`;
+  if (asSent === "always" && value === "")
+    return `${reaches} With fields.drop it does only where answers are not stored.`;
+  if (asSent === "always" && isFixed(value) && !isEverywhere)
+    return `${reaches} originFields are the same on all routes.`;
+  return reaches;
+}
