@@ -246,6 +246,12 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
       by: "for (const [name, value] of extra) fields.push([name, client.get(name) ?? value]);",
       foundBy: "forwarding/owner-fields-reach-origin",
     },
+    "a client sets the owner's extra field in the spelling with underscores": {
+      in: "originRequestFields",
+      replace: 'extraNames.has(name.replaceAll("_", "-"))',
+      by: "extraNames.has(name)",
+      foundBy: "forwarding/owner-fields-reach-origin",
+    },
   },
   "docs/http.md#redirects": {
     "the edge sends the origin Cache-Control: no-cache": {

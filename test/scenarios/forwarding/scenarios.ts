@@ -224,13 +224,20 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "forwarding/owner-fields-reach-origin",
-    name: "the owner's extra fields reach the origin, and a client cannot set them",
+    name: "the owner's extra fields reach the origin, and a client cannot set them, nor what gateways read as them",
     source: "docs/http.md#what-goes-to-the-origin",
     site: { originFields: { "X-Origin-Secret": "s3cret" } },
     origin: { "/a": [{ body: "v1" }] },
     steps: [
-      { get: "/a", fields: { "x-origin-secret": "guess" }, expect: { status: 200 } },
-      { originLastSaw: "/a", fields: { "x-origin-secret": "s3cret" } },
+      {
+        get: "/a",
+        fields: { "x-origin-secret": "guess", x_origin_secret: "guess", "x-origin_secret": "guess" },
+        expect: { status: 200 },
+      },
+      {
+        originLastSaw: "/a",
+        fields: { "x-origin-secret": "s3cret", x_origin_secret: null, "x-origin_secret": null },
+      },
     ],
   },
   {

@@ -38,8 +38,9 @@ export function originRequestFields(
 ): (readonly [name: string, value: string])[] {
   const { chosenFields, extra, fieldRules, storing } = forwarded;
   const ownHop = hopByHopFields(client.get("connection"));
-  const isExtra = (name: string) => extra.some(([own]) => own === name);
   // Gateways of origins take `X_Country` for `X-Country`.
+  const extraNames = new Set(extra.map(([own]) => own.replaceAll("_", "-")));
+  const isExtra = (name: string) => extraNames.size > 0 && extraNames.has(name.replaceAll("_", "-"));
   const isChosen = (name: string) => chosenFields.size > 0 && chosenFields.has(name.replaceAll("_", "-"));
   const isKept = (name: string, value: string) =>
     !isChosen(name) && reachesOriginAsSent(name, value, fieldRules, storing);
