@@ -345,6 +345,30 @@ describe("a device", () => {
   });
 });
 
+describe("the origin's lifetimes that nginx ignores", () => {
+  const ignoring = (fields: string, valid = "any 1h") => {
+    const site = imported(
+      `location / { proxy_pass ${ORIGIN}; proxy_cache c; proxy_ignore_headers ${fields}; proxy_cache_valid ${valid}; }`,
+    );
+    const told = site.differences.filter(({ source }) => source?.text.startsWith("proxy_ignore_headers"));
+    return { rules: routeOf(site, "/"), why: told.map(({ why }) => why).join(" ") };
+  };
+
+  test("are replaced by the route's only if it ignores both fields", () => {
+    expect(ignoring("Cache-Control Expires").rules?.ttl).toBe("1h");
+    for (const one of ["Cache-Control", "Expires", "X-Accel-Expires Expires", "Cache-Control Set-Cookie"]) {
+      const { rules, why } = ignoring(one);
+      expect([one, rules?.ttl, typeof rules?.defaultTtl]).toEqual([one, undefined, "object"]);
+      expect(why).toMatch(/A lifetime from the origin counts/);
+    }
+  });
+
+  test("that end in the past beside a Cache-Control are told", () => {
+    expect(ignoring("Cache-Control").why).toContain("even beside an Expires in the past");
+    expect(ignoring("Expires").why).not.toContain("in the past");
+  });
+});
+
 test("slices are stored as a whole", () => {
   const lines = "slice 1m; proxy_cache_key $host$request_uri$slice_range; proxy_set_header Range $slice_range;";
   expect(routeOf(imported(`location / { ${lines} ${CACHED} }`), "/")).toEqual(HOUR);

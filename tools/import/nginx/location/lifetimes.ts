@@ -7,8 +7,10 @@ export function readLifetimes(location: CachedLocation): LocationPart {
   const ignored = location.ignoredFields;
   const ignore = location.read("ignore_headers");
   const valid = location.read("cache_valid");
-  const ignoresOrigins = ignored.has("cache-control") || ignored.has("expires");
-  const { lifetimes, leftOutStatuses, readsOrigins } = importLifetimes(valid, ignoresOrigins);
+  const ignoresControl = ignored.has("cache-control");
+  const ignoresExpires = ignored.has("expires");
+  // If nginx reads one of both fields, an origin can forbid storing by it.
+  const { lifetimes, leftOutStatuses, readsOrigins } = importLifetimes(valid, ignoresControl && ignoresExpires);
   const from: Source[] = valid.map(({ source }) => source);
   const differences: Difference[] = [];
   if (leftOutStatuses.length > 0) {
@@ -25,13 +27,20 @@ export function readLifetimes(location: CachedLocation): LocationPart {
       "If the origin gives no answer, the next request asks it again. nginx answered 502 for that time without asking.";
     differences.push(location.difference("safer", ofFailure.source, why, ["stored", "answer"], { statuses: [0] }));
   }
-  if (ignoresOrigins) {
+  if (ignoresControl || ignoresExpires) {
     from.push(...ignore.map(({ source }) => source));
-    const why = readsOrigins
-      ? "A lifetime from the origin counts; the route's lifetime is for answers without one. Answers with private or no-store are not stored. If the origin's lifetimes are wrong, correct them there."
-      : "Answers that the origin marks private or no-store are not stored.";
+    const why =
+      readsOrigins || ignoresControl !== ignoresExpires
+        ? "A lifetime from the origin counts; the route's lifetime is for answers without one. Answers with private or no-store are not stored. If the origin's lifetimes are wrong, correct them there."
+        : "Answers that the origin marks private or no-store are not stored.";
     const answerFields = ["cache-control", "expires"];
     differences.push(location.difference("safer", ignore[0]!.source, why, ["stored", "answer"], { answerFields }));
+  }
+  if (ignoresControl && !ignoresExpires) {
+    const why =
+      "A lifetime in Cache-Control counts even beside an Expires in the past, for which nginx stored nothing: RFC 9111 §5.3.";
+    const answerFields = ["expires"];
+    differences.push(location.difference("changed", ignore[0]!.source, why, ["stored", "answer"], { answerFields }));
   }
   if (ignored.has("vary")) {
     const why = "Vary is obeyed: without it, a visitor could get the page of another language or device.";
