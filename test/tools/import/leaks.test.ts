@@ -546,6 +546,27 @@ describe("files of nginx", () => {
   });
 
   test.each([
+    ["~ \\.php$", "~ /purge(/.*)", HOUR],
+    ["~ [^/]\\.php(/|$)", "~ /purge(/.*)", HOUR],
+    ["~ ^/a/.*\\.php$", "~ /purge(/.*)", PASS],
+    ["~ (?<=/a/index)\\.php$", "~ /purge(/.*)", PASS],
+    ["~ \\bphp$", "~ /purge(/.*)", PASS],
+    ["~ /b/index\\.php$", "~ /purge(/.*)", PASS],
+    ["~ \\.php$", "= /hello/index.php", PASS],
+  ])("beside %s, which has every index, ask %s nothing behind it", (first, second, rules) => {
+    const site = imported(`index index.php; location / { try_files $uri $uri/ @app; } location @app { ${CACHED} }
+      location ${first} { ${ANY_PATH} } location ${second} { allow 127.0.0.1; deny all; return 200; }`);
+    expect(routeOf(site, "/hello/")).toEqual(rules);
+  });
+
+  test("of a WordPress with a location for purges store its folders", () => {
+    const site = imported(`root /srv/www; index index.php;
+      location / { try_files $uri $uri/ /index.php?$args; } location ~ \\.php$ { ${ANY_PATH} }
+      location ~ /purge(/.*) { allow 127.0.0.1; deny all; return 200; }`);
+    expect(["/", "/hello/", "/a/purge/b/"].map((path) => routeOf(site, path))).toEqual([HOUR, HOUR, PASS]);
+  });
+
+  test.each([
     "~* \\.(?:css|js|jpe?g)$",
     "~ /\\.",
     "~ /\\.(?!well-known).*",

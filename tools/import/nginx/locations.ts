@@ -195,7 +195,10 @@ function keepsIndexes({ kind, text }: Location): boolean {
  * folder.
  */
 function near(places: readonly Place[], location: Location, name: string): readonly Place[] {
-  return places.flatMap((each) => {
+  const last = places.findIndex((each) => hasEveryIndex(each, name));
+  return places.flatMap((each, at) => {
+    // nginx tries the expressions in their order.
+    if (last !== -1 && at > last && isExpression(each)) return [];
     const isEntered =
       isExpression(each) ||
       !keepsIndexes(location) ||
@@ -203,6 +206,12 @@ function near(places: readonly Place[], location: Location, name: string): reado
       endsWithin(each, name);
     return isEntered ? [each, ...near(each.inner, location, name)] : [each];
   });
+}
+
+/** Whether an expression matches the index of every folder: it finds a match in its name, whatever is before that. */
+function hasEveryIndex({ kind, text }: Place, name: string): boolean {
+  if (!isExpression({ kind }) || /\^(?<!\[\^)|\(\?<?[=!]|\\[bBAGKzZ]/.test(text)) return false;
+  return portableRegex(text, { ignoreCase: kind === "regex-ignoring-case" })?.test(`/${name}`) ?? false;
 }
 
 /** Expressions that match every path. */
