@@ -453,6 +453,33 @@ describe("what an edge cannot refuse ends --strict", () => {
   });
 });
 
+describe("what nginx did not ask the origin for is public now, which ends --strict:", () => {
+  test.each([
+    ["location /a { root /srv; }", "location /a"],
+    ["location /a { alias /srv/; autoindex on; }", "location /a"],
+    ["location /a { try_files $uri =404; }", "location /a"],
+    ["root /srv; location /a { }", "location /a"],
+    ["location /a { expires 1d; }", "location /a"],
+  ])("%s", (line, text) => {
+    const site = imported(`${line} location / { ${CACHED} }`);
+    expect(refused(site)).toEqual([text]);
+    const told = site.differences.find(({ kind }) => kind === "access");
+    expect(told?.why).toMatch(/nginx answered here from its own files, or with 404.*the origin.*public/);
+  });
+
+  test("paths in no location", () => {
+    const site = imported(`location /news/ { ${CACHED} }`);
+    expect(site.differences.filter(({ kind }) => kind === "access")).toMatchObject([
+      { source: { text: "server" }, why: expect.stringMatching(/in no location.*public/), affects: { routes: ["/*"] } },
+    ]);
+  });
+
+  test.each([
+    "location /a { return 301 /b; }",
+    "location /a { try_files $uri @app; } location @app { proxy_pass http://10.0.0.1; }",
+  ])("but not %s", (line) => expect(refused(imported(`${line} location / { ${CACHED} }`))).toEqual([]));
+});
+
 describe("an internal redirect", () => {
   const FRONT = `${CACHED} proxy_cache_key $host$request_uri;`;
 

@@ -207,19 +207,24 @@ function ofStoringNothing(location: Location, routes: readonly string[], because
   return [{ kind: "changed", source, why, aspects: ["stored"], affects: { routes } }];
 }
 
+/** Directives beside which nginx still answers from its own files. */
+const OF_FILES = /^(?:root|alias|index|autoindex|try_files)$/;
+
+const IS_PUBLIC =
+  "The edge asks the origin, so what the origin has there is public now: it must refuse what visitors may not have.";
+
 function ofFiles(location: Location, routes: readonly string[]): Difference[] {
   if (handlerOf(location).kind !== "itself") return [];
-  if (location.directive.block!.some((each) => noteOn(each) !== null)) return [];
-  const why = "nginx answers from its own files here. The edge asks the origin.";
+  if (location.directive.block!.some((each) => noteOn(each) !== null && !OF_FILES.test(each.name))) return [];
+  const why = `nginx answered here from its own files, or with 404. ${IS_PUBLIC}`;
   const { source } = location.directive;
-  return [{ kind: "dropped", source, why, aspects: ["answer", "stored"], affects: { routes } }];
+  return [{ kind: "access", source, why, aspects: ["answer", "stored"], affects: { routes } }];
 }
 
 function ofNoLocation({ source }: Directive): { readonly route: Routes[number]; readonly difference: Difference } {
-  const why =
-    "Other paths are in no location, and nginx answers them from its own files. The edge asks the origin, and stores nothing.";
+  const why = `Other paths are in no location, and nginx answered them from its own files, or with 404. ${IS_PUBLIC}`;
   return {
     route: { value: { match: "/*", pass: true }, from: [source] },
-    difference: { kind: "dropped", source, why, aspects: ["answer", "stored"], affects: { routes: ["/*"] } },
+    difference: { kind: "access", source, why, aspects: ["answer", "stored"], affects: { routes: ["/*"] } },
   };
 }
