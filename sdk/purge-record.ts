@@ -27,7 +27,10 @@ export interface PurgeRecord {
   id: string | null;
   /** The number of the purge that this one repeats (`repeatAfterMs`). */
   repeatOf: number | null;
-  /** True if, by the log's clock, no PoP serves the purged responses any more. */
+  /**
+   * True if, by the log's clock, no PoP serves the purged responses any more. After a soft purge one may do so while it
+   * fetches the new ones.
+   */
   settled: boolean;
   /** While it has not settled: the machines that share the log and have not confirmed it, where the log can tell. */
   waitsFor?: string[] | undefined;

@@ -55,7 +55,10 @@ export interface ReceiptBody {
   token: string;
   /** When the purge was accepted: RFC 3339, UTC, by the log's clock. */
   at: string;
-  /** Milliseconds from the arrival of this receipt until no PoP serves the purged responses. */
+  /**
+   * Milliseconds from the arrival of this receipt until no PoP serves the purged responses. After a soft purge one may do so
+   * while it fetches the new ones.
+   */
   settlesInMs: number;
   accepted: Accepted;
   /** True if this `id` had been accepted before: nothing new happened, and this is the first receipt again. */
@@ -98,7 +101,7 @@ export interface Receipt extends ReceiptBody {
   edges?: readonly EdgeReceipt[] | undefined;
   /**
    * Resolves when no PoP serves the purged responses any more: `settlesInMs` after the receipt arrived, by this machine's
-   * monotonic clock, no matter when it is called. If the purge `maySettleSooner`, it asks the edge, and resolves as soon as
+   * monotonic clock, no matter when it is called. After a soft purge a PoP may serve them while it fetches the new ones. If the purge `maySettleSooner`, it asks the edge, and resolves as soon as
    * the edge says so; that takes a token with the scope `read`. If the edge cannot tell, the clock does. Otherwise it sends
    * nothing.
    */

@@ -52,7 +52,10 @@ export const purgeReceiptSchema = z.object({
   token: z.string(),
   /** When the purge was accepted: RFC 3339, UTC, by the log's clock. */
   at: z.iso.datetime(),
-  /** Milliseconds from the arrival of this receipt until no PoP serves the purged responses. */
+  /**
+   * Milliseconds from the arrival of this receipt until no PoP serves the purged responses. After a soft purge one may do so
+   * while it fetches the new ones.
+   */
   settlesInMs: count,
   accepted: acceptedSchema,
   /** True if this `id` had been accepted before: nothing new happened, and this is the first receipt again. */

@@ -21,7 +21,10 @@ export const purgeRecordSchema = z.object({
   id: z.nullable(z.string()),
   /** The number of the purge that this one repeats (`repeatAfterMs`). */
   repeatOf: z.nullable(z.int().check(z.positive())),
-  /** True if, by the log's clock, no PoP serves the purged responses any more. */
+  /**
+   * True if, by the log's clock, no PoP serves the purged responses any more. After a soft purge one may do so while it
+   * fetches the new ones.
+   */
   settled: z.boolean(),
   /** While it has not settled: the machines that share the log and have not confirmed it, where the log can tell. */
   waitsFor: z.optional(z.array(z.string())),

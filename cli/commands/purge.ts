@@ -65,7 +65,7 @@ export function purgeCommand(): Command {
     )
     .option("--dry-run", "purge nothing; print what would be purged, and warnings")
     .option("--refresh", "fetch the purged URLs again at once, and print a line for each")
-    .option("--wait", "wait until no PoP serves a purged page any more")
+    .option("--wait", "wait until no PoP serves a purged page any more; with --soft, until each fetches it again")
     .addOption(
       new Option("--wait-timeout <seconds>", "wait, but at most this long")
         .argParser(waitSeconds)
@@ -99,7 +99,9 @@ async function purge(flags: PurgeFlags, readsInput: boolean): Promise<number> {
   } finally {
     await purger.close();
   }
-  process.stdout.write(flags.json ? `${JSON.stringify(receipt)}\n` : purgeReport(receipt, receipts));
+  process.stdout.write(
+    flags.json ? `${JSON.stringify(receipt)}\n` : purgeReport(receipt, flags.soft ? "soft" : "hard", receipts),
+  );
   for (const warning of receipt.warnings ?? []) printError(warning);
   return flags.wait && !receipt.dryRun ? await waitUntilSettled(receipt, flags.waitTimeout) : EXIT.done;
 }

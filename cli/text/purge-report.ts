@@ -2,10 +2,10 @@ import type { Accepted, Planned, Receipt, Refreshed } from "../../sdk/index.ts";
 import { counted } from "../../wire/text/numbers.ts";
 
 /**
- * A receipt for a person: the purge's number, its items, when it settles, and the refetched pages. `receipts`: those of
- * its purges, if it covers several.
+ * A receipt for a person: the purge's number, its items, when it settles and what that means, and the refetched pages.
+ * `receipts`: those of its purges, if it covers several.
  */
-export function purgeReport(receipt: Receipt, receipts: readonly Receipt[] = [receipt]): string {
+export function purgeReport(receipt: Receipt, mode: "hard" | "soft", receipts: readonly Receipt[] = [receipt]): string {
   const { seq, accepted, replayed, settlesInMs, dryRun, planned = [], refreshed = [] } = receipt;
   if (dryRun) {
     const first = `Nothing was purged. This purge would cover ${inWords(accepted)}.`;
@@ -14,8 +14,8 @@ export function purgeReport(receipt: Receipt, receipts: readonly Receipt[] = [re
   const accepting = replayed ? " was accepted earlier under this id" : " is accepted";
   const settles =
     settlesInMs === 0
-      ? "It has settled: no PoP serves what was purged."
-      : `It settles in ${seconds(settlesInMs)}: from then on no PoP serves what was purged.`;
+      ? `It has settled: ${ONCE_SETTLED[mode]}`
+      : `It settles in ${seconds(settlesInMs)}: from then on ${ONCE_SETTLED[mode]}`;
   const purges =
     receipts.length === 1
       ? `Purge ${seq}${accepting}`
@@ -23,6 +23,11 @@ export function purgeReport(receipt: Receipt, receipts: readonly Receipt[] = [re
   const lines = [`${purges}: ${inWords(accepted)}. ${settles}`, ...refreshed.map(refreshedLine)];
   return `${lines.join("\n")}\n`;
 }
+
+const ONCE_SETTLED = {
+  hard: "no PoP serves what was purged.",
+  soft: "every PoP fetches again what was purged, and may show the old page meanwhile.",
+} as const;
 
 function severalAccepted(receipts: readonly Receipt[]): string {
   const before = receipts.filter(({ replayed }) => replayed).length;

@@ -26,6 +26,9 @@ interface Case extends Call {
 
 const settles = "It settles in 1.25 s: from then on no PoP serves what was purged.";
 
+const settlesSoft =
+  "It settles in 1.25 s: from then on every PoP fetches again what was purged, and may show the old page meanwhile.";
+
 const done: readonly Case[] = [
   {
     name: "URLs and tags can be repeated",
@@ -50,7 +53,7 @@ const done: readonly Case[] = [
     edge: receipt({ accepted: { ...receiptBody.accepted, tags: 0, prefixes: 2, hosts: 1 } }),
     sent: { prefixes: ["/shop", "m.example.com/a"], hosts: ["m.example.com"], mode: "soft" },
     exit: 0,
-    stdout: `Purge 7 is accepted: 2 prefixes and 1 host. ${settles}\n`,
+    stdout: `Purge 7 is accepted: 2 prefixes and 1 host. ${settlesSoft}\n`,
   },
   {
     name: "A dry run prints what would be purged, waits for nothing, and warns",
@@ -92,6 +95,14 @@ const done: readonly Case[] = [
     edge: receipt({ replayed: true, settlesInMs: 0 }),
     exit: 0,
     stdout: "Purge 7 was accepted earlier under this id: 1 tag. It has settled: no PoP serves what was purged.\n",
+  },
+  {
+    name: "A replay of a soft purge does not say that nobody sees the old page",
+    args: ["--tag", "x", "--soft"],
+    edge: receipt({ replayed: true, settlesInMs: 0 }),
+    exit: 0,
+    stdout:
+      "Purge 7 was accepted earlier under this id: 1 tag. It has settled: every PoP fetches again what was purged, and may show the old page meanwhile.\n",
   },
   {
     name: "Each refreshed URL has a line, and the purge is accepted although one was not fetched",
