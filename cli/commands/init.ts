@@ -8,11 +8,12 @@ import { OwnerError } from "../../package/owner-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { appWorkerOf } from "../init/app-worker.ts";
-import { type EdgeScript, namesFor, runnerFor, scriptsFor, wranglerConfigIn } from "../init/found-tools.ts";
+import { type EdgeScript, namesFor, runnerFor, scriptsFor } from "../init/found-tools.ts";
 import { initProject } from "../init/init-project.ts";
 import { initServer } from "../init/init-server.ts";
 import { ProjectFileError } from "../init/project-file-error.ts";
 import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../init/site-answers.ts";
+import { wranglerConfigIn } from "../init/wrangler-config.ts";
 import { parseManifest, type WrittenFile } from "../init/written-files.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
@@ -159,8 +160,9 @@ function fileLine({ file, outcome, note }: WrittenFile): string {
 /** The steps to take after `tidemark init` in this folder. The owner's own scripts are not mistaken for ours. */
 async function nextSteps(folder: string, { origin }: SiteAnswers): Promise<string> {
   const manifest = parseManifest(await readFile(join(folder, "package.json"), "utf8"));
-  const app = appWorkerOf(folder, wranglerConfigIn(folder));
-  const names = namesFor(app);
+  const wrangler = wranglerConfigIn(folder);
+  const app = appWorkerOf(folder, wrangler);
+  const names = namesFor(app, wrangler);
   const behind = origin === null && app !== null ? app.config : null;
   const commands = scriptsFor(names, runnerFor(folder, manifest), behind);
   const run = (script: EdgeScript): string => {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { WranglerConfig } from "./found-tools.ts";
+import type { WranglerConfig } from "./wrangler-config.ts";
 
 /** An app that is already a worker, according to its wrangler config. */
 export interface AppWorker {
@@ -23,9 +23,9 @@ export function appWorkerOf(folder: string, found: WranglerConfig | null): AppWo
   return deploysFiles ? { config: found.file, name: null, isBuilt: false } : null;
 }
 
-/** Whether a wrangler config names the worker's entry. */
-export function namesMain(config: WranglerConfig): boolean {
-  return topOf(config).main !== undefined;
+/** The worker's entry as a wrangler config names it. */
+export function mainOf(config: WranglerConfig): string | undefined {
+  return topOf(config).main;
 }
 
 interface TopLevel {

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { WRANGLER_FILES } from "../../package/wrangler-files.ts";
-import { ProjectFileError } from "./project-file-error.ts";
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join, posix, resolve } from "node:path";
+import { mainOf } from "./app-worker.ts";
+import type { WranglerConfig } from "./wrangler-config.ts";
 
 /** The parts of a package.json that are about tools. */
 export interface NamedTools {
@@ -48,53 +48,47 @@ export function endingOfImports(tsconfig: string | null): ".ts" | ".js" {
 
 /** The names of the edge's files and scripts. Beside an app that is a worker itself, they differ from the app's. */
 export interface EdgeNames {
-  readonly wrangler: "wrangler.toml" | "wrangler.edge.toml";
-  readonly worker: "worker.ts" | "edge.ts";
+  readonly wrangler: WranglerConfig["file"] | "wrangler.edge.toml";
+  /** Its entry, from the folder. */
+  readonly worker: string;
+  /** Whether the owner has written that entry: then it stays as it is, and `tidemark dev` would not run it. */
+  readonly isOwnEntry: boolean;
   /** The suffix of its scripts' names. */
   readonly suffix: "" | ":edge";
   /** The suffix of commands that read its wrangler config, if that is not their default. */
   readonly configFlag: "" | " --config wrangler.edge.toml";
 }
 
-const ALONE: EdgeNames = { wrangler: "wrangler.toml", worker: "worker.ts", suffix: "", configFlag: "" };
+const ENTRY = "worker.ts";
+
 const BESIDE_AN_APP: EdgeNames = {
   wrangler: "wrangler.edge.toml",
   worker: "edge.ts",
+  isOwnEntry: false,
   suffix: ":edge",
   configFlag: " --config wrangler.edge.toml",
 };
 
-/** The project's wrangler config. */
-export interface WranglerConfig {
-  readonly file: (typeof WRANGLER_FILES)[number];
-  readonly text: string;
-}
-
-/** The one that wrangler reads; `null` if there is none. */
-export function wranglerConfigIn(folder: string): WranglerConfig | null {
-  const file = WRANGLER_FILES.find((each) => existsSync(join(folder, each)));
-  if (file === undefined) return null;
-  try {
-    return { file, text: readFileSync(join(folder, file), "utf8") };
-  } catch (cause) {
-    throw new ProjectFileError(join(folder, file), cause);
-  }
-}
-
-/** `app`: the app that is a worker itself; `null` for none. */
-export function namesFor(app: object | null): EdgeNames {
-  return app === null ? ALONE : BESIDE_AN_APP;
+/**
+ * `app`: the app that is a worker itself; `null` for none. `found`: the project's wrangler config, which is the edge's own
+ * if it is not the app's.
+ */
+export function namesFor(app: object | null, found: WranglerConfig | null = null): EdgeNames {
+  if (app !== null) return BESIDE_AN_APP;
+  const main = posix.normalize((found === null ? "" : mainOf(found)) || ENTRY); // "": its text is not JSON
+  const wrangler = found?.file ?? "wrangler.toml";
+  return { wrangler, worker: main, isOwnEntry: main !== ENTRY, suffix: "", configFlag: "" };
 }
 
 /** The scripts of a project for its edge. `behind`: the wrangler config of the worker that it asks; `null` for an address. */
 export function scriptsFor(
-  { wrangler, configFlag }: EdgeNames,
+  { wrangler, isOwnEntry, configFlag }: EdgeNames,
   runner: Runner,
   behind: WranglerConfig["file"] | null,
 ): Readonly<Record<EdgeScript, string>> {
   return {
     test: runner === "vitest" ? "vitest run test/edge.test.ts" : "node --test edge-test.mjs",
-    dev: behind === null ? "tidemark dev" : `wrangler dev -c ${wrangler} -c ${behind}`,
+    dev: behind !== null ? `wrangler dev -c ${wrangler} -c ${behind}` : isOwnEntry ? "wrangler dev" : "tidemark dev",
     check: `tidemark check${configFlag}`,
     deploy: `wrangler deploy${configFlag}`,
   };

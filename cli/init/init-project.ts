@@ -1,16 +1,8 @@
 import { basename, join, resolve } from "node:path";
 import { ownPackage } from "../../package/own-package.ts";
 import { PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
-import { appWorkerOf, namesMain } from "./app-worker.ts";
-import {
-  type EdgeNames,
-  endingOfImports,
-  namesFor,
-  runnerFor,
-  scriptsFor,
-  type WranglerConfig,
-  wranglerConfigIn,
-} from "./found-tools.ts";
+import { appWorkerOf, mainOf } from "./app-worker.ts";
+import { type EdgeNames, endingOfImports, namesFor, runnerFor, scriptsFor } from "./found-tools.ts";
 import {
   completedManifest,
   type EdgeTools,
@@ -31,6 +23,7 @@ import {
 } from "./project-files.ts";
 import { keepSecret } from "./secret-file.ts";
 import { AnswerError, checkAnswers, type SiteAnswers } from "./site-answers.ts";
+import { type WranglerConfig, wranglerConfigIn } from "./wrangler-config.ts";
 import { completeIgnored, type Put, parseManifest, putIn, read, type WrittenFile, write } from "./written-files.ts";
 
 export interface InitOptions {
@@ -60,7 +53,7 @@ export async function initProject({
   const name = validName(existing?.name ?? basename(resolve(folder)), answers.host);
   const wrangler = wranglerConfigIn(folder);
   const app = appWorkerOf(folder, wrangler);
-  const names = namesFor(app);
+  const names = namesFor(app, wrangler);
   const behind = answers.origin === null ? app : null;
   if (answers.origin === null && !behind?.name) {
     throw new AnswerError(
@@ -78,7 +71,7 @@ export async function initProject({
   return [
     await completeManifest(folder, manifestText, existing, name, { suffix: names.suffix, commands, runner }),
     await put("tidemark.config.ts", config, notIn(await read(join(folder, "tidemark.config.ts")), answers)),
-    await put(names.worker, workerFile(force ? ".ts" : endingOfImports(ownTsconfig))),
+    ...(names.isOwnEntry ? [] : [await put(names.worker, workerFile(force ? ".ts" : endingOfImports(ownTsconfig)))]),
     await putWranglerFile(wrangler, names, wranglerFile(answers, name, names, behind?.name ?? null), put),
     secret,
     await completeIgnored(folder, [...IGNORED, secret.file]),
@@ -110,7 +103,7 @@ async function putWranglerFile(
   }
   const missing = found === null ? undefined : missingIn(found);
   // wrangler prefers one form of config to another, so the project must have only one.
-  if (found !== null && found.file !== wrangler) {
+  if (found !== null && found.file !== "wrangler.toml") {
     return { file: found.file, outcome: "kept", ...(missing !== undefined && { note: missing }) };
   }
   return put(wrangler, text, missing);
@@ -119,7 +112,7 @@ async function putWranglerFile(
 /** What a config without an app lacks to be the edge's, in its own form; `undefined` for nothing. */
 function missingIn(found: WranglerConfig): string | undefined {
   const hasLog = found.text.includes("PURGE_LOG");
-  if (hasLog && namesMain(found)) return undefined;
+  if (hasLog && mainOf(found) !== undefined) return undefined;
   if (found.file.endsWith(".toml")) {
     const main = 'main = "worker.ts"\n';
     return hasLog

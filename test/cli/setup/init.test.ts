@@ -316,6 +316,42 @@ describe("tidemark init", () => {
     });
   });
 
+  const OWN_EDGE = '{ "main": "./src/worker.ts", "durable_objects": { "bindings": [{ "name": "PURGE_LOG" }] } }';
+
+  test.each([
+    ["wrangler.json", OWN_EDGE],
+    ["wrangler.jsonc", `// mine\n${OWN_EDGE}`],
+    ["wrangler.toml", 'main = "src/worker.ts"\n[[durable_objects.bindings]]\nname = "PURGE_LOG"\n'],
+  ])("beside the owner's edge in a %s, it tests and runs that one, and writes no entry", async (file, text) => {
+    await put(file, text);
+    const { stdout } = await init(FLAGS);
+    expect(await get(file)).toBe(text);
+    expect(await readdir(folder)).not.toContain("worker.ts");
+    expect(stdout).not.toMatch(/\bworker\.ts/);
+    expect(await get("test/edge.test.ts")).toContain(`startCdn({ config: "${file}", `);
+    expect(JSON.parse(await get("tsconfig.json")).include).toContain("src/worker.ts");
+    expect((await manifest()).scripts).toMatchObject({
+      test: "vitest run test/edge.test.ts",
+      dev: "wrangler dev",
+      check: "tidemark check",
+      deploy: "wrangler deploy",
+    });
+    expect(stdout).toMatch(/2\. npm run dev .*your site\n/);
+  });
+
+  test("--force writes no TOML into a wrangler.json", async () => {
+    await put("wrangler.json", OWN_EDGE);
+    expect(await outcomes(true)).toMatchObject({ "wrangler.json": "kept" });
+    expect(await get("wrangler.json")).toBe(OWN_EDGE);
+  });
+
+  test("its test names the wrangler.jsonc that still lacks the edge", async () => {
+    await put("wrangler.jsonc", "{}");
+    expect(await outcomes()).toMatchObject({ "worker.ts": "written", "wrangler.jsonc": "kept" });
+    expect(await get("test/edge.test.ts")).toContain('startCdn({ config: "wrangler.jsonc", ');
+    expect((await manifest()).scripts).toMatchObject({ dev: "tidemark dev" });
+  });
+
   test.each([
     [
       "that is an edge's already",

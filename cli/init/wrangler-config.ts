@@ -1,0 +1,21 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { WRANGLER_FILES } from "../../package/wrangler-files.ts";
+import { ProjectFileError } from "./project-file-error.ts";
+
+/** The project's wrangler config. */
+export interface WranglerConfig {
+  readonly file: (typeof WRANGLER_FILES)[number];
+  readonly text: string;
+}
+
+/** The one that wrangler reads; `null` if there is none. */
+export function wranglerConfigIn(folder: string): WranglerConfig | null {
+  const file = WRANGLER_FILES.find((each) => existsSync(join(folder, each)));
+  if (file === undefined) return null;
+  try {
+    return { file, text: readFileSync(join(folder, file), "utf8") };
+  } catch (cause) {
+    throw new ProjectFileError(join(folder, file), cause);
+  }
+}
