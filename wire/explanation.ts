@@ -64,7 +64,7 @@ export const explanationSchema = z.object({
       key: z.string(),
       /**
        * `query page=2`, from either key; `path http://…/About`, from the other key; `field accept-language`, without
-       * values.
+       * values; `host www.example.com`, from the other key, if no page of this host is in memory.
        */
       differsIn: z.array(z.string()),
     }),

@@ -10,22 +10,30 @@ const MAX_COMPARED = 50_000;
 
 /**
  * The remembered keys that differ least from this one, and in what. Their paths are the same but for scheme, letter case
- * and a final slash. `valueHere` gives the request's value of a field that selects, in its normal form.
+ * and a final slash. Those of other hosts count only if none of this host is remembered: then no request may reach the
+ * edge under this one, as where `wrangler dev` gives each the host of the worker's route. `valueHere` gives the request's value of a field that selects, in its normal form.
  */
 export function nearestKeys(
   key: string,
   valueHere: (field: string) => string | null,
   remembered: Iterable<string>,
 ): Explanation["nearest"] {
-  const near: Explanation["nearest"] = [];
+  const ofHost: Explanation["nearest"] = [];
+  const ofOthers: Explanation["nearest"] = [];
   const here = partsOf(key);
+  let knowsHost = false;
   let compared = 0;
   for (const other of remembered) {
     if (++compared > MAX_COMPARED) break;
     const there = partsOf(other);
-    if (other === key || here.loosePath !== there.loosePath) continue;
+    const isOfHost = here.host === there.host;
+    knowsHost ||= isOfHost;
+    if (other === key || here.loosePath !== there.loosePath || (knowsHost && !isOfHost)) continue;
+    const near = isOfHost ? ofHost : ofOthers;
     const differsIn = [
-      ...(here.path === there.path ? [] : [`path ${there.path}`]),
+      ...(isOfHost ? [] : [`host ${there.host}`]),
+      ...(isOfHost && here.path !== there.path ? [`path ${there.path}`] : []),
+      ...(!isOfHost && here.pathname !== there.pathname ? [`path ${there.pathname}`] : []),
       ...missing(here.query, there.query),
       ...missing(there.query, here.query),
       // The values belong to other visitors, so only the names are given.
@@ -43,14 +51,23 @@ export function nearestKeys(
     near.sort((a, b) => a.differsIn.length - b.differsIn.length);
     near.length = Math.min(near.length, MAX_KEYS);
   }
-  return near;
+  return knowsHost ? ofHost : ofOthers;
 }
 
 function partsOf(key: string) {
   const [url, variant] = splitAt(key, " ");
   const [path, query] = splitAt(url, "?");
-  const loosePath = path.toLowerCase().replace(/^https?:|\/+$/g, "");
-  return { url, path, loosePath, query: query.split("&"), fields: JSON.parse(variant || "[]") as VariantFields };
+  const [, host, pathname = ""] = /^https?:\/\/([^/]*)(.*)$/.exec(path) ?? [];
+  const loosePath = pathname.toLowerCase().replace(/\/+$/, "");
+  return {
+    url,
+    path,
+    host,
+    pathname,
+    loosePath,
+    query: query.split("&"),
+    fields: JSON.parse(variant || "[]") as VariantFields,
+  };
 }
 
 function splitAt(text: string, separator: string): [string, string] {

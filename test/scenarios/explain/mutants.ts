@@ -168,8 +168,8 @@ export const mutants: Mutants = {
     },
     "an explanation does not name a page whose path differs in letter case alone": {
       in: "nearest-keys:partsOf",
-      replace: "path.toLowerCase()",
-      by: "path",
+      replace: "pathname.toLowerCase()",
+      by: "pathname",
       foundBy: "explain/nearest-keys",
     },
     "an explanation names pages that have little in common with the URL": {
