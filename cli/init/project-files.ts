@@ -81,7 +81,8 @@ export function devVariables(token: string): string {
   return `# For wrangler dev on this machine only. Keep this file out of version control.
 # Give a deployed edge another token: npx wrangler secret put TIDEMARK_TOKEN
 TIDEMARK_TOKEN="${token}"
-# Any host, so that http://localhost:8787 is served too.
+# Any host, so that http://localhost:8787 is served too. If wrangler's config has routes, wrangler dev gives each request
+# their host: purge that, or a path.
 TIDEMARK_HOSTS="*"
 # To front a site on this machine:
 # TIDEMARK_ORIGIN="http://localhost:8000"

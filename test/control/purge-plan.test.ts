@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { planPurge } from "../../worker/control/purging/purge-plan.ts";
 import { resolveUrl } from "../../worker/rules/key/cache-key.ts";
 import { urlPurgeKeys } from "../../worker/rules/key/purge-key.ts";
@@ -36,4 +36,35 @@ test.each([
 test("a host that is not the site's is refused, also where requests are served under a public URL", () => {
   const { errors } = planFor({ hosts: HOSTS, publicUrl }, false, { urls: ["https://elsewhere.example/a"] }, publicUrl);
   expect(errors).toEqual(['"https://elsewhere.example/a": elsewhere.example is not a host of this site']);
+});
+
+describe("an address of the developer's machine, where requests reach the edge as ones for the public host", () => {
+  const PUBLIC = "http://www.example.com";
+  const ON_MACHINE = { urls: ["http://localhost:8787/a"], prefixes: ["localhost:8787/b"], hosts: ["localhost:8787"] };
+  const warningsOf = (item: object, base: string, site: object = {}, anyHost = true) =>
+    planPurge(item, base, compileSite({ origin: "http://127.0.0.1:1", ...site }, anyHost ? { hosts: null } : {}))
+      .warnings;
+  const warning = (item: string) =>
+    `"${item}" names this machine, but the edge gets requests as ones for www.example.com: name that host, or only a path.`;
+
+  test.each([
+    [{ urls: ["http://localhost:8787/a"] }, "http://localhost:8787/a"],
+    [{ urls: ["http://127.0.0.1:8787/a"] }, "http://127.0.0.1:8787/a"],
+    [{ urls: ["http://[::1]:8787/a"] }, "http://[::1]:8787/a"],
+    [{ prefixes: ["localhost:8787/a"] }, "localhost:8787/a"],
+    [{ hosts: ["localhost:8787"] }, "localhost:8787"],
+  ])("%j: a warning", (item, named) => {
+    expect(warningsOf(item, PUBLIC)).toEqual([warning(named)]);
+  });
+
+  test.each([
+    ["a path", { urls: ["/a"], prefixes: ["/b"] }, PUBLIC],
+    ["another host of the site", { urls: ["http://shop.example.com/a"], hosts: ["localhost.example.com"] }, PUBLIC],
+    ["the edge under this machine's address", ON_MACHINE, "http://localhost:8787"],
+    ["another port of this machine", ON_MACHINE, "http://localhost:8788"],
+    ["a public URL, which replaces every host", ON_MACHINE, PUBLIC, { publicUrl: PUBLIC }],
+    ["an edge that has this host", ON_MACHINE, PUBLIC, { hosts: ["localhost:8787"] }, false],
+  ])("%s: none", (_, item, base, site: object = {}, anyHost = true) => {
+    expect(warningsOf(item, base, site, anyHost)).toEqual([]);
+  });
 });

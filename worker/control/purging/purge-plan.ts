@@ -13,7 +13,7 @@ import {
 } from "../../rules/key/purge-key.ts";
 import { parsePurgePrefix } from "../../rules/key/purge-prefix.ts";
 import type { Route } from "../../rules/key/route.ts";
-import { browserWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-warnings.ts";
+import { browserWarnings, machineWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-warnings.ts";
 
 type Planned = NonNullable<PurgeReceiptBody["planned"]>;
 
@@ -68,14 +68,25 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
     }
   };
   const namedHostRules = rulesOfNamedHost(rules);
-  add("urls", request.urls, (url) => planUrl(url, base, rules, namedHostRules));
-  add("prefixes", request.prefixes, (prefix) => planPrefix(prefix, rules, namedHostRules));
-  add("hosts", request.hosts, (host) => planHost(host, rules, namedHostRules));
+  const hostWarnings = (item: string, host: string | null) =>
+    host === null || rules.hosts !== null ? [] : machineWarnings(item, publicHost(host, rules), new URL(base).host);
+  add("urls", request.urls, (url) => planUrl(url, base, rules, namedHostRules, hostWarnings));
+  add("prefixes", request.prefixes, (prefix) => planPrefix(prefix, rules, namedHostRules, hostWarnings));
+  add("hosts", request.hosts, (host) => planHost(host, rules, namedHostRules, hostWarnings));
   add("tags", request.tags, planTag);
   return { purgeKeys: [...keys], planned, refresh, warnings: [...warnings, ...browserWarnings(touched)], errors };
 }
 
-function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: KeyRules): PlannedItem | Refused {
+/** Warnings about the host that an item names; `null` if it names none. */
+type HostWarnings = (item: string, host: string | null) => readonly string[];
+
+function planUrl(
+  url: string,
+  base: string,
+  rules: KeyRules,
+  namedHostRules: KeyRules,
+  hostWarnings: HostWarnings,
+): PlannedItem | Refused {
   const relative = url.startsWith("/");
   const absolute = relative ? base + url : url;
   const named = relative ? null : resolveUrl(absolute, namedHostRules);
@@ -90,7 +101,7 @@ function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: Key
     purgeKey: relative ? pathPurgeKey(pathAndQuery) : urlPurgeKey(target.host, pathAndQuery),
     planned: { item: url, key: relative ? pathAndQuery : target.cacheKey, route: target.route.pattern },
     refresh: relative ? onSiteHost(target, rules) : target.cacheKey,
-    warnings: urlWarnings(url, absolute, target),
+    warnings: [...urlWarnings(url, absolute, target), ...hostWarnings(url, relative ? null : target.host)],
     routes: [target.route],
   };
 }
@@ -102,7 +113,12 @@ function wildcardAdvice(path: string): string {
   return `a * in a URL is not a wildcard; name whole segments of the path, like prefixes: [${advice}], or tags`;
 }
 
-function planPrefix(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {
+function planPrefix(
+  text: string,
+  rules: KeyRules,
+  { hosts, routes }: KeyRules,
+  hostWarnings: HostWarnings,
+): PlannedItem | Refused {
   const named = parsePurgePrefix(text, hosts);
   if (named.kind === "refused") return named;
   const { prefix } = named;
@@ -111,17 +127,22 @@ function planPrefix(text: string, rules: KeyRules, { hosts, routes }: KeyRules):
     kind: "planned",
     purgeKey: host === null ? prefixPurgeKey(prefix) : hostPurgeKey(host, prefix),
     planned: { item: text, key: (host ?? "") + prefix },
-    warnings: prefixWarnings(text, named),
+    warnings: [...prefixWarnings(text, named), ...hostWarnings(text, host)],
     routes: routes.filter((route) => mayTouch(route, prefix)),
   };
 }
 
-function planHost(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {
+function planHost(
+  text: string,
+  rules: KeyRules,
+  { hosts, routes }: KeyRules,
+  hostWarnings: HostWarnings,
+): PlannedItem | Refused {
   const named = parsePurgeHost(text, hosts);
   if (named.kind === "refused") return named;
   const host = publicHost(named.host, rules);
   const planned = { item: text, key: host };
-  return { kind: "planned", purgeKey: hostPurgeKey(host), planned, warnings: [], routes };
+  return { kind: "planned", purgeKey: hostPurgeKey(host), planned, warnings: hostWarnings(text, host), routes };
 }
 
 /** The host in the keys for a host of the site: that of `publicUrl`, if that replaces the host of requests. */

@@ -34,6 +34,19 @@ export function prefixWarnings(
   return warnings;
 }
 
+/**
+ * Warns of an item that names an address of the developer's machine, if the edge gets requests as ones for another host:
+ * `wrangler dev` gives them that of the worker's route. `own`: the host of the purge itself, as the edge gets it.
+ */
+export function machineWarnings(item: string, host: string, own: string): readonly string[] {
+  const isMachine = (each: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/.test(each);
+  if (!isMachine(host) || isMachine(own)) return [];
+  const named = JSON.stringify(item);
+  return [
+    `${named} names this machine, but the edge gets requests as ones for ${own}: name that host, or only a path.`,
+  ];
+}
+
 /** Warns of routes whose pages browsers keep longer than the edge does, because a purge does not reach browsers. */
 export function browserWarnings(routes: Iterable<Route>): readonly string[] {
   return [...routes].flatMap(({ pattern, browserTtlSeconds, ttlSeconds, defaultTtlSeconds }) => {
