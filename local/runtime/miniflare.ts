@@ -138,13 +138,15 @@ export async function startWorkerGroup(options: WorkerGroupOptions): Promise<Wor
     handleRuntimeStdio: (stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream) => {
       for (const stream of [stdout, stderr]) stream.resume();
     },
-    workers: workers.map((name) => ({
+    workers: workers.map((name, index) => ({
       compatibilityDate: COMPATIBILITY_DATE,
       ...bindings,
+      // The first has what all of them are one worker for: Durable Objects, and the consumer of a queue.
+      ...(index > 0 && { queueConsumers: {} }),
       name,
       modules: modulesOf(script),
       bindings: variables,
-      durableObjects: { ...durableObjectsOf(bindings), PURGE_LOG: purgeLog },
+      durableObjects: { ...durableObjectsOf(bindings, index > 0 ? workers[0] : undefined), PURGE_LOG: purgeLog },
       unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
     })),
   } as MiniflareOptions;
@@ -201,8 +203,16 @@ function isAddressTaken(error: unknown): boolean {
   return error instanceof MiniflareCoreError && error.code === "ERR_ADDRESS_IN_USE";
 }
 
-function durableObjectsOf(bindings: object | undefined): object {
-  return (bindings as { durableObjects?: object } | undefined)?.durableObjects ?? {};
+type DurableObjects = Readonly<Record<string, string | { readonly className: string; readonly scriptName?: string }>>;
+
+/** `of`: the worker that has the objects of the script's own classes; `undefined` for each its own. */
+function durableObjectsOf(bindings: object | undefined, of: string | undefined): DurableObjects {
+  const { durableObjects = {} } = (bindings ?? {}) as { readonly durableObjects?: DurableObjects };
+  const shared = Object.entries(durableObjects).map(([binding, given]) => {
+    const object = typeof given === "string" ? { className: given } : given;
+    return [binding, of === undefined ? object : { ...object, scriptName: object.scriptName ?? of }] as const;
+  });
+  return Object.fromEntries(shared);
 }
 
 function forwardLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ConfigFileError, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import "tidemark/local/matchers";
+import { until } from "../../suite/until.ts";
 import { page } from "./pages.ts";
 
 let folder: string;
@@ -81,6 +82,46 @@ new_sqlite_classes = ["PurgeLog"]
     expect(await cdn.get("/about", { host: "other.example.test" })).toMatchObject({ status: 421 });
     await cdn.settle(await cdn.purger.purgeUrls("/about"));
     await expect(cdn.get("/about", { from: "syd" })).toNeverShow("v1");
+  });
+
+  test("is one worker in all isolates of a region: one of them consumes its queue, and its own objects are one", async () => {
+    await file(
+      "consumer.ts",
+      `import { DurableObject } from "cloudflare:workers";
+       import { createEdge } from "tidemark/worker";
+       export { PurgeLog } from "tidemark/worker";
+       const edge = createEdge({ origin: "https://origin.example.com" });
+       export class Counter extends DurableObject {
+         add(by) {
+           const sum = (this.ctx.storage.kv.get("sum") ?? 0) + by;
+           this.ctx.storage.kv.put("sum", sum);
+           return sum;
+         }
+       }
+       const counter = (env) => env.COUNTER.get(env.COUNTER.idFromName("all"));
+       export default {
+         async fetch(request, env, context) {
+           if (request.url.endsWith("/send")) return await env.JOBS.send(100), new Response("sent");
+           if (request.url.endsWith("/count")) return new Response(await counter(env).add(1));
+           return edge.fetch(request, env, context);
+         },
+         async queue(batch, env) {
+           for (const { body } of batch.messages) await counter(env).add(body);
+         },
+       };`,
+    );
+    const objects = '[[durable_objects.bindings]]\nname = "COUNTER"\nclass_name = "Counter"\n';
+    const queue =
+      '[[queues.producers]]\nqueue = "jobs"\nbinding = "JOBS"\n' +
+      '[[queues.consumers]]\nqueue = "jobs"\nmax_batch_timeout = 0\n';
+    const migration = '[[migrations]]\ntag = "v2"\nnew_sqlite_classes = ["Counter"]\n';
+    const config = await file("consumer.toml", wrangler("consumer.ts") + objects + migration + queue);
+    await using cdn = await startCdn({ config, origin, isolates: 2 });
+    const count = async (isolate: number) => Number((await cdn.get("/count", { isolate })).body);
+    expect([await count(0), await count(1), await count(0)]).toEqual([1, 2, 3]);
+    expect(await cdn.get("/send", { isolate: 1 })).toMatchObject({ body: "sent" });
+    await until(async () => (await count(1)) > 100);
+    await expect(cdn.get("/about", { isolate: 1 })).toMiss();
   });
 
   test("has its aliases, and Node's modules also without node:", async () => {
