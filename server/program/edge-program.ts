@@ -56,10 +56,12 @@ export async function startWorker({ name, settings, logs, line, survey }: Worker
   const permits = new PermitLeases(line);
   const originTalks = edge.workers > 1 ? new OriginTalks(line) : undefined;
   const memory = isAlone ? new OnlyMemory(edge.memoryBytes) : new SharedMemory(edge.memoryBytes);
-  const sites = startSites(given, edge, { logs, tier, fetches, permits, originTalks, memory, worker, survey, say });
+  const closed = new Set(given.map((site) => site.name));
+  const parts = { logs, tier, fetches, permits, originTalks, memory, worker, survey, closed, say };
+  const sites = startSites(given, edge, parts);
   const accessLog =
     edge.accessLog && new AccessLog(edge.accessLog.path, edge.accessLog.format, say, undefined, !isAlone);
-  return new EdgeWorker({ edge, sites, fetches, memory, accessLog, challenges, isAlone, say });
+  return new EdgeWorker({ edge, sites, closed, fetches, memory, accessLog, challenges, isAlone, say });
 }
 
 /** The disk tier; `null` if there is none. */
@@ -85,6 +87,8 @@ interface PartsOfSites extends Pick<WorkerStart, "logs"> {
   readonly memory: OnlyMemory | SharedMemory;
   /** The name of this worker in an explanation, if there are several. */
   readonly worker: string | undefined;
+  /** The sites that are not served yet. */
+  readonly closed: ReadonlySet<string>;
   readonly say: Say;
 }
 
@@ -92,7 +96,7 @@ interface PartsOfSites extends Pick<WorkerStart, "logs"> {
 function startSites(
   given: readonly SiteSettings[],
   { memoryBytes, disk, roomForBodies, maxOriginConnections, workers }: Edge,
-  { logs, tier, fetches, permits, originTalks, memory, worker, survey, say }: PartsOfSites,
+  { logs, tier, fetches, permits, originTalks, memory, worker, survey, closed, say }: PartsOfSites,
 ): ReadonlyMap<string, StartedSite> {
   const common = {
     memoryBytes,
@@ -111,7 +115,8 @@ function startSites(
     const log = logs.get(name)!;
     const hosts = () => (memory instanceof OnlyMemory ? null : (started.get(name)!.site.hosts ?? []));
     const readLedger = survey && ledgerOnMachine(log, survey, () => ({ name, hosts: hosts() }));
-    const alone = { ...common, worker, log, readLedger, tier, write: say };
+    const isServed = () => !closed.has(name);
+    const alone = { ...common, worker, log, readLedger, tier, isServed, write: say };
     if (memory instanceof OnlyMemory) return { ...alone, memory: memory.entries };
     return {
       ...alone,
@@ -141,6 +146,8 @@ function ledgerOnMachine(log: LogCalls, survey: () => Promise<unknown>, looking:
 interface WorkerParts {
   readonly edge: Edge;
   readonly sites: ReadonlyMap<string, StartedSite>;
+  /** Sites whose views have not reached the heads of their logs: at first all. */
+  readonly closed: Set<string>;
   readonly fetches: MachineFetches | undefined;
   readonly memory: PageMemory;
   readonly accessLog: AccessLog | null;
@@ -154,8 +161,6 @@ class EdgeWorker implements RunningWorker {
   readonly #parts: WorkerParts;
   readonly #background: BackgroundWork;
   readonly #reports: NodeJS.Timeout;
-  /** Sites whose views have not reached the heads of their logs. */
-  readonly #closed = new Set<string>();
   #listener: Listener | undefined;
 
   constructor(parts: WorkerParts) {
@@ -171,17 +176,21 @@ class EdgeWorker implements RunningWorker {
   }
 
   async listen(sockets: readonly ListeningSocket[], notAdmitted: readonly string[]): Promise<void> {
+    const { closed, isAlone, say } = this.#parts;
+    closed.clear();
     for (const site of notAdmitted) {
-      this.#closed.add(site);
-      this.#parts.say(
-        `site ${site}: its purge log does not answer, so the server answers 503 for this site until it does.`,
+      closed.add(site);
+      say(
+        isAlone
+          ? "the purge log does not answer, so this worker answers 503 until it does."
+          : `site ${site}: its purge log does not answer, so the server answers 503 for this site until it does.`,
       );
     }
     this.#listener = await startListener(this.#listenerParts(), sockets);
   }
 
   admit(site: string): void {
-    this.#closed.delete(site);
+    this.#parts.closed.delete(site);
   }
 
   async reopen(): Promise<void> {
@@ -221,8 +230,10 @@ class EdgeWorker implements RunningWorker {
   #listenerParts(): ListenerParts {
     const { edge, sites, accessLog, challenges, isAlone, say } = this.#parts;
     const [first] = sites.values();
+    // Machines with several sites share no log, so they have no children.
+    const children = isAlone ? childrenOf(first!, say) : undefined;
     return {
-      isolate: first!.isolate,
+      isolate: this.#openOne(first!),
       sites: isAlone ? undefined : new SitesByHost([...sites.values()].map((site) => this.#served(site))),
       bodies: nodeBodies,
       warn: say,
@@ -235,16 +246,26 @@ class EdgeWorker implements RunningWorker {
       toHttps: first!.settings.toHttps ?? undefined,
       strictTransportSecurity: edge.strictTransportSecurity ?? undefined,
       ...(accessLog && { accessLog }),
-      // Machines with several sites share no log, so they have no children.
-      children: isAlone ? childrenOf(first!, say) : undefined,
+      // Until the site is served, a child takes this server for a parent that fails.
+      children: children && { answer: (...asked) => (this.#isOpen(first!) ? children.answer(...asked) : null) },
     };
   }
 
-  #served({ settings: { name, toHttps }, site, isolate }: StartedSite): ServedSite {
+  #isOpen({ settings }: StartedSite): boolean {
+    return !this.#parts.closed.has(settings.name);
+  }
+
+  #openOne(started: StartedSite): RunningIsolate {
+    return this.#isOpen(started) ? started.isolate : onceOpen(started.isolate, () => this.#isOpen(started));
+  }
+
+  #served(started: StartedSite): ServedSite {
+    const { site, settings } = started;
+    const { name, toHttps } = settings;
     return {
       name,
       hosts: site.hosts,
-      isolate: this.#closed.has(name) ? onceOpen(isolate, () => !this.#closed.has(name)) : isolate,
+      isolate: this.#openOne(started),
       trustedProxies: site.trustedProxies,
       toHttps: toHttps ?? undefined,
     };

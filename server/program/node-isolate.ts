@@ -48,6 +48,8 @@ export interface NodeParts {
   readonly readLedger?: ReadLedger | undefined;
   /** The origin as the owner's log names it. Default: its URL. */
   readonly originName?: string | undefined;
+  /** Whether visitors get pages from this worker by now. Default: they do. */
+  readonly isServed?: (() => boolean) | undefined;
   /** Gets a line for the owner's log when something fails, and when it is over. */
   readonly write: (line: string) => void;
 }
@@ -70,10 +72,11 @@ export function startNodeIsolate(
     originName,
     worker,
     readLedger,
+    isServed,
     ...parts
   }: NodeParts,
 ): LearningIsolate {
-  const reporter = new Counters(originName ?? site.originUrl, write);
+  const reporter = new Counters(originName ?? site.originUrl, write, isServed);
   const started = startIsolate(site, {
     ...parts,
     ...(compression && { compression }),

@@ -40,7 +40,7 @@ export interface RunningWorker {
   /**
    * Begins to accept connections from these sockets: `server.listen(handle)` for each handle. It is called after the
    * worker's views have reached the heads of their logs, and not before. The sites of `notAdmitted`, whose logs do not
-   * answer, must not be served until `admit` names them; one site alone is never among them.
+   * answer, must not be served until `admit` names them: their visitors get 503.
    */
   listen(sockets: readonly ListeningSocket[], notAdmitted: readonly string[]): Promise<void>;
   /** The view of this site has reached its log's head, so that the site may be served. */

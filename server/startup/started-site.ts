@@ -71,6 +71,8 @@ export interface SiteParts {
   readonly workers?: number;
   /** Connections to its origin at a time, and to its parent; `null` without a limit. */
   readonly maxOriginConnections: number | null;
+  /** Whether visitors get its pages by now. Default: they do. */
+  readonly isServed?: () => boolean;
   readonly write: (line: string) => void;
 }
 

@@ -114,8 +114,14 @@ export class SiteLogs {
   /**
    * Resolves once the reader may answer visitors of these sites, to those of which it may not yet, because their logs
    * do not answer: `late` is called for each as soon as it may, and is then removed from them. Rejects if it has ended.
+   * `isNeeded` resolves if visitors need it though it can serve no site. Default: they never do.
    */
-  async admit(reader: string, sites: readonly string[], late: (site: string) => void): Promise<ReadonlySet<string>> {
+  async admit(
+    reader: string,
+    sites: readonly string[],
+    late: (site: string) => void,
+    isNeeded: () => Promise<void> = () => new Promise(() => undefined),
+  ): Promise<ReadonlySet<string>> {
     const waiting = new Set(sites);
     let isOver = false;
     const admissions = sites.map(async (site) => {
@@ -125,8 +131,8 @@ export class SiteLogs {
     });
     for (const admission of admissions) admission.catch(() => undefined); // those who wait for all of them hear of it
     const { clock, admitWithinMs = 5_000 } = this.#options;
-    // With one site, or while no site could be served, there is nothing to begin with.
-    const enough = () => (waiting.size < sites.length ? undefined : Promise.any(admissions));
+    const enough = () =>
+      waiting.size < sites.length ? undefined : Promise.race([Promise.any(admissions), isNeeded()]);
     await within(clock, admitWithinMs, Promise.all(admissions), enough);
     isOver = true;
     return waiting;

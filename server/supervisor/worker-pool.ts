@@ -7,10 +7,13 @@ import type { WorkerService } from "./process-line.ts";
 import type { SiteGrants, SiteLogs } from "./site-logs.ts";
 import type { SupervisorEvent } from "./supervisor-events.ts";
 import { forkWorker, WORKER_MAIN, type WorkerAhead } from "./worker-ahead.ts";
-import { START_WITHIN_MS, WorkerEndedError, WorkerProcess } from "./worker-process.ts";
+import { NotUpError, START_WITHIN_MS, WorkerEndedError, WorkerProcess } from "./worker-process.ts";
 
 /** After this many failed starts in a row, while no worker accepts connections, starting again will not help. */
 const MAX_FAILED_STARTS = 5;
+
+/** Visitors never need a worker that may answer nobody: others answer them, or the server has not started. */
+const NEVER = (): Promise<void> => new Promise(() => undefined);
 
 /** What a configuration gives once it has been read and compiled. */
 export interface Loaded {
@@ -73,6 +76,10 @@ export class WorkerPool {
   #generation: Generation | null = null;
   #named = 0;
   #failedStarts = 0;
+  /** A worker has come to answer visitors. */
+  #hasBeenUp = false;
+  /** Called when no worker accepts connections any more. */
+  readonly #whenNoneListens = new Set<() => void>();
   /** No worker starts any more. */
   #isClosed = false;
 
@@ -130,7 +137,7 @@ export class WorkerPool {
       for (const count of [1, this.#parts.size - 1]) {
         const more = Array.from({ length: count }, () => this.#start(next));
         fresh.push(...more);
-        await Promise.all(more.map((worker) => this.#bringUp(worker)));
+        await Promise.all(more.map((worker) => this.#bringUp(worker, NEVER)));
       }
       if (this.#isClosed) throw new Error("the server stops");
     } catch (cause) {
@@ -201,12 +208,13 @@ export class WorkerPool {
       const startedAt = this.#parts.clock.elapsed();
       const worker = this.#start(generation);
       try {
-        await this.#bringUp(worker);
+        await this.#bringUp(worker, this.#hasBeenUp ? () => this.#noneListens() : NEVER);
         onListening();
-      } catch {
+      } catch (cause) {
         // It may hang; its end says why. One that was just told to listen may answer visitors already.
-        if (!generation.isRetired) worker.kill();
-        if (!worker.isDraining) this.#failedStarts++;
+        if (!generation.isRetired) worker.kill(cause instanceof NotUpError ? cause.message : null);
+        const isFault = !(this.#hasBeenUp && cause instanceof NotUpError && cause.waitsForLog);
+        if (!worker.isDraining && isFault) this.#failedStarts++;
       }
       const ending = await worker.ended;
       if (worker.isDraining || generation.isRetired || this.#isClosed) return;
@@ -251,22 +259,38 @@ export class WorkerPool {
       this.#alive.delete(worker);
       generation.workers.delete(worker);
       this.#parts.onEnded(reader);
+      if (this.listening.size > 0) return;
+      for (const resolve of this.#whenNoneListens) resolve();
+      this.#whenNoneListens.clear();
     });
     return worker;
   }
 
-  /** Resolves when the worker accepts connections. Rejects if it ends, or takes too long. */
-  async #bringUp(worker: WorkerProcess): Promise<void> {
-    const tooLong = () => Promise.reject(new Error(`${worker.name} does not start`));
+  /** Resolves when no worker accepts connections. */
+  async #noneListens(): Promise<void> {
+    if (this.listening.size > 0) await new Promise<void>((resolve) => this.#whenNoneListens.add(resolve));
+  }
+
+  /**
+   * Resolves when the worker accepts connections. Rejects if it ends, or takes too long. If its log lets it answer nobody,
+   * it begins when `isNeeded` resolves: then visitors get 503, instead of waiting for nothing.
+   */
+  async #bringUp(worker: WorkerProcess, isNeeded: () => Promise<void>): Promise<void> {
+    let waitsForLog = false;
+    const tooLong = () => Promise.reject(new NotUpError(worker.name, waitsForLog));
     const rejectsAtEnd = worker.ended.then((ending) => Promise.reject(new WorkerEndedError(worker.name, ending)));
     const up = (async () => {
       await worker.started;
+      const { logs } = this.#parts;
       const late = (site: string) => worker.admit(site);
-      const notAdmitted = await this.#parts.logs.admit(this.#parts.logs.readerOf(worker.name), worker.sites, late);
+      waitsForLog = true;
+      const notAdmitted = await logs.admit(logs.readerOf(worker.name), worker.sites, late, isNeeded);
+      waitsForLog = false;
       await worker.listen(this.#sockets, this.#parts.size, [...notAdmitted]); // without those that were late a moment ago
     })();
     await within(this.#parts.clock, START_WITHIN_MS, Promise.race([up, rejectsAtEnd]), tooLong);
     this.#failedStarts = 0;
+    this.#hasBeenUp = true;
     this.#options.report({ kind: "worker-listening", name: worker.name, pid: worker.pid! });
   }
 

@@ -32,6 +32,23 @@ export class WorkerEndedError extends Error {
   }
 }
 
+/** A worker does not come to accept connections. */
+export class NotUpError extends Error {
+  override readonly name = "NotUpError";
+  /** It has started, and its log lets it answer nobody. */
+  readonly waitsForLog: boolean;
+
+  constructor(name: string, waitsForLog: boolean) {
+    const seconds = START_WITHIN_MS / 1000;
+    super(
+      waitsForLog
+        ? `the purge log did not answer for ${seconds} s, and without it ${name} may serve no page`
+        : `${name} did not start within ${seconds} s`,
+    );
+    this.waitsForLog = waitsForLog;
+  }
+}
+
 export function endingInWords({ code, signal, because }: Ending): string {
   return because ?? (signal === null ? `exit code ${code}` : signal);
 }
@@ -173,7 +190,9 @@ export class WorkerProcess {
     return within(this.#clock, SURVEYED_WITHIN_MS, Promise.race([said, this.ended.then(nothing)]), nothing);
   }
 
-  kill(): void {
+  /** `because`: what is told of its end. */
+  kill(because: string | null = null): void {
+    this.#because ??= because;
     this.#child?.kill("SIGKILL");
   }
 

@@ -91,6 +91,7 @@ function sum(numbers: Iterable<number>): number {
 /** Counts events, and logs a line when the origin or the purge log fails and when it recovers. */
 export class Counters implements Reporter {
   readonly #write: (line: string) => void;
+  readonly #isServed: () => boolean;
   readonly #originUrl: string;
   readonly #routes = new Map<string | null, RouteCounts>();
   readonly #top = { missed: new TopUrls(), bytes: new TopUrls(), slowest: new TopUrls(), notStored: new TopUrls() };
@@ -189,7 +190,7 @@ export class Counters implements Reporter {
     },
     "log-failed": ({ cause, isPurge }) => {
       this.#counts.log.failedReads++;
-      if (!isPurge) this.#goesDown("log", () => logDownLine(cause));
+      if (!isPurge) this.#goesDown("log", () => logDownLine(cause, this.#isServed()));
     },
     "view-shared": () => void this.#counts.log.shared++,
     "invalidation-dropped": () => void this.#counts.invalidationsDropped++,
@@ -200,9 +201,11 @@ export class Counters implements Reporter {
     },
   };
 
-  constructor(originUrl: string, write: (line: string) => void) {
+  /** `isServed`: whether visitors get answers by now. Default: they do. */
+  constructor(originUrl: string, write: (line: string) => void, isServed = () => true) {
     this.#originUrl = originUrl;
     this.#write = write;
+    this.#isServed = isServed;
   }
 
   get #likeness(): Likeness {
@@ -360,8 +363,9 @@ export class Counters implements Reporter {
   }
 }
 
-function logDownLine(cause: unknown): string {
-  return `The purge log cannot be reached (${String(cause)}). Until it answers, requests go to the origin.`;
+function logDownLine(cause: unknown, isServed: boolean): string {
+  const then = isServed ? "requests go to the origin" : "this worker serves no page";
+  return `The purge log cannot be reached (${String(cause)}). Until it answers, ${then}.`;
 }
 
 /** The runtime reports an unknown host name as an internal error with a reference that does not help the owner. */

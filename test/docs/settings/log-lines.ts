@@ -211,6 +211,11 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "One of several sites has lost its log; the others go on.",
   },
   {
+    line: "the purge log does not answer, so this worker answers 503 until it does.",
+    source: "server/program/edge-program.ts",
+    meaning: "It has taken the place of the last one.",
+  },
+  {
     line: "A connection was refused: …",
     source: "server/connections/proxied-connections.ts",
     meaning:

@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import type { WorkerProgram } from "../../../server/program/worker-program.ts";
 import type { EdgeSettings } from "../../../server/startup/edge-settings.ts";
+import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
 import type { ClientAnswer } from "../../engine/engine.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
@@ -338,6 +339,33 @@ export const CHECKS: Readonly<Record<string, Check>> = {
     },
     { notAdmitted: ["blog"] },
   ),
+
+  "an only site whose log does not answer is not served until it does": async (program, settings) => {
+    const origin = new ScriptedOrigin(() => Date.now());
+    await origin.comeUp();
+    origin.reply("/page", { fields: {}, body: PAGE_OF_SHOP.body });
+    const only = { name: ONLY_SITE, token: TOKENS.shop, site: { origin: origin.url, hosts: [SHOP] } };
+    const worker = await startSites(program, [only], settings ?? {}, [ONLY_SITE]);
+    try {
+      await onConnection(worker.port, async (visitor) => {
+        for (const path of ["/page", "/_tidemark/dashboard"]) {
+          const refused = await visitor.get(SHOP, path);
+          expect(refused).toMatchObject({ status: 503 });
+          expect(refused.head).toMatch(/^retry-after: 1\r$/m);
+        }
+        // A child is told nothing that it could take for the origin's answer.
+        const toChild = await visitor.get(SHOP, "/page", `Tidemark-Parent-Token: ${TOKENS.shop}`);
+        expect(toChild.status).toBe(503);
+        expect(toChild.head).not.toMatch(/^tidemark-parent:/im);
+        expect(origin.seen).toEqual([]);
+        worker.worker.admit!(ONLY_SITE);
+        expect(await visitor.get(SHOP)).toMatchObject(PAGE_OF_SHOP);
+      });
+    } finally {
+      await worker.stop();
+      await origin.goDown();
+    }
+  },
 
   "a health check need not know a host": on(async ({ worker, shop, blog }) => {
     await onConnection(worker.port, async (visitor) => {

@@ -55,10 +55,16 @@ export const mutants: Mutants = {
       foundBy: "isolation: a token opens the control plane of its own site alone",
     },
     "a site is served before its log has admitted the worker": {
-      in: "EdgeWorker.#served",
-      replace: "this.#closed.has(name) ? onceOpen(",
-      by: "this.#closed.size > this.#parts.sites.size ? onceOpen(",
+      in: "EdgeWorker.#openOne",
+      replace: "this.#isOpen(started) ?",
+      by: "this.#parts.sites.size > 1 || this.#isOpen(started) ?",
       foundBy: "isolation: a site whose log does not answer is not served, and the others are",
+    },
+    "an only site is served before its log has admitted the worker": {
+      in: "EdgeWorker.#openOne",
+      replace: "this.#isOpen(started) ?",
+      by: "this.#parts.isAlone || this.#isOpen(started) ?",
+      foundBy: "isolation: an only site whose log does not answer is not served until it does",
     },
     "the access log does not tell sites apart": {
       in: "startWorker",

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SupervisedLog } from "../../../server/log/log-client.ts";
 import { type SiteGrants, SiteLogs } from "../../../server/supervisor/site-logs.ts";
 import { systemClock } from "../../../server/system-clock.ts";
+import { until } from "../../suite/until.ts";
 
 /** Nothing else here waits for as long. */
 const ADMIT_WITHIN_MS = 24 * 3_600_000;
@@ -70,6 +71,31 @@ describe("the logs of several sites", () => {
     read("blog", "worker-1");
     expect(await late.promise).toBe("blog");
     expect([...waiting]).toEqual([]); // whoever reads it now has not missed that
+  });
+
+  test("a worker that no log admits begins only if visitors need it, and is told of each that admits it later", async () => {
+    await logs.open(grants(...SITES));
+    const late: string[] = [];
+    const reader = logs.readerOf("worker-1");
+    logs.expect(reader, grants(...SITES));
+    const needed = Promise.withResolvers<void>();
+    let isOver = false;
+    const admitted = logs.admit(
+      reader,
+      SITES,
+      (site) => late.push(site),
+      () => needed.promise,
+    );
+    void admitted.then(() => {
+      isOver = true;
+    });
+    waitedLongEnough();
+    await systemClock.wait(10).over;
+    expect(isOver).toBe(false);
+    needed.resolve();
+    expect([...(await admitted)]).toEqual(SITES);
+    for (const site of SITES) read(site, "worker-1");
+    await until(() => late.length === 2);
   });
 
   test("a worker that has ended is not admitted", async () => {

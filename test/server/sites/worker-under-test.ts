@@ -44,7 +44,7 @@ export async function startSites(
   notAdmitted: readonly string[] = [],
 ): Promise<WorkerUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
-  for (const { name } of given) mkdirSync(join(folder, name));
+  for (const { name } of given) mkdirSync(join(folder, name), { recursive: true }); // an only site has no name
   const start = () => startIn(folder, program, given, changed, notAdmitted);
   let started = await start();
   return {

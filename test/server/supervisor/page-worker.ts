@@ -18,6 +18,8 @@ export interface PageSettings {
   /** Each worker also listens on a socket of its own in this folder, so that a test can speak to one of them. */
   readonly folder: string;
   readonly failsAtStart?: boolean;
+  /** It confirms nothing, as if the log did not answer it. */
+  readonly isDeaf?: boolean;
   readonly leaseMs: number;
 }
 
@@ -30,7 +32,7 @@ const background = { run: () => undefined };
  */
 export async function startWorker({ name, settings, logs }: WorkerStart): Promise<RunningWorker> {
   const log = logs.get(ONLY_SITE)!;
-  const { version, folder, failsAtStart, leaseMs } = settings as PageSettings;
+  const { version, folder, failsAtStart, isDeaf = false, leaseMs } = settings as PageSettings;
   if (failsAtStart) throw new Error("this worker was told to fail");
   const timing = { leaseMs, skewMs: 250 };
   const reporter = { report: () => undefined };
@@ -92,7 +94,7 @@ export async function startWorker({ name, settings, logs }: WorkerStart): Promis
     await once(server.listen(handle), "listening");
   };
   return {
-    learn: (delta) => lease.learn(delta, background),
+    learn: async (delta) => !isDeaf && lease.learn(delta, background),
     listen: async (sockets) => {
       const path = `${folder}/${process.pid}.sock`;
       rmSync(path, { force: true }); // of a process that was killed, whose id is used again

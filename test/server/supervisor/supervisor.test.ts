@@ -146,6 +146,52 @@ describe("a supervisor", () => {
     expect(eventInWords(died)).toBe(`${name} died: SIGKILL; another worker starts now`);
   });
 
+  test("a worker that the log does not admit takes the place of the last one, and not of others", {
+    tags: ["deep"],
+  }, async () => {
+    const live = { ...settings, isDeaf: false };
+    load = async () => ({ settings: live, sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]) });
+    const supervisor = await start({ admitWithinMs: 10 });
+    await reported("worker-listening", 2);
+    live.isDeaf = true;
+    const [first, second] = [...supervisor.workers.values()] as [number, number];
+    process.kill(first, "SIGKILL");
+    await reported("worker-died");
+    await systemClock.wait(1_000).over; // it has started, and waits
+    expect([...supervisor.workers.values()]).toEqual([second]);
+    process.kill(second, "SIGKILL");
+    await reported("worker-died", 2);
+    await reported("worker-listening", 3);
+    expect(await ask<Who>(supervisor.addresses[0]!, "/who")).not.toMatchObject({ pid: second });
+  });
+
+  test("a worker that the log has not admitted for a minute is replaced, with the reason, and however often", {
+    tags: ["deep"],
+  }, async () => {
+    const live = { ...settings, isDeaf: false };
+    load = async () => ({ settings: live, sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]) });
+    let minuteMs = 60_000;
+    const wait = (ms: number) => systemClock.wait(ms === 60_000 ? minuteMs : ms);
+    const supervisor = await start({ clock: { ...clock, wait }, soundAfterMs: 0, admitWithinMs: 10 });
+    await reported("worker-listening", 2);
+    live.isDeaf = true;
+    minuteMs = 1_000;
+    expect(await supervisor.reload()).toBe(false);
+    const refused = events.find(({ kind }) => kind === "reload-failed")!;
+    expect(eventInWords(refused)).toMatch(/^the old settings stay in use: the purge log did not answer for 60 s/);
+    const [first, second] = [...supervisor.workers.values()] as [number, number];
+    process.kill(first, "SIGKILL");
+    await reported("worker-died", 7); // more often than a server may fail to start
+    const died = events.filter(({ kind }) => kind === "worker-died").map(eventInWords);
+    for (const line of died.slice(1)) {
+      expect(line).toMatch(/^worker-\d+ died: the purge log did not answer for 60 s, and without it worker-\d+ may/);
+    }
+    process.kill(second, "SIGKILL");
+    await reported("worker-listening", 3);
+    live.isDeaf = false;
+    expect(await supervisor.reload()).toBe(true);
+  });
+
   test("waits longer and longer where workers die soon after their start", { tags: ["deep"] }, async () => {
     const supervisor = await start({ workers: 1 });
     for (let death = 1; death <= 3; death++) {
