@@ -100,10 +100,10 @@ export interface Receipt extends ReceiptBody {
    */
   edges?: readonly EdgeReceipt[] | undefined;
   /**
-   * Resolves when no PoP serves the purged responses any more: `settlesInMs` after the receipt arrived, by this machine's
-   * monotonic clock, no matter when it is called. After a soft purge a PoP may serve them while it fetches the new ones. If the purge `maySettleSooner`, it asks the edge, and resolves as soon as
-   * the edge says so; that takes a token with the scope `read`. If the edge cannot tell, the clock does. Otherwise it sends
-   * nothing.
+   * Resolves when no PoP serves the purged responses any more: `settlesInMs` after the receipt arrived, by this
+   * machine's monotonic clock, no matter when it is called. After a soft purge a PoP may serve them while it fetches
+   * the new ones. If the purge `maySettleSooner`, it asks the edge, and resolves as soon as the edge says so; that
+   * takes a token with the scope `read`. If the edge cannot tell, the clock does. Otherwise it sends nothing.
    */
   settled(options?: SettledOptions): Promise<void>;
 }

@@ -9,9 +9,10 @@ const MAX_DIFFERENCES = 4;
 const MAX_COMPARED = 50_000;
 
 /**
- * The remembered keys that differ least from this one, and in what. Their paths are the same but for scheme, letter case
- * and a final slash. Those of other hosts count only if none of this host is remembered: then no request may reach the
- * edge under this one, as where `wrangler dev` gives each the host of the worker's route. `valueHere` gives the request's value of a field that selects, in its normal form.
+ * The remembered keys that differ least from this one, and in what. Their paths are the same but for scheme, letter
+ * case and a final slash. Those of other hosts count only if none of this host is remembered: then no request may reach
+ * the edge under this one, as where `wrangler dev` gives each the host of the worker's route. `valueHere` gives the
+ * request's value of a field that selects, in its normal form.
  */
 export function nearestKeys(
   key: string,
