@@ -10,6 +10,7 @@ export interface SiteReview {
   /** The public hosts; `null` for any. */
   readonly hosts: readonly string[] | null;
   readonly shadowed: readonly ShadowedRoute[];
+  readonly slow: readonly SlowExpression[];
   /** The defences that the rules weaken, a line for each. */
   readonly weakened: readonly string[];
 }
@@ -27,5 +28,20 @@ export function neverMatches({ match, by }: ShadowedRoute): string {
   return (
     `${match} never matches, because routes[${by.index}], ${by.match}, comes first and matches all of it. ` +
     "Move it before that route, or remove it."
+  );
+}
+
+/** A regular expression that may take exponential time. */
+export interface SlowExpression {
+  /** Where the site has it, like `routes[1].match`. */
+  readonly place: string;
+  readonly expression: string;
+}
+
+/** What is wrong with such an expression, and what to do. */
+export function mayHang({ expression }: SlowExpression): string {
+  return (
+    `${expression} may take exponential time: one request could keep a worker busy until it is killed. ` +
+    "Write it without nested quantifiers."
   );
 }

@@ -1,5 +1,5 @@
 import { addService } from "../../wire/service-binding.ts";
-import { neverMatches, type SiteReview } from "../../wire/site-review.ts";
+import { mayHang, neverMatches, type SiteReview } from "../../wire/site-review.ts";
 import { type Finding, problem, warning } from "./check-report.ts";
 import { placeIn, type WranglerSettings } from "./wrangler-settings.ts";
 
@@ -12,6 +12,7 @@ export function siteFindings(config: string, entry: string, settings: WranglerSe
   }
   const service = review.originService;
   const findings = review.shadowed.map((route) => problem(`${entry}, routes[${route.index}]`, neverMatches(route)));
+  findings.push(...review.slow.map((each) => warning(`${entry}, ${each.place}`, mayHang(each))));
   if (!review.namesHosts) {
     const words =
       'no public host is named, and without one the edge answers 503. Add hosts: ["www.example.com"] to the';

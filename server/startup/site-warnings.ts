@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { neverMatches } from "../../wire/site-review.ts";
+import { mayHang, neverMatches } from "../../wire/site-review.ts";
 import { isSecure } from "../../worker/rules/deltas/dictionary-use.ts";
 import type { Site } from "../../worker/site/site.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
@@ -26,6 +26,7 @@ export function siteWarnings({ site, review }: LoadedSite, origin: OriginAddress
   return [
     ...review.weakened,
     ...review.shadowed.map((route) => `routes[${route.index}]: ${neverMatches(route)}`),
+    ...review.slow.map((each) => `${each.place}: ${mayHang(each)}`),
     ...routes.flatMap((route, index) => idleBesidePass(route, index)),
     ...memoryOfWorkers(site),
     ...missingSocket(origin),

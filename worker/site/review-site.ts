@@ -4,6 +4,7 @@ import { shadowedRoutes } from "./shadowed-routes.ts";
 import { compileSite, type SiteOverrides } from "./site.ts";
 import { SiteError } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
+import { slowExpressions } from "./slow-expressions.ts";
 import { weakenedDefences } from "./weakened-defences.ts";
 
 /** Reviews a site with the settings that outrank it. */
@@ -13,7 +14,8 @@ export function reviewSite(input: SiteInput, overrides: SiteOverrides): SiteRevi
     compressionSettings(input);
     const { originUrl, originService, namesHosts, hosts } = site;
     const shadowed = shadowedRoutes(input.routes ?? []);
-    return { errors: [], originUrl, originService, namesHosts, hosts, shadowed, weakened: weakenedDefences(site) };
+    const [slow, weakened] = [slowExpressions(input), weakenedDefences(site)];
+    return { errors: [], originUrl, originService, namesHosts, hosts, shadowed, slow, weakened };
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
     return {
@@ -23,6 +25,7 @@ export function reviewSite(input: SiteInput, overrides: SiteOverrides): SiteRevi
       namesHosts: false,
       hosts: null,
       shadowed: [],
+      slow: [],
       weakened: [],
     };
   }

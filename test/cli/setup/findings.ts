@@ -50,6 +50,7 @@ const REVIEW: SiteReview = {
   namesHosts: true,
   hosts: ["www.example.com"],
   shadowed: [],
+  slow: [],
   weakened: [],
 };
 
@@ -181,6 +182,11 @@ export const findingCases: readonly FindingCase[] = [
     name: "a route that never matches",
     review: { shadowed: [{ match: "/a", index: 3, by: { match: "/*", index: 1 } }] },
     finds: [/^problem {2}worker\.ts, routes\[3\]: \/a never matches, because routes\[1\], \/\*, comes first/],
+  },
+  {
+    name: "an expression that may take exponential time",
+    review: { slow: [{ place: "routes[1].match", expression: "/((a+)+)" }] },
+    finds: [/^warning {2}worker\.ts, routes\[1\]\.match: \/\(\(a\+\)\+\) may take exponential time/],
   },
   ...["http://localhost:8000", "https://127.0.0.1", "http://[::1]:80", "http://shop.localhost"].map((originUrl) => ({
     name: `the origin ${originUrl}`,

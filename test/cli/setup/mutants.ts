@@ -123,6 +123,12 @@ export const mutants: Mutants = {
       by: "review.shadowed.slice(1).map(",
       foundBy: "check: a route that never matches",
     },
+    "expressions that may take exponential time are not told": {
+      in: "siteFindings",
+      replace: "review.slow.map(",
+      by: "review.slow.slice(1).map(",
+      foundBy: "check: an expression that may take exponential time",
+    },
     "the places of the two routes are mixed up": {
       in: "neverMatches",
       replace: "{by.index}",

@@ -311,6 +311,13 @@ describe("tidemark serve --check, of valid settings,", () => {
     );
   });
 
+  test("tells of an expression that may take exponential time", async () => {
+    const site = '{ origin: "http://127.0.0.1:8000", bypass: { cookies: [/(a+)+$/] } }';
+    expect(await check(site)).toContain(
+      "tidemark: bypass.cookies: /(a+)+$/ may take exponential time: one request could keep a worker busy until it is killed. Write it without nested quantifiers.",
+    );
+  });
+
   test("tells that a config cannot say how much memory pages have", { tags: ["deep"] }, async () => {
     const limited = (limits: string) => CONFIG.replace("{", `{ limits: ${limits},`);
     const warning = /^tidemark: limits\.memoryBytes has no effect here, .*--memory sets the memory for pages/;
