@@ -25,10 +25,12 @@ export { cookiesIn } from "../worker/rules/identity/cookies.ts";
 export { speaksOfCredentials } from "../worker/rules/request/credential-names.ts";
 export { varyFields } from "../worker/rules/variants/vary.ts";
 
-// `import` writes a site as its owner would, and tells which fields of visitors reach the origin.
+// `import` writes a site as its owner would, without the expressions of which the edge warns, and tells which fields of
+// visitors reach the origin.
 
 export { hopByHopFields } from "../worker/rules/forwarding/hop-by-hop.ts";
 export { ordinaryForm, treatmentOf } from "../worker/rules/request/request-fields.ts";
+export { mayTakeExponentialTime } from "../worker/site/exponential-time.ts";
 export type { RouteInput, SiteInput } from "../worker/site/site-input.ts";
 
 // `report` counts pages by the edge's own keys, and tries memories with its own eviction.

@@ -44,6 +44,16 @@ export const importCases: readonly ImportCase[] = [
     routes: { "/x": { cookies: [/session/i] } },
   },
   {
+    name: "loops that may take exponential time",
+    server: `location ~ ^/a/([\\w-]+/?)+$ { ${CACHED} }
+      location /a/b/ { location ~ c$ { ${CACHED} proxy_no_cache $late; } }
+      location / { ${CACHED} proxy_no_cache $skip; }
+      location /f/ { ${CACHED} proxy_no_cache $named; }`,
+    http: `map $http_cookie $skip { default 0; "~^(\\w+-?)+=1$" 1; } map $uri $late { default 0; "~^/(a*)*$" 1; }
+      map $http_x_app $named { default 0; "~((a+)+)+" 1; }`,
+    routes: { "/a/b/c": null, "/a/x": null, "/x": null, "/f/x": null },
+  },
+  {
     name: "a condition that leads elsewhere",
     server: `location / { error_page 418 = @no; if ($http_cookie ~ member) { return 418; } ${CACHED} }`,
     routes: { "/x": { cookies: [/member/] } },

@@ -141,6 +141,29 @@ describe("in doubt nothing is stored", () => {
   ])("nginx: %s", async (_, text) => expect(passes(await imported(text))).toBe(true));
 });
 
+describe("an expression with nested quantifiers", () => {
+  const LOOP = "^/([\\w-]+/?)+$";
+  const why = ({ differences }: ImportedSite) => differences.map((each) => each.why).join("\n");
+
+  test("makes a route that passes, and says what to do", async () => {
+    const site = await imported(server(`location ~ ${LOOP} { ${CACHED} }`));
+    expect(site.routes.map(({ value }) => value)).toEqual([{ match: "/*", pass: true }]);
+    expect(why(site)).toMatch(/may take exponential time.*hang a worker \(write it without nested quantifiers\)/);
+  });
+
+  test("within a location, and over cookies, too", async () => {
+    const skip = (variable: string) =>
+      imported(
+        server(`if (${variable} ~ ${LOOP}) { set $skip 1; }
+      location ~ b$ { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }`),
+      );
+    for (const site of [await skip("$uri"), await skip("$http_cookie"), await skip("$http_x_app")]) {
+      expect(site.routes.every(({ value }) => value.pass)).toBe(true);
+      expect(why(site)).toMatch(/may take exponential time.*write it without nested quantifiers/);
+    }
+  });
+});
+
 describe("a file that cannot be imported is refused with its place", () => {
   test.each([
     [

@@ -39,6 +39,12 @@ export const mutants: Mutants = {
       by: '""',
       foundBy: "import: a pattern of cookies",
     },
+    "a location may take exponential time": {
+      in: "regexPatterns",
+      replace: "isTooSlow(tokens)",
+      by: "false",
+      foundBy: "import: loops that may take exponential time",
+    },
     "an if that returns is no condition": {
       in: "hasEffect",
       replace: "row === null ||",

@@ -10,7 +10,14 @@ import { type ImportedLocation, importLocation } from "./import-location.ts";
 import { isRegex, type Location } from "./locations.ts";
 import { seesEscapes } from "./paths/escapes.ts";
 import { inMatchOrder, type OrderedMatch } from "./paths/match-order.ts";
-import { bothPatterns, type Expression, literalPattern, type Patterns, regexPatterns } from "./paths/path-patterns.ts";
+import {
+  bothPatterns,
+  type Expression,
+  literalPattern,
+  type Patterns,
+  regexPatterns,
+  TOO_SLOW,
+} from "./paths/path-patterns.ts";
 import { portableRegex } from "./paths/portable-regex.ts";
 
 type Routes = readonly Sourced<RouteInput>[];
@@ -91,7 +98,7 @@ function readLocation(
   };
   if (isCached(location)) {
     if (unsupported !== null) {
-      const why = `A route's pattern cannot express ${unsupported}, so this route matches more paths. Nothing is stored on it.`;
+      const why = `${whyNoPattern(unsupported)}, so this route matches more paths. Nothing is stored on it.`;
       pass(source.text, source, why);
     }
     for (const { directive } of nested) {
@@ -104,7 +111,7 @@ function readLocation(
     for (const { from, ...expression } of unsupported === null ? imported.passed : []) {
       const below = passedPatterns({ location, prefix }, expression);
       if (below.kind === "patterns") continue;
-      const why = `A route's pattern cannot express ${below.construct}. Nothing is stored in this location until you route those paths with pass.`;
+      const why = `${whyNoPattern(below.construct)}. Nothing is stored in this location until you route those paths with pass.`;
       pass(from.at(-1)!.text, from.at(-1)!, why);
     }
   }
@@ -115,6 +122,12 @@ function readLocation(
     because,
     differences: because.length > 0 ? withoutStored(differences) : differences,
   };
+}
+
+function whyNoPattern(construct: string): string {
+  return construct === TOO_SLOW
+    ? "This expression may take exponential time, in which one request would hang a worker (write it without nested quantifiers)"
+    : `A route's pattern cannot express ${construct}`;
 }
 
 /** For a location that stores nothing, only the differences that give the reason are shown. */

@@ -1,7 +1,7 @@
 import type { Source } from "../../imported-site.ts";
 import type { Directive } from "../files/directives.ts";
 import type { NewPath } from "../locations.ts";
-import { escapedForRegex, portableRegex } from "../paths/portable-regex.ts";
+import { escapedForRegex, isTooSlow, portableRegex } from "../paths/portable-regex.ts";
 import { mayReachInto } from "../paths/reaching.ts";
 import { type Comparison, comparisonOf, differsFromKey, equalsKey, IS_NOT_EMPTY, IS_TRUE } from "./comparison.ts";
 import { type MapBlock, type Maps, variableIn } from "./maps.ts";
@@ -225,10 +225,14 @@ function whereAssigned(
 /** Fields that browsers send with every request: a condition on one would cover all requests. */
 export const ALWAYS_SENT = /^(?:user-agent|accept|accept-language|accept-encoding|host|connection|referer)$/;
 
+const TOO_SLOW = "(with an expression that may take exponential time: write it without nested quantifiers)";
+
 /** The requests for which a comparison of a request variable holds. */
 function whereOfRequest(variable: string, test: Comparison, evaluation: Evaluation): readonly Caused[] {
   const { hosts, newPath, changesQuery } = evaluation;
   const isFalse = (...texts: string[]) => texts.every((text) => test.holds(text) === false);
+  const looked = test.regex ?? test.without ?? null;
+  if (looked !== null && isTooSlow(looked)) return [unknown(`$${variable} ${TOO_SLOW}`)];
   const all = [unknown(`$${variable}`)];
   // Other methods are never answered from the cache.
   if (variable === "request_method") return isFalse("GET", "HEAD") ? [] : all;

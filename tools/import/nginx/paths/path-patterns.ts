@@ -1,3 +1,5 @@
+import { mayTakeExponentialTime } from "#tidemark/internal";
+
 /**
  * Regular expressions of nginx (PCRE) as patterns of routes (URLPattern pathname syntax). A pattern matches whole
  * paths, but nginx's expressions match anywhere, so `\.(jpg|png)$` becomes `/*.(jpg|png)`.
@@ -7,6 +9,9 @@ export type Patterns =
   | { readonly kind: "patterns"; readonly patterns: readonly string[] }
   /** `construct` is the part that no pattern can express. */
   | { readonly kind: "unsupported"; readonly construct: string };
+
+/** The construct of an expression that a worker must not match: nginx would give up, and answer 500. */
+export const TOO_SLOW = "a loop that may take exponential time";
 
 /** An expression of nginx. */
 export interface Expression {
@@ -57,8 +62,13 @@ export function regexPatterns(
 ): Patterns {
   const tokens = tokenize(regex, ignoreCase);
   if (typeof tokens === "string") return { kind: "unsupported", construct: tokens };
+  if (isTooSlow(tokens)) return { kind: "unsupported", construct: TOO_SLOW };
   const patterns = alternativesOf(tokens).flatMap((alternative) => patternsOf(alternative, prefix));
   return { kind: "patterns", patterns: [...new Set(patterns)] };
+}
+
+function isTooSlow(tokens: readonly Token[]): boolean {
+  return mayTakeExponentialTime(tokens.map(({ source }) => source).join(""));
 }
 
 function patternsOf(alternative: readonly Token[], prefix: string | null): string[] {
@@ -100,6 +110,7 @@ export function bothPatterns([first, second]: readonly [Expression, Expression],
   const tokens = [first, second].map(({ regex, ignoreCase }) => tokenize(regex, ignoreCase));
   const construct = tokens.find((each) => typeof each === "string");
   if (construct !== undefined) return { kind: "unsupported", construct: construct as string };
+  if ((tokens as Token[][]).some(isTooSlow)) return { kind: "unsupported", construct: TOO_SLOW };
   const looks = (tokens as Token[][]).map((each) => `(?=.*?(?:${each.map(({ source }) => source).join("")}))`);
   return { kind: "patterns", patterns: [lookingPattern(looks.join(""), prefix ?? "/")] };
 }

@@ -1,3 +1,5 @@
+import { mayTakeExponentialTime } from "#tidemark/internal";
+
 /** The constructs that mean the same in nginx's PCRE and in JavaScript, on text without line ends. */
 const PIECES = [
   String.raw`\((?![?*])`,
@@ -11,8 +13,8 @@ const PIECES = [
 const PORTABLE = new RegExp(`^(?:${PIECES.join("|")})*$`, "s");
 
 /**
- * An expression of nginx as a JavaScript one; `null` if it has a construct that only PCRE has. As in nginx, it may
- * match anywhere in the text.
+ * An expression of nginx as a JavaScript one; `null` if it has a construct that only PCRE has, or may take
+ * exponential time. As in nginx, it may match anywhere in the text.
  */
 export function portableRegex(source: string, { ignoreCase }: { ignoreCase: boolean }): RegExp | null {
   const isInsensitive = ignoreCase || source.startsWith("(?i)");
@@ -20,10 +22,19 @@ export function portableRegex(source: string, { ignoreCase }: { ignoreCase: bool
   // nginx compares bytes, so a character outside ASCII counts as several.
   if (bare === "" || /[^\x20-\x7e]/.test(bare) || !PORTABLE.test(bare)) return null;
   try {
-    return new RegExp(bare.replaceAll("(?P<", "(?<"), isInsensitive ? "i" : "");
+    const regex = new RegExp(bare.replaceAll("(?P<", "(?<"), isInsensitive ? "i" : "");
+    return mayTakeExponentialTime(regex.source, regex.flags) ? null : regex;
   } catch {
     return null; // An unbalanced bracket, for example.
   }
+}
+
+/**
+ * Whether matching an expression of nginx may take exponential time. nginx gives up after a number of steps, and answers
+ * 500; an expression of JavaScript goes on.
+ */
+export function isTooSlow({ source, ignoreCase }: { readonly source: string; readonly ignoreCase: boolean }): boolean {
+  return mayTakeExponentialTime(source.replace(/^\(\?i\)/, ""), ignoreCase || source.startsWith("(?i)") ? "i" : "");
 }
 
 /** The text with all special characters of expressions escaped. */
