@@ -35,6 +35,8 @@ export type ToWorker =
   | { readonly kind: "resume" }
   /** Somebody looks at the machine. */
   | { readonly kind: "survey" }
+  /** It is to give a "sign". */
+  | { readonly kind: "give-sign" }
   /** The log files of the worker were moved away. */
   | { readonly kind: "reopen" }
   /** It is killed if that takes longer than `withinMs`. */
@@ -53,6 +55,8 @@ export type ToSupervisor =
   | { readonly kind: "survey-asked"; readonly number: number }
   /** What it says of itself in a survey: plain data. */
   | { readonly kind: "surveyed"; readonly said: unknown }
+  /** It comes to its messages. */
+  | { readonly kind: "sign" }
   /** It writes to log files that it has opened anew. */
   | { readonly kind: "reopened" }
   /** It could not start or listen, and ends. */

@@ -8,8 +8,8 @@ export type SupervisorEvent =
   | { readonly kind: "worker-listening"; readonly name: string; readonly pid: number }
   /** A worker ended that was not told to. Another one takes its place after `againInMs`. */
   | { readonly kind: "worker-died"; readonly name: string; readonly ending: Ending; readonly againInMs: number }
-  /** A worker did not finish its answers in time, and was killed. */
-  | { readonly kind: "worker-killed"; readonly name: string }
+  /** A worker did not finish its answers in time, or for the reason that is given, and was killed. */
+  | { readonly kind: "worker-killed"; readonly name: string; readonly because?: string }
   | { readonly kind: "reloaded" }
   | { readonly kind: "reload-failed"; readonly cause: unknown }
   /** What the owner should know of the settings that were just loaded. */
@@ -45,7 +45,7 @@ export function eventInWords(event: SupervisorEvent): string {
       return `${event.name} died: ${endingInWords(event.ending)}; another worker starts ${again}`;
     }
     case "worker-killed":
-      return `${event.name} did not finish in time and was killed`;
+      return `${event.name} ${event.because === undefined ? "did not finish in time and was killed" : `died: ${event.because}`}`;
     case "reloaded":
       return "the new settings are in use";
     case "reload-failed":

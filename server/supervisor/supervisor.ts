@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { Clocks } from "../log/clock-steps.ts";
+import { HANGS_AFTER_MS } from "../machine/pulse.ts";
 import { Surveys } from "../machine/surveys.ts";
 import type { PermitOffice } from "../permits/permit-office.ts";
 import { SharedLogError } from "../postgres/database-error.ts";
@@ -61,6 +62,8 @@ export interface SupervisorOptions extends Omit<SiteLogsOptions, "clock">, PoolO
   readonly replaceWithinMs?: number;
   /** The next worker starts at once if the last one lived for this many milliseconds. Default: 10 s. */
   readonly soundAfterMs?: number;
+  /** A worker that computes for so many milliseconds without coming to its messages is replaced. Default: 30 s. */
+  readonly hangsAfterMs?: number;
   readonly clock?: Clock & Clocks;
 }
 
@@ -94,6 +97,7 @@ export class Supervisor {
   private constructor(options: SupervisorOptions, handOver: HandOver | null) {
     const { workers = availableParallelism(), clock = systemClock } = options;
     const { stopWithinMs = 10_000, replaceWithinMs = 3_600_000, soundAfterMs = 10_000 } = options;
+    const { hangsAfterMs = HANGS_AFTER_MS } = options;
     this.#options = options;
     this.#clock = clock;
     this.#withinMs = { stop: stopWithinMs, replace: replaceWithinMs, now: 0 };
@@ -105,6 +109,7 @@ export class Supervisor {
       stopWithinMs,
       replaceWithinMs,
       soundAfterMs,
+      hangsAfterMs,
       onEnded: (reader) => this.#dismiss(reader),
       survey: () => this.#surveys.ask(),
       onHopeless: (cause) => void this.#giveUp(cause),

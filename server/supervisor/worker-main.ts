@@ -48,6 +48,7 @@ process.on("message", (message: ToWorker, handle: unknown) => {
   else if (message.kind === "admitted") running?.admit?.(message.site);
   else if (message.kind === "answer") line.take(message);
   else if (message.kind === "reopen") void reopen();
+  else if (message.kind === "give-sign") tell({ kind: "sign" });
   else if (message.kind === "survey") void survey();
   else if (message.kind === "hold") void holdLogs();
   else if (message.kind === "resume") for (const log of logs.values()) log.resume();

@@ -1,6 +1,7 @@
-import type { Clock } from "../../worker/ports/clock.ts";
+import type { Clock, Wait } from "../../worker/ports/clock.ts";
 import { within } from "../../worker/within.ts";
 import type { Clocks } from "../log/clock-steps.ts";
+import { BEAT_MS } from "../machine/pulse.ts";
 import { BackOff } from "./back-off.ts";
 import type { HeldSocket } from "./listening-sockets.ts";
 import type { WorkerService } from "./process-line.ts";
@@ -58,6 +59,7 @@ export interface PoolParts {
   readonly stopWithinMs: number;
   readonly replaceWithinMs: number;
   readonly soundAfterMs: number;
+  readonly hangsAfterMs: number;
   /** A worker is gone, the reader of the logs by this name. */
   readonly onEnded: (reader: string) => void;
   /** Makes a survey of the machine, for a worker that wants one. Never rejects. */
@@ -80,6 +82,7 @@ export class WorkerPool {
   #hasBeenUp = false;
   /** Called when no worker accepts connections any more. */
   readonly #whenNoneListens = new Set<() => void>();
+  #nextBeat: Wait | null = null;
   /** No worker starts any more. */
   #isClosed = false;
 
@@ -125,6 +128,7 @@ export class WorkerPool {
   open(loaded: Loaded, sockets: readonly HeldSocket[]): Promise<void>[] {
     this.#sockets = sockets;
     this.#generation = { loaded, workers: new Set(), isRetired: false };
+    void this.#beat();
     return this.#openPlaces(this.#generation);
   }
 
@@ -177,6 +181,7 @@ export class WorkerPool {
     while (this.#alive.size > 0) {
       await Promise.all([...this.#alive].map((worker) => this.#drain(worker, withinMs)));
     }
+    this.#nextBeat?.cancel();
   }
 
   /** Gives the workers that are alive at most this time for their answers. */
@@ -200,6 +205,15 @@ export class WorkerPool {
       void this.#keepPlace(generation, new BackOff(this.#parts.soundAfterMs), accepting.resolve);
       return accepting.promise;
     });
+  }
+
+  /** Finds workers that compute for ever, until the pool is closed. One that starts has its own time for that. */
+  async #beat(): Promise<never> {
+    for (;;) {
+      this.#nextBeat = this.#parts.clock.wait(BEAT_MS);
+      await this.#nextBeat.over;
+      for (const worker of this.#alive) if (worker.isListening) worker.beat();
+    }
   }
 
   /** Keeps one worker of a generation running until the generation is retired. */
@@ -251,6 +265,7 @@ export class WorkerPool {
         clock: this.#parts.clock,
         service: this.#options.service?.connect() ?? null,
         survey: this.#parts.survey,
+        hangsAfterMs: this.#parts.hangsAfterMs,
       },
     );
     this.#alive.add(worker);
@@ -315,7 +330,8 @@ export class WorkerPool {
 
   async #drain(worker: WorkerProcess, withinMs: number): Promise<void> {
     await worker.drain(withinMs);
-    const { signal } = await worker.ended;
-    if (signal === "SIGKILL" && withinMs > 0) this.#options.report({ kind: "worker-killed", name: worker.name });
+    const { signal, because } = await worker.ended;
+    if (signal === "SIGKILL" && withinMs > 0)
+      this.#options.report({ kind: "worker-killed", name: worker.name, ...(because !== null && { because }) });
   }
 }

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import type { Clock } from "../../worker/ports/clock.ts";
 import { within } from "../../worker/within.ts";
+import { computedMs, Pulse } from "../machine/pulse.ts";
 import { messageOf } from "../message-of.ts";
 import type { HeldSocket } from "./listening-sockets.ts";
 import type { ServedWorker } from "./process-line.ts";
@@ -60,6 +61,8 @@ export interface Surroundings {
   readonly service: ServedWorker | null;
   /** A survey of the machine, which never rejects: plain data. */
   readonly survey: () => Promise<unknown>;
+  /** For how long it may compute without a sign. */
+  readonly hangsAfterMs: number;
 }
 
 /** One worker's process, from its start to its end. */
@@ -81,6 +84,7 @@ export class WorkerProcess {
   readonly #reopened: (() => void)[] = [];
   readonly #held: (() => void)[] = [];
   readonly #surveyed: ((said: unknown) => void)[] = [];
+  readonly #pulse: Pulse;
   #because: string | null = null;
   #hasEnded = false;
   isListening = false;
@@ -91,8 +95,10 @@ export class WorkerProcess {
   constructor(
     fork: () => ChildProcess,
     start: Extract<ToWorker, { kind: "start" }>,
-    { clock, service, survey }: Surroundings,
+    { clock, service, survey, hangsAfterMs }: Surroundings,
   ) {
+    const computed = () => (this.pid === undefined ? null : computedMs(this.pid));
+    this.#pulse = new Pulse({ now: () => clock.now(), computedMs: computed, hangsAfterMs });
     this.#service = service;
     this.#survey = survey;
     this.name = start.name;
@@ -190,6 +196,13 @@ export class WorkerProcess {
     return within(this.#clock, SURVEYED_WITHIN_MS, Promise.race([said, this.ended.then(nothing)]), nothing);
   }
 
+  /** Asks it for a sign that it does not compute for ever. Kills it if it does. */
+  beat(): void {
+    const since = this.#pulse.beat(() => this.#tell({ kind: "give-sign" }));
+    if (since === null) return;
+    this.kill(`it had computed since ${new Date(since).toISOString()} without answering, and was killed`);
+  }
+
   /** `because`: what is told of its end. */
   kill(because: string | null = null): void {
     this.#because ??= because;
@@ -209,6 +222,7 @@ export class WorkerProcess {
   #take(message: ToSupervisor): void {
     if (message.kind === "started") this.#started.resolve();
     if (message.kind === "reopened") this.#reopened.shift()?.();
+    if (message.kind === "sign") this.#pulse.sign();
     if (message.kind === "held") this.#held.shift()?.();
     if (message.kind === "failed") this.#because = message.because;
     if (message.kind === "tell") this.#service?.tell(message.message);

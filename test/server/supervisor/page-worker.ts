@@ -55,6 +55,8 @@ export async function startWorker({ name, settings, logs }: WorkerStart): Promis
         held.push(response);
         response.writeHead(200).flushHeaders();
         return undefined;
+      case "/compute":
+        for (;;);
       case "/crash":
         process.exit(7);
         return undefined;

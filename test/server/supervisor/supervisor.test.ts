@@ -5,6 +5,7 @@ import { Agent, createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { BEAT_MS } from "../../../server/machine/pulse.ts";
 import { openSockets } from "../../../server/supervisor/listening-sockets.ts";
 import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
 import { Supervisor, type SupervisorOptions } from "../../../server/supervisor/supervisor.ts";
@@ -191,6 +192,36 @@ describe("a supervisor", () => {
     live.isDeaf = false;
     expect(await supervisor.reload()).toBe(true);
   });
+
+  // Only Linux tells for how long a process has computed.
+  test.runIf(process.platform === "linux")(
+    "replaces a worker that computes for ever, and none that is stopped",
+    async () => {
+      let beats = 0;
+      const quick: typeof clock = {
+        ...clock,
+        wait: (ms) => {
+          if (ms === BEAT_MS) beats++;
+          return clock.wait(ms === BEAT_MS ? 10 : ms);
+        },
+      };
+      const supervisor = await start({ workers: 3, clock: quick, hangsAfterMs: 300 });
+      await reported("worker-listening", 3);
+      const [hanging, stopped, idle] = supervisor.workers.values();
+      process.kill(stopped!, "SIGSTOP");
+      const computing = worker(hanging!).ask("/compute");
+      await Promise.all([expect(computing).rejects.toThrow(), reported("worker-listening", 4)]);
+      const died = events.find(({ kind }) => kind === "worker-died");
+      expect(eventInWords(died!)).toMatch(
+        /^worker-\d died: it had computed since 20\S+Z without answering, and was killed; another worker starts now$/,
+      );
+      const from = beats;
+      await until(() => beats > from + 50);
+      process.kill(stopped!, "SIGCONT");
+      for (const pid of [stopped!, idle!]) expect(await worker(pid).who()).toMatchObject({ pid });
+      expect(events.filter(({ kind }) => kind === "worker-died")).toHaveLength(1);
+    },
+  );
 
   test("waits longer and longer where workers die soon after their start", { tags: ["deep"] }, async () => {
     const supervisor = await start({ workers: 1 });
