@@ -74,6 +74,12 @@ export interface OtherLine {
 /** What the parts of a server say beside that. */
 export const OTHER_LINES: readonly OtherLine[] = [
   {
+    line: "it had computed since … without answering, and was killed",
+    source: "server/supervisor/worker-process.ts",
+    meaning:
+      "A worker computed for 30 s and came to nothing else, perhaps in a slow regular expression: `tidemark serve --check` names those. Told on Linux.",
+  },
+  {
     line: "a purge settles only when the leases have run out, because … did not confirm it in time",
     source: "server/supervisor/open-log.ts",
     meaning: "A machine of the shared log is slow or gone. `tidemark purges` names it.",
