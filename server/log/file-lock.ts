@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { storageFault } from "./storage-error.ts";
 
@@ -27,5 +28,17 @@ export class FileLock {
 
   release(): void {
     this.#database.close();
+  }
+}
+
+/** The processes that have a lock on a file. Only Linux tells, and not of processes in other containers. */
+export function holdersOf(path: string): number[] {
+  try {
+    // `1: POSIX  ADVISORY  READ 4711 fe:01:123456 0 EOF`. The device is another one than that of the file on some file systems.
+    const { ino } = statSync(path);
+    const held = readFileSync("/proc/locks", "latin1").matchAll(/ POSIX +\S+ +\S+ +(\d+) +\w+:\w+:(\d+) /g);
+    return [...new Set([...held].filter(([, , inode]) => Number(inode) === ino).map(([, pid]) => Number(pid)))];
+  } catch {
+    return [];
   }
 }

@@ -1,9 +1,18 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { OwnerError } from "../../package/owner-error.ts";
 import { makeFolders } from "../make-folders.ts";
-import { FileLock } from "./file-lock.ts";
+import { FileLock, holdersOf } from "./file-lock.ts";
 import { refusesWrites, StorageError, storageFault } from "./storage-error.ts";
 
 const OWNER_LOCK = "supervisor.lock";
@@ -105,6 +114,12 @@ export class LogFolder {
     return this.#orphansLocks.length > 0;
   }
 
+  /** The processes of those workers, as far as the system tells. */
+  orphans(): number[] {
+    const held = this.#orphansLocks.flatMap((name) => holdersOf(join(this.path, name)));
+    return held.filter((pid) => isWorker(pid));
+  }
+
   /** Workers that hold this lock count as strangers from now on. */
   forget(lock: string): void {
     this.#orphansLocks = [...this.#orphansLocks, basename(lock)];
@@ -162,5 +177,14 @@ function isFree(path: string): boolean {
     return lock !== null;
   } catch {
     return false; // on a failing disk this is unknown, so receipts go on waiting for the longest lease
+  }
+}
+
+/** Whether that is the title of a process, in which locks of files with the same number may be told, too. */
+function isWorker(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith("tidemark worker-");
+  } catch {
+    return false;
   }
 }

@@ -33,14 +33,19 @@ export interface HeldSocket {
 export class ListenError extends OwnerError {
   override readonly name = "ListenError";
   readonly code: string;
+  readonly address: string;
   /** The message without advice. */
   readonly reason: string;
 
-  constructor(address: string, code: string) {
+  /** `orphans`: workers of a server that has died, one of which may be listening there. */
+  constructor(address: string, code: string, orphans: readonly number[] = []) {
     const words = address.startsWith("/") ? { ...WORDS, ...WORDS_OF_PATHS } : WORDS;
     const reason = `Cannot listen on ${address}: ${words[code] ?? code}.`;
-    super(code === "EADDRINUSE" ? `${reason} Stop it, or choose another address with --listen.` : reason);
+    const pids = orphans.join(" ");
+    const which = pids === "" ? "Stop it" : `Workers of an earlier server still run: end them by kill -9 ${pids}`;
+    super(code === "EADDRINUSE" ? `${reason} ${which}, or choose another address with --listen.` : reason);
     this.code = code;
+    this.address = address;
     this.reason = reason;
   }
 }
@@ -89,16 +94,17 @@ type CreateServerHandle = (
 
 /**
  * Opens all sockets, or none. `isLastOneEnding`: whether workers of a supervisor that has died may still be listening, so
- * that it is worth trying again.
+ * that it is worth trying again. `orphans`: their processes, as far as the system tells.
  */
 export async function openSockets(
   addresses: readonly ListenAddress[],
   clock: Clock,
   isLastOneEnding: () => boolean,
+  orphans: () => readonly number[] = () => [],
 ): Promise<HeldSocket[]> {
   const held: HeldSocket[] = [];
   try {
-    for (const address of addresses) held.push(...(await openAddress(address, clock, isLastOneEnding)));
+    for (const address of addresses) held.push(...(await openAddress(address, clock, isLastOneEnding, orphans)));
     return held;
   } catch (cause) {
     for (const socket of held) socket.close();
@@ -125,6 +131,7 @@ async function openAddress(
   address: ListenAddress,
   clock: Clock,
   isLastOneEnding: () => boolean,
+  orphans: () => readonly number[],
 ): Promise<HeldSocket[]> {
   for (let triedMs = 0, wasEnding = false; ; triedMs += TRY_AGAIN_MS) {
     // Asked before the attempt, because a process may end just after it. It lets go of its lock before its sockets, so
@@ -134,7 +141,8 @@ async function openAddress(
       return "path" in address ? [await openPath(address.path, address.mode)] : await openHost(address);
     } catch (cause) {
       const isInUse = cause instanceof ListenError && cause.code === "EADDRINUSE";
-      if (!isInUse || triedMs >= TRY_WITHIN_MS || !(isEnding || wasEnding)) throw cause;
+      if (!isInUse || !(isEnding || wasEnding)) throw cause;
+      if (triedMs >= TRY_WITHIN_MS) throw new ListenError(cause.address, cause.code, orphans());
     }
     wasEnding = isEnding;
     await clock.wait(TRY_AGAIN_MS).over;

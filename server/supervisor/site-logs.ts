@@ -69,6 +69,11 @@ export class SiteLogs {
     return this.#folder.hasOrphans();
   }
 
+  /** The processes of those workers, as far as the system tells. */
+  orphans(): number[] {
+    return this.#folder.orphans();
+  }
+
   /** The name by which the logs expect a worker. One that outlives its supervisor must not pass for one of the next. */
   readerOf(worker: string): string {
     return `${worker} of ${this.#id}`;

@@ -254,7 +254,12 @@ export class Supervisor {
     if (handOver !== null) this.#followPredecessor(handOver);
     predecessor?.tellLogIsOpen();
     if (handOver === null) {
-      const opened = await openSockets(listen, this.#clock, () => this.#logs.hasOrphans());
+      const opened = await openSockets(
+        listen,
+        this.#clock,
+        () => this.#logs.hasOrphans(),
+        () => this.#logs.orphans(),
+      );
       this.#sockets = [...this.#sockets, ...opened];
     }
     const places = this.#pool.open(loaded, this.#sockets);

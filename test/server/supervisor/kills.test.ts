@@ -2,12 +2,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
+import { Supervisor } from "../../../server/supervisor/supervisor.ts";
+import { systemClock } from "../../../server/system-clock.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import { chances } from "../../engine/chances.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { seed } from "../../suite/seed.ts";
-import { PageClient } from "./pages.ts";
+import { until } from "../../suite/until.ts";
+import { isAlive } from "./is-alive.ts";
+import { PageClient, PROGRAM } from "./pages.ts";
 import { type ListeningWorker, SupervisedProcess } from "./supervised-process.ts";
 
 const STEPS = ["before", "received", "committed", "pushed", "confirmed"] as const;
@@ -129,6 +134,38 @@ describe("SIGKILL", () => {
     while ((await a.purge({ key: "#b" })).settlesInMs > 0);
   });
 });
+
+test.runIf(process.platform === "linux")(
+  "of a supervisor whose worker computes for ever: the next server names it",
+  async () => {
+    const [hanging, idle] = running.listening as [ListeningWorker, ListeningWorker];
+    const computing = new PageClient(folder, hanging.pid).ask("/compute");
+    const lost = expect(computing).rejects.toThrow();
+    running.signal("SIGKILL");
+    await running.exited;
+    try {
+      await until(() => !isAlive(idle.pid));
+      const next = Supervisor.start({
+        folder,
+        listen: [{ host: "127.0.0.1", port }],
+        program: PROGRAM,
+        load: async () => ({
+          settings: null,
+          sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]),
+        }),
+        confirmWithinMs: 60_000,
+        report: () => undefined,
+        clock: { ...systemClock, wait: (ms) => systemClock.wait(ms / 20) },
+      });
+      await expect(next).rejects.toThrow(
+        `Workers of an earlier server still run: end them by kill -9 ${hanging.pid}, or choose another address`,
+      );
+    } finally {
+      process.kill(hanging.pid, "SIGKILL");
+    }
+    await Promise.all([lost, running.allEnded]);
+  },
+);
 
 test("SIGTERM ends a supervisor and its workers, and leaves no lock and no socket behind", {
   tags: ["deep"],
