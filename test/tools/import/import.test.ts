@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { configText } from "../../../tools/import/config-text.ts";
 import { importFile } from "../../../tools/import/import-file.ts";
 import { type ImportedSite, siteOf } from "../../../tools/import/imported-site.ts";
-import { regexPatterns } from "../../../tools/import/nginx/paths/path-patterns.ts";
+import { bothPatterns, type Patterns, regexPatterns } from "../../../tools/import/nginx/paths/path-patterns.ts";
+import { portableRegex } from "../../../tools/import/nginx/paths/portable-regex.ts";
 import { compileSite } from "../../../worker/site/site.ts";
 import { evaluateSite } from "../../docs/site-blocks.ts";
 import { run } from "../../packed/installed-package.ts";
@@ -139,6 +140,43 @@ describe("in doubt nothing is stored", () => {
     ["a key by something that is not the edge's", server(`location / { ${CACHED} proxy_cache_key $uri$remote_addr; }`)],
     ["a condition that the import cannot read", server(`location / { ${CACHED} proxy_no_cache $lua_says; }`)],
   ])("nginx: %s", async (_, text) => expect(passes(await imported(text))).toBe(true));
+});
+
+describe("an expression that begins with anything", () => {
+  const LONG = "a".repeat(4_000);
+
+  test.each([
+    ["over cookies", (regex: string) => portableRegex(regex, { ignoreCase: false })!, LONG],
+    [
+      "within a prefix",
+      (regex: string) => lookedFor(regexPatterns(regex, { ignoreCase: false, prefix: "/a" })),
+      `/${LONG}`,
+    ],
+    [
+      "over a path",
+      (regex: string) => {
+        const plain = { regex: "a", ignoreCase: false };
+        return lookedFor(bothPatterns([{ regex, ignoreCase: false }, plain], null));
+      },
+      `/${LONG}`,
+    ],
+  ])("%s takes no longer than without that, and matches the same", (_, regexOf, text) => {
+    for (const regex of [".*a.*b", ".*?.*a.*b"]) {
+      const found = regexOf(regex);
+      expect(found.test(`${text.slice(0, 9)}b`)).toBe(true);
+      const began = performance.now();
+      expect(found.test(text)).toBe(false);
+      expect(performance.now() - began).toBeLessThan(1_500); // and would take eight seconds
+    }
+    expect(portableRegex(".*", { ignoreCase: false })).toEqual(/.*/);
+    expect(portableRegex(".*|a", { ignoreCase: false })!.test("b")).toBe(true);
+  });
+
+  function lookedFor(patterns: Patterns): Pick<RegExp, "test"> {
+    if (patterns.kind !== "patterns") throw new Error("not expressed");
+    const all = patterns.patterns.map((pathname) => new URLPattern({ pathname }));
+    return { test: (pathname) => all.some((each) => each.test({ pathname })) };
+  }
 });
 
 describe("an expression with nested quantifiers", () => {

@@ -111,13 +111,20 @@ export function bothPatterns([first, second]: readonly [Expression, Expression],
   const construct = tokens.find((each) => typeof each === "string");
   if (construct !== undefined) return { kind: "unsupported", construct: construct as string };
   if ((tokens as Token[][]).some(isTooSlow)) return { kind: "unsupported", construct: TOO_SLOW };
-  const looks = (tokens as Token[][]).map((each) => `(?=.*?(?:${each.map(({ source }) => source).join("")}))`);
+  const looks = (tokens as Token[][]).map((each) => looked(each));
   return { kind: "patterns", patterns: [lookingPattern(looks.join(""), prefix ?? "/")] };
 }
 
 /** Searches for the expression from the start of the path, and so can express everything that one can. */
 function generalPattern(alternative: readonly Token[], prefix: string): string {
-  return lookingPattern(`(?=.*?(?:${alternative.map((token) => token.source).join("")}))`, prefix);
+  return lookingPattern(looked(alternative), prefix);
+}
+
+/** A lookahead that finds a match anywhere; so what may stand before it is left out, which would be tried again and again. */
+function looked(tokens: readonly Token[]): string {
+  let wanted = tokens;
+  while (isAnything(wanted)) wanted = wanted.slice(2);
+  return `(?=.*?(?:${wanted.map(({ source }) => source).join("")}))`;
 }
 
 function lookingPattern(looks: string, prefix: string): string {

@@ -23,7 +23,9 @@ export function portableRegex(source: string, { ignoreCase }: { ignoreCase: bool
   if (bare === "" || /[^\x20-\x7e]/.test(bare) || !PORTABLE.test(bare)) return null;
   try {
     const regex = new RegExp(bare.replaceAll("(?P<", "(?<"), isInsensitive ? "i" : "");
-    return mayTakeExponentialTime(regex.source, regex.flags) ? null : regex;
+    if (mayTakeExponentialTime(regex.source, regex.flags)) return null;
+    // It may match anywhere anyway. PCRE leaves that out, too; V8 would try each beginning with each length.
+    return new RegExp(regex.source.replace(/^(?:\.\*\??)+(?=.)/, ""), regex.flags);
   } catch {
     return null; // An unbalanced bracket, for example.
   }
