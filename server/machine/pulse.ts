@@ -3,8 +3,11 @@ import { readFileSync } from "node:fs";
 /** How often a worker is asked for a sign. Milliseconds. */
 export const BEAT_MS = 5_000;
 
-/** A worker that computes for so long without a sign computes for ever. Milliseconds. */
-export const HANGS_AFTER_MS = 30_000;
+/**
+ * A worker that computes for so long after the first beat at which it was silent computes for ever: for half a minute in
+ * all. Milliseconds.
+ */
+export const HANGS_AFTER_MS = 20_000;
 
 export interface PulseParts {
   readonly now: () => number;

@@ -62,7 +62,7 @@ export interface SupervisorOptions extends Omit<SiteLogsOptions, "clock">, PoolO
   readonly replaceWithinMs?: number;
   /** The next worker starts at once if the last one lived for this many milliseconds. Default: 10 s. */
   readonly soundAfterMs?: number;
-  /** A worker that computes for so many milliseconds without coming to its messages is replaced. Default: 30 s. */
+  /** A worker that computes for so many milliseconds without coming to its messages is replaced. Default: 20 s. */
   readonly hangsAfterMs?: number;
   readonly clock?: Clock & Clocks;
 }

@@ -133,16 +133,16 @@ describe("a site's expressions", () => {
       bypass: { cookies: ["sid", "/session/i", "/(a+)+$/i"], fields: { "user-agent": [/bot/, /(?:\w+ ?)*bot/] } },
       routes: [
         { match: "/fine/:slug/*", bypass: { query: true } },
-        { match: "/:path((?:[\\w-]+/?)+)", bypass: { query: [/^(a|a)*$/], fields: ["x-app"] } },
+        { match: "/:path((?:[\\w\\-]+/?)+)", bypass: { query: [/^(a|a)*$/], fields: ["x-app"] } },
         { match: "/{(a|b)+}*/x" },
-        { match: "/:each([\\w-]+\\/?)+" }, // a slash comes before each
+        { match: "/:each([\\w\\-]+\\/?)+" }, // a slash comes before each
         { match: "/:a/:b(\\d+)?/{c}*.*" },
       ],
     };
     expect(slowExpressions(site)).toEqual([
       { place: "bypass.cookies", expression: "/(a+)+$/i" },
       { place: "bypass.fields.user-agent", expression: "/(?:\\w+ ?)*bot/" },
-      { place: "routes[1].match", expression: "/:path((?:[\\w-]+/?)+)" },
+      { place: "routes[1].match", expression: "/:path((?:[\\w\\-]+/?)+)" },
       { place: "routes[1].bypass.query", expression: "/^(a|a)*$/" },
       { place: "routes[2].match", expression: "/{(a|b)+}*/x" },
     ]);

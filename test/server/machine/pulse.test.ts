@@ -33,7 +33,7 @@ class Process {
 const HOUR = 3_600_000;
 
 describe("a process hangs", () => {
-  test("once it has computed for 30 s without a sign, and it is told since when", () => {
+  test("once it has computed for too long without a sign, and it is told since when", () => {
     const worker = new Process();
     expect(worker.beat(5_000, 5_000)).toBeNull();
     worker.turns = false;
@@ -59,7 +59,7 @@ describe("a process hangs", () => {
     const worker = new Process();
     for (let round = 0; round < 100; round++) {
       worker.turns = false;
-      for (let beat = 0; beat < 7; beat++) expect(worker.beat(5_000, 5_000)).toBeNull();
+      for (let beat = 0; beat < 5; beat++) expect(worker.beat(5_000, 5_000)).toBeNull();
       worker.wake();
     }
   });
