@@ -272,6 +272,26 @@ describe("a file that cannot be imported is refused with its place", () => {
   });
 });
 
+describe("a host is named with each port that visitors name", () => {
+  test.each([
+    ["listen 127.0.0.1:22080;", ["www.example.com", "www.example.com:22080"]],
+    ["listen 8080; listen [::]:8080 default_server;", ["www.example.com", "www.example.com:8080"]],
+    ["listen 80; listen 8443 ssl;", ["www.example.com", "www.example.com:8443"]],
+    ["listen *:80; listen [::]:80; listen 443 ssl;", ["www.example.com"]],
+    ["listen 10.0.0.1; listen [::1]; listen localhost; listen unix:/run/nginx.sock;", ["www.example.com"]],
+    ["", ["www.example.com"]],
+  ])("%s", async (listen, hosts) => {
+    const site = await imported(server(`${listen} location / { ${CACHED} }`));
+    expect(siteOf(site).hosts).toEqual(hosts);
+    expect(compileSite(siteOf(site), {}).namesHosts).toBe(true);
+  });
+
+  test("unless it is given", async () => {
+    const text = server(`listen 8080; location / { ${CACHED} }`).replace("server_name www.example.com;", "");
+    expect(siteOf(await imported(text, "nginx.conf", { host: "a.example.com" })).hosts).toEqual(["a.example.com"]);
+  });
+});
+
 describe("comments", () => {
   const site = (text: string) => imported(text).then((each) => ({ ...each, ...siteOf(each) }));
 

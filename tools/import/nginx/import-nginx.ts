@@ -124,8 +124,25 @@ function hostsOf(
       });
     }
   }
-  const hosts = [...new Set([...(given === null ? [] : [given]), ...usable.map(({ name }) => name)])];
-  return hosts.length === 0 ? null : { value: hosts, from: [...new Set(usable.map(({ source }) => source))] };
+  const ports = portsOf(server);
+  const own = usable.map(({ name }) => name);
+  const withPorts = own.flatMap((name) => ports.map(({ port }) => `${name}:${port}`));
+  const hosts = [...new Set([...(given === null ? [] : [given]), ...own, ...withPorts])];
+  if (hosts.length === 0) return null;
+  const from = [...usable, ...(withPorts.length > 0 ? ports : [])].map(({ source }) => source);
+  return { value: hosts, from: [...new Set(from)] };
+}
+
+/**
+ * The ports that visitors name behind the host. They are beside the bare host, because a proxy may take the requests on
+ * another port.
+ */
+function portsOf({ block }: Directive): readonly { readonly port: string; readonly source: Source }[] {
+  const lines = block!.filter(({ name }) => name === "listen");
+  return lines.flatMap(({ args, source }) => {
+    const port = /^(?:(?:\[.*\]|[^:]*):)?(\d+)$/.exec(args[0] ?? "")?.[1];
+    return port === undefined || port === "80" || port === "443" ? [] : [{ port, source }];
+  });
 }
 
 function inactiveSeconds(http: readonly Directive[], zone: string): number {
