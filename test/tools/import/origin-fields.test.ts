@@ -131,3 +131,30 @@ test("a visitor's own value that nginx passed on is passed on", () => {
   expect(siteOf(site).originFields).toBeUndefined();
   expect(site.differences.filter(({ source }) => source !== null)).toEqual([]);
 });
+
+describe("a Host that is not the visitor's", () => {
+  const hostOf = (value: string, target = "http://10.0.0.1") => {
+    const lines = CACHED.replace("http://10.0.0.1", target);
+    return toldOf(imported(`location / { proxy_set_header Host ${value}; ${lines} }`), "host").map(({ why }) => why);
+  };
+
+  test("is the origin's, if the origin has that name", () => {
+    expect(hostOf("'bucket.s3.example.com'")).toEqual([
+      expect.stringMatching(/The edge asks for the host 10\.0\.0\.1.*--origin http:\/\/bucket\.s3\.example\.com/),
+    ]);
+    expect(hostOf("bucket.s3.example.com", "https://10.0.0.1")[0]).toContain("--origin https://bucket.s3.example.com");
+    expect(hostOf("bucket.s3.example.com", "https://bucket.s3.example.com")).toEqual([]);
+    expect(hostOf("$bucket.s3.example.com")).toEqual([expect.stringContaining("--origin can name another")]);
+  });
+
+  test.each(["$host", "$http_host", "$server_name", "$host:$server_port", '"$host"'])(
+    "%s is the visitor's",
+    (value) => {
+      expect(hostOf(value)).toEqual([expect.stringContaining('forward: { host: "visitor" }')]);
+    },
+  );
+
+  test("never leads to a forwarded one", () => {
+    for (const value of ["bucket.s3.example.com", "$bucket"]) expect(hostOf(value).join()).not.toContain("forward:");
+  });
+});

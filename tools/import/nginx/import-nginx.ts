@@ -69,7 +69,7 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
   });
   differences.push(...ofRoutes, ...slashRedirects(routed));
 
-  const fields = importOriginFields(routed);
+  const fields = importOriginFields(routed, origin.value);
   differences.push(...fields.differences, ...answerFieldDifferences(routed));
   const settings = [...fields.settings, ...limitsOf(levels, routed)];
   differences.push(...notCarried(directives, http, server, routed), ...BY_DESIGN);

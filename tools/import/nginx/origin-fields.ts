@@ -43,11 +43,11 @@ const SENT_ANYWAY: Readonly<Record<string, RegExp>> = {
 };
 
 /** The fields that `proxy_set_header` sends to the origin, as far as the edge can send them. */
-export function importOriginFields(routed: readonly RoutedLocation[]): ImportedFields {
+export function importOriginFields(routed: readonly RoutedLocation[], origin: string): ImportedFields {
   const settings: Settings[] = [];
   const differences: Difference[] = [];
   for (const each of fieldsIn(routed)) {
-    const found = importField(each);
+    const found = importField(each, origin);
     settings.push(...found.settings);
     differences.push(...found.differences);
   }
@@ -67,9 +67,10 @@ function fieldsIn(routed: readonly RoutedLocation[]): readonly SetField[] {
   }));
 }
 
-function importField(set: SetField): ImportedFields {
+function importField(set: SetField, origin: string): ImportedFields {
   const { name, field, lines, isEverywhere } = set;
-  const told = lines.filter(({ value }) => !SENT_ANYWAY[field]?.test(value));
+  const ofOrigin = field === "host" ? URL.parse(origin)?.host || undefined : undefined;
+  const told = lines.filter(({ value }) => !SENT_ANYWAY[field]?.test(value) && value.toLowerCase() !== ofOrigin);
   const [only] = new Set(lines.map(({ value }) => value)).size === 1 && isEverywhere ? told : [];
   const from = told.map(({ line: { source } }) => source);
   if (field === "cookie" && only?.value === "") {
@@ -97,7 +98,7 @@ function importField(set: SetField): ImportedFields {
       return {
         kind: value !== "" && IS_IDENTITY.test(field) ? "access" : "dropped",
         source,
-        why: whyNotSent(set, value),
+        why: field === "host" ? whyNotHost(value, origin) : whyNotSent(set, value),
         aspects: isErased ? ["origin-field", "answer"] : ["origin-field"],
         affects: { routes },
         field,
@@ -203,10 +204,20 @@ const OF_HOSTS = [
   "x-forwarded-server",
 ];
 
-function whyNotSent({ name, field, isEverywhere }: SetField, value: string): string {
-  if (field === "host") {
+function whyNotHost(value: string, origin: string): string {
+  if (/^\$\{?(?:host|http_host|server_name|http_x_forwarded_host)\b/.test(value)) {
     return 'Host is the origin\'s own name. The public one is in X-Forwarded-Host, and under tidemark serve with forward: { host: "visitor" } in Host, too.';
   }
+  // A socket has no host.
+  const { protocol, host } = URL.parse(origin.startsWith("unix:") ? "http://localhost" : origin)!;
+  const instead =
+    URL.canParse(`http://${value}`) && isFixed(value)
+      ? `If the site answers at that name, import with --origin ${protocol}//${value}.`
+      : "--origin can name another.";
+  return `The edge asks for the host ${host}, which is the origin's name, not for ${value === "" ? "none" : value}. ${instead}`;
+}
+
+function whyNotSent({ name, field, isEverywhere }: SetField, value: string): string {
   if (field === "x-real-ip") {
     return "X-Forwarded-For has the visitor's address. For X-Real-IP, too, set forward: { realIp: true }.";
   }
