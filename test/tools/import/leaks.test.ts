@@ -371,7 +371,12 @@ describe("the origin's lifetimes that nginx ignores", () => {
 
 test("slices are stored as a whole", () => {
   const lines = "slice 1m; proxy_cache_key $host$request_uri$slice_range; proxy_set_header Range $slice_range;";
-  expect(routeOf(imported(`location / { ${lines} ${CACHED} }`), "/")).toEqual(HOUR);
+  const site = imported(`location / { ${lines} ${CACHED} }`);
+  expect(routeOf(site, "/")).toEqual(HOUR);
+  const told = site.differences.find(({ source }) => source?.text.startsWith("slice"));
+  expect(told?.why).toMatch(
+    /part of a file that is not stored is passed on.*limits\.fetchWholeBytes.*limits\.storeBytes/,
+  );
 });
 
 describe("a pattern of path and query", () => {

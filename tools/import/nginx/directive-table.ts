@@ -161,7 +161,10 @@ const TABLE: readonly Line[] = [
     "replaces",
     "content",
     "harmless",
-    dropped("The edge stores whole bodies, up to limits.largeBytes.", "stored"),
+    dropped(
+      "The edge stores whole bodies, up to limits.largeBytes. A part of a file that is not stored is passed on, and nothing of it is stored until somebody asks for the whole. With limits.fetchWholeBytes the edge fetches the whole for a part, up to limits.storeBytes.",
+      "stored",
+    ),
   ],
   ["mirror mirror_request_body", "replaces", "precontent", "harmless", dropped("The edge asks only one origin.")],
   [
