@@ -44,7 +44,7 @@ export { LARGEST_SHARE } from "../worker/store/memory-tier.ts";
 // `report` tries a budget for the origin with the edge's own queue: who waits, whose turn is next, and by which counts.
 
 export { RecentCounts } from "../worker/flow/origin/recent-counts.ts";
-export { networkOf } from "../worker/rules/forwarding/trusted-proxies.ts";
+export { networkOf, readNetwork } from "../worker/rules/forwarding/trusted-proxies.ts";
 export {
   compareTurns,
   hasWaitedTooLong,

@@ -158,3 +158,72 @@ describe("a Host that is not the visitor's", () => {
     for (const value of ["bucket.s3.example.com", "$bucket"]) expect(hostOf(value).join()).not.toContain("forward:");
   });
 });
+
+describe("proxies in front", () => {
+  const BALANCED = "real_ip_header X-Forwarded-For;";
+  const behind = (lines: string, fields = "", http = "") =>
+    imported(`${lines} location / { ${fields} ${CACHED} }`, http);
+  const toldOfAddresses = ({ differences }: ImportedSite) =>
+    differences.filter(({ source }) => /^(?:set_real_ip_from|real_ip_header)/.test(source?.text ?? ""));
+
+  test("whose addresses nginx takes visitors' from are trustedProxies", () => {
+    const lines = `set_real_ip_from 10.0.0.0/8; set_real_ip_from 192.0.2.7; set_real_ip_from 2001:db8::/32; ${BALANCED}`;
+    const site = behind(`${lines} real_ip_recursive on;`);
+    expect(siteOf(site).trustedProxies).toEqual(["10.0.0.0/8", "192.0.2.7", "2001:db8::/32"]);
+    expect(toldOfAddresses(site)).toMatchObject([
+      { kind: "changed", why: expect.stringContaining("X-Forwarded-Proto") },
+    ]);
+    expect(toldOfAddresses(site)[0]?.why).not.toContain("recursive");
+    expect(toldOfAddresses(behind(lines))[0]?.why).toContain("as with real_ip_recursive on");
+  });
+
+  test("are the same where only the http block names them, and a network is written with another address of it", () => {
+    const site = behind("", "", `set_real_ip_from 10.1.2.3/8; set_real_ip_from 2001:db8::1/32; ${BALANCED}`);
+    expect(siteOf(site).trustedProxies).toEqual(["10.0.0.0/8", "2001:db8::/32"]);
+  });
+
+  test.each([
+    ["another field", "set_real_ip_from 10.0.0.0/8; real_ip_header CF-Connecting-IP;"],
+    ["nginx's own default", "set_real_ip_from 10.0.0.0/8;"],
+    ["the PROXY protocol", "set_real_ip_from 10.0.0.0/8; real_ip_header proxy_protocol;"],
+    ["everybody", `set_real_ip_from 0.0.0.0/0; ${BALANCED}`],
+    ["everybody, over IPv6", `set_real_ip_from ::/0; ${BALANCED}`],
+    ["names and sockets alone", `set_real_ip_from unix:; set_real_ip_from lb.internal; ${BALANCED}`],
+  ])("are not imported for %s, and the list says so", (_, lines) => {
+    const site = behind(lines);
+    expect(siteOf(site).trustedProxies).toBeUndefined();
+    const told = toldOfAddresses(site);
+    expect(told.length).toBeGreaterThan(0);
+    expect(told.map(({ kind, why }) => [kind, /trustedProxies/.test(why)])).toEqual(told.map(() => ["dropped", true]));
+  });
+
+  test("of one location alone are not imported", () => {
+    const site = behind("", `set_real_ip_from 10.0.0.0/8; ${BALANCED}`);
+    expect(siteOf(site).trustedProxies).toBeUndefined();
+    expect(toldOfAddresses(site)[0]?.kind).toBe("dropped");
+  });
+
+  const PASSED_ON = [
+    "X-Forwarded-Proto $http_x_forwarded_proto",
+    "X-Forwarded-Proto $real_scheme",
+    "X-Forwarded-For $http_x_forwarded_for",
+    "X-Forwarded-Host $http_x_forwarded_host",
+    "X-Real-IP $http_x_real_ip",
+    "X-Real-IP $http_x_forwarded_for",
+  ];
+  const MAP = "map $http_x_forwarded_proto $real_scheme { default $http_x_forwarded_proto; '' $scheme; }";
+
+  test.each(PASSED_ON)("whose word nginx passed on must be in trustedProxies: %s", (line) => {
+    const site = behind("", `proxy_set_header ${line};`, MAP);
+    const told = toldOf(site, line.split(" ")[0]!.toLowerCase());
+    expect(told.map(({ kind }) => kind)).toEqual([/Host|Proto/.test(line) ? "dropped" : "access"]);
+    expect(told[0]?.why).toMatch(/in trustedProxies/);
+  });
+
+  test("whose word nginx passed on, and which are in trustedProxies, need no line", () => {
+    for (const line of PASSED_ON.slice(0, 3)) {
+      const site = behind(`set_real_ip_from 10.0.0.0/8; ${BALANCED}`, `proxy_set_header ${line};`, MAP);
+      expect(toldOf(site, line.split(" ")[0]!.toLowerCase())).toEqual([]);
+    }
+  });
+});

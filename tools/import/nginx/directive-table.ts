@@ -338,7 +338,9 @@ const TABLE: readonly Line[] = [
     "replaces",
     "setup",
     "harmless",
-    dropped("The platform tells the client's address; tidemark serve takes it from the connection."),
+    dropped(
+      "The platform tells the client's address. tidemark serve takes it from the connection, from X-Forwarded-For of the addresses in trustedProxies, or with --proxy-protocol from them in that way.",
+    ),
   ],
 ];
 

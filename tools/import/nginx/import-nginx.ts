@@ -10,6 +10,7 @@ import { isRegex, locationsOf } from "./locations.ts";
 import { notCarried } from "./not-carried.ts";
 import { importOriginFields } from "./origin-fields.ts";
 import { importRoutes } from "./routes.ts";
+import { importTrustedProxies } from "./trusted-proxies.ts";
 import { importOrigin } from "./upstreams.ts";
 
 export interface ImportOptions {
@@ -69,10 +70,12 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
   });
   differences.push(...ofRoutes, ...slashRedirects(routed));
 
-  const fields = importOriginFields(routed, origin.value);
+  const proxies = importTrustedProxies(levels);
+  const trustsProxies = proxies.settings.length > 0;
+  const fields = importOriginFields(routed, { origin: origin.value, maps, trustsProxies });
   differences.push(...fields.differences, ...answerFieldDifferences(routed));
-  const settings = [...fields.settings, ...limitsOf(levels, routed)];
-  differences.push(...notCarried(directives, http, server, routed), ...BY_DESIGN);
+  const settings = [...proxies.settings, ...fields.settings, ...limitsOf(levels, routed)];
+  differences.push(...proxies.differences, ...notCarried(directives, http, server, routed, proxies.read), ...BY_DESIGN);
   return { files, origin, hosts, settings, routes, differences, locations: outcomes };
 }
 

@@ -5,19 +5,20 @@ import type { RoutedLocation } from "./fields.ts";
 import type { Directive } from "./files/directives.ts";
 import type { Location } from "./locations.ts";
 
-/** Every line that applies to the server, could matter, and was not read. */
+/** Every line that applies to the server, could matter, and was not read. `read`: what others tell of. */
 export function notCarried(
   main: readonly Directive[],
   http: readonly Directive[],
   server: Directive,
   routed: readonly RoutedLocation[],
+  read: ReadonlySet<Directive>,
 ): readonly Difference[] {
   const differences: Difference[] = [];
   const routesIn = (location: Location): string[] =>
     routed.flatMap((each) => (isNestedIn(each.location, location) ? each.routes : []));
   const noteBlock = (block: readonly Directive[], routes: readonly string[] | null) => {
     for (const directive of block) {
-      if (directive.name === "location" || directive.name === "server") continue;
+      if (directive.name === "location" || directive.name === "server" || read.has(directive)) continue;
       const { source } = directive;
       if (directive.name === "if" && directive.block) {
         if (!hasEffect(directive.block)) continue;

@@ -1,5 +1,6 @@
 import { hopByHopFields, ordinaryForm, type SiteInput, treatmentOf } from "#tidemark/internal";
 import type { Difference, Sourced } from "../imported-site.ts";
+import { type Maps, variableIn } from "./conditions/maps.ts";
 import { groupedByLine, type RoutedLocation } from "./fields.ts";
 import type { Directive } from "./files/directives.ts";
 import { handlerOf } from "./handlers.ts";
@@ -30,11 +31,18 @@ interface SetField {
   readonly isEverywhere: boolean;
 }
 
+interface Facts {
+  readonly origin: string;
+  readonly maps: Maps;
+  /** Whether the site believes proxies in front of it. */
+  readonly trustsProxies: boolean;
+}
+
 /** Values of `proxy_set_header` that the edge sends anyway. */
 const SENT_ANYWAY: Readonly<Record<string, RegExp>> = {
   host: /^\$proxy_host$/,
   "x-forwarded-host": /^\$(?:host|http_host|server_name)$/,
-  "x-forwarded-proto": /^\$(?:scheme|http_x_forwarded_proto)$/,
+  "x-forwarded-proto": /^\$scheme$/,
   "x-forwarded-for": /^\$(?:proxy_add_x_forwarded_for|remote_addr)$/,
   connection: /^/,
   upgrade: /^/,
@@ -43,11 +51,11 @@ const SENT_ANYWAY: Readonly<Record<string, RegExp>> = {
 };
 
 /** The fields that `proxy_set_header` sends to the origin, as far as the edge can send them. */
-export function importOriginFields(routed: readonly RoutedLocation[], origin: string): ImportedFields {
+export function importOriginFields(routed: readonly RoutedLocation[], facts: Facts): ImportedFields {
   const settings: Settings[] = [];
   const differences: Difference[] = [];
   for (const each of fieldsIn(routed)) {
-    const found = importField(each, origin);
+    const found = importField(each, facts);
     settings.push(...found.settings);
     differences.push(...found.differences);
   }
@@ -67,10 +75,14 @@ function fieldsIn(routed: readonly RoutedLocation[]): readonly SetField[] {
   }));
 }
 
-function importField(set: SetField, origin: string): ImportedFields {
+function importField(set: SetField, { origin, maps, trustsProxies }: Facts): ImportedFields {
   const { name, field, lines, isEverywhere } = set;
   const ofOrigin = field === "host" ? URL.parse(origin)?.host || undefined : undefined;
-  const told = lines.filter(({ value }) => !SENT_ANYWAY[field]?.test(value) && value.toLowerCase() !== ofOrigin);
+  const isSent = (value: string) =>
+    SENT_ANYWAY[field]?.test(value) ||
+    value.toLowerCase() === ofOrigin ||
+    (trustsProxies && /^x-forwarded-(?:for|proto)$/.test(field) && isOfProxy(value, maps));
+  const told = lines.filter(({ value }) => !isSent(value));
   const [only] = new Set(lines.map(({ value }) => value)).size === 1 && isEverywhere ? told : [];
   const from = told.map(({ line: { source } }) => source);
   if (field === "cookie" && only?.value === "") {
@@ -89,12 +101,18 @@ function importField(set: SetField, origin: string): ImportedFields {
   if (maySend && only !== undefined && isFixed(only.value) && !HANDS_OVER_FILES.test(field)) {
     return { settings: [{ value: { originFields: { [name]: only.value } }, from }], differences: [] };
   }
-  const own = told.filter(({ value }) => field === "host" || !isVisitors(field, value));
+  const isKept = field !== "host" && !(field.startsWith("x-") && isNeverVisitors(field));
+  const own = told.filter(({ value }) => !isKept || !isVisitors(field, value));
   if (own.length > 0 && maySend && isBelieved(field)) return withoutVisitors(set, own);
   const differences = own
     .filter(({ value }) => value !== "" || !isNeverVisitors(field) || isWrittenByEdge(field))
     .map(({ line: { source }, routes, value }): Difference => {
       const isErased = value === "" && field !== "host" && field !== "accept-encoding";
+      if (isOfProxy(value, maps) && /^x-(?:real-ip|forwarded-(?:for|proto|host))$/.test(field)) {
+        // An origin that lets its own network in would let everybody in.
+        const kind = field === "x-forwarded-for" || field === "x-real-ip" ? "access" : "dropped";
+        return { kind, source, why: WORD_OF_PROXY, aspects: ["origin-field", "answer"], affects: { routes }, field };
+      }
       return {
         kind: value !== "" && IS_IDENTITY.test(field) ? "access" : "dropped",
         source,
@@ -156,6 +174,16 @@ function withoutVisitors({ name, field, lines, isEverywhere }: SetField, own: re
 /** Whether `originFields` may have a value. */
 function isFixed(value: string): boolean {
   return !value.includes("$") && /^[\t\x20-\x7e]+$/.test(value);
+}
+
+const WORD_OF_PROXY =
+  "nginx passed on what a proxy in front of it says. The edge does so, for address and scheme, only from the addresses in trustedProxies, and otherwise tells the origin the proxy's address and http: name the proxies there.";
+
+/** Whether a value is what a proxy in front of nginx says of the visitor, itself or by a map. */
+function isOfProxy(value: string, maps: Maps): boolean {
+  const variable = variableIn(value);
+  const of = (variable === null ? undefined : maps.get(variable)?.of) ?? value;
+  return /^\$\{?http_(?:x_forwarded_\w+|x_real_ip)\}?$/i.test(of);
 }
 
 /** Whether a value is what the visitor sent. */
@@ -230,7 +258,7 @@ function whyNotSent({ name, field, isEverywhere }: SetField, value: string): str
   if (IS_IDENTITY.test(field)) {
     return `The edge sends the origin no ${name}, neither this one nor a visitor's. If the origin refused or admitted visitors by it, it must do so by something else.`;
   }
-  const { asSent } = treatmentOf(field);
+  const asSent = isNeverVisitors(field) ? "never" : treatmentOf(field).asSent;
   if (asSent === "never") return `The edge sends the origin no ${name}, neither this one nor a visitor's.`;
   const where = asSent === "always" ? "" : " where its answers are not stored";
   const reaches = `The visitor's own ${name} reaches the origin${where}.`;
