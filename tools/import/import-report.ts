@@ -26,10 +26,14 @@ export function differenceLines(differences: readonly Difference[], width: numbe
   return lines;
 }
 
-/** Each line of the file is listed once for the same reason. */
+/** What several lines of the file say alike is listed once, with the place of each. */
 function told(differences: readonly Difference[]): { head: string; why: string }[] {
-  const all = differences.map(({ source, why }) => ({ head: source ? `${source.place}: ${source.text}` : "", why }));
-  return [...new Map(all.map((each) => [`${each.head} ${each.why}`, each])).values()];
+  const alike = Map.groupBy(differences, ({ source, why }) => `${source?.text ?? ""}\n${why}`);
+  return [...alike.values()].map((each) => {
+    const { source, why } = each[0]!;
+    const places = new Set(each.map((other) => other.source?.place));
+    return { head: source ? `${[...places].join(", ")}: ${source.text}` : "", why };
+  });
 }
 
 function wrapped(text: string, width: number): string[] {

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { configText } from "../../../tools/import/config-text.ts";
 import { importFile } from "../../../tools/import/import-file.ts";
+import { differenceLines } from "../../../tools/import/import-report.ts";
 import { type ImportedSite, siteOf } from "../../../tools/import/imported-site.ts";
 import { bothPatterns, type Patterns, regexPatterns } from "../../../tools/import/nginx/paths/path-patterns.ts";
 import { portableRegex } from "../../../tools/import/nginx/paths/portable-regex.ts";
@@ -236,6 +237,11 @@ describe("a file that cannot be imported is refused with its place", () => {
       server(`location / { ${CACHED} proxy_read_timeout soon; }`),
       /^nginx\.conf:4: "soon" is not a time/,
     ],
+    [
+      "blocks in blocks without end",
+      `http {\nserver {\n${"location / {\n".repeat(3000)}${"}\n".repeat(3000)}}\n}`,
+      /^nginx\.conf:\d+: blocks are more than 100 levels deep in each other/,
+    ],
     ["no cache", server("location / { proxy_pass http://10.0.0.1; }"), /no location has a cache/],
     [
       "an origin made of variables",
@@ -407,6 +413,14 @@ describe("a block of Lua", () => {
     const site = await imported(BALANCED, "nginx.conf", { origin: "http://10.0.0.1" });
     expect(told(site)).toEqual([`nginx.conf:4 balancer_by_lua_block: ${NOT_CARRIED}`]);
   });
+});
+
+test("what several lines say alike is told once, with all places", async () => {
+  const { differences } = await imported(
+    server(`location /a { ${CACHED}\ncharset utf-8; }\nlocation /b { ${CACHED}\ncharset utf-8; }`),
+  );
+  const lines = differenceLines(differences, 200).filter((line) => line.includes("charset"));
+  expect(lines).toEqual(["  - nginx.conf:5, nginx.conf:7: charset utf-8: The origin must name its charset."]);
 });
 
 test.each(["gzip on", "brotli on", "zstd on"])("%s leads to the server's own compression", async (line) => {

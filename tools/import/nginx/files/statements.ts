@@ -12,6 +12,9 @@ export interface Statement {
   readonly line: number;
 }
 
+/** The deepest nesting of blocks in a file, because the import follows each block into those within it. */
+const MAX_DEPTH = 100;
+
 /** Parses one file. Throws `ImportError` with file and line. */
 export function parseStatements(text: string, file: string): readonly Statement[] {
   const parser = new NumberedParser();
@@ -34,16 +37,14 @@ export function parseStatements(text: string, file: string): readonly Statement[
   const open = parser.openBlock(root!);
   if (open === undefined) refuse('there is an extra "}"', parser.lineOf(null));
   if (open) refuse(`the block of "${open.name}" is not closed by "}"`, parser.lineOf(open));
-  return toStatements(root!, parser);
-}
-
-function toStatements({ children }: NginxParseTreeNode, parser: NumberedParser): readonly Statement[] {
-  return (children ?? []).map((node) => ({
-    name: wordsOf(node.name)[0] ?? "",
-    args: wordsOf(node.value),
-    block: node.isBlock ? toStatements(node, parser) : null,
-    line: parser.lineOf(node),
-  }));
+  const toStatements = ({ children }: NginxParseTreeNode, depth: number): readonly Statement[] =>
+    (children ?? []).map((node) => {
+      const line = parser.lineOf(node);
+      if (depth > MAX_DEPTH) refuse(`blocks are more than ${MAX_DEPTH} levels deep in each other`, line);
+      const block = node.isBlock ? toStatements(node, depth + 1) : null;
+      return { name: wordsOf(node.name)[0] ?? "", args: wordsOf(node.value), block, line };
+    });
+  return toStatements(root!, 0);
 }
 
 /** The private members of the package's parser that tell its position. */
