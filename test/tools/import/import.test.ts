@@ -278,6 +278,22 @@ describe("a file that cannot be imported is refused with its place", () => {
   });
 });
 
+describe("the largest body of a request is nginx's", () => {
+  test.each([
+    ["", "", "1MiB"],
+    ["client_max_body_size 20m;", "", "20MiB"],
+    ["client_max_body_size 2m;", "client_max_body_size 1g;", "1GiB"],
+    ["client_max_body_size 2m;", "client_max_body_size 512k;", "2MiB"],
+    ["", "client_max_body_size 5000000;", 5_000_000],
+    ["client_max_body_size 2m;", "client_max_body_size 0;", undefined],
+  ])("'%s' around '%s'", async (outer, inner, size) => {
+    const text = server(`${outer} location / { ${CACHED} } location /upload { ${inner} ${CACHED} }`);
+    const site = siteOf(await imported(text));
+    expect(site.limits?.requestBodyBytes).toBe(size);
+    compileSite(site, {});
+  });
+});
+
 describe("a host is named with each port that visitors name", () => {
   test.each([
     ["listen 127.0.0.1:22080;", ["www.example.com", "www.example.com:22080"]],

@@ -74,7 +74,7 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
   const trustsProxies = proxies.settings.length > 0;
   const fields = importOriginFields(routed, { origin: origin.value, maps, trustsProxies });
   differences.push(...fields.differences, ...answerFieldDifferences(routed));
-  const settings = [...proxies.settings, ...fields.settings, ...limitsOf(levels, routed)];
+  const settings = [...proxies.settings, ...fields.settings, ...limitsOf(server, routed)];
   differences.push(...proxies.differences, ...notCarried(directives, http, server, routed, proxies.read), ...BY_DESIGN);
   return { files, origin, hosts, settings, routes, differences, locations: outcomes };
 }
@@ -177,12 +177,23 @@ function slashRedirects(routed: readonly RoutedLocation[]): readonly Difference[
   });
 }
 
-function limitsOf(
-  levels: readonly (readonly Directive[])[],
-  routed: readonly RoutedLocation[],
-): ImportedSite["settings"] {
-  const body = inForce(levels, "client_max_body_size")[0];
-  const size = /^(\d+)([kmg]?)$/i.exec(body?.args[0] ?? "");
+/** The largest body that a location takes to the origin; `null` if one takes any. */
+function largestBody(server: Directive, routed: readonly RoutedLocation[]): Sourced<string | number> | null {
+  const byDefault = { place: server.source.place, text: "server (client_max_body_size is 1m by default)" };
+  const proxied = routed.filter(({ location }) => handlerOf(location).kind === "upstream");
+  const sizes = proxied.map(({ location }) => {
+    const line = inForce(location.answeredBy, "client_max_body_size")[0];
+    const [, count = "0", unit = ""] = /^(\d+)([kmg]?)$/i.exec(line?.args[0] ?? "1m") ?? [];
+    const exponent = ["", "k", "m", "g"].indexOf(unit.toLowerCase());
+    const name = ["", "KiB", "MiB", "GiB"][exponent]!;
+    const value = name === "" ? Number(count) : `${count}${name}`;
+    return { bytes: Number(count) * 1024 ** exponent, value, from: [line?.source ?? byDefault] };
+  });
+  if (sizes.some(({ bytes }) => bytes === 0)) return null;
+  return sizes.toSorted((a, b) => b.bytes - a.bytes)[0] ?? null;
+}
+
+function limitsOf(server: Directive, routed: readonly RoutedLocation[]): ImportedSite["settings"] {
   const waits = routed.flatMap(({ location }) => {
     const handler = handlerOf(location);
     return handler.kind === "upstream" ? inForce(location.levels, `${handler.family}_read_timeout`) : [];
@@ -191,10 +202,10 @@ function limitsOf(
   const settings: Sourced<{ limits: Record<string, string | number> }>[] = [];
   const limits: Record<string, string | number> = {};
   const from: Source[] = [];
-  if (body && size && Number(size[1]) > 0) {
-    limits.requestBodyBytes = `${size[1]}${{ k: "KiB", m: "MiB", g: "GiB" }[size[2]!.toLowerCase()] ?? "B"}`;
-    if (!size[2]) limits.requestBodyBytes = Number(size[1]);
-    from.push(body.source);
+  const body = largestBody(server, routed);
+  if (body !== null) {
+    limits.requestBodyBytes = body.value;
+    from.push(...body.from);
   }
   if (longest) {
     limits.originTimeout = `${secondsOf(longest.args[0]!, longest.source)}s`;
