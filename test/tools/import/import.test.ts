@@ -526,6 +526,42 @@ describe("includes", () => {
   });
 });
 
+describe("the output of nginx -T", () => {
+  const DUMP = `nginx: the configuration file /etc/nginx/nginx.conf syntax is ok
+nginx: configuration file /etc/nginx/nginx.conf test is successful
+# configuration file /etc/nginx/nginx.conf:
+http {
+include conf.d/*.conf;
+include /etc/nginx/sites/a;
+}
+
+# configuration file /etc/nginx/conf.d/b.conf:
+proxy_set_header X-A a;
+
+# configuration file /etc/nginx/sites/a:
+server {
+server_name www.example.com;
+location / { ${CACHED} proxy_cache_valid 200 2m; }
+location /x { deny all; }
+}
+`;
+
+  test("has all files in it, and lines have their places in those", async () => {
+    const site = await imported(DUMP, "all.conf");
+    expect(site.files).toEqual(["nginx.conf", "conf.d/b.conf", "sites/a"]);
+    expect(siteOf(site)).toMatchObject({ hosts: ["www.example.com"], originFields: { "X-A": "a" } });
+    expect(site.differences).toContainEqual(
+      expect.objectContaining({ kind: "access", source: { place: "sites/a:4", text: "deny all" } }),
+    );
+  });
+
+  test("without an included file is refused", async () => {
+    await expect(imported(DUMP.replace("file /etc/nginx/sites/a:", "file /etc/nginx/sites/b:"))).rejects.toThrow(
+      /^nginx\.conf:3: \/etc\/nginx\/sites\/a is not in this output of nginx -T/,
+    );
+  });
+});
+
 describe("the command", () => {
   const command = (...args: string[]) => run(process.execPath, [CLI, ...args], { cwd: folder });
   const CONF = server(`location / { ${CACHED} proxy_cache_valid 200 1h; }\nlocation /x { deny all; }`);

@@ -27,15 +27,17 @@ const MAX_DEPTH = 16;
  * main file, a pattern may match nothing, and a name without a pattern must exist.
  */
 export function readNginxFiles(mainFile: string, root: string | null): NginxFiles {
+  const disk = readDump(readText(mainFile, null)) ?? diskBelow(dirname(mainFile), root);
+  const main = disk.main ?? mainFile;
   const files: string[] = [];
   const shown = (path: string) => {
-    const short = relative(dirname(mainFile), path);
+    const short = relative(dirname(main), path);
     return short.startsWith("..") ? path : short;
   };
   const read = (path: string, depth: number, includedAt: string | null): readonly Directive[] => {
     if (depth > MAX_DEPTH)
       throw new ImportError(`${includedAt}: files include each other more than ${MAX_DEPTH} levels deep`);
-    const text = readText(path, includedAt);
+    const text = disk.read(path, includedAt);
     const name = shown(path);
     if (!files.includes(name)) files.push(name);
     const expand = (statements: readonly Statement[]): Directive[] =>
@@ -46,16 +48,53 @@ export function readNginxFiles(mainFile: string, root: string | null): NginxFile
           if (statement.args.length !== 1 || pattern === undefined) {
             throw new ImportError(`${source.place}: include takes one file, but has ${JSON.stringify(source.text)}`);
           }
-          return includedFiles(pattern, dirname(mainFile), root, source.place).flatMap((file) =>
-            read(file, depth + 1, source.place),
-          );
+          return disk.included(pattern, source.place).flatMap((file) => read(file, depth + 1, source.place));
         }
         const block = statement.block === null ? null : expand(statement.block);
         return [{ name: statement.name, args: statement.args, block, source }];
       });
     return expand(parseStatements(text, name));
   };
-  return { directives: read(mainFile, 0, null), files };
+  return { directives: read(main, 0, null), files };
+}
+
+/** Where the files of a configuration are. */
+interface Disk {
+  /** The main file, if it is another than the imported one. */
+  readonly main: string | null;
+  read(path: string, includedAt: string | null): string;
+  /** The files that an include names. */
+  included(pattern: string, place: string): readonly string[];
+}
+
+function diskBelow(folder: string, root: string | null): Disk {
+  return {
+    main: null,
+    read: readText,
+    included: (pattern, place) => includedFiles(pattern, folder, root, place),
+  };
+}
+
+/** The line above each file in the output of `nginx -T`. */
+const HEADING = /^# configuration file (\/.*):$/m;
+
+/** The files in the output of `nginx -T`, the main one first; `null` for another text. */
+function readDump(text: string): Disk | null {
+  const [before = "", ...parts] = text.replaceAll("\r\n", "\n").split(HEADING);
+  if (parts.length === 0 || /^(?!nginx: ).*\S/m.test(before)) return null;
+  const texts = new Map<string, string>();
+  for (let at = 0; at < parts.length; at += 2) texts.set(parts[at]!, parts[at + 1]!.replace(/^\n/, ""));
+  const main = parts[0]!;
+  return {
+    main,
+    read: (path) => texts.get(path)!,
+    included: (pattern, place) => {
+      const path = isAbsolute(pattern) ? pattern : join(dirname(main), pattern);
+      if (texts.has(path)) return [path];
+      if (!/[*?[]/.test(path)) throw new ImportError(`${place}: ${path} is not in this output of nginx -T`);
+      return [...texts.keys()].filter((each) => matchesGlob(each, path)).sort();
+    },
+  };
 }
 
 function readText(path: string, includedAt: string | null): string {
