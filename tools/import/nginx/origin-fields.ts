@@ -140,10 +140,20 @@ const IS_IDENTITY = /^x-forwarded-.*(?:user|email|group|role|client|auth|cert|ve
  */
 function withoutVisitors({ name, field, lines, isEverywhere }: SetField, own: readonly FieldLine[]): ImportedFields {
   const isElsewhere = !isEverywhere || own.length < lines.length;
+  const isProof = isElsewhere && IS_PROOF.test(field);
+  // What the edge sends instead shows where nginx passed the visitor's on, too.
+  const isShared = isElsewhere && !isProof;
   const difference = (kind: Difference["kind"], { line, routes }: FieldLine, why: string): Difference => {
-    return { kind, source: line.source, why, aspects: ["origin-field", "answer"], affects: { routes }, field };
+    return {
+      kind,
+      source: line.source,
+      why,
+      aspects: ["origin-field", "answer"],
+      affects: { routes: isShared ? null : routes },
+      field,
+    };
   };
-  if (isElsewhere && IS_PROOF.test(field)) {
+  if (isProof) {
     const why = `A visitor's own ${name} now reaches the origin here, as it does elsewhere: the origin must not believe it. If no location needs it, originFields: { ${JSON.stringify(name)}: "" } replaces it on all routes.`;
     return { settings: [], differences: own.map((each) => difference("access", each, why)) };
   }
@@ -163,12 +173,8 @@ function withoutVisitors({ name, field, lines, isEverywhere }: SetField, own: re
     const why = `The edge cannot send the origin ${lost}. ${instead}${wasElsewhere} If the origin refused or admitted visitors by this field, it must do so by something else.`;
     return difference("access", each, why);
   });
-  // Elsewhere the field reaches the origin, if nginx leaves it alone.
-  const others: Difference[] = isElsewhere
-    ? [{ ...differences[0]!, kind: "changed", why: `${instead}${wasElsewhere}`, affects: { routes: null } }]
-    : [];
   const from = own.map(({ line: { source } }) => source);
-  return { settings: [{ value: { originFields: { [name]: "" } }, from }], differences: [...differences, ...others] };
+  return { settings: [{ value: { originFields: { [name]: "" } }, from }], differences };
 }
 
 /** Whether `originFields` may have a value. */
