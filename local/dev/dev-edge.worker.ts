@@ -172,11 +172,16 @@ function watching(platform: Platform, current: CurrentExchange): Platform {
 
 async function compare(key: string, body: Uint8Array<ArrayBuffer>, request: Exchange): Promise<void> {
   const storedAt = Date.now();
-  if (!(await earlyPurges.isSameAsBefore(key, body))) return;
+  const isSame = await earlyPurges.isSameAsBefore(key, body);
   const purge = await request.refetchedFor();
   if (purge === null) return;
+  if (!isSame) {
+    earlyPurges.refetched(key, purge);
+    return;
+  }
+  const changedFor = earlyPurges.changeBefore(key, purge)?.seq;
   // A space and the selecting fields follow the URL in the key of a variant.
-  const early = { seq: purge.seq, path: pathOf(key.split(" ", 1)[0]!), afterMs: storedAt - purge.at };
+  const early = { seq: purge.seq, path: pathOf(key.split(" ", 1)[0]!), afterMs: storedAt - purge.at, changedFor };
   earlyPurges.found(early);
   console.log(earlyPurgeLine(early));
 }

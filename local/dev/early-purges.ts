@@ -17,6 +17,20 @@ export interface EarlyPurge {
   readonly path: string;
   /** Milliseconds from the purge to the fetch. */
   readonly afterMs: number;
+  /**
+   * The number of an earlier purge for which the page was fetched a moment before, and had changed. Then both may be for one
+   * change, which the page shows already.
+   */
+  readonly changedFor?: number;
+}
+
+/** A stored body. */
+interface Compared {
+  readonly digest: string;
+  /** Whether it differs from another one that was stored before. */
+  readonly isChange: boolean;
+  /** The purge that brought the body. */
+  readonly changedFor: AcceptedPurge | null;
 }
 
 /** A purge that was accepted, and when: epoch milliseconds. */
@@ -26,8 +40,8 @@ export interface AcceptedPurge {
 }
 
 export class EarlyPurges {
-  /** The digest of the body that is stored under each key. */
-  readonly #digests = new Map<string, string>();
+  /** The body that is stored under each key. */
+  readonly #compared = new Map<string, Compared>();
   readonly #purges: AcceptedPurge[] = [];
   readonly #found: EarlyPurge[] = [];
 
@@ -44,11 +58,25 @@ export class EarlyPurges {
   /** Remembers the body that is stored under a key. True if it is the body that was stored there before. */
   async isSameAsBefore(key: string, body: Uint8Array<ArrayBuffer>): Promise<boolean> {
     const digest = [...new Uint8Array(await crypto.subtle.digest("SHA-256", body))].join();
-    const earlier = this.#digests.get(key);
-    this.#digests.delete(key);
-    this.#digests.set(key, digest);
-    if (this.#digests.size > MAX_REMEMBERED) this.#digests.delete(this.#digests.keys().next().value!);
-    return earlier === digest;
+    const earlier = this.#compared.get(key);
+    const isSame = earlier?.digest === digest;
+    const changedFor = isSame ? earlier.changedFor : null;
+    this.#compared.delete(key);
+    this.#compared.set(key, { digest, isChange: earlier !== undefined && !isSame, changedFor });
+    if (this.#compared.size > MAX_REMEMBERED) this.#compared.delete(this.#compared.keys().next().value!);
+    return isSame;
+  }
+
+  /** The body stored last under a key was fetched because of a purge. */
+  refetched(key: string, purge: AcceptedPurge): void {
+    const compared = this.#compared.get(key);
+    if (compared?.isChange) this.#compared.set(key, { ...compared, changedFor: purge });
+  }
+
+  /** An earlier purge, a moment before this one, that brought the body stored under a key; `null` if there is none. */
+  changeBefore(key: string, { seq, at }: AcceptedPurge): AcceptedPurge | null {
+    const earlier = this.#compared.get(key)?.changedFor ?? null;
+    return earlier !== null && earlier.seq < seq && at - earlier.at <= MOMENT_MS ? earlier : null;
   }
 
   found(early: EarlyPurge): void {

@@ -20,7 +20,14 @@ export interface WarningPlatform {
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_NAMED_PAGES = 3;
 
-const earlyPurgesSchema = z.array(z.object({ path: z.string(), afterMs: z.number() }));
+const earlyPurgesSchema = z.array(
+  z.object({
+    path: z.string(),
+    afterMs: z.number(),
+    /** The number of the purge shortly before that brought the page as it is now: both may be for one change. */
+    changedFor: z.optional(z.int()),
+  }),
+);
 
 /** Asks the edge about a purge later, if it offers that, and prints its warnings. Never throws. */
 export function watchForEarlyPurge(
@@ -47,7 +54,8 @@ async function ask(url: string, transport: Transport): Promise<EarlyPages> {
   const signal = AbortSignal.timeout(EARLY_PURGES_AFTER_MS);
   const answer = await transport.fetch(url, { method: "GET", headers: {}, redirect: "manual", signal });
   const body = await readBody(answer.body, MAX_ANSWER_BYTES);
-  return earlyPurgesSchema.parse(body.kind === "whole" ? JSON.parse(body.text) : []);
+  const pages = earlyPurgesSchema.parse(body.kind === "whole" ? JSON.parse(body.text) : []);
+  return pages.filter(({ changedFor }) => changedFor === undefined);
 }
 
 function warningOf(seq: number, pages: EarlyPages): string {
@@ -55,8 +63,8 @@ function warningOf(seq: number, pages: EarlyPages): string {
   const named = pages.slice(0, MAX_NAMED_PAGES).map(({ path, afterMs }) => `${path} (${afterMs} ms later)`);
   return (
     `Purge ${seq} may have come before the commit: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""} ` +
-    `${pages.length === 1 ? "was" : "were"} fetched again after it, unchanged. The old page is stored again. Purge after the ` +
-    "transaction has committed: batch() collects until then. If the backend reads from replicas that lag, give the " +
+    `${pages.length === 1 ? "was" : "were"} fetched again after it, unchanged. If ${pages.length === 1 ? "it" : "they"} should ` +
+    "have changed, the old page is stored again: purge after the transaction has committed. batch() collects until then. If the backend reads from replicas that lag, give the " +
     "purge repeatAfterMs, which purges the same once more."
   );
 }

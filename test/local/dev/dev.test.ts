@@ -136,6 +136,11 @@ describe("tidemark dev, in one run", () => {
       /^Purge 1 may have come before the commit: \/early \(\d+ ms later\) was fetched again/,
     );
     expect(running.output).not.toContain("after purge 2");
+    const foundFor = async (seq: number) => {
+      const answer = await fetch(`http://localhost:${port}/_tidemark/dev/early-purges?purge=${seq}`);
+      return ((await answer.json()) as { changedFor?: number }[]).map(({ changedFor }) => changedFor);
+    };
+    expect([await foundFor(1), await foundFor(3)]).toEqual([[undefined], [2]]); // 2 and 3 are for one change
   });
 
   test("says once that the origin is down, answers 502, and says when it is back", async () => {

@@ -52,3 +52,26 @@ test("Only the latest thousand pages are remembered", async () => {
   expect(await early.isSameAsBefore("/1", bytes("v1"))).toBe(true);
   expect(await early.isSameAsBefore("/0", bytes("v1"))).toBe(false);
 });
+
+test("A purge for which the page was fetched and had changed explains a later one for two seconds", async () => {
+  const early = new EarlyPurges();
+  const seven = { seq: 7, at: 1_000 };
+  const changedFor = (at: number, seq = 8) => early.changeBefore("/a", { seq, at })?.seq;
+
+  await early.isSameAsBefore("/a", bytes("v1"));
+  early.refetched("/a", seven); // whether that was a change is unknown
+  expect(changedFor(1_500)).toBeUndefined();
+  await early.isSameAsBefore("/a", bytes("v1"));
+  early.refetched("/a", seven);
+  expect(changedFor(1_500)).toBeUndefined();
+
+  await early.isSameAsBefore("/a", bytes("v2"));
+  expect(changedFor(1_500)).toBeUndefined(); // by itself
+  early.refetched("/a", seven);
+  await early.isSameAsBefore("/a", bytes("v2"));
+  expect([changedFor(3_000), changedFor(3_001), changedFor(1_500, 7)]).toEqual([7, undefined, undefined]);
+  expect(early.changeBefore("/b", { seq: 8, at: 1_500 })).toBeNull();
+
+  await early.isSameAsBefore("/a", bytes("v3"));
+  expect(changedFor(1_500)).toBeUndefined();
+});

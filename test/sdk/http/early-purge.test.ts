@@ -46,6 +46,30 @@ test("After a purge whose pages came back unchanged, the developer is warned, wi
   expect(edge.requests[1]?.headers).not.toHaveProperty("authorization");
 });
 
+test("The warning leaves open whether the page should have changed", async () => {
+  await using edge = await startFakeEdge(watched, { json: [{ path: "/a", afterMs: 120 }] });
+  const { later, warned, platform } = developer();
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint }, platform);
+  await cdn.purgeTags("a");
+  later[0]!.work();
+  expect(await warned).toContain(
+    "/a (120 ms later) was fetched again after it, unchanged. If it should have changed, the old page is stored again: purge after",
+  );
+});
+
+test("A page that an earlier purge of the same change has brought already is not named", async () => {
+  const pages = [
+    { path: "/a", afterMs: 120, changedFor: 6 },
+    { path: "/b", afterMs: 120 },
+  ];
+  await using edge = await startFakeEdge(watched, { json: pages });
+  const { later, warned, platform } = developer();
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint }, platform);
+  await cdn.purgeTags("a");
+  later[0]!.work();
+  expect(await warned).toMatch(/commit: \/b \(120 ms later\) was fetched/);
+});
+
 const silent: { name: string; act: Act; answer?: Act; options?: object }[] = [
   { name: "an edge that does not offer it, like every deployed edge", act: accepts },
   { name: "a purge that is repeated, whose replicas may lag", act: watched, options: { repeatAfterMs: 5 } },
@@ -67,6 +91,10 @@ test.for(silent)("Nothing is asked of $name", async ({ act, options }) => {
 
 const quiet: { name: string; answer: Act }[] = [
   { name: "nothing came back unchanged", answer: { json: [] } },
+  {
+    name: "a purge shortly before brought the change",
+    answer: { json: [{ path: "/a", afterMs: 120, changedFor: 6 }] },
+  },
   { name: "the edge is gone", answer: { hangsUpAfterBytes: 0 } },
   { name: "something else answers", answer: { text: "<p>hello" } },
   { name: "its answer has another form", answer: { json: { ...receiptBody } } },
