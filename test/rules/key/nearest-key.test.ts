@@ -36,6 +36,22 @@ const cases: readonly { name: string; asked: string; known: string[]; nearest: s
     known: ["#x:plog:hello", "#plog:hallo", "#plog:hello", "#plog_hello"],
     nearest: "#plog:hello",
   },
+  { name: "escapes in lower case", asked: "path:/x?a=%2b", known: ["path:/x?a=%2B"], nearest: "path:/x?a=%2B" },
+  {
+    name: "escapes of what browsers send as it is",
+    asked: "path:/a%5B1%5D",
+    known: ["path:/a[1]"],
+    nearest: "path:/a[1]",
+  },
+  { name: "no escapes of it", asked: "path:/pipe|x", known: ["path:/pipe%7Cx"], nearest: "path:/pipe%7Cx" },
+  {
+    name: "an escape of a letter",
+    asked: "path:/x?a=%41",
+    known: ["path:/x?a=b", "path:/x?a=A"],
+    nearest: "path:/x?a=A",
+  },
+  { name: "another letter outside ASCII", asked: "path:/%C3%A9", known: ["path:/%C3%A8"], nearest: undefined },
+  { name: "an escaped percent sign", asked: "path:/a%2541", known: ["path:/a%25A"], nearest: undefined },
   {
     name: "a path too long for a pattern",
     asked: `path:/${"%C3%A9".repeat(4_000)}`,

@@ -12,7 +12,8 @@ const MAX_LENGTH = 512;
 const GAP = "[^a-z\\d%]*";
 
 /**
- * The key among `known` that the writer of `asked` may have meant: one with other separators or other capitals; one in
+ * The key among `known` that the writer of `asked` may have meant: one with other separators, capitals or escapes, since
+ * browsers send `[` where `encodeURI` writes `%5B`, and keys keep both apart; one in
  * which a letter, or two in a row, are others, missing or too many, but no digit, because `song:42` is not a slip for
  * `song:43`; or one with more before a separator in front. `undefined` if there is none. Only keys of the same kind are
  * compared.
@@ -20,18 +21,27 @@ const GAP = "[^a-z\\d%]*";
 export function nearestKey(asked: string, known: readonly string[]): string | undefined {
   const kind = seenKindOf(asked)!;
   const letters =
-    asked
+    withoutEscapes(asked)
       .slice(kind.length)
       .toLowerCase()
       .match(/[a-z\d%]/g) ?? [];
   if (letters.length === 0 || letters.length > MAX_LENGTH) return undefined;
   const whole = letters.join(GAP);
+  const plain = known.map(withoutEscapes);
   for (const form of [whole, slipsOf(letters).join("|"), `.*[^a-z\\d%]${whole}`]) {
     const pattern = new RegExp(`^${kind}${GAP}(?:${form})${GAP}$`, "i");
-    const nearest = form && known.find((key) => pattern.test(key));
-    if (nearest) return nearest;
+    const at = form ? plain.findIndex((key) => pattern.test(key)) : -1;
+    if (at !== -1) return known[at];
   }
   return undefined;
+}
+
+/** Escapes of printable ASCII are decoded; the others stay. */
+function withoutEscapes(key: string): string {
+  if (!key.includes("%")) return key;
+  return key.replace(/%(2[1-9a-f]|[3-6][\da-f]|7[\da-e])/gi, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }
 
 /** A pattern for each place where the key may have been written wrong: by one letter, or two in a row of a longer key. */
