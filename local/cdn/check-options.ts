@@ -123,7 +123,12 @@ const optionsSchema = z.strictObject(
       )
       .optional(),
     regions: z
-      .array(z.string("must be a name").min(1, "must be a name"), { error: ({ input }) => howToListRegions(input) })
+      .array(
+        z.string("must be a name").regex(/^[^/\\]+$/, {
+          error: ({ input }) => (input === "" ? "must be a name" : "must be a name without slashes"),
+        }),
+        { error: ({ input }) => howToListRegions(input) },
+      )
       .min(1, "must have at least one name")
       .refine((names) => new Set(names).size === names.length, "must have each name once")
       .optional(),

@@ -62,6 +62,11 @@ const misuses: { name: string; args: readonly unknown[]; message: string }[] = [
     message: "startCdn: regions: must have each name once",
   },
   {
+    name: "a region with a slash",
+    args: [{ site: {}, regions: ["eu/fra"] }],
+    message: "startCdn: regions[0]: must be a name without slashes",
+  },
+  {
     name: "region instead of regions",
     args: [{ site: {}, region: "nyc" }],
     message: "startCdn: region: unknown key; did you mean regions? Known here: site, config, origin, regions, ",
