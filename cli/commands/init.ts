@@ -11,6 +11,7 @@ import { appWorkerOf } from "../init/app-worker.ts";
 import { type EdgeScript, namesFor, runnerFor, scriptsFor } from "../init/found-tools.ts";
 import { initProject } from "../init/init-project.ts";
 import { initServer } from "../init/init-server.ts";
+import { type PackageManager, packageManagerOf } from "../init/package-manager.ts";
 import { ProjectFileError } from "../init/project-file-error.ts";
 import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../init/site-answers.ts";
 import { wranglerConfigIn } from "../init/wrangler-config.ts";
@@ -64,7 +65,7 @@ export function initCommand(): Command {
         const written = await initialise({ folder: ".", answers, ...config, force });
         for (const each of written) process.stdout.write(fileLine(each));
         if (imported !== null) process.stdout.write(`\n${imported.differences.join("\n")}\n`);
-        process.stdout.write(`\n${flags.server ? SERVER_STEPS : await nextSteps(".", answers)}`);
+        process.stdout.write(`\n${flags.server ? serverSteps(packageManagerOf(".")) : await nextSteps(".", answers)}`);
       } catch (error) {
         if (!(error instanceof AnswerError || error instanceof OwnerError)) throw error;
         printError(error instanceof ProjectFileError ? error.message : `${error.message}. Nothing was written.`);
@@ -144,12 +145,18 @@ async function answersFrom(flags: InitFlags, app: string | null = null): Promise
   }
 }
 
-const SERVER_STEPS = `Next:
-  1. npm install
-  2. set -a; . ./tidemark.env; set +a; npm run check    the settings
-  3. TIDEMARK_HOSTS='*' npm run serve                   the edge at http://localhost:8080, for a look
-  4. sudo cp tidemark.service /etc/systemd/system/ && sudo systemctl enable --now tidemark
-`;
+function serverSteps({ install, run }: PackageManager): string {
+  const steps = [
+    [install, ""],
+    [`set -a; . ./tidemark.env; set +a; ${run} check`, "the settings"],
+    [`TIDEMARK_HOSTS='*' ${run} serve`, "the edge at http://localhost:8080, for a look"],
+    ["sudo cp tidemark.service /etc/systemd/system/ && sudo systemctl enable --now tidemark", ""],
+  ];
+  const lines = steps.map(([command, words], index) =>
+    words === "" ? `  ${index + 1}. ${command}\n` : `  ${index + 1}. ${command!.padEnd(52)}${words}\n`,
+  );
+  return `Next:\n${lines.join("")}`;
+}
 
 /** `kept      worker.ts` */
 function fileLine({ file, outcome, note }: WrittenFile): string {
@@ -165,18 +172,19 @@ async function nextSteps(folder: string, { origin }: SiteAnswers): Promise<strin
   const names = namesFor(app, wrangler);
   const behind = origin === null && app !== null ? app.config : null;
   const commands = scriptsFor(names, runnerFor(folder, manifest), behind);
+  const manager = packageManagerOf(folder);
   const run = (script: EdgeScript): string => {
     const keys = script === "test" ? ["test", "test:edge"] : [`${script}${names.suffix}`];
     const key = keys.find((each) => manifest.scripts?.[each] === commands[script]);
-    if (key === undefined) return `npx ${commands[script]}`;
-    return key === "test" ? "npm test" : `npm run ${key}`;
+    if (key === undefined) return `${manager.exec} ${commands[script]}`;
+    return key === "test" ? manager.test : `${manager.run} ${key}`;
   };
   const steps = [
-    [`npm install && ${run("test")}`, "the edge on a simulated CDN"],
+    [`${manager.install} && ${run("test")}`, "the edge on a simulated CDN"],
     [run("dev"), `the edge at http://localhost:8787, in front of your ${behind === null ? "site" : "app"}`],
     [
       run("deploy"),
-      `${behind === null ? "" : "after the app itself; "}then: npx wrangler secret put TIDEMARK_TOKEN${names.configFlag}`,
+      `${behind === null ? "" : "after the app itself; "}then: ${manager.exec} wrangler secret put TIDEMARK_TOKEN${names.configFlag}`,
     ],
   ] as const;
   const width = Math.max(30, ...steps.map(([command]) => command.length)) + 4;

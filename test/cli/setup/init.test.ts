@@ -95,6 +95,40 @@ describe("tidemark init", () => {
     expect((await get(".gitignore")).split("\n")).toContain(".dev.vars");
   });
 
+  test.each([
+    ["pnpm-lock.yaml", "pnpm install && pnpm test", "pnpm run dev", "pnpm exec wrangler"],
+    ["yarn.lock", "yarn install && yarn test", "yarn run dev", "yarn wrangler"],
+    ["bun.lock", "bun install && bun run test", "bun run dev", "bunx wrangler"],
+    ["bun.lockb", "bun install && bun run test", "bun run dev", "bunx wrangler"],
+    ["package-lock.json", "npm install && npm test", "npm run dev", "npx wrangler"],
+  ])("beside a %s, its steps are for that package manager", async (lock, install, dev, exec) => {
+    await put(lock, "");
+    const { stdout } = await init(FLAGS);
+    expect(stdout).toContain(`  1. ${install}  `);
+    expect(stdout).toContain(`  2. ${dev}  `);
+    expect(stdout).toContain(`then: ${exec} secret put TIDEMARK_TOKEN\n`);
+  });
+
+  test("a package of a workspace has the package manager of the folder above, up to the top of the repository", async () => {
+    await put("pnpm-lock.yaml", "");
+    const initIn = async (below: string) => {
+      await mkdir(join(folder, below), { recursive: true });
+      return (await run(process.execPath, [CLI, ...FLAGS], { cwd: join(folder, below) })).stdout;
+    };
+    expect(await initIn("packages/edge")).toContain("1. pnpm install && pnpm test");
+    await mkdir(join(folder, "other/.git"), { recursive: true });
+    expect(await initIn("other")).toContain("1. npm install && npm test");
+  });
+
+  test("with --server, too, and what the owner's scripts do not run is run by its own word", async () => {
+    await put("pnpm-lock.yaml", "");
+    expect((await init([...FLAGS, "--server"])).stdout).toMatch(
+      /1\. pnpm install\n.*; pnpm run check .*\n.* pnpm run serve /,
+    );
+    await put("package.json", '{ "scripts": { "dev": "vite" } }');
+    expect((await init(FLAGS)).stdout).toContain("2. pnpm exec tidemark dev");
+  });
+
   test("run again, it changes nothing", async () => {
     await outcomes();
     const before = await Promise.all((await readdir(folder)).filter((each) => each !== "test").map(get));
