@@ -19,7 +19,8 @@ export function openUndici(): Transport {
   return {
     fetch: (url, init) => fetch(url, { ...init, dispatcher: init.method === "POST" ? purges : reads }),
     close: async () => {
-      await Promise.all([purges.close(), reads.close()]);
+      // Bun puts agents of its own in place of undici's; they hold no connections and have no `close`.
+      await Promise.all([purges, reads].map((agent: Partial<Agent>) => agent.close?.()));
     },
   };
 }
