@@ -1,5 +1,6 @@
 import { AFTER_COOKIE } from "../../wire/fields.ts";
 import type { Receipt } from "../receipt.ts";
+import { changeFields } from "../tags/changing-fields.ts";
 import type { HeadersLike, ResponseLike, ServerResponseLike } from "../tags/tag-response.ts";
 
 /** A cookie with its attributes, as `cookies().set` of Next and `serialize` of most cookie libraries take it. */
@@ -54,7 +55,7 @@ export function setEditorCookie<T extends HeadersLike | ResponseLike | ServerRes
     return response;
   }
   const headers = "headers" in response ? response.headers : (response as HeadersLike);
-  headers.append("Set-Cookie", field);
+  changeFields("setEditorCookie", () => headers.append("Set-Cookie", field));
   return response;
 }
 

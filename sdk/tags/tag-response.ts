@@ -1,5 +1,6 @@
 import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS, TAG_FIELD } from "../../wire/fields.ts";
 import { type ItemList, itemsOf } from "../purge-request.ts";
+import { changeFields } from "./changing-fields.ts";
 import { checkTag } from "./define-tags.ts";
 
 /** The methods of `Headers` that are used, on any platform. */
@@ -56,7 +57,8 @@ export function tagResponse<T extends HeadersLike | ResponseLike | ServerRespons
       "tagResponse: the first argument must be a Headers, a Response or Node's ServerResponse (in Koa ctx.res, in Hono c.res, in Fastify reply.raw)",
     );
   }
-  headers.set(TAG_FIELD, merged(headers.get(TAG_FIELD), tags, limits));
+  const field = merged(headers.get(TAG_FIELD), tags, limits);
+  changeFields("tagResponse", () => headers.set(TAG_FIELD, field));
   return response;
 }
 

@@ -134,3 +134,24 @@ test("The limits are those that a site has by default", () => {
   expect(site.limits.responseFieldBytes).toBe(DEFAULT_MAX_RESPONSE_FIELD_BYTES);
   expect([DEFAULT_MAX_TAGS, DEFAULT_MAX_RESPONSE_FIELD_BYTES]).toEqual([1000, 65_536]);
 });
+
+test("A response whose fields cannot be changed is refused with the way out, which works", () => {
+  const redirect = Response.redirect("https://www.example.com/");
+  const message =
+    "tagResponse: the fields of this response cannot be changed, as those of Response.redirect and of fetch: " +
+    "take a copy, new Response(response.body, response)";
+
+  expect(() => tagResponse(redirect, "a")).toThrow(new TypeError(message));
+  expect(tagResponse(redirect)).toBe(redirect);
+  expect(tagResponse(new Response(redirect.body, redirect), "a").headers.get("cache-tag")).toBe("a");
+});
+
+test("Another failure of the fields stays as it is", () => {
+  const failure = new TypeError("no such field");
+  const headers = Object.assign(new Headers(), {
+    set: () => {
+      throw failure;
+    },
+  });
+  expect(() => tagResponse(headers, "a")).toThrow(failure);
+});

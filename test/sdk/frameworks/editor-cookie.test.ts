@@ -38,3 +38,12 @@ test("there is no cookie without a purge or for a dry run", () => {
   expect(setEditorCookie(headers, { token: "", settlesInMs: 0 }).getSetCookie()).toEqual([]);
   expect(setEditorCookie(headers, null).getSetCookie()).toEqual([]);
 });
+
+test("a response whose fields cannot be changed is refused with the way out", () => {
+  const redirect = Response.redirect("https://www.example.com/");
+  expect(() => setEditorCookie(redirect, receipt)).toThrow(
+    "setEditorCookie: the fields of this response cannot be changed, as those of Response.redirect and of fetch: " +
+      "take a copy, new Response(response.body, response)",
+  );
+  expect(setEditorCookie(redirect, null)).toBe(redirect);
+});
