@@ -46,9 +46,13 @@ const shared = {
   report: false,
 } as const satisfies UserConfig;
 
+/** The types name `AsyncDisposable`, which an owner's `lib` need not have; TypeScript knows it from 5.2 on. */
+const TYPES = { banner: { dts: '/// <reference lib="esnext.disposable" />' } } as const satisfies UserConfig;
+
 /** One build, so that a PurgeError of `tidemark/testing` or `tidemark/local` is the class that `tidemark` exports. */
 export const COMMAND: UserConfig = {
   ...shared,
+  ...TYPES,
   entry: { ...NODE_VERSION, ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL, ...SERVER, cli: "cli/main.ts" },
   format: "esm",
   deps: { onlyBundle: ["commander", "leven", "nginx-conf", "robots-parser", "structured-headers"] },
@@ -72,6 +76,7 @@ export default defineConfig([
   { ...COMMAND, name: "sdk, cli and simulated cdn" },
   {
     ...shared,
+    ...TYPES,
     name: "sdk and simulated cdn for require",
     entry: { ...NODE_VERSION, ...SDK, ...OUTBOX, ...REQUIRED },
     format: "cjs",

@@ -714,6 +714,30 @@ withTags({ name: "a", get: async () => null, set: async () => {} });`,
   });
 });
 
+test("The SDK's types hold in a worker whose lib is es2024 alone, also those that can be disposed of", async () => {
+  const folder = await folderWith(installed, "sdk-in-a-worker", ["@cloudflare/workers-types"]);
+  await writeFile(
+    join(folder, "index.ts"),
+    `
+import { createPurger, type PurgeBatch } from "tidemark";
+import { tidemark } from "tidemark/hono";
+import { createOutbox } from "tidemark/outbox/sqlite";
+import { setEditorCookie } from "tidemark/respond";
+import { createRecordingPurger } from "tidemark/testing";
+export async function purge(batch: PurgeBatch): Promise<void> {
+  await using purger = createPurger();
+  await using recording = createRecordingPurger();
+  await batch[Symbol.asyncDispose]();
+  await purger.purgeTags("a");
+  await recording.purgeTags("a");
+}
+export const used = [tidemark, createOutbox, setEditorCookie];`,
+  );
+  const types = ["@cloudflare/workers-types"];
+  const compilerOptions = { ...STRICT, module: "esnext", moduleResolution: "bundler", lib: ["es2024"], types };
+  await expectTypesToHold(folder, { compilerOptions, include: ["index.ts"] });
+});
+
 const STRICT = { strict: true, exactOptionalPropertyTypes: true, noEmit: true, skipLibCheck: false, target: "es2024" };
 
 async function expectTypesToHold(folder: string, tsconfig: object): Promise<void> {
