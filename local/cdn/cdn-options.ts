@@ -35,6 +35,6 @@ export interface CdnSettings<Region extends string = string> {
   readonly latency?: Latency;
   /** The public address for cache keys and for the origin, like `https://www.example.com`. Default: the site's. */
   readonly publicUrl?: string;
-  /** The token of the control plane. Default: a random one. */
+  /** The token of the control plane. A weak one will do here, where it protects nothing. Default: a random one. */
   readonly token?: string;
 }
