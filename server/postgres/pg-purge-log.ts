@@ -20,7 +20,7 @@ import { AskedTogether } from "./asked-together.ts";
 import type { Database } from "./database.ts";
 import { SharedLogError } from "./database-error.ts";
 import type { MachineNote, NotedPosition } from "./machine-note.ts";
-import { CREATE_SQL, READ_SQL, SCHEMA_FORMAT, SCHEMA_LOCK, SETTLE_SQL, UPGRADE_SQL } from "./schema.ts";
+import { ALL_MET_SQL, CREATE_SQL, READ_SQL, SCHEMA_FORMAT, SCHEMA_LOCK, SETTLE_SQL, UPGRADE_SQL } from "./schema.ts";
 
 /** A key in a reply: two words of its hash, and a number of 64 bits. */
 const KEY_BYTES = 16;
@@ -305,6 +305,8 @@ export class PgPurgeLog implements LogStorage {
         throw new SharedLogError(this.#database.where, words, false);
       }
       if (format < SCHEMA_FORMAT) await query(format === 0 ? CREATE_SQL : UPGRADE_SQL);
+      const [added] = await query("SELECT to_regproc('tidemark_log_all_met') IS NOT NULL AS exists");
+      if (!added!.exists) await query(ALL_MET_SQL);
     });
   }
 

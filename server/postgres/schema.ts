@@ -16,7 +16,7 @@ const TABLES = ["machines", "repeats", "ids", "audit", "keys"];
 
 const DROP_FUNCTIONS = `
 DROP FUNCTION IF EXISTS tidemark_log_append, tidemark_log_run_due, tidemark_log_confirm, tidemark_log_notice,
-  tidemark_log_replace, tidemark_log_meet, tidemark_log_longest, tidemark_log_add, tidemark_log_forget, tidemark_log_now,
+  tidemark_log_replace, tidemark_log_all_met, tidemark_log_meet, tidemark_log_longest, tidemark_log_add, tidemark_log_forget, tidemark_log_now,
   tidemark_log_id;
 `;
 
@@ -140,6 +140,35 @@ CREATE FUNCTION tidemark_log_longest(moment BIGINT, bounds JSONB) RETURNS BIGINT
   SELECT greatest((SELECT max(lease_ms) FROM tidemark_log_machines),
     CASE WHEN moment <= longest_until THEN (bounds->>'longestUseMs')::bigint ELSE 0 END) FROM tidemark_log
 $$;
+`;
+
+/** A machine shows every ten seconds that it lives, so one that was not heard of for longer is gone, or cut off. */
+const ALIVE = "30 seconds";
+
+/**
+ * For the owner, who alone knows how many machines run: once all of them are readers of this log, purges no longer wait for
+ * the longest use. A database that was made by an earlier version gets this function beside the others, and earlier versions
+ * do not mind it.
+ */
+export const ALL_MET_SQL: string = `
+CREATE OR REPLACE FUNCTION tidemark_log_all_met(machines INTEGER) RETURNS VOID LANGUAGE plpgsql AS $$
+DECLARE alive TEXT[]; silent TEXT[]; is_met BOOLEAN;
+BEGIN
+  SELECT met_as IS NOT DISTINCT FROM tidemark_log_id(id) INTO is_met FROM tidemark_log FOR UPDATE;
+  -- Until a machine has met this log, the rows are of the one before.
+  SELECT coalesce(array_agg(name ORDER BY name) FILTER (WHERE is_heard), '{}'),
+      coalesce(array_agg(name ORDER BY name) FILTER (WHERE NOT is_heard), '{}') INTO alive, silent
+    FROM (SELECT name, clock_timestamp() BETWEEN heard_at - interval '${ALIVE}' AND heard_at + interval '${ALIVE}' AS is_heard
+      FROM tidemark_log_machines WHERE is_met) AS known;
+  IF cardinality(alive) IS DISTINCT FROM machines THEN
+    RAISE EXCEPTION 'all % machines must have reached this database: % have, and nothing has changed', machines,
+      cardinality(alive)
+      USING DETAIL = 'They are: ' || coalesce(nullif(array_to_string(alive, ', '), ''), 'none')
+        || coalesce('. Not heard of for ${ALIVE}: ' || nullif(array_to_string(silent, ', '), ''), ''),
+      HINT = 'A machine that cannot reach it may show purged pages for an hour.';
+  END IF;
+  UPDATE tidemark_log SET longest_until = NULL;
+END $$;
 `;
 
 /** Numbers are given out under a lock on the log's one row, which lasts until the commit. */
@@ -301,7 +330,7 @@ BEGIN
 END $$;
 `;
 
-const FUNCTIONS = IDENTITY + MEETING + NUMBERS + HISTORY + CALLS;
+const FUNCTIONS = IDENTITY + MEETING + ALL_MET_SQL + NUMBERS + HISTORY + CALLS;
 
 /** Makes a log where there is none, or what is left of one. */
 export const CREATE_SQL: string = DROP_SQL + RESTORE + LOG + CONTENTS + FUNCTIONS;

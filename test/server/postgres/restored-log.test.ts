@@ -169,6 +169,46 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
     expect(await appended(known, "#c")).toMatchObject({ settlesInMs: 0 });
   });
 
+  test("until its owner says how many machines run, if all of these have reached it", async () => {
+    const names = ["web-1:/cache", "web-2:/cache"];
+    const folders: string[] = [];
+    for (const name of names) folders.push((await start({ name })).folder);
+    for (const machine of machines.splice(0)) await machine.die();
+    const comeBack = (which: number) => start({ name: names[which]!, folder: folders[which]! });
+    const allMet = async (count: number) => {
+      const refused = await asAdmin(`SELECT tidemark_log_all_met(${count})`).catch((cause: pg.DatabaseError) => cause);
+      return refused instanceof Error ? `${refused.message}. ${(refused as pg.DatabaseError).detail}` : "done";
+    };
+    await asAdmin("SELECT tidemark_log_replace()");
+    // The rows were brought along, and look alive.
+    expect(await allMet(2)).toMatch(/^all 2 machines must have reached this database: 0 have, .* They are: none$/);
+    const first = await comeBack(0);
+    expect(await allMet(2)).toMatch(/: 1 have, and nothing has changed\. They are: web-1:\/cache$/);
+    await comeBack(1);
+    expect(await allMet(3)).toMatch(/: 2 have, .* They are: web-1:\/cache, web-2:\/cache$/);
+    expect(await allMet(1)).toMatch(/: 2 have, /);
+    const [web1] = ["name = 'web-1:/cache'"];
+    await asAdmin(`UPDATE tidemark_log_machines SET heard_at = heard_at - interval '1 minute' WHERE ${web1}`);
+    expect(await allMet(2)).toMatch(/They are: web-2:\/cache\. Not heard of for 30 seconds: web-1:\/cache$/);
+    expect(await appended(first, "#a")).toMatchObject({ settlesInMs: LONG_MS, maySettleSooner: false });
+    await first.log.beat();
+    expect(await allMet(2)).toBe("done");
+    expect(await appended(first, "#b")).toMatchObject({ settlesInMs: 0 });
+  });
+
+  test("which an earlier version has made gets the function that says so, and no other change", {
+    tags: ["deep"],
+  }, async () => {
+    const machine = await start();
+    const { position } = machine;
+    await end(machine);
+    await asAdmin("DROP FUNCTION tidemark_log_all_met");
+    expect((await start({ folder: machine.folder })).position).toEqual(position);
+    expect(await asAdmin("SELECT to_regproc('tidemark_log_all_met') IS NOT NULL AS exists")).toEqual([
+      { exists: true },
+    ]);
+  });
+
   test("so does a log that was made new in place of one that a machine has read, and no other", {
     tags: ["deep"],
   }, async () => {
