@@ -5,6 +5,7 @@ import {
   type AppendResult,
   type DatedPurge,
   ITEM_WORDS,
+  LONGEST_USE_MS,
   MAX_DATED,
   REMEMBERED_MS,
   type ReaderPosition,
@@ -106,6 +107,8 @@ export class PgPurgeLog implements LogStorage {
   /** What the machine's row says. */
   #leaseMs = 0;
   #hasRow = false;
+  /** When the last write began that the database has committed, by this machine's own clock. */
+  #wroteAt = Number.NEGATIVE_INFINITY;
   #granting: Promise<void> = Promise.resolve();
   #registering: Promise<void> | null = null;
   #confirmed: Stamp | null = null;
@@ -139,7 +142,9 @@ export class PgPurgeLog implements LogStorage {
   }
 
   async read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs = leaseMs): Promise<ViewDelta> {
-    await this.#grant(Math.max(leaseMs, longestViewAgeMs));
+    const useMs = Math.max(leaseMs, longestViewAgeMs);
+    this.#expectWritten(useMs);
+    await this.#grant(useMs);
     return this.#replyTo(since, leaseMs);
   }
 
@@ -244,21 +249,25 @@ export class PgPurgeLog implements LogStorage {
 
   /** Shows that this machine lives, and forgets machines that have shown no life for a day. */
   async beat(): Promise<void> {
-    const rows = await this.#database.query<{
-      machine: string;
+    const startedAt = this.#options.elapsed();
+    const found = await this.#database.query<{
+      has_written: boolean;
+      machine: string | null;
       incarnation: string;
       beat: number;
       is_overdue: boolean;
     }>(
       `WITH own AS (
          UPDATE tidemark_log_machines SET beat = beat + 1, heard_at = clock_timestamp()
-         WHERE machine = $1 AND incarnation = $2
+         WHERE machine = $1 AND incarnation = $2 RETURNING true
        )
-       SELECT machine, incarnation, beat,
+       SELECT EXISTS (SELECT FROM own) AS has_written, machine, incarnation, beat,
          clock_timestamp() NOT BETWEEN heard_at - interval '1 day' AND heard_at + interval '1 day' AS is_overdue
-       FROM tidemark_log_machines WHERE machine <> $1`,
+       FROM (VALUES (1)) AS one LEFT JOIN tidemark_log_machines ON machine <> $1`,
       [this.machine, this.#incarnation],
     );
+    if (found[0]!.has_written) this.#wroteAt = startedAt;
+    const rows = found.flatMap(({ machine, ...rest }) => (machine === null ? [] : [{ machine, ...rest }]));
     const elapsed = this.#options.elapsed();
     for (const { machine, incarnation, beat, is_overdue: isOverdue } of rows) {
       const seen = this.#seen.get(machine);
@@ -317,6 +326,17 @@ export class PgPurgeLog implements LogStorage {
     return this.#granting;
   }
 
+  /**
+   * Throws if a lease could outlast what a purge would wait for it in a database that has taken the place of this one, if that
+   * happened right after the last write here: the longest use, of machines that it does not know (R13). Reads go on where
+   * the standby that must agree to writes is gone, and where a primary that was replaced is read-only.
+   */
+  #expectWritten(useMs: number): void {
+    if (!this.#hasRow || this.#options.elapsed() + useMs <= this.#wroteAt + LONGEST_USE_MS) return;
+    const words = "this server has written nothing to it for too long, and another database may have taken its place";
+    throw new SharedLogError(this.#database.where, words, true);
+  }
+
   async #writeGrant(useMs: number): Promise<void> {
     if (!this.#hasRow) await this.#registerInsteadOf(this.machine);
     const elapsed = this.#options.elapsed();
@@ -347,6 +367,7 @@ export class PgPurgeLog implements LogStorage {
    */
   async #register(): Promise<void> {
     const before = this.machine;
+    const startedAt = this.#options.elapsed();
     if (this.#hasRow) this.#note.renameMachine(this.#options.newId());
     const [row] = await this.#database.query<{ lease_ms: number }>(
       `WITH own AS (DELETE FROM tidemark_log_machines WHERE machine = $5 AND machine <> $1 AND incarnation = $3)
@@ -358,6 +379,7 @@ export class PgPurgeLog implements LogStorage {
       [this.machine, this.#options.name, this.#incarnation, this.#leaseMs, before],
     );
     this.#hasRow = true;
+    this.#wroteAt = startedAt;
     this.#leaseMs = row!.lease_ms;
     if (this.#leaseMs > 0) this.#leases.grant(this.#leaseMs, this.#options.elapsed());
     if (this.#confirmed !== null) await this.confirm(this.#confirmed);

@@ -478,6 +478,29 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(back.position.logId).not.toBe(logId);
     });
 
+    test("takes no writes: another one may have replaced it, which waits for old leases for 61 minutes, and no lease is longer", {
+      tags: ["deep"],
+    }, async () => {
+      let aheadMs = 0;
+      const machine = await start({ elapsed: () => systemClock.elapsed() + aheadMs });
+      await admin.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = on`);
+      await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()");
+      aheadMs = 60 * 60_000;
+      await eventually(() => machine.read().then(() => true));
+      await expect(machine.log.beat()).rejects.toThrow("it is a standby, or read-only");
+      // The database that has taken its place waits for so long.
+      await expect(machine.keeper.read(machine.position, 1000, 61_000)).rejects.toThrow(
+        "this server has written nothing to it for too long",
+      );
+      aheadMs = 61 * 60_000;
+      await expect(machine.read()).rejects.toThrow("this server has written nothing to it for too long");
+      await admin.query("SET default_transaction_read_only = off");
+      await admin.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} RESET default_transaction_read_only`);
+      await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()");
+      await eventually(() => machine.log.beat().then(() => true));
+      await machine.read();
+    });
+
     test("is a copy, made with the same server: it has another log", { tags: ["deep"] }, async () => {
       const first = await start();
       const { logId } = await appended(first, "#a");
