@@ -36,6 +36,9 @@ export interface Notices {
 /** How long a machine makes do with the connections that it has, after it was refused another one. Milliseconds. */
 const CONTENT_FOR_MS = 10_000;
 
+/** A connection was given up for another one. */
+const RENEWED = new Error("the connection is renewed");
+
 /** PostgreSQL's code for too many connections. */
 const TOO_MANY_CONNECTIONS = "53300";
 
@@ -59,7 +62,7 @@ export class Database {
   #contentUntil = Number.NEGATIVE_INFINITY;
   #tryAt = Number.NEGATIVE_INFINITY;
   #lastFailure: SharedLogError | null = null;
-  #listening: pg.Client | null = null;
+  #listening: { readonly client: pg.Client; readonly renew: () => void } | null = null;
   #isClosed = false;
   #wait: { cancel(): void } | null = null;
 
@@ -101,6 +104,7 @@ export class Database {
     this.#open = 0;
     this.#pool = this.#newPool();
     void old.end().catch(() => undefined);
+    this.#listening?.renew();
   }
 
   /** Runs several statements in one transaction. */
@@ -131,7 +135,7 @@ export class Database {
           failures = 0;
         });
       } catch (cause) {
-        if (!this.#isClosed) notices.onLost(sharedLogError(this.where, cause));
+        if (!this.#isClosed && cause !== RENEWED) notices.onLost(sharedLogError(this.where, cause));
       }
       if (!this.#isClosed) await this.#pause(clock.wait(pauseMs(failures++, random())));
     }
@@ -141,7 +145,7 @@ export class Database {
     this.#isClosed = true;
     this.#wait?.cancel();
     const listening = this.#listening;
-    await Promise.all([this.#pool.end(), listening?.end()]).catch(() => undefined);
+    await Promise.all([this.#pool.end(), listening?.client.end()]).catch(() => undefined);
   }
 
   #newPool(): pg.Pool {
@@ -190,10 +194,10 @@ export class Database {
     client.on("error", lost.reject);
     client.on("end", () => lost.reject(new Error("the connection has ended")));
     client.on("notification", ({ payload = "" }) => onNotice(payload));
-    this.#listening = client;
+    this.#listening = { client, renew: () => lost.reject(RENEWED) };
     try {
-      await client.connect();
-      await client.query(`LISTEN ${CHANNEL}`);
+      await Promise.race([client.connect(), lost.promise]);
+      await Promise.race([client.query(`LISTEN ${CHANNEL}`), lost.promise]);
       onConnected();
       onListening();
       while (!this.#isClosed) {

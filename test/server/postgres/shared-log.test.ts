@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { pauseMs } from "../../../server/postgres/database.ts";
+import { Database, pauseMs } from "../../../server/postgres/database.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import type { AppendResult } from "../../../worker/purges/log/log-contract.ts";
 import { readReceiptToken, writeReceiptToken } from "../../../worker/rules/request/receipt-token.ts";
@@ -273,6 +273,23 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     await admin.query("COMMIT");
     await longer;
     expect(await leaseOf()).toEqual([{ machine: name, lease_ms: "60000" }]);
+  });
+
+  test("connections that lead elsewhere by now are renewed, that for notices as well, which is no failure", async () => {
+    const database = await Database.over({ url, clock: systemClock, random: Math.random });
+    let listening = 0;
+    const lost: unknown[] = [];
+    const listened = database.listen({
+      onListening: () => void listening++,
+      onNotice: () => undefined,
+      onLost: (cause) => lost.push(cause),
+    });
+    await eventually(() => listening === 1);
+    database.forgetConnections();
+    await eventually(() => listening === 2);
+    expect(lost).toEqual([]);
+    await database.close();
+    await listened;
   });
 
   test("a notice that is lost is made up for by the read of the lease", { tags: ["deep"] }, async () => {
