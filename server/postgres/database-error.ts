@@ -21,7 +21,7 @@ const WORDS: Readonly<Record<string, string>> = {
   "57P03": "it is starting up, or is a standby that accepts no connections",
   "57P01": "it closed the connection because it is stopping",
   "57014": "it took too long to answer",
-  "55P03": "another machine has locked the log for too long",
+  "55P03": "another machine has locked the log for too long, or a commit waits for a synchronous standby",
   "25006": "it is a standby, or read-only; the log needs the primary",
   "28P01": "the password is wrong",
   "28000": "this user may not connect",
@@ -35,6 +35,15 @@ const OUT_OF_REACH = /^(08|53300|57P0)/;
 
 /** What `pg` says, without a code, if it cannot agree with the server on a password or on TLS. */
 const DISAGREE = /^SASL|does not support SSL/;
+
+/** Poolers refuse settings that they do not know, by the code for a violation of the protocol. */
+const REFUSES_SETTING = /unsupported startup parameter/;
+
+const FOR_POOLER =
+  "its pooler refuses the bounds of statements; set this in PgBouncer: ignore_startup_parameters = " +
+  "statement_timeout, lock_timeout, idle_in_transaction_session_timeout, options";
+
+const OF_ROLE_OR_DATABASE = /^too many connections for /;
 
 const WANTS_PASSWORD = /client password must be/;
 
@@ -50,6 +59,12 @@ export function sharedLogError(where: string, cause: unknown): SharedLogError {
       false,
       cause,
     );
+  }
+  if (REFUSES_SETTING.test(message)) return new SharedLogError(where, FOR_POOLER, false, cause);
+  const { syscall, path } = cause as { syscall?: unknown; path?: unknown };
+  if (syscall === "open") return new SharedLogError(where, `${path} cannot be read (${known})`, false, cause);
+  if (OF_ROLE_OR_DATABASE.test(message)) {
+    return new SharedLogError(where, `${message} (CONNECTION LIMIT); a machine needs five`, true, cause);
   }
   const words = WORDS[known] ?? (isOfServer ? message : `it cannot be reached (${message || known})`);
   const isOutOfReach = isOfServer ? OUT_OF_REACH.test(known) : !DISAGREE.test(message);

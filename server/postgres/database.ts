@@ -1,8 +1,8 @@
-import { userInfo } from "node:os";
 import type pg from "pg";
 import { ownPackage } from "../../package/own-package.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
 import { SharedLogError, sharedLogError } from "./database-error.ts";
+import { withoutPassword } from "./log-address.ts";
 import { CHANNEL } from "./schema.ts";
 
 /** The most connections of one machine, beside the one that listens. */
@@ -87,9 +87,15 @@ export class Database {
     this.#pool = this.#newPool();
   }
 
-  /** Rejects, with the command that installs it, if the package `pg` is missing. */
+  /** Rejects, with the command that installs it, if the package `pg` is missing, or if a file that the address names is. */
   static async over(options: DatabaseOptions): Promise<Database> {
-    return new Database(await driver(withoutPassword(options.url)), options);
+    const database = new Database(await driver(withoutPassword(options.url)), options);
+    try {
+      new database.#driver.Client(database.#settings); // which reads the files
+    } catch (cause) {
+      throw sharedLogError(database.where, cause);
+    }
+    return database;
   }
 
   /** Rejects with a `SharedLogError`: at once if a connection has just failed, so that callers do not queue up. */
@@ -240,17 +246,5 @@ async function driver(where: string): Promise<typeof pg> {
       false,
       cause,
     );
-  }
-}
-
-/** `host:port/database`, as far as the URL names them. */
-function withoutPassword(url: string): string {
-  try {
-    const { hostname, port, pathname, searchParams } = new URL(url);
-    const host = decodeURIComponent(hostname) || searchParams.get("host") || process.env.PGHOST || "localhost";
-    const database = decodeURIComponent(pathname.slice(1)) || process.env.PGDATABASE || userInfo().username;
-    return `${host}${port && `:${port}`}/${database}`;
-  } catch {
-    return "an address that is not a URL";
   }
 }

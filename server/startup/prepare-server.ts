@@ -8,6 +8,7 @@ import { type AcmeOptions, type PreparedAcme, prepareAcme } from "../acme/prepar
 import type { AccessLogFormat } from "../connections/access-log.ts";
 import { type CertificateFiles, certificateWarnings, readCertificates } from "../connections/certificates.ts";
 import type { TlsSettings } from "../connections/tls-server.ts";
+import { whyNoLogAddress } from "../postgres/log-address.ts";
 import type { HeldSocket, ListenAddress } from "../supervisor/listening-sockets.ts";
 import { ONLY_SITE } from "../supervisor/site-logs.ts";
 import { handlesOf } from "../supervisor/socket-handles.ts";
@@ -98,9 +99,8 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   const acme = acmeOf(options, listen, sites);
   const tls = tlsOf(options.certificates, listen, acme);
   // The address may hold a password, so the message does not repeat it.
-  if (options.log !== null && !(/^postgres(ql)?:\/\//.test(options.log) && URL.canParse(options.log))) {
-    throw new ServerError("--log, or TIDEMARK_LOG, must be like postgres://user@host/database.");
-  }
+  const wrongLog = options.log === null ? null : whyNoLogAddress(options.log);
+  if (wrongLog !== null) throw new ServerError(`--log, or TIDEMARK_LOG, ${wrongLog}`);
   const ofSites = [...sites.values()].flatMap(({ settings: { name }, warnings }) =>
     warnings.map((line) => (name === ONLY_SITE ? line : `site ${name}: ${line}`)),
   );

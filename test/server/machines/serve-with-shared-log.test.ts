@@ -48,6 +48,14 @@ describe("tidemark serve --log", { timeout: 60_000 }, () => {
     inGate(1, [
       ["mysql://root@host/log", "must be like postgres://user@host/database"],
       ["postgres://root:secret@[/log", "must be like postgres://user@host/database"],
+      ["postgres://root:99/secret@host/log", "must have each / ? # and @ of its password percent-encoded"],
+      ["postgres://root:secret@db1,db2/log", "must name one host"],
+      ["postgres://root:secret@db1:5432,db2:5432/log", "must name one host"],
+      ["postgres://db1/log?password=secret&target_session_attrs=read-write", "must name one host"],
+      [
+        "postgres://root:secret@db1/log?sslmode=verify-full&sslrootcert=/nowhere/db.pem",
+        "/nowhere/db.pem cannot be read",
+      ],
     ]),
   )("refuses %s in words, without its password", async (address, words) => {
     for (const [args, environment] of [
