@@ -41,7 +41,7 @@ const REFUSES_SETTING = /unsupported startup parameter/;
 
 const FOR_POOLER =
   "its pooler refuses the bounds of statements; set this in PgBouncer: ignore_startup_parameters = " +
-  "statement_timeout, lock_timeout, idle_in_transaction_session_timeout, options";
+  "statement_timeout, lock_timeout, idle_in_transaction_session_timeout";
 
 const OF_ROLE_OR_DATABASE = /^too many connections for /;
 

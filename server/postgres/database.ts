@@ -36,6 +36,12 @@ export interface Notices {
 /** How long a machine makes do with the connections that it has, after it was refused another one. Milliseconds. */
 const CONTENT_FOR_MS = 10_000;
 
+/**
+ * Two purges at once wait for each other, and the second must then see the first, whatever the default of the database is.
+ * It is no setting of the connection, because poolers refuse such ones.
+ */
+const ISOLATION = "SET default_transaction_isolation = 'read committed'";
+
 /** A connection was given up for another one. */
 const RENEWED = new Error("the connection is renewed");
 
@@ -155,7 +161,10 @@ export class Database {
   }
 
   #newPool(): pg.Pool {
-    const pool = new this.#driver.Pool({ ...this.#settings, max: MAX_CONNECTIONS });
+    const verify = (client: pg.PoolClient, done: (cause?: Error) => void) => {
+      client.query(ISOLATION).then(() => done(), done);
+    };
+    const pool = new this.#driver.Pool({ ...this.#settings, max: MAX_CONNECTIONS, verify });
     pool.on("connect", () => {
       if (pool === this.#pool) this.#open++;
     });

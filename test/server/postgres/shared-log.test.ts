@@ -495,6 +495,15 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(back.position.logId).not.toBe(logId);
     });
 
+    test("isolates transactions more by default: purges at the same time do not fail", { tags: ["deep"] }, async () => {
+      const isolation = "SET default_transaction_isolation = 'repeatable read'";
+      await admin.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} ${isolation}`);
+      const machines = [await start(), await start()];
+      const all = Array.from({ length: 20 }, (_, each) => appended(machines[each % 2]!, `#${each}`));
+      const seqs = (await Promise.all(all)).map(({ seq }) => seq).sort((a, b) => a - b);
+      expect(seqs).toEqual(Array.from({ length: 20 }, (_, each) => each + 1));
+    });
+
     test("takes no writes: another one may have replaced it, which waits for old leases for 61 minutes, and no lease is longer", {
       tags: ["deep"],
     }, async () => {
