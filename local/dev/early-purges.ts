@@ -21,7 +21,7 @@ export interface EarlyPurge {
    * The number of an earlier purge for which the page was fetched a moment before, and had changed. Then both may be for one
    * change, which the page shows already.
    */
-  readonly changedFor?: number;
+  readonly changedFor?: number | undefined;
 }
 
 /** A stored body. */
