@@ -162,6 +162,7 @@ export class Database {
 
   #newPool(): pg.Pool {
     const verify = (client: pg.PoolClient, done: (cause?: Error) => void) => {
+      client.on("error", () => undefined); // the statement fails as well, and nobody else listens yet
       client.query(ISOLATION).then(() => done(), done);
     };
     const pool = new this.#driver.Pool({ ...this.#settings, max: MAX_CONNECTIONS, verify });
