@@ -57,6 +57,8 @@ export class SharedLogKeeper implements ServedLog {
   #notTold: Stamp | null = null;
   #confirming: Promise<void> = Promise.resolve();
   #hasFailed = false;
+  /** What the owner was told of although reads work. */
+  readonly #failing = new Set<"notices" | "beats">();
   #isClosed = false;
 
   private constructor(options: SharedLogKeeperOptions, first: ViewDelta) {
@@ -82,9 +84,12 @@ export class SharedLogKeeper implements ServedLog {
     await log.beat();
     const keeper = new SharedLogKeeper(options, first);
     const notices: Notices = {
-      onListening: () => void keeper.#catchUp(),
+      onListening: () => {
+        keeper.#failing.delete("notices");
+        void keeper.#catchUp();
+      },
       onNotice: (payload) => keeper.#take(payload),
-      onLost: (cause) => keeper.#noteFailure(cause),
+      onLost: (cause) => keeper.#noteFailure(cause, "notices"),
     };
     void database.listen(notices);
     void keeper.#every(grant.leaseMs, () => keeper.#catchUp());
@@ -256,9 +261,10 @@ export class SharedLogKeeper implements ServedLog {
   async #beat(): Promise<void> {
     try {
       await this.#log.beat();
+      this.#failing.delete("beats");
       await this.#lookForRepeats();
     } catch (cause) {
-      this.#noteFailure(cause);
+      this.#noteFailure(cause, "beats");
     }
   }
 
@@ -296,10 +302,11 @@ export class SharedLogKeeper implements ServedLog {
     this.#timers.delete(timer);
   }
 
-  /** Tells the owner of an outage once. */
-  #noteFailure(cause: unknown): void {
-    if (this.#hasFailed || this.#isClosed) return;
+  /** Tells the owner of an outage once, and of what else has failed once until it works. */
+  #noteFailure(cause: unknown, what?: "notices" | "beats"): void {
+    if (this.#hasFailed || this.#isClosed || (what && this.#failing.has(what))) return;
     this.#hasFailed = true;
+    if (what) this.#failing.add(what);
     this.#options.onFailure(cause);
   }
 

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { messageOf } from "../../../server/message-of.ts";
+import type { Notices } from "../../../server/postgres/database.ts";
+import { SharedLogError } from "../../../server/postgres/database-error.ts";
 import {
   type SharedLog,
   SharedLogKeeper,
@@ -68,6 +70,47 @@ test("a purge that is waited for is looked up once a second, because a notice ma
   storage.settleUpTo(storage.head);
   await scheduler.advance(1000);
   expect({ answeredAt, lookUps }).toEqual({ answeredAt: 7000, lookUps: 3 });
+  await keeper.close();
+});
+
+test("notices or beats that fail again and again while reads work are told once, until they work", async () => {
+  const scheduler = new Scheduler(1, 0);
+  const storage = openLog(scheduler);
+  const failures: unknown[] = [];
+  let notices: Notices | undefined;
+  let mayBeat = true;
+  const beat = async () => {
+    if (!mayBeat) throw new Error("read-only");
+  };
+  const listen = (given: Notices) => {
+    notices = given;
+    return new Promise<never>(() => undefined);
+  };
+  const keeper = await keeperOver(
+    storage,
+    scheduler,
+    { beat },
+    {
+      database: { listen, close: async () => undefined },
+      grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
+      onFailure: (cause) => failures.push(messageOf(cause)),
+    },
+  );
+  const lose = () => notices!.onLost(new SharedLogError("db", "LISTEN is refused", true));
+  mayBeat = false;
+  for (let times = 0; times < 30; times++) {
+    lose();
+    await scheduler.advance(2000);
+  }
+  expect(failures).toEqual(["The purge log in PostgreSQL at db: LISTEN is refused.", "read-only"]);
+  notices!.onListening();
+  mayBeat = true;
+  await scheduler.advance(10_000);
+  lose();
+  expect(failures).toHaveLength(3);
+  mayBeat = false;
+  await scheduler.advance(10_000);
+  expect(failures).toHaveLength(4);
   await keeper.close();
 });
 
