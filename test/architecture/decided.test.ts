@@ -67,7 +67,7 @@ describe("where is … decided?", () => {
   });
 
   test("twenty come first, and no two ask the same", () => {
-    const [first] = page.split("\n## Where is … decided?\n")[1]!.split("\nCloser questions");
+    const [first] = page.split("\n## Where is … decided?\n")[1]!.split("\nWhat those ask");
     expect(rowsOf(`\n## Where is … decided?\n${first}`).length).toBe(20);
     expect(new Set(rows.map(({ question }) => question)).size).toBe(rows.length);
   });
