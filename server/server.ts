@@ -8,5 +8,6 @@ export { READY, STOPPING, tellServiceManager } from "./startup/service-manager.t
 export { checkedText, startedText } from "./startup/started-text.ts";
 export { activatedSockets } from "./supervisor/activated-sockets.ts";
 export { whyNotOpened } from "./supervisor/listening-sockets.ts";
+export { expectLog } from "./supervisor/open-log.ts";
 export { eventInWords } from "./supervisor/supervisor-events.ts";
 export { Predecessor } from "./supervisor/upgrade.ts";

@@ -116,7 +116,7 @@ export function serveCommand(): Command {
     )
     .option("--pid-file <file>", "write the id of the process that takes signals to this file")
     .option("--no-fast-hits", "answer all requests through Node's own server, not the faster way inside its parser")
-    .option("--check", "check config, settings and folders, then exit")
+    .option("--check", "check config, settings, folders and the database, then exit")
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: ServeFlags, command: Command) => {
       const major = Number(process.versions.node.split(".")[0]);
@@ -164,7 +164,8 @@ async function run(flags: ServeFlags): Promise<void> {
   // The reader of its lines may have ended, or their disk may be full. Neither is a failure of the server.
   if (!flags.check) process.stdout.removeAllListeners("error").on("error", () => undefined);
   const server = await import("../../server/server.ts");
-  const { activatedSockets, expectWritableFolder, PidFile, Predecessor, prepare, serve, whyNotOpened } = server;
+  const { activatedSockets, expectLog, expectWritableFolder, PidFile, Predecessor, prepare, serve, whyNotOpened } =
+    server;
   const { checkedText, eventInWords, sayToOperator, startedText } = server;
   const { READY, STOPPING, tellServiceManager } = server;
   const printLine = flags.check ? printPlainly : (line: string) => sayToOperator(`tidemark: ${line}`);
@@ -188,6 +189,7 @@ async function run(flags: ServeFlags): Promise<void> {
       // A running server with these settings holds its addresses, so this need not be a mistake.
       for (const line of await whyNotOpened(options.listen)) printLine(line);
       process.stdout.write(`${checkedText(prepared)}\n`);
+      if (options.log !== null) await expectLog({ sharedLog: options.log });
       return;
     }
     process.title = "tidemark supervisor"; // the name in ps and top

@@ -49,7 +49,7 @@ const RENEWED = new Error("the connection is renewed");
 const TOO_MANY_CONNECTIONS = "53300";
 
 /** PostgreSQL's code for a write on a standby. */
-const IS_STANDBY = "25006";
+export const IS_STANDBY = "25006";
 
 /** Numbers of 64 bits that are counts and instants, which stay far below 2 to the power of 53. */
 const INT8 = 20;

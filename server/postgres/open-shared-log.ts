@@ -12,7 +12,7 @@ import { sqlOver } from "../log/node-sql.ts";
 import { refusesWrites, StorageError, storageFault } from "../log/storage-error.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { LogChangedError, MachineNote } from "./machine-note.ts";
-import { expectPrimary, PgPurgeLog } from "./pg-purge-log.ts";
+import { expectUsable, PgPurgeLog } from "./pg-purge-log.ts";
 import { SharedLogKeeper, type SharedLogKeeperOptions } from "./shared-log-keeper.ts";
 
 const LEDGER_FILE = "ledger.sqlite";
@@ -63,7 +63,7 @@ export async function openSharedLog(options: SharedLogOptions): Promise<SharedLo
 export async function expectSharedLog(options: DatabaseOptions): Promise<void> {
   const database = await Database.over(options);
   try {
-    await expectPrimary(database);
+    await expectUsable(database);
   } finally {
     await database.close();
   }

@@ -18,8 +18,8 @@ import { GrantedLeases, type LeasesOnRecord } from "../../worker/purges/settleme
 import { hashKeys, hashWordFor } from "../../worker/purges/view/key-hash.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { AskedTogether } from "./asked-together.ts";
-import type { Database } from "./database.ts";
-import { SharedLogError } from "./database-error.ts";
+import { type Database, IS_STANDBY } from "./database.ts";
+import { SharedLogError, sharedLogError } from "./database-error.ts";
 import type { MachineNote, NotedPosition } from "./machine-note.ts";
 import { ALL_MET_SQL, CREATE_SQL, READ_SQL, SCHEMA_FORMAT, SCHEMA_LOCK, SETTLE_SQL, UPGRADE_SQL } from "./schema.ts";
 
@@ -307,12 +307,9 @@ export class PgPurgeLog implements LogStorage {
       if (server!.is_standby) throw standbyError(this.#database);
       await query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
       const [found] = await query("SELECT to_regclass('tidemark_log_format') IS NOT NULL AS exists");
-      const [row] = found!.exists ? await query("SELECT format FROM tidemark_log_format") : [];
+      const [row] = found!.exists ? await query(READ_FORMAT) : [];
       const format = (row?.format as number | undefined) ?? 0;
-      if (format > SCHEMA_FORMAT) {
-        const words = `a later version of tidemark created it (format ${format}; this version knows ${SCHEMA_FORMAT})`;
-        throw new SharedLogError(this.#database.where, words, false);
-      }
+      if (format > SCHEMA_FORMAT) throw laterError(this.#database, format);
       if (format < SCHEMA_FORMAT) await query(format === 0 ? CREATE_SQL : UPGRADE_SQL);
       const [added] = await query("SELECT to_regproc('tidemark_log_all_met') IS NOT NULL AS exists");
       if (!added!.exists) await query(ALL_MET_SQL);
@@ -493,10 +490,23 @@ export class PgPurgeLog implements LogStorage {
   }
 }
 
-/** Rejects with a `SharedLogError` if the database cannot be reached, or is a standby. */
-export async function expectPrimary(database: Database): Promise<void> {
-  const [server] = await database.query<{ is_standby: boolean }>("SELECT pg_is_in_recovery() AS is_standby");
+/** Rejects with a `SharedLogError` if the database cannot be reached, or takes no log. It only reads. */
+export async function expectUsable(database: Database): Promise<void> {
+  const [server] = await database.query<{ is_standby: boolean; is_read_only: boolean; has_log: boolean }>(
+    `SELECT pg_is_in_recovery() AS is_standby, current_setting('transaction_read_only') = 'on' AS is_read_only,
+      to_regclass('tidemark_log_format') IS NOT NULL AS has_log`,
+  );
   if (server!.is_standby) throw standbyError(database);
+  if (server!.is_read_only) throw sharedLogError(database.where, { code: IS_STANDBY });
+  const [log] = server!.has_log ? await database.query<{ format: number }>(READ_FORMAT) : [];
+  if (log && log.format > SCHEMA_FORMAT) throw laterError(database, log.format);
+}
+
+const READ_FORMAT = "SELECT format FROM tidemark_log_format";
+
+function laterError({ where }: Database, format: number): SharedLogError {
+  const words = `a later version of tidemark created it (format ${format}; this version knows ${SCHEMA_FORMAT})`;
+  return new SharedLogError(where, words, false);
 }
 
 function standbyError({ where }: Database): SharedLogError {

@@ -60,7 +60,7 @@ function rulesText(config: string | null): string {
   return `none: a page is stored if the origin says s-maxage or max-age  (a ${DEFAULT_CONFIG}, with defaultTtl, is picked up)`;
 }
 
-/** What `--check` prints if nothing is wrong. */
+/** What `--check` prints of settings that are valid. */
 export function checkedText({ sites, config }: Prepared): string {
   const texts = [...sites.values()].map(({ loaded, settings, isLocal }) => {
     const hosts = isLocal

@@ -9,6 +9,7 @@ import type { LogFolder } from "../log/log-folder.ts";
 import { LogKeeper, type PurgeStep, type ServedLog } from "../log/log-keeper.ts";
 import { MachineNote } from "../postgres/machine-note.ts";
 import { expectSharedLog, openSharedLog } from "../postgres/open-shared-log.ts";
+import { systemClock } from "../system-clock.ts";
 import type { SupervisorEvent } from "./supervisor-events.ts";
 
 export interface LogOptions {
@@ -24,7 +25,10 @@ export interface LogOptions {
 }
 
 /** Rejects, with a message for the owner, if the log is one of several machines and cannot be used now. */
-export async function expectLog({ sharedLog, clock }: Pick<LogOptions, "sharedLog" | "clock">): Promise<void> {
+export async function expectLog({
+  sharedLog,
+  clock = systemClock,
+}: Partial<Pick<LogOptions, "sharedLog" | "clock">>): Promise<void> {
   if (sharedLog !== undefined) await expectSharedLog({ url: sharedLog, clock, random: Math.random });
 }
 

@@ -1,4 +1,5 @@
 import type { ChildProcess } from "node:child_process";
+import { OwnerError } from "../../package/owner-error.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
 import { within } from "../../worker/within.ts";
 import { computedMs, Pulse } from "../machine/pulse.ts";
@@ -34,7 +35,7 @@ export class WorkerEndedError extends Error {
 }
 
 /** A worker does not come to accept connections. */
-export class NotUpError extends Error {
+export class NotUpError extends OwnerError {
   override readonly name = "NotUpError";
   /** It has started, and its log lets it answer nobody. */
   readonly waitsForLog: boolean;

@@ -7,11 +7,15 @@ import { tmpdir, userInfo } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { noPostgres, startPostgres } from "../sdk/outbox/postgres-server.ts";
 import { makeCertificate } from "../server/connections/make-certificate.ts";
 import { MAIN } from "../server/serve/running-server.ts";
 import { listenLocally } from "../suite/local-url.ts";
 import { blocksOf, blockWith } from "./blocks.ts";
 import { SnippetEdge } from "./snippet-edge.ts";
+
+/** The address of a shared log in the pages. */
+const LOG = "postgres://tidemark@db.internal/tidemark";
 
 const missing = ["bash", "curl", "openssl", "sha256sum", "python3"].filter(
   (tool) => spawnSync(tool, ["--version"]).error !== undefined,
@@ -208,14 +212,22 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     expect(sites).toContain("site shop: origin http://127.0.0.1:8000, 0 routes, hosts shop.example.com");
     const withLog = linesOf(scripts[5]!.code);
     expect(withLog.slice(0, 2)).toEqual(["createdb tidemark", "npm install pg"]);
-    expect(await run(withLog[2]!, folder, { ...unset, TIDEMARK_HOSTS: "www.example.com" })).toContain(
-      "www.example.com",
-    );
     const hosts = { ...unset, TIDEMARK_HOSTS: "www.example.com" };
-    const parent = await run(scripts[6]!.code.replace("/etc/letsencrypt/live", folder), folder, hosts);
+    // Without a database the options are read, too, and the check then says what is wrong with the database alone.
+    const postgres = noPostgres ? null : await startPostgres();
+    onTestFinished(() => postgres?.stop());
+    const runWithLog = async (script: string) => {
+      expect(script).toContain(LOG);
+      if (postgres) return run(script.replace(LOG, postgres.url("postgres")), folder, hosts);
+      const { message } = await run(script, folder, hosts).then(() => expect.fail("there is no database"), Object);
+      expect(message).toContain("The purge log in PostgreSQL at db.internal/tidemark: ");
+      return message as string;
+    };
+    expect(await runWithLog(withLog[2]!)).toContain("www.example.com");
+    const parent = await runWithLog(scripts[6]!.code.replace("/etc/letsencrypt/live", folder));
     expect(parent).toContain("origin unix:/run/gunicorn.sock");
     expect(parent).not.toContain("TIDEMARK_TOKENS");
-    expect(await run(scripts[7]!.code, folder, hosts)).toContain(
+    expect(await runWithLog(scripts[7]!.code)).toContain(
       "parent https://shield.example.com, no config, hosts www.example.com",
     );
   });

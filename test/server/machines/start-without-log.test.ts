@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
 import { Supervisor, type SupervisorOptions } from "../../../server/supervisor/supervisor.ts";
@@ -83,10 +84,11 @@ describe("a server whose log is out of reach when it starts", { timeout: 60_000 
     expect(await server.ended()).toBe(0);
   });
 
-  test("does not ask for the log if it only checks its settings", { tags: ["deep"] }, async () => {
+  test("says so at once if it only checks its settings", { tags: ["deep"] }, async () => {
     const server = start(`postgres://127.0.0.1:${await freePort()}/log`, ["--check"]);
-    expect(await server.ended()).toBe(0);
-    expect(server.printed).not.toContain("PostgreSQL");
+    expect(await server.ended()).toBe(2);
+    expect(server.printed).toMatch(/The purge log in PostgreSQL at 127\.0\.0\.1:\d+\/log: it cannot be reached/);
+    expect(server.printed).not.toContain("tries again");
   });
 
   describe.skipIf(noPostgres)("with PostgreSQL", () => {
@@ -111,6 +113,40 @@ describe("a server whose log is out of reach when it starts", { timeout: 60_000 
       }
       expect(elapsedMs).toBe(0);
       expect(lines).toEqual([]);
+    });
+
+    test("a check says what is wrong with the log, and changes nothing", { tags: ["deep"] }, async () => {
+      postgres = await startPostgres({ port: await freePort() });
+      const url = `postgres://tidemark@127.0.0.1:${new URL(postgres.url("postgres")).port}/postgres`;
+      const admin = new pg.Client({ connectionString: postgres.url("postgres") });
+      await admin.connect();
+      const check = async (address: string) => {
+        const server = start(address, ["--check"]);
+        return { code: await server.ended(), printed: server.printed };
+      };
+      try {
+        expect(await check(url)).toMatchObject({ code: 0 });
+        const { rows } = await admin.query("SELECT tablename FROM pg_tables WHERE tablename LIKE 'tidemark%'");
+        expect(rows).toEqual([]);
+        for (const [address, words] of [
+          [url.replace("/postgres", "/nowhere"), "the database does not exist"],
+          [url.replace("tidemark@", "nobody@"), "this user may not connect"],
+        ] as const) {
+          expect(await check(address)).toEqual({ code: 2, printed: expect.stringContaining(words) });
+        }
+        await admin.query("ALTER DATABASE postgres SET default_transaction_read_only = on");
+        expect(await check(url)).toEqual({
+          code: 2,
+          printed: expect.stringContaining("it is a standby, or read-only"),
+        });
+        await admin.query("ALTER DATABASE postgres RESET default_transaction_read_only");
+        await admin.query(
+          "CREATE TABLE tidemark_log_format (format INTEGER); INSERT INTO tidemark_log_format VALUES (99)",
+        );
+        expect(await check(url)).toEqual({ code: 2, printed: expect.stringContaining("a later version of tidemark") });
+      } finally {
+        await admin.end();
+      }
     });
 
     test("does not wait in an upgrade, because the workers of the old server would have to", {
