@@ -36,8 +36,6 @@ export const OUTCOMES: Readonly<Record<string, string>> = {
 /** Why an answer was not stored, by the `detail` of its `Cache-Status`, if that name does not explain itself. */
 export const REASONS: Readonly<Record<string, string>> = {
   vary: "its Vary names a field that cannot select",
-  "x-accel-expires": "the origin told nginx not to store it",
-  sendfile: "it asks a web server to send a file",
   cookie: "the visitor's cookies may have shaped it",
   "error-for-odd-request": "an error, and the request was unusual",
   "no-freshness": "neither the origin nor a rule gives a lifetime",

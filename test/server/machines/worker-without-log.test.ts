@@ -32,9 +32,7 @@ describe.skipIf(noPostgres)("a worker that starts while the shared log is out of
     rmSync(folder, { recursive: true });
   });
 
-  test("says 503 instead of nothing, and serves what was not purged when the log is back", {
-    tags: ["deep"],
-  }, async () => {
+  test("says 503 instead of nothing, and serves what was not purged when the log is back", async () => {
     const log = `postgres://tidemark@127.0.0.1:${relay.port}/postgres`;
     const args = ["--listen", "127.0.0.1:0", "--workers", "1", "--origin", origin.url, "--log", log];
     server = new ServerProcess(folder, [...args, "--cache", join(folder, "cache")], { TIDEMARK_HOSTS: "*" });
