@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 /** Of the server itself, which tells it in words of its own. */
-const NOT_FOR_THE_OWNER = ["WorkerEndedError", "NotUpError"];
+const NOT_FOR_THE_OWNER = ["WorkerEndedError"];
 
 /** The error classes in the files of a folder. */
 function errorsIn(folder: string): { readonly name: string; readonly base: string }[] {
