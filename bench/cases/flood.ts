@@ -125,7 +125,7 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
         origin.forget();
         const crowds = { known: new Crowd(), fresh: new Crowd() };
         const flooded = isElsewhere ? elsewhere.url : server.url;
-        const got = await play(server.url, cookies, { flooded, addresses, seconds }, crowds);
+        const got = await play(server.url, cookies, { flooded, addresses, seconds, practice: elsewhere.url }, crowds);
         const megabytes = memoryBytesOfTree(server.server.pid) / 1e6;
         rows.push({ peer: peer.name, flood: name, ...crowds, ...got, mostAtOrigin: origin.mostAtOnce, megabytes });
       }
@@ -146,6 +146,15 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
   },
 };
 
+/** What floods which server, while somebody reads at the one that is measured. */
+interface Flood {
+  readonly flooded: URL;
+  readonly addresses: number;
+  readonly seconds: number;
+  /** The server on which clients practise. */
+  readonly practice: URL;
+}
+
 /** Stores the popular pages, and logs in the known visitors. Returns their cookies. */
 async function prepare(edge: URL): Promise<string[]> {
   const crowd = new Crowd();
@@ -162,9 +171,12 @@ let [unique, rounds] = [0, 0];
 async function play(
   edge: URL,
   cookies: readonly string[],
-  { flooded, addresses, seconds }: { readonly flooded: URL; readonly addresses: number; readonly seconds: number },
+  { flooded, addresses, seconds, practice }: Flood,
   { known, fresh }: { readonly known: Crowd; readonly fresh: Crowd },
 ): Promise<{ hits: Latencies; flooding: number }> {
+  const aside = { seconds, practice: practice.href };
+  const reader = await Aside.ready({ ...READER, ...aside, edge: edge.href });
+  const flood = addresses > 0 ? await Aside.ready({ ...FLOODING, ...aside, edge: flooded.href, addresses }) : null;
   const signal = AbortSignal.timeout(seconds * 1000);
   const round = ++rounds;
   const open = (person: number) => {
@@ -176,17 +188,30 @@ async function play(
   };
   const everybody = KNOWN + NEW;
   const people = paced((everybody * 1000) / MEAN_PAUSE_MS, signal, () => open(Math.floor(Math.random() * everybody)));
-  const reader = askAside({ ...READER, edge: edge.href, seconds });
-  const flood = addresses > 0 ? askAside({ ...FLOODING, edge: flooded.href, addresses, seconds }) : null;
-  await people;
-  await wait(11_000); // until all have their answers or have given up
-  return { hits: await reader, flooding: (await flood)?.count ?? 0 };
+  const [hits, flooding] = await Promise.all([reader.ask(), flood?.ask(), people]);
+  return { hits, flooding: flooding?.count ?? 0 };
 }
 
-/** In a thread, so that nobody's time is measured while others are served. */
-async function askAside(asking: Asking): Promise<Latencies> {
-  const [got] = (await once(new Worker(CROWD, { workerData: asking }), "message")) as [Latencies];
-  return got;
+/** Clients in a thread, so that nobody's time is measured while others are served. */
+class Aside {
+  readonly #thread: Worker;
+
+  private constructor(thread: Worker) {
+    this.#thread = thread;
+  }
+
+  static async ready(asking: Asking): Promise<Aside> {
+    const thread = new Worker(CROWD, { workerData: asking });
+    await once(thread, "message");
+    return new Aside(thread);
+  }
+
+  /** Resolves to what they got once all have their answers or have given up. */
+  async ask(): Promise<Latencies> {
+    this.#thread.postMessage("go");
+    const [got] = (await once(this.#thread, "message")) as [Latencies];
+    return got;
+  }
 }
 
 function addressOf(person: number, round = 0): string {

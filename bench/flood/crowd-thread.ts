@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { Crowd, paced } from "./crowd.ts";
@@ -11,19 +12,30 @@ export interface Asking {
   readonly seconds: number;
   /** The number of pages, which are stored; `null`: each time another page. */
   readonly pages: number | null;
+  /** Another server, on which the clients' own code is compiled before their answers count. */
+  readonly practice: string;
 }
 
+/** The time in which a client's code is compiled. */
+const PRACTICE_MS = 5_000;
+
 /*
- * Clients in a thread of their own, so that no other answers wait behind theirs in this process. Tells what they got.
+ * Clients in a thread of their own, so that no other answers wait behind theirs in this process. Says when they are ready,
+ * begins at the next message, and tells what they got.
  */
-const { edge, addresses, timesASecond, seconds, pages } = workerData as Asking;
-const crowd = new Crowd();
+const { edge, addresses, timesASecond, seconds, pages, practice } = workerData as Asking;
 let asked = 0;
-await paced(timesASecond, AbortSignal.timeout(seconds * 1000), () => {
-  const from = asked % addresses;
-  const page = pages === null ? `/flood/${Date.now()}-${asked}` : `/hot/${asked % pages}`;
-  asked++;
-  void crowd.ask(new URL(page, edge), `10.1.${from >> 8}.${from & 255}`, { isHit: pages !== null });
-});
+const askAt = (server: string, crowd: Crowd, forMs: number) =>
+  paced(timesASecond, AbortSignal.timeout(forMs), () => {
+    const from = asked % addresses;
+    const page = pages === null ? `/flood/${Date.now()}-${asked}` : `/hot/${asked % pages}`;
+    asked++;
+    void crowd.ask(new URL(page, server), `10.1.${from >> 8}.${from & 255}`, { isHit: pages !== null });
+  });
+await askAt(practice, new Crowd(), PRACTICE_MS);
+parentPort!.postMessage("ready");
+await once(parentPort!, "message");
+const crowd = new Crowd();
+await askAt(edge, crowd, seconds * 1000);
 await wait(11_000);
 parentPort!.postMessage((pages === null ? crowd.misses : crowd.hits).toJSON());

@@ -42,11 +42,14 @@ export class Crowd {
   }
 }
 
-/** Starts a piece of work at a steady rate, whether or not the previous one has ended, until the signal. */
+/**
+ * Starts a piece of work at a steady rate, whether or not the previous one has ended, until the signal. Clients that know
+ * nothing of each other seldom come at once, so the pieces come one by one.
+ */
 export async function paced(timesASecond: number, signal: AbortSignal, act: () => void): Promise<void> {
   const startedAt = performance.now();
   for (let done = 0; !signal.aborted; ) {
     for (const due = ((performance.now() - startedAt) / 1000) * timesASecond; done < due; done++) act();
-    await wait(5);
+    await wait(1);
   }
 }
