@@ -1,17 +1,17 @@
-import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
 import { layOut } from "./archive.ts";
 import { bundleCommand, type Manifest } from "./bundle/command-bundle.ts";
-import { checksums } from "./checksums.ts";
 import { type Commit, checkOut, currentCommit } from "./commit.ts";
 import { makeDebianPackage } from "./debian/debian-package.ts";
 import { LIBRARIES } from "./image/debian-libraries.ts";
 import { makeImage } from "./image/oci-image.ts";
 import { nodeFor, TARGETS, type Target } from "./node-runtime.ts";
 import { billOfMaterials } from "./packages/bill-of-materials.ts";
-import { buildPackage, packForNpm } from "./packages/npm-tarball.ts";
-import { buildWheel } from "./packages/python-wheel.ts";
 import { type ThirdParty, thirdPartiesText, thirdParty } from "./packages/third-parties.ts";
+import { run } from "./run.ts";
 import { tarGz } from "./tar.ts";
 
 /** Where what is fetched is kept: Node, and the builder of the wheel. */
@@ -111,4 +111,53 @@ async function nodeAsParty({ devDependencies: { node } }: Manifest): Promise<Thi
   const version = node!;
   const { licence } = await nodeFor(TARGETS[0]!, version, CACHE);
   return { name: "node", version, licence: "MIT, and those of its parts", text: await readFile(licence, "utf8") };
+}
+
+/** The hash of each file below a folder, as `sha256sum --check` reads them. */
+async function checksums(folder: string): Promise<string[]> {
+  const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
+  const lines: string[] = [];
+  for (const file of files) {
+    const hash = createHash("sha256").update(await readFile(join(folder, file)));
+    lines.push(`${hash.digest("hex")}  ${file}`);
+  }
+  return lines;
+}
+
+/** Builds and packs the package in a folder of sources, as `npm publish` would, and returns the name of the file. */
+async function packForNpm(sources: string, into: string): Promise<string> {
+  const packed = await run(["npm", "pack", "--json", "--pack-destination", into], {
+    cwd: sources,
+    env: { npm_config_ignore_scripts: "true" },
+  });
+  // npm before 12 prints a list.
+  const found = Object.values(JSON.parse(packed) as Record<string, { readonly filename: string }>);
+  return found[0]!.filename;
+}
+
+/** What `prepack` does. Apart, so that what it prints is not taken for the list of npm. */
+async function buildPackage(sources: string): Promise<void> {
+  await run(["npm", "run", "build"], { cwd: sources });
+}
+
+/** It writes its version into the wheel. */
+const SETUPTOOLS = "setuptools==80.9.0";
+
+/** Builds the wheel of `sdk/python`, and returns the name of the file. `cache`: where the builder is kept. */
+async function buildWheel(sources: string, into: string, cache: string, { atSeconds }: Commit): Promise<string> {
+  const builder = join(cache, `python-${SETUPTOOLS}`);
+  const python = join(builder, "bin/python");
+  const pip = [python, "-m", "pip", "--disable-pip-version-check", "--quiet"] as const;
+  if (!existsSync(join(builder, "complete"))) {
+    await run(["python3", "-m", "venv", "--clear", builder]);
+    await run([...pip, "install", SETUPTOOLS]);
+    await run(["touch", join(builder, "complete")]);
+  }
+  await run([...pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", into, join(sources, "sdk/python")], {
+    env: { SOURCE_DATE_EPOCH: String(atSeconds), PYTHONHASHSEED: "0" },
+  });
+  return (await readdir(into)).find((file) => file.endsWith(".whl"))!;
 }

@@ -3,11 +3,10 @@ import { addService } from "../wire/service-binding.ts";
 import { fingerprint } from "./control/access/fingerprint.ts";
 import { configuredTokens, type TokenSettings } from "./control/access/tokens.ts";
 import { problemResponse } from "./control/problem-response.ts";
-import { deferredControl } from "./deferred-control.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
 import { isControl, type RunningIsolate, startIsolate } from "./isolate.ts";
 import { Counters } from "./metrics/counters.ts";
-import type { Platform } from "./platform.ts";
+import type { IsolateControl, Platform, StartControl } from "./platform.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { PurgeLog } from "./purges/log/purge-log.ts";
 import { PurgeLogStub } from "./purges/log/purge-log-stub.ts";
@@ -187,3 +186,18 @@ function withoutControlPlane(isolate: RunningIsolate): RunningIsolate {
 function tokensOf({ TIDEMARK_TOKEN, TIDEMARK_TOKENS }: EdgeEnv): TokenSettings {
   return { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
 }
+
+/** Loads the control plane when it is first called, because no page needs it. Its code is a module of its own. */
+const deferredControl: StartControl = (...parts) => {
+  let starting: Promise<IsolateControl> | undefined;
+  const start = async () => {
+    const { startControl } = await import("./isolate-control.ts");
+    return startControl(...parts, ({ request }) => request as Request);
+  };
+  return {
+    async fetch(incoming) {
+      starting ??= start();
+      return (await starting).fetch(incoming);
+    },
+  };
+};

@@ -6,7 +6,7 @@ import { MAX_PORT } from "../../local/dev/ports.ts";
 import { parseRegions, REGION_NAMES } from "../../local/dev/regions.ts";
 import { jsonLine, textLine } from "../../local/dev/request-log.ts";
 import type { LogEntry } from "../../local/dev/request-log-entry.ts";
-import { Traffic } from "../../local/dev/traffic.ts";
+import { Traffic } from "../../local/dev/traffic-report.ts";
 import { welcomeText } from "../../local/dev/welcome.ts";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { OwnerError } from "../../package/owner-error.ts";

@@ -12,7 +12,6 @@ import { robots, rssFeed, sitemap } from "./pages/feeds.ts";
 import { home } from "./pages/home.ts";
 import { LIST_TAG, plogList, plogPost } from "./pages/plog.ts";
 import { songsPage } from "./pages/songs.ts";
-import { publicUrl } from "./public-url.ts";
 import { redirect } from "./redirect.ts";
 
 /** A 304 has all fields of its 200 except Content-Type. */
@@ -124,4 +123,25 @@ function isAborted(context: DemoContext): boolean {
 function pathAndQuery(context: DemoContext): string {
   const { pathname, search } = new URL(context.req.url);
   return pathname + search;
+}
+
+const ALWAYS_ALLOWED = ["localhost", "127.0.0.1", "[::1]"];
+
+/**
+ * The scheme and host that the visitor sees, for absolute URLs.
+ *
+ * `X-Forwarded-Host` and `X-Forwarded-Proto` come from the edge, or from anybody who reaches the origin directly. A
+ * host is therefore accepted only if it is on the list. Otherwise the answer is `fallback`, because a link to the
+ * wrong address of this site does less harm than a link to a stranger's site.
+ */
+function publicUrl(
+  fields: Readonly<Record<string, string | undefined>>,
+  allowedHosts: readonly string[],
+  fallback: string,
+): string {
+  const claimed = (fields["x-forwarded-host"] ?? fields.host ?? "").trim();
+  const scheme = fields["x-forwarded-proto"]?.trim() === "https" ? "https" : "http";
+  const url = URL.parse(`${scheme}://${claimed}`);
+  if (url === null || url.host !== claimed.toLowerCase()) return fallback;
+  return [...ALWAYS_ALLOWED, ...allowedHosts].includes(url.hostname) ? url.origin : fallback;
 }

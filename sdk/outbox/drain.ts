@@ -1,3 +1,4 @@
+import { channel } from "node:diagnostics_channel";
 import { type Clock, systemClock } from "../clock.ts";
 import { afterFailure, isOfEveryPurge } from "./after-failure.ts";
 import {
@@ -11,7 +12,6 @@ import {
   type SendResult,
 } from "./drain-pass.ts";
 import { type DeadPurge, type DrainReport, type FailedPurge, joinReports, type SentPurge } from "./drain-report.ts";
-import { publish } from "./outbox-diagnostics.ts";
 import { type OutboxSettings, parseStartOptions, type StartOptions } from "./outbox-options.ts";
 import { errorText, type OutboxStore } from "./outbox-store.ts";
 import type { WaitingRow } from "./queued-purge.ts";
@@ -225,4 +225,17 @@ interface Outcomes<Answer> {
   readonly sent: SentPurge<Answer>[];
   readonly failed: FailedPurge[];
   readonly dead: DeadPurge[];
+}
+
+/** The channels of `node:diagnostics_channel` to which an outbox publishes, and the messages on them. */
+interface Channels {
+  "tidemark:outbox:sent": SentPurge<unknown>;
+  "tidemark:outbox:failed": FailedPurge;
+  "tidemark:outbox:dead": DeadPurge;
+}
+
+/** Publishes the outcome of a purge to the subscribers of a channel. */
+function publish<Name extends keyof Channels>(name: Name, message: Channels[Name]): void {
+  const subscribed = channel(name);
+  if (subscribed.hasSubscribers) subscribed.publish(message);
 }

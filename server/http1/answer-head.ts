@@ -1,7 +1,6 @@
 import type { Answer } from "../../worker/ports/answer.ts";
 import type { InterimResponse } from "../../worker/ports/origin.ts";
 import { nodeBody } from "../bodies/node-body.ts";
-import { httpDate } from "./http-date.ts";
 import { reasonPhrase } from "./reason-phrase.ts";
 
 /** How a client finds the end of the body. RFC 9112 §6.3. */
@@ -103,4 +102,17 @@ function framingOf(answer: Answer, { isHead, knowsChunks }: AnsweredRequest): Fr
 
 function lengthIn(text: string | null): number | null {
   return text !== null && /^[0-9]{1,15}$/.test(text) ? Number(text) : null;
+}
+
+let second = 0;
+let text = "";
+
+/** The time in the form of a `Date` field, made once a second. RFC 9110 §5.6.7. */
+function httpDate(now = Date.now()): string {
+  const current = Math.floor(now / 1000);
+  if (current !== second) {
+    second = current;
+    text = new Date(current * 1000).toUTCString();
+  }
+  return text;
 }

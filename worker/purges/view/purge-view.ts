@@ -5,7 +5,6 @@ import { ITEM_WORDS, type ReaderPosition, type UnreadRange, type ViewDelta } fro
 import { FirstSeen, type Sighting, sightingsIn } from "./first-seen.ts";
 import { HASH_WORDS, hashKeys, hashWordFor } from "./key-hash.ts";
 import { PurgeTable } from "./purge-table.ts";
-import { unreadAfter } from "./unread-range.ts";
 
 /** The size of an empty view, unless its maximum is smaller. Enough for 7,000 keys. */
 const FIRST_BYTES = 64 * 1024;
@@ -196,4 +195,24 @@ interface Checked {
   /** The number of the purge that was found; 0 if there was none. */
   seq: number;
   hashes: Uint32Array | null;
+}
+
+/**
+ * The range that is still unread after a view at `seq` has taken in a delta (R12). Deltas may come late and in any
+ * order; only one that reaches the end of the unread range shortens it.
+ *
+ * A key that has been purged again in the meantime is sent only under its newer number. That is enough, because the
+ * same reply also holds everything above the reader's position, read in the same synchronous block.
+ */
+function unreadAfter(unread: UnreadRange | null, seq: number, delta: ViewDelta): UnreadRange | null {
+  const sentFrom = Math.max(delta.from, delta.truncatedAt);
+  let left = shorten(unread, sentFrom, delta.to);
+  if (delta.unread) left = shorten(left, Math.max(delta.unread.from, delta.truncatedAt), delta.unread.to);
+  if (sentFrom > seq) left = { from: left?.from ?? seq, to: sentFrom };
+  return left && left.to > delta.floor ? left : null;
+}
+
+function shorten(unread: UnreadRange | null, sentFrom: number, sentTo: number): UnreadRange | null {
+  if (unread === null || sentTo < unread.to || sentFrom >= unread.to) return unread;
+  return sentFrom > unread.from ? { from: unread.from, to: sentFrom } : null;
 }
