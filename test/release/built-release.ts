@@ -66,7 +66,8 @@ async function alone<T>(lock: string, build: () => Promise<T>): Promise<T> {
 /** The packages of this project as files of a folder of their own, because a build looks at where they are. */
 async function linkPackages(folder: string): Promise<void> {
   await mkdir(folder);
-  const names = (await readdir("node_modules")).filter((name) => name !== ".cache");
+  // Without the caches of tools, which may be at work.
+  const names = (await readdir("node_modules")).filter((name) => !name.startsWith(".") || name === ".bin");
   const from = resolve("node_modules");
   await succeed("sh", [
     "-ec",

@@ -96,7 +96,7 @@ export const scenarios: readonly Scenario[] = [
     origin: { "/a": [cacheable("max-age=86400"), v2], "/b": [v1] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
-      { purge: { urls: ["/a"], mode: "soft" }, isolate: "other" },
+      { purge: { urls: ["/a"], mode: "soft" }, isolate: "c" },
       { advanceMs: 61_000 },
       { send: { path: "/b", isolate: "b" }, expect: { xCache: "MISS" } },
       { advanceMs: 1 },
