@@ -246,8 +246,7 @@ class EdgeWorker implements RunningWorker {
       toHttps: first!.settings.toHttps ?? undefined,
       strictTransportSecurity: edge.strictTransportSecurity ?? undefined,
       ...(accessLog && { accessLog }),
-      // Until the site is served, a child takes this server for a parent that fails.
-      children: children && { answer: (...asked) => (this.#isOpen(first!) ? children.answer(...asked) : null) },
+      children: children && this.#openToChildren(first!, children),
     };
   }
 
@@ -257,6 +256,12 @@ class EdgeWorker implements RunningWorker {
 
   #openOne(started: StartedSite): RunningIsolate {
     return this.#isOpen(started) ? started.isolate : onceOpen(started.isolate, () => this.#isOpen(started));
+  }
+
+  /** Until the site is served, a child takes this server for a parent that fails. */
+  #openToChildren(started: StartedSite, children: Children): Pick<Children, "answer"> {
+    if (this.#isOpen(started)) return children;
+    return { answer: (...asked) => (this.#isOpen(started) ? children.answer(...asked) : null) };
   }
 
   #served(started: StartedSite): ServedSite {
