@@ -22,7 +22,7 @@ export const mutants: Mutants = {
     },
     "what tells nginx not to store is stored": {
       in: "reasonInResponse",
-      drop: 'if ((accelSeconds(field("x-accel-expires"), receivedAt) ?? 1) <= 0) return "x-accel-expires";',
+      drop: 'if (atMostSeconds <= 0) return "x-accel-expires";',
       foundBy: "storing/x-accel-expires",
     },
     "a response is kept for longer than nginx is told to": {

@@ -35,6 +35,8 @@ interface PlannedItem {
   readonly purgeKey: string;
   readonly planned: Planned[number];
   readonly refresh?: string;
+  /** The host that it names, as the edge has it; `null` for none. */
+  readonly host: string | null;
   readonly warnings: readonly string[];
   /** The routes of the purged pages, as far as they are known. */
   readonly routes: readonly Route[];
@@ -64,29 +66,20 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
       planned.push(item.planned);
       if (item.refresh !== undefined) refresh.push(item.refresh);
       warnings.push(...item.warnings);
+      if (item.host !== null && rules.hosts === null)
+        warnings.push(...machineWarnings(text, item.host, new URL(base).host));
       for (const route of item.routes) touched.add(route);
     }
   };
   const namedHostRules = rulesOfNamedHost(rules);
-  const hostWarnings = (item: string, host: string | null) =>
-    host === null || rules.hosts !== null ? [] : machineWarnings(item, publicHost(host, rules), new URL(base).host);
-  add("urls", request.urls, (url) => planUrl(url, base, rules, namedHostRules, hostWarnings));
-  add("prefixes", request.prefixes, (prefix) => planPrefix(prefix, rules, namedHostRules, hostWarnings));
-  add("hosts", request.hosts, (host) => planHost(host, rules, namedHostRules, hostWarnings));
+  add("urls", request.urls, (url) => planUrl(url, base, rules, namedHostRules));
+  add("prefixes", request.prefixes, (prefix) => planPrefix(prefix, rules, namedHostRules));
+  add("hosts", request.hosts, (host) => planHost(host, rules, namedHostRules));
   add("tags", request.tags, planTag);
   return { purgeKeys: [...keys], planned, refresh, warnings: [...warnings, ...browserWarnings(touched)], errors };
 }
 
-/** Warnings about the host that an item names; `null` if it names none. */
-type HostWarnings = (item: string, host: string | null) => readonly string[];
-
-function planUrl(
-  url: string,
-  base: string,
-  rules: KeyRules,
-  namedHostRules: KeyRules,
-  hostWarnings: HostWarnings,
-): PlannedItem | Refused {
+function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: KeyRules): PlannedItem | Refused {
   const relative = url.startsWith("/");
   const absolute = relative ? base + url : url;
   const named = relative ? null : resolveUrl(absolute, namedHostRules);
@@ -101,7 +94,8 @@ function planUrl(
     purgeKey: relative ? pathPurgeKey(pathAndQuery) : urlPurgeKey(target.host, pathAndQuery),
     planned: { item: url, key: relative ? pathAndQuery : target.cacheKey, route: target.route.pattern },
     refresh: relative ? onSiteHost(target, rules) : target.cacheKey,
-    warnings: [...urlWarnings(url, absolute, target), ...hostWarnings(url, relative ? null : target.host)],
+    host: relative ? null : publicHost(target.host, rules),
+    warnings: urlWarnings(url, absolute, target),
     routes: [target.route],
   };
 }
@@ -113,12 +107,7 @@ function wildcardAdvice(path: string): string {
   return `a * in a URL is not a wildcard; name whole segments of the path, like prefixes: [${advice}], or tags`;
 }
 
-function planPrefix(
-  text: string,
-  rules: KeyRules,
-  { hosts, routes }: KeyRules,
-  hostWarnings: HostWarnings,
-): PlannedItem | Refused {
+function planPrefix(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {
   const named = parsePurgePrefix(text, hosts);
   if (named.kind === "refused") return named;
   const { prefix } = named;
@@ -127,22 +116,18 @@ function planPrefix(
     kind: "planned",
     purgeKey: host === null ? prefixPurgeKey(prefix) : hostPurgeKey(host, prefix),
     planned: { item: text, key: (host ?? "") + prefix },
-    warnings: [...prefixWarnings(text, named), ...hostWarnings(text, host)],
+    host,
+    warnings: prefixWarnings(text, named),
     routes: routes.filter((route) => mayTouch(route, prefix)),
   };
 }
 
-function planHost(
-  text: string,
-  rules: KeyRules,
-  { hosts, routes }: KeyRules,
-  hostWarnings: HostWarnings,
-): PlannedItem | Refused {
+function planHost(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {
   const named = parsePurgeHost(text, hosts);
   if (named.kind === "refused") return named;
   const host = publicHost(named.host, rules);
   const planned = { item: text, key: host };
-  return { kind: "planned", purgeKey: hostPurgeKey(host), planned, warnings: hostWarnings(text, host), routes };
+  return { kind: "planned", purgeKey: hostPurgeKey(host), planned, host, warnings: [], routes };
 }
 
 /** The host in the keys for a host of the site: that of `publicUrl`, if that replaces the host of requests. */
@@ -152,7 +137,14 @@ function publicHost(host: string, { publicUrl }: KeyRules): string {
 
 /** The routes of a tag are unknown, because origins give tags, too. */
 function planTag(tag: string): PlannedItem {
-  return { kind: "planned", purgeKey: tagPurgeKey(tag), planned: { item: tag, key: tag }, warnings: [], routes: [] };
+  return {
+    kind: "planned",
+    purgeKey: tagPurgeKey(tag),
+    planned: { item: tag, key: tag },
+    host: null,
+    warnings: [],
+    routes: [],
+  };
 }
 
 /**

@@ -62,11 +62,11 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   const { field, requestedAt, receivedAt } = response;
   const speaking = effectiveCacheControl(field, rules.targetedFields);
   const { cacheControl } = speaking;
-  const because = reasonInRequest(request) ?? reasonInResponse(request, response, cacheControl);
+  const atMost = accelSeconds(field("x-accel-expires"), receivedAt) ?? Number.POSITIVE_INFINITY;
+  const because = reasonInRequest(request) ?? reasonInResponse(request, response, cacheControl, atMost);
   if (because) return { kind: "not-stored", because };
   const ofOrigin = mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
   const lifetime = freshnessLifetime(response, speaking, ofOrigin ? LIFETIMES_OF_ORIGIN : rules);
-  const atMost = accelSeconds(field("x-accel-expires"), receivedAt) ?? Number.POSITIVE_INFINITY;
   const freshness = lifetime.seconds > atMost ? { ...lifetime, seconds: atMost } : lifetime;
   const ageMs = initialAgeMs(field("age"), field("date"), requestedAt, receivedAt);
   const reuse = reuseRules(cacheControl);
@@ -95,15 +95,16 @@ function reasonInResponse(
   request: StorableRequest,
   response: StorableResponse,
   cacheControl: CacheControl,
+  atMostSeconds: number,
 ): NotStoredBecause | undefined {
-  const { status, field, receivedAt } = response;
+  const { status, field } = response;
   const mayStore = mayStoreAnswer(request.identity);
   if (mayStore === "if-wholly-for-everybody" && !isWhollyMeantForAll(status, cacheControl)) return "authorization"; // §3.5
   if (!isStorableStatus(status)) return "status";
   if (cacheControl.mustUnderstand && !isUnderstoodStatus(status)) return "status"; // §5.2.2.3
   if (cacheControl.noStore && !cacheControl.mustUnderstand) return "no-store"; // §5.2.2.5, §5.2.2.3
   if (cacheControl.private === "whole") return "private"; // §5.2.2.7
-  if ((accelSeconds(field("x-accel-expires"), receivedAt) ?? 1) <= 0) return "x-accel-expires";
+  if (atMostSeconds <= 0) return "x-accel-expires";
   if (asksForFile(field)) return "sendfile";
   if (field("set-cookie") !== null && !withheldFields(cacheControl).includes("set-cookie")) return "set-cookie"; // §7.3
   if (varyFields(field("vary")) === "*") return "vary"; // §4.1
