@@ -61,10 +61,11 @@ async function ask(url: string, transport: Transport): Promise<EarlyPages> {
 function warningOf(seq: number, pages: EarlyPages): string {
   const more = pages.length - MAX_NAMED_PAGES;
   const named = pages.slice(0, MAX_NAMED_PAGES).map(({ path, afterMs }) => `${path} (${afterMs} ms later)`);
+  const [were, they] = pages.length === 1 ? ["was", "it"] : ["were", "they"];
   return (
     `Purge ${seq} may have come before the commit: ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""} ` +
-    `${pages.length === 1 ? "was" : "were"} fetched again after it, unchanged. If ${pages.length === 1 ? "it" : "they"} should ` +
-    "have changed, the old page is stored again: purge after the transaction has committed. batch() collects until then. If the backend reads from replicas that lag, give the " +
+    `${were} fetched again after it, unchanged. If ${they} should have changed, the old page is stored again: purge after the ` +
+    "transaction has committed. batch() collects until then. If the backend reads from replicas that lag, give the " +
     "purge repeatAfterMs, which purges the same once more."
   );
 }

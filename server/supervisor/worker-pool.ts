@@ -13,9 +13,6 @@ import { NotUpError, START_WITHIN_MS, WorkerEndedError, WorkerProcess } from "./
 /** After this many failed starts in a row, while no worker accepts connections, starting again will not help. */
 const MAX_FAILED_STARTS = 5;
 
-/** Visitors never need a worker that may answer nobody: others answer them, or the server has not started. */
-const NEVER = (): Promise<void> => new Promise(() => undefined);
-
 /** What a configuration gives once it has been read and compiled. */
 export interface Loaded {
   /** For the workers' program: plain data, which is copied to their processes. */
@@ -141,7 +138,7 @@ export class WorkerPool {
       for (const count of [1, this.#parts.size - 1]) {
         const more = Array.from({ length: count }, () => this.#start(next));
         fresh.push(...more);
-        await Promise.all(more.map((worker) => this.#bringUp(worker, NEVER)));
+        await Promise.all(more.map((worker) => this.#bringUp(worker)));
       }
       if (this.#isClosed) throw new Error("the server stops");
     } catch (cause) {
@@ -222,7 +219,7 @@ export class WorkerPool {
       const startedAt = this.#parts.clock.elapsed();
       const worker = this.#start(generation);
       try {
-        await this.#bringUp(worker, this.#hasBeenUp ? () => this.#noneListens() : NEVER);
+        await this.#bringUp(worker, this.#hasBeenUp ? () => this.#noneListens() : undefined);
         onListening();
       } catch (cause) {
         // It may hang; its end says why. One that was just told to listen may answer visitors already.
@@ -288,9 +285,10 @@ export class WorkerPool {
 
   /**
    * Resolves when the worker accepts connections. Rejects if it ends, or takes too long. If its log lets it answer nobody,
-   * it begins when `isNeeded` resolves: then visitors get 503, instead of waiting for nothing.
+   * it begins when `isNeeded` resolves: then visitors get 503, instead of waiting for nothing. Default: never, because others
+   * answer them, or the server has not started.
    */
-  async #bringUp(worker: WorkerProcess, isNeeded: () => Promise<void>): Promise<void> {
+  async #bringUp(worker: WorkerProcess, isNeeded?: () => Promise<void>): Promise<void> {
     let waitsForLog = false;
     const tooLong = () => Promise.reject(new NotUpError(worker.name, waitsForLog));
     const rejectsAtEnd = worker.ended.then((ending) => Promise.reject(new WorkerEndedError(worker.name, ending)));
