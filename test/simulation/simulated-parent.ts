@@ -22,22 +22,29 @@ export function simulatedParent(
       url: "http://parent.internal",
       fetch: async (request) => {
         await fate.delay(MESSAGE_MS);
+        const target = request.pathAndQuery;
+        const { failures } = fate.history;
+        const askedAt = fate.now();
         const unreached = () => {
           fate.count("fetches from a parent that did not answer");
-          fate.history.failures.push({ target: request.pathAndQuery, at: fate.now() });
+          failures.push({ target, at: fate.now() });
           return { kind: "failed", because: "unreachable", cause: "simulated" } as const;
         };
         fate.count("fetches from a parent");
         if (fate.chance(LOST)) return unreached();
         const parent = anyParent();
-        fate.tell(`${name} asks its parent ${parent.name} for ${request.pathAndQuery}`);
+        fate.tell(`${name} asks its parent ${parent.name} for ${target}`);
         const response = await parent.answerChild(request);
         if (parent.hasEnded) return unreached();
         const fields = response.fields;
         if (response.status === 304 || request.method === "HEAD") confirmByOneNumber(fields);
         // The parent's knowledge when it gave the answer, for the checker.
         fields.set(TOLD_FIELD, String(fate.history.parents.push(parent.told.soFar()) - 1));
+        const hasFailed =
+          response.status >= 500 && failures.some((each) => each.target === target && each.at >= askedAt);
         await fate.delay(MESSAGE_MS);
+        // Who joins the child's fetch until then has joined one that fails.
+        if (hasFailed) failures.push({ target, at: fate.now() });
         return { kind: "answered", response };
       },
     },
