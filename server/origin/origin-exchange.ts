@@ -180,9 +180,19 @@ function toFields(headers: Record<string, string | string[]>): Fields {
   const lines: string[] = [];
   for (const name in headers) {
     const value = headers[name]!;
-    if (typeof value === "string") lines.push(name, lastValues.textOf(name, value));
-    else if (name === "set-cookie") for (const line of value) lines.push(name, line);
-    else lines.push(name, value.join(", "));
+    if (typeof value === "string") lines.push(name, lastValues.textOf(name, withoutWhitespace(value)));
+    else if (name === "set-cookie") for (const line of value) lines.push(name, withoutWhitespace(line));
+    else lines.push(name, value.map(withoutWhitespace).join(", "));
   }
   return Fields.of(lines);
+}
+
+/**
+ * A value without the spaces and tabs behind it, which undici's parser leaves there. They are no part of it, and in HTTP/2
+ * they make a response malformed. RFC 9110 §5.5, RFC 9113 §8.2.1.
+ */
+function withoutWhitespace(value: string): string {
+  let end = value.length;
+  while (end > 0 && (value[end - 1] === " " || value[end - 1] === "\t")) end--;
+  return value.slice(0, end);
 }

@@ -211,6 +211,33 @@ describe("answers", () => {
     expect(await textOf(body)).toBe("page");
   });
 
+  test("fields have no whitespace around their values: RFC 9110 §5.5, RFC 9113 §8.2.1", async () => {
+    const bytes = [
+      "HTTP/1.1 200 OK",
+      'ETag: \t "a" ',
+      "Set-Cookie: a=1 \t ",
+      "Set-Cookie: b=2\t",
+      "X-A: 1\xa0 ",
+      "X-B: 1 ",
+      "x-b: 2\t",
+      "X-C: \t ",
+      "Content-Length: 2",
+      "",
+      "ok",
+    ].join("\r\n");
+    const { fields, body } = answered(await fetched(bytes));
+    expect([...fields]).toEqual([
+      ["etag", '"a"'],
+      ["set-cookie", "a=1"],
+      ["set-cookie", "b=2"],
+      ["x-a", "1\xa0"],
+      ["x-b", "1, 2"],
+      ["x-c", ""],
+      ["content-length", "2"],
+    ]);
+    expect(await textOf(body)).toBe("ok");
+  });
+
   describe("interim ones", () => {
     const FINAL = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
     const interims = (count: number, link = "</a>") =>
