@@ -2,6 +2,7 @@ import { constants } from "node:crypto";
 import type { SecureContext, Server, TLSSocket, TlsOptions } from "node:tls";
 import { ACME_TLS, type ChallengeAnswers } from "../acme/challenge-answers.ts";
 import type { Carriers } from "./carriers.ts";
+import { certificateChoice } from "./certificate-choice.ts";
 import type { Certificate } from "./certificates.ts";
 import { nodeTls } from "./node-tls.ts";
 import { SESSION_CONTEXT, TicketKeys } from "./ticket-keys.ts";
@@ -114,28 +115,11 @@ function unlessOfAuthority({ serve, tls }: TlsServerParts): TlsServerParts["serv
   };
 }
 
-/** Chooses the certificate for a name that a client has sent. RFC 6066 §3. */
+/** The contexts of all certificates, by the name that a client has sent. RFC 6066 §3. */
 function contextsByName(certificates: readonly Certificate[]): (name: string) => SecureContext {
   const contexts = new Map(certificates.map((each) => [each, nodeTls().createSecureContext(secrets(each))]));
-  const byName = new Map<string, SecureContext>();
-  for (const name of new Set(certificates.flatMap(({ names }) => names))) {
-    const best = certificates.filter(({ names }) => names.includes(name)).reduce(better);
-    byName.set(name, contexts.get(best)!);
-  }
-  const first = contexts.get(certificates[0]!)!;
-  return (sent) => {
-    const name = sent.toLowerCase().replace(/\.$/, "");
-    return byName.get(name) ?? byName.get(name.replace(/^[^.]+/, "*")) ?? first;
-  };
-}
-
-/**
- * The better of two certificates for one name: the one with an elliptic-curve key, whose handshakes cost far less than
- * those with RSA; otherwise the one that is valid longer. Node gives OpenSSL only one certificate per name.
- */
-function better(one: Certificate, other: Certificate): Certificate {
-  if (one.kind !== other.kind && [one.kind, other.kind].includes("rsa")) return one.kind === "rsa" ? other : one;
-  return other.validUntil > one.validUntil ? other : one;
+  const choose = certificateChoice(certificates);
+  return (name) => contexts.get(choose(name, Date.now()))!;
 }
 
 function secrets(certificate: Certificate | undefined) {

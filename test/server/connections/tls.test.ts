@@ -179,6 +179,8 @@ describe("the certificate", () => {
       certificate(["rsa.test"], { kind: "rsa" }),
       certificate(["old.test"], { validUntil: new Date("2030-01-01") }),
       certificate(["old.test", "new.test"], { validUntil: new Date("2031-01-01") }),
+      certificate(["expired.test"], { validUntil: new Date("2021-01-01") }),
+      certificate(["expired.test", "rsa.expired.test"], { kind: "rsa" }),
     ],
   };
 
@@ -191,6 +193,7 @@ describe("the certificate", () => {
     ["unknown.test", "DNS:localhost"],
     ["rsa.test", "DNS:rsa.test"],
     ["old.test", "DNS:old.test, DNS:new.test"],
+    ["expired.test", "DNS:expired.test, DNS:rsa.expired.test"],
     ["", "DNS:localhost"],
   ])("for the name %j is that of %s", async (servername, expected) => {
     const { https } = await start(shown, { tls });
