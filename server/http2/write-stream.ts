@@ -23,7 +23,8 @@ const madeHeads = new WeakMap<AnswerHead, OutgoingHttpHeaders>();
 function http2Head(head: AnswerHead): OutgoingHttpHeaders {
   const held = madeHeads.get(head);
   if (held) return held;
-  const fields: Record<string, string | string[]> = { ":status": String(head.status) };
+  // Without a prototype, because an origin may call a field "constructor".
+  const fields: Record<string, string | string[]> = { __proto__: null as never, ":status": String(head.status) };
   for (let at = 0; at < head.lines.length; at += 2) {
     const name = head.lines[at]!.toLowerCase();
     const value = head.lines[at + 1]!;

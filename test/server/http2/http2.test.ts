@@ -318,6 +318,15 @@ describe("an answer in HTTP/2", () => {
     expect(head).toMatchObject({ "content-length": "4", "set-cookie": ["a=1", "b=2"], "x-a": "caf\u00e9" });
   });
 
+  test("has fields whose names JavaScript knows", async () => {
+    const names = ["constructor", "__proto__", "valueof"];
+    const page = answer("page");
+    for (const name of names) page.fields.append(name, "x");
+    const { https } = await start(() => page);
+    const { head } = await ask(session(https));
+    expect(names.map((name) => Object.getOwnPropertyDescriptor(head, name)?.value)).toEqual(["x", "x", "x"]);
+  });
+
   test.each([
     { name: "to HEAD has a length and no body", method: "HEAD", with_: answer("page"), body: "", length: "4" },
     { name: "204 has neither", method: "GET", with_: answer(null, {}, 204), body: "", length: undefined },
