@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../message-of.ts";
 import { ServerError } from "../startup/server-error.ts";
@@ -67,11 +67,14 @@ function pairsIn(folder: string): { certificate: string; key: string }[] {
       () => statSync(path, { throwIfNoEntry: false }),
       (cause) => refuse(`${path}: ${wordsOf(cause)}`),
     );
+  // Of certbot's files even a link to nothing says that there should be a certificate.
+  const isThere = (path: string) =>
+    found(path) !== undefined || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   const pairs = names.flatMap((name) => {
     const path = join(folder, name);
     // The layout of certbot, in /etc/letsencrypt/live.
     const byCertbot = { certificate: join(path, "fullchain.pem"), key: join(path, "privkey.pem") };
-    if (found(path)?.isDirectory()) return found(byCertbot.certificate) ? [byCertbot] : [];
+    if (found(path)?.isDirectory()) return Object.values(byCertbot).some(isThere) ? [byCertbot] : [];
     const [, stem] = /^(.+)\.(?:crt|pem)$/.exec(name) ?? [];
     if (stem === undefined) return [];
     const key = join(folder, `${stem}.key`);

@@ -132,6 +132,27 @@ describe("refuses, and names the file,", () => {
     expect(readCertificates({ pairs: [], folder: site })).toHaveLength(1);
   });
 
+  test.each([
+    ["fullchain.pem", "privkey.pem"],
+    ["privkey.pem", "fullchain.pem"],
+  ])("a folder of certbot whose %s is a link to nothing, or is missing", (name, beside) => {
+    const site = join(folder, `without-${name}`);
+    const path = join(site, "www.example.test", name);
+    for (const each of ["shop.test", "www.example.test"]) {
+      mkdirSync(join(site, each), { recursive: true });
+      writeFileSync(join(site, each, "fullchain.pem"), good.chain);
+      writeFileSync(join(site, each, "privkey.pem"), good.key);
+    }
+    const read = () => readCertificates({ pairs: [], folder: site });
+    rmSync(path);
+    expect(refusal(read)).toMatch(new RegExp(`${name} cannot be used: it does not exist`));
+    symlinkSync(join(folder, "nowhere.pem"), path);
+    rmSync(join(site, "www.example.test", beside));
+    expect(refusal(read)).toMatch(/www\.example\.test\/fullchain\.pem cannot be used: it does not exist/);
+    rmSync(path);
+    expect(read()).toHaveLength(1);
+  });
+
   test("a folder with a link that leads to itself", () => {
     const { folder: letsencrypt } = live("looped");
     symlinkSync(join(letsencrypt, "loop"), join(letsencrypt, "loop"));
