@@ -7,7 +7,7 @@ import { nodeTls } from "./node-tls.ts";
 
 /** A certificate with its key: plain data, because it is copied between processes. */
 export interface Certificate {
-  /** The names that it is for, in lower case; a wildcard is like `*.example.com`. */
+  /** The names and addresses that it is for, in lower case; a wildcard is like `*.example.com`. */
   readonly names: readonly string[];
   /** The certificate and those between it and its root, as PEM. */
   readonly chain: string;
@@ -146,7 +146,7 @@ export function readCertificate(file: string, keyFile: string): Certificate {
 /** RFC 6125 §6.4. Node writes a name with odd characters in quotes; such a name is no host. */
 function namesIn({ subjectAltName }: X509Certificate): string[] {
   const entries = subjectAltName?.split(", ") ?? [];
-  return entries.flatMap((entry) => /^DNS:([^"]+)$/.exec(entry)?.[1]?.toLowerCase() ?? []);
+  return entries.flatMap((entry) => /^(?:DNS|IP Address):([^"]+)$/.exec(entry)?.[1]?.toLowerCase() ?? []);
 }
 
 function tryTo<Result>(action: () => Result, failed: (cause: unknown) => never): Result {

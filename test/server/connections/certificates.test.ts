@@ -28,6 +28,13 @@ test("a certificate is read with its names, its type of key and its validity", (
   expect(new Date(read!.validUntil).toISOString()).toBe("2031-02-03T04:05:06.000Z");
 });
 
+test("a certificate for an address is not said to name no host", () => {
+  const made = makeCertificate(["192.0.2.1"]);
+  const [read] = readCertificates(pair(file("address.crt", made.chain), file("address.key", made.key)));
+  expect(read!.names).toEqual(["192.0.2.1"]);
+  expect(certificateWarnings([read!], Date.parse("2030-01-01"))).toEqual([]);
+});
+
 test("a folder has those of certbot and of other tools", () => {
   const site = join(folder, "live");
   mkdirSync(join(site, "one.test"), { recursive: true });

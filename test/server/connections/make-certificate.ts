@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { isIPv4 } from "node:net";
 
 /** A certificate that has signed itself, and its key, both as PEM. */
 export interface MadeCertificate {
@@ -22,7 +23,7 @@ export function makeCertificate(names: readonly string[], wishes: CertificateWis
   const { publicKey, privateKey } = keysOf(wishes);
   const algorithm = kind === "ec" ? sequence(oid(ECDSA_WITH_SHA256)) : sequence(oid(RSA_WITH_SHA256), der(0x05));
   const name = sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from(names[0] ?? "nobody")))));
-  const alternatives = sequence(...names.map((each) => der(0x82, Buffer.from(each))));
+  const alternatives = sequence(...names.map(alternativeName));
   const extensions = [
     sequence(oid(SUBJECT_ALT_NAME), der(0x04, alternatives)),
     sequence(
@@ -53,6 +54,11 @@ export function makeCertificate(names: readonly string[], wishes: CertificateWis
     chain: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: "pkcs8", format: "pem" }) as string,
   };
+}
+
+/** A host, or an IPv4 address. */
+function alternativeName(name: string): Buffer {
+  return isIPv4(name) ? der(0x87, Buffer.from(name.split(".").map(Number))) : der(0x82, Buffer.from(name));
 }
 
 function keysOf({ kind = "ec", key }: CertificateWishes) {
