@@ -78,7 +78,7 @@ export class BareConnections {
     // Bytes after a request with `Connection: close` are not a request, and its answer is still to come.
     if (code === "HPE_CLOSED_CONNECTION") return;
     if (code === "HPE_INVALID_METHOD" && connection.isQuiet && this.#readBan(connection, rawPacket)) return;
-    connection.refuseRest(farewell(MISREAD[code ?? ""] ?? NO_REQUEST));
+    this.#refuse(connection, MISREAD[code ?? ""] ?? NO_REQUEST);
   }
 
   /**
@@ -87,14 +87,20 @@ export class BareConnections {
    */
   refuseSlowHead(connection: Connection): void {
     if (connection.isUnused) connection.socket.destroy();
-    else connection.refuseRest(farewell(SLOW_HEAD));
+    else this.#refuse(connection, SLOW_HEAD);
   }
 
   /** RFC 9110 §9.1, §9.3.6. */
   refuseTunnel(connection: Connection): void {
     takeOver(connection);
     connection.carryOn();
-    connection.refuseRest(farewell(NO_PROXY));
+    this.#refuse(connection, NO_PROXY);
+  }
+
+  /** Ends a connection with this answer. What was sent counts for nothing, so the scheme is that of the connection. */
+  #refuse(connection: Connection, refusal: RefusedRequest): void {
+    const { scheme } = connection.arrivals.of(NO_FIELDS, "/");
+    connection.refuseRest(farewell(refusal, scheme === "https" ? this.#parts.strictTransportSecurity : undefined));
   }
 
   /** Reads bytes that Node's parser does not know as a BAN. Returns false if they are not one. */
@@ -226,8 +232,10 @@ const SLOW_HEAD = refused(408, "the head of the request took too long");
 const NO_REQUEST = refused(400, "this is not a request in HTTP/1.1");
 const NO_PROXY = refused(501, "this server is not a proxy and does not accept CONNECT", "connect");
 
-function farewell(refusal: RefusedRequest): string {
+const NO_FIELDS = new ClientFields([]);
+
+function farewell(refusal: RefusedRequest, strictTransportSecurity: string | undefined): string {
   const answer = refusalAnswer(refusal);
-  const head = answerHead(answer, { isHead: false, knowsChunks: true, keepsAlive: false });
+  const head = answerHead(answer, { isHead: false, knowsChunks: true, keepsAlive: false }, strictTransportSecurity);
   return headText(head) + Buffer.from(answer.body as Uint8Array).toString("latin1");
 }

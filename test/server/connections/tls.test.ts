@@ -243,10 +243,19 @@ describe("Strict-Transport-Security", () => {
     const { https, http } = await start(() => origins, { strictTransportSecurity, usesFastAnswers });
     expect(lines(await talk(https, GET))).toEqual([`strict-transport-security: ${strictTransportSecurity}`]);
     expect(lines(await talk(https, GET.replace("www.example.test", "a b")))).toHaveLength(1);
+    const long = GET.replace("/page", `/${"long".repeat(20_000)}`);
+    for (const misread of [GET.replace("GET", "NO METHOD"), long, GET.replace("GET /page", "CONNECT a.test:1")]) {
+      expect(lines(await talk(https, misread))).toHaveLength(1);
+    }
     const plain = new RawClient(http);
     await plain.send(GET);
     await plain.closed;
     expect(lines(plain.received)).toEqual(["strict-transport-security: max-age=1"]);
+    const misread = new RawClient(http);
+    await misread.send("NO METHOD");
+    await misread.closed;
+    expect(misread.received).toContain("400 Bad Request");
+    expect(lines(misread.received)).toBeNull();
   });
 
   test("is the origin's unless the owner sets one", async () => {
