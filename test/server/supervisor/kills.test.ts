@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -141,6 +141,7 @@ test.runIf(process.platform === "linux")(
     const [hanging, idle] = running.listening as [ListeningWorker, ListeningWorker];
     const computing = new PageClient(folder, hanging.pid).ask("/compute");
     const lost = expect(computing).rejects.toThrow();
+    await until(() => existsSync(join(folder, "computing")));
     running.signal("SIGKILL");
     await running.exited;
     try {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { RunningWorker, WorkerStart } from "../../../server/program/worker-program.ts";
 import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
@@ -28,7 +28,8 @@ const background = { run: () => undefined };
 
 /**
  * A worker with a real view and lease, and nothing else of the edge: `/purge` appends to the log, `/stamp` tells the view's
- * position, `/check` whether an entry with that stamp is purged. What `/hold` asks is answered at SIGUSR2.
+ * position, `/check` whether an entry with that stamp is purged. What `/hold` asks is answered at SIGUSR2. `/compute` writes a
+ * file and never ends.
  */
 export async function startWorker({ name, settings, logs }: WorkerStart): Promise<RunningWorker> {
   const log = logs.get(ONLY_SITE)!;
@@ -56,6 +57,7 @@ export async function startWorker({ name, settings, logs }: WorkerStart): Promis
         response.writeHead(200).flushHeaders();
         return undefined;
       case "/compute":
+        writeFileSync(`${folder}/computing`, "");
         for (;;);
       case "/crash":
         process.exit(7);
