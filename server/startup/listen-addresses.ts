@@ -47,6 +47,16 @@ export function localAuthority(address: string): string {
   return [...LOOPBACK, "0.0.0.0", "[::]"].includes(host) ? `localhost:${port}` : address;
 }
 
+/** An address that two have in common, as an owner writes it; `undefined` if there is none. Port 0 is another one each time. */
+export function namedTwice(listen: readonly ListenAddress[]): string | undefined {
+  const texts = listen.flatMap((address) => {
+    if ("path" in address) return `unix:${address.path}`;
+    if (address.port === 0) return [];
+    return `${address.host === "::" ? "*" : isIP(address.host) === 6 ? `[${address.host}]` : address.host}:${address.port}`;
+  });
+  return texts.find((text, at) => texts.indexOf(text) < at);
+}
+
 /** The first address with TLS, which is not spoken on unix sockets. */
 export function addressWithTls(listen: readonly ListenAddress[]): HostAddress | undefined {
   return listen.find((address): address is HostAddress => "port" in address && address.scheme === "https");

@@ -19,7 +19,7 @@ import { systemClock } from "../system-clock.ts";
 import { connectionLimit, mayOpenFiles } from "./connection-limit.ts";
 import { keptForLogs, whyLittleRoom } from "./disk-room.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
-import { addressWithTls, readListenAddress } from "./listen-addresses.ts";
+import { addressWithTls, namedTwice, readListenAddress } from "./listen-addresses.ts";
 import { readParentSettings } from "./parent-settings.ts";
 import { expectWritableLog } from "./places.ts";
 import { prepareSite, type SiteSurroundings } from "./prepared-site.ts";
@@ -224,7 +224,12 @@ function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly L
         "(ListenStream=), or another name (FileDescriptorName=).",
     );
   });
-  return predecessor === null ? [...listen, ...read] : read;
+  if (predecessor !== null) return read;
+  const twice = namedTwice(listen);
+  if (twice === undefined) return [...listen, ...read];
+  throw new ServerError(
+    `${twice} is named twice. Each address is either for http, as --listen, or for https, as --listen-tls.`,
+  );
 }
 
 function acmeOf(
