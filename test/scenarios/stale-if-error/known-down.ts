@@ -102,6 +102,28 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "stale-if-error/known-down-counted",
+    name: "questions whether the origin is back are counted as failed while it is down, although visitors get stale pages",
+    source: SOURCE,
+    site: DOWN_AFTER_THREE,
+    origin: { "/a": [kept, page("max-age=60", "v2")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { advanceMs: 61_000 },
+      ...whileDown([
+        ...["/x", "/y", "/z"].map((path): Step => ({ get: path, expect: { status: 502 } })),
+        { advanceMs: 1000 },
+        { get: "/a", expect: { xCache: "STALE", body: "v1" } },
+        { work: "finished" },
+        { stats: { "origin.asked": 5, "origin.answered": 1, "origin.failed": 4 } },
+      ]),
+      { advanceMs: 1000 },
+      { get: "/a", expect: { xCache: "STALE", body: "v1" } },
+      { work: "finished" },
+      { stats: { "origin.asked": 6, "origin.answered": 2, "origin.failed": 4 } },
+    ],
+  },
+  {
     id: "stale-if-error/known-down-together",
     name: "paths without an answer count together for all isolates of a machine",
     source: SOURCE,

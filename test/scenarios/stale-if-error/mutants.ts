@@ -54,6 +54,16 @@ export const mutants: Mutants = {
       drop: "noteState(context, answer, sentAt);",
       foundBy: "stale-if-error/known-down-asked-behind",
     },
+    "a question that gets no answer is counted as asked alone, so no alarm rings while stale pages stand in": {
+      in: "askBehind",
+      drop: 'if (answer.kind === "failed") reportFailed(context, answer);',
+      foundBy: "stale-if-error/known-down-counted",
+    },
+    "the answer to such a question is not counted": {
+      in: "askBehind",
+      drop: "reportAnswered(context, 0);",
+      foundBy: "stale-if-error/known-down-counted",
+    },
     "an answer in between does not count": {
       in: "OriginState.noteAnswer",
       drop: "this.#failed.clear();",

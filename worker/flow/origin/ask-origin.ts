@@ -229,7 +229,10 @@ function askBehind(context: RequestContext, fields: OriginRequest["fields"]): vo
   const toOrigin = { method: facts.method, pathAndQuery: resolved.pathAndQuery, fields, body: null, after: null };
   const asked = ports.origin.fetch(toOrigin).then(async (answer) => {
     noteState(context, answer, sentAt);
-    if (answer.kind === "answered") await cancelBody(answer.response.body);
+    if (answer.kind === "failed") reportFailed(context, answer);
+    if (answer.kind !== "answered") return;
+    reportAnswered(context, 0);
+    await cancelBody(answer.response.body);
   });
   background.run(turn ? asked.finally(turn.end) : asked);
 }
@@ -298,20 +301,25 @@ function reasonNotToSend(
   return withoutAnswer(context, "refused", 431, "request-fields-too-large", words);
 }
 
+/** `bytes`: of the body that is read; `null` if its length is not announced. */
+function reportAnswered({ ports, resolved }: RequestContext, bytes: number | null): void {
+  const { cacheKey: url, route } = resolved;
+  ports.reporter.report({ kind: "origin-answered", route: route.pattern, url, bytes });
+}
+
+function reportFailed({ ports }: RequestContext, { because, cause }: OriginAnswer & { kind: "failed" }): void {
+  ports.reporter.report({ kind: "origin-failed", because, cause });
+}
+
 function answered(
-  { ports, resolved, facts }: RequestContext,
+  context: RequestContext,
   { status, statusText, fields, body, parentAge }: OriginResponse,
   stamp: Stamp | null,
   fetchedAt: number,
 ): OriginResult {
   const announced = announcedBytes((name) => fields.get(name));
   const hasBody = mayHaveBody(status);
-  ports.reporter.report({
-    kind: "origin-answered",
-    route: resolved.route.pattern,
-    url: resolved.cacheKey,
-    bytes: body === null || facts.method === "HEAD" || !hasBody ? 0 : announced,
-  });
+  reportAnswered(context, body === null || context.facts.method === "HEAD" || !hasBody ? 0 : announced);
   const lengthBytes = hasBody ? announced : null;
   return {
     kind: "answered",
@@ -340,8 +348,9 @@ const FAILED_WORDS = {
   "bad-response": "the origin's answer was not valid HTTP, or exceeded this edge's limits",
 };
 
-function failed(context: RequestContext, { because, cause }: OriginAnswer & { kind: "failed" }): OriginResult {
-  context.ports.reporter.report({ kind: "origin-failed", because, cause });
+function failed(context: RequestContext, answer: OriginAnswer & { kind: "failed" }): OriginResult {
+  reportFailed(context, answer);
+  const { because } = answer;
   const status = because === "timed-out" ? 504 : 502;
   return withoutAnswer(context, "failed", status, `origin-${because}`, FAILED_WORDS[because]);
 }
