@@ -24,6 +24,13 @@ test("the last sentence of a miss says why and when the last answer was not stor
   );
 });
 
+test("a sentence says that nobody waits for an origin that is down", () => {
+  const steps = [{ step: "origin-down", because: null }];
+  expect(stepTexts({ ...MISS, outcome: { xCache: null, detail: "origin-down" }, steps }).at(-1)).toBe(
+    "The origin is down, so only one request a second waits for it.",
+  );
+});
+
 test.each([
   ["stale-if-error", /^If the origin fails, .*: stale-if-error allows this\.$/],
   ["stale.ifError", /^If the origin fails, .*: the site's stale\.ifError allows this\.$/],

@@ -53,15 +53,14 @@ const STORED: Readonly<Record<string, string>> = {
 
 const OTHERS: Readonly<Record<string, string>> = {
   "last-hop": "Max-Forwards lets the request go no further, so the edge itself answers.",
-  refresh:
-    "If the token in Tidemark-Refresh has the scope purge, the edge fetches the page and replaces what is stored.",
-  "origin-busy":
-    "The origin already has as many requests as it may get, and others are waiting, so this one waits too.",
-  follow: "Another request is already fetching the same page, so this one waits for its answer.",
-  "hit-for-miss": "The last answer could not be stored, so for some seconds each request makes its own fetch.",
+  refresh: "If the token in Tidemark-Refresh may purge, the edge fetches the page and replaces what is stored.",
+  "origin-down": "The origin is down, so only one request a second waits for it.",
+  "origin-busy": "The origin has as many requests as it may get, and others wait, so this one waits too.",
+  follow: "Another request is fetching the same page, so this one waits for its answer.",
+  "hit-for-miss": "The last answer could not be stored, so for some seconds each request fetches alone.",
   revalidate:
     "It is asked with the validators of the stored response: if it answers 304, that response is the answer (REVALIDATED).",
-  part: "The edge fetches the whole page. If it is too large to keep for one part, the origin is asked again for only that part.",
+  part: "The edge fetches the whole page. If that is too large, the origin is asked again for the part alone.",
 };
 
 const STANDS_IN: Readonly<Record<string, string>> = {
@@ -75,7 +74,7 @@ const STANDS_IN: Readonly<Record<string, string>> = {
 const CLIENTS: Readonly<Record<string, string>> = {
   editor: "It goes first in the queue for the origin, because it has the receipt of a purge.",
   known: "It goes ahead in the queue for the origin, because the origin set its session at least ten minutes ago.",
-  other: "Its place in the queue for the origin depends on how many of the recent requests came from its address.",
+  other: "Its place in the queue for the origin depends on how many requests came from its address lately.",
 };
 
 /** The steps of an explanation in sentences. */

@@ -99,7 +99,8 @@ async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
   const found = look ? look.found : await selectInSharedTier(context);
   const hasOtherVariants = markerInMemory(context) !== undefined;
   const tiers = { memory: remembered?.head, sharedTier: found?.head, hasOtherVariants };
-  const judged = { ...tiers, entry, facts, queue: queueOf(context) };
+  const isDown = context.isolate.originState.isDown(ports.clock.now());
+  const judged = { ...tiers, entry, facts, queue: queueOf(context), isDown };
   if (look === null) {
     const hit = remembered && verdict ? hitOf(context, remembered, verdict) : null;
     return { ...judged, hit, unusable: [], fetch: null };

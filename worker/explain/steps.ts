@@ -32,6 +32,8 @@ export interface JudgedRequest {
   readonly fetch: PlannedFetch | null;
   /** The class of its client at the origin, and whether others wait there; `null` if the site has no limit. */
   readonly queue: { readonly client: ClientClass; readonly isBusy: boolean } | null;
+  /** Whether the origin is known to be down, so that nobody waits for it. */
+  readonly isDown: boolean;
 }
 
 export interface PlannedFetch {
@@ -49,31 +51,29 @@ export interface PlannedFetch {
 }
 
 /** The answer that a judged request would get. */
-export function outcomeOf({ entry, hit, fetch }: JudgedRequest): Explanation["outcome"] {
-  switch (entry.kind) {
-    case "last-hop":
-      return { xCache: null, detail: "max-forwards" };
-    case "refresh":
-      return { xCache: null, detail: "refresh" };
-    case "bypass":
-      return { xCache: "BYPASS", detail: wordsOf(entry.miss).detail ?? null };
-    case "look-up":
-      break;
-  }
+export function outcomeOf({ entry, hit, fetch, isDown }: JudgedRequest): Explanation["outcome"] {
+  if (entry.kind === "last-hop") return withoutXCache("max-forwards");
+  if (entry.kind === "refresh") return withoutXCache("refresh");
   if (hit) {
     const { verdict } = hit;
     return { xCache: xCacheOf(verdict), detail: verdict.kind === "fresh" ? null : verdict.because };
   }
-  const { kind, miss } = fetch!.plan;
-  if (kind === "only-if-cached") return { xCache: null, detail: kind };
-  const { xCache, detail } = wordsOf(miss);
+  if (fetch?.plan.kind === "only-if-cached") return withoutXCache("only-if-cached");
+  if (isDown) return fetch?.standIn ? { xCache: "STALE", detail: fetch.standIn } : withoutXCache("origin-down");
+  const { xCache, detail } = wordsOf(entry.kind === "bypass" ? entry.miss : fetch!.plan.miss);
   return { xCache, detail: detail ?? null };
+}
+
+/** The answer of the edge itself. */
+function withoutXCache(detail: string): Explanation["outcome"] {
+  return { xCache: null, detail };
 }
 
 /** What would happen now to a judged request: a step for each decision, in order. */
 export function stepsOf(judged: JudgedRequest): Step[] {
-  const { entry, facts, hit, unusable, fetch, queue } = judged;
-  const turn = queue === null ? [] : [step("client", queue.client), ...(queue.isBusy ? [step("origin-busy")] : [])];
+  const { entry, facts, hit, unusable, fetch, queue, isDown } = judged;
+  const inLine = queue === null ? [] : [step("client", queue.client), ...(queue.isBusy ? [step("origin-busy")] : [])];
+  const turn = isDown ? [step("origin-down")] : inLine;
   if (entry.kind === "bypass") {
     const { miss } = entry;
     return [step("bypass", wordsOf(miss).detail ?? (miss.kind === "passed-on" ? miss.because : null)), ...turn];

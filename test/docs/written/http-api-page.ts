@@ -270,7 +270,7 @@ and \`--json\` as the edge sends it:
 - \`outcome\` has the \`X-Cache\` and [\`detail\`](cache-status.md) of the answer, without the reasons that only the origin's answer can
   give.
 - \`steps\` say, where the origin is asked, what its answer changes: \`revalidate\` (304: \`REVALIDATED\`), \`stale-if-error\` (it fails:
-  \`STALE\`), \`part\`, and \`store\` with \`no\`, \`yes\` or the condition; as which \`client\` the request would wait for a place. Where a
+  \`STALE\`), \`part\`, and \`store\` with \`no\`, \`yes\` or the condition; as which \`client\` it would wait for a place; \`origin-down\`. Where a
   server [compresses](../server.md#compression), a last step \`coding\` says in which coding the page goes out, or why plain.
 - \`lastRefusal\` says why and when the last answer of the page was not stored, if this isolate has seen one since it was last
   stored.

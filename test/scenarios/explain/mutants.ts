@@ -9,6 +9,12 @@ export const mutants: Mutants = {
       by: "route: null,",
       foundBy: "explain/route-and-key",
     },
+    "an explanation does not know that the origin is down": {
+      in: "judgeRequest",
+      replace: "context.isolate.originState.isDown(ports.clock.now())",
+      by: "false",
+      foundBy: "explain/origin-down",
+    },
     "an explanation says that memory has nothing, where it has a purged page and the shared tier the answer": {
       in: "judgeRequest",
       replace: "remembered && look.stored !== remembered ? [remembered] : []",
