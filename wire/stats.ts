@@ -104,8 +104,8 @@ export interface SiteStats extends SiteCounts {
   /** RFC 3339, UTC, by the log's clock. */
   to: string;
   /**
-   * True if all isolates reported for this answer, so nothing is missing: on one machine, and in `tidemark dev` with
-   * one edge. Elsewhere it is absent.
+   * True if all isolates reported for this answer, so nothing is missing but what `silent` ones had counted: on one
+   * machine, and in `tidemark dev` with one edge. Elsewhere it is absent.
    */
   isCurrent?: true | undefined;
   /** The requested PoP; `null` for all. */

@@ -9,6 +9,7 @@ import type {
   WorkerStats,
 } from "../../wire/machine-stats.ts";
 import { machineLines } from "../../wire/text/machine-text.ts";
+import type { LedgerIsolates } from "../../worker/metrics/ledger-reading.ts";
 import type { Certificate } from "../connections/certificates.ts";
 import type { SurveyedWorkers } from "../supervisor/worker-pool.ts";
 import { type ProcessFigures, processFigures, type WorkerFigures } from "./process-figures.ts";
@@ -97,6 +98,12 @@ export function seenBySite(surveyed: SurveyedMachine, { name, hosts }: LookingSi
 
 function workerStats({ origins, ...worker }: WorkerFigures, site: string): WorkerStats {
   return { ...worker, origin: origins[site] ?? null };
+}
+
+/** The isolates, where all workers have just reported: whoever else the ledger takes for alive has died without a report. */
+export function withoutDead(isolates: LedgerIsolates, { processes }: Pick<MachineStats, "processes">): LedgerIsolates {
+  const dead = Math.max(0, isolates.alive - processes.filter(({ worker }) => worker).length);
+  return { ...isolates, alive: isolates.alive - dead, silent: isolates.silent + dead };
 }
 
 /** The workers share one number of requests, and each has a queue of its own. */

@@ -1,5 +1,6 @@
 import type { OriginQueueStats } from "../../wire/machine-stats.ts";
 import { FillBudget, type RunningIsolate } from "../../worker/isolate.ts";
+import type { LedgerReading } from "../../worker/metrics/ledger-reading.ts";
 import { REPORT_EVERY_MS, type ReadLedger } from "../../worker/metrics/reports.ts";
 import type { BackgroundWork } from "../../worker/ports/background-work.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
@@ -21,7 +22,7 @@ import type { Listener, ListenerParts } from "../http1/listener.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import type { LogCalls } from "../log/log-messages.ts";
 import { machineMetrics } from "../machine/machine-metrics.ts";
-import { type LookingSite, type MachineSurvey, seenBySite } from "../machine/machine-survey.ts";
+import { type LookingSite, type MachineSurvey, seenBySite, withoutDead } from "../machine/machine-survey.ts";
 import { type ProcessFigures, processFigures } from "../machine/process-figures.ts";
 import { OriginTalks } from "../origin/origin-talks.ts";
 import { sayToOperator } from "../own-lines.ts";
@@ -135,11 +136,12 @@ function ledgerOnMachine(log: LogCalls, survey: () => Promise<unknown>, looking:
   return async (...asked) => {
     // Without a supervisor there is no log to read either, and the error of that one is told.
     const found = (await survey().catch(() => null)) as MachineSurvey | null;
-    const reading = await log.readLedger(...asked);
-    if (found === null) return reading;
+    const text = await log.readLedger(...asked);
+    if (found === null) return text;
+    const reading = JSON.parse(text) as LedgerReading;
     const machine = seenBySite(found.machine, looking());
-    const more = { ...(found.isCurrent && { isCurrent: true }), machine, metrics: machineMetrics(machine) };
-    return JSON.stringify({ ...JSON.parse(reading), ...more });
+    const current = found.isCurrent && { isCurrent: true, isolates: withoutDead(reading.isolates, machine) };
+    return JSON.stringify({ ...reading, ...current, machine, metrics: machineMetrics(machine) });
   };
 }
 

@@ -144,6 +144,16 @@ Not stored: no-store 1,200, bad\ufffd[2J 3.
     );
   });
 
+  test("what isolates had counted that died is missing, even if all others have just reported", () => {
+    const current = (silent: number) => {
+      return statsLines({ ...big(), isCurrent: true, isolates: { ...big().isolates, silent } }, "1h").join("\n");
+    };
+    expect(current(1)).toContain(
+      "1,200 isolates reported; 1 has stopped reporting. The reports cover at least 99.9 % of",
+    );
+    expect(current(0)).not.toContain("reported");
+  });
+
   test("a quiet hour of one PoP", () => {
     const none = { ...big(), requests: 0, pop: "FRA" };
     expect(statsLines(none, "1h")).toEqual([

@@ -43,7 +43,7 @@ export function statsLines(stats: SiteStats, last: string): string[] {
     ...memoryLines(stats),
     ...refusals(stats),
     ...(own === null ? [] : [`Answered by the edge itself: ${own}.`]),
-    ...(stats.isCurrent ? [] : [heard(stats.isolates)]),
+    ...(stats.isCurrent && stats.isolates.silent === 0 ? [] : [heard(stats.isolates)]),
     ...machine,
   ];
 }

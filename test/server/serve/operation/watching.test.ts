@@ -7,6 +7,7 @@ import type { ProcessStats } from "../../../../wire/machine-stats.ts";
 import { machineStatsSchema } from "../../../../wire/machine-stats-schema.ts";
 import { siteStatsSchema } from "../../../../wire/site-stats-schema.ts";
 import type { SiteStats } from "../../../../wire/stats.ts";
+import { statsLines } from "../../../../wire/text/stats-text.ts";
 import { listenLocally, localUrl } from "../../../suite/local-url.ts";
 import { until } from "../../../suite/until.ts";
 import { makeCertificate } from "../../connections/make-certificate.ts";
@@ -174,5 +175,19 @@ describe("a server that somebody watches", { timeout: 60_000 }, () => {
     await server.prints(/new settings are in use/);
     await until(async () => names(await stats()).join() === "supervisor,worker-3,worker-4");
     expect(await stats()).toMatchObject({ isCurrent: true, requests: sent, statuses: { 410: refused } });
+  });
+
+  test("says that a worker died with what it had counted, and does not take it for alive", {
+    tags: ["deep"],
+  }, async () => {
+    const before = await stats();
+    expect(before.isolates).toMatchObject({ alive: 2, silent: 0 });
+    const { pid, name } = before.machine!.processes.at(-1)!;
+    process.kill(pid, "SIGKILL");
+    await until(async () => names(await stats()).length === 3 && !names(await stats()).includes(name));
+    const after = await stats();
+    expect(after).toMatchObject({ isCurrent: true, isolates: { alive: 2, silent: 1 } });
+    expect(statsLines(after, "15m").join("\n")).toContain(" isolates reported; 1 has stopped reporting.");
+    expect(await (await ask("metrics")).text()).toMatch(/^tidemark_silent_isolates 1$/m);
   });
 });
