@@ -1,5 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { KnownNeighbours } from "../../worker/flow/collapsing/neighbours.ts";
+import { Counters } from "../../worker/metrics/counters.ts";
+import type { EndedElsewhere } from "../../worker/ports/fetches-elsewhere.ts";
 import type { Origin, OriginAnswer } from "../../worker/ports/origin.ts";
+import type { EdgeEvent } from "../../worker/ports/reporter.ts";
 import { fromWebResponse } from "../../worker/runtime/web-answer.ts";
 import { PopUnderTest } from "./pop-under-test.ts";
 
@@ -113,6 +117,34 @@ describe("a fetch that others may wait for", () => {
     slow.resolve();
     expect(await pop.text(await pop.head(leading))).toBe("v1");
     expect(await pop.text(await pop.head(later))).toBe("v3");
+    await pop.finish();
+  });
+
+  test("in another isolate makes a hit of those who wait for it, and counts their wait as one for the origin", async () => {
+    const pop = new PopUnderTest();
+    const answered: Partial<EdgeEvent>[] = [];
+    class Witness extends Counters {
+      override report(event: EdgeEvent): void {
+        if (event.kind === "answered") answered.push({ xCache: event.xCache, tier: event.tier });
+        super.report(event);
+      }
+    }
+    const ended = Promise.withResolvers<EndedElsewhere>();
+    const nobodyAsks = originThat(() => Promise.reject(new Error("it was asked twice")));
+    const follow = pop.start(nobodyAsks, {
+      neighbours: new KnownNeighbours({ take: () => ended.promise, avoid: () => undefined }),
+      reporter: new Witness("http://origin.test", () => undefined),
+    });
+    const asking = follow();
+    await pop.text(await pop.head(pop.start(originThat(async () => page("v1")))()));
+    await pop.scheduler.advance(500);
+    ended.resolve({ kind: "look-again" });
+    expect(await pop.text(await pop.head(asking))).toBe("v1");
+    expect(await pop.text(await pop.head(follow()))).toBe("v1");
+    expect(answered).toEqual([
+      { xCache: "HIT", tier: "origin" },
+      { xCache: "HIT", tier: "memory" },
+    ]);
     await pop.finish();
   });
 });

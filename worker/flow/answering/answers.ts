@@ -119,7 +119,7 @@ function bodyBytesOf({ body, bodyBytes }: Answer, storedBytes: number): number {
 }
 
 function report(
-  { ports, resolved, arrival }: RequestContext,
+  { ports, resolved, arrival, hasLookedAgain }: RequestContext,
   tier: Tier,
   xCache: XCache,
   status: number,
@@ -134,7 +134,7 @@ function report(
     status,
     route: pattern,
     url,
-    tier,
+    tier: hasLookedAgain ? "origin" : tier, // it has waited for a fetch
     cachedBytes,
     isStored,
     arrivedAt: arrival.at,
