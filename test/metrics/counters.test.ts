@@ -68,7 +68,7 @@ describe("each kind of event", () => {
     [
       { kind: "origin-failed", because: "timed-out", cause: new Error("late") },
       { origin: { failed: 1 } },
-      "The origin http://origin.test took too long to answer. Pages that are not in the cache get 504 until it answers.",
+      "The origin http://origin.test took too long to answer. Pages that are not in the cache get 504 or 503 until it answers.",
     ],
     [{ kind: "body-cut-off" }, { store: { discarded: { "cut-off": 1 } } }],
     [{ kind: "fill-discarded", because: "purged" }, { store: { discarded: { purged: 1 } } }],
@@ -128,7 +128,7 @@ test("an origin is said to be out of reach once, and to answer again once", () =
     counters.report(answered);
   }
   const down =
-    "The origin http://origin.test cannot be reached, or hung up (refused). Pages that are not in the cache get 502 until it answers.";
+    "The origin http://origin.test cannot be reached, or hung up (refused). Pages that are not in the cache get 502 or 503 until it answers.";
   const up = "The origin http://origin.test answers again.";
   expect(lines).toEqual([down, up, down, up]);
 });

@@ -359,7 +359,7 @@ export class Counters implements Reporter {
     const why =
       because === "timed-out" ? "took too long to answer" : `cannot be reached, or hung up (${causeWords(cause)})`;
     const status = because === "timed-out" ? 504 : 502;
-    return `The origin ${this.#originUrl} ${why}. Pages that are not in the cache get ${status} until it answers.`;
+    return `The origin ${this.#originUrl} ${why}. Pages that are not in the cache get ${status} or 503 until it answers.`;
   }
 }
 

@@ -152,7 +152,7 @@ describe("tidemark dev, in one run", () => {
     expect(await ask("/down")).toMatchObject({ status: 200, body: "v1" });
     await running.says(/answers again/);
     expect(running.output.match(/cannot be reached/g)).toHaveLength(1);
-    expect(running.output).toContain("get 502 until it answers");
+    expect(running.output).toContain("get 502 or 503 until it answers");
   });
 
   test("picks up an edit of the rules; after an invalid edit it prints the mistake and keeps the earlier rules", async () => {
