@@ -4,6 +4,8 @@ export interface OwnCacheStatus {
   readonly detail: string | null;
   readonly ttlS: number | null;
   readonly stored: boolean;
+  /** Whether the request has waited for the fetch of another one. */
+  readonly collapsed: boolean;
 }
 
 /** Reads the last member of `Cache-Status`, which is the edge's own. RFC 9211 §2. */
@@ -18,5 +20,6 @@ export function ownCacheStatus(field: string | null): OwnCacheStatus {
     detail: detail?.startsWith('"') ? detail.slice(1, -1).replace(/\\(.)/g, "$1") : (detail ?? null),
     ttlS: ttl === undefined ? null : Number(ttl),
     stored: parameters.includes("stored"),
+    collapsed: parameters.includes("collapsed"),
   };
 }

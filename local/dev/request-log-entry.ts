@@ -16,6 +16,8 @@ export interface RequestEntry {
   readonly ttlS: number | null;
   /** Whether the origin's answer was stored. */
   readonly stored: boolean;
+  /** Whether it has waited for the fetch of another request. */
+  readonly collapsed: boolean;
   /** Milliseconds to the head of the answer. */
   readonly ms: number;
   /** The part of them spent on the origin; `null` if the origin was not asked. */

@@ -49,9 +49,10 @@ function partsOf(entry: LogEntry, style: Style): string[] {
 }
 
 function requestParts(entry: RequestEntry, style: Style): string[] {
-  const { method, path, status, xCache, detail, ageS, ttlS, stored, ms, originMs } = entry;
+  const { method, path, status, xCache, detail, ageS, ttlS, stored, collapsed, ms, originMs } = entry;
   const outcome = (xCache ?? "-").padEnd(7);
-  const more = [originMs === null ? "" : `origin ${duration(originMs)}`, detail ?? ""].filter(Boolean).join("  ");
+  const waited = originMs === null ? "" : `origin ${duration(originMs)}`;
+  const more = [waited, collapsed ? "collapsed" : "", detail ?? ""].filter(Boolean).join("  ");
   return [
     method.padEnd(5),
     printable(path).padEnd(MIN_PATH_WIDTH),

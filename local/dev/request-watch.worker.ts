@@ -57,7 +57,8 @@ export class RequestWatch {
   ): void {
     const xCache = headers.get("x-cache");
     const hits = xCache === "HIT" ? 1 : 0;
-    if (!isControl(url)) this.#count({ requests: 1, hits, askedOrigin: originMs === null ? 0 : 1 }, context);
+    const isWaiter = xCache !== "HIT" && (originMs !== null || ownCacheStatus(headers.get("cache-status")).collapsed);
+    if (!isControl(url)) this.#count({ requests: 1, hits, askedOrigin: isWaiter ? 1 : 0 }, context);
     if (!this.#logsRequests) return;
     writeEntry({
       kind: "request",

@@ -105,6 +105,17 @@ describe("tidemark dev, in one run", () => {
     await running.says(/ {2}GET {4}\/odd +200 {2}MISS .* {2}unkeyed-field:x-odd$/m);
   });
 
+  test("says which request waited for the origin, and which one for another's fetch", async () => {
+    origin.reply("/slow", { hold: "slow", fields: { "cache-control": "max-age=60" }, body: "v1" });
+    const both = [ask("/slow"), ask("/slow")];
+    // The runtime reads requests in the order in which they come, so it has both.
+    for (let later = 0; later < 3; later++) await ask("/line");
+    origin.release("slow");
+    await Promise.all(both);
+    await running.says(/ {2}GET {4}\/slow +200 {2}MISS .* {2}origin \d+ ms$/m);
+    await running.says(/ {2}GET {4}\/slow +200 {2}MISS .* ms {2}collapsed$/m);
+  });
+
   test("warns of a page that comes back unchanged right after its purge, at the terminal and in the backend", async () => {
     const fields = { "cache-control": "max-age=60", "cache-tag": "early" };
     origin.reply(

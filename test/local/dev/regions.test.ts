@@ -248,6 +248,7 @@ describe("tidemark dev --regions", () => {
         ageS: null,
         ttlS: null,
         stored: true,
+        collapsed: false,
         ms: expect.any(Number),
         originMs: expect.any(Number),
       },
