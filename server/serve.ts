@@ -14,7 +14,7 @@ import { PermitOffice } from "./permits/permit-office.ts";
 import { EDGE_PROGRAM } from "./program/worker-program.ts";
 import { keptForLogs } from "./startup/disk-room.ts";
 import { logFoldersOf, type Prepared, prepare, type ServeOptions } from "./startup/prepare-server.ts";
-import { logFolderOf } from "./startup/prepared-sites.ts";
+import { hostsOf, logFolderOf } from "./startup/prepared-sites.ts";
 import { ServerError } from "./startup/server-error.ts";
 import { isOfSite } from "./startup/sites-folder.ts";
 import { type Watching, watchFiles } from "./startup/watched-files.ts";
@@ -137,7 +137,10 @@ export class RunningServer {
     else this.#janitor = this.#openDisk();
     this.#hasLoaded = true;
     const { settings, sites } = this.#prepared;
-    return { settings, sites: new Map([...sites].map(([name, { site }]) => [name, site.purge])) };
+    return {
+      settings,
+      sites: new Map([...sites].map(([name, each]) => [name, { ...each.site.purge, hosts: hostsOf(each) }])),
+    };
   }
 
   async #loadChanges(): Promise<void> {

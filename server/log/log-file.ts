@@ -86,6 +86,8 @@ export class LogFile {
   readonly #steps: ClockSteps;
   #opened: OpenLog;
   #unwritable: OwnerError | null = null;
+  /** Why the file has to count as another log once it can be written; `null` if it has not. */
+  #replaceBecause: string | null = null;
 
   /** Throws a `StorageError` if the log cannot be used, unless its disk takes no writes. */
   constructor(options: LogFileOptions) {
@@ -156,6 +158,17 @@ export class LogFile {
     if (inode !== undefined && !isThere) throw new StorageError(folder, "removed", null);
   }
 
+  /** Begins another log in the file (R13): now, or once the disk takes writes. Throws as `use` does. */
+  replace(why: string): void {
+    const { folder, onReplaced } = this.#options;
+    this.#replaceBecause = why;
+    if (this.#unwritable !== null) return;
+    this.use((log) => sqlOver(this.#opened.database).transaction(() => log.replace()));
+    this.#replaceBecause = null;
+    this.noteHead();
+    onReplaced(`${folder}: ${why}`);
+  }
+
   /** Like `use`, for a write that a loss of power may undo, so that it need not wait for the disk. */
   useWithoutSync<T>(work: (log: SqlPurgeLog, ledger: SqlLedger) => T): T {
     return this.use((log, ledger) => {
@@ -206,7 +219,7 @@ export class LogFile {
       refuseDamage(database);
       const before = headOf(database);
       const noted = NotedHead.read(headPath) ?? (hasCopies(database) ? "missing" : null);
-      let why = because ?? whyAnother(before, noted);
+      let why = because ?? whyAnother(before, noted) ?? this.#replaceBecause;
       database.exec("BEGIN IMMEDIATE");
       const opened = this.#openOver(database);
       if (why !== null) opened.log.replace();
@@ -217,6 +230,7 @@ export class LogFile {
       const notedHead = new NotedHead(headPath, head);
       keepCopies(database); // the first time only after there is a note, which is expected from then on
       database.exec("PRAGMA wal_checkpoint(PASSIVE)"); // so that damage beside the file does not undo it
+      this.#replaceBecause = null;
       if (why !== null) onReplaced(`${folder}: ${why}`);
       return { ...opened, notedHead, inode: statSync(join(folder, LOG_FILE)).ino };
     } catch (cause) {

@@ -20,6 +20,8 @@ export type PurgeStep = "received" | "committed" | "pushed" | "confirmed";
 /** The log as a supervisor serves it to its workers. */
 export interface ServedLog extends LogCalls {
   readonly readers: LogReaders;
+  /** Lets another log begin (R13). Absent from one that several machines share. */
+  replace?(why: string): void;
   /** To be called when the workers have ended. */
   close(): void | Promise<void>;
   /** Closes it for another process of this machine, whose readers the workers are from then on. */
@@ -41,7 +43,7 @@ export interface KeeperOptions {
 export interface LogKeeperOptions extends KeeperOptions {
   readonly file: Pick<
     LogFile,
-    "use" | "usePurges" | "expectFile" | "useWithoutSync" | "noteHead" | "close" | "unwritable" | "comeBack"
+    "use" | "usePurges" | "expectFile" | "replace" | "useWithoutSync" | "noteHead" | "close" | "unwritable" | "comeBack"
   >;
   /** Called if the disk takes no writes. Until it does, the log is empty and accepts no purges. */
   readonly onUnwritable: (cause: unknown) => void;
@@ -132,6 +134,11 @@ export class LogKeeper implements ServedLog {
 
   find(seq: number, waitMs = 0): Promise<PurgeRecord | null> {
     return this.#held.find(seq, waitMs);
+  }
+
+  replace(why: string): void {
+    this.#file.replace(why);
+    void this.readers.push(this.#file.use((log) => log.head));
   }
 
   close(): void {

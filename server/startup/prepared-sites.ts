@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { hostToFind } from "../connections/sites-by-host.ts";
+import { ANY_OTHER_HOST } from "../log/hosts-of-sites.ts";
 import { LogFolder } from "../log/log-folder.ts";
 import { refusesWrites } from "../log/storage-error.ts";
 import type { LoadedSite } from "../program/load-site.ts";
@@ -107,14 +108,10 @@ interface Clash {
   readonly because: string;
 }
 
-/** No host is called so. */
-const ANY_OTHER = "*";
-
 function clashOfHosts(sites: PreparedSites): Clash | null {
   const owners = new Map<string, string>();
-  for (const [name, { site, isLocal }] of sites) {
-    const named = [...(site.hosts === null || isLocal ? [ANY_OTHER] : []), ...(site.hosts ?? []).map(hostToFind)];
-    for (const host of new Set(named)) {
+  for (const [name, prepared] of sites) {
+    for (const host of hostsOf(prepared)) {
       const other = owners.get(host);
       if (other !== undefined) return { between: [other, name], because: clashText(other, name, host) };
       owners.set(host, name);
@@ -123,8 +120,14 @@ function clashOfHosts(sites: PreparedSites): Clash | null {
   return null;
 }
 
+/** The hosts that a site answers for, and `ANY_OTHER_HOST` if it names none. */
+export function hostsOf({ site, isLocal }: PreparedSite): string[] {
+  const any = site.hosts === null || isLocal ? [ANY_OTHER_HOST] : [];
+  return [...new Set([...any, ...(site.hosts ?? []).map(hostToFind)])];
+}
+
 function clashText(first: string, second: string, host: string): string {
-  return host === ANY_OTHER
+  return host === ANY_OTHER_HOST
     ? `${first} and ${second} both serve the hosts that no site names, but only one site may: name the hosts of the other.`
     : `the host ${host} is in both ${first} and ${second}.`;
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { basename, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { within } from "../../worker/within.ts";
+import { HostsFile, takeHosts } from "../log/hosts-of-sites.ts";
 import type { GrantAtStart } from "../log/log-file.ts";
 import { LogFolder } from "../log/log-folder.ts";
 import type { ServedLog } from "../log/log-keeper.ts";
@@ -11,8 +13,17 @@ import type { LogOfSite } from "./process-messages.ts";
 /** The name of the site of a server that serves no other. Its log is in the server's own folder. */
 export const ONLY_SITE = "";
 
-/** The sites of one configuration by their names, with what is granted to their readers. */
-export type SiteGrants = ReadonlyMap<string, GrantAtStart>;
+/** What is granted to a site's readers. */
+export interface SiteGrant extends GrantAtStart {
+  /** As `HostsOfSites` has them. Default: none. */
+  readonly hosts?: readonly string[];
+}
+
+/** The sites of one configuration by their names. */
+export type SiteGrants = ReadonlyMap<string, SiteGrant>;
+
+/** Beside the server's own lock: which site has answered for which hosts. */
+const HOSTS_FILE = "hosts.json";
 
 export interface SiteLogsOptions extends LogOptions {
   /** The server's own folder, which no other server may use meanwhile. An only site has its log there. */
@@ -93,6 +104,7 @@ export class SiteLogs {
       this.#opening = opening.catch(() => undefined);
       await opening;
     }
+    this.#takeHosts(sites);
   }
 
   /** Owns the folder again, after `giveAway`. */
@@ -188,6 +200,24 @@ export class SiteLogs {
       await keeper?.close();
       if (folder !== this.#folder) folder.release();
       throw cause;
+    }
+  }
+
+  /** Lets another log begin for each site that has a host back which another site had meanwhile, with a log of its own. */
+  #takeHosts(sites: SiteGrants): void {
+    const file = new HostsFile(join(this.#options.folder, HOSTS_FILE));
+    const before = file.read();
+    const hosts = new Map([...sites].map(([site, grant]) => [site, grant.hosts ?? []]));
+    const { now, back } = takeHosts(before ?? new Map(), hosts);
+    for (const site of before === null ? sites.keys() : back.keys()) {
+      const why = before === null ? `${HOSTS_FILE} cannot be read` : `another site had ${back.get(site)} meanwhile`;
+      this.#logs.get(site)?.keeper.replace?.(why);
+    }
+    if (isDeepStrictEqual(now, before)) return;
+    try {
+      file.write(now);
+    } catch (cause) {
+      this.#options.report({ kind: "log-failed", cause }); // a disk that takes no writes must not keep pages from visitors
     }
   }
 

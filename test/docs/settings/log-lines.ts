@@ -41,7 +41,7 @@ export const EVENT_LINES: Lines = {
   stopping: [{ kind: "stopping" }, "It answers what it has begun, and ends."],
   "log-replaced": [
     { kind: "log-replaced", why: CAUSE },
-    "The log was restored, damaged, or is another database. Misses rise until pages are stored again.",
+    "The log was restored, damaged, is another database, or lacks purges of a host that another site had. Misses rise until pages are stored again.",
   ],
   "log-unwritable": [
     { kind: "log-unwritable", cause: CAUSE },

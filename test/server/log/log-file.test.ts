@@ -18,6 +18,7 @@ import { LogFolder } from "../../../server/log/log-folder.ts";
 import { LONGEST_USE_MS } from "../../../worker/purges/log/log-contract.ts";
 import { purge } from "../../purges/log/a-purge.ts";
 import { toldOf } from "../../purges/view/delta.ts";
+import { SmallDisk } from "../../suite/small-disk.ts";
 
 const HOUR_MS = 3_600_000;
 const FILE = "purge-log.sqlite";
@@ -174,6 +175,52 @@ describe("a log in a file", () => {
       expect(call).toThrow(`The purge log in ${folder}: it is damaged (malformed).`);
       expect(file.use((log) => log.head)).toEqual({ logId: expect.not.stringMatching(/^log-1$/), seq: 0 });
       expect(replaced).toEqual([expect.stringContaining("it was damaged (malformed)")]);
+    });
+  });
+
+  describe("that lacks purges which another log has", () => {
+    test("begins another log where it is open, and keeps its numbers", () => {
+      const file = open();
+      append(file, "tag:a");
+      const before = file.use((log) => log.head);
+      file.replace("somebody had its host");
+      expect(file.use((log) => log.head)).toEqual({ ...before, logId: "log-2" });
+      expect(replaced).toEqual([`${folder}: somebody had its host`]);
+      closed(file);
+      expect(open().use((log) => log.head)).toMatchObject({ logId: "log-2" });
+      expect(replaced).toHaveLength(1);
+    });
+
+    test("is the same log on a full disk, and can be read", () => {
+      const file = open();
+      const before = file.use((log) => log.head);
+      const { page_count } = databases[0]!.prepare("PRAGMA page_count").get() as { page_count: number };
+      databases[0]!.exec(`PRAGMA max_page_count = ${page_count}; CREATE TRIGGER full BEFORE UPDATE OF id ON state
+        BEGIN INSERT INTO repeats (due_at, repeat_of, hashes, purge, skew_ms) VALUES (0, 0, hex(zeroblob(500000)), '', 0); END`);
+      expect(() => file.replace("somebody had its host")).toThrow("the disk is full");
+      expect(file.use((log) => log.head)).toEqual(before);
+      expect(replaced).toEqual([]);
+    });
+
+    test("begins another log once its disk takes writes", (context) => {
+      const disk = new SmallDisk(join(folder, "disk"), "4m");
+      try {
+        if (!disk.isMounted) context.skip("small disks cannot be mounted here");
+        const first = open({ folder: disk.path });
+        append(first, "tag:a");
+        closed(first);
+        disk.remount("ro");
+        const file = open({ folder: disk.path });
+        file.replace("somebody had its host");
+        expect(file.comeBack()).toBe(false);
+        disk.remount("rw");
+        expect(file.comeBack()).toBe(true);
+        expect(file.use((log) => log.head)).toEqual({ logId: `log-${ids}`, seq: 1 });
+        expect(replaced).toEqual([`${disk.path}: somebody had its host`]);
+        file.close();
+      } finally {
+        disk.unmount();
+      }
     });
   });
 

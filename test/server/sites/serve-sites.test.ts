@@ -199,6 +199,26 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     for (const site of ["shop", "blog", "third"]) await untilOneSettlesAtOnce(() => purge(port, site));
   });
 
+  test("a page that was purged while its host was another site's does not come back with the host", async () => {
+    write("shop");
+    write("blog");
+    const port = await start();
+    await expectPage(port, "blog", "v1");
+    await untilOnDisk(join(folder, "cache"), "blog v1");
+    // The site is renamed, purged by its new name, and named as before.
+    const hosts = 'hosts: ["blog.test"]';
+    remove("blog");
+    write("third", hosts);
+    await untilPage(port, "blog.test", "third v1");
+    publish("blog", "v2");
+    const purged = await ask(port, "blog.test", "/_tidemark/purge", tokenOf("third"), { urls: ["/page"] });
+    expect(purged.status).toBe(200);
+    remove("third");
+    write("blog", hosts);
+    await untilPage(port, "blog.test", "blog v2");
+    expect(server!.printed).toMatch(/counts as a new log, .*sites\/blog\/log: another site had blog\.test meanwhile/);
+  });
+
   test("hands over to a new server with all logs", { tags: ["deep"] }, async () => {
     write("shop");
     write("blog");

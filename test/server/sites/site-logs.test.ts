@@ -1,9 +1,10 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SupervisedLog } from "../../../server/log/log-client.ts";
 import { type SiteGrants, SiteLogs } from "../../../server/supervisor/site-logs.ts";
+import { eventInWords } from "../../../server/supervisor/supervisor-events.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import { until } from "../../suite/until.ts";
 
@@ -18,12 +19,15 @@ describe("the logs of several sites", () => {
   let folder: string;
   let logs: SiteLogs;
   let clients: SupervisedLog[];
+  /** What its owner is told. */
+  let said: string[];
   /** Ends the wait for logs that do not admit a worker. */
   let waitedLongEnough: () => void;
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
     clients = [];
+    said = [];
     logs = make();
   });
   afterEach(async () => {
@@ -43,7 +47,7 @@ describe("the logs of several sites", () => {
         folderOf: (site) => join(folder, site),
         clock: { ...systemClock, wait },
         admitWithinMs: ADMIT_WITHIN_MS,
-        report: () => undefined,
+        report: (event) => said.push(eventInWords(event)),
       },
       null,
     );
@@ -116,6 +120,32 @@ describe("the logs of several sites", () => {
     expect(() => logs.of(grants("blog"))).toThrow();
     await logs.open(grants(...SITES));
     expect(logs.of(grants(...SITES))).toHaveLength(2);
+  });
+
+  test("a site that has a host back from another one has another log", async () => {
+    const serve = (hosts: Readonly<Record<string, readonly string[]>>) =>
+      logs.open(new Map(Object.entries(hosts).map(([site, named]) => [site, { ...GRANT, hosts: named }])));
+    const idsNow = () =>
+      SITES.map((site) => {
+        const note = JSON.parse(readFileSync(join(folder, site, "purge-log.head"), "utf8")) as { logId: string };
+        return note.logId;
+      });
+    const both = { shop: ["shop.test"], blog: ["blog.test"] };
+    await serve(both);
+    const [shop, blog] = idsNow();
+    await serve({ shop: [], blog: ["blog.test", "shop.test"] });
+    expect(idsNow()).toEqual([shop, blog]);
+    await logs.close(); // what was known is not forgotten
+    logs = make();
+    await serve(both);
+    const [shopAgain] = idsNow();
+    expect(shopAgain).not.toBe(shop);
+    expect(said).toEqual([expect.stringMatching(/counts as a new log.*shop: another site had shop\.test meanwhile$/)]);
+    await serve(both);
+    expect(idsNow()).toEqual([shopAgain, blog]);
+    writeFileSync(join(folder, "log", "hosts.json"), "");
+    await serve(both);
+    expect(new Set([shopAgain, blog, ...idsNow()]).size).toBe(4);
   });
 
   test("a reader of one site is not a reader of another", async () => {

@@ -147,6 +147,7 @@ export class LateServers {
       use,
       usePurges: use,
       expectFile: () => undefined,
+      replace: () => undefined,
       useWithoutSync: use,
       unwritable: null,
       comeBack: () => true,

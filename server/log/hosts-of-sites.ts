@@ -1,0 +1,76 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+
+/** In place of a host, for a site that answers for all hosts that no site names. No host is called so. */
+export const ANY_OTHER_HOST = "*";
+
+/** The hosts of sites, by the names of the sites: as `hostToFind` has them, or `ANY_OTHER_HOST`. */
+export type HostsOfSites = ReadonlyMap<string, readonly string[]>;
+
+/** By host, the sites that may have stored pages of it. The last of them is the last that answered for it. */
+export type SitesOfHosts = ReadonlyMap<string, readonly string[]>;
+
+export interface TakenHosts {
+  readonly now: SitesOfHosts;
+  /** By site, a host that it had before and that another site has had since. */
+  readonly back: ReadonlyMap<string, string>;
+}
+
+/**
+ * What follows when these sites are served from now on. If a site gets a host back, pages that it has stored may have been
+ * purged in the log of the site that had the host meanwhile. So it needs another log (R13), and then holds no page of before.
+ */
+export function takeHosts(before: SitesOfHosts, sites: HostsOfSites): TakenHosts {
+  const owners = new Map([...sites].flatMap(([site, hosts]) => hosts.map((host) => [host, site] as const)));
+  const ofAnyOther = owners.get(ANY_OTHER_HOST);
+  if (ofAnyOther !== undefined) {
+    for (const host of before.keys()) if (!owners.has(host)) owners.set(host, ofAnyOther);
+  }
+  const stored = (host: string) => before.get(host) ?? [];
+  const back = new Map<string, string>();
+  for (const [host, site] of owners) {
+    const last = stored(host).at(-1);
+    const hadIt = [...stored(host), ...stored(ANY_OTHER_HOST)].includes(site);
+    if (last !== undefined && last !== site && hadIt) back.set(site, host);
+  }
+  const now = new Map<string, readonly string[]>();
+  for (const host of new Set([...before.keys(), ...owners.keys()])) {
+    const owner = owners.get(host);
+    const others = stored(host).filter((site) => site !== owner && !back.has(site));
+    const all = owner === undefined ? others : [...others, owner];
+    if (all.length > 0) now.set(host, all);
+  }
+  return { now, back };
+}
+
+/** The file that keeps this between two starts. */
+export class HostsFile {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Empty if there is no file; `null` if it cannot be used. */
+  read(): SitesOfHosts | null {
+    try {
+      const entries = JSON.parse(readFileSync(this.#path, "utf8")) as unknown;
+      return isRecord(entries) ? new Map(entries) : null;
+    } catch (cause) {
+      return (cause as { code?: unknown }).code === "ENOENT" ? new Map() : null;
+    }
+  }
+
+  /** Puts it there whole. Throws as the file system does. */
+  write(sites: SitesOfHosts): void {
+    const draft = `${this.#path}.new`;
+    writeFileSync(draft, JSON.stringify([...sites]), { mode: 0o600 });
+    renameSync(draft, this.#path);
+  }
+}
+
+function isRecord(value: unknown): value is [string, string[]][] {
+  const isText = (each: unknown) => typeof each === "string";
+  const isEntry = (each: unknown) =>
+    Array.isArray(each) && isText(each[0]) && Array.isArray(each[1]) && each[1].every(isText);
+  return Array.isArray(value) && value.every(isEntry);
+}
