@@ -2,8 +2,7 @@
 export { sayToOperator } from "./own-lines.ts";
 export { serve } from "./serve.ts";
 export { PidFile } from "./startup/pid-file.ts";
-export { expectWritableFolder } from "./startup/places.ts";
-export { prepare } from "./startup/prepare-server.ts";
+export { expectUsableFolders, prepare } from "./startup/prepare-server.ts";
 export { READY, STOPPING, tellServiceManager } from "./startup/service-manager.ts";
 export { checkedText, startedText } from "./startup/started-text.ts";
 export { activatedSockets } from "./supervisor/activated-sockets.ts";

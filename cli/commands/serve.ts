@@ -164,7 +164,7 @@ async function run(flags: ServeFlags): Promise<void> {
   // The reader of its lines may have ended, or their disk may be full. Neither is a failure of the server.
   if (!flags.check) process.stdout.removeAllListeners("error").on("error", () => undefined);
   const server = await import("../../server/server.ts");
-  const { activatedSockets, expectLog, expectWritableFolder, PidFile, Predecessor, prepare, serve, whyNotOpened } =
+  const { activatedSockets, expectLog, expectUsableFolders, PidFile, Predecessor, prepare, serve, whyNotOpened } =
     server;
   const { checkedText, eventInWords, sayToOperator, startedText } = server;
   const { READY, STOPPING, tellServiceManager } = server;
@@ -185,7 +185,7 @@ async function run(flags: ServeFlags): Promise<void> {
     const prepared = await prepare(options);
     for (const line of prepared.warnings) printLine(line);
     if (flags.check) {
-      expectWritableFolder(options.cache);
+      expectUsableFolders(options, prepared);
       // A running server with these settings holds its addresses, so this need not be a mistake.
       for (const line of await whyNotOpened(options.listen)) printLine(line);
       process.stdout.write(`${checkedText(prepared)}\n`);

@@ -53,15 +53,10 @@ export class CacheFolder {
    * mistyped name never mixes a cache with other files.
    */
   static open(path: string): CacheFolder {
-    try {
+    return explaining(path, () => {
       makeFolders(path);
       if (!isMarked(path)) {
-        const others = readdirSync(path).filter((name) => !MAY_STAND_UNMARKED.has(name));
-        if (others.length > 0) {
-          throw new CacheFolderError(
-            `The folder ${path} is not empty and is not a cache of tidemark (it has no ${MARK}). Name an empty folder, or one that does not exist.`,
-          );
-        }
+        refuseOthers(path);
         // The mark comes first, and whole, so that a crash never leaves a folder of ours that is refused.
         writeFileSync(join(path, DRAFT_OF_MARK), `${JSON.stringify({ format: FORMAT })}\n`);
         renameSync(join(path, DRAFT_OF_MARK), join(path, MARK));
@@ -70,11 +65,16 @@ export class CacheFolder {
       for (const digit of DIGITS) makeFolders(join(path, FOLDER_PREFIX, digit));
       makeFolders(join(path, BEING_WRITTEN));
       return CacheFolder.at(path);
-    } catch (cause) {
-      if (cause instanceof CacheFolderError) throw cause;
-      const detail = messageOf(cause);
-      throw new CacheFolderError(`The folder ${path} cannot be used as a cache: ${detail}.`, { cause });
-    }
+    });
+  }
+
+  /** Throws as `open` does if what is in the folder cannot be a cache of this user's. Writes nothing. */
+  static expectUsable(path: string): void {
+    if (!existsSync(path)) return;
+    explaining(path, () => {
+      readdirSync(path);
+      if (!isMarked(path)) refuseOthers(path);
+    });
   }
 
   /** The folder that another process has opened. It writes nothing, so that a worker also starts on a failing disk. */
@@ -144,6 +144,24 @@ export class CacheFolder {
 
 function stem(name: string): string {
   return name.slice(0, name.indexOf("."));
+}
+
+function explaining<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (cause instanceof CacheFolderError) throw cause;
+    const detail = messageOf(cause);
+    throw new CacheFolderError(`The folder ${path} cannot be used as a cache: ${detail}.`, { cause });
+  }
+}
+
+/** Throws a `CacheFolderError` if a folder holds anything else than a cache that is being made. */
+function refuseOthers(path: string): void {
+  if (readdirSync(path).every((name) => MAY_STAND_UNMARKED.has(name))) return;
+  throw new CacheFolderError(
+    `The folder ${path} is not empty and is not a cache of tidemark (it has no ${MARK}). Name an empty folder, or one that does not exist.`,
+  );
 }
 
 function isMarked(path: string): boolean {

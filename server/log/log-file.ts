@@ -11,7 +11,7 @@ import { ClockSteps, type Clocks } from "./clock-steps.ts";
 import { hasCopies, keepCopies, refuseDamage } from "./log-damage.ts";
 import { sqlOver } from "./node-sql.ts";
 import { NotedHead } from "./noted-head.ts";
-import { refusesWrites, StorageError, storageFault } from "./storage-error.ts";
+import { expectWritableFiles, refusesWrites, StorageError, storageFault } from "./storage-error.ts";
 
 /*
  * SQLite with a write-ahead log. Its guarantees, on which this code relies:
@@ -101,6 +101,11 @@ export class LogFile {
       this.#unwritable = error;
       this.#opened = { ...this.#openOver(new DatabaseSync(":memory:")), notedHead: null };
     }
+  }
+
+  /** Throws a `StorageError` if this user could not use the files that are in a folder. Writes nothing. */
+  static expectUsable(folder: string): void {
+    expectWritableFiles(folder, [HEAD_FILE, ...LOG_SUFFIXES.map((suffix) => LOG_FILE + suffix)]);
   }
 
   /** Why another log stands in for the file; `null` if none does. */

@@ -13,7 +13,7 @@ import { basename, dirname, join } from "node:path";
 import { OwnerError } from "../../package/owner-error.ts";
 import { makeFolders } from "../make-folders.ts";
 import { FileLock, holdersOf } from "./file-lock.ts";
-import { refusesWrites, StorageError, storageFault } from "./storage-error.ts";
+import { expectWritableFiles, refusesWrites, StorageError, storageFault } from "./storage-error.ts";
 
 const OWNER_LOCK = "supervisor.lock";
 const SOCKET = "log.sock";
@@ -99,6 +99,12 @@ export class LogFolder {
       owner.release();
       throw cause;
     }
+  }
+
+  /** Throws as `own` does if this user could not own the folder, whoever owns it now. Writes nothing. */
+  static expectUsable(path: string): void {
+    LogFolder.expectShortPath(path);
+    expectWritableFiles(path, [OWNER_LOCK]);
   }
 
   /** Throws a `FolderPathError` if the socket could not be there. */

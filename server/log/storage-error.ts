@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { OwnerError } from "../../package/owner-error.ts";
 
@@ -53,6 +53,17 @@ export class StorageError extends OwnerError {
     const detail = cause instanceof Error ? ` (${cause.message})` : "";
     super(`The purge log in ${path}: ${WORDS[fault]}${detail}.`, { cause });
     this.fault = fault;
+  }
+}
+
+/** Throws a `StorageError` if this user may not write one of these files in a folder that is there. Writes nothing. */
+export function expectWritableFiles(folder: string, names: readonly string[]): void {
+  for (const path of names.map((name) => join(folder, name)).filter((each) => existsSync(each))) {
+    try {
+      closeSync(openSync(path, "r+"));
+    } catch (cause) {
+      throw new StorageError(folder, storageFault(cause) ?? "failed", cause);
+    }
   }
 }
 

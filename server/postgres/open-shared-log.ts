@@ -29,10 +29,15 @@ export interface SharedLogOptions extends Omit<SharedLogKeeperOptions, "log" | "
   readonly settings?: Partial<LogSettings>;
 }
 
+/** Throws a `LogChangedError` if the folder is one of a server with a log of its own. */
+export function expectNoLogIn(folder: string): void {
+  if (existsSync(join(folder, LOG_FILE))) throw new LogChangedError(folder, "had a purge log of its own");
+}
+
 /** Opens the log that this machine shares with others. Rejects, and leaves nothing open, if it cannot be used. */
 export async function openSharedLog(options: SharedLogOptions): Promise<SharedLogKeeper> {
   const { url, folder, clock, random, settings, onReplaced } = options;
-  if (existsSync(join(folder, LOG_FILE))) throw new LogChangedError(folder, "had a purge log of its own");
+  expectNoLogIn(folder);
   const database = await Database.over({ url, clock, random });
   try {
     const log = await PgPurgeLog.open({

@@ -8,7 +8,12 @@ import { type AcmeOptions, type PreparedAcme, prepareAcme } from "../acme/prepar
 import type { AccessLogFormat } from "../connections/access-log.ts";
 import { type CertificateFiles, certificateWarnings, readCertificates } from "../connections/certificates.ts";
 import type { TlsSettings } from "../connections/tls-server.ts";
+import { CacheFolder } from "../disk/cache-folder.ts";
+import { LogFile } from "../log/log-file.ts";
+import { LogFolder } from "../log/log-folder.ts";
 import { whyNoLogAddress } from "../postgres/log-address.ts";
+import { MachineNote } from "../postgres/machine-note.ts";
+import { expectNoLogIn } from "../postgres/open-shared-log.ts";
 import type { HeldSocket, ListenAddress } from "../supervisor/listening-sockets.ts";
 import { ONLY_SITE } from "../supervisor/site-logs.ts";
 import { handlesOf } from "../supervisor/socket-handles.ts";
@@ -21,7 +26,7 @@ import { keptForLogs, whyLittleRoom } from "./disk-room.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 import { addressWithTls, namedTwice, readListenAddress } from "./listen-addresses.ts";
 import { readParentSettings } from "./parent-settings.ts";
-import { expectWritableLog } from "./places.ts";
+import { expectWritableFolder, expectWritableLog } from "./places.ts";
 import { prepareSite, type SiteSurroundings } from "./prepared-site.ts";
 import { logFolderOf, type PreparedSites, readSites, tokenWarnings } from "./prepared-sites.ts";
 import { ServerError } from "./server-error.ts";
@@ -170,6 +175,27 @@ export function logFoldersOf({ cache }: ServeOptions, sites: PreparedSites): str
     resolve(cache, "log"),
     ...[...sites.keys()].filter((name) => name !== ONLY_SITE).map((name) => logFolderOf(cache, name)),
   ];
+}
+
+/**
+ * Throws an error for the owner if a server could not start because of what is in its folders, from earlier starts or from
+ * elsewhere. Writes nothing.
+ */
+export function expectUsableFolders(options: ServeOptions, { sites, settings }: Prepared): void {
+  expectWritableFolder(options.cache);
+  const [own, ...ofSites] = logFoldersOf(options, sites);
+  for (const folder of [own!, ...ofSites]) {
+    expectWritableFolder(folder);
+    LogFolder.expectUsable(folder);
+  }
+  if (options.log !== null) expectNoLogIn(own!);
+  for (const folder of options.log !== null ? [] : sites.has(ONLY_SITE) ? [own!] : ofSites) {
+    MachineNote.expectNoneIn(folder);
+    LogFile.expectUsable(folder);
+  }
+  if (settings.disk === null) return;
+  expectWritableFolder(settings.disk.folder);
+  CacheFolder.expectUsable(settings.disk.folder);
 }
 
 function diskWarnings(options: ServeOptions, sites: PreparedSites): string[] {

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   copyFileSync,
   mkdirSync,
   mkdtempSync,
@@ -125,6 +126,23 @@ describe("a log in a file", () => {
       expect(file.use((log) => log.read(null, 1000))).toMatchObject({ to: 1, leaseMs: 1000 });
       databases[0]!.exec("PRAGMA query_only=OFF");
       expect(append(file, "#b")).toMatchObject({ seq: 2 });
+    });
+
+    test("a file that this user may not write is found before it is opened", () => {
+      append(open(), "tag:a");
+      const expectUsable = () => {
+        LogFolder.expectUsable(folder);
+        LogFile.expectUsable(folder);
+      };
+      expect(expectUsable).not.toThrow();
+      chmodSync(join(folder, FILE), 0o400);
+      chmodSync(folder, 0o755);
+      if (process.getuid!() === 0) process.seteuid!(65_534); // root may write everywhere
+      try {
+        expect(expectUsable).toThrow(`The purge log in ${folder}: it cannot be written (EACCES`);
+      } finally {
+        if (process.getuid!() === 0) process.seteuid!(0);
+      }
     });
 
     test("a folder that cannot be made is refused", () => {

@@ -19,6 +19,11 @@ beforeAll(() => {
   writeFileSync(join(folder, "mistaken.config.mjs"), `export default ${JSON.stringify(mistaken)};\n`);
   writeFileSync(join(folder, "service.config.mjs"), 'export default { origin: { service: "APP" } };\n');
   mkdirSync(join(folder, "folder"));
+  mkdirSync(join(folder, "unusable", "log", "purge-log.sqlite"), { recursive: true });
+  mkdirSync(join(folder, "shared", "log"), { recursive: true });
+  writeFileSync(join(folder, "shared", "log", "shared-log.json"), "{}");
+  mkdirSync(join(folder, "foreign", "pages"), { recursive: true });
+  writeFileSync(join(folder, "foreign", "pages", "mine.txt"), "");
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -99,6 +104,31 @@ const refusals: readonly Refusal[] = [
     args: [...ORIGIN, "--pid-file", "nowhere/tidemark.pid"],
     words: ["the pid file nowhere/tidemark.pid cannot be written: there is no folder"],
   },
+  ...["at the start", "when the settings are checked"].flatMap((when, checks) => {
+    const args = [...ORIGIN, ...(checks ? ["--check"] : []), "--cache"];
+    return [
+      {
+        name: `a cache whose path is too long for the log's socket, ${when}`,
+        args: [...args, "long".repeat(30)],
+        words: ["too long for a Unix socket"],
+      },
+      {
+        name: `a cache that has shared its log, ${when}`,
+        args: [...args, "shared"],
+        words: ["shared its purge log with others (--log)"],
+      },
+      {
+        name: `a cache whose log cannot be opened, ${when}`,
+        args: [...args, "unusable"],
+        words: ["The purge log in", "it cannot be used"],
+      },
+      {
+        name: `a cache with foreign files among its pages, ${when}`,
+        args: [...args, "foreign"],
+        words: ["is not empty and is not a cache of tidemark"],
+      },
+    ];
+  }),
   {
     name: "an access log that is a folder",
     args: [...ORIGIN, "--access-log", "folder"],
@@ -133,11 +163,6 @@ const refusals: readonly Refusal[] = [
     name: "a cache below /proc, when the settings are checked",
     args: [...ORIGIN, "--check", "--cache", "/proc/tidemark/cache"],
     words: ["the cache cannot be in /proc/tidemark/cache: /"],
-  },
-  {
-    name: "a cache whose path is too long for the log's socket",
-    args: [...ORIGIN, "--cache", "long".repeat(30)],
-    words: ["too long for a Unix socket"],
   },
   {
     name: "a unix socket in a folder that does not exist",
