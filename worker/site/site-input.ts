@@ -278,7 +278,10 @@ export interface RouteInput {
   readonly stale?: StaleInput | undefined;
   /** How late purges may reach this route. Default: within a lease. */
   readonly purge?: RoutePurgeInput | undefined;
-  /** Tags for every response of the route; `{name}` stands for a parameter of `match`. Default none. */
+  /**
+   * Tags for every response of the route that is stored from then on; `{name}` stands for a parameter of `match`. Default
+   * none.
+   */
   readonly tags?: readonly string[] | undefined;
   /**
    * By `tidemark serve`, and not on Workers: whether visitors who hold an older version of a page or a file get what has
