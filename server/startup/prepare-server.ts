@@ -102,7 +102,9 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   const { sites, problems } = await sitesOf({ ...options, config }, around, before);
   if (accessLog !== null) expectWritableLog(accessLog.path);
   const acme = acmeOf(options, listen, sites);
-  const tls = tlsOf(options.certificates, listen, acme);
+  // Kept, so that clients can resume the sessions that they have.
+  const ticketSecret = before?.settings.tls?.ticketSecret ?? randomBytes(48).toString("base64");
+  const tls = tlsOf(options.certificates, listen, acme, ticketSecret);
   // The address may hold a password, so the message does not repeat it.
   const wrongLog = options.log === null ? null : whyNoLogAddress(options.log);
   if (wrongLog !== null) throw new ServerError(`--log, or TIDEMARK_LOG, ${wrongLog}`);
@@ -282,9 +284,9 @@ function tlsOf(
   files: CertificateFiles,
   listen: readonly ListenAddress[],
   acme: PreparedAcme | null,
+  ticketSecret: string,
 ): TlsSettings | null {
-  const ticketSecret = () => randomBytes(48).toString("base64");
-  if (acme !== null) return { certificates: acme.certificates, ticketSecret: ticketSecret() };
+  if (acme !== null) return { certificates: acme.certificates, ticketSecret };
   const hasFiles = files.pairs.length > 0 || files.folder !== null;
   const isNeeded = addressWithTls(listen) !== undefined;
   if (isNeeded && !hasFiles) {
@@ -296,7 +298,7 @@ function tlsOf(
   if (hasFiles && !isNeeded) {
     throw new ServerError("there are certificates, but there is no address with TLS. Name one: --listen-tls '*:443'");
   }
-  return isNeeded ? { certificates: readCertificates(files), ticketSecret: ticketSecret() } : null;
+  return isNeeded ? { certificates: readCertificates(files), ticketSecret } : null;
 }
 
 /** Answers are over TLS where this server speaks it, or where a trusted proxy says so. */

@@ -128,6 +128,21 @@ describe("tidemark serve with TLS", () => {
     for (let seen: unknown[] = []; seen.length !== 1 || seen[0] !== "DNS:second.test"; ) seen = await namesSeen(port);
   });
 
+  test("resumes sessions that began before a reload", { tags: ["deep"] }, async () => {
+    const server = start(A);
+    const port = await portOf(server);
+    const where = { host: "127.0.0.1", port, servername: "www.example.test", rejectUnauthorized: false };
+    const first = connect({ ...where, maxVersion: "TLSv1.2" });
+    const [session] = await once(first, "session");
+    first.destroy();
+    server.child.kill("SIGHUP");
+    await server.prints(/the new settings are in use/);
+    const next = connect({ ...where, maxVersion: "TLSv1.2", session });
+    await once(next, "secureConnect");
+    expect(next.isSessionReused()).toBe(true);
+    next.destroy();
+  });
+
   test("serves each name with its certificate of a folder", { tags: ["deep"] }, async () => {
     const live = join(folder, "live");
     for (const name of ["one.test", "two.test"]) {
