@@ -1,7 +1,7 @@
 import { MISSING_PURGE_LOG } from "../wire/purge-log-binding.ts";
 import { addService } from "../wire/service-binding.ts";
 import { fingerprint } from "./control/access/fingerprint.ts";
-import { configuredTokens, type TokenSettings } from "./control/access/tokens.ts";
+import { configuredTokens, type KnownToken, type TokenSettings } from "./control/access/tokens.ts";
 import { problemResponse } from "./control/problem-response.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
 import { isControl, type RunningIsolate, startIsolate } from "./isolate.ts";
@@ -144,7 +144,7 @@ function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
     },
     bodies: runtimeBodies,
     control: deferredControl,
-    tokens: configuredTokens({ ...tokensOf(env), acceptsWeakTokens: hooks.acceptsWeakTokens }, warn),
+    tokens: configuredTokens({ ...tokensOf(env), acceptsWeakTokens: hooks.acceptsWeakTokens }, warn, readNamedLater),
     fingerprint,
     reporter: new Counters(site.originUrl, warn),
   };
@@ -185,6 +185,12 @@ function withoutControlPlane(isolate: RunningIsolate): RunningIsolate {
 
 function tokensOf({ TIDEMARK_TOKEN, TIDEMARK_TOKENS }: EdgeEnv): TokenSettings {
   return { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
+}
+
+/** The list of named tokens, whose schema no page needs, is read by the module of the control plane. */
+async function readNamedLater(text: string): Promise<readonly KnownToken[]> {
+  const { readNamedTokens } = await import("./isolate-control.ts");
+  return readNamedTokens(text);
 }
 
 /** Loads the control plane when it is first called, because no page needs it. Its code is a module of its own. */

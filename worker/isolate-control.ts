@@ -14,6 +14,8 @@ import type { StoredHead } from "./rules/storing/stored-response.ts";
 import type { Site } from "./site/site.ts";
 import { UnchangedStore } from "./store/unchanged-store.ts";
 
+export { readNamedTokens } from "./control/access/named-tokens.ts";
+
 /** Wires the control plane of one isolate. `webRequest` makes the web's class of a platform's request. */
 export function startControl(
   site: Site,

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { configuredTokens, type TokenSettings } from "../../worker/control/access/tokens.ts";
+import { whyClosed } from "../../worker/control/access/named-tokens.ts";
+import type { TokenSettings } from "../../worker/control/access/tokens.ts";
 import { compileSite, type Site, type SiteOverrides } from "../../worker/site/site.ts";
 import { overridesOf, type SiteVariables } from "../../worker/site/site-overrides.ts";
 import type { HttpsRedirect } from "../connections/https-redirect.ts";
@@ -134,7 +135,8 @@ function tokensOf(
   const madeToken = hasToken || (namesHosts && madeOnce === undefined) ? null : tokenOfThisMachine();
   const tokens: TokenSettings =
     madeToken === null ? { ...given, acceptsWeakTokens: !namesHosts } : { TIDEMARK_TOKEN: madeToken };
-  configuredTokens(tokens, warn);
+  const why = whyClosed(tokens);
+  if (why !== null) warn(why);
   if (!tokens.TIDEMARK_TOKEN && !tokens.TIDEMARK_TOKENS) {
     warn("TIDEMARK_TOKEN is not set, so nobody can purge. Make one with: openssl rand -base64 32");
   }

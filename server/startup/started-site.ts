@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
+import { readNamedTokens } from "../../worker/control/access/named-tokens.ts";
 import { configuredTokens } from "../../worker/control/access/tokens.ts";
 import type { FillBudget, LearningIsolate } from "../../worker/isolate.ts";
 import type { ReadLedger } from "../../worker/metrics/reports.ts";
@@ -104,7 +105,7 @@ export function startSite(
     timer: { now: () => performance.now(), runsInMemory: true },
     isolate: randomUUID(),
     pop: hostname(),
-    tokens: configuredTokens(settings.tokens, () => undefined), // the supervisor has said what is wrong with them
+    tokens: configuredTokens(settings.tokens, () => undefined, readNamedTokens), // the supervisor has said what is wrong with them
   });
   return {
     settings,

@@ -1,5 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { readNamedTokens } from "../../worker/control/access/named-tokens.ts";
 import { configuredTokens, type TokenSettings } from "../../worker/control/access/tokens.ts";
 import type { Tokens } from "../../worker/ports/access.ts";
 
@@ -13,7 +14,7 @@ const sha256 = (token: string) => createHash("sha256").update(token).digest("hex
 const board = (...scopes: string[]) => JSON.stringify([{ name: "board", scopes, sha256: sha256(BOARD) }]);
 
 function tokensOf(settings: TokenSettings): Tokens {
-  return configuredTokens(settings, () => undefined);
+  return configuredTokens(settings, () => undefined, readNamedTokens);
 }
 
 /** The name behind a session, as another isolate with these settings sees it. */
@@ -93,7 +94,13 @@ test.each([
   ["only hashes of tokens are known", { TIDEMARK_TOKENS: board("read") }],
   ["there is no token", {}],
   ["the token could be guessed", { TIDEMARK_TOKEN: "hunter2" }],
-  ["the list cannot be read", { TIDEMARK_TOKEN: SECRET, TIDEMARK_TOKENS: "[{" }],
 ])("there are no sessions where %s", (_, settings) => {
   expect(tokensOf(settings).sessions).toBeUndefined();
+});
+
+test("where the list cannot be read, no session is known, and no token may open one", async () => {
+  const { id } = await tokensOf({ TIDEMARK_TOKEN: SECRET }).sessions!.open(SECRET, NOW);
+  const broken = tokensOf({ TIDEMARK_TOKEN: SECRET, TIDEMARK_TOKENS: "[{" });
+  expect(await broken.sessions!.nameOf(id, NOW)).toBeNull();
+  expect(await broken.check(SECRET, "read")).toMatchObject({ kind: "refused", because: "no-tokens" });
 });

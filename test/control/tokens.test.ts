@@ -1,6 +1,12 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { bearerToken, configuredTokens, tokenWeakness } from "../../worker/control/access/tokens.ts";
+import { readNamedTokens, whyClosed } from "../../worker/control/access/named-tokens.ts";
+import {
+  bearerToken,
+  configuredTokens as configured,
+  type TokenSettings,
+  tokenWeakness,
+} from "../../worker/control/access/tokens.ts";
 
 const OLD = "Zt7q1mVx9Kp3Rw5Yc2Bn8Hd4Lf6Gs0Ja";
 const NEW = "aJ0sG6fL4dH8nB2cY5wR3pK9xVm1q7tZ";
@@ -9,6 +15,8 @@ const OTHER = "qL5Tn8Wb1Xe4Rv7Yz2Uc9Mk3Pj6Hd0Sg";
 const sha256 = (token: string) => createHash("sha256").update(token).digest("hex");
 const named = (name: string, token: string, ...scopes: string[]) => ({ name, scopes, sha256: sha256(token) });
 const unheard = () => undefined;
+const configuredTokens = (settings: TokenSettings, warn: (line: string) => void) =>
+  configured(settings, warn, readNamedTokens);
 
 describe("a token is replaced without a gap", () => {
   const steps = [
@@ -76,6 +84,7 @@ describe("the control plane is closed", () => {
     const tokens = configuredTokens(settings, (line) => told.push(line));
     expect(await tokens.check(OLD, "purge")).toEqual({ kind: "refused", because: "no-tokens", why });
     expect(told).toHaveLength(lines);
+    expect(told).toEqual([whyClosed(settings)].filter((line) => line !== null));
     expect(told.join()).not.toContain(OLD);
   });
 });
@@ -117,6 +126,7 @@ describe("a token that could be guessed", () => {
     const { verdict, told } = await checkedWith({ TIDEMARK_TOKEN: "hunter2" }, "hunter2");
     expect(verdict).toEqual({ kind: "refused", because: "no-tokens", why: WEAK });
     expect(told).toEqual([expect.stringMatching(new RegExp(`^${WEAK}\\. The control plane stays closed`))]);
+    expect(told).toEqual([whyClosed({ TIDEMARK_TOKEN: "hunter2" })]);
     expect(told.join()).not.toContain("hunter2");
   });
 

@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { readNamedTokens } from "../../../worker/control/access/named-tokens.ts";
 import type { configuredTokens } from "../../../worker/control/access/tokens.ts";
 import type { whyTokenIsNeeded } from "../../../worker/control/vendor-apis/purge-addresses.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
@@ -81,7 +82,7 @@ function checkAddress({ peer, fields, proxies }: Call, modules: Modules): void {
 /** A token opens the door that its scope names, and no other. */
 async function checkTokens(modules: Modules): Promise<void> {
   const { configuredTokens: configured } = modules(ENTRIES.doors[1]) as { configuredTokens: typeof configuredTokens };
-  const tokens = configured({ TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS: TOKEN_LIST }, () => undefined);
+  const tokens = configured({ TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS: TOKEN_LIST }, () => undefined, readNamedTokens);
   const scopes = ["purge", "read", ...Object.values(DOOR_TOKENS).map(([, scope]) => scope)] as const;
   for (const [token, own] of [...Object.values(DOOR_TOKENS), [TOKEN, "purge"]] as const) {
     const opened: string[] = [];

@@ -8,6 +8,7 @@ import { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { Janitor } from "../../../server/disk/eviction/janitor.ts";
 import { OriginNewsOffice } from "../../../server/origin/origin-news-office.ts";
 import { UndiciOrigin } from "../../../server/origin/undici-origin.ts";
+import { readNamedTokens } from "../../../worker/control/access/named-tokens.ts";
 import { configuredTokens } from "../../../worker/control/access/tokens.ts";
 import { compressionSettings } from "../../../worker/site/compression-settings.ts";
 import { compileSite } from "../../../worker/site/site.ts";
@@ -49,7 +50,11 @@ export async function startServerEngine(input: SiteChange, TIDEMARK_TOKENS?: str
   const ask = compression ? decodingExchange : exchange;
   const calls = new CallsUnderway();
   const news = new OriginNewsOffice();
-  const tokens = configuredTokens({ TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS, acceptsWeakTokens: true }, () => undefined);
+  const tokens = configuredTokens(
+    { TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS, acceptsWeakTokens: true },
+    () => undefined,
+    readNamedTokens,
+  );
   let sent = 0;
   let arrived = 0;
   let onArrival: () => void = () => undefined;

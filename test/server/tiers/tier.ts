@@ -12,6 +12,7 @@ import { Children } from "../../../server/tiers/children.ts";
 import { connectToParent, ParentOrigin } from "../../../server/tiers/parent-origin.ts";
 import { withRoomForTiers } from "../../../server/tiers/room-for-tiers.ts";
 import { rulesFingerprint } from "../../../server/tiers/rules-fingerprint.ts";
+import { readNamedTokens } from "../../../worker/control/access/named-tokens.ts";
 import { configuredTokens } from "../../../worker/control/access/tokens.ts";
 import type { LearningIsolate } from "../../../worker/isolate.ts";
 import type { Clock } from "../../../worker/ports/clock.ts";
@@ -126,7 +127,7 @@ export class TierNode {
         fetch: (asked) => next().fetch(asked),
       },
       log: (options.log ?? shared).connect(() => this.isCutOff),
-      tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS: PARENT_TOKENS }, say),
+      tokens: configuredTokens({ TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS: PARENT_TOKENS }, say, readNamedTokens),
       isolate: randomUUID(),
       write: (line) => void this.reported.push(line),
     });

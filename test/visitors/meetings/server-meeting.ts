@@ -16,6 +16,7 @@ import { systemClock } from "../../../server/system-clock.ts";
 import { Children } from "../../../server/tiers/children.ts";
 import { ParentOrigin } from "../../../server/tiers/parent-origin.ts";
 import { rulesFingerprint } from "../../../server/tiers/rules-fingerprint.ts";
+import { readNamedTokens } from "../../../worker/control/access/named-tokens.ts";
 import { configuredTokens } from "../../../worker/control/access/tokens.ts";
 import type { RunningIsolate } from "../../../worker/isolate.ts";
 import type { Clock } from "../../../worker/ports/clock.ts";
@@ -121,6 +122,7 @@ class MeetingServer {
       tokens: configuredTokens(
         { TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS: PARENT_TOKENS, acceptsWeakTokens: true },
         () => undefined,
+        readNamedTokens,
       ),
       write: () => undefined,
     });

@@ -1,31 +1,8 @@
-import * as z from "zod/mini";
-import { IN_ENGLISH } from "../../../wire/text/english.ts";
-import { issuePath } from "../../../wire/text/issue-path.ts";
 import type { Tokens, TokenVerdict } from "../../ports/access.ts";
 import { signedSessions } from "./sessions.ts";
 
-const hex = z.string().check(z.regex(/^[0-9a-f]{64}$/i, "is not a SHA-256 in 64 hexadecimal digits"));
-
-/** A token for a door is bound to it and to its zone; Varnish has no zones. `parent` is for the children of this edge. */
-const scope = z
-  .string()
-  .check(
-    z.regex(
-      /^(?:purge|read|parent|door:(?:varnish|(?:cloudflare|fastly|keycdn|netlify|vercel):[\w.-]+))$/,
-      'is not a scope: write "purge", "read", "parent", or a door with its zone, like "door:cloudflare:ZONE"',
-    ),
-  );
-
-/** `TIDEMARK_TOKENS`: named tokens, stored as hashes, so that nobody who reads the setting can use them. */
-const namedTokensSchema = z.array(
-  z.strictObject({
-    name: z.string().check(z.minLength(1)),
-    scopes: z.array(scope).check(z.minLength(1)),
-    sha256: hex,
-  }),
-);
-
-interface KnownToken {
+/** A token of which only its hash is known. */
+export interface KnownToken {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly sha256: Uint8Array;
@@ -44,7 +21,7 @@ export interface TokenSettings {
   readonly acceptsWeakTokens?: boolean | undefined;
 }
 
-const CLOSED = "The control plane stays closed until this is corrected. Pages are served.";
+export const CLOSED = "The control plane stays closed until this is corrected. Pages are served.";
 
 const MIN_CHARACTERS = 32;
 /** Thirty-two random characters almost always contain more distinct characters than this. */
@@ -57,39 +34,51 @@ export function tokenWeakness(token: string): string | null {
   return new Set(token).size < MIN_DIFFERENT ? `is not random: ${how}` : null;
 }
 
+/** Why `TIDEMARK_TOKEN` could be guessed; `null` if it could not, or need not be safe. */
+export function weaknessOf({ TIDEMARK_TOKEN, acceptsWeakTokens }: TokenSettings): string | null {
+  const weakness = TIDEMARK_TOKEN && !acceptsWeakTokens ? tokenWeakness(TIDEMARK_TOKEN) : null;
+  return weakness === null ? null : `TIDEMARK_TOKEN is weak: it ${weakness}`;
+}
+
 /**
  * The owner's tokens. The control plane refuses every call in three cases: if there are no tokens; if `TIDEMARK_TOKENS`
  * cannot be read, because a partly read list would lock somebody out silently; and if `TIDEMARK_TOKEN` could be
  * guessed. A hash in the list does not show whether its token could be guessed. Requests for pages are served in any
- * case. `warn` gets a line for the owner's log.
+ * case. `readNamed` is `readNamedTokens`, which is called when somebody first shows a token. `warn` gets a line for the
+ * owner's log.
  */
-export function configuredTokens(settings: TokenSettings, warn: (line: string) => void): Tokens {
-  const single = settings.TIDEMARK_TOKEN;
-  const weakness = single && !settings.acceptsWeakTokens ? tokenWeakness(single) : null;
-  if (weakness !== null) {
-    const why = `TIDEMARK_TOKEN is weak: it ${weakness}`;
+export function configuredTokens(
+  settings: TokenSettings,
+  warn: (line: string) => void,
+  readNamed: (text: string) => readonly KnownToken[] | Promise<readonly KnownToken[]>,
+): Tokens {
+  const { TIDEMARK_TOKEN: single, TIDEMARK_TOKENS: list } = settings;
+  const why = weaknessOf(settings);
+  if (why !== null) {
     warn(`${why}. ${CLOSED}`);
     return { check: async () => ({ kind: "refused", because: "no-tokens", why }) };
   }
-  let named: KnownToken[];
-  try {
-    named = namedTokens(settings.TIDEMARK_TOKENS);
-  } catch (error) {
-    warn(`${(error as Error).message} ${CLOSED}`);
-    return { check: async () => ({ kind: "refused", because: "no-tokens", why: "TIDEMARK_TOKENS cannot be read" }) };
-  }
-  const known = async (): Promise<KnownToken[]> =>
-    single ? [...named, { name: "TIDEMARK_TOKEN", scopes: ["purge", "read"], sha256: await sha256(single) }] : named;
-  let loading: Promise<KnownToken[]> | undefined;
+  const known = async (): Promise<readonly KnownToken[]> => {
+    const named = list ? await readNamed(list) : [];
+    return single
+      ? [...named, { name: "TIDEMARK_TOKEN", scopes: ["purge", "read"], sha256: await sha256(single) }]
+      : named;
+  };
+  let loading: Promise<readonly KnownToken[] | null> | undefined;
+  /** `null` if the list cannot be read. */
   const load = () => {
-    loading ??= known();
+    loading ??= known().catch((error: Error) => {
+      warn(`${error.message} ${CLOSED}`);
+      return null;
+    });
     return loading;
   };
-  const readers = async () => (await load()).filter(({ scopes }) => scopes.includes("read"));
+  const readers = async () => ((await load()) ?? []).filter(({ scopes }) => scopes.includes("read"));
   return {
     ...(single && { sessions: signedSessions(single, readers) }),
     async check(token, scope): Promise<TokenVerdict> {
       const loaded = await load();
+      if (loaded === null) return { kind: "refused", because: "no-tokens", why: "TIDEMARK_TOKENS cannot be read" };
       if (loaded.length === 0) return { kind: "refused", because: "no-tokens", why: "TIDEMARK_TOKEN is not set" };
       if (token === null) return { kind: "refused", because: "unauthorized" };
       const given = await sha256(token);
@@ -100,28 +89,6 @@ export function configuredTokens(settings: TokenSettings, warn: (line: string) =
       return allowed ? { kind: "allowed", name: allowed.name } : { kind: "refused", because: "forbidden" };
     },
   };
-}
-
-function namedTokens(text: string | undefined): KnownToken[] {
-  if (!text) return [];
-  const checked = namedTokensSchema.safeParse(parseJson(text), IN_ENGLISH);
-  if (!checked.success) {
-    const faults = checked.error.issues.map(({ path, message }) => `${issuePath(path)} ${message}`.trim());
-    throw new Error(`TIDEMARK_TOKENS is not a JSON list of {name, scopes, sha256}: ${faults.join("; ")}`);
-  }
-  return checked.data.map(({ name, scopes, sha256: digits }) => ({
-    name,
-    scopes,
-    sha256: Uint8Array.from(digits.match(/../g)!, (pair) => Number.parseInt(pair, 16)),
-  }));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // The schema then reports that this is not a list.
-  }
 }
 
 async function sha256(text: string): Promise<Uint8Array> {
