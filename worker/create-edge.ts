@@ -187,17 +187,20 @@ function tokensOf({ TIDEMARK_TOKEN, TIDEMARK_TOKENS }: EdgeEnv): TokenSettings {
   return { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
 }
 
-/** The list of named tokens, whose schema no page needs, is read by the module of the control plane. */
+/** No page needs it, nor zod, which it brings. It is a module of its own. */
+const loadControl = () => import("./isolate-control.ts");
+
+/** Reads the list of named tokens. */
 async function readNamedLater(text: string): Promise<readonly KnownToken[]> {
-  const { readNamedTokens } = await import("./isolate-control.ts");
+  const { readNamedTokens } = await loadControl();
   return readNamedTokens(text);
 }
 
-/** Loads the control plane when it is first called, because no page needs it. Its code is a module of its own. */
+/** Loads the control plane when it is first called. */
 const deferredControl: StartControl = (...parts) => {
   let starting: Promise<IsolateControl> | undefined;
   const start = async () => {
-    const { startControl } = await import("./isolate-control.ts");
+    const { startControl } = await loadControl();
     return startControl(...parts, ({ request }) => request as Request);
   };
   return {
