@@ -2,11 +2,12 @@ import { randomUUID } from "node:crypto";
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { within } from "../../worker/within.ts";
-import { HostsFile, takeHosts } from "../log/hosts-of-sites.ts";
+import { HostsFile, type SitesOfHosts, type TakenHosts, takeHosts } from "../log/hosts-of-sites.ts";
 import type { GrantAtStart } from "../log/log-file.ts";
 import { LogFolder } from "../log/log-folder.ts";
 import type { ServedLog } from "../log/log-keeper.ts";
 import { LogServer } from "../log/log-server.ts";
+import { LogChangedError } from "../postgres/machine-note.ts";
 import { type LogOptions, openLog } from "./open-log.ts";
 import type { LogOfSite } from "./process-messages.ts";
 
@@ -97,6 +98,7 @@ export class SiteLogs {
    */
   async open(sites: SiteGrants, readersOf: (site: string) => Iterable<string> = () => []): Promise<void> {
     await this.#closing; // one of them may be there again
+    if (this.#options.sharedLog !== undefined) this.#expectNoHostBack(sites);
     for (const [site, grant] of sites) {
       if (this.#isLeft) throw new Error("the server stops");
       if (this.#logs.has(site)) continue;
@@ -205,20 +207,38 @@ export class SiteLogs {
 
   /** Lets another log begin for each site that has a host back which another site had meanwhile, with a log of its own. */
   #takeHosts(sites: SiteGrants): void {
-    const file = new HostsFile(join(this.#options.folder, HOSTS_FILE));
-    const before = file.read();
-    const hosts = new Map([...sites].map(([site, grant]) => [site, grant.hosts ?? []]));
-    const { now, back } = takeHosts(before ?? new Map(), hosts);
+    const { before, now, back } = this.#takenHosts(sites);
     for (const site of before === null ? sites.keys() : back.keys()) {
       const why = before === null ? `${HOSTS_FILE} cannot be read` : `another site had ${back.get(site)} meanwhile`;
       this.#logs.get(site)?.keeper.replace?.(why);
     }
     if (isDeepStrictEqual(now, before)) return;
     try {
-      file.write(now);
+      this.#hostsFile.write(now);
     } catch (cause) {
       this.#options.report({ kind: "log-failed", cause }); // a disk that takes no writes must not keep pages from visitors
     }
+  }
+
+  /** No other log can begin where several machines share one. */
+  #expectNoHostBack(sites: SiteGrants): void {
+    const { before, back } = this.#takenHosts(sites);
+    const [host] = back.values();
+    if (before !== null && host === undefined) return;
+    const had =
+      before === null ? `wrote ${HOSTS_FILE}, which cannot be read` : `served ${host} as another site meanwhile`;
+    throw new LogChangedError(this.#options.folder, had);
+  }
+
+  /** `before`: `null` if that is not known. */
+  #takenHosts(sites: SiteGrants): TakenHosts & { readonly before: SitesOfHosts | null } {
+    const before = this.#hostsFile.read();
+    const hosts = new Map([...sites].map(([site, grant]) => [site, grant.hosts ?? []]));
+    return { before, ...takeHosts(before ?? new Map(), hosts) };
+  }
+
+  get #hostsFile(): HostsFile {
+    return new HostsFile(join(this.#options.folder, HOSTS_FILE));
   }
 
   #ownFolderOf(site: string): LogFolder {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SupervisedLog } from "../../../server/log/log-client.ts";
-import { type SiteGrants, SiteLogs } from "../../../server/supervisor/site-logs.ts";
+import { type SiteGrants, SiteLogs, type SiteLogsOptions } from "../../../server/supervisor/site-logs.ts";
 import { eventInWords } from "../../../server/supervisor/supervisor-events.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import { until } from "../../suite/until.ts";
@@ -36,7 +36,7 @@ describe("the logs of several sites", () => {
     rmSync(folder, { recursive: true });
   });
 
-  function make(): SiteLogs {
+  function make(options: Partial<SiteLogsOptions> = {}): SiteLogs {
     const over = new Promise<void>((resolve) => {
       waitedLongEnough = resolve;
     });
@@ -48,6 +48,7 @@ describe("the logs of several sites", () => {
         clock: { ...systemClock, wait },
         admitWithinMs: ADMIT_WITHIN_MS,
         report: (event) => said.push(eventInWords(event)),
+        ...options,
       },
       null,
     );
@@ -146,6 +147,16 @@ describe("the logs of several sites", () => {
     writeFileSync(join(folder, "log", "hosts.json"), "");
     await serve(both);
     expect(new Set([shopAgain, blog, ...idsNow()]).size).toBe(4);
+  });
+
+  test("where machines share the log, a host that another site had meanwhile is refused", async () => {
+    const serve = (over: SiteLogs, site: string) => over.open(new Map([[site, { ...GRANT, hosts: ["shop.test"] }]]));
+    for (const site of SITES) await serve(logs, site);
+    await logs.close();
+    logs = make({ sharedLog: "postgres://nobody.invalid/log" });
+    await expect(serve(logs, "shop")).rejects.toThrow(
+      "log belongs to a server that served shop.test as another site meanwhile. Its pages may have been purged there",
+    );
   });
 
   test("a reader of one site is not a reader of another", async () => {
