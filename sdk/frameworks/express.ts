@@ -17,7 +17,7 @@ export interface NodeResponse {
   writeHead(...args: any[]): any;
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   end(...args: any[]): any;
-  once(event: "close", listener: () => void): unknown;
+  once(event: "close" | "pipe", listener: () => void): unknown;
 }
 
 /** The part of Node's `IncomingMessage` that is used. */
@@ -115,9 +115,20 @@ function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
       end = next;
     },
   });
-  // A stream that is piped into the response does not end it once the client has gone.
+  // A stream that is piped into the response does not end it if the client has gone, before the first byte or after it.
+  let isPiped = false;
+  let isClosed = false;
+  const purgeIfNobodyEnds = () => {
+    const isAnswered = isPiped || response.headersSent;
+    if (isClosed && isAnswered && state === "open" && outcomeOf(response.statusCode) === "succeeded") void scope.send();
+  };
+  response.once("pipe", () => {
+    isPiped = true;
+    purgeIfNobodyEnds();
+  });
   response.once("close", () => {
-    if (state === "open" && response.headersSent && outcomeOf(response.statusCode) === "succeeded") void scope.send();
+    isClosed = true;
+    purgeIfNobodyEnds();
   });
 }
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { Readable } from "node:stream";
-import express, { type Express } from "express";
+import express, { type Express, type Response } from "express";
 import { afterEach, expect, test } from "vitest";
 import { purgeLater, tag, tidemark } from "../../../sdk/frameworks/express.ts";
 import { createRecordingPurger, type RecordingPurger } from "../../../sdk/testing.ts";
@@ -136,6 +136,32 @@ test.each([
 async function* endless(): AsyncGenerator<string> {
   for (;;) yield "more";
 }
+
+test.each<[string, number, (response: Response, left: Promise<unknown>) => unknown]>([
+  ["the first byte of a piped answer", 200, (response) => new Readable({ read() {} }).pipe(response)],
+  ["an answer is piped", 200, async (response, left) => left.then(() => Readable.from(["more"]).pipe(response))],
+  ["a file is sent", 200, async (response, left) => left.then(() => response.sendFile(import.meta.filename))],
+  ["an answer is piped", 500, async (response, left) => left.then(() => Readable.from(["more"]).pipe(response))],
+])("if the client leaves before %s, a handler that answers %i purges accordingly", async (_, status, answer) => {
+  const arrived = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  const url = await start((app) => {
+    app.post("/", async (_request, response) => {
+      const left = once(response.status(status), "close");
+      Promise.all([left, once(response, "pipe")]).then(() => over.resolve());
+      arrived.resolve();
+      purgeLater({ tags: ["a"] });
+      await answer(response, left);
+    });
+  });
+  const leaving = new AbortController();
+  const asking = fetch(url, { method: "POST", signal: leaving.signal });
+  await arrived.promise;
+  leaving.abort();
+  await expect(asking).rejects.toThrow();
+  await over.promise;
+  expect(purger.calls).toEqual(status === 200 ? [{ tags: ["a"] }] : []);
+});
 
 test.each<[string, (response: ServerResponse) => unknown]>([
   ["an object", (response) => response.writeHead(203, { "cache-tag": "own", "X-List": ["1", "2"] })],
