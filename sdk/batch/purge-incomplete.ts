@@ -47,7 +47,7 @@ export class PurgeIncomplete extends PurgeError {
 /** The requests that were sent for failures. Purges that were not sent have the error of the previous one. */
 function attemptsOf(failures: readonly PurgeFailure[]): number {
   const errors = new Set(failures.map(({ error }) => error));
-  return [...errors].reduce((sum, error) => sum + (error instanceof PurgeIncomplete ? 0 : error.attempts), 0);
+  return [...errors].reduce((sum, error) => sum + error.attempts, 0);
 }
 
 type Send = (call: PurgeCall) => Promise<Receipt>;
@@ -65,9 +65,9 @@ export async function sendOnly(
 }
 
 /**
- * Sends purges one after another. If the items of one purge are refused, the others are still sent. After any other
- * failure they are not sent, because they would also fail, and each counts as failed. If any failed, it rejects with a
- * `PurgeIncomplete`.
+ * Sends purges one after another. The others are still sent if the items of one are refused; of several edges, if one
+ * accepts or refuses them. After any other failure they are not sent, because they would also fail, and each counts as
+ * failed at every edge. If any failed, it rejects with a `PurgeIncomplete`.
  */
 export async function sendInTurn(
   calls: readonly PurgeCall[],
@@ -85,10 +85,12 @@ export async function sendInTurn(
       if (!(error instanceof PurgeError)) throw error;
       // The purger of several edges has already said which of them failed.
       const failed = error instanceof PurgeIncomplete ? error.failures : [{ request: call.request, error }];
-      if (error instanceof PurgeIncomplete) receipts.push(...error.receipts);
+      const accepted = error instanceof PurgeIncomplete ? error.receipts : [];
+      receipts.push(...accepted);
       failures.push(...failed);
-      if (failed.every(({ error }) => error instanceof PurgeRejected || error instanceof PurgeConflict)) continue;
-      failures.push(...calls.slice(index + 1).map(({ request }) => ({ request, error })));
+      if (accepted.length > 0 || failed.some(({ error }) => isOfItsItems(error))) continue;
+      const unsent = calls.slice(index + 1);
+      failures.push(...unsent.flatMap(({ request }) => failed.map((failure) => ({ ...failure, request }))));
       break;
     }
     receipts.push(receipt);
@@ -97,4 +99,9 @@ export async function sendInTurn(
   }
   if (failures.length > 0) throw new PurgeIncomplete(receipts, failures);
   return receipts;
+}
+
+/** Whether a purge was refused for what it names, which says nothing about others. */
+function isOfItsItems(error: PurgeError): boolean {
+  return error instanceof PurgeRejected || error instanceof PurgeConflict;
 }

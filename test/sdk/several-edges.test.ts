@@ -172,6 +172,51 @@ test("A large batch that one edge refuses in part names the purge and the edge",
   ]);
 });
 
+test.each([
+  ["accepts", accepts, []],
+  ["refuses", refuses("invalid"), ["all.1"]],
+])(
+  "A large batch goes on if one edge %s its first purge, and its error names what each edge lacks",
+  async (_, act, refused) => {
+    await using eu = await startFakeEdge(act, accepts);
+    await using us = await startFakeEdge(refuses("unauthorized"));
+    await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint] });
+    const tags = Array.from({ length: 10_001 }, (_, index) => `song:${index}`);
+
+    const committing = cdn.batch().tags(tags).commit({ id: "all" });
+    const error = await committing.catch((error: unknown) => error as PurgeIncomplete);
+
+    const { receipts, failures } = error as PurgeIncomplete;
+    expect(eu.requests.map(({ body }) => body.id)).toEqual(["all.1", "all.2"]);
+    expect(receipts).toMatchObject(Array(2 - refused.length).fill({ endpoint: eu.endpoint }));
+    expect(failures.map(({ endpoint, request }) => [endpoint, request.id])).toEqual([
+      ...refused.map((id) => [eu.endpoint, id]),
+      [us.endpoint, "all.1"],
+      [us.endpoint, "all.2"],
+    ]);
+  },
+);
+
+test("A large batch that no edge accepts stops, and its error names each edge and purge", async () => {
+  await using eu = await startFakeEdge(refuses("forbidden"));
+  await using us = await startFakeEdge(refuses("unauthorized"));
+  await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint] });
+  const tags = Array.from({ length: 10_001 }, (_, index) => `song:${index}`);
+
+  const committing = cdn.batch().tags(tags).commit({ id: "all" });
+  const error = await committing.catch((error: unknown) => error as PurgeIncomplete);
+
+  const { failures } = error as PurgeIncomplete;
+  expect([eu.requests.length, us.requests.length]).toEqual([1, 1]);
+  expect(error).toMatchObject({ attempts: 2, receipts: [] });
+  expect(failures.map(({ endpoint, request, error }) => [endpoint, request.id, error.code])).toEqual([
+    [eu.endpoint, "all.1", "forbidden"],
+    [us.endpoint, "all.1", "unauthorized"],
+    [eu.endpoint, "all.2", "forbidden"],
+    [us.endpoint, "all.2", "unauthorized"],
+  ]);
+});
+
 const record = {
   seq: 7,
   at: "2026-01-02T03:04:05.678Z",
