@@ -3,6 +3,7 @@
 import { shown } from "../errors.ts";
 import type { Purger } from "../purger.ts";
 import { isTag, PATH_TAG, purgeOf } from "./next-purge.ts";
+import { tellPurgeError } from "./purge-error.ts";
 
 /** Options of `withPurge`. */
 export interface NextOptions {
@@ -51,14 +52,15 @@ export function withPurge<Base extends CacheHandlerClass>(Handler: Base, options
       const refused = tags.filter((tag) => !isTag(tag) && !tag.startsWith(PATH_TAG));
       if (refused.length > 0) {
         // At the edge, no response can carry this tag, so none can be purged by it.
-        onPurgeError(new TypeError(`revalidateTag: ${refused.map(shown).join(", ")} cannot be a tag at the edge`));
+        const names = refused.map(shown).join(", ");
+        tellPurgeError(onPurgeError, new TypeError(`revalidateTag: ${names} cannot be a tag at the edge`));
       }
       const request = purgeOf(tags);
       if (request === null) return;
       try {
         await purger.purge(request, { mode: mayShowOld ? "soft" : "hard", reason: "revalidated in Next" });
       } catch (error) {
-        onPurgeError(error);
+        tellPurgeError(onPurgeError, error);
       }
     }
   };

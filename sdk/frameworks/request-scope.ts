@@ -9,6 +9,7 @@ import type { Purger } from "../purger.ts";
 import { checkTag } from "../tags/define-tags.ts";
 import { type TagLimits, tagResponse } from "../tags/tag-response.ts";
 import { editorCookieField } from "./editor-cookie.ts";
+import { tellPurgeError } from "./purge-error.ts";
 
 /** Options of the middleware. A call of `tag` that would exceed a limit is a `TypeError`. */
 export interface RequestOptions extends TagLimits {
@@ -118,7 +119,7 @@ export class RequestScope {
       await this.purgeNow();
     } catch (error) {
       const { onPurgeError = reportPurgeError } = this.#options;
-      onPurgeError(error);
+      tellPurgeError(onPurgeError, error);
     }
   }
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { tidemark as forExpress } from "../../../sdk/frameworks/express.ts";
 import { tidemark as forFastify } from "../../../sdk/frameworks/fastify.ts";
 import { tidemark as forHono } from "../../../sdk/frameworks/hono.ts";
@@ -166,6 +166,36 @@ describe.each(Object.keys(frameworks))("in a request of %s", (framework) => {
     expect([answer.status, answer.headers.get("x-own"), await answer.text()]).toEqual([201, "1", "saved"]);
     expect(answer.headers.getSetCookie()).toEqual([]);
     expect(errors).toEqual([failure]);
+  });
+
+  test.each([
+    [
+      "throws",
+      (reason: Error) => {
+        throw reason;
+      },
+    ],
+    [
+      "rejects",
+      async (reason: Error) => {
+        throw reason;
+      },
+    ],
+  ])("if onPurgeError %s, the answer is sent anyway, and both errors are printed", async (_, fail) => {
+    const [failure, broken] = [new PurgeTimeout("no answer", { attempts: 5 }), new Error("no log")];
+    const print = vi.spyOn(console, "error").mockImplementation(() => {});
+    try {
+      const save: Handler = async () => {
+        purgeLater({ tags: ["song:42"] });
+        return { status: 201 };
+      };
+      await start({ "POST /songs/42": save }, { onPurgeError: () => fail(broken) });
+      purger.failNext(failure);
+      expect((await post("/songs/42")).status).toBe(201);
+      expect(print).toHaveBeenCalledExactlyOnceWith("onPurgeError failed:", broken, "It was told of:", failure);
+    } finally {
+      print.mockRestore();
+    }
   });
 
   test("tags that the edge would not store are refused, and none is written", async () => {

@@ -85,6 +85,22 @@ test("a failed purge does not fail the revalidation, and is reported", async () 
   }
 });
 
+test("an onPurgeError that throws fails no revalidation, and no purge of the other tags", async () => {
+  const broken = new Error("no log");
+  const onPurgeError = () => {
+    throw broken;
+  };
+  const print = vi.spyOn(console, "error").mockImplementation(() => {});
+  try {
+    await new (withPurge(NextCache, { purger, onPurgeError }))("").revalidateTag(["two words", "song:42"]);
+    expect(purger.calls).toMatchObject([{ tags: ["song:42"] }]);
+    const refusal = expect.any(TypeError);
+    expect(print).toHaveBeenCalledExactlyOnceWith("onPurgeError failed:", broken, "It was told of:", refusal);
+  } finally {
+    print.mockRestore();
+  }
+});
+
 test("without a purger it is refused at once", () => {
   expect(() => withPurge(NextCache, {} as never)).toThrow("withPurge: the option purger must be a purger");
 });
