@@ -36,9 +36,9 @@ export function purgeUnreachable(endpoint: string, attempts: number, cause: unkn
   );
 }
 
-/** The beginnings of the codes of errors before anything was sent: of connections, names and certificates. */
+/** How errors before anything was sent begin: the codes of connections, names and certificates, and fetch's blocked ports. */
 const NEVER_SENT =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|ENOENT|UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_)/;
+  /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|ENOENT|UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_|bad port)/;
 
 /** The deadline passed. `cause` is the error of the attempt before. */
 export function timedOut(
@@ -187,6 +187,6 @@ function attemptsText(attempts: number): string {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return reasonOf(error.cause);
-  const code = "code" in error ? String(error.code) : "";
-  return [code, error.message].filter((text) => text !== "").join(", ") || error.name;
+  const { code } = error as { code?: unknown };
+  return [code, error.message].filter(Boolean).join(", ") || error.name;
 }

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { openFetch, type Transport } from "../../../sdk/http/transport.ts";
@@ -520,6 +522,26 @@ describe.each(Object.entries(transports))("over %s", (_, openTransport) => {
     if (attempts > 0) expect((error as PurgeError).message).toContain(endpoint);
     if (edge) expect(edge.requests).toHaveLength(attempts);
     expect(inspect(error, { depth: Number.POSITIVE_INFINITY })).not.toContain(TOKEN);
+  });
+
+  test("a port that fetch asks nothing of: the error does not say that the purge may have happened", async () => {
+    const clock = createVirtualClock({ skipsUpToMs: 9_999 });
+    await using cdn = purgerUnderTest({ endpoint: "http://127.0.0.1:6000" }, { clock, openTransport });
+    await expect(cdn.purgeTags("a")).rejects.toThrow(/^No connection to http:\/\/127\.0\.0\.1:6000: bad port \(/);
+  });
+
+  test("a server that speaks another protocol: the error has the reason and no other words", async () => {
+    const server = createServer((socket) => void socket.end("SSH-2.0-OpenSSH\r\n")).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    try {
+      await using cdn = purgerUnderTest({ endpoint: `http://127.0.0.1:${port}`, retries: 0 }, { openTransport });
+      await expect(cdn.purgeTags("a")).rejects.toThrow(
+        "before the edge answered: Response does not match the HTTP/1.1",
+      );
+    } finally {
+      server.close();
+    }
   });
 });
 
