@@ -12,7 +12,11 @@ export interface FastifyLike {
 /** The parts of Fastify's `Reply` that are used. */
 interface Reply {
   readonly statusCode: number;
-  readonly raw: { readonly statusCode: number };
+  readonly raw: {
+    readonly statusCode: number;
+    readonly headersSent: boolean;
+    once(event: "close", listener: () => void): unknown;
+  };
   getHeader(name: string): number | string | string[] | undefined;
   header(name: string, value: string): unknown;
 }
@@ -26,9 +30,20 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
   const scopes = new WeakMap<object, RequestScope>();
   const failed = new WeakSet<object>();
 
-  const enter = (request: object, _reply: Reply, done: () => void) => {
-    const scope = scopes.get(request) ?? new RequestScope(options);
-    scopes.set(request, scope);
+  /** For an answer that was sent directly over `reply.raw`; for all others there is nothing left to send. */
+  const finishRaw = async (request: object, { raw }: Reply) =>
+    scopes.get(request)?.finish(failed.has(request) ? "failed" : outcomeOf(raw.statusCode));
+
+  const enter = (request: object, reply: Reply, done: () => void) => {
+    let scope = scopes.get(request);
+    if (!scope) {
+      scope = new RequestScope(options);
+      scopes.set(request, scope);
+      // Fastify has no hook for the end of such an answer if its client has left.
+      reply.raw.once("close", () => {
+        if (reply.raw.headersSent) void finishRaw(request, reply);
+      });
+    }
     inScope(scope, done);
   };
   app.addHook("onRequest", enter);
@@ -51,10 +66,7 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
     return payload;
   });
 
-  // For an answer that was sent directly over `reply.raw`; for all others there is nothing left to send.
-  app.addHook("onResponse", async (request: object, reply: Reply) => {
-    await scopes.get(request)?.finish(failed.has(request) ? "failed" : outcomeOf(reply.raw.statusCode));
-  });
+  app.addHook("onResponse", finishRaw);
 }
 
 // Fastify's own marks of a plugin: its hooks also apply to the routes of the instance that registers it.

@@ -33,3 +33,26 @@ test("a response that bypasses Fastify's reply purges when it has been sent", as
   expect(purger.calls).toEqual([{ tags: ["a"] }]);
   await app.close();
 });
+
+test.each([
+  [200, [{ tags: ["a"] }]],
+  [500, []],
+])("if the client of such a response leaves, a handler that answered %i purges accordingly", async (status, purges) => {
+  const purger = createRecordingPurger();
+  const app = Fastify();
+  app.register(tidemark, { purger });
+  const closed = Promise.withResolvers<void>();
+  app.post("/raw", async (_request, reply) => {
+    purgeLater({ tags: ["a"] });
+    reply.hijack();
+    reply.raw.once("close", closed.resolve);
+    reply.raw.writeHead(status).write("event");
+  });
+  const url = await app.listen({ port: 0, host: "127.0.0.1" });
+  const leaving = new AbortController();
+  await fetch(`${url}/raw`, { method: "POST", signal: leaving.signal });
+  leaving.abort();
+  await closed.promise;
+  expect(purger.calls).toEqual(purges);
+  await app.close();
+});
