@@ -188,16 +188,25 @@ function connectToOrigin(
 /** How many paths have to fail until the origin counts as down, if the owner does not say. */
 const ORIGIN_DOWN_AFTER = 3;
 
-/** The limits that follow from the server's memory and disk. The owner's word on `largeBytes` counts more. */
+/** The limits that follow from the server's memory and disk. */
 function withLimitsOfServer(
   site: Site,
   given: LimitsInput | undefined,
   { memoryBytes, largestBodyBytes }: Pick<SiteParts, "memoryBytes" | "largestBodyBytes">,
 ): Site {
   const { limits } = site;
-  const followsDisk = largestBodyBytes !== null && given?.largeBytes === undefined;
-  // A body that is stored with its head may have its place in memory alone.
-  const largeBytes = followsDisk ? Math.max(largestBodyBytes, limits.storeBytes) : limits.largeBytes;
+  const largeBytes = largeBytesOf(limits, given?.largeBytes !== undefined, largestBodyBytes);
   const originDownAfter = given?.originDownAfter ?? ORIGIN_DOWN_AFTER;
   return { ...site, limits: { ...limits, memoryBytes, largeBytes, originDownAfter } };
+}
+
+/** The largest body that is stored at all, in bytes. With a disk, the owner's word on it counts most. */
+function largeBytesOf(
+  { storeBytes, largeBytes }: Site["limits"],
+  isGiven: boolean,
+  largestBodyBytes: number | null,
+): number {
+  if (largestBodyBytes === null) return Math.min(largeBytes, storeBytes); // Nothing is stored apart from its head.
+  // A body that is stored with its head may have its place in memory alone.
+  return isGiven ? largeBytes : Math.max(largestBodyBytes, storeBytes);
 }

@@ -505,7 +505,7 @@ export interface LimitsInput {
   readonly storeBytes?: Size | undefined;
   /**
    * The largest body that is stored in a separate entry, if its length is announced; larger ones are passed on and not
-   * stored. Default 512 MiB; for `tidemark serve` with a disk, seven sixteenths of what pages have of `--disk`.
+   * stored. Default 512 MiB; for `tidemark serve`, seven sixteenths of what pages have of `--disk`, and none without one.
    */
   readonly largeBytes?: Size | undefined;
   /**

@@ -98,6 +98,7 @@ describe("a large body before tidemark serve", { timeout: 120_000 }, () => {
     const args = ["--config", "site.config.mjs", "--listen", "127.0.0.1:0", ...bounds];
     server = new ServerProcess(folder, args, { TIDEMARK_HOSTS: "*" });
     address = await server.address();
+    if (disk === "0") return;
     // Until it has looked through its folder, a server has less room. Then it deletes forms of pages that it does not have.
     await until(() => !existsSync(orphan));
   }
@@ -149,6 +150,11 @@ describe("a large body before tidemark serve", { timeout: 120_000 }, () => {
     await start("64MiB", { largeBytes: "1GiB" });
     await expectStored(28 * MIB); // half of what pages have, with its head and checksums
     await expectNotStored(33 * MIB, /; stored$/);
+  });
+
+  test("is not stored without a disk, whatever the config allows, and the answer says so", async () => {
+    await start("0", { largeBytes: "1GiB" });
+    await expectNotStored(9 * MIB, /detail=too-large$/);
   });
 
   test.skipIf(platform() !== "linux")(
