@@ -23,6 +23,9 @@ export interface ForChild {
 /** The age of an answer that was fetched for this request. */
 const FETCHED_NOW: ParentAge = { fetchedBeforeMs: 0, ageMs: 0 };
 
+/** The `Cache-Status` of an answer that this server makes because it got none of the origin. */
+const OF_LOST_ORIGIN = /^tidemark; detail=origin-(?:unreachable|timed-out|bad-response|down)$/;
+
 /** Fields in which a route's lifetime for browsers may stand, which is not for a cache. */
 const OF_BROWSERS = ["cache-control", "expires"];
 
@@ -36,6 +39,7 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
   const { source } = answer;
   let parentAge = FETCHED_NOW;
   let hasEnd = true;
+  let isOriginLost = !source && OF_LOST_ORIGIN.test(fields.get("cache-status") ?? "");
   if (source && "head" in source) {
     const { head, isOfEarlierFetch } = source;
     const fetchedBeforeMs = Math.max(isOfEarlierFetch ? 1 : 0, child.arrivedAt - head.fetchedAt);
@@ -52,6 +56,7 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
   } else if (source) {
     const { passedOn } = source;
     parentAge = passedOn.parentAge ?? FETCHED_NOW;
+    isOriginLost = passedOn.isOriginLost ?? false;
     hasEnd = isFramed(passedOn.status, (name) => passedOn.fields.get(name));
     for (const name of [...TAG_FIELDS, ...child.hiddenFields]) {
       const value = passedOn.fields.get(name);
@@ -59,7 +64,7 @@ export function answerForChild(answer: Answer, child: ForChild): Answer {
     }
   }
   const { after, position, hasSameRules, maxFieldBytes } = child;
-  fields.set(PARENT_FIELD, writeParent({ after, position, parentAge, hasSameRules, isFramed: hasEnd }));
+  fields.set(PARENT_FIELD, writeParent({ after, position, parentAge, hasSameRules, isFramed: hasEnd, isOriginLost }));
   // A child refuses what exceeds the limit. Without its tags, the page goes to one visitor and is not stored there.
   if (bytesOf(fields) > maxFieldBytes) {
     for (const name of TAG_FIELDS) fields.delete(name);

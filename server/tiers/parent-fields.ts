@@ -77,9 +77,12 @@ export interface ToldByParent {
   readonly hasSameRules: boolean;
   /** Whether the origin has said where the body ends. The parent's own answers always say where they end. */
   readonly isFramed: boolean;
+  /** Whether the parent gives it because it got no answer of the origin. */
+  readonly isOriginLost: boolean;
 }
 
-export function writeParent({ after, position, parentAge, hasSameRules, isFramed }: ToldByParent): string {
+export function writeParent(told: ToldByParent): string {
+  const { after, position, parentAge, hasSameRules, isFramed, isOriginLost } = told;
   return writeMembers({
     after,
     position: writePosition(position),
@@ -87,12 +90,13 @@ export function writeParent({ after, position, parentAge, hasSameRules, isFramed
     age: String(parentAge.ageMs),
     rules: hasSameRules ? "same" : "other",
     framed: isFramed ? "yes" : "no",
+    origin: isOriginLost ? "lost" : null,
   });
 }
 
 /** `null` if it is not from a parent. */
 export function readParent(text: string | null): ToldByParent | null {
-  const { after, position, held = "", age = "", rules, framed } = readMembers(text);
+  const { after, position, held = "", age = "", rules, framed, origin } = readMembers(text);
   if (!after || !position || !MILLISECONDS.test(held) || !MILLISECONDS.test(age)) return null;
   return {
     after,
@@ -100,6 +104,7 @@ export function readParent(text: string | null): ToldByParent | null {
     parentAge: { fetchedBeforeMs: Number(held), ageMs: Number(age) },
     hasSameRules: rules === "same",
     isFramed: framed === "yes",
+    isOriginLost: origin === "lost",
   };
 }
 

@@ -117,7 +117,8 @@ export class ParentOrigin implements Origin {
     fields.delete(PARENT_FIELD);
     // Where the origin has not said where the body ends, it may have been cut off, and is not stored.
     if (!told.isFramed) for (const name of FRAMING) fields.delete(name);
-    return { kind: "answered", response: { ...response, fields, parentAge: told.parentAge } };
+    const { parentAge, isOriginLost } = told;
+    return { kind: "answered", response: { ...response, fields, parentAge, isOriginLost } };
   }
 
   /** Tells what makes every request go through to the origin, once. */

@@ -37,6 +37,8 @@ export interface OriginResponse {
   readonly ended?: () => Promise<void>;
   /** Given by a cache that stands in for the origin. Default: by the origin itself. */
   readonly parentAge?: ParentAge | undefined;
+  /** True if a cache in place of the origin gives it because the origin gave it no answer. Default: false. */
+  readonly isOriginLost?: boolean | undefined;
 }
 
 /** What a cache tells of the age of an answer that it gives in place of the origin. */

@@ -202,7 +202,7 @@ export const mutants: Mutants = {
     },
     "followers are told of an error where the origin gives no answer": {
       in: "fetchOnce",
-      replace: 'byOrigin: result.kind === "answered" ? "error" : "disconnected"',
+      replace: "byOrigin: failureOf(result)",
       by: 'byOrigin: "error"',
       foundBy: "stale-if-error/followers-while-disconnected",
     },
@@ -311,7 +311,7 @@ export const mutants: Mutants = {
     },
     "a leader that gets the stale page does not tell its followers that the origin failed": {
       in: "fetchOnce",
-      replace: 'byOrigin: result.kind === "answered" ? "error" : "disconnected"',
+      replace: "byOrigin: failureOf(result)",
       by: "byOrigin: false",
       foundBy: "stale-if-error/followers-of-failed-fetch",
     },

@@ -451,6 +451,35 @@ describe("a parent that fails", () => {
     expect(child.said).toEqual([]);
   });
 
+  test("says that its origin gives no answer, so that pages which may stand in for that do", async () => {
+    const rules = { stale: { ifDisconnected: "600s" }, limits: { originDownAfter: 2 } } as const;
+    const { parent, child } = await family(1, { rules });
+    const grandchild = await tier.start({ parent: () => child.url, rules });
+    tier.origin.setDefaultReply({ fields: { "cache-control": "max-age=10" }, body: "page" });
+    for (const node of [child, grandchild, parent]) {
+      expect(await bodyOf(node.get("/1"))).toBe("page");
+      await node.idle();
+    }
+    await tier.clock.advance(20_000);
+    const ofAnEdge = { "cache-status": "tidemark; detail=origin-timed-out" };
+    tier.origin.setDefaultReply({ status: 504, fields: ofAnEdge, body: "not here" });
+    for (const node of [child, grandchild, parent]) expect(await node.get("/1")).toMatchObject({ status: 504 });
+    const stale = { status: 200, body: "page", fields: { "x-cache": "STALE" } };
+    tier.origin.setDefaultReply({ body: "late", hold: "for ever" });
+    const [asked, waiting] = [child.asked.length, tier.clock.waits];
+    const together = [child.get("/1"), child.get("/1")];
+    // One bounds the parent's answer, and one is of the second request, which waits for the first one's fetch.
+    await expect.poll(() => tier.clock.waits - waiting).toBe(2);
+    await tier.origin.goDown();
+    for (const answer of await Promise.all(together)) expect(answer).toMatchObject(stale);
+    expect(child.asked).toHaveLength(asked + 1);
+    for (const node of [child, grandchild, parent]) expect(await node.get("/1")).toMatchObject(stale);
+    expect(await child.get("/2")).toMatchObject({ status: 502 });
+    for (const node of [child, grandchild, parent]) expect(await node.get("/1")).toMatchObject(stale);
+    expect(await grandchild.get("/3")).toMatchObject({ status: 503, fields: { "retry-after": "1" } });
+    expect(child.said).toEqual([]);
+  });
+
   test("by refusing the child's token is named as that", async () => {
     const { child } = await family(1, { token: "another-token-of-the-tests-with-32-characters" });
     expect(await child.get("/1")).toMatchObject({ status: 502 });

@@ -43,9 +43,10 @@ export async function staleAnswer(
 }
 
 /** The failure that the rules for stale responses see. A busy origin is reached: the edge's own 503 is the error then. */
-function failureOf(failure: OriginResult | OriginFailure | "busy"): OriginFailure {
+export function failureOf(failure: OriginResult | OriginFailure | "busy"): OriginFailure {
   const kind = typeof failure === "string" ? failure : failure.kind;
-  const isError = kind === "answered" || kind === "error" || kind === "busy";
+  const isOriginLost = typeof failure === "object" && failure.kind === "answered" && failure.response.isOriginLost;
+  const isError = (kind === "answered" && !isOriginLost) || kind === "error" || kind === "busy";
   return isError ? "error" : "disconnected";
 }
 

@@ -313,7 +313,7 @@ function reportFailed({ ports }: RequestContext, { because, cause }: OriginAnswe
 
 function answered(
   context: RequestContext,
-  { status, statusText, fields, body, parentAge }: OriginResponse,
+  { status, statusText, fields, body, parentAge, isOriginLost }: OriginResponse,
   stamp: Stamp | null,
   fetchedAt: number,
 ): OriginResult {
@@ -329,6 +329,7 @@ function answered(
       fields,
       body,
       parentAge,
+      isOriginLost,
       stamp,
       fetchedAt,
       announcedBytes: announced,

@@ -12,7 +12,7 @@ import {
   withSource,
 } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
-import { mayStandIn, staleAnswer } from "../answering/stale-answer.ts";
+import { failureOf, mayStandIn, staleAnswer } from "../answering/stale-answer.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { isReusable } from "../collapsing/followers.ts";
@@ -63,7 +63,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
       if (result.kind === "busy") tellFollowers({ kind: "failed", byOrigin: !context.isUnattended && "busy" });
       const answer = await staleAnswer(context, miss, result);
       if (answer) {
-        tellFollowers({ kind: "failed", byOrigin: result.kind === "answered" ? "error" : "disconnected" });
+        tellFollowers({ kind: "failed", byOrigin: failureOf(result) });
         return answer;
       }
     }
