@@ -37,7 +37,10 @@ export interface OriginResponse {
   readonly ended?: () => Promise<void>;
   /** Given by a cache that stands in for the origin. Default: by the origin itself. */
   readonly parentAge?: ParentAge | undefined;
-  /** True if a cache in place of the origin gives it because the origin gave it no answer. Default: false. */
+  /**
+   * True if a cache in place of the origin gives it because the origin gave it no answer; with 503, the origin is known
+   * to be down, and was not asked. Default: false.
+   */
   readonly isOriginLost?: boolean | undefined;
 }
 

@@ -480,6 +480,21 @@ describe("a parent that fails", () => {
     expect(child.said).toEqual([]);
   });
 
+  test("says that its origin lost an unsafe request, which may have changed the page", async () => {
+    const rules = { stale: { ifDisconnected: "600s" }, limits: { originDownAfter: 2 } } as const;
+    const { child } = await family(1, { rules });
+    tier.origin.setDefaultReply({ fields: { "cache-control": "max-age=10" }, body: "page" });
+    for (const path of ["/1", "/2"]) expect(await bodyOf(child.get(path))).toBe("page");
+    await child.idle();
+    await tier.origin.goDown();
+    expect(await child.send({ method: "POST", path: "/1", body: "x" })).toMatchObject({ status: 502 });
+    expect(await child.get("/1")).toMatchObject({ status: 502 });
+    // The origin is known to be down now, and is sent nothing that could change a page.
+    expect(await child.get("/3")).toMatchObject({ status: 502 });
+    expect(await child.send({ method: "POST", path: "/2", body: "x" })).toMatchObject({ status: 503 });
+    expect(await child.get("/2")).toMatchObject({ body: "page", fields: { "x-cache": "HIT" } });
+  });
+
   test("by refusing the child's token is named as that", async () => {
     const { child } = await family(1, { token: "another-token-of-the-tests-with-32-characters" });
     expect(await child.get("/1")).toMatchObject({ status: 502 });

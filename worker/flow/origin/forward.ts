@@ -1,4 +1,5 @@
 import type { Answer } from "../../ports/answer.ts";
+import type { OriginResponse } from "../../ports/origin.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import { invalidatedGroups } from "../../rules/invalidation/cache-groups.ts";
@@ -70,8 +71,9 @@ async function invalidateAfter(context: RequestContext, result: OriginResult): P
   if (isSafeMethod(facts.method) || resolved.route.pass) return;
   if (result.kind === "refused" || result.kind === "switched") return;
   const url = `${resolved.scheme}://${resolved.host}${resolved.pathAndQuery}`;
-  const fields = result.kind === "answered" ? clientFields(context, result.response.fields) : new Fields();
-  const status = result.kind === "answered" ? result.response.status : 200;
+  const isAnswered = result.kind === "answered" && !isLost(result.response);
+  const fields = isAnswered ? clientFields(context, result.response.fields) : new Fields();
+  const status = isAnswered ? result.response.status : 200;
   const named = invalidatedUrls(facts.method, status, url, fields.get("location"), fields.get("content-location"));
   const groups = status < 400 ? invalidatedGroups(facts.method, fields.get("cache-group-invalidation")) : [];
   const invalidated = named.flatMap((each) => {
@@ -87,4 +89,9 @@ async function invalidateAfter(context: RequestContext, result: OriginResult): P
   const forgotten = Promise.all(keys.map((key) => ports.store.forget(key)));
   background.run(forgotten);
   await forgotten;
+}
+
+/** Whether a cache in place of the origin says that the origin's answer was lost. With 503, the origin was not asked. */
+function isLost({ isOriginLost, status }: OriginResponse): boolean {
+  return isOriginLost === true && status !== 503;
 }
