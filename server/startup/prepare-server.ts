@@ -102,9 +102,7 @@ export async function prepare(options: ServeOptions, before?: Prepared): Promise
   const { sites, problems } = await sitesOf({ ...options, config }, around, before);
   if (accessLog !== null) expectWritableLog(accessLog.path);
   const acme = acmeOf(options, listen, sites);
-  // Kept, so that clients can resume the sessions that they have.
-  const ticketSecret = before?.settings.tls?.ticketSecret ?? randomBytes(48).toString("base64");
-  const tls = tlsOf(options.certificates, listen, acme, ticketSecret);
+  const tls = tlsOf(options.certificates, listen, acme, before?.settings.tls ?? null);
   // The address may hold a password, so the message does not repeat it.
   const wrongLog = options.log === null ? null : whyNoLogAddress(options.log);
   if (wrongLog !== null) throw new ServerError(`--log, or TIDEMARK_LOG, ${wrongLog}`);
@@ -279,14 +277,21 @@ function acmeOf(
   return prepareAcme(acme, { cache, listen, sites, isOneOfSeveral: log !== null });
 }
 
-/** The certificates, if any address needs them. Throws a `ServerError` if they cannot be used. */
+/**
+ * The certificates, if any address needs them. Clients can resume the sessions that they have while these are the same as
+ * `before`. Throws a `ServerError` if they cannot be used.
+ */
 function tlsOf(
   files: CertificateFiles,
   listen: readonly ListenAddress[],
   acme: PreparedAcme | null,
-  ticketSecret: string,
+  before: TlsSettings | null,
 ): TlsSettings | null {
-  if (acme !== null) return { certificates: acme.certificates, ticketSecret };
+  const withSecret = (certificates: TlsSettings["certificates"]): TlsSettings => {
+    const isKept = before !== null && isDeepStrictEqual(certificates, before.certificates);
+    return { certificates, ticketSecret: isKept ? before.ticketSecret : randomBytes(48).toString("base64") };
+  };
+  if (acme !== null) return withSecret(acme.certificates);
   const hasFiles = files.pairs.length > 0 || files.folder !== null;
   const isNeeded = addressWithTls(listen) !== undefined;
   if (isNeeded && !hasFiles) {
@@ -298,7 +303,7 @@ function tlsOf(
   if (hasFiles && !isNeeded) {
     throw new ServerError("there are certificates, but there is no address with TLS. Name one: --listen-tls '*:443'");
   }
-  return isNeeded ? { certificates: readCertificates(files), ticketSecret } : null;
+  return isNeeded ? withSecret(readCertificates(files)) : null;
 }
 
 /** Answers are over TLS where this server speaks it, or where a trusted proxy says so. */
