@@ -114,14 +114,17 @@ export class Reports {
     return this.#clock.now() >= this.#dueAt;
   }
 
-  /** Sends a report by a call of its own. If it fails it is sent again, so nobody has to learn of it. */
-  async send(when: When = "now"): Promise<void> {
-    await this.sendBy((report) => this.#access.client.report(report!), when).catch(() => undefined);
+  /** Sends a report by a call of its own. Resolves to whether it is confirmed. If it is not, it is sent again later. */
+  send(when: When = "now"): Promise<boolean> {
+    return this.sendBy((report) => this.#access.client.report(report!), when).then(
+      () => true,
+      () => false,
+    );
   }
 
-  /** Sends what was counted up to now: the first call may repeat a report that is not confirmed yet. */
+  /** Sends what was counted up to now, after the reports that are not confirmed yet, to which others add while it waits. */
   async sendAll(when: "now" | "last"): Promise<void> {
-    if (this.#unconfirmed !== null) await this.send(when);
+    while (this.#unconfirmed !== null && (await this.send(when)));
     await this.send(when);
   }
 
