@@ -33,3 +33,15 @@ test("the last report is sent although others are made meanwhile, for somebody w
   expect(sent.map(({ report }) => report.number)).toEqual([1, 1, 2, 2, 3]);
   expect(sent.map(({ report }) => report.isLast)).toEqual([false, false, false, false, true]);
 });
+
+test("a report that somebody asks for after the last one is a last one, too", async () => {
+  const { sent, reports } = ledgerUnderTest();
+  void reports.sendAll("last");
+  sent[0]!.confirm();
+  for (let turn = 0; turn < 8; turn++) await Promise.resolve();
+  void reports.sendAll("now");
+  expect(sent.map(({ report }) => [report.number, report.isLast])).toEqual([
+    [1, true],
+    [2, true],
+  ]);
+});

@@ -76,6 +76,8 @@ export class Reports {
   #before: ReturnType<Counters["tree"]> = { counts: {}, routes: {} };
   #unconfirmed: Omit<Report, "agoMs"> | null = null;
   #dueAt = Number.NEGATIVE_INFINITY;
+  /** The last report has been made. What is asked for after it says so, too, or the isolate would count as alive again. */
+  #hasEnded = false;
 
   constructor(access: LedgerAccess, counters: Counters, clock: Clock, memory: () => Report["memory"]) {
     this.#access = access;
@@ -130,6 +132,7 @@ export class Reports {
 
   #make(now: number, isLast: boolean): Omit<Report, "agoMs"> {
     const { isolate, onReport } = this.#access;
+    this.#hasEnded ||= isLast;
     const tree = this.#counters.tree();
     const made = {
       form: REPORT_FORM,
@@ -137,7 +140,7 @@ export class Reports {
       pop: this.pop,
       number: ++this.#number,
       coversMs: Math.max(0, now - this.#cutAt),
-      isLast,
+      isLast: this.#hasEnded,
       counts: countsSince(tree.counts, this.#before.counts),
       routes: countsSince(tree.routes, this.#before.routes),
       top: this.#counters.takeTop(),
