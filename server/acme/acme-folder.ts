@@ -1,23 +1,12 @@
 import { generateKeyPairSync } from "node:crypto";
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Certificate, readCertificate } from "../connections/certificates.ts";
 import { makeFolders } from "../make-folders.ts";
 import { messageOf } from "../message-of.ts";
+import { putFile } from "../put-file.ts";
 
 const FOLDER_MODE = 0o700;
-const FILE_MODE = 0o600;
 
 /**
  * The times that have to outlive the process, so that a server that restarts often does not ask an authority too often.
@@ -115,16 +104,7 @@ export class AcmeFolder {
   #write(file: string, text: string): void {
     makeFolders(this.path);
     chmodSync(this.path, FOLDER_MODE); // it may have been copied here
-    const draft = join(this.path, `${file}.draft`);
-    rmSync(draft, { force: true }); // a draft that another process left could have another mode
-    const written = openSync(draft, "wx", FILE_MODE);
-    try {
-      writeFileSync(written, text);
-      fsyncSync(written);
-    } finally {
-      closeSync(written);
-    }
-    renameSync(draft, join(this.path, file));
+    putFile(join(this.path, file), text, { isDurable: true });
   }
 }
 

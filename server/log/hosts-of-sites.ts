@@ -1,4 +1,5 @@
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { putFile } from "../put-file.ts";
 
 /** In place of a host, for a site that answers for all hosts that no site names. No host is called so. */
 export const ANY_OTHER_HOST = "*";
@@ -62,9 +63,7 @@ export class HostsFile {
 
   /** Puts it there whole. Throws as the file system does. */
   write(sites: SitesOfHosts): void {
-    const draft = `${this.#path}.new`;
-    writeFileSync(draft, JSON.stringify([...sites]), { mode: 0o600 });
-    renameSync(draft, this.#path);
+    putFile(this.#path, JSON.stringify([...sites]), { isDurable: true });
   }
 }
 

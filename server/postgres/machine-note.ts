@@ -1,15 +1,13 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { OwnerError } from "../../package/owner-error.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import { putFile } from "../put-file.ts";
 
 const NOTE_FILE = "shared-log.json";
 
 /** The most logs that a machine remembers having left. */
 const MAX_LEFT = 100;
-
-/** The note is for the owner alone. */
-const OWNERS_ALONE = 0o600;
 
 /** A purge that this machine has read of. The mark tells it from a purge of the same number in another history. */
 export interface NotedPosition extends Stamp {
@@ -109,15 +107,7 @@ export class MachineNote {
   #write(isDurable: boolean): void {
     if (this.#path === null) return;
     try {
-      const next = `${this.#path}.next`;
-      const file = openSync(next, "w", OWNERS_ALONE);
-      try {
-        writeSync(file, JSON.stringify(this.#note));
-        if (isDurable) fsyncSync(file);
-      } finally {
-        closeSync(file);
-      }
-      renameSync(next, this.#path);
+      putFile(this.#path, JSON.stringify(this.#note), { isDurable });
     } catch {
       // As above.
     }
