@@ -57,8 +57,10 @@ export class RequestWatch {
   ): void {
     const xCache = headers.get("x-cache");
     const hits = xCache === "HIT" ? 1 : 0;
-    const isWaiter = xCache !== "HIT" && (originMs !== null || ownCacheStatus(headers.get("cache-status")).collapsed);
-    if (!isControl(url)) this.#count({ requests: 1, hits, askedOrigin: isWaiter ? 1 : 0 }, context);
+    // A hit has waited for nobody, and is not read unless it is logged.
+    const own = this.#logsRequests || xCache !== "HIT" ? ownCacheStatus(headers.get("cache-status")) : null;
+    const hasWaited = originMs !== null || own?.collapsed === true;
+    if (!isControl(url)) this.#count({ requests: 1, hits, askedOrigin: hasWaited ? 1 : 0 }, context);
     if (!this.#logsRequests) return;
     writeEntry({
       kind: "request",
@@ -67,7 +69,7 @@ export class RequestWatch {
       status,
       xCache,
       ageS: numberOf(headers.get("age")),
-      ...ownCacheStatus(headers.get("cache-status")),
+      ...own!,
       ms: Date.now() - startedAt,
       originMs,
     });

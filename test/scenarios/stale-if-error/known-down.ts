@@ -12,7 +12,12 @@ const kept = page("max-age=60, stale-if-error=600", "v1");
 
 /** These paths get no connection to the origin, one after the other. */
 function fail(...paths: readonly string[]): Step[] {
-  return whileDown(paths.map((path): Step => ({ get: path, expect: { status: 502 } })));
+  return whileDown(unanswered(...paths));
+}
+
+/** The same while the origin is down already. */
+function unanswered(...paths: readonly string[]): Step[] {
+  return paths.map((path) => ({ get: path, expect: { status: 502 } }));
 }
 
 /** They get none in this isolate. */
@@ -111,7 +116,7 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", expect: { xCache: "MISS" } },
       { advanceMs: 61_000 },
       ...whileDown([
-        ...["/x", "/y", "/z"].map((path): Step => ({ get: path, expect: { status: 502 } })),
+        ...unanswered("/x", "/y", "/z"),
         { advanceMs: 1000 },
         { get: "/a", expect: { xCache: "STALE", body: "v1" } },
         { work: "finished" },

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { IN_ENGLISH } from "../../../wire/text/english.ts";
 import { issuePath } from "../../../wire/text/issue-path.ts";
-import { CLOSED, type KnownToken, type TokenSettings, weaknessOf } from "./tokens.ts";
+import { closedLine, type KnownToken, type TokenSettings, weaknessOf } from "./tokens.ts";
 
 const hex = z.string().check(z.regex(/^[0-9a-f]{64}$/i, "is not a SHA-256 in 64 hexadecimal digits"));
 
@@ -49,11 +49,11 @@ function parseJson(text: string): unknown {
 /** Why the control plane stays closed, as a line for the owner's log; `null` if it does not. */
 export function whyClosed(settings: TokenSettings): string | null {
   const weakness = weaknessOf(settings);
-  if (weakness !== null) return `${weakness}. ${CLOSED}`;
+  if (weakness !== null) return closedLine(`${weakness}.`);
   try {
     if (settings.TIDEMARK_TOKENS) readNamedTokens(settings.TIDEMARK_TOKENS);
     return null;
   } catch (error) {
-    return `${(error as Error).message} ${CLOSED}`;
+    return closedLine((error as Error).message);
   }
 }

@@ -21,7 +21,10 @@ export interface TokenSettings {
   readonly acceptsWeakTokens?: boolean | undefined;
 }
 
-export const CLOSED = "The control plane stays closed until this is corrected. Pages are served.";
+/** The line about it for the owner's log. */
+export function closedLine(why: string): string {
+  return `${why} The control plane stays closed until this is corrected. Pages are served.`;
+}
 
 const MIN_CHARACTERS = 32;
 /** Thirty-two random characters almost always contain more distinct characters than this. */
@@ -55,7 +58,7 @@ export function configuredTokens(
   const { TIDEMARK_TOKEN: single, TIDEMARK_TOKENS: list } = settings;
   const why = weaknessOf(settings);
   if (why !== null) {
-    warn(`${why}. ${CLOSED}`);
+    warn(closedLine(`${why}.`));
     return { check: async () => ({ kind: "refused", because: "no-tokens", why }) };
   }
   const known = async (): Promise<readonly KnownToken[]> => {
@@ -68,7 +71,7 @@ export function configuredTokens(
   /** `null` if the list cannot be read. */
   const load = () => {
     loading ??= known().catch((error: Error) => {
-      warn(`${error.message} ${CLOSED}`);
+      warn(closedLine(error.message));
       return null;
     });
     return loading;
