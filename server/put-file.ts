@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
-const MODE = 0o600;
+const FILE_MODE = 0o600;
 
 /**
  * Puts a file there whole, for this user alone, so that a reader sees it or the one before. `isDurable`: not even a loss of
@@ -9,7 +9,7 @@ const MODE = 0o600;
 export function putFile(path: string, text: string, { isDurable }: { readonly isDurable: boolean }): void {
   const draft = `${path}.draft`;
   rmSync(draft, { force: true }); // a draft that another process left could have another mode
-  const file = openSync(draft, "wx", MODE);
+  const file = openSync(draft, "wx", FILE_MODE);
   try {
     writeFileSync(file, text);
     if (isDurable) fsyncSync(file);
