@@ -66,7 +66,7 @@ function report(explanation: Explanation): Child[] {
 }
 
 function stored(held: Explanation["memory"]): string {
-  if (!held) return "no variant for this request";
+  if (!held) return "nothing for this request";
   const { status, bodyBytes, since, ageSeconds, freshForSeconds, selectedBy } = held;
   const freshness = freshForSeconds > 0 ? `fresh for ${freshForSeconds} s more` : `stale for ${-freshForSeconds} s`;
   const choice = selectedBy.length === 0 ? "" : `, selected by ${selectedBy.join(", ")}`;

@@ -12,7 +12,7 @@ const SOMEBODY = { address: "192.0.2.7", cookieField: null, isRefresh: false, ha
 test("a request that asks the origin twice waits as long as it may each time", async () => {
   const clock = new ManualClock(0);
   const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 1 } };
-  const gate = new OriginGate(capacity, { clock, random: Math.random });
+  const gate = new OriginGate(capacity, { clock, random: chances(1) });
   const enter = (place = gate.placeOf(SOMEBODY)) => gate.enter(place, PAGE, { report: () => undefined }, {});
   const place = gate.placeOf(SOMEBODY);
   const first = (await enter(place)) as Permit;
@@ -28,7 +28,7 @@ test("a request that asks the origin twice waits as long as it may each time", a
 test("a request that has had its turn leaves no timer behind, which a flood would fill memory with", async () => {
   const clock = new ManualClock(0);
   const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 2 } };
-  const gate = new OriginGate(capacity, { clock, random: Math.random });
+  const gate = new OriginGate(capacity, { clock, random: chances(1) });
   const enter = () => gate.enter(gate.placeOf(SOMEBODY), PAGE, { report: () => undefined }, {});
   const first = (await enter()) as Permit;
   const second = enter();

@@ -16,6 +16,7 @@ import { Fields } from "../../../worker/rules/fields/fields.ts";
 import type { CompressionSettings } from "../../../worker/site/compression-settings.ts";
 import type { Site } from "../../../worker/site/site.ts";
 import { ADDRESS_FIELD, CLIENT_ADDRESS, COUNTRY_FIELD } from "../beginning.ts";
+import { chances } from "../chances.ts";
 import { type CallsUnderway, QuietTier } from "../memory/quiet-tier.ts";
 
 /** What the workers of a machine have in common, and the tier of this one. */
@@ -87,7 +88,7 @@ export class ServerWorker {
     return startNodeIsolate(site, {
       compression: settings ? new NodeCompression({ settings, memoryBytes, files: tier }) : undefined,
       clock,
-      random: Math.random,
+      random: chances(1),
       sharedTier: new QuietTier(tier, calls),
       ...{ origin, log, tokens },
       originTalk: new OriginTalks(line).of("the origin"),

@@ -144,7 +144,7 @@ describe.skipIf(missing !== null)(missing === null ? "tidemark serve --acme, wit
   test("reuses account and certificate after a restart, and orders for an added host", {
     tags: ["deep"],
   }, async () => {
-    await prepare({ percentOfNoncesRefused: 40 });
+    await prepare();
     await pebble.start();
     const first = serve(byTls());
     await first.prints(NEW);

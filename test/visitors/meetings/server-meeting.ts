@@ -22,6 +22,7 @@ import type { RunningIsolate } from "../../../worker/isolate.ts";
 import type { Clock } from "../../../worker/ports/clock.ts";
 import { compileSite } from "../../../worker/site/site.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
+import { chances } from "../../engine/chances.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import { TOKEN } from "../../engine/scenario.ts";
 import { ServerLog } from "../../engine/server/server-log.ts";
@@ -114,7 +115,7 @@ class MeetingServer {
         : new ParentOrigin({ ...tier, parent: connection, origin: null, token: PARENT_TOKEN, originFields });
     const isolate = startNodeIsolate(site, {
       clock: this.#clock,
-      random: Math.random,
+      random: chances(1),
       sharedTier: this.#tier,
       origin,
       log,
