@@ -188,6 +188,10 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.getByRole("button", { name: "Explain" }).click();
     await page.locator("mark").first().waitFor();
     expect(await page.locator("mark").first().innerText()).toBe("page=2");
+    // Nothing at all is stored under that key, no variant either.
+    expect(await page.locator("#explanation dd", { hasText: "for this request" }).first().innerText()).toBe(
+      "nothing for this request",
+    );
     await page.context().close();
   });
 
