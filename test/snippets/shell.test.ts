@@ -329,6 +329,16 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
       await expect(purgeTag("prices", { endpoint: "http://127.0.0.1:1" })).rejects.toThrow(unreachable);
     });
 
+    test.each([
+      ["redirects to https", 308, "308: this site is at https://www.example.com/_tidemark/purge."],
+      ["is the origin, which takes any POST", 200, "<p>Thank you</p>"],
+    ])("fails if what answers %s: there is no receipt", async (_, status, body) => {
+      const other = createServer((_, response) => void response.writeHead(status).end(body));
+      const endpoint = await listenLocally(other);
+      onTestFinished(() => void other.close());
+      await expect(purgeTag("prices", { endpoint })).rejects.toThrow(`ended with 1: purge-tag prices: ${body}\n`);
+    });
+
     test("is called by a line that cron understands, as a user who alone may read the token", async () => {
       const [, mode, ...lines] = linesOf(blockWith("docs/purging.md", "/etc/cron.d").replace(" \\\n", ""));
       expect(mode).toBe("chmod 755 /usr/local/bin/purge-tag");
