@@ -43,9 +43,15 @@ export const mutants: Mutants = {
     },
     "another spelling of the control plane's path counts as a page of the site": {
       in: "resolveUrl",
-      replace: 'asked.path.startsWith("/_tidemark/")',
+      replace: "/^\\/+_tidemark\\//.test(asked.path)",
       by: "false",
       foundBy: "key/malformed-escape",
+    },
+    "the control plane's path behind two slashes counts as a page of the site": {
+      in: "resolveUrl",
+      replace: "/^\\/+_tidemark\\//.test(asked.path)",
+      by: 'asked.path.startsWith("/_tidemark/")',
+      foundBy: "key/control-plane-behind-slashes",
     },
     "tracking parameters are part of the key": {
       in: "canonicalQuery",

@@ -123,4 +123,13 @@ export const scenarios: readonly Scenario[] = [
       { originSaw: { "/_tidemark/health": 0 } },
     ],
   },
+  {
+    id: "key/control-plane-behind-slashes",
+    name: "a purge sent to an endpoint that ends with a slash, and its token, do not reach the origin",
+    source: "docs/http.md#the-cache-key",
+    steps: [
+      { send: { method: "POST", path: "//_tidemark/purge" }, expect: { status: 400, xCache: null } },
+      { originSaw: { "//_tidemark/purge": 0 } },
+    ],
+  },
 ];
