@@ -7,7 +7,7 @@ export interface WireRequest {
   readonly path: string;
   readonly host: string;
   readonly fields?: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** Gets the interim responses. Default: they are dropped. */
   readonly onInterim?: (status: number, fields: Readonly<Record<string, string>>) => void;
 }

@@ -5,8 +5,8 @@ import type { ClientAnswer } from "./engine.ts";
 import { heldDictionary } from "./held-dictionaries.ts";
 import { type ClientRequest, HOST } from "./scenario.ts";
 
-/** A request whose client may listen for interim responses. */
-export type HeardRequest = ClientRequest & Pick<WireRequest, "onInterim">;
+/** A request whose client may listen for interim responses, and may send any bytes. */
+export type HeardRequest = Omit<ClientRequest, "body"> & Pick<WireRequest, "body" | "onInterim">;
 
 /** The text of a body, as a browser shows it. Throws if it is not in the coding that its field names. */
 export function decodedText(bytes: Uint8Array, coding: string | undefined): string {

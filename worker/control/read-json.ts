@@ -14,10 +14,13 @@ export async function readJson({ headers, body }: Request, maxBytes: number, wha
   if (!/^application\/json\s*(;|$)/i.test(mediaType)) {
     return refused("unsupported-media-type", `Send the ${what} as application/json: this one is ${mediaType}.`);
   }
-  const text = await readText(body, maxBytes);
-  if (text === null) return refused("too-large", `A ${what} has at most ${maxBytes} bytes: split it into several.`);
+  const read = await readText(body, maxBytes);
+  if (read.kind === "too-large") {
+    return refused("too-large", `A ${what} has at most ${maxBytes} bytes: split it into several.`);
+  }
+  if (read.kind === "not-utf-8") return refused("invalid", `Send the ${what} in UTF-8: this one has other bytes.`);
   try {
-    return { kind: "json", value: JSON.parse(text) };
+    return { kind: "json", value: JSON.parse(read.text) };
   } catch (cause) {
     return refused("invalid", `The body is not JSON: ${(cause as Error).message}`);
   }

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { TOKEN } from "../../engine/scenario.ts";
+import { HOST, TOKEN } from "../../engine/scenario.ts";
 import type { DoorEdge } from "./door-edges.ts";
-import { DOOR_TOKENS } from "./door-edges.ts";
+import { DOOR_TOKENS, ZONE } from "./door-edges.ts";
 import { CLOUDFLARE, type DoorCase, FASTLY, KEYCDN, NETLIFY, PAGES, VARNISH, VERCEL } from "./recorded-calls.ts";
 
 export const CALLS: Readonly<Record<string, readonly DoorCase[]>> = {
@@ -63,6 +63,18 @@ export async function checkAuditTrail(edge: DoorEdge): Promise<void> {
     reason: "door keycdn",
     mode: "hard",
     items: ["everything"],
+  });
+}
+
+/** A body that is not UTF-8 is refused in the vendor's form: its paths would be others. */
+export async function checkOtherCoding(edge: DoorEdge): Promise<void> {
+  const fields = { authorization: `Bearer ${DOOR_TOKENS.cloudflare[0]}` };
+  const path = `/_tidemark/doors/cloudflare/client/v4/zones/${ZONE}/purge_cache`;
+  const body = Buffer.from(`{"files":["https://${HOST}/café"]}`, "latin1") as never;
+  const answer = await edge.ask({ method: "POST", path, fields, body });
+  expect(answer.status).toBe(400);
+  expect(JSON.parse(answer.body)).toMatchObject({
+    errors: [{ code: 1000, message: expect.stringContaining("UTF-8") }],
   });
 }
 

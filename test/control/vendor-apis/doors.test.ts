@@ -7,6 +7,7 @@ import {
   checkAuditTrail,
   checkCall,
   checkLargeBody,
+  checkOtherCoding,
   newestPurge,
   publishPages,
   refetched,
@@ -68,6 +69,8 @@ describe.each(Object.entries(PLATFORMS))("doors on %s", (platform, start) => {
     const page = await edge.ask({ method: "PURGE", path: "/about", fields });
     expect(page.status).toBe(name === "varnish" ? 200 : 403);
   });
+
+  test("a body that is not UTF-8 is refused in the vendor's form", () => checkOtherCoding(edge));
 
   test("a body that is too large is refused in the vendor's form", () => checkLargeBody(edge));
 });

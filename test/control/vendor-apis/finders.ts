@@ -9,7 +9,15 @@ import { ENTRIES } from "../../mutants/entries.ts";
 import { type Check, Crash, type Finder, findersOf } from "../../mutants/finder.ts";
 import type { Modules } from "../../mutants/sources/module-graph.ts";
 import { enginesOf } from "../../mutants/sources/mutated-sources.ts";
-import { CALLS, checkAuditTrail, checkCall, checkLargeBody, publishPages, refetched } from "./door-checks.ts";
+import {
+  CALLS,
+  checkAuditTrail,
+  checkCall,
+  checkLargeBody,
+  checkOtherCoding,
+  publishPages,
+  refetched,
+} from "./door-checks.ts";
 import { DOOR_TOKENS, type DoorEdge, EVERY_DOOR, overEngine, TOKEN_LIST, tokensInMemory } from "./door-edges.ts";
 import { CLOUDFLARE } from "./recorded-calls.ts";
 
@@ -27,6 +35,7 @@ const CHECKS: readonly (readonly [name: string, Check])[] = [
   ),
   ["audit trail", onEdge(checkAuditTrail)],
   ["large body", onEdge(checkLargeBody)],
+  ["other coding", onEdge(checkOtherCoding)],
   ["closed doors", onEdge(checkClosedDoors, { keycdn: EVERY_DOOR.keycdn })],
   ["tokens", checkTokens],
   ...Object.entries(NEED_TOKENS).map(

@@ -137,6 +137,12 @@ export const mutants: Mutants = {
       by: "readText(request.body, Number.POSITIVE_INFINITY)",
       foundBy: "doors: large body",
     },
+    "bytes that are not UTF-8 are taken for another character": {
+      in: "read-text:readText",
+      replace: "fatal: true",
+      by: "fatal: false",
+      foundBy: "doors: other coding",
+    },
     "a call with one wrong item purges the others": {
       in: "purge",
       replace: "if (plan.errors.length > 0)",

@@ -156,7 +156,7 @@ one](../security.md#the-control-plane), all calls with a scope are refused.`;
 
 const PURGE = `## Purge
 
-The body of \`POST /_tidemark/purge\`. Unknown fields are refused. At least one of the first five is needed; at most
+The body of \`POST /_tidemark/purge\`, in UTF-8. Unknown fields are refused. At least one of the first five is needed; at most
 ${MAX_PURGE_ITEMS.toLocaleString("en")} items and ${MAX_PURGE_BYTES / 2 ** 20} MiB. Also refused: hosts of other sites, URLs with a \`*\` in their path, prefixes without a
 segment or with a final \`*\`. Where \`publicUrl\` replaces the host of requests, each host of the site names the same pages.`;
 

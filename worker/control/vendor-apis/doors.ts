@@ -44,15 +44,16 @@ export async function answerAtDoor(request: Request, peer: string | null, ports:
     const wrong = (token === null && words.noToken) || words.token;
     return isAnybodys && access.because === "forbidden" ? null : door.refuse(wrong, needed ?? "");
   }
-  const body = await readText(request.body, MAX_PURGE_BYTES);
-  if (body === null) {
+  const read = await readText(request.body, MAX_PURGE_BYTES);
+  if (read.kind === "too-large") {
     const [, ...texts] = words.invalid;
     return door.refuse([413, ...texts], `the body can have at most ${MAX_PURGE_BYTES} bytes`);
   }
+  if (read.kind === "not-utf-8") return door.refuse(words.invalid, "the body is not in UTF-8");
   const path = pathname.slice(isPage ? 1 : DOORS_PREFIX.length + name.length + 1);
   const { publicUrl } = ports.rules;
   const site = publicUrl ? `${publicUrl.scheme}://${publicUrl.host}` : origin;
-  const reading = door.read({ method, path, search, page: `${site}/${path}${search}`, fields, zone, body });
+  const reading = door.read({ method, path, search, page: `${site}/${path}${search}`, fields, zone, body: read.text });
   if ("refusal" in reading) return door.refuse(words[reading.refusal], reading.because ?? "");
   const verdict = await purge({ ...reading.purge, reason: `door ${name}` }, { by: access.name, base: origin }, ports);
   if (verdict.kind === "accepted") return reading.answer(verdict.receipt);
