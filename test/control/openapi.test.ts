@@ -40,10 +40,18 @@ beforeAll(async () => {
   document = JSON.parse((await exchange(edge.url, agent, { path: "/_tidemark/openapi.json" })).body) as Document;
   ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
-  ajv.addSchema(document, "document");
+  ajv.addSchema(closed(document), "document");
+  ajv.addSchema(document, "published");
 });
 
 afterAll(() => edge.stop());
+
+/** The document with no room for other fields, because this edge has none that it does not describe, but in `SiteStats`. */
+function closed(open: Document): object {
+  return JSON.parse(JSON.stringify(open), (name, value) =>
+    name !== "SiteStats" && value?.properties ? { additionalProperties: false, ...value } : value,
+  );
+}
 
 function schemaAt(pointer: string): ValidateFunction {
   return ajv.compile({ $ref: `document#${pointer}` });
@@ -148,6 +156,16 @@ describe("openapi.json", () => {
       "/stats",
     ];
     expect(Object.keys(document.paths).sort()).toEqual(paths);
+  });
+
+  test("an answer may have fields of a later version, so that generated clients go on, and a purge may not", async () => {
+    const later = { ofALaterVersion: 1 };
+    const receipt = JSON.parse((await purge({ tags: ["a"] })).body) as { accepted: object };
+    const isReceipt = ajv.compile({ $ref: "published#/components/schemas/PurgeReceipt" });
+    expect(isReceipt({ ...receipt, ...later, accepted: { ...receipt.accepted, ...later } })).toBe(true);
+    expect(isReceipt({ ...receipt, seq: "1" })).toBe(false); // control
+    const isRequest = ajv.compile({ $ref: "published#/components/schemas/PurgeRequest" });
+    expect(isRequest({ tags: ["a"], ...later })).toBe(false);
   });
 
   test("every purge that its schema allows is accepted, and the receipt fits its schema", {

@@ -215,10 +215,17 @@ function ref(schema: string): object {
 
 /**
  * JSON Schema 2020-12, the dialect of OpenAPI 3.1. Checks that JSON Schema cannot express are missing; their error
- * messages explain them.
+ * messages explain them. Answers stay open: a later version may add fields, which a generated client must not refuse.
  */
 function jsonSchema(schema: z.core.$ZodType, io: "input" | "output"): z.core.JSONSchema.BaseSchema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, override: withoutPlatitudes });
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io,
+    override: (each) => {
+      withoutPlatitudes(each);
+      if (io === "output" && each.jsonSchema.additionalProperties === false)
+        delete each.jsonSchema.additionalProperties;
+    },
+  });
   return rest;
 }
 
