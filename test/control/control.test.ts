@@ -159,6 +159,7 @@ const refusals: readonly (Call & {
     body: { tags: ["of-the-mode"], id: "of-the-mode", mode: "soft" },
     status: 409,
     code: "conflict",
+    detail: /in another mode/,
   },
   {
     name: "a tag with a space",

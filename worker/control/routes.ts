@@ -124,7 +124,10 @@ function refusal(verdict: Exclude<PurgeVerdict, { kind: "accepted" }>): Response
     case "invalid":
       return problemResponse("invalid", "Nothing was purged. Correct the fields listed in errors.", verdict.errors);
     case "conflict":
-      return problemResponse("conflict", "This id was used for a purge of other items. Use a new id for a new purge.");
+      return problemResponse(
+        "conflict",
+        "This id was used for a purge of other items, or in another mode. Use a new id for a new purge.",
+      );
     case "unavailable":
       return problemResponse(
         "unavailable",

@@ -46,7 +46,7 @@ const PURGE_FIELDS: Readonly<Record<keyof PurgeRequestBody, string>> = {
   mode: '`"hard"` (default) or [`"soft"`](../protocol.md#soft-purges)',
   dryRun: "`true`: say what would be purged, and change nothing",
   refresh: `\`true\`: fetch the URLs again in this PoP; at most ${MAX_REFRESH_URLS}, only with \`urls\``,
-  id: "1 to 128 printable characters; the field `Idempotency-Key` means the same. For 30 days (a day, beyond a million) the same id and items get the first number again, other items 409",
+  id: "1 to 128 printable characters; the field `Idempotency-Key` means the same. For 30 days (a day, beyond a million) the same id, items and mode get the first number again, others 409",
   repeatAfterMs: "purge the same again after so long, at most a day: for database replicas that lag",
   reason: "up to 500 characters, kept in the audit trail",
 };
