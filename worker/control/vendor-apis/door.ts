@@ -47,11 +47,12 @@ export interface Door {
 export const TAGS_OF_PURGE: Readonly<Record<string, "hard" | "soft">> = {
   "xkey-purge": "hard",
   "xkey-softpurge": "soft",
-  // Shopware and API Platform.
+  // Shopware and API Platform; the last is this cache's own.
   xkey: "hard",
   "surrogate-key": "hard",
   "x-cache-tags": "hard",
   "cache-tags": "hard",
+  "cache-tag": "hard",
 };
 /** Magento's field: a regular expression of tags. */
 export const MAGENTO_TAGS = "x-magento-tags-pattern";
