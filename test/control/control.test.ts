@@ -83,6 +83,13 @@ const refusals: readonly (Call & {
   { name: "a token without the scope", token: READ_TOKEN, body: { everything: true }, status: 403, code: "forbidden" },
   { name: "a body that is not JSON", body: "{urls: [", status: 400, code: "invalid" },
   {
+    name: "a name that stands twice, of which the first would be left",
+    body: '{"urls": ["/about"], "u\\u0072ls": ["/"]}',
+    status: 400,
+    code: "invalid",
+    detail: /"u\\u0072ls" stands twice/,
+  },
+  {
     name: "a body in Latin-1, which would purge another path",
     body: Buffer.from('{"urls":["/café"]}', "latin1"),
     status: 400,
@@ -395,6 +402,13 @@ describe("the control plane answers", () => {
     expect(receipt.token).toBe(`${receipt.logId}.${receipt.seq}`);
     const again = await call({ body: { urls: ["/x"], tags: ["b", "a"] }, fields: { "idempotency-key": "answers-1" } });
     expect(JSON.parse(again.body)).toMatchObject({ seq: receipt.seq, replayed: true });
+  });
+
+  test("names that stand twice in texts, or in different objects", async () => {
+    const said = await call({ body: { dryRun: true, urls: ["/about"], reason: '{"urls": 1, "urls": 2, \\"}' } });
+    expect(said.status).toBe(200);
+    const pretended = { url: "/about", fields: { url: "https://example.com" } };
+    expect((await call({ path: "explain", body: pretended })).status).toBe(200);
   });
 
   test("a large purge with an id, and its repetition as a replay", { tags: ["deep"] }, async () => {

@@ -1,5 +1,6 @@
 import { problemResponse } from "./problem-response.ts";
 import { readText } from "./read-text.ts";
+import { repeatedName } from "./repeated-name.ts";
 
 export type JsonBody =
   | { readonly kind: "json"; readonly value: unknown }
@@ -19,9 +20,13 @@ export async function readJson({ headers, body }: Request, maxBytes: number, wha
     return refused("too-large", `A ${what} has at most ${maxBytes} bytes: split it into several.`);
   }
   if (read.kind === "not-utf-8") return refused("invalid", `Send the ${what} in UTF-8: this one has other bytes.`);
+  let value: unknown;
   try {
-    return { kind: "json", value: JSON.parse(read.text) };
+    value = JSON.parse(read.text);
   } catch (cause) {
     return refused("invalid", `The body is not JSON: ${(cause as Error).message}`);
   }
+  const repeated = repeatedName(read.text);
+  if (repeated !== null) return refused("invalid", `The name ${repeated} stands twice in one object: name it once.`);
+  return { kind: "json", value };
 }
