@@ -3,6 +3,8 @@ import { type Fill, FillBudget, PIECE_OVERHEAD_BYTES, startFill } from "../../wo
 import { streamOf } from "../../worker/runtime/web-bodies.ts";
 import { memoryBodies } from "../engine/memory/memory-bodies.ts";
 
+const ports = { bodies: memoryBodies, clock: { now: () => 0 } };
+
 function bodyOf(...chunks: string[]): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
@@ -47,7 +49,7 @@ describe("a fill", () => {
 
   test("ends before a slow client has read a byte, but its bytes count until the client has them", async () => {
     const budget = new FillBudget(1 << 20, 256);
-    const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), memoryBodies);
+    const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), ports);
     expect(await fill.read).toMatchObject({ kind: "whole", bytes: new TextEncoder().encode("0123456789") });
     expect(budget.heldBytes).toBe(held(10, 2));
     expect(await textOf(fill)).toBe("0123456789");
@@ -57,7 +59,7 @@ describe("a fill", () => {
 
   test("continues when the client leaves, and frees its bytes", async () => {
     const budget = new FillBudget(1 << 20, 256);
-    const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), memoryBodies);
+    const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), ports);
     await fill.body!.cancel();
     expect(await fill.read).toMatchObject({ kind: "whole" });
     await fill.delivered;
@@ -66,8 +68,8 @@ describe("a fill", () => {
 
   test("that does not fit beside the others is streamed without being stored", async () => {
     const budget = new FillBudget(held(12, 2), 256);
-    const first = startFill(bodyOf("0123456789"), 10, 50, budget.open(0), memoryBodies);
-    const second = startFill(bodyOf("abc", "def"), 6, 50, budget.open(0), memoryBodies);
+    const first = startFill(bodyOf("0123456789"), 10, 50, budget.open(0), ports);
+    const second = startFill(bodyOf("abc", "def"), 6, 50, budget.open(0), ports);
     expect(await second.read).toEqual({ kind: "over-budget" });
     expect(await textOf(second)).toBe("abcdef");
     expect(await first.read).toMatchObject({ kind: "whole" });
@@ -76,16 +78,16 @@ describe("a fill", () => {
 
   test("of many small pieces counts the memory that they hold, not only their bytes", async () => {
     const budget = new FillBudget(held(3, 3), 256);
-    expect(await startFill(bodyOf("a", "b", "c"), 3, 50, budget.open(0), memoryBodies).read).toMatchObject({
+    expect(await startFill(bodyOf("a", "b", "c"), 3, 50, budget.open(0), ports).read).toMatchObject({
       kind: "whole",
     });
-    const { read } = startFill(bodyOf("d"), 1, 50, budget.open(0), memoryBodies);
+    const { read } = startFill(bodyOf("d"), 1, 50, budget.open(0), ports);
     expect([await read, budget.heldBytes]).toEqual([{ kind: "over-budget" }, held(3, 3)]);
   });
 
   test("whose client reads nothing for a minute is abandoned, and then holds nothing", async () => {
     const budget = new FillBudget(1 << 20, 256);
-    const slow = startFill(bodyOf("0123456789"), 10, 50, budget.open(0), memoryBodies);
+    const slow = startFill(bodyOf("0123456789"), 10, 50, budget.open(0), ports);
     expect(await slow.read).toMatchObject({ kind: "whole" });
     budget.open(60_000).close();
     expect(budget.heldBytes).toBe(held(10, 1));
@@ -101,7 +103,7 @@ describe("a fill", () => {
   ])("whose client reads a piece a minute delivers everything, whatever other fills %s", async (_, of) => {
     const budget = new FillBudget(1 << 20, 256);
     const texts = ["a", "b", "c", "d", "e"];
-    const slow = startFill(bodyOf(...texts), 5, 50, of(budget).open(0), memoryBodies);
+    const slow = startFill(bodyOf(...texts), 5, 50, of(budget).open(0), ports);
     expect(await slow.read).toMatchObject({ kind: "whole" });
     const reader = memoryBodies.read(slow.body!);
     for (const [index, text] of texts.entries()) {
@@ -116,7 +118,7 @@ describe("a fill", () => {
 
   test("of a body too large to store frees its bytes once the client has them, and is not cut off", async () => {
     const budget = new FillBudget(1 << 20, 256);
-    const fill = startFill(bodyOf("01234", "56789", "abcde", "fghij"), null, 9, budget.open(0), memoryBodies);
+    const fill = startFill(bodyOf("01234", "56789", "abcde", "fghij"), null, 9, budget.open(0), ports);
     expect(await fill.read).toEqual({ kind: "too-large" });
     expect(budget.heldBytes).toBe(held(5, 1));
     const reader = memoryBodies.read(fill.body!);
@@ -130,7 +132,7 @@ describe("a fill", () => {
 
   test("of a body too large to store is abandoned after a minute if its client reads nothing", async () => {
     const budget = new FillBudget(1 << 20, 256);
-    const fill = startFill(bodyOf("01234", "56789"), null, 9, budget.open(0), memoryBodies);
+    const fill = startFill(bodyOf("01234", "56789"), null, 9, budget.open(0), ports);
     expect(await fill.read).toEqual({ kind: "too-large" });
     budget.open(60_001).close();
     expect(budget.heldBytes).toBe(0);
@@ -141,7 +143,7 @@ describe("a fill", () => {
     const budget = new FillBudget(1 << 20, 256);
     const origin = new TransformStream<Uint8Array, Uint8Array>();
     const writer = origin.writable.getWriter();
-    const fill = startFill(origin.readable, null, 50, budget.open(0), memoryBodies);
+    const fill = startFill(origin.readable, null, 50, budget.open(0), ports);
     const text = textOf(fill);
     await writer.write(new TextEncoder().encode("before, "));
     await turn();
@@ -165,9 +167,9 @@ describe("a fill", () => {
   test("whose request has died without giving back its bytes is forgotten after a minute", async () => {
     const budget = new FillBudget(held(10, 1), 256);
     budget.open(0).take(held(10, 1));
-    const early = startFill(bodyOf("abc"), 3, 50, budget.open(60_000), memoryBodies);
+    const early = startFill(bodyOf("abc"), 3, 50, budget.open(60_000), ports);
     expect(await early.read).toEqual({ kind: "over-budget" });
-    const late = startFill(bodyOf("abc"), 3, 50, budget.open(60_001), memoryBodies);
+    const late = startFill(bodyOf("abc"), 3, 50, budget.open(60_001), ports);
     expect(await late.read).toMatchObject({ kind: "whole" });
   });
 
@@ -175,20 +177,14 @@ describe("a fill", () => {
     ["fewer bytes than announced", 11],
     ["more bytes than announced", 9],
   ])("of %s is cut off, and the client sees an error", async (_, length) => {
-    const fill = startFill(bodyOf("0123456789"), length, 50, new FillBudget(1 << 20, 256).open(0), memoryBodies);
+    const fill = startFill(bodyOf("0123456789"), length, 50, new FillBudget(1 << 20, 256).open(0), ports);
     expect(await fill.read).toEqual({ kind: "cut-off" });
     await expect(new Response(streamOf(fill.body!)).text()).rejects.toThrow("of");
   });
 
   test("of exactly the limit is stored, and one of a byte more is not", async () => {
     const at = (maxBytes: number) => {
-      const fill = startFill(
-        bodyOf("01234", "56789"),
-        null,
-        maxBytes,
-        new FillBudget(1 << 20, 256).open(0),
-        memoryBodies,
-      );
+      const fill = startFill(bodyOf("01234", "56789"), null, maxBytes, new FillBudget(1 << 20, 256).open(0), ports);
       void new Response(streamOf(fill.body!)).text();
       return fill.read;
     };
@@ -198,7 +194,7 @@ describe("a fill", () => {
 
   test("without a body is complete, unless a body was announced", async () => {
     const share = () => new FillBudget(1, 256).open(0);
-    expect(await startFill(null, null, 1, share(), memoryBodies).read).toMatchObject({ kind: "whole" });
-    expect(await startFill(null, 5, 1, share(), memoryBodies).read).toEqual({ kind: "cut-off" });
+    expect(await startFill(null, null, 1, share(), ports).read).toMatchObject({ kind: "whole" });
+    expect(await startFill(null, 5, 1, share(), ports).read).toEqual({ kind: "cut-off" });
   });
 });

@@ -54,7 +54,7 @@ export function startFillFor(
   lengthBytes: number | null,
   maxBytes = isolate.site.limits.storeBytes,
 ): Fill {
-  const fill = startFill(body, lengthBytes, maxBytes, isolate.fills.open(ports.clock.now()), ports.bodies);
+  const fill = startFill(body, lengthBytes, maxBytes, isolate.fills.open(ports.clock.now()), ports);
   background.run(fill.delivered);
   return fill;
 }

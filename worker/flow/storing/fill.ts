@@ -1,4 +1,5 @@
 import type { Bodies, BodyReader, StreamedBody } from "../../ports/bodies.ts";
+import type { Clock } from "../../ports/clock.ts";
 import { joined } from "../../rules/storing/joined.ts";
 import { BodySink } from "./body-sink.ts";
 
@@ -21,6 +22,9 @@ export type ReadBody =
  * that reads nothing, or that left without the runtime's notice, must not hold bytes for ever.
  */
 const STANDSTILL_MS = 60_000;
+
+/** A body that never ends would hold its place at the origin for ever. So it is read no longer once its client has gone. */
+const LONGEST_ALONE_MS = 60_000;
 
 /** The memory of a piece in addition to its bytes: on Node a process grows by about 1 KiB for each that waits. */
 export const PIECE_OVERHEAD_BYTES = 1024;
@@ -117,18 +121,23 @@ export class FillShare {
   }
 }
 
+interface FillPorts {
+  readonly bodies: Bodies;
+  readonly clock: Pick<Clock, "now">;
+}
+
 /**
  * Reads a body to store it while it streams to the client. The origin is read as fast as it sends, so that a slow
  * client does not delay the fill; `maxBytes` and the share bound the bytes not yet delivered. A body that outgrows
  * either is not stored and streams on at the client's speed; once the client has taken what waited for it, the share is
- * closed. If the origin's body is cut off, so is the client's.
+ * closed. If the origin's body is cut off, so is the client's. A body whose client has gone is read for a minute more.
  */
 export function startFill(
   body: StreamedBody | null,
   lengthBytes: number | null,
   maxBytes: number,
   share: FillShare,
-  bodies: Bodies,
+  { bodies, clock }: FillPorts,
 ): Fill {
   if (body === null) {
     share.close();
@@ -139,7 +148,7 @@ export function startFill(
   const pipe = bodies.pipe(lengthBytes);
   const { promise, resolve } = Promise.withResolvers<ReadBody>();
   const client = new BodySink(pipe.writable);
-  const pumped = pump(bodies.read(body), client, lengthBytes, maxBytes, share, resolve);
+  const pumped = pump(bodies.read(body), client, lengthBytes, maxBytes, share, clock, resolve);
   return { body: pipe.readable, read: promise, delivered: pumped.then(() => share.close()) };
 }
 
@@ -153,11 +162,13 @@ async function pump(
   lengthBytes: number | null,
   maxBytes: number,
   share: FillShare,
+  clock: FillPorts["clock"],
   tell: (read: ReadBody) => void,
 ): Promise<void> {
   let chunks: Uint8Array[] = [];
   let readBytes = 0;
   let isKept = true;
+  let goneAt: number | null = null;
   const drop = (kind: "too-large" | "over-budget") => {
     isKept = false;
     chunks = [];
@@ -175,6 +186,8 @@ async function pump(
       readBytes += piece.byteLength;
       const written = client.write(piece);
       if (isKept && readBytes > maxBytes) drop("too-large");
+      if (client.isGone) goneAt ??= clock.now();
+      if (goneAt !== null && clock.now() - goneAt > LONGEST_ALONE_MS) drop("over-budget");
       if (isKept && !share.take(piece.byteLength + PIECE_OVERHEAD_BYTES)) drop("over-budget");
       if (isKept) {
         chunks.push(piece);

@@ -1,0 +1,116 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Origin } from "../../worker/ports/origin.ts";
+import { Fields } from "../../worker/rules/fields/fields.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
+import { PopUnderTest } from "./pop-under-test.ts";
+
+const MINUTE_MS = 60_000;
+
+/** A storable body of which a test sends the pieces. */
+class LastingBody {
+  readonly ended: Promise<void>;
+  isCancelled = false;
+  readonly stream: ReadableStream<Uint8Array>;
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.stream = new ReadableStream({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+      cancel: () => {
+        this.isCancelled = true;
+        resolve();
+      },
+    });
+  }
+
+  send(text: string): void {
+    this.#controller.enqueue(new TextEncoder().encode(text));
+  }
+
+  end(): void {
+    this.#controller.close();
+  }
+}
+
+describe("a storable body that lasts", () => {
+  let pop: PopUnderTest;
+  /** By paths. Other pages come at once. */
+  let lasting: Map<string, LastingBody>;
+
+  beforeEach(() => {
+    pop = new PopUnderTest();
+    lasting = new Map(["/events", "/ticks"].map((path) => [path, new LastingBody()]));
+  });
+
+  const origin: Origin = {
+    url: "http://origin.example",
+    fetch: async ({ pathAndQuery }) => {
+      const last = lasting.get(pathAndQuery);
+      const body = last?.stream ?? (new Response("page").body as ReadableStream<Uint8Array>);
+      const fields = Fields.of([
+        "cache-control",
+        "max-age=600",
+        ...(last ? ["transfer-encoding", "chunked"] : ["content-length", "4"]),
+      ]);
+      return {
+        kind: "answered",
+        response: { status: 200, statusText: "", fields, body, ...(last && { ended: () => last.ended }) },
+      };
+    },
+  };
+
+  function start(site: Partial<SiteInput>) {
+    const ask = pop.start(origin, { site });
+    const xCacheOf = async (path: string) => {
+      const answer = await pop.head(ask(path));
+      if (answer.status === 200) await pop.text(answer);
+      return answer.headers.get("x-cache") ?? answer.status;
+    };
+    const read = async (path: string) => (await pop.head(ask(path))).body!.getReader();
+    return { read, xCacheOf };
+  }
+
+  /** The next piece for a client. */
+  async function next(client: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
+    return new TextDecoder().decode((await pop.scheduler.settle(client.read())).value);
+  }
+
+  async function send(body: LastingBody, text: string): Promise<void> {
+    body.send(text);
+    await pop.scheduler.advance(0);
+  }
+
+  test("is read for a minute after its client has left, and then gives back its place at the origin", async () => {
+    const { read, xCacheOf } = start({ origin: { url: origin.url, concurrency: 1 } });
+    const events = lasting.get("/events")!;
+    const client = await read("/events");
+    await send(events, "one");
+    expect(await next(client)).toBe("one");
+    await client.cancel();
+    for (const text of ["two", "three"]) await send(events, text);
+    await pop.scheduler.advance(MINUTE_MS);
+    await send(events, "four");
+    expect(events.isCancelled).toBe(false);
+    await pop.scheduler.advance(1);
+    await send(events, "five");
+    expect(events.isCancelled).toBe(true);
+    expect(await xCacheOf("/page")).toBe("MISS");
+  });
+
+  test("and ends within a minute after its client has left is stored", async () => {
+    const { read, xCacheOf } = start({});
+    const events = lasting.get("/events")!;
+    const client = await read("/events");
+    await client.cancel();
+    for (const text of ["one", "two"]) await send(events, text);
+    await pop.scheduler.advance(MINUTE_MS);
+    await send(events, "three");
+    events.end();
+    await pop.scheduler.advance(0);
+    expect(await xCacheOf("/events")).toBe("HIT");
+  });
+});
