@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { FillBudget } from "../../worker/flow/storing/fill.ts";
 import type { Origin } from "../../worker/ports/origin.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
-import type { SiteInput } from "../../worker/site/site-input.ts";
-import { PopUnderTest } from "./pop-under-test.ts";
+import { type IsolateParts, PopUnderTest } from "./pop-under-test.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -63,8 +63,8 @@ describe("a storable body that lasts", () => {
     },
   };
 
-  function start(site: Partial<SiteInput>) {
-    const ask = pop.start(origin, { site });
+  function start(parts: IsolateParts) {
+    const ask = pop.start(origin, parts);
     const xCacheOf = async (path: string) => {
       const answer = await pop.head(ask(path));
       if (answer.status === 200) await pop.text(answer);
@@ -85,7 +85,7 @@ describe("a storable body that lasts", () => {
   }
 
   test("is read for a minute after its client has left, and then gives back its place at the origin", async () => {
-    const { read, xCacheOf } = start({ origin: { url: origin.url, concurrency: 1 } });
+    const { read, xCacheOf } = start({ site: { origin: { url: origin.url, concurrency: 1 } } });
     const events = lasting.get("/events")!;
     const client = await read("/events");
     await send(events, "one");
@@ -112,5 +112,28 @@ describe("a storable body that lasts", () => {
     events.end();
     await pop.scheduler.advance(0);
     expect(await xCacheOf("/events")).toBe("HIT");
+  });
+
+  test.each<[string, IsolateParts]>([
+    ["its site", { site: { limits: { fills: 2 } } }],
+    ["all sites", { fills: new FillBudget(1 << 20, 2) }],
+  ])("leaves its place among the fills of %s to another page after a minute", async (_, parts) => {
+    const { read, xCacheOf } = start(parts);
+    const clients = [await read("/events"), await read("/ticks")];
+    const bodies = [...lasting.values()];
+    const tick = async (text: string) => {
+      for (const [index, body] of bodies.entries()) {
+        await send(body, text);
+        expect(await next(clients[index]!)).toBe(text);
+      }
+    };
+    await tick("one");
+    await pop.scheduler.advance(MINUTE_MS);
+    await tick("two");
+    expect([await xCacheOf("/early"), await xCacheOf("/early")]).toEqual(["MISS", "MISS"]);
+    await pop.scheduler.advance(1);
+    await tick("three");
+    expect([await xCacheOf("/late"), await xCacheOf("/late")]).toEqual(["MISS", "HIT"]);
+    await tick("four");
   });
 });

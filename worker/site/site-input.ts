@@ -522,7 +522,10 @@ export interface LimitsInput {
    * them, together, per isolate. A client that reads nothing for a minute is cut off. Default 32 MiB.
    */
   readonly fillBytes?: Size | undefined;
-  /** How many bodies may be read for the store at once, per isolate; others stream past unstored. Default 256. */
+  /**
+   * How many bodies may be read for the store at once, per isolate; one that lasts for over a minute leaves its place to
+   * the next, and others stream past unstored. Default 256.
+   */
   readonly fills?: number | undefined;
   /** The memory tier, per isolate. Default 32 MiB; 0 turns it off. `tidemark serve` uses `--memory` instead. */
   readonly memoryBytes?: Size | undefined;

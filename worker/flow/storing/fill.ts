@@ -23,8 +23,11 @@ export type ReadBody =
  */
 const STANDSTILL_MS = 60_000;
 
-/** A body that never ends would hold its place at the origin for ever. So it is read no longer once its client has gone. */
-const LONGEST_ALONE_MS = 60_000;
+/**
+ * A body that never ends would hold its place at the origin, and among the fills, for ever. So it is read for so long after
+ * its client has gone, and keeps other fills out for so long.
+ */
+const LASTING_MS = 60_000;
 
 /** The memory of a piece in addition to its bytes: on Node a process grows by about 1 KiB for each that waits. */
 export const PIECE_OVERHEAD_BYTES = 1024;
@@ -55,9 +58,13 @@ export class FillBudget {
     return bytes;
   }
 
-  /** Opens a fill's share of the budget, and ends shares that do not move. `now` is epoch milliseconds. */
+  /**
+   * Opens a fill's share of the budget, and ends shares that do not move. If there are too many, the first one that may
+   * gives way. `now` is epoch milliseconds.
+   */
   open(now: number): FillShare {
     for (const share of this.#shares) share.look(now);
+    if (this.#shares.size >= this.#maxFills) for (const share of this.#shares) if (share.giveWay(now)) break;
     const isOneTooMany = this.#shares.size >= this.#maxFills;
     const ofWhole = this.#whole?.open(now);
     const share = new FillShare(
@@ -75,6 +82,7 @@ export class FillBudget {
     if (ofWhole) {
       ofWhole.taken = () => share.taken();
       ofWhole.endFill = () => share.giveUp();
+      ofWhole.endCopy = () => share.leave();
     }
     this.#shares.add(share);
     return share;
@@ -90,11 +98,15 @@ export class FillShare {
   taken: () => number = () => 0;
   /** Ends the fill, which may hold nothing from now on. */
   endFill: () => void = () => undefined;
+  /** Stores nothing of the body, which streams on. False if pieces wait for the client, which hold memory. */
+  endCopy: () => boolean = () => true;
+  readonly #openedAt: number;
   /** How much the client had read at the last check, and when a check first saw this amount. */
   #seenTaken = 0;
   #stillSince: number;
 
   constructor(now: number, fits: (bytes: number) => boolean, close: () => void) {
+    this.#openedAt = now;
     this.#stillSince = now;
     this.#fits = fits;
     this.close = close;
@@ -106,6 +118,18 @@ export class FillShare {
     if (taken !== this.#seenTaken) this.#stillSince = now;
     this.#seenTaken = taken;
     if (now - this.#stillSince > STANDSTILL_MS) this.giveUp();
+  }
+
+  /** Leaves its place to another one, if it has lasted for more than a minute. `now` is epoch milliseconds. */
+  giveWay(now: number): boolean {
+    return now - this.#openedAt > LASTING_MS && this.leave();
+  }
+
+  /** Ends the copy, and with it the share. False if pieces wait for the client. */
+  leave(): boolean {
+    if (!this.endCopy()) return false;
+    this.close();
+    return true;
   }
 
   giveUp(): void {
@@ -179,6 +203,11 @@ async function pump(
     if (client.waits) client.giveUp("the client read nothing for a minute");
     else drop("over-budget"); // The origin sends nothing.
   };
+  share.endCopy = () => {
+    if (client.waits) return false;
+    drop("over-budget");
+    return true;
+  };
   try {
     for (;;) {
       const piece = await reader.next();
@@ -187,7 +216,7 @@ async function pump(
       const written = client.write(piece);
       if (isKept && readBytes > maxBytes) drop("too-large");
       if (client.isGone) goneAt ??= clock.now();
-      if (goneAt !== null && clock.now() - goneAt > LONGEST_ALONE_MS) drop("over-budget");
+      if (goneAt !== null && clock.now() - goneAt > LASTING_MS) drop("over-budget");
       if (isKept && !share.take(piece.byteLength + PIECE_OVERHEAD_BYTES)) drop("over-budget");
       if (isKept) {
         chunks.push(piece);
