@@ -217,9 +217,10 @@ function beginTunnel(connection: Connection, switched: SwitchedConnection, onEnd
     return;
   }
   connection.isTunnel = true;
+  const sentBefore = socket.bytesWritten;
   socket.write(switchingHead(switched), "latin1");
   join(socket, switched.socket, () => connection.halfEnded());
-  socket.once("close", () => onEnd({ bodyBytes: socket.bytesWritten, isWhole: true }));
+  socket.once("close", () => onEnd({ bodyBytes: socket.bytesWritten - sentBefore, isWhole: true }));
 }
 
 /** The answers to the errors of Node's parser. */

@@ -210,6 +210,24 @@ test("a tunnel is in the access log once it has ended, with all bytes that the c
   });
 });
 
+test("the access log counts for a tunnel no bytes of earlier answers on its connection", async () => {
+  const lines: AnsweredExchange[] = [];
+  const tunnel = Promise.withResolvers<void>();
+  const record = (line: AnsweredExchange) => {
+    if (lines.push(line) === 2) tunnel.resolve();
+  };
+  const { running } = await startTunnels((socket) => socket.end(`${SWITCH}welcome`), { accessLog: { record } });
+  const one = client(running.where);
+  await one.send("GET /page HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await one.until((text) => text.endsWith("no"));
+  const before = one.received.length;
+  await one.send(ASK);
+  await one.until((text) => text.endsWith("welcome"));
+  one.socket.end();
+  await tunnel.promise;
+  expect(lines.map(({ bodyBytes }) => bodyBytes)).toEqual([2, one.received.length - before]);
+});
+
 test("an origin that refuses to switch is answered as it answers, and the connection ends", async () => {
   const { running } = await startTunnels((socket) =>
     socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"),
