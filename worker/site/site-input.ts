@@ -227,7 +227,7 @@ export interface RouteInput {
   readonly pass?: boolean | undefined;
   /**
    * `"stream"` sends bodies of requests to the origin as they come, for answers that begin before the request has
-   * ended, as with gRPC. Default: `tidemark serve` reads them first, up to `limits.heldBodyBytes`; Workers stream.
+   * ended. Default: `tidemark serve` reads them first, up to `limits.heldBodyBytes`; Workers stream.
    */
   readonly body?: "stream" | undefined;
   /**
