@@ -68,7 +68,7 @@ export class Children {
     const now = () => clock.now();
     const told = readChild(request.headers.get(CHILD_FIELD));
     if (told === null) return ownAnswer(400, "no-child", "the child does not say which host it asks for");
-    const { clientAddress, country } = told;
+    const { clientAddress, country, isOfEditor } = told;
     const sent = request.headers.get(AFTER_FIELD);
     const hasSameRules = told.rules === rules;
     const mark = { after: sent ?? "none", arrivedAt: now(), hasSameRules };
@@ -89,7 +89,7 @@ export class Children {
       clientAddress: clientAddress !== null && isAddress(clientAddress) ? clientAddress : null,
       peerAddress: null,
       country,
-      child: { after: hasSameRules ? readPosition(sent) : NOWHERE },
+      child: { after: hasSameRules ? readPosition(sent) : NOWHERE, isOfEditor },
     });
     if (!(answered instanceof Promise)) return finish(answered);
     // While a visitor sends a body, the child's time does not pass, and such a request waits for no other one.

@@ -49,11 +49,13 @@ export interface ToldByChild {
   readonly country: string | null;
   /** How long it waits for the head of the answer: milliseconds; `null` if that is not known. */
   readonly waitsMs: number | null;
+  /** Whether the visitor is an editor, whose turn at the origin comes first. */
+  readonly isOfEditor: boolean;
 }
 
-export function writeChild({ node, rules, scheme, host, clientAddress, country, waitsMs }: ToldByChild): string {
+export function writeChild({ clientAddress, waitsMs, isOfEditor, ...plain }: ToldByChild): string {
   const waits = waitsMs === null ? null : String(waitsMs);
-  return writeMembers({ node, rules, scheme, host, for: clientAddress, country, waits });
+  return writeMembers({ ...plain, for: clientAddress, waits, editor: isOfEditor ? "yes" : null });
 }
 
 /** `null` for anything that no child sends. */
@@ -62,7 +64,8 @@ export function readChild(text: string | null): ToldByChild | null {
   const { node, rules, scheme, host, waits = "" } = members;
   if (!node || !rules || !host || (scheme !== "http" && scheme !== "https")) return null;
   const waitsMs = MILLISECONDS.test(waits) ? Number(waits) : null;
-  return { node, rules, scheme, host, clientAddress: members.for ?? null, country: members.country ?? null, waitsMs };
+  const { for: clientAddress = null, country = null, editor } = members;
+  return { node, rules, scheme, host, clientAddress, country, waitsMs, isOfEditor: editor === "yes" };
 }
 
 /** What a parent tells of an answer. */

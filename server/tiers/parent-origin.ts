@@ -92,6 +92,7 @@ export class ParentOrigin implements Origin {
       clientAddress: sent.get("x-forwarded-for"),
       country: sent.get("x-country"),
       waitsMs,
+      isOfEditor: request.isOfEditor ?? false,
     };
     const fields = request.fields
       .filter(([name]) => !this.#originFields.has(name))

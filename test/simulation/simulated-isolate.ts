@@ -62,7 +62,7 @@ export class SimulatedIsolate {
     const arrivedAt = this.#clock();
     this.#reader.bearers++;
     const request = { method, headers, body, bodyUsed: false };
-    const child = { after: readPosition(after) };
+    const child = { after: readPosition(after), isOfEditor: false };
     const answer = await this.#running.fetch({ ...this.#incoming(request, pathAndQuery), child });
     this.#reader.bearers--;
     this.#reader.lastBearerAt = this.#now();

@@ -83,6 +83,8 @@ export interface IncomingRequest {
 export interface Child {
   /** Its position, which binds: nothing that a shorter view has accepted, and nothing stale, may answer it. */
   readonly after: ReceiptToken;
+  /** Whether an editor has asked it: `after` is no receipt, because each of its requests has one. */
+  readonly isOfEditor: boolean;
 }
 
 /** A request on its way through the corridor. */
@@ -156,7 +158,7 @@ export function clientOf({ incoming, facts, ports }: RequestContext): Client {
     address: incoming.clientAddress,
     cookieField: facts.field("cookie"),
     isRefresh: facts.mode === "refresh",
-    hasReceipt: logId !== null && facts.receiptToken?.logId === logId,
+    hasReceipt: incoming.child?.isOfEditor ?? (logId !== null && facts.receiptToken?.logId === logId),
   };
 }
 

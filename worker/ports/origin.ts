@@ -19,6 +19,8 @@ export interface OriginRequest {
    * absent or `null` if it may not. The origin itself has no use for it.
    */
   readonly after?: Stamp | null;
+  /** Whether a token or a receipt shows that an editor asks. Only a cache in place of the origin uses it. Default: false. */
+  readonly isOfEditor?: boolean;
   /** Takes the interim responses, one by one as they come. It does not throw. Absent if nobody waits for them. */
   readonly inform?: ((interim: InterimResponse) => void) | undefined;
 }

@@ -75,7 +75,7 @@ describe("several workers of a machine", () => {
       await worker.ask("/warm"); // its view has been read
     }
     const answers = workers.map((worker) => {
-      const child = { after: { ...worker.position!, isBinding: true } };
+      const child = { after: { ...worker.position!, isBinding: true }, isOfEditor: false };
       return Promise.all([1, 2, 3].map(() => worker.ask("/a", {}, "GET", null, child)));
     });
     const asked = await machine.hasAsked(2);

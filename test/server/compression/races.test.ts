@@ -195,7 +195,7 @@ test("compressing a crawler's pages does not evict the pages that visitors read"
 
 test("a page for another Tidemark is not compressed, because that one does it", async () => {
   const edge = new CompressingIsolate();
-  const child = { after: { logId: "", seq: Number.MAX_SAFE_INTEGER, isBinding: true } };
+  const child = { after: { logId: "", seq: Number.MAX_SAFE_INTEGER, isBinding: true }, isOfEditor: false };
   edge.page("/a", V1);
   expect(await edge.ask("/a", BROWSER, "GET", null, child)).toMatchObject({ coding: null, text: V1 });
   await edge.settled();

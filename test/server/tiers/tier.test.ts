@@ -231,6 +231,30 @@ test("a refresh at a child fetches the page from the origin", async () => {
   expect(await child.get("/page")).toMatchObject({ body: "v2", fields: { "x-cache": "HIT" } });
 });
 
+test.each([
+  ["a refresh", async () => ({ "tidemark-refresh": TOKEN })],
+  ["a request with a receipt", async (child: TierNode) => ({ "tidemark-after": await child.purge({ tags: ["any"] }) })],
+])("%s at a child comes before visitors who wait for the parent's turn at the origin", async (_, fieldsOf) => {
+  const parent = await tier.start({ concurrency: 1 });
+  const child = await tier.start({ parent: () => parent.url });
+  const fields = await fieldsOf(child);
+  const waiting = async () => {
+    const asked = { authorization: `Bearer ${TOKEN}` };
+    return JSON.parse(await bodyOf(parent.get("/_tidemark/stats?scope=isolate", asked))).atOrigin.waiting;
+  };
+  tier.origin.reply("/slow", { body: "slow", hold: "slow" });
+  for (const path of ["/visitor", "/editor"]) tier.origin.reply(path, { body: path });
+  const answers = [child.get("/slow")];
+  await tier.origin.waitUntilSeen("/slow", 1);
+  answers.push(child.get("/visitor"));
+  await expect.poll(waiting).toBe(1);
+  answers.push(child.get("/editor", fields));
+  await expect.poll(waiting).toBe(2);
+  tier.origin.release("slow");
+  await Promise.all(answers);
+  expect(tier.origin.seen.map(({ target }) => target)).toEqual(["/slow", "/editor", "/visitor"]);
+});
+
 test("the origin is told of the visitor, of both caches, and of no secret between them", async () => {
   const { parent, child } = await family(1, {
     rules: { originFields: { "X-Origin-Secret": "s" }, publicUrl: `https://${HOST}` },

@@ -36,6 +36,8 @@ export interface NodeOptions {
   readonly fallsBack?: boolean;
   readonly token?: string;
   readonly rules?: Rules;
+  /** The most requests at the origin. Default: without a limit. */
+  readonly concurrency?: number;
   /** Default: the tier's. */
   readonly log?: SharedLog;
   /** Default: a free one. */
@@ -79,8 +81,9 @@ export class TierNode {
   #port = 0;
 
   constructor(originUrl: string, shared: SharedLog, clock: Clock, options: NodeOptions) {
-    const { parent, token = PARENT_TOKEN, rules: input = {} } = options;
-    const site = compileSite({ origin: originUrl, hosts: [HOST], ...input }, {});
+    const { parent, token = PARENT_TOKEN, rules: input = {}, concurrency } = options;
+    const asked = { url: originUrl, ...(concurrency !== undefined && { concurrency }) };
+    const site = compileSite({ origin: asked, hosts: [HOST], ...input }, {});
     const rules = rulesFingerprint(site);
     const to = (url: string) => {
       const address = { url, socketPath: null };

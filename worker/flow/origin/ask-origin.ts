@@ -151,7 +151,9 @@ async function send(
   ports.reporter.report({ kind: "origin-asked" });
   const { pathAndQuery } = resolved;
   const sent = { method: facts.method, pathAndQuery, fields, body: body?.stream ?? null };
-  const asked = { ...sent, after: neededPosition(context, stamp), inform: interimsFor(context) };
+  const { isRefresh, hasReceipt } = clientOf(context);
+  const toCache = { after: neededPosition(context, stamp), isOfEditor: isRefresh || hasReceipt };
+  const asked = { ...sent, ...toCache, inform: interimsFor(context) };
   const answer = acceptable(context, await ports.origin.fetch(asked));
   if (!body?.isTooLarge() && !body?.brokeOff()) noteState(context, answer, fetchedAt);
   if (turn && !(await endWith(answer, turn))) return noPlaceForStream(context, answer);
