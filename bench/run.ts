@@ -7,10 +7,11 @@ import { purges } from "./cases/purges.ts";
 import { quiet } from "./cases/quiet.ts";
 import { rivals } from "./cases/rivals.ts";
 import { sessions } from "./cases/sessions.ts";
+import { start } from "./cases/start.ts";
 import { BenchFailure } from "./frame/bench-failure.ts";
 import { type Case, commandOf } from "./frame/case.ts";
 
-const CASES: readonly Case<object>[] = [hit, rivals, flood, endurance, purges, sessions, quiet, logLoad];
+const CASES: readonly Case<object>[] = [hit, rivals, flood, endurance, purges, sessions, quiet, logLoad, start];
 
 const bench = new Command("npm run bench --")
   .description("Measures the edge. Each case prints its tables and writes its results as JSON.")

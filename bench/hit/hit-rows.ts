@@ -76,8 +76,8 @@ export async function startHitRows(origin: ScriptedOrigin, body: string): Promis
     const constant = await start(CONSTANT, "constant", answer);
     const reading = await start("the same, having read the request", "reading", answer);
     assertSameAnswer(constant.name, await rawRequest(memory.page), await rawRequest(constant.page));
-    const usual = await start(USUAL, "default-cache", { ORIGIN: origin.url });
-    const named = await start(NAMED, "default-cache-named", { ORIGIN: origin.url });
+    const usual = await start(USUAL, "default-cache", { ORIGIN: origin.url, NAMES_HITS: false });
+    const named = await start(NAMED, "default-cache", { ORIGIN: origin.url, NAMES_HITS: true });
     for (const { page } of [usual, named]) await rawRequest(page);
     return { all: [constant, reading, memory, cacheApi, usual, named], stop };
   } catch (cause) {
