@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { resolveUrl, variantKey } from "../../../worker/rules/key/cache-key.ts";
 import { canonicalUrl } from "../../../worker/rules/key/canonical-url.ts";
 import { urlPurgeKeys } from "../../../worker/rules/key/purge-key.ts";
@@ -64,6 +64,8 @@ describe("canonicalUrl", () => {
 });
 
 describe("canonicalQuery", () => {
+  afterEach(() => vi.restoreAllMocks());
+
   test.each([
     ["?utm_source=a&x=1&fbclid=2", plain, "?x=1"],
     ["?utm_source=a", plain, ""],
@@ -79,6 +81,31 @@ describe("canonicalQuery", () => {
     ["?q=M%FCnchen", { ...plain, lowercase: ["q"], trim: ["q"] }, "?q=M%FCnchen"],
   ] as const)("%s", (search, rules, expected) => {
     expect(canonicalQuery(search, rules)).toBe(expected);
+  });
+
+  // To catch an exception takes many times as long as to decode, and a URL has room for thousands.
+  test.each(["%", "%zz", "%ff", "%c0%80", "%ed%a0%80", "%f4%90%80%80", "%e2%82", "%80"])(
+    "a query full of %s, which is not UTF-8, causes no exception",
+    (text) => {
+      const decode = vi.spyOn(globalThis, "decodeURIComponent");
+      const search = `?${`${text}=${text}&q=${text}&`.repeat(100)}a`;
+      expect(canonicalQuery(search, { ...plain, lowercase: ["q"] })).toBe(search);
+      expect(decode.mock.results.filter(({ type }) => type === "throw")).toHaveLength(0);
+    },
+  );
+
+  test("values of a route's parameters are rewritten where they are UTF-8, and only there", () => {
+    const edges = ["", "%", "%2", "%7f", "%80", "%bf", "%c1", "%C2", "%df", "%e0", "%9f", "%a0", "%ed", "%ef", "%f0"];
+    const escapes = fc.array(fc.constantFrom(...edges, "%8f", "%90", "%f1", "%f4", "%F5", "+", "A"), { maxLength: 6 });
+    fc.assert(
+      fc.property(escapes, (pieces) => {
+        const text = pieces.join("");
+        const value = readForm(text);
+        const expected = value === null ? text : encodeURIComponent(value.toLowerCase());
+        expect(canonicalQuery(`?q=${text}`, { ...plain, lowercase: ["q"] })).toBe(`?q=${expected}`);
+      }),
+      { numRuns: 5000 },
+    );
   });
 
   const anyRules = fc.record({
@@ -113,6 +140,15 @@ describe("canonicalQuery", () => {
     );
   });
 });
+
+/** `null` for escapes that are broken or not UTF-8. */
+function readForm(text: string): string | null {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return null;
+  }
+}
 
 describe("the key", () => {
   const site = compileSite({ origin: "http://origin.test", routes: [{ match: "/pass/*", pass: true }] }, {});

@@ -90,7 +90,7 @@ function rewriteValue(name: string, text: string, rules: QueryRules): string {
   const equals = text.indexOf("=");
   if (equals === -1 || !(lowercase || trim)) return text;
   let value = decoded(text.slice(equals + 1));
-  if (value === null) return text; // not UTF-8, so it is passed on unchanged
+  if (value === null) return text; // it is passed on unchanged
   if (trim) value = value.trim();
   if (lowercase) value = value.toLowerCase();
   return `${text.slice(0, equals)}=${encodeURIComponent(value)}`;
@@ -107,11 +107,15 @@ function decode(text: string): string {
   return decoded(text) ?? text;
 }
 
+/**
+ * Text whose escapes are UTF-8. RFC 3629 §4. `decodeURIComponent` throws for any other, and a URL of 16 KiB has room for
+ * 8,000 such names: to catch as many exceptions takes many times as long as everything else for a hit.
+ */
+const UTF8 =
+  /^(?:[^%]|%(?:[0-7][\da-f]|(?:c[2-9a-f]|d[\da-f]|(?:e0%[ab]|ed%[89]|e[1-9a-cef]%[89ab]|(?:f0%[9ab]|f4%8|f[1-3]%[89ab])[\da-f]%[89ab])[\da-f])%[89ab][\da-f]))*$/i;
+
+/** `null` for a malformed escape, or one that is not UTF-8. */
 function decoded(text: string): string | null {
   if (!/[+%]/.test(text)) return text;
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    return null; // Not UTF-8, or a malformed escape.
-  }
+  return UTF8.test(text) ? decodeURIComponent(text.replaceAll("+", " ")) : null;
 }
