@@ -592,7 +592,7 @@ export interface DoorsInput {
   /**
    * `PURGE` and `BAN` on every URL, with a token of the scope `door:varnish`. For `tidemark serve`, calls from the
    * addresses in `from` need no token: single addresses, as the connection has them, that are not in `trustedProxies`.
-   * A call with a field like `X-Forwarded-For` needs a token everywhere. Do not name an address from which a proxy
+   * A call with a field like `X-Forwarded-For` or `Origin` needs a token. Do not name an address from which a proxy
    * forwards requests of others, such as 127.0.0.1 beside nginx: all of them could purge.
    */
   readonly varnish?: true | { readonly from: readonly string[] } | undefined;

@@ -26,6 +26,7 @@ const NEED_TOKENS = {
   "another address": { peer: "192.0.2.8", fields: {}, proxies: [] },
   "an unknown address": { peer: null, fields: {}, proxies: [] },
   "a trusted proxy": { peer: CLIENT_ADDRESS, fields: {}, proxies: ["192.0.2.0/24"] },
+  "a field of a browser": { peer: CLIENT_ADDRESS, fields: { origin: "https://site.example" }, proxies: [] },
   "a field of a proxy": { peer: CLIENT_ADDRESS, fields: { "x-forwarded-for": CLIENT_ADDRESS }, proxies: [] },
 } as const;
 

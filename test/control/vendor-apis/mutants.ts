@@ -43,6 +43,11 @@ export const mutants: Mutants = {
       drop: "if (isWithin(peer, proxies))",
       foundBy: "doors: by address: a trusted proxy",
     },
+    "a script in a browser at an address of the site's needs no token": {
+      in: "whyTokenIsNeeded",
+      drop: "if (ofScript !== undefined)",
+      foundBy: "doors: by address: a field of a browser",
+    },
     "a proxy's request is taken for its own": {
       in: "whyTokenIsNeeded",
       replace: "forwarding === undefined ? null",

@@ -67,6 +67,19 @@ describe("on one's own server, from an address of the site's", () => {
     expect((await edge!.ask({ ...PURGE, fields: { [name]: HERE, authorization } })).status).toBe(200);
   });
 
+  // A script of the site may run in a browser at that address: an operator's, or one that makes pictures of pages.
+  test.each(["origin", "sec-fetch-site"])("a call with %s needs a token, because a script sent it", async (name) => {
+    await open(site);
+    const fields = { [name]: name === "origin" ? `https://${HOST}` : "same-origin" };
+    for (const call of [PURGE, { method: "BAN", path: "/" }]) {
+      const answer = await edge!.ask({ ...call, fields: { ...fields, "x-url": ".*" } });
+      expect(answer).toMatchObject({ status: 405, body: expect.stringContaining(`a call with ${name} comes from a`) });
+    }
+    expect(await refetched(edge!)).toEqual([]);
+    const authorization = `Bearer ${DOOR_TOKENS.varnish[0]}`;
+    expect((await edge!.ask({ ...PURGE, fields: { ...fields, authorization } })).status).toBe(200);
+  });
+
   test("the other doors and the control plane still need a token", async () => {
     await open({ doors: { ...site.doors, fastly: { service: "S" } } });
     expect((await edge!.ask({ ...PURGE, fields: { "fastly-key": "" } })).status).not.toBe(200);
