@@ -120,6 +120,22 @@ describe("a request in HTTP/2", () => {
     expect(body).toMatch(words);
   });
 
+  // nghttp2 says nothing of such a field. RFC 9113 §8.2.1 calls the request malformed.
+  test.each([
+    ["a line end in its value", literal("x-a", "b\r\nx-b: c")],
+    ["a control character in its value", literal("cookie", "a=1\x01")],
+    ["a NUL in its value", literal("authorization", "Bearer a\0b")],
+    ["a space in its name", literal("x a", "b")],
+    ["a line end in its name", literal("x-a: b\r\nx-b", "c")],
+  ])("loses a field with %s", async (_, field) => {
+    const { https } = await start(shown);
+    const { write, until } = await rawClient(https);
+    await write(get(1, "/", field + literal("x-good", "yes")));
+    const isBody = ({ type, payload }: Frame) => type === TYPES.data && payload.length > 0;
+    const [body] = (await until(isBody)).filter(isBody);
+    expect(body!.payload.toString("latin1")).toMatch(/ host=a\.test,x-good=yes$/);
+  });
+
   test.each([
     { ":authority": "" },
     { ":authority": "a b" },
