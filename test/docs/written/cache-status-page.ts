@@ -57,7 +57,7 @@ const NOT_STORED: Readonly<Record<NotStoredBecause, Remedy>> = {
     "`cookies.ignore` for those that do not, `key.cookies` for those that choose; or let the origin say `public`.",
   ],
   "error-for-odd-request": [
-    "An error, for a request that is unlike a browser's.",
+    "An error, for a request that is unlike a browser's, or that a browser sent ahead.",
     "Nothing; else `fields.trustForErrors`.",
   ],
   "unframed-body": [

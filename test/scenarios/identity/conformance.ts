@@ -17,6 +17,7 @@ export const rows: readonly ConformanceRow[] = [
       "identity/error-with-cookies",
       "identity/error-for-odd-accept",
       "identity/error-for-keyed-accept",
+      "identity/error-for-prefetch",
     ],
   },
   {

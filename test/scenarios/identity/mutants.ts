@@ -169,6 +169,11 @@ export const mutants: Mutants = {
       drop: 'if (identity !== "anonymous") return false;',
       foundBy: "identity/error-with-cookies",
     },
+    "an error is stored, although a browser sent its request ahead": {
+      in: "isPlainRequest",
+      drop: "if (AHEAD.some((name) => !inKey.includes(name) && fields.get(name) !== null)) return false;",
+      foundBy: "identity/error-for-prefetch",
+    },
     "an error is stored, whatever its request accepted": {
       in: "isPlainRequest",
       replace: '!inKey.includes("accept") && !acceptsPages(fields.get("accept"))',

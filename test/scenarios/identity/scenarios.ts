@@ -347,6 +347,28 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "identity/error-for-prefetch",
+    name: "an error for a request that a browser sends ahead is not stored, because the origin may have refused only that",
+    source: "docs/protocol.md#promise-1-private-stays-private",
+    origin: {
+      "/a": [{ status: 503, fields: minute, body: "not ahead" }, page("max-age=60", "the page")],
+      "/b": [{ status: 503, fields: minute, body: "not ahead" }, page("max-age=60", "the page")],
+      "/c": [page("max-age=60", "the page")],
+    },
+    steps: [
+      {
+        get: "/a",
+        fields: { "sec-purpose": "prefetch;prerender" },
+        expect: { status: 503, cacheStatus: /detail=error-for-odd-request$/ },
+      },
+      { get: "/a", expect: { status: 200, body: "the page", xCache: "MISS" } },
+      { get: "/b", fields: { purpose: "prefetch" }, expect: { status: 503 } },
+      { get: "/b", expect: { status: 200, body: "the page", xCache: "MISS" } },
+      { get: "/c", fields: { "sec-purpose": "prefetch" }, expect: { status: 200, cacheStatus: /; stored$/ } },
+      { get: "/c", expect: { status: 200, xCache: "HIT" } },
+    ],
+  },
+  {
     id: "identity/error-for-keyed-accept",
     name: "if the route keys by Accept, an error is also stored for a request that accepts neither",
     source: "docs/protocol.md#promise-1-private-stays-private",
