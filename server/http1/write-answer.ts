@@ -68,7 +68,7 @@ async function writeStream(
 ): Promise<Written> {
   const reader = bodies.readThrough(body);
   // The head is sent with the first piece, or alone if that has not come yet: an event stream may be silent for long.
-  const sendHead = setImmediate(() => response.flushHeaders());
+  const sendHead = setImmediate(() => writeHead(response));
   let bodyBytes = 0;
   let wake: (() => void) | undefined;
   response.on("drain", () => wake?.());
@@ -104,10 +104,15 @@ async function writeStream(
   } catch {
     void reader.cancel().catch(() => undefined);
     clearImmediate(sendHead);
-    if (bodyBytes === 0) response.flushHeaders();
+    if (bodyBytes === 0) writeHead(response);
     cutOff(response, framing);
     return { bodyBytes, isWhole: false };
   }
+}
+
+/** Writes the head alone. Node's own `flushHeaders` writes UTF-8, which makes two bytes of each beyond ASCII. */
+function writeHead(response: ServerResponse): void {
+  response.write("", "latin1");
 }
 
 /** Reads the end of a body after all announced bytes. Further bytes of the origin are dropped. */

@@ -33,6 +33,8 @@ const pages: Readonly<Record<string, Answering>> = {
   "/cut-off-unknown": () => answer(streamed(["pa"], null, true)),
   "/cut-off-at-once": () => answer(streamed([], 4, true)),
   "/silent": () => answer(silent),
+  "/silent-file": () => answer(silent, FILE),
+  "/cut-off-file": () => answer(streamed([], 4, true), FILE),
   "/head-only": () => answer(null, { "content-length": "4" }),
   "/hop-by-hop": () =>
     answer("page", { connection: "x-a", "keep-alive": "timeout=5", "transfer-encoding": "chunked", upgrade: "h2c" }),
@@ -45,6 +47,9 @@ const pages: Readonly<Record<string, Answering>> = {
   "/odd-value": () => answer("page", { "x-a": "a\r\nx-b: 1", "x-c": "\u010d\u010ax-d: 1" }, 200, "O\r\nK"),
   "/dateless": () => ({ ...answer("page"), fields: new (answer("").fields.constructor as new () => never)() }),
 };
+
+/** A name beyond ASCII: each character is a byte, and two of them are one in UTF-8. */
+const FILE = { "content-disposition": 'attachment; filename="caf\u00c3\u00a9"' };
 
 /** Nothing comes until a test pushes it. */
 let silent: PushedBody;
@@ -179,6 +184,20 @@ describe.each(["fast", "plain"] as const)("the %s way", (way) => {
       `${OK}connection: keep-alive\r\ncontent-length: 4\r\n\r\npage`,
     );
     client.destroy();
+  });
+
+  test("bytes beyond ASCII stay as they are in a head that goes before its body", async () => {
+    const head = `${OK}content-disposition: ${FILE["content-disposition"]}\r\nconnection: keep-alive\r\ncontent-length: 4\r\n\r\n`;
+    const none = () => undefined;
+    silent = new PushedBody(4, { pause: none, resume: none, cancel: none });
+    const client = new RawClient(listeners[way].where);
+    await client.send("GET /silent-file HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    expect(await client.until((received) => received.includes("\r\n\r\n"))).toBe(head);
+    silent.push(Buffer.from("page"));
+    silent.end();
+    expect(await client.until((received) => received.endsWith("page"))).toBe(`${head}page`);
+    client.destroy();
+    expect((await get("/cut-off-file")).bytes).toBe(head);
   });
 
   test("fields of the connection are the listener's own", async () => {
