@@ -88,6 +88,12 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
     },
   },
   {
+    name: "what permits something does not with an argument, as Django writes public=False",
+    rfc: "9111 §5.2.2.3, §5.2.2.9; 8246 §2",
+    text: 'public=False, must-understand="", immutable=0, no-store=False, must-revalidate=False',
+    expect: { noStore: true, mustRevalidate: true },
+  },
+  {
     name: "the stale windows are numbers of seconds",
     rfc: "5861 §3, §4",
     text: "stale-while-revalidate=30, stale-if-error=60",

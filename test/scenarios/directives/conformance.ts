@@ -84,8 +84,8 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "5.2.2.3",
     requirement: "`must-understand` (SHOULD)",
-    does: "Outranks `no-store` for implemented statuses.",
-    scenarios: ["directives/must-understand"],
+    does: "Outranks `no-store` for implemented statuses. With an argument it permits nothing; nor do `public` and `immutable`.",
+    scenarios: ["directives/must-understand", "directives/most-restrictive-reading", "identity/session-cookie"],
   },
   {
     table: "caching",

@@ -47,6 +47,12 @@ export const mutants: Mutants = {
       by: "if (value[at] === '-' || value[at] === '.') continue; if (digit < 0 || digit > 9) return",
       foundBy: "directives/most-restrictive-reading",
     },
+    "a permission counts as given, whatever its argument says": {
+      in: "parseText",
+      replace: "||= value === undefined || !PERMISSIONS.has(name)",
+      by: "= true",
+      foundBy: "directives/most-restrictive-reading",
+    },
     "a list of fields without quotes counts as a list": {
       in: "parseText",
       replace: 'isQuoted ? readFieldScope(value!) : "whole"',

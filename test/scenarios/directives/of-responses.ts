@@ -33,6 +33,7 @@ const notStored: readonly (readonly [cacheControl: Lines, because: string])[] = 
   [["max-age=60", "no-store"], "no-store"],
   ["public, no-store, max-age=60", "no-store"],
   ['no-store="x", max-age=60', "no-store"],
+  ["must-understand=0, no-store, max-age=60", "no-store"],
   [["private", "public, max-age=60"], "private"],
   ["Private, max-age=60", "private"],
   ["private=set-cookie, max-age=60", "private"],

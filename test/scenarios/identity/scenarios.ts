@@ -46,9 +46,11 @@ export const scenarios: readonly Scenario[] = [
     source: "docs/http.md#cookies-sessions-and-authorization",
     origin: {
       "/mine": [page("max-age=60", "for one")],
+      "/not-public": [page("public=False, max-age=60", "for one")],
       "/shared": [page("public, max-age=60", "for all")],
     },
     steps: [
+      { get: "/not-public", fields: { cookie: "session=1" }, expect: { xCache: "MISS", cacheStatus: /detail=cookie/ } },
       { get: "/mine", fields: { cookie: "session=1" }, expect: { xCache: "MISS", cacheStatus: /detail=cookie/ } },
       { get: "/mine", expect: { xCache: "MISS" } },
       { get: "/shared", fields: { cookie: "session=1" }, expect: { xCache: "MISS" } },
@@ -102,12 +104,13 @@ export const scenarios: readonly Scenario[] = [
     source: "RFC 9111 §3.5",
     origin: {
       "/plain": [page("max-age=60")],
+      "/not-public": [page("public=False, max-age=60")],
       "/must-revalidate": [page("max-age=60, must-revalidate")],
       "/public": [page("public, max-age=60")],
       "/s-maxage": [page("s-maxage=60")],
     },
     steps: [
-      ...["/plain", "/must-revalidate"].flatMap((path) => [
+      ...["/plain", "/not-public", "/must-revalidate"].flatMap((path) => [
         {
           get: path,
           fields: { authorization: "Basic eDp5" },
@@ -120,7 +123,7 @@ export const scenarios: readonly Scenario[] = [
         { get: path, expect: { xCache: "HIT" } },
         { get: path, fields: { authorization: "Basic ejp6" }, expect: { xCache: "HIT" } },
       ]),
-      { stats: { "store.refused.authorization": 2, askedPastTheCache: 4 } },
+      { stats: { "store.refused.authorization": 3, askedPastTheCache: 5 } },
     ],
   },
   {

@@ -85,6 +85,9 @@ export const KNOWN_DIRECTIVES: ReadonlyMap<string, KnownDirective> = new Map<str
   ["stale-if-error", { kind: "seconds", key: "staleIfError" }],
 ]);
 
+/** Directives that permit something. Their argument may be a no, like Django's `public=False`. */
+export const PERMISSIONS: ReadonlySet<string> = new Set(["public", "must-understand", "immutable"]);
+
 /** The value of an absent field. */
 const NOTHING: CacheControl = emptyCacheControl();
 
@@ -104,7 +107,7 @@ const parseText = memoize((text: string): CacheControl => {
       case undefined:
         break; // §5.2.3: unknown directives are ignored
       case "flag":
-        said[known.key] = true;
+        said[known.key] ||= value === undefined || !PERMISSIONS.has(name);
         break;
       case "seconds":
         said[known.key] = stricterOf(said[known.key], readDeltaSeconds(value));

@@ -3,6 +3,7 @@ import {
   type CacheControl,
   emptyCacheControl,
   KNOWN_DIRECTIVES,
+  PERMISSIONS,
   parseCacheControl,
   readFieldScope,
 } from "./cache-control.ts";
@@ -67,9 +68,6 @@ export function parseTargetedField(text: string): CacheControl | undefined {
   }
   return said;
 }
-
-/** Directives that permit something. */
-const PERMISSIONS: ReadonlySet<string> = new Set(["public", "must-understand", "immutable"]);
 
 function readDictionary(text: string): Dictionary | undefined {
   try {
