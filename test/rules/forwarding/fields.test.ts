@@ -13,6 +13,14 @@ describe("publicLocation", () => {
     ["http://origin.internal:8080/new?x=1#y", "https://www.example.test/new?x=1#y"],
     ["https://origin.internal:8080/new", "https://www.example.test/new"],
     ["//origin.internal:8080/new", "https://www.example.test/new"],
+    // The two bytes of one character in UTF-8, each of which arrives as a character.
+    [
+      "http://origin.internal:8080/caf\u00c3\u00a9?q=\u00c3\u00a9",
+      "https://www.example.test/caf\u00c3\u00a9?q=\u00c3\u00a9",
+    ],
+    [" //origin.internal:8080/caf\u00c3\u00a9", "https://www.example.test/caf\u00c3\u00a9"],
+    ["http://user@origin.internal:8080?x", "https://www.example.test?x"],
+    ["http:/new", "https://www.example.test/new"],
     ["/new", "/new"],
     ["new?x=http://origin.internal:8080/", "new?x=http://origin.internal:8080/"],
     ["https://elsewhere.test/a", "https://elsewhere.test/a"],
