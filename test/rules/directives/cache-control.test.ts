@@ -123,14 +123,20 @@ const cases: readonly { name: string; rfc: string; text: string | null; expect: 
     text: 'private="a, b", private="b, c"',
     expect: { private: ["a", "b", "c"] },
   },
-  ...['private, private="a"', 'private="a", private', 'private=""', 'private=" , "', 'private="a b"', "private=a"].map(
-    (text) => ({
-      name: `${text} applies to the whole response`,
-      rfc: "9111 §5.2.2.7",
-      text,
-      expect: { private: "whole" as const },
-    }),
-  ),
+  ...[
+    'private, private="a"',
+    'private="a", private',
+    'private=""',
+    'private=" , "',
+    'private="a b"',
+    'private="*"',
+    "private=a",
+  ].map((text) => ({
+    name: `${text} applies to the whole response`,
+    rfc: "9111 §5.2.2.7",
+    text,
+    expect: { private: "whole" as const },
+  })),
   {
     name: "names that objects inherit are unknown directives",
     rfc: "9111 §5.2.3",

@@ -91,7 +91,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "5.2.2.4, .7",
     requirement: "`no-cache` and `private` with field names",
-    does: "A list is read only in quotes; empty, malformed or unquoted it covers the whole response.",
+    does: "A list is read only in quotes; empty, malformed, unquoted or with `*` it covers the whole response.",
     scenarios: ["directives/most-restrictive-reading", "directives/private-with-field-names"],
   },
   {

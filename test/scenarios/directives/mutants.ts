@@ -71,6 +71,12 @@ export const mutants: Mutants = {
       by: "names.length > 0",
       foundBy: "directives/most-restrictive-reading",
     },
+    "a star in a list is the name of a field": {
+      in: "readFieldScope",
+      replace: '&& !names.includes("*")',
+      by: "",
+      foundBy: "directives/most-restrictive-reading",
+    },
     "of private with and without field names, the first counts": {
       in: "widerScope",
       replace: 'if (one === "whole" || other === "whole" || other === "absent") return "whole";',

@@ -39,8 +39,10 @@ const notStored: readonly (readonly [cacheControl: Lines, because: string])[] = 
   ["private=set-cookie, max-age=60", "private"],
   ['private="", max-age=60', "private"],
   ['private="a b", max-age=60', "private"],
+  ['private="*", max-age=60', "private"],
   ['private="x", private, max-age=60', "private"],
   ['no-cache="", max-age=60', "no-cache"],
+  ['no-cache="x, *", max-age=60', "no-cache"],
   ["no-cache=x, max-age=60", "no-cache"],
 ];
 

@@ -133,12 +133,13 @@ export function formatCacheControl(cacheControl: CacheControl): string {
 }
 
 /**
- * The fields named by an argument. An empty or malformed argument may have meant any field, so it covers the whole
- * response.
+ * The fields named by an argument. One that is empty, malformed or has a `*` may have meant any field, so it covers the
+ * whole response.
  */
 export function readFieldScope(argument: string): FieldScope {
   const names = argument.split(",").flatMap((name) => name.trim().toLowerCase() || []);
-  return names.length > 0 && names.every(isLowerCaseToken) ? [...new Set(names)] : "whole";
+  const areNames = names.length > 0 && names.every(isLowerCaseToken) && !names.includes("*");
+  return areNames ? [...new Set(names)] : "whole";
 }
 
 function widerScope(one: FieldScope, other: FieldScope): FieldScope {
