@@ -54,7 +54,7 @@ describe("the thread that writes files", () => {
 
   test("writes in one batch what comes while another is written, up to a size", async () => {
     const folder = openFolder();
-    const writer = new WriterThread(folder);
+    const writer = new WriterThread(folder, undefined, setImmediate);
     const write = (key: string, bytes = 10) =>
       writer.write(folder.nameOf(key, "entry"), "entry", "head", new Uint8Array(bytes));
     const first = write("a");
@@ -68,6 +68,25 @@ describe("the thread that writes files", () => {
     expect(new Set([third, ...large]).size).toBe(3);
     await Promise.all(large);
     expect(folder.folders.flatMap((path) => readdirSync(path))).toHaveLength(44);
+  });
+
+  test("collects files before it sends them, first of all and behind a batch", async () => {
+    const folder = openFolder();
+    const sends: (() => void)[] = [];
+    const writer = new WriterThread(folder, undefined, (send) => sends.push(send));
+    const write = (key: string) => writer.write(folder.nameOf(key, "entry"), "entry", "head", noise(10));
+    const files = () => folder.folders.flatMap((path) => readdirSync(path)).length;
+    const first = write("a");
+    await new Promise(setImmediate);
+    expect([write("b") === first, sends.length, files()]).toEqual([true, 1, 0]);
+    sends.shift()!();
+    const second = write("c");
+    await first;
+    await new Promise(setImmediate);
+    expect([write("d") === second, sends.length, files()]).toEqual([true, 1, 2]);
+    sends.shift()!();
+    await second;
+    expect([sends.length, files()]).toEqual([0, 4]);
   });
 
   test("names the call that failed for one file, and writes the others of the batch", async () => {
