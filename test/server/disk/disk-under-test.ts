@@ -92,7 +92,9 @@ export class DiskUnderTest {
     this.janitor = new Janitor(this.folder, maxBytes, { files });
     this.#monotonicNow = monotonicNow;
     this.#writer = writer;
-    this.tier = this.otherTier({ files, likelyCached: new LikelyCached(cached ? undefined : 0) });
+    let diskReads = 0; // each wait is for the disk
+    const likelyCached = new LikelyCached(cached ? undefined : 0, () => diskReads++);
+    this.tier = this.otherTier({ files, likelyCached });
   }
 
   static async open(path: string, options: DiskOptions = {}): Promise<DiskUnderTest> {
