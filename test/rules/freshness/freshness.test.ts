@@ -188,6 +188,7 @@ const ages: readonly { name: string; age?: string; date?: string; delayMs?: numb
   },
   { name: "the larger of Age and the age by Date counts", age: "5", date: at(-30), expectMs: 30_000 },
   { name: "if Age has several members, the first counts", age: "5, 60", date: at(0), expectMs: 5000 },
+  { name: "empty members of Age do not count", age: " , 5, 60", date: at(0), expectMs: 5000 },
   { name: "an Age with a malformed first member is ignored", age: "x, 60", date: at(0), expectMs: 0 },
   { name: "a fraction is not a valid Age", age: "5.5", date: at(0), expectMs: 0 },
   { name: "an empty Age is ignored", age: "", date: at(0), expectMs: 0 },

@@ -103,8 +103,8 @@ export const mutants: Mutants = {
     },
     "of several Age members, the last counts": {
       in: "statedAgeMs",
-      replace: 'age.split(",", 1)[0]!',
-      by: 'age.split(",").at(-1)!',
+      replace: "members?.find(Boolean)",
+      by: "members?.findLast(Boolean)",
       foundBy: "freshness/larger-of-age-and-date",
     },
     "an Age that is not a whole number counts as the greatest age": {
@@ -115,8 +115,8 @@ export const mutants: Mutants = {
     },
     "an Age with a fraction counts": {
       in: "statedAgeMs",
-      replace: 'readDeltaSeconds(age.split(",", 1)[0]!.trim())',
-      by: 'readDeltaSeconds(age.split(",", 1)[0]!.trim().replace(/\\..*/, ""))',
+      replace: "members?.find(Boolean)",
+      by: 'members?.find(Boolean)?.replace(/\\..*/, "")',
       foundBy: "freshness/larger-of-age-and-date",
     },
     "an old Date does not make a response old": {

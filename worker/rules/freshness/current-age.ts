@@ -16,10 +16,10 @@ export function initialAgeMs(age: string | null, date: string | null, requestedA
   return Math.max(apparentAgeMs, statedAgeMs(age) + responseDelayMs);
 }
 
-/** §5.1: of several members the first counts, and a value that is not a whole number is ignored. */
+/** §5.1: of several members the first that is not empty counts. A value that is not a whole number is ignored. */
 function statedAgeMs(age: string | null): number {
-  if (age === null) return 0;
-  const seconds = readDeltaSeconds(age.split(",", 1)[0]!.trim());
+  const members = age?.split(",").map((member) => member.trim());
+  const seconds = readDeltaSeconds(members?.find(Boolean));
   return seconds === "invalid" ? 0 : seconds * 1000;
 }
 
