@@ -54,8 +54,13 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.4, 3",
     requirement: "the updated response decides about storing",
-    does: "It goes to the client that asked. `private` and `no-store` remove the stored copy.",
-    scenarios: ["freshening/304-with-private", "freshening/304-with-no-store", "freshening/304-for-one-visitor"],
+    does: "It goes to the client that asked. `private`, `no-store` and `Vary: *` remove the stored copy.",
+    scenarios: [
+      "freshening/304-with-private",
+      "freshening/304-with-no-store",
+      "freshening/304-with-vary-of-everything",
+      "freshening/304-for-one-visitor",
+    ],
   },
   {
     table: "caching",

@@ -95,6 +95,12 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "freshening/304-with-no-store",
     },
+    "a page stays stored although a 304 says that it varies by everything": {
+      in: "isWithdrawal",
+      replace: '|| because === "vary"',
+      by: "",
+      foundBy: "freshening/304-with-vary-of-everything",
+    },
     "a 304 loses the place of a body that is stored apart": {
       in: "freshen",
       replace: "givenPurgeKeys, bodyBytes, bodyKey }",

@@ -270,6 +270,27 @@ export const scenarios: readonly Scenario[] = [
       { originSaw: { "/a": 2 } },
     ],
   },
+  {
+    id: "freshening/304-with-vary-of-everything",
+    name: "a 304 with Vary: * goes to the client that asked, and the stored page is not used again, not even stale",
+    source: "RFC 9111 §4.3.4, §4.1",
+    only: BACKGROUND_WORK,
+    origin: {
+      "/a": [
+        { ...v1, fields: { ...v1.fields, "cache-control": "max-age=60, stale-while-revalidate=600" } },
+        { ...stillV1, fields: { ...stillV1.fields, "cache-control": "max-age=60", vary: "*" } },
+        v2,
+      ],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { advanceMs: 60_000 },
+      { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
+      { advanceMs: 1 },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+      { originLastSaw: "/a", fields: { "if-none-match": null } },
+    ],
+  },
   ...["private", "no-store"].map(
     (directive): Scenario => ({
       id: `freshening/304-with-${directive}`,

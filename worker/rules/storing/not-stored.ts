@@ -58,7 +58,10 @@ export function isAboutPage(because: NotStoredBecause, status: number): boolean 
   return because !== "request-no-store" && !mayBeOfOneRequest(because, status);
 }
 
-/** Whether the origin has withdrawn the stored response: these bytes are now for one visitor, or must not be stored. */
+/**
+ * Whether the origin has withdrawn the stored response: these bytes are now for one visitor, must not be stored, or cannot
+ * be selected by any request (`Vary: *`, RFC 9111 §4.1).
+ */
 export function isWithdrawal(because: NotStoredBecause | null): boolean {
-  return because === "private" || because === "no-store";
+  return because === "private" || because === "no-store" || because === "vary";
 }
