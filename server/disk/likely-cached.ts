@@ -19,12 +19,6 @@ const WAIT_MS = 2;
  */
 const READS_BETWEEN_WAITS = 64;
 
-/**
- * The same, if the kernel has counted no read from a disk since the wait before: then only the file system of a network,
- * whose reads it does not count, can be the reason, and there nearly every read waits.
- */
-const READS_BETWEEN_UNCOUNTED_WAITS = 4;
-
 /** How long after a wait for the disk folders also count as not cached. Milliseconds. */
 const FOLDERS_COLD_MS = 1_000;
 
@@ -35,8 +29,6 @@ const FOLDERS_COLD_MS = 1_000;
  */
 export class LikelyCached {
   readonly #maxBytes: number;
-  readonly #countDiskReads: () => number;
-  #diskReads: number;
   /** The size of each file, the one that was used last at the end. */
   readonly #files = new Map<string, number>();
   #bytes = 0;
@@ -44,11 +36,8 @@ export class LikelyCached {
   /** The reads and checks since the last wait. */
   #readsAtOnce = 0;
 
-  /** `countDiskReads`: how often this process has read from a disk so far. */
-  constructor(availableBytes = process.availableMemory(), countDiskReads = () => process.resourceUsage().fsRead) {
+  constructor(availableBytes = process.availableMemory()) {
     this.#maxBytes = availableBytes * SHARE;
-    this.#countDiskReads = countDiskReads;
-    this.#diskReads = countDiskReads();
   }
 
   /** The size of a file that is probably cached. */
@@ -81,10 +70,7 @@ export class LikelyCached {
   took(ms: number, nowMs: number): void {
     this.#readsAtOnce++;
     if (ms < WAIT_MS) return;
-    const before = this.#diskReads;
-    this.#diskReads = this.#countDiskReads();
-    const isCounted = this.#diskReads > before;
-    const isForCore = this.#readsAtOnce > (isCounted ? READS_BETWEEN_WAITS : READS_BETWEEN_UNCOUNTED_WAITS);
+    const isForCore = this.#readsAtOnce > READS_BETWEEN_WAITS;
     this.#readsAtOnce = 0;
     if (isForCore) return;
     this.#foldersColdUntil = nowMs + FOLDERS_COLD_MS;

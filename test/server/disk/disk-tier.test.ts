@@ -473,10 +473,8 @@ describe("the event loop never waits for a cold disk", () => {
   });
 
   test("one wait among many reads is a wait for a core and no sign of a slow disk", () => {
-    let diskReads = 0;
-    const onDisk = () => new LikelyCached(4000, () => diskReads++);
     const isColdAfter = (readsAtOnce: number) => {
-      const cached = onDisk();
+      const cached = new LikelyCached(4000);
       cached.touch("a", 400);
       for (let read = 0; read < readsAtOnce; read++) cached.took(0.01, 1_000);
       cached.took(3, 1_000);
@@ -484,7 +482,7 @@ describe("the event loop never waits for a cold disk", () => {
     };
     expect(isColdAfter(63)).toEqual([false, undefined]);
     expect(isColdAfter(64)).toEqual([true, 400]);
-    const cached = onDisk();
+    const cached = new LikelyCached(4000);
     for (let read = 0; read < 1_000; read++) cached.took(0.01, 1_000);
     cached.took(3, 1_000);
     for (let read = 0; read < 63; read++) cached.took(0.01, 1_001);
@@ -492,21 +490,6 @@ describe("the event loop never waits for a cold disk", () => {
     cached.took(3, 1_001);
     expect(cached.holdsFolders(2_000)).toBe(false);
     expect(cached.holdsFolders(2_001)).toBe(true);
-  });
-
-  test("a wait without a read from a disk is a wait for a core, but where nearly every read waits", () => {
-    let diskReads = 7;
-    const cached = new LikelyCached(4000, () => diskReads);
-    const waitAfter = (readsAtOnce: number, now: number) => {
-      for (let read = 0; read < readsAtOnce; read++) cached.took(0.01, now);
-      cached.took(3, now);
-      return cached.holdsFolders(now + 1);
-    };
-    cached.touch("a", 400);
-    expect([waitAfter(4, 1_000), waitAfter(4, 2_000), cached.sizeOf("a")]).toEqual([true, true, 400]);
-    diskReads++;
-    expect([waitAfter(4, 3_000), cached.sizeOf("a")]).toEqual([false, undefined]);
-    expect([waitAfter(4, 5_000), waitAfter(3, 6_000)]).toEqual([true, false]);
   });
 
   test("what was not used for a quarter of the memory's worth of files counts as cold", () => {

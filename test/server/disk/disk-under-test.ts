@@ -92,9 +92,7 @@ export class DiskUnderTest {
     this.janitor = new Janitor(this.folder, maxBytes, { files });
     this.#monotonicNow = monotonicNow;
     this.#writer = writer;
-    let diskReads = 0; // each wait is for the disk
-    const likelyCached = new LikelyCached(cached ? undefined : 0, () => diskReads++);
-    this.tier = this.otherTier({ files, likelyCached });
+    this.tier = this.otherTier({ files, likelyCached: new LikelyCached(cached ? undefined : 0) });
   }
 
   static async open(path: string, options: DiskOptions = {}): Promise<DiskUnderTest> {
