@@ -22,8 +22,8 @@ export interface DiskFiles {
   openNow(path: string, flags: "r"): number;
   readNow(fd: number, into: Uint8Array, length: number, position: number): number;
   closeNow(fd: number): void;
-  /** Throws if that cannot be told: a disk that fails is not an empty one. */
-  existsNow(path: string): boolean;
+  /** The size of a file in bytes; `null` if there is none. Throws if that cannot be told: a disk that fails is not an empty one. */
+  sizeNow(path: string): number | null;
 }
 
 const open = promisify(fs.open);
@@ -55,7 +55,7 @@ export const diskFiles: DiskFiles = {
   openNow: (path, flags) => fs.openSync(path, flags),
   readNow: (fd, into, length, position) => fs.readSync(fd, into, 0, length, position),
   closeNow: (fd) => fs.closeSync(fd),
-  existsNow: (path) => fs.statSync(path, { throwIfNoEntry: false }) !== undefined,
+  sizeNow: (path) => fs.statSync(path, { throwIfNoEntry: false })?.size ?? null,
 };
 
 /** Writes all bytes: the system may write only a part of them at a time. */

@@ -119,17 +119,19 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   get(key: string): Promise<Found | undefined> | undefined {
     const name = this.#folder.nameOf(key, "entry");
     try {
-      // Most misses end here: checking that the file exists costs half as much as a non-blocking open.
-      if (this.#cached.sizeOf(name) === undefined && this.#existsNow(name) === false) return undefined;
+      if (this.#cached.sizeOf(name) !== undefined) return this.#getFile(key, name);
+      // Most misses end here: a look for the file costs half as much as a non-blocking open.
+      const size = this.#sizeNow(name);
+      return size === null ? undefined : this.#getFile(key, name, size);
     } catch (bug) {
       return Promise.reject(bug);
     }
-    return this.#getFile(key, name);
   }
 
-  async #getFile(key: string, name: string): Promise<Found | undefined> {
+  /** `size`: that of the file, if it is known. */
+  async #getFile(key: string, name: string, size?: number): Promise<Found | undefined> {
     try {
-      const found = this.#readCached(key, name) ?? (await this.#readFile(key, name));
+      const found = this.#readCached(key, name) ?? (await this.#readFile(key, name, size));
       this.#health.worked("read");
       if (found === "torn") return await this.#drop(name);
       if (found) this.#room.hit(name);
@@ -293,19 +295,25 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     return this.#change(name, () => this.#drop(name));
   }
 
-  /** Whether there is a file of this name; `undefined` if the check would probably wait for the disk. */
+  /** Whether there is a file of this name; `undefined` if the look would probably wait for the disk. */
   #existsNow(name: string): boolean | undefined {
+    const size = this.#sizeNow(name);
+    return size === undefined ? undefined : size !== null;
+  }
+
+  /** The size of a file; `null` if there is none, `undefined` if the look would probably wait for the disk. */
+  #sizeNow(name: string): number | null | undefined {
     const startedAt = this.#monotonicNow();
     if (!this.#cached.holdsFolders(startedAt)) return undefined;
-    let exists = false;
+    let size: number | null = null;
     try {
-      exists = this.#files.existsNow(this.#folder.pathOf(name));
+      size = this.#files.sizeNow(this.#folder.pathOf(name));
     } catch (cause) {
       this.#missUnlessBug(cause);
     }
     const now = this.#monotonicNow();
     this.#cached.took(now - startedAt, now);
-    return exists;
+    return size;
   }
 
   async #exists(name: string): Promise<boolean> {
@@ -344,8 +352,9 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   }
 
   /** Reads a file without blocking: whole if it is small, otherwise its head, with the body to be streamed. */
-  async #readFile(key: string, name: string): Promise<Found | "torn" | undefined> {
-    const file = await this.#openFile(name, "entry");
+  async #readFile(key: string, name: string, likelySize?: number): Promise<Found | "torn" | undefined> {
+    const firstBytes = likelySize !== undefined && likelySize <= MAX_SMALL_FILE_BYTES ? likelySize : undefined;
+    const file = await this.#openFile(name, "entry", firstBytes);
     let isStreamed = false;
     try {
       if (file.isTorn) return "torn";
@@ -382,8 +391,8 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     return { head, body: new Uint8Array(bytes.buffer as ArrayBuffer, body.byteOffset, body.length) };
   }
 
-  #openFile(name: string, kind: FileKind): Promise<OpenedFile> {
-    return OpenedFile.open(this.#files, this.#folder.pathOf(name), kind);
+  #openFile(name: string, kind: FileKind, firstBytes?: number): Promise<OpenedFile> {
+    return OpenedFile.open(this.#files, this.#folder.pathOf(name), kind, firstBytes);
   }
 
   #bodyOf(name: string, { fd, prefix }: OpenedFile, table: Buffer, part: BytePart | null): FileBody {

@@ -10,7 +10,7 @@ import {
   readPrefix,
 } from "./file-format.ts";
 
-/** The size of the first read of a file. Most files fit. */
+/** The size of the first read of a file whose size is not known. Most files fit. */
 const FIRST_READ_BYTES = 64 * 1024;
 const TORN: Prefix = { kind: "entry", headBytes: 0, bodyBytes: 0, headSum: 0, tableSum: 0 };
 
@@ -29,11 +29,17 @@ export class OpenedFile {
     this.#start = start;
   }
 
-  static async open(files: DiskFiles, path: string, kind: FileKind): Promise<OpenedFile> {
+  /** `firstBytes`: how much is read at first. If that is the whole file, it is not copied again. */
+  static async open(
+    files: DiskFiles,
+    path: string,
+    kind: FileKind,
+    firstBytes = FIRST_READ_BYTES,
+  ): Promise<OpenedFile> {
     const fd = await files.open(path, "r");
     try {
-      const first = Buffer.allocUnsafe(FIRST_READ_BYTES);
-      const read = await readAll(files, fd, first, FIRST_READ_BYTES, 0);
+      const first = Buffer.allocUnsafeSlow(firstBytes);
+      const read = await files.read(fd, first, firstBytes, 0);
       const start = first.subarray(0, read);
       const prefix = readPrefix(start, kind);
       if (!prefix) return new OpenedFile(files, fd, TORN, undefined);
@@ -61,6 +67,7 @@ export class OpenedFile {
   async readWhole(): Promise<Buffer | undefined> {
     if (this.#start === undefined) return undefined;
     const size = fileBytes(this.prefix);
+    if (this.#start.length === size && this.#start.buffer.byteLength === size) return this.#start;
     const bytes = Buffer.allocUnsafeSlow(size);
     this.#start.copy(bytes);
     const rest = bytes.subarray(Math.min(this.#start.length, size));

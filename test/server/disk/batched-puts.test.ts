@@ -146,7 +146,7 @@ describe("puts of missing pages", () => {
     writer.end();
     await written;
     mkdirSync(folder.pathOf(folder.nameOf(at("/a"), "entry")));
-    const looked = vi.spyOn(diskFiles, "existsNow");
+    const looked = vi.spyOn(diskFiles, "sizeNow");
     onTestFinished(() => looked.mockRestore());
     const again = tier.put(page("/a", "again"));
     await vi.waitFor(() => expect(writer.names).toHaveLength(2));
@@ -186,7 +186,7 @@ describe("puts of missing pages", () => {
 describe("a batch that fails", () => {
   test("for one file leaves the others as they are", async () => {
     // What is in the way comes after the look.
-    const disk = await open({ files: { ...diskFiles, existsNow: () => false } });
+    const disk = await open({ files: { ...diskFiles, sizeNow: () => null } });
     const paths = ["/a", "/b", "/c"];
     const inTheWay = disk.folder.pathOf(disk.folder.nameOf(at("/b"), "entry"));
     mkdirSync(inTheWay);
@@ -302,7 +302,7 @@ describe("a bug in a tier", () => {
   test("that shows while a page is looked for rejects, as the tier never throws", async () => {
     const files = { ...diskFiles };
     const { tier } = await held(files);
-    files.existsNow = () => {
+    files.sizeNow = () => {
       throw bug;
     };
     await expect(tier.get(at("/a"))).rejects.toBe(bug);

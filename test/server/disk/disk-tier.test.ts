@@ -97,9 +97,9 @@ describe("an entry on disk", () => {
     let isHeld = false;
     const files: DiskFiles = {
       ...diskFiles,
-      existsNow: (path) => {
+      sizeNow: (path) => {
         looks++;
-        return diskFiles.existsNow(path);
+        return diskFiles.sizeNow(path);
       },
       rename: async (from, to) => {
         if (isHeld) await rename.promise;
@@ -348,16 +348,51 @@ describe("the event loop never waits for a cold disk", () => {
     expect(calls).toEqual(["open", "openNow"]);
   });
 
+  test.each([5, 200_000])("a file of %i bytes that another process has written is read in two calls", async (bytes) => {
+    const path = temporaryFolder();
+    const text = "x".repeat(bytes);
+    await (await DiskUnderTest.open(path)).tier.put(page("/a", text));
+    const calls: string[] = [];
+    const counted = <Call extends "open" | "read">(name: Call) =>
+      ((...args: Parameters<DiskFiles[Call]>) => {
+        calls.push(name);
+        return (diskFiles[name] as (...args: unknown[]) => unknown)(...args);
+      }) as DiskFiles[Call];
+    const disk = await DiskUnderTest.open(path, {
+      files: { ...diskFiles, open: counted("open"), read: counted("read") },
+    });
+    expect(await disk.textOf(KEY)).toBe(text);
+    expect(calls).toEqual(["open", "read"]);
+  });
+
+  test.each([
+    ["longer", "short", "longer than before ".repeat(10_000)],
+    ["shorter", "longer than after ".repeat(10_000), "short"],
+  ])("a file that becomes %s between the look and the read is read whole", async (_, before, after) => {
+    const path = temporaryFolder();
+    const other = await DiskUnderTest.open(path);
+    await other.tier.put(page("/a", before));
+    const files: DiskFiles = {
+      ...diskFiles,
+      open: async (...args) => {
+        await other.tier.put(page("/a", after, { fetchedAt: Date.UTC(2030) }));
+        return diskFiles.open(...args);
+      },
+    };
+    const disk = await DiskUnderTest.open(path, { files });
+    expect(await disk.textOf(KEY)).toBe(after);
+  });
+
   test("a missing file is looked for by name alone, until such a look has waited", async () => {
     const calls: string[] = [];
     let waitsMs = 0;
     let now = 5_000;
     const files: DiskFiles = {
       ...diskFiles,
-      existsNow: (path) => {
-        calls.push("existsNow");
+      sizeNow: (path) => {
+        calls.push("sizeNow");
         now += waitsMs;
-        return diskFiles.existsNow(path);
+        return diskFiles.sizeNow(path);
       },
       open: (...args) => {
         calls.push("open");
@@ -371,7 +406,7 @@ describe("the event loop never waits for a cold disk", () => {
     expect(await disk.tier.get(KEY)).toBeUndefined();
     now += 1_000;
     expect(await disk.tier.get(KEY)).toBeUndefined();
-    expect(calls).toEqual(["existsNow", "existsNow", "open", "existsNow"]);
+    expect(calls).toEqual(["sizeNow", "sizeNow", "open", "sizeNow"]);
   });
 
   /** A disk where each look for a file by its name takes `waitsMs`. */
@@ -380,10 +415,10 @@ describe("the event loop never waits for a cold disk", () => {
     let now = 5_000;
     const files: DiskFiles = {
       ...diskFiles,
-      existsNow: (path) => {
+      sizeNow: (path) => {
         state.looks++;
         now += state.waitsMs;
-        return diskFiles.existsNow(path);
+        return diskFiles.sizeNow(path);
       },
     };
     const disk = await DiskUnderTest.open(temporaryFolder(), { files, monotonicNow: () => now });
