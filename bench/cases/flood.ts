@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { Option } from "commander";
 import { Crowd, paced } from "../flood/crowd.ts";
@@ -26,6 +27,7 @@ const HOT_PAGES = 20;
 /** The age that a session must have before the flood begins. */
 const SETTLED_MS = 605_000;
 const CROWD = new URL("../flood/crowd-thread.ts", import.meta.url);
+const CONSTANT_SERVER = fileURLToPath(new URL("../flood/constant-server.ts", import.meta.url));
 /** Beside the people, who ask for too little to tell how fast hits are: one of the popular pages, so often a second. */
 const READER = { addresses: 100, timesASecond: 200, pages: HOT_PAGES };
 const FLOODING = { timesASecond: 1000, pages: null };
@@ -83,6 +85,15 @@ const THROTTLED_VARNISH = varnish("Varnish: vsthrottle", {
     }`,
 });
 
+/** No cache: how much slower the hits of any server on Node are in a flood. */
+const BARE_NODE: Peer = {
+  name: "bare Node that answers constants",
+  needs: null,
+  speaksTls: false,
+  isHit: null,
+  commandLine: async (_, { port }) => [process.execPath, CONSTANT_SERVER, `${port}`],
+};
+
 function limitedTidemark(command: string): Peer {
   const peer = tidemark(command);
   return {
@@ -106,8 +117,8 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
   needs: [NGINX],
   uses: [VARNISH],
   async measure({ seconds, peers, tidemark: command }) {
-    // Tidemark comes last, because the sessions that it has seen must be ten minutes old.
-    const chosen = [UNLIMITED_NGINX, LIMITED_NGINX, THROTTLED_VARNISH, limitedTidemark(command)].filter(
+    // Tidemark comes late, because the sessions that it has seen must be ten minutes old.
+    const chosen = [UNLIMITED_NGINX, LIMITED_NGINX, THROTTLED_VARNISH, limitedTidemark(command), BARE_NODE].filter(
       ({ name, needs }) => hasWord(name, peers) && (needs === null || isInstalled(needs)),
     );
     await using running = new AsyncDisposableStack();

@@ -7,6 +7,7 @@ import { type Contestant, type Lane, laneOf, messageOf, printTurns, summarize, t
 import { makeCertificate } from "../inputs/certificate.ts";
 import { type CertificateFiles, type Peer, RunningPeer } from "../peers/peer.ts";
 import { SOURCES_COMMAND, tidemark } from "../peers/tidemark.ts";
+import { bareNode } from "../rivals/bare-node.ts";
 import { caddy } from "../rivals/caddy.ts";
 import { envoy } from "../rivals/envoy.ts";
 import { type CountingOrigin, type Form, formsOf, type Origins, PAGE_SIZES } from "../rivals/forms.ts";
@@ -21,7 +22,7 @@ import { squid } from "../rivals/squid.ts";
 import { StaticOrigin } from "../rivals/static-origin.ts";
 import { vinyl } from "../rivals/vinyl.ts";
 
-const RIVALS: readonly Rival[] = [nginx, haproxy, vinyl, squid, envoy, caddy, pingora];
+const RIVALS: readonly Rival[] = [nginx, haproxy, vinyl, squid, envoy, caddy, pingora, bareNode];
 const WARM_UP_SECONDS = 2;
 
 interface RivalsOptions {
@@ -150,6 +151,6 @@ function contestantOf({ peer, server, url }: RunningPeer, form: Form, origin: Co
       return load;
     },
     originRequests: () => origin.requests(),
-    missShare: form.missShare,
+    missShare: peer.storesApart ? null : form.missShare,
   };
 }

@@ -26,6 +26,8 @@ export interface Peer {
   readonly speaksTls: boolean;
   /** Whether an answer came from the server's store, by its fields; `null` if they do not say. */
   readonly isHit: ((field: (name: string) => string | undefined) => boolean) | null;
+  /** Whether each of its workers has a store of its own, which asks the origin for pages that another one has. */
+  readonly storesApart?: boolean;
   /** Writes its settings into its folder, if it needs any, and says how to start it. */
   commandLine(site: Site, place: Place): Promise<CommandLine>;
 }

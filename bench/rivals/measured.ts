@@ -42,6 +42,8 @@ export interface Figures {
 }
 
 export const TIDEMARK = "Tidemark";
+/** The server that is no cache: what Node and undici alone cost. */
+export const BARE_NODE = "bare Node, best";
 
 /** The servers that all others are compared with: the name of a column, and the server's. */
 export const REFERENCES = [

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Figures, type FormResult, type Measured, REFERENCES, TIDEMARK } from "./measured.ts";
+import { BARE_NODE, type Figures, type FormResult, type Measured, REFERENCES, TIDEMARK } from "./measured.ts";
 
 /** Tidemark is named as behind below this share of the reference. */
 const LEVEL = 0.95;
@@ -62,6 +62,8 @@ function introduction({ at, machine, versions, settings, entrants }: Measured): 
     "- No server writes an access log. All answers were compared with the origin's before. A server fails in a form of hits if one",
     "  request of the load reaches the origin.",
     "- CPU is the time of all processes of the server for a request; the client's is in cores.",
+    "- Bare Node is no cache, but a bound for all that is written for Node: a map of whole answers in each process, and undici. It has",
+    "  no rules, no parser, no purges and no disk.",
     ...missing.map(({ name, leftOut }) => `- ${name} is left out. Not installed: ${sentence(leftOut!)}`),
   ];
   return lines.join("\n");
@@ -83,10 +85,13 @@ function behind(forms: readonly FormResult[]): string {
   const lines = forms.flatMap(({ form, servers }) => {
     const share = tidemarksShare(servers);
     if (share === null || share.value >= LEVEL) return [];
-    const cpu = (name: string) => servers.find((server) => server.name === name)?.cpuMicros;
+    const figures = (name: string) => servers.find((server) => server.name === name);
+    const cpu = (name: string) => figures(name)?.cpuMicros;
+    const bound = figures(BARE_NODE)?.share[share.reference];
     const reason = REASONS.find(([word]) => form.includes(word))?.[1] ?? "";
     const times = `${cpu(TIDEMARK)} µs of CPU for a request against ${cpu(share.reference)}`;
-    return [`- ${form}: ${share.value.toFixed(2)} of ${share.reference}, at ${times}. ${reason}`.trimEnd()];
+    const bare = bound === undefined ? "" : ` Bare Node has ${bound.toFixed(2)}, at ${cpu(BARE_NODE)} µs.`;
+    return [`- ${form}: ${share.value.toFixed(2)} of ${share.reference}, at ${times}.${bare} ${reason}`.trimEnd()];
   });
   const none = `In no form does Tidemark have less than ${LEVEL} of nginx's best.`;
   return `### Where Tidemark is behind\n\n${lines.length === 0 ? none : lines.join("\n")}`;
@@ -122,7 +127,9 @@ function sectionOf({ form, leftOut, servers }: FormResult): string {
 
 function table(columns: readonly string[], lines: readonly (readonly string[])[]): string {
   const rule = columns.map((_, index) => (index === 0 ? "---" : "---:"));
-  return [columns, rule, ...lines].map((cells) => `| ${cells.join(" | ")} |`.replace("|  |", "| |")).join("\n");
+  return [columns, rule, ...lines]
+    .map((cells) => `| ${cells.join(" | ")} |`.replaceAll(/\| {2}(?=\|)/g, "| "))
+    .join("\n");
 }
 
 function count(value: number | null | undefined): string {
