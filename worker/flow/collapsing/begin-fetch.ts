@@ -21,7 +21,8 @@ export function fetchKeyOf(context: RequestContext): FetchKey {
 export function beginFetch(context: RequestContext, joins = true): Begun {
   const { collapsed } = context.isolate;
   const key = fetchKeyOf(context);
-  if (collapsed.isHitForMiss(key)) return { kind: "alone" };
+  // A stream of events does not end, and its place at the origin may be another one than that of a page.
+  if (context.facts.asksForStream || collapsed.isHitForMiss(key)) return { kind: "alone" };
   const fetch = collapsed.find(key);
   if (fetch && (joins || !fetch.isElsewhere)) return { kind: "follow", fetch };
   return collapsed.begin(key, joins);

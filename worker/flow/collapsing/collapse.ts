@@ -1,4 +1,5 @@
 import type { Answer } from "../../ports/answer.ts";
+import { fetchKeyText } from "../../rules/key/fetch-key.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import type { Miss } from "../miss.ts";
@@ -21,6 +22,8 @@ export interface Attempt {
   readonly hasWaitedEnough?: true;
   /** A leader has failed. */
   readonly hasFailed?: true;
+  /** The key of the fetch whose answer this request could not use. */
+  readonly refused?: string;
 }
 
 /**
@@ -66,14 +69,16 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
       if (outcome.byOrigin === "busy") return answerBusy(context);
       return attempt.hasFailed ? fetchAlone() : collapse({ ...attempt, hasFailed: true });
     }
-    case "storable":
+    case "storable": {
+      const isRefusedAgain = attempt.refused === fetchKeyText(fetch.key);
       if (await mayFollow(context, fetch, outcome, token)) {
         const answer = await follow(context, outcome.stored, miss);
         if (answer) return answer;
       }
       // The answer was refused for this request. The next fetch begins after its arrival, so all requests that were
-      // refused can share it.
-      return collapse(attempt);
+      // refused can share it. If it is refused again, they would wait for one another: each asks for itself.
+      return isRefusedAgain ? fetchAlone() : collapse({ ...attempt, refused: fetchKeyText(fetch.key) });
+    }
   }
 }
 
