@@ -581,6 +581,22 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "capacity/stream-is-asked-for-alone",
+    name: "visitors of a page do not wait for one who asks for it as a stream and finds no place",
+    source: SOURCE,
+    site: ONE_STREAM,
+    origin: { "/slow": [EVENTS], "/b": [plain] },
+    steps: [
+      ...OCCUPY,
+      { begin: "stream", send: { path: "/b", fields: { accept: "text/event-stream" } } },
+      { inLine: 1 },
+      { get: "/b", expect: { xCache: "MISS", body: "b" } },
+      { advanceMs: 1000 },
+      { finish: "stream", expect: { status: 503, cacheStatus: /detail=origin-busy/ } },
+      ...LET_GO,
+    ],
+  },
+  {
     id: "capacity/streams-that-nobody-asked-for",
     name: "every answer that is a stream of events counts against the limit of streams",
     source: SOURCE,

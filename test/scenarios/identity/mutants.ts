@@ -66,7 +66,7 @@ export const mutants: Mutants = {
   "docs/http.md#cookies-sessions-and-authorization": {
     "a route's lifetimes are for responses to requests with Authorization, too": {
       in: "storable",
-      replace: "ofOrigin ? LIFETIMES_OF_ORIGIN : rules",
+      replace: "isOfOrigin ? LIFETIMES_OF_ORIGIN : rules",
       by: "rules",
       foundBy: "identity/authorization-and-ttl",
     },

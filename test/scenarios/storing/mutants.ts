@@ -281,7 +281,7 @@ export const mutants: Mutants = {
   "docs/protocol.md#promise-1-private-stays-private": {
     "one odd HEAD keeps the page from being stored for those that follow": {
       in: "answerFetched",
-      replace: "if (!mayBeOfOneRequest(decision.because, response.status)) rememberUnstored",
+      replace: "if (!isOfVisitor) rememberUnstored",
       by: "rememberUnstored",
       foundBy: "storing/head-of-an-odd-request",
     },

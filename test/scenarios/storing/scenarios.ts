@@ -227,6 +227,22 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "storing/stream-of-events",
+    name: "a stream of events without a lifetime of its own is not stored, whatever lifetimes the owner gives",
+    source: "WHATWG HTML §9.2",
+    site: { routes: [{ match: "/*", ttl: "1h", defaultTtl: "1h" }] },
+    origin: {
+      "/a": [
+        { fields: { "content-type": "text/event-stream; charset=utf-8" }, body: "data: 1\n\n" },
+        { fields: { "content-type": "text/event-stream" }, body: "data: 2\n\n" },
+      ],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "data: 1\n\n", cacheStatus: /detail=no-freshness/ } },
+      { get: "/a", expect: { xCache: "MISS", body: "data: 2\n\n" } },
+    ],
+  },
+  {
     id: "storing/any-status-with-lifetime",
     name: "a response with a stated lifetime is stored and returned whatever its status, even an unknown one",
     source: "RFC 9111 §3; RFC 9110 §15",

@@ -4,6 +4,7 @@ import type { OriginAnswer } from "../../ports/origin.ts";
 import type { OriginTalk } from "../../ports/origin-news.ts";
 import { type PermitsOf, STREAMS } from "../../ports/origin-permits.ts";
 import type { Reporter } from "../../ports/reporter.ts";
+import { isEventStream } from "../../rules/forwarding/event-stream.ts";
 import type { Standing } from "../../rules/queueing/client-class.ts";
 import type { Capacity } from "../../site/site.ts";
 import { type Client, ClientStandings } from "./client-standings.ts";
@@ -199,7 +200,7 @@ export async function endWith(answer: OriginAnswer, turn: OriginTurn): Promise<b
   if (answer.kind === "switched") return turn.becomeStream(answer.ended);
   if (answer.kind === "failed") return true;
   const { fields, ended } = answer.response;
-  if (/^\s*text\/event-stream\b/i.test(fields.get("content-type") ?? "")) return turn.becomeStream(ended);
+  if (isEventStream(fields.get("content-type"))) return turn.becomeStream(ended);
   if (ended === undefined) turn.end();
   else void ended().then(turn.end);
   return true;

@@ -2,6 +2,7 @@ import type { CacheControl } from "../directives/cache-control.ts";
 import { type ReuseRules, reuseRules } from "../directives/reuse-rules.ts";
 import { type EffectiveCacheControl, effectiveCacheControl } from "../directives/targeted-fields.ts";
 import { parseHttpDate } from "../fields/http-date.ts";
+import { isEventStream } from "../forwarding/event-stream.ts";
 import { initialAgeMs } from "../freshness/current-age.ts";
 import {
   type FreshnessLifetime,
@@ -65,8 +66,9 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   const atMost = accelSeconds(field("x-accel-expires"), receivedAt) ?? Number.POSITIVE_INFINITY;
   const because = reasonInRequest(request) ?? reasonInResponse(request, response, cacheControl, atMost);
   if (because) return { kind: "not-stored", because };
-  const ofOrigin = mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
-  const lifetime = freshnessLifetime(response, speaking, ofOrigin ? LIFETIMES_OF_ORIGIN : rules);
+  const isOfOrigin =
+    isEventStream(field("content-type")) || mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
+  const lifetime = freshnessLifetime(response, speaking, isOfOrigin ? LIFETIMES_OF_ORIGIN : rules);
   const freshness = lifetime.seconds > atMost ? { ...lifetime, seconds: atMost } : lifetime;
   const ageMs = initialAgeMs(field("age"), field("date"), requestedAt, receivedAt);
   const reuse = reuseRules(cacheControl);
@@ -83,7 +85,7 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   };
 }
 
-/** An answer to a request with credentials gets only the lifetime that the origin gives. */
+/** An answer to a request with credentials, or a stream of events, gets only the lifetime that the origin gives. */
 const LIFETIMES_OF_ORIGIN: LifetimeRules = { heuristic: null };
 
 function reasonInRequest({ forbidsStoring }: StorableRequest): NotStoredBecause | undefined {
