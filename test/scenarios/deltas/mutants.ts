@@ -22,6 +22,12 @@ export const mutants: Mutants = {
     },
   },
   "docs/server.md#deltas": {
+    "a page that one visitor does not want stored is asked for in a coding by all": {
+      in: "answerFetched",
+      replace: 'decision.because === "request-no-store" || ',
+      by: "",
+      foundBy: "deltas/no-store-request",
+    },
     "the origin is offered codings on a route with deltas": {
       in: "OriginView.value",
       replace: 'this.#rules.asksPlain ? "identity" : this.acceptedCodings',

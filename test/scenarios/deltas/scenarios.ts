@@ -577,6 +577,17 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     ...common,
+    id: "deltas/no-store-request",
+    name: "a request that forbids storing does not change in which coding the page is asked for by others",
+    origin: { [OLD]: [js(V1)] },
+    steps: [
+      gets(OLD, { ...BROWSER, "cache-control": "no-store" }, { body: V1 }),
+      gets(OLD, BROWSER, { xCache: "MISS", body: V1 }),
+      { originLastSaw: OLD, fields: { "accept-encoding": "identity" } },
+    ],
+  },
+  {
+    ...common,
     id: "deltas/explained",
     name: "an explanation names the version that a delta would be based on, or says why there would be none",
     source: "docs/reference/http-api.md#explain",

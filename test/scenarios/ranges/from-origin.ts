@@ -234,6 +234,23 @@ export const scenarios: readonly Scenario[] = [
         { status: 503, body: "down" },
       ],
     },
-    steps: [...stored, { advanceMs: 60_000 }, part("bytes=0-1", "bytes 0-1/10", "01", "STALE")],
+    steps: [
+      ...stored,
+      { advanceMs: 60_000 },
+      part("bytes=0-1", "bytes 0-1/10", "01", "STALE"),
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "ranges/part-on-error-without-validators",
+    name: "a part is also cut from a stale page without validators, for which the origin is asked for the part alone",
+    source: "RFC 5861 §4; RFC 9110 §14.2",
+    origin: { "/a": [page("max-age=60, stale-if-error=60", "0123456789"), { status: 503, body: "down" }] },
+    steps: [
+      ...stored,
+      { advanceMs: 60_000 },
+      { get: "/a", fields: { range: "bytes=0-1" }, expect: { status: 206, xCache: "STALE", body: "01" } },
+      { originLastSaw: "/a", fields: { range: "bytes=0-1" } },
+    ],
   },
 ];

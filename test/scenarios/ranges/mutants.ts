@@ -346,7 +346,12 @@ export const mutants: Mutants = {
     },
   },
   "RFC 5861 §4": {
-    "no part of a stale page replaces a failed origin's answer": {
+    "no part of a stale page without validators replaces a failed origin's answer": {
+      in: "forward",
+      drop: "if (part) return part;",
+      foundBy: "ranges/part-on-error-without-validators",
+    },
+    "the origin is asked a second time before a part of a stale page replaces its error": {
       in: "fetchOnce",
       replace: "const answer = await staleAnswer(context, miss, result);",
       by: "const answer = context.facts.isPartial ? null : await staleAnswer(context, miss, result);",

@@ -17,10 +17,12 @@ import { storeResponse } from "../selection.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "../storing/freshening.ts";
 import { askOrigin, hasFailed, type OriginResult } from "./ask-origin.ts";
 
-/** Sends the request on unchanged and streams the answer. It stores nothing. */
+/** Sends the request on unchanged and streams the answer. It stores nothing. A stored part may stand in for an error. */
 export async function forward(context: RequestContext, miss: Miss): Promise<Answer> {
   const result = await askOrigin(context, { storing: false });
   await invalidateAfter(context, result);
+  const part = miss.isForPart && hasFailed(result) ? await staleAnswer(context, miss, result) : null;
+  if (part) return part;
   if (result.kind !== "answered") return result.answerInstead();
   return passOn(context, result.response, miss, undefined);
 }

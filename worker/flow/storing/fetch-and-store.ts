@@ -153,7 +153,8 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
   const { lengthBytes } = response;
   if (decision.kind === "not-stored") {
     tellFollowers(outcomeOfNotStored(decision.because, response.status));
-    if (!mayBeOfOneRequest(decision.because, response.status)) rememberUnstored(context);
+    const isOfVisitor = decision.because === "request-no-store" || mayBeOfOneRequest(decision.because, response.status);
+    if (!isOfVisitor) rememberUnstored(context);
     if (miss.toValidate && isAboutPage(decision.because, response.status)) forgetOutdated(context, miss.toValidate);
     return passOn(context, response, miss, decision);
   }
@@ -175,9 +176,10 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
  * is asked for the part alone.
  */
 async function answerPart(context: RequestContext, fetched: Fetched, decision: StorageDecision): Promise<Answer> {
-  const { miss, response, tellFollowers } = fetched;
+  const { response, tellFollowers } = fetched;
   const { announcedBytes } = response;
   const { isolate, background } = context;
+  let { miss } = fetched;
   if (decision.kind === "store" && announcedBytes !== null && announcedBytes <= isolate.site.limits.fetchWholeBytes) {
     const fill = startFillFor(context, response.body, announcedBytes);
     background.run(cancelBody(fill.body));
@@ -197,6 +199,7 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
     tellFollowers({ kind: "failed", byOrigin: false });
     const isOutdated = decision.kind === "store" || isAboutPage(decision.because, response.status);
     if (miss.toValidate && isOutdated) forgetOutdated(context, miss.toValidate);
+    if (isOutdated) miss = { ...miss, selected: null };
   }
   return forward(context, { ...miss, isForPart: true });
 }
