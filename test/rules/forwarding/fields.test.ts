@@ -6,7 +6,11 @@ import { cookieValue, readCookies } from "../../../worker/rules/identity/cookies
 import { readReceiptToken, writeReceiptToken } from "../../../worker/rules/request/receipt-token.ts";
 import { collectTags } from "../../../worker/rules/storing/tags.ts";
 
-const address = { originUrl: "http://origin.internal:8080", publicUrl: "https://www.example.test" };
+const address = {
+  originUrl: "http://origin.internal:8080",
+  publicUrl: "https://www.example.test",
+  requestedUrl: "https://www.example.test/old",
+};
 
 describe("publicLocation", () => {
   test.each([
@@ -30,6 +34,15 @@ describe("publicLocation", () => {
     ["http://[broken", "http://[broken"],
   ])("%s", (location, expected) => {
     expect(publicLocation(location, address)).toBe(expected);
+  });
+
+  test.each([
+    ["https://origin.internal:8080/old?x=1", "https://www.example.test/old?x=1"],
+    ["https://origin.internal:8080/new", "http://www.example.test/new"],
+    ["http://origin.internal:8080/old?x=1", "http://www.example.test/old?x=1"],
+  ])("%s for http://www.example.test/old?x=1", (location, expected) => {
+    const publicUrl = "http://www.example.test";
+    expect(publicLocation(location, { ...address, publicUrl, requestedUrl: `${publicUrl}/old?x=1` })).toBe(expected);
   });
 });
 

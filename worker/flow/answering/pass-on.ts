@@ -20,7 +20,8 @@ export function clientFields(context: RequestContext, sent: Fields, receivedAt =
 
 /** The origin's address, and the public address that replaces it. */
 export function publicAddress({ ports, resolved }: RequestContext): PublicAddress {
-  return { originUrl: ports.origin.url, publicUrl: `${resolved.scheme}://${resolved.host}` };
+  const publicUrl = `${resolved.scheme}://${resolved.host}`;
+  return { originUrl: ports.origin.url, publicUrl, requestedUrl: publicUrl + resolved.pathAndQuery };
 }
 
 /**

@@ -40,6 +40,8 @@ export function toClientFields(
 export interface PublicAddress {
   readonly originUrl: string;
   readonly publicUrl: string;
+  /** The URL that the client has requested. */
+  readonly requestedUrl: string;
 }
 
 /** What names the host, with a scheme or without one. RFC 3986 §4.2, §4.3. */
@@ -47,8 +49,9 @@ const HOST = /^\s*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2,}[^/\\?#]*/i;
 
 /**
  * `Location` or `Content-Location` for clients. If it names the hidden origin, under either scheme, the public address
- * replaces the origin's, and the rest stays as it was sent: a parser would take each byte of UTF-8 for a character. Any
- * other value is passed on unchanged. RFC 9110 §10.2.2.
+ * replaces the origin's, and the rest stays as it was sent: a parser would take each byte of UTF-8 for a character. Only an
+ * origin that wants this page over https keeps that scheme, because its client would else come back for ever. Any other
+ * value is passed on unchanged. RFC 9110 §10.2.2.
  */
 export function publicLocation(location: string, address: PublicAddress): string {
   const url = URL.parse(location, `${address.originUrl}/`);
@@ -57,7 +60,9 @@ export function publicLocation(location: string, address: PublicAddress): string
   if (url.port !== origin.port && url.port !== "") return location; // another service on the same machine
   if (!/^[a-z][a-z0-9+.-]*:|^[/\\]{2}/i.test(location.trim())) return location; // relative, without a host
   const [named] = HOST.exec(location) ?? [];
-  return address.publicUrl + (named ? location.slice(named.length) : url.pathname + url.search + url.hash);
+  const shown = address.publicUrl + (named ? location.slice(named.length) : url.pathname + url.search + url.hash);
+  const wantsHttps = url.protocol === "https:" && origin.protocol === "http:" && shown === address.requestedUrl;
+  return wantsHttps ? shown.replace(/^http:/, "https:") : shown;
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
