@@ -76,7 +76,19 @@ export interface SeqAtEdge {
 }
 
 /** A purge whose status is asked for: its number, or its receipt. */
-export type PurgeReference = number | (Pick<Receipt, "seq"> & { readonly edges?: readonly SeqAtEdge[] | undefined });
+export type PurgeReference =
+  | number
+  | (Pick<Receipt, "seq"> & {
+      /** When it was accepted: after a loss of the log, its number may belong to another purge. */
+      readonly at?: string | undefined;
+      readonly edges?: readonly SeqAtEdge[] | undefined;
+    });
+
+/** Whether this record is of the purge that is asked for. Each of several edges has a time of its own. */
+export function isOfPurge({ at }: PurgeRecord, purge: PurgeReference): boolean {
+  const accepted = typeof purge === "object" && !purge.edges ? purge.at : undefined;
+  return accepted === undefined || Date.parse(accepted) === Date.parse(at);
+}
 
 /** One purge by its number, or the newest ones; with `before`, the newest of those whose number is lower. */
 export type RecordQuery =

@@ -9,6 +9,7 @@ import {
 } from "./batch/batch.ts";
 import { PurgeError } from "./errors.ts";
 import {
+  isOfPurge,
   type PurgeRecord,
   type PurgeRecordPage,
   type PurgeReference,
@@ -169,7 +170,8 @@ export function purgerFrom(sender: Sender): Purger {
     },
     async status(purge, options) {
       const call = parseStatusCall(purge, options);
-      return (await run(() => sender.read(call)))?.purges[0] ?? null;
+      const record = (await run(() => sender.read(call)))?.purges[0];
+      return record && isOfPurge(record, purge) ? record : null;
     },
     async stats(query) {
       const call = parseStatsCall(query);

@@ -44,7 +44,13 @@ function readPath(path: string): { readonly fixed: string; readonly reach: "page
   if (kind === "page" || kind === "layout") segments.pop();
   // Next's name for the front page.
   if (segments.length === 1 && segments[0] === "index") segments.pop();
-  const dynamic = segments.findIndex((segment) => segment.startsWith("["));
+  // No prefix ends with a star.
+  const dynamic = segments.findIndex((segment) => segment.startsWith("[") || segment.endsWith("*"));
   const fixed = dynamic === -1 ? segments : segments.slice(0, dynamic);
-  return { fixed: `/${fixed.join("/")}`, reach: dynamic === -1 && kind !== "layout" ? "page" : "below" };
+  return { fixed: `/${fixed.map(escaped).join("/")}`, reach: dynamic === -1 && kind !== "layout" ? "page" : "below" };
+}
+
+/** A segment as a URL has it: Next takes paths as their author writes them. */
+function escaped(segment: string): string {
+  return segment.replace(/%(?![\da-f]{2})|[\s\\]/gi, encodeURIComponent);
 }

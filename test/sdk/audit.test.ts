@@ -54,6 +54,15 @@ test("A purger knows the status of a purge by its receipt or its number, and nul
   expect(asked).toEqual(["/_tidemark/purges/7", "/_tidemark/purges/7", "/_tidemark/purges/99"]);
 });
 
+test("A receipt has no status if another purge has its number, because the log was lost", async () => {
+  await using edge = await startFakeEdge(accepts, { json: { ...record, at: "2026-01-02T04:00:00.000Z" } });
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+
+  const receipt = await cdn.purgeUrls("/a");
+  expect(await cdn.status(receipt)).toBeNull();
+  expect(await cdn.status(receipt.seq)).toMatchObject({ by: "shop" });
+});
+
 test("A read that the silent log does not answer is sent again, and a token that may not read is refused at once", async () => {
   await using edge = await startFakeEdge(refuses("unavailable"), { json: record }, refuses("forbidden"));
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });

@@ -48,7 +48,14 @@ test.each([
     undefined,
     { tags: ["_N_T_/page"], urls: ["/"], prefixes: ["/page"], mode: "hard" },
   ],
-  ["a path that cannot be a tag", ["_N_T_/two words"], undefined, { prefixes: ["/two words"], mode: "hard" }],
+  ["a path that cannot be a tag", ["_N_T_/two words"], undefined, { prefixes: ["/two%20words"], mode: "hard" }],
+  [
+    "a path as its author writes it",
+    ["a", "_N_T_/100%/b%20c\\d"],
+    undefined,
+    { tags: ["a", "_N_T_/100%/b%20c\\d"], prefixes: ["/100%25/b%20c%5Cd"], mode: "hard" },
+  ],
+  ["a path with a star", ["_N_T_/a/b*"], undefined, { tags: ["_N_T_/a/b*"], prefixes: ["/a"], mode: "hard" }],
   ["the root layout", ["_N_T_/layout", "a"], undefined, { everything: true, mode: "hard" }],
   ["a dynamic segment at the root", ["_N_T_/[slug]/page"], undefined, { everything: true, mode: "hard" }],
 ])("%s is purged after Next has forgotten it", async (_, tags, durations, purge) => {
