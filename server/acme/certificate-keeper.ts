@@ -165,7 +165,7 @@ export class CertificateKeeper {
     const now = this.#parts.clock.now();
     if (dueAt > now) {
       Object.assign(known, { attempts: 0, notBeforeAt: 0, isTold: false });
-      return Math.min(dueAt, known.askWindowAt);
+      return known.id === null ? dueAt : Math.min(dueAt, known.askWindowAt);
     }
     const mayAt = Math.max(known.notBeforeAt, this.#allNotBeforeAt);
     if (mayAt <= now) return { name, old };

@@ -10,6 +10,8 @@ interface Account {
   /** Its permits, used or not. */
   held: number;
   readonly waiting: Waiting[];
+  /** The most permits of all holders by the settings that it joined with; `null` if it has not joined. */
+  limit: number | null;
   /** The permits that it gets beyond those that its requests wait for, if nobody else waits. */
   block: number;
   /** The message that it got last. */
@@ -48,6 +50,7 @@ export class PermitLedger {
     const account = this.#accountOf(from);
     switch (message.kind) {
       case "joins":
+        account.limit = message.limit;
         if (this.#upstream) return; // its workers are about to end
         this.#limit = message.limit;
         account.block = Math.ceil(message.share / 2);
@@ -73,13 +76,16 @@ export class PermitLedger {
     const account = this.#accounts.get(holder);
     if (account === undefined) return;
     this.#accounts.delete(holder);
+    // A worker with new settings may have failed, and the old ones stay in use.
+    if (!this.#upstream) this.#limit = this.#latestLimit ?? this.#limit;
     for (const place of account.waiting) this.#upstream?.({ kind: "leaves", site: this.#site, ...place });
     this.#deal();
   }
 
-  /** The holder has so many from before this ledger began. */
+  /** The holder has so many from before this ledger began. Its requests share them until a worker joins. */
   adopt(holder: Holder, held: number): void {
     this.#accountOf(holder).held = held;
+    this.#limit = Math.max(this.#limit, held);
   }
 
   /** Another ledger gives out the permits from now on, and knows those that are `held` here as this one's. */
@@ -98,11 +104,16 @@ export class PermitLedger {
     this.#deal();
   }
 
-  /** The other ledger is gone: this one gives out the permits again, up to `limit`. */
-  lead(limit: number): void {
+  /** The other ledger is gone: this one gives out the permits again. */
+  lead(): void {
     this.#upstream = null;
-    this.#limit = limit;
+    this.#limit = this.#latestLimit ?? 0;
     this.#deal();
+  }
+
+  /** By the settings of the holder that joined last. */
+  get #latestLimit(): number | null {
+    return [...this.#accounts.values()].reduce<number | null>((latest, { limit }) => limit ?? latest, null);
   }
 
   get #free(): number {
@@ -112,7 +123,7 @@ export class PermitLedger {
   #accountOf(holder: Holder): Account {
     let account = this.#accounts.get(holder);
     if (account === undefined) {
-      account = { held: 0, waiting: [], block: 0, isShort: false, granted: 0, turns: [] };
+      account = { held: 0, waiting: [], limit: null, block: 0, isShort: false, granted: 0, turns: [] };
       this.#accounts.set(holder, account);
     }
     return account;

@@ -6,7 +6,6 @@ import { ASKS_FOR_PERMITS, isPermitMessage, type PermitMessage, type PermitNews 
 /** The permits of all sites on this machine, as the supervisor gives them out to its workers. */
 export class PermitOffice implements WorkerService {
   readonly #ledgers = new Map<string, PermitLedger>();
-  readonly #limits = new Map<string, number>();
   #predecessor: Holder | null = null;
 
   connect(): ServedWorker {
@@ -15,7 +14,7 @@ export class PermitOffice implements WorkerService {
     return {
       ask: (question) => (question === ASKS_FOR_PERMITS ? mail.next() : Promise.resolve(undefined)),
       tell: (message) => {
-        if (isPermitMessage(message) && !hasEnded) this.#take(mail, message);
+        if (isPermitMessage(message) && !hasEnded) this.#ledgerOf(message.site).take(mail, message);
       },
       close: () => {
         hasEnded = true;
@@ -44,7 +43,7 @@ export class PermitOffice implements WorkerService {
 
   /** The successor is gone. */
   takeBack(): void {
-    for (const [site, ledger] of this.#ledgers) ledger.lead(this.#limits.get(site) ?? 0);
+    for (const ledger of this.#ledgers.values()) ledger.lead();
   }
 
   /** Takes over from a predecessor, whose workers hold so many. `tell` reaches it. */
@@ -62,11 +61,6 @@ export class PermitOffice implements WorkerService {
   predecessorEnded(): void {
     if (this.#predecessor) for (const ledger of this.#ledgers.values()) ledger.leave(this.#predecessor);
     this.#predecessor = null;
-  }
-
-  #take(holder: Holder, message: PermitMessage): void {
-    if (message.kind === "joins") this.#limits.set(message.site, message.limit);
-    this.#ledgerOf(message.site).take(holder, message);
   }
 
   #ledgerOf(site: string): PermitLedger {

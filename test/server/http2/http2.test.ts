@@ -159,6 +159,7 @@ describe("a request in HTTP/2", () => {
     const on = session(https);
     const tunnel = on.request({ ":method": "CONNECT", ":authority": "origin.test:22" });
     expect((await read(tunnel)).head[":status"]).toBe("501");
+    for (const method of ["FOO", "get"]) expect((await ask(on, { ":method": method })).head[":status"]).toBe("501");
     expect(on.remoteSettings.enableConnectProtocol).toBe(false);
     expect((await ask(on)).head[":status"]).toBe("200");
   });

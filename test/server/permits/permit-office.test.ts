@@ -180,6 +180,37 @@ describe("the permits of a machine", () => {
     },
   );
 
+  test("go round among the workers of a server that hands over, before its successor has any of its own", async () => {
+    const machine = new Machine(chances(1));
+    const office = new PermitOffice();
+    const worker = machine.startWorker(office, 2, 1);
+    while (await machine.deliver());
+    for (let asked = 0; asked < 4; asked++) void worker.ask();
+    while (await machine.deliver());
+    machine.handOver(office, new PermitOffice());
+    while (await machine.deliver());
+    for (let answered = 0; answered < 2; answered++) worker.endOne(() => 0);
+    while (await machine.deliver());
+    expect(worker.running).toHaveLength(2);
+  });
+
+  test.each([
+    ["more", 2, 5],
+    ["fewer", 5, 2],
+  ])("are as many as before when a worker that wanted %s has failed", async (_, before, wanted) => {
+    const machine = new Machine(chances(1));
+    const office = new PermitOffice();
+    const worker = machine.startWorker(office, before, 1);
+    while (await machine.deliver());
+    const failing = machine.startWorker(office, wanted, 1);
+    while (await machine.deliver());
+    machine.kill(failing);
+    while (await machine.deliver());
+    for (let asked = 0; asked < 9; asked++) void worker.ask();
+    while (await machine.deliver());
+    expect(worker.running).toHaveLength(before);
+  });
+
   test("are given out again by a server whose successor has failed", async () => {
     const machine = new Machine(chances(1));
     const office = new PermitOffice();
