@@ -60,6 +60,9 @@ export class SharedLogKeeper implements ServedLog {
   /** What the owner was told of although reads work. */
   readonly #failing = new Set<"notices" | "beats">();
   #isClosed = false;
+  #looksForRepeats = false;
+  /** Repetitions may have been accepted since the last look. */
+  #hasNewRepeats = false;
 
   private constructor(options: SharedLogKeeperOptions, first: ViewDelta) {
     const { log, clock, hasStrangers, confirmWithinMs, machinesConfirmWithinMs, onLateMachines } = options;
@@ -262,21 +265,31 @@ export class SharedLogKeeper implements ServedLog {
     try {
       await this.#log.beat();
       this.#failing.delete("beats");
-      await this.#lookForRepeats();
+      void this.#lookForRepeats();
     } catch (cause) {
       this.#noteFailure(cause, "beats");
     }
   }
 
-  /** Carries out the repetitions that are due, and waits for one that falls due before the next beat. */
+  /** Carries out the repetitions that are due, as long as another one falls due before the next beat. */
   async #lookForRepeats(): Promise<void> {
+    this.#hasNewRepeats = true;
+    if (this.#looksForRepeats) return;
+    this.#looksForRepeats = true;
     try {
-      const dueInMs = await this.#log.nextDueInMs();
-      if (dueInMs === null || dueInMs > BEAT_EVERY_MS || this.#isClosed) return;
-      if (dueInMs > 0) await this.#wait(dueInMs);
-      if (!this.#isClosed) await this.#log.runDue();
+      while (this.#hasNewRepeats && !this.#isClosed) {
+        this.#hasNewRepeats = false;
+        const dueInMs = await this.#log.nextDueInMs();
+        if (dueInMs === null || dueInMs > BEAT_EVERY_MS) continue;
+        this.#hasNewRepeats = true;
+        // One that is accepted meanwhile may be due before.
+        if (dueInMs > 0) await this.#wait(Math.min(dueInMs, ASK_AGAIN_MS));
+        else if (!this.#isClosed) await this.#log.runDue();
+      }
     } catch (cause) {
       this.#noteFailure(cause); // the next beat tries again
+    } finally {
+      this.#looksForRepeats = false;
     }
   }
 

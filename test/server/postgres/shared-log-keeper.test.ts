@@ -137,3 +137,23 @@ test("if the machine's disk is full, only its counts are lost, and the log says 
   expect(failures).toEqual(["this machine's counts cannot be stored: database or disk is full"]);
   await keeper.close();
 });
+
+test("each of several repetitions is carried out when it is due, though no beat comes between them", async () => {
+  const scheduler = new Scheduler(1, 0);
+  const storage = openLog(scheduler);
+  const keeper = await keeperOver(storage, scheduler, {
+    nextDueInMs: async () => storage.nextDueInMs(),
+    runDue: async () => storage.runDue(),
+  });
+  const seqAfter = async (ms: number) => {
+    await scheduler.advance(ms);
+    return storage.head.seq;
+  };
+  void keeper.append(purge(["#a"], { repeatAfterMs: 3_000 }));
+  expect(await seqAfter(1_000)).toBe(1);
+  void keeper.append(purge(["#b"], { repeatAfterMs: 3_000 }));
+  expect(await seqAfter(1_999)).toBe(2);
+  expect(await seqAfter(2)).toBe(3);
+  expect(await seqAfter(1_000)).toBe(4);
+  await keeper.close();
+});
