@@ -98,6 +98,14 @@ export class ScriptedOrigin {
   }
 
   /**
+   * The reply for paths that the script does not name.
+   * @internal
+   */
+  get defaultReply(): Reply | undefined {
+    return this.#defaultReply;
+  }
+
+  /**
    * The paths that the script names.
    * @internal
    */

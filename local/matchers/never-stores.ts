@@ -24,6 +24,7 @@ export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResul
   const origin = cdn.origin;
   const scripted = origin.targets.filter((target) => patternOf(pattern).test(target));
   const madeUp = ["", "a", "a/b", "?a=1"].map((rest) => pattern.replace(/:\w+/g, "a").replace("*", rest));
+  const { defaultReply } = origin;
   if (scripted.length === 0) origin.setDefaultReply(STORABLE);
   try {
     const paths = scripted.length > 0 ? scripted : [...new Set(madeUp)];
@@ -40,7 +41,7 @@ export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResul
     const negatedFailure = `expected something under ${pattern} to be stored, but nothing was: ${paths.join(", ")}`;
     return { holds: true, failure: "", negatedFailure };
   } finally {
-    origin.setDefaultReply(undefined);
+    origin.setDefaultReply(defaultReply);
   }
 }
 

@@ -107,7 +107,10 @@ export class Deltas {
    */
   isAdmitted(request: CodedRequest, body: Uint8Array<ArrayBuffer>, use: TimedUse): boolean {
     const known = this.#recognized.get(body);
-    if (known?.own) return this.#dictionaries.sent(request, known.own);
+    if (known?.own) {
+      if (this.#dictionaries.sent(request, known.own)) return true;
+      known.own = null; // it has left memory since
+    }
     const now = request.ports.clock.now();
     if (known && now - known.lookedAt < LOOK_AGAIN_MS) return false;
     const recognition = this.#recognitionOf(request, body);
@@ -131,7 +134,7 @@ export class Deltas {
     const form = this.#formFor(request, (hash) => this.#dictionaries.peek(request, use.family, hash));
     if (typeof form === "string") return form;
     const own = body instanceof Uint8Array ? this.#recognized.get(body)?.own : null;
-    return own ? form.name : "not-admitted";
+    return own && this.#dictionaries.holds(own) ? form.name : "not-admitted";
   }
 
   /** The form by the dictionary that a client names, if `known` has that, or why it gets none. */

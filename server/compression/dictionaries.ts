@@ -124,10 +124,15 @@ export class Dictionaries {
     return kept;
   }
 
+  /** Whether it is still in memory. */
+  holds(dictionary: Dictionary): boolean {
+    return (dictionary as Kept).isHeld;
+  }
+
   /** Notes that a version is sent. Returns false if it is no longer held. */
   sent(request: DictionaryRequest, dictionary: Dictionary): boolean {
     const kept = dictionary as Kept;
-    if (!kept.isHeld) return false;
+    if (!this.holds(kept)) return false;
     kept.sentAt = request.ports.clock.now();
     // While a version is sent all the time, its file is updated four times per lifetime.
     if (this.#files && kept.sentAt - kept.writtenAt > kept.keepMs / 4) request.background.run(this.#write(kept));

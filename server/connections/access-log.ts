@@ -174,7 +174,8 @@ export class AccessLog implements ExchangeLog {
           if (error) {
             // In a file, the line that was cut is written again as a whole.
             const isCut = file.hasEnd && end > 0;
-            this.#unwritten = bytes.subarray(isCut ? bytes.lastIndexOf(LINE_FEED, end - 1) + 1 : end);
+            const kept = end === 0 ? lines : bytes.subarray(isCut ? bytes.lastIndexOf(LINE_FEED, end - 1) + 1 : end);
+            this.#unwritten = kept;
             this.#failed(error);
           } else {
             this.#unwritten = null;

@@ -100,10 +100,20 @@ function workerStats({ origins, ...worker }: WorkerFigures, site: string): Worke
   return { ...worker, origin: origins[site] ?? null };
 }
 
-/** The isolates, where all workers have just reported: whoever else the ledger takes for alive has died without a report. */
+/**
+ * The isolates, where all workers have just reported: whoever else the ledger takes for alive has died without a report. All
+ * workers have memories of one size, and the dead ones count with as many bytes as the others have on average.
+ */
 export function withoutDead(isolates: LedgerIsolates, { processes }: Pick<MachineStats, "processes">): LedgerIsolates {
   const dead = Math.max(0, isolates.alive - processes.filter(({ worker }) => worker).length);
-  return { ...isolates, alive: isolates.alive - dead, silent: isolates.silent + dead };
+  const part = (all: number) => Math.round(all * (1 - dead / Math.max(1, isolates.alive)));
+  return {
+    ...isolates,
+    alive: isolates.alive - dead,
+    silent: isolates.silent + dead,
+    memoryBytes: part(isolates.memoryBytes),
+    memoryMaxBytes: part(isolates.memoryMaxBytes),
+  };
 }
 
 /** The workers share one number of requests, and each has a queue of its own. */

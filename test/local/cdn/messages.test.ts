@@ -164,8 +164,11 @@ test("the message for an origin that was asked too often has its record", async 
 });
 
 test("claims that hold pass, and a plain assertion fails with the same message", async () => {
+  cdn.origin.setDefaultReply({ body: "by default" });
   await expect(cdn).toNeverStore("/admin/*");
   await assertNeverStores(cdn, "/admin/*");
+  expect((await cdn.get("/elsewhere")).body).toBe("by default");
+  cdn.origin.setDefaultReply(undefined);
   await expect(cdn.get("/admin/a")).toBypass();
   await expect(cdn.get("/about")).toBeStored();
   expect(await messageOf(() => assertHit(cdn.get("/admin/a")))).toContain("expected a hit, got BYPASS");

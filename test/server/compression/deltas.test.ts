@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { holding } from "../../engine/held-dictionaries.ts";
 import { turns } from "../../suite/turns.ts";
+import { DiskUnderTest, temporaryFolder } from "../disk/disk-under-test.ts";
 import { CompressingIsolate, HeldEncode } from "./compressing-isolate.ts";
 
 /** A script as long as a small bundle, with a line of its own. */
@@ -72,6 +73,30 @@ test("a delta that is finished after a purge of everything is never sent", async
     await turns(20);
   }
   await edge.settled();
+});
+
+test("a page whose own version has left the memory of dictionaries gets deltas again once it is read from disk", async () => {
+  const { tier } = await DiskUnderTest.open(temporaryFolder());
+  const edge = new CompressingIsolate({ deltas: true, disk: tier });
+  const deploy = async (name: string, body: string) => {
+    edge.page(`/app.${name}.js`, body, { "cache-control": "max-age=3600" });
+    await edge.ask(`/app.${name}.js`);
+    await edge.settled();
+    await edge.clock.advance(1_000);
+  };
+  await deploy("91bc04fe", V2);
+  // Sixteen versions of one family stay.
+  for (let version = 13; version < 28; version++) await deploy(`a1b2c3${version}`, script(`version ${version}`));
+  await deploy("4f3a9c1d", V1);
+  await edge.clock.advance(60_000);
+  const codings = [];
+  for (let asks = 0; asks < 3; asks++) {
+    const { coding, text } = await edge.ask("/app.91bc04fe.js", HOLDS_V1);
+    expect(text).toBe(V2);
+    codings.push(coding);
+    await edge.settled();
+  }
+  expect(codings.at(-1)).toBe("dcz");
 });
 
 test("deltas count against the memory of their page", async () => {

@@ -1,6 +1,6 @@
 import type { Problem } from "../../../wire/problem.ts";
 import type { SiteStats, TimeStats } from "../../../wire/stats.ts";
-import { addCounts, type CountTree, emptyTree, numberAt, sumOfRoutes, treeAt } from "../../metrics/count-tree.ts";
+import { addCounts, type CountTree, emptyTree, sumOfRoutes, treeAt } from "../../metrics/count-tree.ts";
 import type { LedgerReading } from "../../metrics/ledger-reading.ts";
 import { memoryCurve } from "../../metrics/memory-curve.ts";
 import type { ReadLedger } from "../../metrics/reports.ts";
@@ -133,7 +133,8 @@ function waitsOf(sum: CountTree): TimeStats {
     origin = NO_TIMES,
   } = treeAt(sum, "times") as Record<string, SketchedTimes>;
   const rest = countUpTo(shared) + countUpTo(origin);
-  const fromMemory = Math.max(0, numberAt(sum, "requests") - rest);
+  const answers = Object.values(treeAt(sum, "answers") as Record<string, number>);
+  const fromMemory = Math.max(0, answers.reduce((total, each) => total + each, 0) - rest);
   const measured = countUpTo(memory);
   const weight = measured === 0 ? 0 : fromMemory / measured;
   const buckets = weight === 0 ? { 0: fromMemory } : mapped(memory.buckets, (count) => Math.round(count * weight));

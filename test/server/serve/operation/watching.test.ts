@@ -185,11 +185,13 @@ describe("a server that somebody watches", { timeout: 60_000 }, () => {
       const { alive, silent } = (await stats()).isolates;
       return alive === 2 && silent === 0;
     });
-    const { pid, name } = (await stats()).machine!.processes.at(-1)!;
+    const { machine, isolates } = await stats();
+    const { memoryMaxBytes } = isolates;
+    const { pid, name } = machine!.processes.at(-1)!;
     process.kill(pid, "SIGKILL");
     await until(async () => names(await stats()).length === 3 && !names(await stats()).includes(name));
     const after = await stats();
-    expect(after).toMatchObject({ isCurrent: true, isolates: { alive: 2, silent: 1 } });
+    expect(after).toMatchObject({ isCurrent: true, isolates: { alive: 2, silent: 1, memoryMaxBytes } });
     expect(statsLines(after, "15m").join("\n")).toContain(" isolates reported; 1 has stopped reporting.");
     expect(await (await ask("metrics")).text()).toMatch(/^tidemark_silent_isolates 1$/m);
   });
