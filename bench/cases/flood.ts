@@ -121,6 +121,7 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
     const chosen = [UNLIMITED_NGINX, LIMITED_NGINX, THROTTLED_VARNISH, limitedTidemark(command), BARE_NODE].filter(
       ({ name, needs }) => hasWord(name, peers) && (needs === null || isInstalled(needs)),
     );
+    const isTidemark = ({ name }: Pick<Peer, "name">) => name === tidemark(command).name;
     await using running = new AsyncDisposableStack();
     const sites = [];
     for (const peer of chosen) {
@@ -131,7 +132,7 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
     const elsewhere = running.use(await RunningPeer.start(REFUSING_NGINX, { origin: NOBODY }));
     const rows = [];
     for (const { peer, origin, server, cookies, preparedAt } of sites) {
-      if (peer.needs === null) await wait(Math.max(0, SETTLED_MS - (performance.now() - preparedAt)));
+      if (isTidemark(peer)) await wait(Math.max(0, SETTLED_MS - (performance.now() - preparedAt)));
       for (const { name, addresses, isElsewhere } of FLOODS) {
         origin.forget();
         const crowds = { known: new Crowd(), fresh: new Crowd() };
@@ -151,7 +152,7 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
       ]),
     );
     const failures = rows.flatMap(({ peer, flood: name, mostAtOrigin }) =>
-      peer === tidemark(command).name && mostAtOrigin > 10 ? [`${name}: the origin had ${mostAtOrigin} requests.`] : [],
+      isTidemark({ name: peer }) && mostAtOrigin > 10 ? [`${name}: the origin had ${mostAtOrigin} requests.`] : [],
     );
     return { results: { rows }, failures };
   },

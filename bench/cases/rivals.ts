@@ -7,6 +7,7 @@ import { type Contestant, type Lane, laneOf, messageOf, printTurns, summarize, t
 import { makeCertificate } from "../inputs/certificate.ts";
 import { type CertificateFiles, type Peer, RunningPeer } from "../peers/peer.ts";
 import { SOURCES_COMMAND, tidemark } from "../peers/tidemark.ts";
+import { keepFolders } from "../processes/server-process.ts";
 import { bareNode } from "../rivals/bare-node.ts";
 import { caddy } from "../rivals/caddy.ts";
 import { envoy } from "../rivals/envoy.ts";
@@ -52,6 +53,7 @@ export const rivals: Case<RivalsOptions> = {
   ],
   needs: [NGINX, WRK, AB], // the installed nginx is the origin
   async measure(options) {
+    using _kept = keepFolders();
     const { peers, entrants } = await gather(options);
     const hey = await getHey().then(({ run: [program] }) => ({ program }), leftOut);
     await using pages = await StaticOrigin.start(PAGE_SIZES);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
-import { chmod, mkdtemp } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -17,6 +17,29 @@ const STOP_MS = 5000;
 /** How much of a server's output is kept for error messages. */
 const KEPT_OUTPUT = 4000;
 
+/** The folders of servers that have ended, while they are kept; `null` while each is removed at once. */
+let kept: string[] | null = null;
+
+/**
+ * Keeps the folders of all servers until its disposal. For minutes after many files were deleted, ext4 makes new ones up to
+ * four times as slowly, for the servers that follow.
+ */
+export function keepFolders(): Disposable {
+  const folders: string[] = [];
+  kept = folders;
+  const remove = () => {
+    kept = null;
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  const forgetExit = atExit(remove);
+  return {
+    [Symbol.dispose]: () => {
+      forgetExit();
+      remove();
+    },
+  };
+}
+
 /** A server's own port and empty folder. */
 export interface Place {
   readonly port: number;
@@ -31,6 +54,7 @@ export class ServerProcess implements AsyncDisposable {
   readonly folder: string;
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
+  readonly #forgetExit: () => void;
   #output = "";
 
   private constructor(
@@ -52,7 +76,7 @@ export class ServerProcess implements AsyncDisposable {
         ...environment,
       },
     });
-    atExit(() => {
+    this.#forgetExit = atExit(() => {
       if (!this.hasEnded) killTree(this.pid);
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     });
@@ -107,10 +131,7 @@ export class ServerProcess implements AsyncDisposable {
     return line || `${basename(this.#process.spawnfile)} printed nothing.`;
   }
 
-  /**
-   * Asks the server to stop, and kills its remaining processes after a while. Its folder stays until the bench ends: for
-   * minutes after many files were deleted, ext4 makes new ones up to four times as slowly, for the servers that follow.
-   */
+  /** Asks the server to stop, kills its remaining processes after a while, and removes its folder unless it is kept. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.hasEnded) {
       const tree = processTree(this.pid);
@@ -119,6 +140,9 @@ export class ServerProcess implements AsyncDisposable {
       for (const pid of tree) kill(pid);
       await this.#ended;
     }
+    this.#forgetExit();
+    if (kept) kept.push(this.folder);
+    else await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
