@@ -117,8 +117,8 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
   needs: [NGINX],
   uses: [VARNISH],
   async measure({ seconds, peers, tidemark: command }) {
-    // Tidemark comes late, because the sessions that it has seen must be ten minutes old.
-    const chosen = [UNLIMITED_NGINX, LIMITED_NGINX, THROTTLED_VARNISH, limitedTidemark(command), BARE_NODE].filter(
+    // Tidemark comes last, because the sessions that it has seen must be ten minutes old.
+    const chosen = [UNLIMITED_NGINX, LIMITED_NGINX, THROTTLED_VARNISH, BARE_NODE, limitedTidemark(command)].filter(
       ({ name, needs }) => hasWord(name, peers) && (needs === null || isInstalled(needs)),
     );
     const isTidemark = ({ name }: Pick<Peer, "name">) => name === tidemark(command).name;
