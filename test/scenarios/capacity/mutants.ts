@@ -160,7 +160,7 @@ export const mutants: Mutants = {
     },
     "a stream of events holds others up until it ends": {
       in: "endWith",
-      drop: 'if (/^\\s*text\\/event-stream\\b/i.test(fields.get("content-type") ?? "")) return turn.becomeStream(ended);',
+      drop: 'if (isEventStream(fields.get("content-type"))) return turn.becomeStream(ended);',
       foundBy: "capacity/event-streams",
     },
     "any number of streams is open at a time": {

@@ -585,9 +585,10 @@ export const scenarios: readonly Scenario[] = [
     name: "visitors of a page do not wait for one who asks for it as a stream and finds no place",
     source: SOURCE,
     site: ONE_STREAM,
-    origin: { "/slow": [EVENTS], "/b": [plain] },
+    origin: { "/slow": [EVENTS], "/b": [plain], "/c": [page("max-age=60", "c")] },
     steps: [
       ...OCCUPY,
+      { get: "/c", expect: { body: "c" } }, // the first one has its place among the streams
       { begin: "stream", send: { path: "/b", fields: { accept: "text/event-stream" } } },
       { inLine: 1 },
       { get: "/b", expect: { xCache: "MISS", body: "b" } },
