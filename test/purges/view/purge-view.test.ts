@@ -180,11 +180,6 @@ describe("a view", () => {
       view.apply(deltaOf(9, 12));
       expect(madeStaleAt(view, entry(stamp(4), "#t"))).toBe(100);
       expect(madeStaleAt(view, entry(stamp(4), "#u"))).toBe(200);
-      for (const keys of [
-        ["#t", "#u"],
-        ["#u", "#t"],
-      ])
-        expect(madeStaleAt(view, entry(stamp(4), ...keys))).toBe(200);
     });
 
     test("a purge that it cannot date counts as long ago", () => {

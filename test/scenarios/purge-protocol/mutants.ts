@@ -16,9 +16,9 @@ export const mutants: Mutants = {
       foundBy: "purge-protocol/purge-during-body",
     },
     "the next purge after an entry's stamp does not count": {
-      in: "PurgeView.#highestAbove",
-      replace: "if (highest > seq)",
-      by: "if (highest > seq + 1)",
+      in: "PurgeView.#firstAbove",
+      replace: "if (highest > seq) return highest;",
+      by: "if (highest > seq + 1) return highest;",
       foundBy: "purge-protocol/late-fill-in-shared-tier",
     },
     "a refresh is fetched without a view where none is held": {

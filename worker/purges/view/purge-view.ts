@@ -140,20 +140,19 @@ export class PurgeView {
     for (const [mode, answer] of ANSWERS) {
       if (this.#heads[mode] <= stamp.seq) continue;
       checked.hashes ??= hashKeys(purgeKeysOf(stored));
-      checked.seq = this.#highestAbove(stamp.seq, checked.hashes, mode);
+      checked.seq = this.#firstAbove(stamp.seq, checked.hashes, mode);
       if (checked.seq > 0) return answer;
     }
     return "not-purged";
   }
 
-  /** The highest number of a purge of one of the keys, if it is above `seq`; else 0. */
-  #highestAbove(seq: number, hashes: Uint32Array, mode: PurgeMode): number {
-    let found = 0;
+  /** The number of a purge of one of the keys that is above `seq`; 0 if there is none. */
+  #firstAbove(seq: number, hashes: Uint32Array, mode: PurgeMode): number {
     for (let at = 0; at < hashes.length; at += HASH_WORDS) {
       const highest = this.#table.highest(hashWordFor(mode, hashes[at]!), hashWordFor(mode, hashes[at + 1]!));
-      if (highest > seq) found = Math.max(found, highest);
+      if (highest > seq) return highest;
     }
-    return found;
+    return 0;
   }
 
   #raiseAll(items: Uint32Array): boolean {
