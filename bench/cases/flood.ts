@@ -85,7 +85,7 @@ const THROTTLED_VARNISH = varnish("Varnish: vsthrottle", {
     }`,
 });
 
-/** No cache: how much slower the hits of any server on Node are in a flood. */
+/** It is no cache, but shows how much a flood slows down any server on Node. */
 const BARE_NODE: Peer = {
   name: "bare Node that answers constants",
   needs: null,

@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 
 /*
  * The least that a server on Node can do in a flood: it answers pages that are popular with a constant, and refuses all
- * others. How much slower its answers are in a flood, nobody's on Node can be less.
+ * others. So its answers show how much a flood slows down any server on Node.
  */
 const PAGE = Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\npage");
 const BUSY = Buffer.from("HTTP/1.1 503 Service Unavailable\r\ncontent-length: 4\r\n\r\nbusy");

@@ -27,7 +27,7 @@ export const mutants: Mutants = {
     },
     "a stream of events is compressed like other text": {
       in: "isOfType",
-      replace: 'type === "" || type === EVENTS',
+      replace: 'type === "" || isEventStream(contentType)',
       by: 'type === ""',
       foundBy: "compression/only-plain-text-of-some-size",
     },

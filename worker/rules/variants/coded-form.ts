@@ -1,6 +1,7 @@
 import type { DictionaryCoding } from "../deltas/available-dictionary.ts";
 import { readCacheDirectives } from "../directives/cache-directives.ts";
 import { Fields } from "../fields/fields.ts";
+import { isEventStream } from "../forwarding/event-stream.ts";
 import type { StoredFields } from "../storing/stored-response.ts";
 import { entityTags, isWeak, matchesStrongly, matchesWeakly } from "../validation/entity-tag.ts";
 import type { Coding } from "./accept-encoding.ts";
@@ -56,11 +57,9 @@ export function forbidsTransforming(text: string): boolean {
 }
 
 /** Events have to arrive one by one, so a stream of them is never of a type that is coded. */
-const EVENTS = "text/event-stream";
-
 function isOfType(contentType: string | null, types: readonly string[]): boolean {
   const type = (contentType ?? "").replace(/;.*$/, "").trim().toLowerCase();
-  if (type === "" || type === EVENTS) return false;
+  if (type === "" || isEventStream(contentType)) return false;
   return types.some((each) => {
     if (each.endsWith("/*")) return type.startsWith(each.slice(0, -1));
     return each.startsWith("*+") ? type.endsWith(each.slice(1)) : type === each;
