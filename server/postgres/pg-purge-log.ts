@@ -21,7 +21,16 @@ import { AskedTogether } from "./asked-together.ts";
 import { type Database, IS_STANDBY } from "./database.ts";
 import { SharedLogError, sharedLogError } from "./database-error.ts";
 import type { MachineNote, NotedPosition } from "./machine-note.ts";
-import { ALL_MET_SQL, CREATE_SQL, READ_SQL, SCHEMA_FORMAT, SCHEMA_LOCK, SETTLE_SQL, UPGRADE_SQL } from "./schema.ts";
+import {
+  ALL_MET_SQL,
+  CREATE_SQL,
+  READ_SQL,
+  SCHEMA_FORMAT,
+  SCHEMA_LOCK,
+  SETTLE_SQL,
+  UNDATED,
+  upgradeSql,
+} from "./schema.ts";
 
 /** A key in a reply: two words of its hash, and a number of 64 bits. */
 const KEY_BYTES = 16;
@@ -168,9 +177,9 @@ export class PgPurgeLog implements LogStorage {
         continue;
       }
       if (result.kind === "conflict") return result;
-      const delta = await this.#replyTo(since, purge.leaseMs);
+      const [delta, longestMs] = await Promise.all([this.#replyTo(since, purge.leaseMs), this.#date()]);
       // If the log was replaced meanwhile, the purge may not be in the new one.
-      if (delta.logId === result.logId) return { ...result, delta };
+      if (delta.logId === result.logId) return { ...result, settlesInMs: longestMs + purge.skewMs, delta };
     }
     throw this.#endless();
   }
@@ -200,6 +209,7 @@ export class PgPurgeLog implements LogStorage {
   /** Whichever machine is the first to try carries out a repetition. */
   async runDue(): Promise<void> {
     await this.#database.query("SELECT tidemark_log_run_due($1, $2)", [this.#bounds, this.#now]);
+    await this.#date();
   }
 
   /**
@@ -301,6 +311,15 @@ export class PgPurgeLog implements LogStorage {
     return this.#note.position;
   }
 
+  /** Dates what has been committed without a time at which it settles. Resolves to the longest lease, in milliseconds. */
+  async #date(): Promise<number> {
+    const [row] = await this.#database.query<{ longest: number }>("SELECT tidemark_log_date($1, $2) AS longest", [
+      this.#bounds,
+      this.#now,
+    ]);
+    return row!.longest;
+  }
+
   async #makeTables(): Promise<void> {
     await this.#database.transaction(async (query) => {
       const [server] = await query("SELECT pg_is_in_recovery() AS is_standby");
@@ -310,7 +329,7 @@ export class PgPurgeLog implements LogStorage {
       const [row] = found!.exists ? await query(READ_FORMAT) : [];
       const format = (row?.format as number | undefined) ?? 0;
       if (format > SCHEMA_FORMAT) throw laterError(this.#database, format);
-      if (format < SCHEMA_FORMAT) await query(format === 0 ? CREATE_SQL : UPGRADE_SQL);
+      if (format < SCHEMA_FORMAT) await query(format === 0 ? CREATE_SQL : upgradeSql(format));
       const [added] = await query("SELECT to_regproc('tidemark_log_all_met') IS NOT NULL AS exists");
       if (!added!.exists) await query(ALL_MET_SQL);
     });
@@ -471,7 +490,7 @@ export class PgPurgeLog implements LogStorage {
     return new Map([...recordsOf(rows), ...recordsOf(settled)]);
   }
 
-  #rows(where: string, parameters: readonly unknown[]): Promise<ReadAuditRow[]> {
+  async #rows(where: string, parameters: readonly unknown[]): Promise<ReadAuditRow[]> {
     const text = `SELECT *, tidemark_log_now($1) AS now,
         CASE WHEN settles_at > tidemark_log_now($1) THEN (
           SELECT array_agg(name ORDER BY name) FROM (
@@ -482,7 +501,11 @@ export class PgPurgeLog implements LogStorage {
           ) AS waiting
         ) END AS waits_for
       FROM tidemark_log_audit ${where}`;
-    return this.#database.query(text, [this.#now, ...parameters]);
+    const read = () => this.#database.query<ReadAuditRow>(text, [this.#now, ...parameters]);
+    const rows = await read();
+    if (!rows.some((row) => row.settles_at >= UNDATED)) return rows;
+    await this.#date(); // the machine that purged was cut off before it could
+    return read();
   }
 
   #endless(): SharedLogError {
@@ -513,7 +536,7 @@ function standbyError({ where }: Database): SharedLogError {
   return new SharedLogError(where, "it is a standby, and the log needs the primary", true);
 }
 
-type Appended = Omit<Extract<AppendResult, { kind: "appended" }>, "delta">;
+type Appended = Omit<Extract<AppendResult, { kind: "appended" }>, "delta" | "settlesInMs">;
 
 function recordsOf(rows: readonly ReadAuditRow[]): ReadonlyMap<number, PurgeRecord> {
   return new Map(rows.map((row) => [row.seq, recordOfRow(row)]));

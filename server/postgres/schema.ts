@@ -4,7 +4,14 @@
  */
 
 /** The format of tables and functions. */
-export const SCHEMA_FORMAT = 2;
+export const SCHEMA_FORMAT = 3;
+
+/**
+ * Readers may go on without a purge until its commit, which nobody can foresee. So its row is written without the time at
+ * which it settles: this number stands there, and with it how long it waits beyond the leases. The first statement after
+ * the commit dates it. It lies so far ahead that the purge counts as unsettled until then. Epoch milliseconds.
+ */
+export const UNDATED = 9_000_000_000_000_000;
 
 /** On this channel the functions tell that the log has changed, and which machine has confirmed what. */
 export const CHANNEL = "tidemark_log";
@@ -16,8 +23,8 @@ const TABLES = ["machines", "repeats", "ids", "audit", "keys"];
 
 const DROP_FUNCTIONS = `
 DROP FUNCTION IF EXISTS tidemark_log_append, tidemark_log_run_due, tidemark_log_confirm, tidemark_log_notice,
-  tidemark_log_replace, tidemark_log_all_met, tidemark_log_meet, tidemark_log_longest, tidemark_log_add, tidemark_log_forget, tidemark_log_now,
-  tidemark_log_id;
+  tidemark_log_replace, tidemark_log_all_met, tidemark_log_meet, tidemark_log_longest, tidemark_log_date,
+  tidemark_log_add, tidemark_log_forget, tidemark_log_now, tidemark_log_id;
 `;
 
 const DROP_SQL = `
@@ -82,6 +89,8 @@ CREATE FUNCTION tidemark_log_now(given BIGINT) RETURNS BIGINT LANGUAGE sql AS $$
 $$;
 `;
 
+const UNDATED_INDEX = `CREATE INDEX tidemark_log_undated ON tidemark_log_audit (seq) WHERE settles_at >= ${UNDATED};`;
+
 const CONTENTS = `
 CREATE TABLE tidemark_log_keys (a INTEGER, b INTEGER, seq BIGINT NOT NULL, PRIMARY KEY (a, b));
 CREATE INDEX tidemark_log_keys_by_seq ON tidemark_log_keys (seq);
@@ -93,6 +102,8 @@ CREATE TABLE tidemark_log_audit (
   -- Two histories of one log may have the same numbers, and never the same marks.
   mark TEXT NOT NULL DEFAULT gen_random_uuid()::text
 );
+
+${UNDATED_INDEX}
 
 CREATE TABLE tidemark_log_ids (
   seq BIGINT PRIMARY KEY, id TEXT NOT NULL UNIQUE, at BIGINT NOT NULL, content TEXT NOT NULL, mode TEXT NOT NULL
@@ -142,6 +153,20 @@ CREATE FUNCTION tidemark_log_longest(moment BIGINT, bounds JSONB) RETURNS BIGINT
 $$;
 `;
 
+/**
+ * Dates the purges that have been committed, because from now on every read finds them. Returns the longest lease of those
+ * that may not have found them, in milliseconds.
+ */
+const DATING = `
+CREATE FUNCTION tidemark_log_date(bounds JSONB, given_now BIGINT) RETURNS BIGINT LANGUAGE plpgsql AS $$
+DECLARE moment BIGINT := tidemark_log_now(given_now); longest BIGINT := tidemark_log_longest(moment, bounds);
+BEGIN
+  UPDATE tidemark_log_audit SET settles_at = moment + longest + settles_at - ${UNDATED}
+    WHERE settles_at >= ${UNDATED};
+  RETURN longest;
+END $$;
+`;
+
 /** A machine shows every ten seconds that it lives, so one that was not heard of for longer is gone, or cut off. */
 const ALIVE = "30 seconds";
 
@@ -184,7 +209,7 @@ END $$;
 CREATE FUNCTION tidemark_log_add(purge JSONB, repeated BIGINT, moment BIGINT, bounds JSONB) RETURNS BIGINT
 LANGUAGE plpgsql AS $$
 DECLARE
-  n BIGINT; added BIGINT; held BIGINT; settles_in BIGINT;
+  n BIGINT; added BIGINT; held BIGINT;
   given_id TEXT := CASE WHEN repeated IS NULL THEN purge->>'id' END;
 BEGIN
   SELECT head + 1 INTO n FROM tidemark_log;
@@ -207,9 +232,9 @@ BEGIN
     hard = CASE purge->>'mode' WHEN 'hard' THEN n ELSE hard END,
     soft = CASE purge->>'mode' WHEN 'soft' THEN n ELSE soft END,
     invalidate = CASE purge->>'mode' WHEN 'invalidate' THEN n ELSE invalidate END;
-  settles_in := tidemark_log_longest(moment, bounds) + (purge->>'skewMs')::bigint;
   INSERT INTO tidemark_log_audit VALUES (n, moment, purge->>'by', purge->>'reason', purge->>'mode', purge->>'accepted',
-    purge->>'purgeKeys', (purge->>'purgeKeyCount')::integer, given_id, repeated, moment + settles_in);
+    purge->>'purgeKeys', (purge->>'purgeKeyCount')::integer, given_id, repeated,
+    ${UNDATED} + (purge->>'skewMs')::bigint);
   IF given_id IS NOT NULL THEN
     INSERT INTO tidemark_log_ids VALUES (n, given_id, moment, purge->>'content', purge->>'mode');
   END IF;
@@ -267,7 +292,7 @@ END $$;
 const CALLS = `
 CREATE FUNCTION tidemark_log_append(purge JSONB, known JSONB, reader JSONB, bounds JSONB, given_now BIGINT)
 RETURNS JSONB LANGUAGE plpgsql AS $$
-DECLARE n BIGINT; moment BIGINT; settles_in BIGINT; earlier tidemark_log_ids; log_id TEXT;
+DECLARE n BIGINT; moment BIGINT; earlier tidemark_log_ids; log_id TEXT;
   may_be_confirmed BOOLEAN;
 BEGIN
   -- A purge that was acknowledged must survive a crash of the database, whatever else its owner puts up with.
@@ -283,7 +308,6 @@ BEGIN
       AND incarnation = reader->>'incarnation' AND lease_ms >= (reader->>'leaseMs')::bigint) THEN
     RETURN NULL;
   END IF;
-  settles_in := tidemark_log_longest(moment, bounds) + (purge->>'skewMs')::bigint;
   SELECT tidemark_log_id(id), (moment <= longest_until) IS NOT TRUE INTO log_id, may_be_confirmed FROM tidemark_log;
   IF purge->>'id' IS NOT NULL THEN
     SELECT * INTO earlier FROM tidemark_log_ids WHERE id = purge->>'id';
@@ -291,7 +315,7 @@ BEGIN
       RETURN jsonb_build_object('kind', 'conflict');
     ELSIF FOUND THEN
       RETURN jsonb_build_object('kind', 'appended', 'logId', log_id, 'seq', earlier.seq, 'at', earlier.at,
-        'settlesInMs', settles_in, 'maySettleSooner', may_be_confirmed, 'replayed', true);
+        'maySettleSooner', may_be_confirmed, 'replayed', true);
     END IF;
   END IF;
   n := tidemark_log_add(purge, NULL, moment, bounds);
@@ -301,7 +325,7 @@ BEGIN
   END IF;
   -- After the highest number of all, another log has begun.
   SELECT tidemark_log_id(id) INTO log_id FROM tidemark_log;
-  RETURN jsonb_build_object('kind', 'appended', 'logId', log_id, 'seq', n, 'at', moment, 'settlesInMs', settles_in,
+  RETURN jsonb_build_object('kind', 'appended', 'logId', log_id, 'seq', n, 'at', moment,
     'maySettleSooner', may_be_confirmed, 'replayed', false);
 END $$;
 
@@ -330,18 +354,19 @@ BEGIN
 END $$;
 `;
 
-const FUNCTIONS = IDENTITY + MEETING + ALL_MET_SQL + NUMBERS + HISTORY + CALLS;
+const FUNCTIONS = IDENTITY + MEETING + DATING + ALL_MET_SQL + NUMBERS + HISTORY + CALLS;
 
 /** Makes a log where there is none, or what is left of one. */
 export const CREATE_SQL: string = DROP_SQL + RESTORE + LOG + CONTENTS + FUNCTIONS;
 
-/** Makes the format from an older one. The id changes, and the audit trail and the rows of machines stay. */
-export const UPGRADE_SQL: string = `${DROP_FUNCTIONS + RESTORE}
-ALTER TABLE tidemark_log ADD COLUMN ${MET_COLUMNS.replaceAll(", ", ", ADD COLUMN ")};
-${FUNCTIONS}
-UPDATE tidemark_log SET met_as = tidemark_log_id(id);
-UPDATE tidemark_log_format SET format = ${SCHEMA_FORMAT};
-`;
+/** Makes this format from an older one. The audit trail and the rows of machines stay. From the first, the id changes. */
+export function upgradeSql(format: number): string {
+  const meeting = `${RESTORE} ALTER TABLE tidemark_log ADD COLUMN ${MET_COLUMNS.replaceAll(", ", ", ADD COLUMN ")};`;
+  const isFirst = format === 1;
+  return `${DROP_FUNCTIONS} ${isFirst ? meeting : ""} ${FUNCTIONS} ${UNDATED_INDEX}
+    ${isFirst ? "UPDATE tidemark_log SET met_as = tidemark_log_id(id);" : ""}
+    UPDATE tidemark_log_format SET format = ${SCHEMA_FORMAT};`;
+}
 
 /**
  * A reply to a reader, in one statement and so from one snapshot (R14): the head; the purges after the reader's

@@ -299,7 +299,19 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
     });
   });
 
-  test("was made by the version before: it keeps its trail and its machines, and everything stored is fetched anew", async () => {
+  test("was made by the version before: what is stored can still be shown, and purges are dated", async () => {
+    const machine = await start();
+    await appended(machine, "#a");
+    await machine.die();
+    machines = [];
+    await asAdmin(`UPDATE tidemark_log_format SET format = 2;
+      DROP FUNCTION tidemark_log_date; DROP INDEX tidemark_log_undated;`);
+    const next = await start({ folder: machine.folder });
+    expect(next.position).toEqual(machine.position);
+    expect(await appended(next, "#b")).toMatchObject({ seq: 2, settlesInMs: 0 });
+  });
+
+  test("was made by the first version: it keeps its trail and its machines, and everything stored is fetched anew", async () => {
     const machine = await start();
     await appended(machine, "#a");
     const { position } = machine;
@@ -307,7 +319,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
     machines = [];
     await asAdmin(`UPDATE tidemark_log_format SET format = 1;
       ALTER TABLE tidemark_log DROP COLUMN met_as, DROP COLUMN met_at, DROP COLUMN longest_until;
-      DROP FUNCTION tidemark_log_meet; DROP TABLE tidemark_log_restore;`);
+      DROP FUNCTION tidemark_log_meet; DROP INDEX tidemark_log_undated; DROP TABLE tidemark_log_restore;`);
     const next = await start({ folder: machine.folder });
     expect(next.position).toEqual({ logId: expect.not.stringMatching(`^${position.logId}$`), seq: 1 });
     expect(next.told).toEqual(["replaced"]);

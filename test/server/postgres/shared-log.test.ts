@@ -141,6 +141,35 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await held).toMatchObject({ seq: 3 });
   });
 
+  test("a purge waits from its commit on, for what a machine was granted that could not see it yet", async () => {
+    const [a, late] = [await start(), await start()];
+    await admin.query(
+      `CREATE FUNCTION hold() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+        BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER hold AFTER INSERT ON tidemark_log_audit DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION hold();
+      SELECT pg_advisory_lock(1)`,
+    );
+    late.isListening = false;
+    const bound = boundOf(a, "#a");
+    await eventually(async () => (await admin.query("SELECT FROM pg_locks WHERE NOT granted")).rowCount === 1);
+    expect((await late.keeper.read(late.position, 1000, LONG_LEASE_MS)).to).toBe(0);
+    await admin.query("SELECT pg_advisory_unlock(1)");
+    expect(await bound).toBe(LONG_LEASE_MS + 250);
+    expect((await a.keeper.find(1))!.settlesInMs).toBeGreaterThan(LONG_LEASE_MS / 2);
+  });
+
+  test("a purge whose machine was cut off right after its commit waits from when somebody looks", async () => {
+    const [a, late] = [await start(), await startWithLongLease()];
+    late.isListening = false;
+    await boundOf(a, "#a");
+    await admin.query("UPDATE tidemark_log_audit SET settles_at = 9000000000000250");
+    const { settled, settlesInMs } = (await late.keeper.find(1))!;
+    expect(settled).toBe(false);
+    expect(settlesInMs).toBeGreaterThan(LONG_LEASE_MS / 2);
+    expect(settlesInMs).toBeLessThanOrEqual(LONG_LEASE_MS + 250);
+  });
+
   test("a machine whose workers do not confirm is waited for once, and then bounded by its lease", {
     tags: ["deep"],
   }, async () => {
