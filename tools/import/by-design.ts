@@ -47,6 +47,11 @@ export const BY_DESIGN: readonly Difference[] = [
     ["stored"],
     { requestFields: ["x-*"] },
   ),
+  safer(
+    "X-Accel-Expires can only shorten how long a page is stored. Where it was to lengthen that, let the origin say s-maxage, or CDN-Cache-Control.",
+    ["stored", "answer"],
+    { answerFields: ["x-accel-expires"] },
+  ),
   safer("The edge obeys a visitor's no-store.", ["stored"], { requestFields: ["cache-control"] }),
   {
     ...safer(

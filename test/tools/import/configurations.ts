@@ -229,8 +229,10 @@ export const CONFIGURATIONS: readonly Configuration[] = [
       "/redirects",
       "/headers",
       "/none",
+      "/headers/accel",
     ],
     pages: {
+      "/headers/accel": { fields: { "cache-control": "no-cache", "x-accel-expires": "600" } },
       "/gone": { status: 410 },
       "/missing": { status: 404 },
       "/forbidden": { status: 403 },

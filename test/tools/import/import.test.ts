@@ -285,12 +285,29 @@ describe("the largest body of a request is nginx's", () => {
     ["client_max_body_size 2m;", "client_max_body_size 1g;", "1GiB"],
     ["client_max_body_size 2m;", "client_max_body_size 512k;", "2MiB"],
     ["", "client_max_body_size 5000000;", 5_000_000],
-    ["client_max_body_size 2m;", "client_max_body_size 0;", undefined],
+    ["client_max_body_size 2m;", "client_max_body_size 0;", "1024GiB"],
   ])("'%s' around '%s'", async (outer, inner, size) => {
     const text = server(`${outer} location / { ${CACHED} } location /upload { ${inner} ${CACHED} }`);
     const site = siteOf(await imported(text));
     expect(site.limits?.requestBodyBytes).toBe(size);
     compileSite(site, {});
+  });
+});
+
+describe("the origin has as long as in nginx", () => {
+  const LIVE = `location /live/ { ${CACHED} proxy_read_timeout 5s; }`;
+  test.each([
+    ["where no line says how long", `location / { ${CACHED} }`, "60s"],
+    ["where one location of several has a line", `location / { ${CACHED} } ${LIVE}`, "60s"],
+    ["where each has one", `location / { ${CACHED} proxy_read_timeout 1m30s; } ${LIVE}`, "90s"],
+    [
+      "where another location answers",
+      `location / { try_files $uri @app; } location @app { ${CACHED} proxy_read_timeout 300s; }`,
+      "300s",
+    ],
+    ["where the server has a line", `proxy_read_timeout 20s; location / { ${CACHED} } ${LIVE}`, "20s"],
+  ])("%s", async (_, locations, wait) => {
+    expect(siteOf(await imported(server(locations))).limits?.originTimeout).toBe(wait);
   });
 });
 

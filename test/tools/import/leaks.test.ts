@@ -220,6 +220,7 @@ describe("a pattern of cookies is nginx's own", () => {
     'map $http_cookie $skip { default 0; "~(?>a)" 1; }',
     'map $http_cookie $skip { default 0; "~[[:alpha:]]" 1; }',
     'map $http_cookie $skip { default 1; "~public" 0; }',
+    'map $request_method $skip { default 1; "~^(?>POST|PUT)$" 0; }',
   ])("that only nginx could find stores nothing: %s", (map) => {
     const site = imported(`location / { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }`, map);
     expect(routeOf(site, "/")).toEqual(PASS);

@@ -19,6 +19,17 @@ describe("an import from nginx keeps to the edge's rules", () => {
     }
   });
 
+  test.each([
+    ["before another line", [line("any", "1m"), line("200", "404", "1h")], { 200: "1m", 404: "1m" }],
+    ["after another line", [line("200", "1h"), line("any", "1m")], { 200: "1h", 404: "1m" }],
+    ["for no time", [line("any", "0"), line("200", "1h")], {}],
+    ["beside a status in one line", [line("200", "any", "1m"), line("404", "1h")], { 200: "1m", 404: "1m" }],
+  ])("of several lines, nginx takes the first that fits: any %s", (_, lines, expected) => {
+    const { defaultTtl = {} } = importLifetimes(lines, false).lifetimes;
+    const { 200: found, 404: missing } = defaultTtl as Record<number, string>;
+    expect({ ...(found && { 200: found }), ...(missing && { 404: missing }) }).toEqual(expected);
+  });
+
   test("what it stores for every status may be stored", () => {
     const { lifetimes } = importLifetimes([line("any", "10m")], false);
     const statuses = Object.keys(lifetimes.defaultTtl as object).map(Number);

@@ -6,7 +6,7 @@ import { type Directive, readNginxFiles } from "./files/directives.ts";
 import { handlerOf, isCached } from "./handlers.ts";
 import { inForce } from "./in-force.ts";
 import { secondsOf } from "./lifetimes.ts";
-import { isRegex, locationsOf } from "./locations.ts";
+import { isRegex, type Location, locationsOf } from "./locations.ts";
 import { notCarried } from "./not-carried.ts";
 import { importOriginFields } from "./origin-fields.ts";
 import { importRoutes } from "./routes.ts";
@@ -177,40 +177,46 @@ function slashRedirects(routed: readonly RoutedLocation[]): readonly Difference[
   });
 }
 
-/** The largest body that a location takes to the origin; `null` if one takes any. */
-function largestBody(server: Directive, routed: readonly RoutedLocation[]): Sourced<string | number> | null {
-  const byDefault = { place: server.source.place, text: "server (client_max_body_size is 1m by default)" };
-  const proxied = routed.filter(({ location }) => handlerOf(location).kind === "upstream");
-  const sizes = proxied.map(({ location }) => {
-    const line = inForce(location.answeredBy, "client_max_body_size")[0];
+/** Larger than anything that is sent, because a site has no settings without a limit. */
+const ANY_SIZE = { bytes: Number.POSITIVE_INFINITY, value: "1024GiB" };
+
+/** The largest body that a location takes to the origin. */
+function largestBody(server: Directive, proxied: readonly Location[]): Sourced<string | number> | null {
+  const sizes = proxied.map(({ answeredBy }) => {
+    const line = inForce(answeredBy, "client_max_body_size")[0];
     const [, count = "0", unit = ""] = /^(\d+)([kmg]?)$/i.exec(line?.args[0] ?? "1m") ?? [];
     const exponent = ["", "k", "m", "g"].indexOf(unit.toLowerCase());
     const name = ["", "KiB", "MiB", "GiB"][exponent]!;
-    const value = name === "" ? Number(count) : `${count}${name}`;
-    return { bytes: Number(count) * 1024 ** exponent, value, from: [line?.source ?? byDefault] };
+    const bytes = Number(count) * 1024 ** exponent;
+    const size = bytes === 0 ? ANY_SIZE : { bytes, value: name === "" ? bytes : `${count}${name}` };
+    return { ...size, from: [line?.source ?? byDefault(server, "client_max_body_size is 1m")] };
   });
-  if (sizes.some(({ bytes }) => bytes === 0)) return null;
   return sizes.toSorted((a, b) => b.bytes - a.bytes)[0] ?? null;
 }
 
-function limitsOf(server: Directive, routed: readonly RoutedLocation[]): ImportedSite["settings"] {
-  const waits = routed.flatMap(({ location }) => {
+/** The longest wait for the origin of a location. */
+function longestWait(server: Directive, proxied: readonly Location[]): Sourced<string> | null {
+  const waits = proxied.map((location) => {
     const handler = handlerOf(location);
-    return handler.kind === "upstream" ? inForce(location.levels, `${handler.family}_read_timeout`) : [];
+    const name = `${handler.kind === "upstream" ? handler.family : "proxy"}_read_timeout`;
+    const line = inForce(location.answeredBy, name)[0];
+    const source = line?.source ?? byDefault(server, `${name} is 60s`);
+    return { seconds: secondsOf(line?.args[0] ?? "60s", source), from: [source] };
   });
-  const longest = waits.toSorted((a, b) => secondsOf(b.args[0]!, b.source) - secondsOf(a.args[0]!, a.source))[0];
-  const settings: Sourced<{ limits: Record<string, string | number> }>[] = [];
-  const limits: Record<string, string | number> = {};
-  const from: Source[] = [];
-  const body = largestBody(server, routed);
-  if (body !== null) {
-    limits.requestBodyBytes = body.value;
-    from.push(...body.from);
-  }
-  if (longest) {
-    limits.originTimeout = `${secondsOf(longest.args[0]!, longest.source)}s`;
-    from.push(longest.source);
-  }
-  if (from.length > 0) settings.push({ value: { limits }, from });
-  return settings;
+  const longest = waits.toSorted((a, b) => b.seconds - a.seconds)[0];
+  return longest ? { value: `${longest.seconds}s`, from: longest.from } : null;
+}
+
+function byDefault({ source }: Directive, setting: string): Source {
+  return { place: source.place, text: `server (${setting} by default)` };
+}
+
+function limitsOf(server: Directive, routed: readonly RoutedLocation[]): ImportedSite["settings"] {
+  const locations = routed.map(({ location }) => location);
+  const proxied = locations.filter((location) => handlerOf(location).kind === "upstream");
+  const body = largestBody(server, proxied);
+  const wait = longestWait(server, proxied);
+  if (body === null || wait === null) return [];
+  const limits = { requestBodyBytes: body.value, originTimeout: wait.value };
+  return [{ value: { limits }, from: [...body.from, ...wait.from] }];
 }

@@ -31,20 +31,16 @@ const OBEYS_TTL = [200, 203, 204, 300, 301, 302, 303, 307, 308, 404, 410];
 export function importLifetimes(valid: readonly Directive[], ignoresOrigins: boolean): ImportedLifetimes {
   const seconds = new Map<number, number>();
   const leftOut: number[] = [];
-  let any: number | null = null;
   for (const { args, source } of valid) {
     const time = secondsOf(args.at(-1) ?? "", source);
     const statuses = args.slice(0, -1);
-    if (statuses.includes("any")) any ??= time;
+    const isForAny = statuses.includes("any");
     const named = statuses.length === 0 ? WITHOUT_STATUS : statuses.filter((each) => each !== "any").map(Number);
-    for (const status of named) {
+    for (const status of isForAny ? [...named, ...ANY, ...NEVER_STORED] : named) {
       if (NEVER_STORED.includes(status)) leftOut.push(status);
       else if (!seconds.has(status)) seconds.set(status, time);
     }
-  }
-  if (any !== null) {
-    for (const status of ANY) if (!seconds.has(status)) seconds.set(status, any);
-    leftOut.push(...NEVER_STORED);
+    if (isForAny) break; // nginx takes the first line that fits
   }
   const stored = [...seconds].filter(([, time]) => time > 0).sort(([a], [b]) => a - b);
   if (stored.length === 0) return { lifetimes: {}, leftOutStatuses: leftOut, readsOrigins: ignoresOrigins };

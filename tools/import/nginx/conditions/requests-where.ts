@@ -171,7 +171,7 @@ function whereKey(of: string, key: string, evaluation: Evaluation, depth: number
 /** The requests for which no key matches. */
 function whereNoKey(map: MapBlock, evaluation: Evaluation, depth: number): readonly Caused[] {
   const variable = variableIn(map.of);
-  const keyFor = (text: string) => map.entries.find(({ key }) => holdsKey(key, text) !== false);
+  const keyFor = (text: string) => map.entries.find(({ key }) => holdsKey(key, text) === true);
   if (variable === "request_method" && keyFor("GET") && keyFor("HEAD")) return [];
   // If a key is for the empty text, all other requests have a value.
   if (map.entries.some(({ key }) => key === "")) return requestsWhere(map.of, IS_NOT_EMPTY, evaluation, depth + 1);
