@@ -16,7 +16,11 @@ export interface NodeResponse {
   // biome-ignore lint/suspicious/noExplicitAny: Node declares several forms, and the arguments are passed on as they are.
   writeHead(...args: any[]): any;
   // biome-ignore lint/suspicious/noExplicitAny: as above.
+  write(...args: any[]): any;
+  // biome-ignore lint/suspicious/noExplicitAny: as above.
   end(...args: any[]): any;
+  flushHeaders(): void;
+  destroy(): unknown;
   once(event: "close" | "pipe", listener: () => void): unknown;
 }
 
@@ -80,7 +84,7 @@ function pairsOf(list: readonly unknown[]): unknown[] {
 
 /**
  * When the handler ends the response, sends the purge first and then the response. Meanwhile nothing may change the
- * handler's head, so its status and fields are saved and restored. Middleware that comes later puts an `end` of its own
+ * handler's answer: its status and fields are saved and restored, and what others write is left out. Middleware that comes later puts an `end` of its own
  * before this one, and may write the head or the body there, so the purge has to come before all of them.
  */
 function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
@@ -102,11 +106,25 @@ function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
       state = "purging";
       const restoreHead = response.headersSent ? () => {} : keepHead(response);
       void finished.finally(() => {
-        restoreHead();
-        pass();
+        try {
+          restoreHead();
+          pass();
+        } catch (cause) {
+          // The handler has returned, so no error handler hears of what it gave to `end`.
+          process.emitWarning(cause as Error);
+          response.destroy();
+        }
       });
       return response;
     };
+  const { write, writeHead, flushHeaders } = response;
+  const unlessPurging =
+    <Arguments extends unknown[]>(method: (...args: Arguments) => unknown, instead: unknown) =>
+    (...args: Arguments): unknown =>
+      state === "purging" ? instead : method.apply(response, args);
+  response.write = unlessPurging(write, true);
+  response.writeHead = unlessPurging(writeHead, response);
+  response.flushHeaders = unlessPurging(flushHeaders, undefined) as () => void;
   Object.defineProperty(response, "end", {
     configurable: true,
     enumerable: true,

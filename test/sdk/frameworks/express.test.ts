@@ -42,6 +42,36 @@ test("an error after the answer, while the purge is under way, changes nothing o
   expect(purger.calls).toEqual([{ tags: ["a"] }]);
 });
 
+test("another answer that is written while the purge is under way, as at a timeout, is left out", async () => {
+  const url = await start((app) => {
+    app.post("/", (_request, response) => {
+      purgeLater({ tags: ["a"] });
+      response.status(201).set("X-Own", "1").send("saved");
+      response.flushHeaders();
+      response.write("timed ");
+      response.writeHead(503, { "X-Other": "1" }).end("out");
+    });
+  });
+  const answer = await fetch(url, { method: "POST" });
+  expect([answer.status, await answer.text()]).toEqual([201, "saved"]);
+  expect([answer.headers.get("x-own"), answer.headers.get("x-other")]).toEqual(["1", null]);
+  expect(answer.headers.getSetCookie()).toHaveLength(1);
+});
+
+test("an end with something that cannot be sent, after a purge, ends the answer and is told", async () => {
+  const warned = once(process, "warning");
+  const url = await start((app) => {
+    app.post("/", (_request, response) => {
+      purgeLater({ tags: ["a"] });
+      response.end(42 as never);
+    });
+    app.get("/", (_request, response) => void response.send("alive"));
+  });
+  await expect(fetch(url, { method: "POST" })).rejects.toThrow();
+  expect((await warned)[0]).toMatchObject({ code: "ERR_INVALID_ARG_TYPE" });
+  expect(await (await fetch(url)).text()).toBe("alive");
+});
+
 test("listeners of the request's own events are in its scope, also on a connection that carries another request", async () => {
   const url = await start((app) => {
     app.post("/:name", ({ params }, response) => {
