@@ -9,6 +9,8 @@ export class DigitsInPieces {
   /** How many were read, of each stream. */
   readOfEach: number[] = [];
   isCancelled = false;
+  /** What holds back the first piece. */
+  held: Promise<void> | null = null;
 
   /** How many were read, of all streams. */
   get read(): number {
@@ -21,7 +23,8 @@ export class DigitsInPieces {
     const index = this.readOfEach.push(0) - 1;
     return new ReadableStream<Uint8Array>(
       {
-        pull: (controller) => {
+        pull: async (controller) => {
+          await this.held;
           if (sent++ === this.sent) return controller.close();
           this.readOfEach[index]!++;
           controller.enqueue(new TextEncoder().encode(PIECE));

@@ -117,4 +117,45 @@ describe("a large body", () => {
     expect(reporter.counts().store).toMatchObject({ stored: 0, discarded: { "cut-off": 1 } });
     expect(xCache(await ask())).toBe("MISS");
   });
+
+  test.each([
+    ["is fresh", 0, 200, "MISS"],
+    ["stands in for a failing origin", 61_000, 500, "EXPIRED"],
+  ])("that was purged while it was looked for is not shown: one that %s", async (_, afterMs, status, words) => {
+    let statusOfOrigin = 200;
+    const failing: Origin = {
+      url: origin.url,
+      fetch: async (request) => {
+        if (statusOfOrigin === 200) return origin.fetch(request);
+        return { kind: "answered", response: fromWebResponse(new Response("down", { status: statusOfOrigin })) };
+      },
+    };
+    const found = Promise.withResolvers<void>();
+    let isHeld = false;
+    const ask = pop.start(failing, {
+      site: { limits: { storeBytes: 10 }, routes: [{ match: "/*", stale: { ifError: "1h" } }] },
+      tokens: { check: async () => ({ kind: "allowed", name: "test" }) },
+      sharedTier: {
+        getBody: async (key, part) => {
+          isHeld = true;
+          await found.promise;
+          return pop.tier.getBody(key, part);
+        },
+      },
+    });
+    expect(await pop.text(await pop.head(ask()))).toBe(BODY);
+    await pop.finish();
+    await pop.scheduler.advance(afterMs);
+    statusOfOrigin = status;
+    const asked = ask();
+    await pop.scheduler.advance(0);
+    expect(isHeld).toBe(true);
+    const json = { authorization: "Bearer x", "content-type": "application/json" };
+    expect((await pop.head(ask("/_tidemark/purge", json, { urls: ["/a"] }))).status).toBe(200);
+    found.resolve();
+    const answer = await pop.head(asked);
+    expect([answer.status, xCache(answer)]).toEqual([status, words]);
+    await pop.text(answer);
+    await pop.finish();
+  });
 });

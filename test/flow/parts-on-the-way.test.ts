@@ -53,6 +53,11 @@ describe("a part of a page that only the shared tier has", () => {
     return start(memoryBytes);
   }
 
+  async function purge() {
+    const json = { authorization: "Bearer x", "content-type": "application/json" };
+    expect((await pop.head(edge("/_tidemark/purge", json, { urls: ["/a"] }))).status).toBe(200);
+  }
+
   test("is cut as fast as the client reads, so that memory holds only a few pieces of the page", async () => {
     const ask = await startWithPage();
     const answer = await ask("bytes=5-94");
@@ -184,12 +189,27 @@ describe("a part of a page that only the shared tier has", () => {
       origin.reply("/a", [{ fields: { ...fields, "cache-control": cacheControl }, body: BODY }]);
       laterLookUps = Promise.withResolvers();
       const answer = await ask("bytes=5-94");
-      const json = { authorization: "Bearer x", "content-type": "application/json" };
-      expect((await pop.head(edge("/_tidemark/purge", json, { urls: ["/a"] }))).status).toBe(200);
+      await purge();
       laterLookUps.resolve();
       expect(await pop.text(answer)).toBe(BODY.slice(5, 95));
       await pop.finish();
       expect(origin.seen).toHaveLength(2);
+      expect(origin.seen[1]!.fields["if-none-match"]).toBe(undefined);
+    });
+
+    test("is fetched, and not shown, if it was purged while it was read for its refresh", async () => {
+      const ask = await startStale();
+      origin.reply("/a", [{ fields: { ...fields, "cache-control": cacheControl }, body: "new" }]);
+      const arrives = Promise.withResolvers<void>();
+      page.held = arrives.promise;
+      const asked = ask();
+      await pop.scheduler.advance(0);
+      expect(page.readOfEach).toEqual([0]);
+      await purge();
+      arrives.resolve();
+      const answer = await asked;
+      expect([answer.headers.get("x-cache"), await pop.text(answer)]).toEqual(["MISS", "new"]);
+      await pop.finish();
       expect(origin.seen[1]!.fields["if-none-match"]).toBe(undefined);
     });
 

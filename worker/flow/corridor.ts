@@ -7,9 +7,10 @@ import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
 import { edgeAnswer, reportFromStore } from "./answering/answers.ts";
 import { collapse, headByGet } from "./collapsing/collapse.ts";
-import { judgeAtOnce } from "./judging.ts";
+import { judgeAfterWait, judgeAtOnce, mayAnswer } from "./judging.ts";
 import { type Look, lookFurther } from "./looking-up.ts";
-import { BODY_GONE, type Miss, missBy, missOf, type UsableVerdict, xCacheOf } from "./miss.ts";
+import { BODY_GONE, type Miss, missBy, missOf, type UnusableVerdict, type UsableVerdict, xCacheOf } from "./miss.ts";
+import { cancelBody } from "./origin/cancel-body.ts";
 import { forward, forwardHead } from "./origin/forward.ts";
 import { bypassOf, type Entry, entryOf, planFetch } from "./plans.ts";
 import { isInMemory, readFound } from "./reading-bodies.ts";
@@ -110,7 +111,8 @@ async function hitFurther(context: RequestContext, found: FoundResponse, verdict
   const stored = await readFound(context, found);
   if (!stored) return fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
   context.ports.store.remember(stored);
-  return hit(context, stored, verdict, "shared");
+  const later = await judgeAfterWait(context, stored.head);
+  return mayAnswer(later) ? hit(context, stored, later, "shared") : fetchAfterAll(context, stored, later);
 }
 
 /**
@@ -130,14 +132,29 @@ function hit(
   if (xCache === "UPDATING") refreshInBackground(context, stored);
   const answer = answerFromStore(context, stored, { xCache, outcome, ageSeconds, browserTtlSeconds });
   if (answer instanceof Promise) {
-    return answer.then((streamed) => {
+    return answer.then(async (streamed) => {
       if (!streamed) return fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
+      const later = await judgeAfterWait(context, stored.head);
+      if (!mayAnswer(later)) {
+        context.background.run(cancelBody(streamed.body));
+        return fetchAfterAll(context, stored, later);
+      }
       reportFromStore(context, "shared", xCache, streamed, stored);
       return streamed;
     });
   }
   reportFromStore(context, tier, xCache, answer, stored);
   return answer;
+}
+
+/** A response was purged, or its time ended, while the request waited for its body. */
+function fetchAfterAll(
+  context: RequestContext,
+  stored: FoundResponse,
+  verdict: UnusableVerdict,
+): Answer | Promise<Answer> {
+  const miss = isInMemory(stored) ? missOf(context, [{ stored, verdict }]) : BODY_GONE;
+  return fetchFromOrigin(context, miss, context.facts.receiptToken);
 }
 
 /**

@@ -24,6 +24,17 @@ export function judgeAtOnce(context: RequestContext, head: StoredHead, now: numb
   return mayAnswer(verdict) ? verdict : undefined;
 }
 
+/** Judges a response once more after a wait, in which it may have been purged and the lease have ended (R4). */
+export async function judgeAfterWait(context: RequestContext, head: StoredHead): Promise<Verdict> {
+  const { ports, facts, background } = context;
+  const { purges, clock } = ports;
+  const { receiptToken } = facts;
+  const token = purges.isUsable(clock.now(), receiptToken)
+    ? receiptToken
+    : await purges.renew(background, receiptToken);
+  return judgeNow(context, head, token, clock.now());
+}
+
 function judgeBy(
   { ports, facts, isolate, resolved }: RequestContext,
   head: StoredHead,

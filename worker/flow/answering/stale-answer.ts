@@ -27,7 +27,8 @@ export async function staleAnswer(
   const { purges, clock } = ports;
   if (!purges.isUsable(clock.now(), null)) await purges.renew(background, null);
   const response = typeof failure === "object" && failure.kind === "answered" ? failure.response : undefined;
-  const because = mayStandIn(context, stored.head, failureOf(failure));
+  const kind = failureOf(failure);
+  const because = mayStandIn(context, stored.head, kind);
   if (because === null) return null;
   const outcome = forwardedOutcome(miss, {
     ...(response && { status: response.status }),
@@ -37,6 +38,10 @@ export async function staleAnswer(
   });
   const answer = await answerAsOfNow(context, stored, "STALE", outcome);
   if (!answer) return null;
+  if (mayStandIn(context, stored.head, kind) === null) {
+    background.run(cancelBody(answer.body)); // it was purged while its body was looked for
+    return null;
+  }
   if (response) background.run(cancelBody(response.body));
   reportFromStore(context, "origin", "STALE", answer, stored);
   return answer;
