@@ -616,6 +616,26 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "capacity/stream-beyond-the-limit-that-answers-a-post",
+    name: "a POST that was answered with a stream beyond the limit was carried out: it gets no 503, and invalidates its page",
+    source: SOURCE,
+    site: ONE_STREAM,
+    origin: {
+      "/slow": [EVENTS],
+      "/chat": [page("max-age=60", "v1"), { ...EVENTS, hold: "more" }, page("max-age=60", "v2")],
+    },
+    steps: [
+      { get: "/chat", expect: { body: "v1" } },
+      ...OCCUPY,
+      { begin: "post", send: { path: "/chat", method: "POST" } },
+      { inLine: 1 },
+      { advanceMs: 1000 },
+      { finish: "post", expect: { status: 502, fields: { "retry-after": null }, cacheStatus: /origin-bad-response/ } },
+      { get: "/chat", expect: { xCache: "MISS", body: "v2" } },
+      ...LET_GO,
+    ],
+  },
+  {
     id: "capacity/share-of-a-route",
     name: "a route never has more requests at the origin than its share, and leaves room for others",
     source: SOURCE,

@@ -5,6 +5,7 @@ import { Fields } from "../../rules/fields/fields.ts";
 import { memoize } from "../../rules/fields/memoize.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
+import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
 import { type Choices, toldChoices } from "../../rules/request/choices.ts";
 import type { KeyAndOwnersFields } from "../../rules/request/request-fields.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
@@ -164,10 +165,15 @@ async function send(
   return body?.brokeOff() ? bodyBrokeOff(context) : failed(context, answer);
 }
 
-/** The origin began a stream of events for which there is no place. */
+/** The origin began a stream of events for which there is no place. An unsafe request may have changed something by then. */
 function noPlaceForStream(context: RequestContext, answer: OriginAnswer): OriginResult {
   if (answer.kind === "answered") context.background.run(cancelBody(answer.response.body));
-  return busy(context);
+  if (isSafeMethod(context.facts.method)) return busy(context);
+  return failed(context, {
+    kind: "failed",
+    because: "bad-response",
+    cause: "a stream of events beyond origin.streams",
+  });
 }
 
 /** Gives back the room of a body that was held and perhaps never read. */
