@@ -576,10 +576,14 @@ export class Listener {
   }
 }
 
-/** The fields of a request. HTTP/1.0 cannot switch protocols: `Upgrade` is ignored. RFC 9110 §7.8. */
-function fieldsOf({ rawHeaders, httpVersionMinor }: IncomingMessage): ClientFields {
+/**
+ * The fields of a request. HTTP/1.0 cannot switch protocols, and only a GET can become a WebSocket: else `Upgrade` is ignored.
+ * RFC 9110 §7.8, RFC 6455 §4.1.
+ */
+function fieldsOf({ rawHeaders, httpVersionMinor, method }: IncomingMessage): ClientFields {
   const fields = new ClientFields(rawHeaders);
-  if (httpVersionMinor !== 0 || fields.get("upgrade") === null) return fields;
+  const maySwitch = httpVersionMinor !== 0 && method === "GET";
+  if (maySwitch || fields.get("upgrade") === null) return fields;
   const isKept = (_: string, at: number) => rawHeaders[at - (at % 2)]!.toLowerCase() !== "upgrade";
   return new ClientFields(rawHeaders.filter(isKept));
 }

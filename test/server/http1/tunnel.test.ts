@@ -247,6 +247,17 @@ test("a request for another protocol is a request without that wish", async () =
   expect(await one.until((text) => text.includes("no"))).toContain("connection: keep-alive");
 });
 
+test("a HEAD that wishes for a WebSocket is a HEAD without that wish", async () => {
+  const { running, keys } = await startTunnels((socket) => socket.write(SWITCH));
+  const one = client(running.where);
+  await one.send(ASK.replace("GET", "HEAD"));
+  const head = await one.until((text) => text.endsWith("\r\n\r\n"));
+  expect(head).toMatch(/^HTTP\/1\.1 403 /);
+  expect(head).toContain("content-length: 2\r\n");
+  expect(head).toContain("connection: keep-alive");
+  expect(keys).toEqual([]);
+});
+
 test("a WebSocket behind other requests that wait is refused once they are answered", async () => {
   const { running } = await startTunnels((socket) => socket.write(SWITCH));
   const one = client(running.where);
