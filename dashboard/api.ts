@@ -45,7 +45,7 @@ export async function logIn(token: string): Promise<void> {
   const { mayPurge, endsInMs } = await call<OpenedSession>("session", { method: "POST" }, token);
   purgeToken = mayPurge ? token : null;
   readToken = null;
-  const isKept = endsInMs !== null && (await fetch("site")).ok;
+  const isKept = endsInMs !== null && (await read("site").catch(() => false));
   if (!isKept) readToken = token;
   else setTimeout(forgetTokens, endsInMs);
 }
@@ -73,12 +73,13 @@ async function call<T>(path: string, init: RequestInit, token: string | null): P
   const headers = new Headers(init.headers);
   headers.set("accept", "application/json");
   if (token !== null) headers.set("authorization", `Bearer ${token}`);
-  const response = await fetch(path, { ...init, headers }).catch(() => {
-    throw new Refused(0, "The edge cannot be reached.");
-  });
-  const text = await response.text();
-  if (response.ok) return (text && JSON.parse(text)) as T;
-  throw new Refused(response.status, words(response, text));
+  try {
+    const response = await fetch(path, { ...init, headers });
+    if (response.ok) return await response.json();
+    throw new Refused(response.status, words(response, await response.text()));
+  } catch (error) {
+    throw error instanceof Refused ? error : new Refused(0, "The edge cannot be reached.");
+  }
 }
 
 function words({ status }: Response, text: string): string {

@@ -1,5 +1,5 @@
 /** An element's child. Text stays text: nothing on this page is parsed as markup. */
-export type Child = Node | string | number | false | null | undefined;
+export type Child = Node | string | false | null | undefined;
 
 type Attributes = Readonly<Record<string, string | number | boolean | null | ((event: Event) => void)>>;
 
@@ -41,9 +41,7 @@ function isAttributes(each: Attributes | Child): each is Attributes {
 }
 
 function nodesOf(children: readonly Child[]): (Node | string)[] {
-  return children.flatMap((child) =>
-    child === false || child === null || child === undefined ? [] : [typeof child === "number" ? String(child) : child],
-  );
+  return children.flatMap((child) => child || []);
 }
 
 /** A name with its meaning below. */

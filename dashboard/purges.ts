@@ -6,17 +6,18 @@ import { hasPurgeToken, purge, Refused, read, rememberPurgeToken } from "./api.t
 import { byId, type Child, fill, h, say, table } from "./elements.ts";
 import { instant } from "./words.ts";
 
-/** The rows of a page of the trail, and the most items in a row. */
+/** The rows that each wish for older purges adds, the most in one answer of the edge, and the most items in a row. */
 const ROWS = 25;
+const MAX_ROWS = 500;
 const ITEMS = 3;
 
 const LIVE_MS = 1_000;
 const QUIET_MS = 10_000;
 
-let rows: readonly PurgeRecordBody[] = [];
-let next: number | null = null;
-/** Purges that were seen before they had settled. */
-const unsettled = new Set<number>();
+/** How many of the latest purges are shown. */
+let wanted = ROWS;
+/** The numbers of the shown purges that have not settled. */
+let unsettled: number[] = [];
 /** The tried purge, with its id, so that it happens once however often it is sent. */
 let tried: PurgeRequestBody | null = null;
 
@@ -28,37 +29,34 @@ export function startPurges(): void {
   });
   form.addEventListener("input", () => allow(null));
   byId("wet").addEventListener("click", () => void send(false));
-  byId("more").addEventListener("click", () => void older());
+  byId("more").addEventListener("click", () => {
+    wanted += ROWS;
+    readAgain();
+  });
+}
+
+function readAgain(): void {
+  document.dispatchEvent(new Event("stale"));
 }
 
 /** Shows the latest purges. Resolves to the time until the trail changes. */
 export async function refreshPurges(): Promise<number> {
   byId("purge-token-row").hidden = hasPurgeToken();
-  const page = await read<PurgeRecordPageBody>(`purges?limit=${ROWS}`);
-  const oldest = page.purges.at(-1)?.seq ?? 0;
-  const rest = rows.filter(({ seq }) => seq < oldest);
-  if (rest.length === 0) next = page.next;
-  rows = [...page.purges, ...rest];
-  for (const { seq, settled } of rows) {
-    if (!settled) unsettled.add(seq);
-    else if (unsettled.delete(seq)) say(`Purge ${seq} has settled.`);
-  }
-  showTrail();
-  return unsettled.size > 0 ? LIVE_MS : QUIET_MS;
-}
-
-async function older(): Promise<void> {
-  const page = await read<PurgeRecordPageBody>(`purges?limit=${ROWS}&before=${next}`);
-  rows = [...rows, ...page.purges];
-  next = page.next;
-  showTrail();
-}
-
-function showTrail(): void {
-  byId("more").hidden = next === null;
+  const rows: PurgeRecordBody[] = [];
+  let page: PurgeRecordPageBody;
+  let before = "";
+  do {
+    page = await read(`purges?limit=${Math.min(wanted - rows.length, MAX_ROWS)}${before}`);
+    rows.push(...page.purges);
+    before = `&before=${page.next}`;
+  } while (page.next !== null && rows.length < wanted);
+  for (const { seq, settled } of rows) if (settled && unsettled.includes(seq)) say(`Purge ${seq} has settled.`);
+  unsettled = rows.flatMap(({ seq, settled }) => (settled ? [] : seq));
+  byId("more").hidden = page.next === null;
   const columns = ["No.", "Items", "Mode", "State", "When", "By"];
   const nothing = h("p", { class: "soft" }, "Nothing has been purged yet.");
   fill("trail", rows.length === 0 ? nothing : table("Trail", columns, rows.map(row)));
+  return unsettled.length > 0 ? LIVE_MS : QUIET_MS;
 }
 
 function row({ seq, items, itemCount, mode, settled, at, by, reason, repeatOf }: PurgeRecordBody): Child[] {
@@ -156,6 +154,6 @@ function plan({ planned = [], warnings = [], accepted: { everything } }: PurgeRe
 function accepted({ seq, settlesInMs, replayed }: PurgeReceiptBody): void {
   const words = replayed ? `Purge ${seq} was accepted earlier.` : `Purge ${seq} is accepted.`;
   fill("plan", h("p", { class: "note good" }, `${words} It settles in ${settlesInMs / 1000} s: see the trail.`));
-  unsettled.add(seq);
-  document.dispatchEvent(new Event("stale"));
+  unsettled.push(seq);
+  readAgain();
 }

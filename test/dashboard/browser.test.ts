@@ -1,7 +1,12 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import type { Page } from "playwright-core";
+import type { AddressInfo } from "node:net";
+import type { Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { PurgeRecordBody } from "../../wire/purge-record.ts";
+import { MAX_LISTED_PURGES } from "../../wire/purge-record-query.ts";
 import { TOKEN } from "../engine/scenario.ts";
 import { madeUpStats } from "./made-up-stats.ts";
 import { answerWith, CHROMIUM, goTo, hasChromium, logIn, NOW, Stage } from "./stage.ts";
@@ -71,6 +76,14 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
+  test("a login during which the connection fails does without the session", { tags: ["deep"] }, async () => {
+    const page = await stage.open();
+    await page.route(/_tidemark\/site/, (route) => route.abort());
+    await logIn(page);
+    expect(await page.locator("#view-login").isVisible()).toBe(false);
+    await page.context().close();
+  });
+
   test("the overview shows visitors' answers", { tags: ["deep"] }, async () => {
     stage.origin.reply("/a", { fields: { "cache-control": "max-age=600" }, body: "a" });
     stage.origin.reply("/b", { fields: { "cache-control": "no-store" }, body: "b" });
@@ -133,6 +146,101 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     ]);
     await page.context().close();
   });
+
+  test("the trail has no gap, however many purges came while another page was shown", { tags: ["deep"] }, async () => {
+    const page = await stage.enter();
+    const trail = numbers(30, 1).map((seq) => recordOf(seq));
+    await answerTrail(page, trail);
+    await goTo(page, "Purges");
+    expect(await shown(page)).toEqual(numbers(30, 6));
+    await goTo(page, "Rules");
+    trail.unshift(...numbers(65, 31).map((seq) => recordOf(seq)));
+    await goTo(page, "Purges");
+    expect(await shown(page)).toEqual(numbers(65, 41));
+    const older = page.getByRole("button", { name: "Older purges" });
+    for (const oldest of [16, 1]) {
+      await older.click();
+      await expect.poll(() => shown(page)).toEqual(numbers(65, oldest));
+    }
+    expect(await older.isVisible()).toBe(false);
+    await page.context().close();
+  });
+
+  test("a trail longer than any answer can be read to its end", { tags: ["deep"] }, async () => {
+    const page = await stage.enter();
+    const length = MAX_LISTED_PURGES + 20;
+    await answerTrail(
+      page,
+      numbers(length, 1).map((seq) => recordOf(seq)),
+    );
+    await goTo(page, "Purges");
+    const rows = page.locator("#trail tbody tr");
+    for (let count = 50; count < length + 25; count += 25) {
+      await page.getByRole("button", { name: "Older purges" }).click();
+      await expect.poll(() => rows.count()).toBe(Math.min(count, length));
+    }
+    expect(await shown(page)).toEqual(numbers(length, 1));
+    await page.context().close();
+  });
+
+  test("a purge that left the trail's first rows is not waited for, and is settled when seen again", {
+    tags: ["deep"],
+  }, async () => {
+    const page = await stage.enter();
+    await page.clock.install({ time: now });
+    await page.reload();
+    await page.clock.pauseAt(now + 600_000);
+    const trail = numbers(25, 1).map((seq) => recordOf(seq, false));
+    const asked = await answerTrail(page, trail);
+    await goTo(page, "Purges");
+    expect(await page.locator(".badge.good").count()).toBe(0);
+    trail.splice(0, 25, ...numbers(60, 1).map((seq) => recordOf(seq)));
+    await page.clock.runFor(1000);
+    await expect.poll(() => shown(page)).toContain(60);
+    asked.length = 0;
+    await page.clock.runFor(9000);
+    await goTo(page, "Rules");
+    await goTo(page, "Purges");
+    expect(asked).toHaveLength(1);
+    await page.getByRole("button", { name: "Older purges" }).click();
+    await expect.poll(() => shown(page)).toEqual(numbers(60, 11));
+    expect(await page.locator("#trail .badge:not(.good)").count()).toBe(0);
+    await page.context().close();
+  });
+
+  /** A purge in the trail. */
+  function recordOf(seq: number, settled = true): PurgeRecordBody {
+    const accepted = { urls: 0, tags: 1, prefixes: 0, hosts: 0, everything: false };
+    return {
+      ...{ seq, at: "2026-01-01T00:00:00.000Z", by: "token", reason: null, mode: "hard", itemCount: 1, id: null },
+      ...{ repeatOf: null, settled, items: [`tag:${seq}`], accepted },
+    };
+  }
+
+  /** Answers reads of the trail from these purges, as the edge would. Returns the reads to come. */
+  async function answerTrail(page: Page, trail: readonly PurgeRecordBody[]): Promise<string[]> {
+    const asked: string[] = [];
+    await page.route(/_tidemark\/purges/, async (route) => {
+      const { search, searchParams } = new URL(route.request().url());
+      asked.push(search);
+      const [limit, before] = [Number(searchParams.get("limit")), Number(searchParams.get("before") ?? Infinity)];
+      if (limit > MAX_LISTED_PURGES) return route.fulfill({ status: 400, json: { title: "Bad Request" } });
+      const from = trail.filter(({ seq }) => seq < before);
+      const purges = from.slice(0, limit);
+      await route.fulfill({ json: { purges, next: from.length > limit ? purges.at(-1)!.seq : null } });
+    });
+    return asked;
+  }
+
+  /** The numbers of the purges in the trail. */
+  async function shown(page: Page): Promise<number[]> {
+    return (await page.locator("#trail tbody th").allInnerTexts()).map(Number);
+  }
+
+  /** Whole numbers, downwards. */
+  function numbers(first: number, last: number): number[] {
+    return Array.from({ length: first - last + 1 }, (_, index) => first - index);
+  }
 
   test("after a reload the session reads, and a purge asks for the token", { tags: ["deep"] }, async () => {
     await stage.purge({ tags: ["before"] });
@@ -218,10 +326,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
           "[...document.querySelectorAll('main img, main script, main a:not([href^=\"#\"]), [onerror]')].length",
         );
       await page.getByText("Not stored", { exact: true }).click();
-      const record = {
-        ...{ seq: 1, at: "2026-01-01T00:00:00.000Z", by: mark, reason: mark, mode: "hard", itemCount: 1, id: null },
-        ...{ repeatOf: null, settled: true, items: [mark], accepted: {} },
-      };
+      const record = { ...recordOf(1), by: mark, reason: mark, items: [mark] };
       for (const id of ["sentence", "refused", "pops", "routes", "top", "machine"]) {
         if (id !== "sentence") expect(await page.locator(`#${id}`).textContent()).toContain(mark);
       }
@@ -396,6 +501,40 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await answerWith(page, { pops: 3 });
     await page.context().close();
   });
+
+  describe.each([
+    ["that breaks off", breakOff],
+    [
+      "that a proxy's login gives",
+      (route: Route) => route.fulfill({ contentType: "text/html", body: "<p>Log in</p>" }),
+    ],
+  ])("after an answer %s", (_, answer) => {
+    test("the page says so, keeps its figures and asks again", { tags: ["deep"] }, async () => {
+      const page = await stage.enter({}, { pops: 3 });
+      await page.clock.install({ time: now });
+      await page.route(/_tidemark\/stats/, answer);
+      await goTo(page, "Rules");
+      await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
+      const alert = page.getByRole("alert");
+      await alert.filter({ hasText: "The edge cannot be reached." }).waitFor();
+      expect(await page.locator("#sentence").innerText()).toContain("requests");
+      await answerWith(page, { pops: 3 });
+      await page.clock.runFor(5000);
+      await alert.waitFor({ state: "hidden" });
+      await page.context().close();
+    });
+  });
+
+  /** Lets a server answer whose connection ends within the body. */
+  async function breakOff(route: Route): Promise<void> {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": 1000 });
+      response.write('{"version":1', () => response.destroy());
+      server.close();
+    });
+    await once(server.listen(0), "listening");
+    await route.continue({ url: `http://localhost:${(server.address() as AddressInfo).port}` });
+  }
 
   test("a page of the site that opens the dashboard cannot reach into it", async () => {
     stage.origin.reply("/opener", { fields: { "content-type": "text/html" }, body: "<title>opener</title>" });

@@ -71,6 +71,18 @@ const CASES: readonly Case[] = [
     visit: (random) => ({ path: `/shop/list?q=${some(random, 5)}&ref=${some(random, 100)}` }),
   },
   {
+    name: "a parameter that splits refreshed pages",
+    kind: "query",
+    says: /^9\d\.\d % of the fetches on `\/shop\/\*` differ from the request for a fresh page only in the parameter `ref`.*; 100 % of its requests would come from the cache instead of 87.5 %/,
+    world: {
+      site: site(),
+      answer: pageBy("q", { "cache-control": "max-age=1, stale-while-revalidate=86400" }),
+      originMs: [5, 9],
+    },
+    changed: { site: site({ key: { query: { ignore: ["ref"] } } }) },
+    visit: (_, turn) => ({ path: `/shop/list?q=1&ref=${turn % 100}`, pauseMs: 50 }),
+  },
+  {
     name: "parameters whose names begin alike",
     kind: "query",
     says: /only in the parameter `ad_\*`/,
@@ -268,6 +280,15 @@ describe("a verdict comes true when its setting is changed", () => {
   const isTelling = ({ name }: Case) => telling.includes(name);
   test.each(CASES.filter(isTelling))("$name", { tags: ["gate"] }, holds);
   test.each(CASES.filter((each) => !isTelling(each)))("$name", { tags: ["deep"] }, holds);
+});
+
+test("a fetch whose answer was counted in an earlier report makes no share of more than all", async () => {
+  const { world, visit } = CASES.find(({ name }) => name === "a parameter that splits refreshed pages")!;
+  const stats = await statsOf(world, visit, 150);
+  const route = stats.routes["/shop/*"]!;
+  const routes = { "/shop/*": { ...route, answers: { HIT: route.requests } } };
+  const said = verdictsOf({ ...stats, routes }).map(verdictText);
+  expect(said).toContainEqual(expect.stringMatching(/^100 % of the fetches on `\/shop\/\*` differ/));
 });
 
 describe("nothing is said", () => {

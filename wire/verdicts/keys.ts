@@ -33,12 +33,14 @@ function breadth(change: string): number {
 function verdictOn(pattern: string, route: RouteStats, change: string, fetches: number, same: number): Verdict {
   const [kind, name] = change.split(" ", 2) as [string, string?];
   const hitRatio = withMoreHits(route, fetches);
+  // Whatever is no hit fetches, perhaps after its answer, which an earlier report may have counted.
+  const all = Math.max(fetches, route.requests - (route.answers.HIT ?? 0));
   const { differsIn, setting } = WORDS[kind]!(name ?? "");
   return {
     kind: kind === "vary" ? "vary" : "query",
     route: pattern,
     evidence:
-      `${percent(fetches / (route.requests - route.fromCache))} of the fetches on ${onRoute(pattern)} differ from the request for a ` +
+      `${percent(fetches / all)} of the fetches on ${onRoute(pattern)} differ from the request for a ` +
       `fresh page only in ${differsIn}, and all ${whole(same)} bodies that were compared were the same`,
     setting,
     effect: `${percent(hitRatio.after)} of its requests would come from the cache instead of ${percent(hitRatio.now)}`,

@@ -220,7 +220,7 @@ $ npx tidemark stats --last 24h
 Last 24 h: 1,204,331 requests, 93.1 % from cache. The origin was asked 83,200 times instead of 1,204,331; visitors waited 11 ms
 instead of 240 ms in the median; the cache sent 41.3 GB, the origin 2.5 MB.
 
-62 % of the fetches on \`/api/search\` differ from the request for a fresh page only in the parameter \`ref\`, and all 562 bodies that were
+57 % of the fetches on \`/api/search\` differ from the request for a fresh page only in the parameter \`ref\`, and all 562 bodies that were
 compared were the same: add \`"ref"\` to \`key.query.ignore\`; 71 % of its requests would come from the cache instead of 33 %.
 \`\`\``;
 
