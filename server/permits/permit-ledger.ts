@@ -98,8 +98,9 @@ export class PermitLedger {
     this.#tell();
   }
 
-  /** News of the ledger that this one follows. */
+  /** News of the ledger that this one follows. What that has sent may come after word of its end. */
   hear({ granted }: PermitNews): void {
+    if (!this.#upstream) return;
     this.#limit += granted;
     this.#deal();
   }

@@ -16,7 +16,7 @@ export interface OldServer {
   readonly sockets: readonly HeldSocket[];
   readonly logs: SiteLogs;
   /** The workers that have not ended. */
-  readonly workers: ReadonlySet<WorkerProcess>;
+  workers(): Iterable<WorkerProcess>;
   /** From here on no worker starts, because the successor's are about to. Throws if the server stops. */
   startNoMore(): void;
   /** The successor gets the log now. */
@@ -37,7 +37,7 @@ export async function handOver(successor: Successor, old: OldServer): Promise<vo
     old.startNoMore();
     await giveLog(successor, old);
     await successor.logOpen.promise;
-    for (const worker of old.workers) worker.resume();
+    for (const worker of old.workers()) worker.resume();
     await successor.listening.promise;
   } catch (cause) {
     successor.kill();
@@ -49,9 +49,9 @@ export async function handOver(successor: Successor, old: OldServer): Promise<vo
 }
 
 async function giveLog(successor: Successor, { clock, sockets, logs, workers, ...old }: OldServer): Promise<void> {
-  const allHold = Promise.all([...workers].map((worker) => worker.hold()));
+  const allHold = Promise.all([...workers()].map((worker) => worker.hold()));
   await within(clock, HOLD_WITHIN_MS, allHold, () => undefined);
-  const readers = [...workers].map(({ name }) => logs.readerOf(name));
+  const readers = [...workers()].map(({ name }) => logs.readerOf(name));
   await logs.giveAway();
   old.onHandOver();
   successor.give(sockets, { readers, lock: logs.workersLock, permits: old.givePermits() });

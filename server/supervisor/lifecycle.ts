@@ -14,7 +14,7 @@ export interface Lifecycle {
   readonly upgrade: "none" | "asked" | "under-way";
   /** Workers of the server before this one have not ended. */
   readonly hasPredecessor: boolean;
-  /** A new server has the log, or is about to. */
+  /** It has given its log to a new server, or is about to, and does not have it back. */
   readonly hasSuccessor: boolean;
   /** Another server has the sockets as well, and listens on them when this one ends. */
   readonly sharesSockets: boolean;
@@ -27,7 +27,7 @@ export type LifecycleEvent =
   | { readonly kind: "changes-seen" }
   | { readonly kind: "reload-ended" }
   | { readonly kind: "upgrade-asked" }
-  /** The successor is gone, and this server goes on. */
+  /** The successor is gone, and this server has the log back. */
   | { readonly kind: "successor-failed" }
   | { readonly kind: "upgrade-ended"; readonly hasHandedOver: boolean }
   | { readonly kind: "predecessor-followed" }

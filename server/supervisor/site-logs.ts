@@ -100,7 +100,6 @@ export class SiteLogs {
     await this.#closing; // one of them may be there again
     if (this.#options.sharedLog !== undefined) this.#expectNoHostBack(sites);
     for (const [site, grant] of sites) {
-      await this.#opening; // somebody else may be opening this one
       if (this.#isLeft) throw new Error("the server stops");
       if (this.#logs.has(site)) continue;
       const opening = this.#open(site, grant, () => readersOf(site)).then((log) => void this.#logs.set(site, log));

@@ -334,7 +334,7 @@ export class Supervisor {
         clock: this.#clock,
         sockets: this.#sockets,
         logs: this.#logs,
-        workers: this.#pool.alive,
+        workers: () => this.#pool.alive,
         startNoMore: () => this.#startNoMore(),
         onHandOver: () => this.#options.onHandOver?.(),
         givePermits: () => this.#options.permits?.giveAway((message) => successor.tellOfPermits(message)),
@@ -357,7 +357,6 @@ export class Supervisor {
   async #takeBack(): Promise<void> {
     this.#successor = null;
     this.#options.permits?.takeBack();
-    this.#tell({ kind: "successor-failed" });
     if (this.#lifecycle.isEnding) {
       this.#pool.resume(); // a worker that waits for the log could not end
       return;
@@ -373,6 +372,7 @@ export class Supervisor {
     this.#pool.resume();
     if (this.#lifecycle.isEnding || this.#pool.isKept) return;
     this.#options.onTakenBack?.();
+    this.#tell({ kind: "successor-failed" });
     await this.#pool.renew(this.ended.catch(() => undefined));
   }
 

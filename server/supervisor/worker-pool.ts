@@ -24,7 +24,6 @@ export interface Loaded {
 /** The workers that run with one configuration. */
 interface Generation {
   readonly loaded: Loaded;
-  readonly workers: Set<WorkerProcess>;
   /** It is being replaced, or has failed. */
   isRetired: boolean;
 }
@@ -69,8 +68,8 @@ export interface PoolParts {
 export class WorkerPool {
   readonly #options: PoolOptions;
   readonly #parts: PoolParts;
-  /** Everybody who has not ended, in all generations. */
-  readonly #alive = new Set<WorkerProcess>();
+  /** Everybody who has not ended, with the generation of each. */
+  readonly #alive = new Map<WorkerProcess, Generation>();
   #sockets: readonly HeldSocket[] = [];
   #generation: Generation | null = null;
   #named = 0;
@@ -90,7 +89,7 @@ export class WorkerPool {
 
   /** What the workers say of themselves that answer visitors or finish their answers. */
   async survey(): Promise<SurveyedWorkers> {
-    const asked = [...this.#alive].filter(({ isListening }) => isListening);
+    const asked = [...this.alive].filter(({ isListening }) => isListening);
     const all = await Promise.all(
       asked.map(async (worker) => ({ name: worker.name, isDraining: worker.isDraining, said: await worker.survey() })),
     );
@@ -99,20 +98,20 @@ export class WorkerPool {
   }
 
   /** The workers that have not ended. */
-  get alive(): ReadonlySet<WorkerProcess> {
-    return this.#alive;
+  get alive(): Iterable<WorkerProcess> {
+    return this.#alive.keys();
   }
 
   /** The processes that accept connections, by their names. */
   get listening(): ReadonlyMap<string, number> {
-    const listening = [...this.#alive].filter(({ isListening, isDraining }) => isListening && !isDraining);
+    const listening = [...this.alive].filter(({ isListening, isDraining }) => isListening && !isDraining);
     return new Map(listening.map(({ name, pid }) => [name, pid!]));
   }
 
   /** The sites of the configuration, and those that a worker of an earlier one still serves; `null` before the first. */
   get sitesInUse(): ReadonlySet<string> | null {
     if (this.#generation === null) return null;
-    const served = [...this.#alive].flatMap(({ sites }) => sites);
+    const served = [...this.alive].flatMap(({ sites }) => sites);
     return new Set([...this.#generation.loaded.sites.keys(), ...served]);
   }
 
@@ -124,14 +123,14 @@ export class WorkerPool {
   /** Starts the first workers. Each promise resolves once one accepts connections in its place. */
   open(loaded: Loaded, sockets: readonly HeldSocket[]): Promise<void>[] {
     this.#sockets = sockets;
-    this.#generation = { loaded, workers: new Set(), isRetired: false };
+    this.#generation = { loaded, isRetired: false };
     void this.#beat();
     return this.#openPlaces(this.#generation);
   }
 
   /** Starts workers with this configuration, and then lets the others finish. If they do not start, it rejects without them. */
   async replace(loaded: Loaded): Promise<void> {
-    const next: Generation = { loaded, workers: new Set(), isRetired: false };
+    const next: Generation = { loaded, isRetired: false };
     const fresh: WorkerProcess[] = [];
     try {
       // The first one alone: if the new settings do not work, little has been disturbed.
@@ -143,31 +142,32 @@ export class WorkerPool {
       if (this.#isClosed) throw new Error("the server stops");
     } catch (cause) {
       next.isRetired = true;
-      await Promise.all([...next.workers].map((worker) => this.#drain(worker, 0)));
+      await Promise.all(fresh.map((worker) => this.#drain(worker, 0)));
       throw cause;
     }
     this.#generation!.isRetired = true;
     this.#generation = next;
     for (const worker of fresh) void this.#keepAfter(next, worker);
     this.#options.report({ kind: "reloaded" });
-    this.#retireAllBut(next);
+    this.#takeOver(next);
   }
 
   /**
    * Starts workers anew with the settings that are in use, whatever has become of the configuration. Resolves when they accept
-   * connections, or with `givenUp`; if they take too long, the old ones go on, and another upgrade may help.
+   * connections, or those of `replace` do, or with `givenUp`; if they take too long, the old ones go on, and another upgrade
+   * may help.
    */
   async renew(givenUp: Promise<unknown>): Promise<void> {
-    const next: Generation = { loaded: this.#generation!.loaded, workers: new Set(), isRetired: false };
+    const next: Generation = { loaded: this.#generation!.loaded, isRetired: false };
     this.#generation = next;
-    const accepting = Promise.all(this.#openPlaces(next)).then(() => this.#retireAllBut(next));
+    const accepting = Promise.all(this.#openPlaces(next)).then(() => this.#takeOver(next));
     await within(this.#parts.clock, START_WITHIN_MS, Promise.race([accepting, givenUp]), () => undefined);
   }
 
   /** From here on no worker starts in the place of another one, and those that do not accept connections yet end. */
   startNoMore(): void {
     this.#generation!.isRetired = true;
-    for (const worker of this.#alive) if (!worker.isListening) void this.#drain(worker, this.#parts.stopWithinMs);
+    for (const worker of this.alive) if (!worker.isListening) void this.#drain(worker, this.#parts.stopWithinMs);
   }
 
   /** Lets all workers finish their answers, and starts no more. Resolves when all are gone. */
@@ -176,31 +176,34 @@ export class WorkerPool {
     if (this.#generation) this.#generation.isRetired = true;
     // A reload may just have started more of them.
     while (this.#alive.size > 0) {
-      await Promise.all([...this.#alive].map((worker) => this.#drain(worker, withinMs)));
+      await Promise.all([...this.alive].map((worker) => this.#drain(worker, withinMs)));
     }
     this.#nextBeat?.cancel();
   }
 
   /** Gives the workers that are alive at most this time for their answers. */
   finishWithin(ms: number): void {
-    for (const worker of this.#alive) ms === 0 ? worker.kill() : void this.#drain(worker, ms);
+    for (const worker of this.alive) ms === 0 ? worker.kill() : void this.#drain(worker, ms);
   }
 
   /** Lets them call the log again; if it cannot be reached, their calls fail instead of waiting. */
   resume(): void {
-    for (const worker of this.#alive) worker.resume();
+    for (const worker of this.alive) worker.resume();
   }
 
   async reopen(): Promise<void> {
-    await Promise.all([...this.#alive].map((worker) => worker.reopen()));
+    await Promise.all([...this.alive].map((worker) => worker.reopen()));
   }
 
-  /** Lets as many workers run as there should be. Each promise resolves once one accepts connections in its place. */
+  /**
+   * Lets as many workers run as there should be. Each promise resolves once one accepts connections in its place, or none
+   * starts there any more.
+   */
   #openPlaces(generation: Generation): Promise<void>[] {
     return Array.from({ length: this.#parts.size }, () => {
       const accepting = Promise.withResolvers<void>();
-      void this.#keepPlace(generation, new BackOff(this.#parts.soundAfterMs), accepting.resolve);
-      return accepting.promise;
+      const kept = this.#keepPlace(generation, new BackOff(this.#parts.soundAfterMs), accepting.resolve);
+      return Promise.race([accepting.promise, kept]);
     });
   }
 
@@ -209,7 +212,7 @@ export class WorkerPool {
     for (;;) {
       this.#nextBeat = this.#parts.clock.wait(BEAT_MS);
       await this.#nextBeat.over;
-      for (const worker of this.#alive) if (worker.isListening) worker.beat();
+      for (const worker of this.alive) if (worker.isListening) worker.beat();
     }
   }
 
@@ -265,11 +268,9 @@ export class WorkerPool {
         hangsAfterMs: this.#parts.hangsAfterMs,
       },
     );
-    this.#alive.add(worker);
-    generation.workers.add(worker);
+    this.#alive.set(worker, generation);
     void worker.ended.then(() => {
       this.#alive.delete(worker);
-      generation.workers.delete(worker);
       this.#parts.onEnded(reader);
       if (this.listening.size > 0) return;
       for (const resolve of this.#whenNoneListens) resolve();
@@ -318,11 +319,11 @@ export class WorkerPool {
     await this.#keepPlace(generation, backOff, () => undefined);
   }
 
-  /** Lets the workers of all other generations finish, unless another one has taken the place of this one. */
-  #retireAllBut(generation: Generation): void {
-    if (this.#generation !== generation) return;
-    for (const worker of this.#alive) {
-      if (!generation.workers.has(worker) && !worker.isDraining) void this.#drain(worker, this.#parts.replaceWithinMs);
+  /** Lets the workers of all retired generations finish, unless this one is retired as well. */
+  #takeOver(generation: Generation): void {
+    if (generation.isRetired) return;
+    for (const [worker, { isRetired }] of this.#alive) {
+      if (isRetired && !worker.isDraining) void this.#drain(worker, this.#parts.replaceWithinMs);
     }
   }
 

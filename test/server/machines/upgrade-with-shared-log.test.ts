@@ -5,15 +5,21 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
 import { Supervisor } from "../../../server/supervisor/supervisor.ts";
+import { systemClock } from "../../../server/system-clock.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { inGate } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { breath, until } from "../../suite/until.ts";
 import { ServerProcess } from "../serve/running-server.ts";
-import { PageClient, PROGRAM, startFailingSuccessor } from "../supervisor/pages.ts";
+import { ask, PageClient, PROGRAM, startFailingSuccessor, type Who } from "../supervisor/pages.ts";
 import { Relay } from "./relay.ts";
 
 const TOKEN = "a-token-of-these-servers-000123456789";
+
+/** For so long the supervisor waits before it tries a log again that is out of reach. */
+const TRY_AGAIN_MS = 1_000;
+/** So long that none ends while a test runs, however slow the machine is. */
+const LEASE_MS = 3_600_000;
 
 if (noPostgres) process.stdout.write(`${noPostgres}\n`);
 
@@ -187,6 +193,57 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
     expect(next).not.toBe(pid);
     // A busy computer may need several until one is confirmed in time.
     while ((await new PageClient(folder, next).purge({ key: "#b" })).settlesInMs > 0);
+    await supervisor.stop();
+    supervisors = [];
+    await cutOff.close();
+  });
+
+  test("that fails when the log is out of reach: purges wait for its workers, also if it loads the settings again", {
+    tags: ["deep"],
+  }, async () => {
+    const cutOff = await relay();
+    const hasFailed = Promise.withResolvers<void>();
+    const triesAgain = Promise.withResolvers<void>();
+    const cut = { over: triesAgain.promise, cancel: () => undefined };
+    let isCut = false;
+    const sites = new Map([[ONLY_SITE, { leaseMs: LEASE_MS, longestViewAgeMs: LEASE_MS }]]);
+    const supervisor = await Supervisor.start({
+      folder,
+      listen: [{ host: "127.0.0.1", port: 0 }],
+      program: PROGRAM,
+      load: async () => ({ settings: { version: "v1", folder, leaseMs: LEASE_MS }, sites }),
+      workers: 1,
+      sharedLog: `postgres://tidemark@127.0.0.1:${cutOff.port}/postgres`,
+      clock: { ...systemClock, wait: (ms) => (ms === TRY_AGAIN_MS && isCut ? cut : systemClock.wait(ms)) },
+      report: ({ kind }) => {
+        if (kind === "log-failed") hasFailed.resolve();
+      },
+      onHandOver: () => {
+        isCut = true;
+        cutOff.cut();
+      },
+      startSuccessor: () => startFailingSuccessor("with the log"),
+    });
+    supervisors.push(supervisor);
+    const [pid] = [...supervisor.workers.values()] as [number];
+    const isHeld = Promise.withResolvers<void>();
+    const held = ask<Who>(supervisor.addresses[0]!, "/hold", undefined, isHeld.resolve);
+    held.catch(() => undefined);
+    await isHeld.promise;
+    const upgraded = supervisor.upgrade();
+    await hasFailed.promise;
+    cutOff.mend();
+    const reloaded = supervisor.reload();
+    await breath(); // a reload that did not wait would have begun
+    isCut = false;
+    triesAgain.resolve();
+    expect([await upgraded, await reloaded]).toEqual([false, true]);
+    const [next] = [...supervisor.workers.values()] as [number];
+    process.kill(pid, "SIGSTOP"); // it answers somebody, and cannot confirm that it has heard
+    expect((await new PageClient(folder, next).purge({ key: "#a" })).settlesInMs).toBeGreaterThan(0);
+    process.kill(pid, "SIGCONT");
+    process.kill(pid, "SIGUSR2");
+    expect(await held).toMatchObject({ pid });
     await supervisor.stop();
     supervisors = [];
     await cutOff.close();

@@ -229,6 +229,20 @@ describe("the permits of a machine", () => {
     expect(worker.running).toHaveLength(2);
   });
 
+  test("stay as many when the word of a successor that has failed comes late", async () => {
+    const machine = new Machine(chances(1));
+    const office = new PermitOffice();
+    const worker = machine.startWorker(office, 2, 1);
+    while (await machine.deliver());
+    machine.handOver(office, new PermitOffice());
+    while (await machine.deliver());
+    office.takeBack();
+    office.hear({ site: SITE, granted: 1, turns: [], isShort: true });
+    for (let asked = 0; asked < 3; asked++) void worker.ask();
+    while (await machine.deliver());
+    expect(worker.running).toHaveLength(2);
+  });
+
   // `a` has the only one. Then one request comes to each worker, the first of them to the one that is named first.
   test.each<[string, [worker: "a" | "b", recentMisses: number][]]>([
     [

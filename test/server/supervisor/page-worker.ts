@@ -20,6 +20,8 @@ export interface PageSettings {
   readonly failsAtStart?: boolean;
   /** It confirms nothing, as if the log did not answer it. */
   readonly isDeaf?: boolean;
+  /** It asks the service, and waits for the answer, before it starts and before it listens. */
+  readonly asksFirst?: boolean;
   readonly leaseMs: number;
 }
 
@@ -31,9 +33,10 @@ const background = { run: () => undefined };
  * position, `/check` whether an entry with that stamp is purged. What `/hold` asks is answered at SIGUSR2. `/compute` writes a
  * file and never ends.
  */
-export async function startWorker({ name, settings, logs }: WorkerStart): Promise<RunningWorker> {
+export async function startWorker({ name, settings, logs, line }: WorkerStart): Promise<RunningWorker> {
   const log = logs.get(ONLY_SITE)!;
-  const { version, folder, failsAtStart, isDeaf = false, leaseMs } = settings as PageSettings;
+  const { version, folder, failsAtStart, isDeaf = false, asksFirst, leaseMs } = settings as PageSettings;
+  if (asksFirst) await line.ask("start");
   if (failsAtStart) throw new Error("this worker was told to fail");
   const timing = { leaseMs, skewMs: 250 };
   const reporter = { report: () => undefined };
@@ -100,6 +103,7 @@ export async function startWorker({ name, settings, logs }: WorkerStart): Promis
   return {
     learn: async (delta) => !isDeaf && lease.learn(delta, background),
     listen: async (sockets) => {
+      if (asksFirst) await line.ask("listen");
       const path = `${folder}/${process.pid}.sock`;
       rmSync(path, { force: true }); // of a process that was killed, whose id is used again
       await listenOn({ path });

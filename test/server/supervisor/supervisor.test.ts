@@ -464,6 +464,95 @@ describe("a supervisor", () => {
       expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
     });
 
+    test("that fails, and is told to load the settings before it has the log back: it does so after that", async () => {
+      const done: string[] = [];
+      const does = (what: string) => () => void done.push(what);
+      const read = load;
+      const supervisor = await start({
+        startSuccessor: () => startFailingSuccessor("with the log"),
+        load: () => {
+          done.push("loads");
+          return read();
+        },
+        service: {
+          connect: () => {
+            done.push("starts a worker");
+            return { ask: async () => undefined, tell: () => undefined, close: () => undefined };
+          },
+        },
+        onHandOver: does("hands over"),
+        onTakenBack: does("takes back"),
+        workers: 1,
+      });
+      const upgraded = supervisor.upgrade();
+      await reported("upgrade-failed");
+      expect([await supervisor.reload(), await upgraded]).toEqual([true, false]);
+      expect(done).toEqual([
+        ...["loads", "starts a worker"],
+        ...["hands over", "takes back", "starts a worker"],
+        ...["loads", "starts a worker"],
+      ]);
+    });
+
+    // Two starts of a worker are under way: of one with the settings in use, and of one with those that were loaded.
+    describe("that fails, and is told to load the settings while its workers are replaced:", () => {
+      interface Start {
+        /** Ends what the worker waits for. */
+        go: () => void;
+        isWaiting: boolean;
+      }
+      /** `step`: before which both workers wait. */
+      const startBoth = async (step: string) => {
+        const starts: Start[] = [];
+        const service = {
+          connect: () => {
+            const gate = Promise.withResolvers<void>();
+            const begun: Start = { go: gate.resolve, isWaiting: false };
+            if (starts.push(begun) === 1) gate.resolve();
+            return {
+              ask: async (question: unknown) => {
+                if (question !== step) return;
+                begun.isWaiting = true;
+                await gate.promise;
+              },
+              tell: () => undefined,
+              close: () => undefined,
+            };
+          },
+        };
+        settings = { ...settings, asksFirst: true };
+        const takenBack = Promise.withResolvers<void>();
+        const startSuccessor = () => startFailingSuccessor("with the log");
+        const onTakenBack = takenBack.resolve;
+        const supervisor = await start({ startSuccessor, onTakenBack, service, workers: 1 });
+        const upgraded = supervisor.upgrade();
+        await takenBack.promise;
+        settings = { ...settings, version: "v2" };
+        const reloaded = supervisor.reload();
+        await until(() => starts.filter(({ isWaiting }) => isWaiting).length === 3);
+        const [, renewed, loaded] = starts as [Start, Start, Start];
+        return { supervisor, upgraded, reloaded, renewed, loaded };
+      };
+
+      test.each(["start", "listen"])("if those are first, when the new ones are about to %s", async (step) => {
+        const { supervisor, upgraded, reloaded, renewed, loaded } = await startBoth(step);
+        renewed.go();
+        expect(await upgraded).toBe(false);
+        loaded.go();
+        expect(await reloaded).toBe(true);
+        expect([...supervisor.workers]).toHaveLength(1);
+        expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
+      });
+
+      test("if the new ones are first, nobody waits for those any more", async () => {
+        const { supervisor, upgraded, reloaded, loaded } = await startBoth("start");
+        loaded.go();
+        expect(await reloaded).toBe(true);
+        expect(await upgraded).toBe(false);
+        expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v2" });
+      });
+    });
+
     test("and is told meanwhile to load the settings: the successor does so", { tags: ["deep"] }, async () => {
       let successor!: ChildProcess;
       const startSuccessor = () => {
