@@ -1,17 +1,16 @@
 """The purges of rows that change."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from itertools import chain
 from typing import Any
 
 from django.db import models, router, transaction
-from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
+from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
 
 from .purging import purge
+from .relations import ROWS_AT_ONCE, Joined, joined_by_call, joined_to_deleted, rows_of
 
 TagsOf = Callable[[Any], Iterable[str]]
-
-ROWS_AT_ONCE = 500
-"""SQLite takes only so many keys in one query."""
 
 _registered: list[tuple[type[models.Model], TagsOf]] = []
 
@@ -42,7 +41,7 @@ class PurgedQuerySet(models.QuerySet[Any]):
         class Song(PurgedModel):
             objects = PurgedQuerySet.as_manager()
 
-    Both read the rows: `update` as they were and as they are. `bulk_update` goes by `update`.
+    Both read the rows that they update, as they were and as they are. `bulk_update` goes by `update`.
     """
 
     def update(self, **values: Any) -> int:
@@ -55,30 +54,54 @@ class PurgedQuerySet(models.QuerySet[Any]):
 
     update.alters_data = True  # type: ignore[attr-defined]
 
-    def bulk_create(self, objs: Iterable[Any], *args: Any, **kwargs: Any) -> list[Any]:
+    def bulk_create(
+        self,
+        objs: Iterable[Any],
+        batch_size: int | None = None,
+        ignore_conflicts: bool = False,
+        update_conflicts: bool = False,
+        update_fields: Collection[str] | None = None,
+        unique_fields: Collection[str] | None = None,
+    ) -> list[Any]:
         with transaction.atomic(using=self._for_write_to(), savepoint=False):
-            made = super().bulk_create(objs, *args, **kwargs)
-            purge(tags=tags_of(self.model, made), using=self.db)
+            rows = list(objs)
+            unique = (unique_fields or ["pk"]) if update_conflicts else []
+            self._purge(self._stored(rows, unique)[0])
+            made = super().bulk_create(rows, batch_size, ignore_conflicts, update_conflicts, update_fields, unique_fields)
+            stored, others = self._stored(made, unique)
+            self._purge(stored)
+            purge(tags=tags_of(self.model, others), using=self.db)
             return made
+
+    bulk_create.alters_data = True  # type: ignore[attr-defined]
 
     def _for_write_to(self) -> str:
         self._for_write = True
         return self.db
 
     def _purge(self, keys: list[Any]) -> None:
-        rows = self.model._base_manager.using(self.db)
-        tags: dict[str, None] = {}
-        for start in range(0, len(keys), ROWS_AT_ONCE):
-            some = rows.filter(pk__in=keys[start : start + ROWS_AT_ONCE])
-            tags |= dict.fromkeys(tags_of(self.model, some))
-        purge(tags=tags, using=self.db)
+        purge(tags=tags_of(self.model, rows_of((self.model, keys), self.db)), using=self.db)
+
+    def _stored(self, rows: list[Any], unique: Collection[str]) -> tuple[list[Any], list[Any]]:
+        """The keys of the stored rows that equal these in unique fields, and those of these without values there."""
+        meta, stored = self.model._meta, self.model._base_manager.using(self.db)
+        fields = [meta.get_field(meta.pk.name if name == "pk" else name).attname for name in unique]
+        equal, others = [], []
+        for row in rows:
+            values = {field: getattr(row, field) for field in fields}
+            # NULL equals no other, and an expression is known to the database only.
+            if values and not any(isinstance(each, (type(None), models.Expression)) for each in values.values()):
+                equal.append(models.Q(**values))
+            else:
+                others.append(row)
+        step = max(1, ROWS_AT_ONCE // max(1, len(fields)))
+        some = [models.Q(*equal[start : start + step], _connector=models.Q.OR) for start in range(0, len(equal), step)]
+        return [key for each in some for key in stored.filter(each).values_list("pk", flat=True)], others
 
 
 def tags_of(model: type[models.Model], rows: Iterable[Any]) -> list[str]:
     """The tags of rows by all that is registered for their model."""
-    held = list(rows)
-    registrations = [tags for registered, tags in _registered if issubclass(model, registered)]
-    return _together(held, registrations)
+    return _together(rows, [tags for registered, tags in _registered if issubclass(model, registered)])
 
 
 def _together(rows: Iterable[Any], each: list[TagsOf]) -> list[str]:
@@ -86,7 +109,8 @@ def _together(rows: Iterable[Any], each: list[TagsOf]) -> list[str]:
 
 
 def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = True) -> None:
-    """Purges the tags of each row of a model that is saved, deleted, or joined to another by a many-to-many field.
+    """Purges the tags of each row of a model that is saved, deleted, joined to another by a many-to-many field, parted
+    from it, or changed by the `on_delete` of a foreign key.
 
         purge_on_change(Song, lambda song: [f"song:{song.pk}", f"album:{song.album_id}"])
 
@@ -99,50 +123,52 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
     """
     _registered.append((model, tags))
 
-    def purge_rows(rows: Iterable[Any], using: str) -> None:
-        purge(tags=_together(rows, [tags]), using=using)
+    def tags_now(instance: Any, joined: list[Joined], using: str) -> list[str]:
+        own = [instance] if isinstance(instance, model) else []
+        return _together(chain(own, *(rows_of(each, using) for each in joined)), [tags])
+
+    def note(instance: Any, change: str, joined: list[Joined], former_tags: list[str]) -> None:
+        # Not purged: a save that fails outside of a transaction would leave the purge behind.
+        instance.__dict__.setdefault("_tidemark_noted", {})[registration, change] = joined, former_tags
+
+    def purge_noted(instance: Any, change: str, joined: list[Joined], using: str) -> None:
+        noted = instance.__dict__.get("_tidemark_noted", {})
+        joined, former_tags = noted.pop((registration, change), (joined, []))
+        if joined or isinstance(instance, model):
+            purge(tags=[*former_tags, *tags_now(instance, joined, using)], using=using)
 
     # No receiver names a sender: proxies of the model and models that extend it are rows of it, too.
 
     def before_save(instance: Any, raw: bool, using: str, **_: Any) -> None:
-        # Only read: a save that fails outside of a transaction would leave the purge behind.
         if former and isinstance(instance, model) and not raw and instance.pk is not None:
-            rows = model._base_manager.using(using).filter(pk=instance.pk)
-            instance.__dict__.setdefault("_tidemark_former_tags", {})[registration] = _together(rows, [tags])
+            note(instance, "save", [], _together(rows_of((model, [instance.pk]), using), [tags]))
 
     def after_save(instance: Any, raw: bool, using: str, **_: Any) -> None:
         if isinstance(instance, model) and not raw:
-            old = instance.__dict__.get("_tidemark_former_tags", {}).pop(registration, [])
-            purge(tags=[*old, *_together([instance], [tags])], using=using)
+            purge_noted(instance, "save", [], using)
+
+    def before_delete(instance: Any, using: str, **_: Any) -> None:
+        joined = joined_to_deleted(instance, model, using)
+        if joined or isinstance(instance, model):
+            note(instance, "delete", joined, tags_now(instance, joined, using))
 
     def after_delete(instance: Any, using: str, **_: Any) -> None:
-        if isinstance(instance, model):
-            purge_rows([instance], using)
+        purge_noted(instance, "delete", [], using)
 
-    def after_relation(sender: Any, instance: Any, action: str, using: str, **changed: Any) -> None:
-        if action not in ("post_add", "post_remove", "pre_clear"):
-            return
-        if isinstance(instance, model):
-            purge_rows([instance], using)
-        if issubclass(changed["model"], model):
-            purge_rows(_other_side(sender, instance, using, **changed), using)
+    def around_call(sender: Any, instance: Any, action: str, using: str, **call: Any) -> None:
+        joined = [joined_by_call(sender, instance, using, **call)] if issubclass(call["model"], model) else []
+        if action.startswith("post_"):
+            purge_noted(instance, sender._meta.label, joined, using)
+        elif joined or isinstance(instance, model):
+            note(instance, sender._meta.label, joined, tags_now(instance, joined, using))
 
-    registration = f"{model._meta.label} {id(after_save)}"
+    registration = f"{model._meta.label} {id(around_call)}"
     for signal, receiver in (
         (pre_save, before_save),
         (post_save, after_save),
+        (pre_delete, before_delete),
         (post_delete, after_delete),
-        (m2m_changed, after_relation),
+        (m2m_changed, around_call),
     ):
         # Not weakly: nobody else holds the receivers.
         signal.connect(receiver, weak=False)
-
-
-def _other_side(through: Any, instance: Any, using: str, *, model: Any, reverse: bool, pk_set: Any, **_: Any) -> Any:
-    """The rows that a call on the many-to-many field of an instance joins to it or lets go; without `pk_set`, all of them."""
-    rows = model._base_manager.using(using)
-    if pk_set is not None:
-        return rows.filter(pk__in=pk_set)
-    owner = model if reverse else type(instance)
-    field = next(each for each in owner._meta.many_to_many if each.remote_field.through is through)
-    return rows.filter(**{field.name: instance}) if reverse else getattr(instance, field.name).using(using).all()

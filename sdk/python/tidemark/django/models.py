@@ -8,7 +8,7 @@ class QueuedPurge(models.Model):
     items = models.JSONField()
     written_at = models.DateTimeField(default=timezone.now)
     next_at = models.DateTimeField(default=timezone.now)
-    """Not to be taken before: while a process sends it, and between attempts."""
+    """Not to be taken before: while a process holds or sends it, and between attempts."""
     request_id = models.UUIDField(null=True, editable=False)
     """Of the request that it goes in. Those with the same go together, whoever sends them, so that it happens once."""
     failures = models.PositiveIntegerField(default=0)

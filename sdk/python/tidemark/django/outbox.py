@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import connections, router
-from django.db.models import Min, QuerySet
+from django.db.models import Min, Q, QuerySet
 from django.utils import timezone
 
 from ..items import KINDS, MAX_BYTES, MAX_ITEMS, bytes_of
@@ -25,9 +25,12 @@ logger = logging.getLogger("tidemark.django")
 
 LEASE = timedelta(seconds=30)
 """A process that takes purges and is killed holds them up for as long."""
+HOLD = timedelta(seconds=2)
+"""So long a process keeps a purge whose request waits for the receipt from the others, which send it if it is killed."""
 MAX_ROWS = 500
 """The rows that go in one request."""
 MAX_FAILURES = 20
+MAX_PAUSE_SECONDS = 3600.0
 
 Key = tuple[str, int]
 """The database of a queued purge, and its primary key."""
@@ -47,18 +50,23 @@ class Attempt:
     failure: PurgeFailed | None
 
 
-def send_due(using: str, purger: Purger) -> Iterator[Attempt]:
-    """Sends what is due in a database, until a failure that the rest would meet, too, and wait as long for."""
+def send_due(using: str, purger: Purger, own: list[int] | None = None) -> Iterator[Attempt]:
+    """Sends what is due in a database, until a failure that the rest would meet, too, and wait as long for.
+
+    Of what is held it sends only its `own`; with None, as a command, all of it.
+    """
     connections[using].close_if_unusable_or_obsolete()
-    while (attempt := send_next(using, purger)) is not None:
-        yield attempt
-        if attempt.failure is not None and not attempt.failure.refused:
-            return
+    parts = [Q(pk__in=own[start : start + MAX_ROWS]) for start in range(0, len(own), MAX_ROWS)] if own else []
+    for held in parts or [Q() if own is None else Q(pk__in=[])]:
+        while (attempt := send_next(using, purger, held)) is not None:
+            yield attempt
+            if attempt.failure is not None and not attempt.failure.refused:
+                return
 
 
-def send_next(using: str, purger: Purger) -> Attempt | None:
+def send_next(using: str, purger: Purger, held: Q = Q()) -> Attempt | None:
     """Sends the purges that have waited longest, as many as go in one request. None if nothing is due."""
-    rows = _taken(using)
+    rows = _taken(using, held)
     if not rows:
         return None
     keys = [(using, row.pk) for row in rows]
@@ -83,11 +91,12 @@ def seconds_until_due(using: str) -> float:
     return math.inf if next_at is None else max(0.0, (next_at - timezone.now()).total_seconds())
 
 
-def _taken(using: str) -> list[QueuedPurge]:
+def _taken(using: str, held: Q = Q()) -> list[QueuedPurge]:
     """Takes purges for `LEASE`. Each of the updates takes only what no other process has taken meanwhile."""
     while True:
         now = timezone.now()
-        due = QueuedPurge.objects.using(using).filter(given_up=False, next_at__lte=now)
+        is_due = Q(next_at__lte=now) | Q(held, request_id=None)
+        due = QueuedPurge.objects.using(using).filter(is_due, given_up=False)
         first = due.order_by("id").first()
         if first is None:
             return []
@@ -134,7 +143,8 @@ def _after_failure(ours: "QuerySet[QueuedPurge]", rows: list[QueuedPurge], failu
         ours.update(given_up=True, failures=failures, last_error=words)
         logger.error("The purge is given up, and pages may be stale: %s (%.500s)", failure, _named(rows))
         return
-    pause = max(failure.retry_after, min(3600.0, 2.0 ** (failures - 1)) * random.uniform(0.5, 1))
+    own_pause = min(MAX_PAUSE_SECONDS, 2.0 ** (failures - 1)) * random.uniform(0.5, 1)
+    pause = max(own_pause, min(MAX_PAUSE_SECONDS, failure.retry_after))
     ours.update(failures=failures, last_error=words, next_at=timezone.now() + timedelta(seconds=pause))
     logger.warning("The purge failed and is sent again in %.1f s: %s", pause, failure)
 

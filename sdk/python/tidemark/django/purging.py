@@ -1,24 +1,38 @@
 """The call that purges, and what a request remembers of it."""
 
+import threading
 from collections.abc import Iterable
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 
 from django.db import router, transaction
+from django.utils import timezone
 
 from ..items import checked_items, divided
 from . import configuration
 from .models import QueuedPurge
-from .outbox import Key
+from .outbox import HOLD, Key
 from .sender import sender
 
 
-@dataclass(frozen=True)
 class RequestPurges:
-    """What a request has written to the outbox, and what of it is committed."""
+    """What a request has written to the outbox, and what of it is committed, until its answer is made."""
 
-    written: list[Key] = field(default_factory=list)
-    committed: list[Key] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.written: list[Key] = []
+        self.committed: list[Key] = []
+        self.is_over = False
+        # Work that the request has started may still purge, in any thread.
+        self._lock = threading.Lock()
+
+    def expect(self, keys: list[Key]) -> None:
+        with self._lock:
+            if not self.is_over:
+                self.written.extend(keys)
+                sender.expect(keys)
+
+    def end(self) -> None:
+        with self._lock:
+            self.is_over = True
 
 
 current: ContextVar[RequestPurges | None] = ContextVar("tidemark_request_purges", default=None)
@@ -42,12 +56,13 @@ def purge(
     if not items or configuration.is_off():
         return
     database = using or router.db_for_write(QueuedPurge)
-    rows = [QueuedPurge.objects.using(database).create(items=part) for part in divided(items)]
-    keys = [(database, row.pk) for row in rows]
     ours = current.get()
+    is_awaited = ours is not None and not ours.is_over and configuration.has_thread()
+    next_at = timezone.now() + HOLD if is_awaited else timezone.now()
+    rows = [QueuedPurge.objects.using(database).create(items=part, next_at=next_at) for part in divided(items)]
+    keys = [(database, row.pk) for row in rows]
     if ours is not None:
-        ours.written.extend(keys)
-        sender.expect(keys)
+        ours.expect(keys)
     transaction.on_commit(lambda: _committed(keys, ours), using=database, robust=True)
 
 
@@ -55,4 +70,4 @@ def _committed(keys: list[Key], ours: RequestPurges | None) -> None:
     if ours is not None:
         ours.committed.extend(keys)
     if configuration.has_thread():
-        sender.wake()
+        sender.wake(keys)

@@ -31,6 +31,7 @@ class _Visit:
     def end(self) -> None:
         response_tags.current.reset(self._tags_before)
         purging.current.reset(self._purges_before)
+        self.purges.end()
 
     @property
     def has_purged(self) -> bool:

@@ -32,6 +32,7 @@ class Sender:
         self._changed = threading.Condition()
         self._is_woken = False
         self._is_failing = False
+        self._committed: list[Key] = []
         self._awaited: set[Key] = set()
         self._receipts: dict[Key, Receipt | None] = {}
         self._said = ""
@@ -54,9 +55,10 @@ class Sender:
                 self._awaited.discard(key)
                 self._receipts.pop(key, None)
 
-    def wake(self) -> None:
-        """Something was committed."""
+    def wake(self, keys: Iterable[Key]) -> None:
+        """These were committed, and this process may hold them."""
         with self._changed:
+            self._committed.extend(keys)
             self._is_woken = True
             self._changed.notify_all()
         self.start()
@@ -93,12 +95,14 @@ class Sender:
     def _send_all(self) -> float:
         """Sends what is due in every database. In how many seconds to look again."""
         pause = POLL_SECONDS
+        with self._changed:
+            committed, self._committed = self._committed, []
         if configuration.is_off():
             return pause
         purger = configuration.purger()
         for using in databases():
             with self._troubles.of(using):
-                for attempt in send_due(using, purger):
+                for attempt in send_due(using, purger, [key for alias, key in committed if alias == using]):
                     self._tell(attempt)
                 pause = min(pause, seconds_until_due(using))
         return pause

@@ -24,5 +24,23 @@ class LoudSong(Song):
         proxy = True
 
 
+def first_genre():
+    return Genre.objects.order_by("pk").first()
+
+
+class Review(PurgedModel):
+    """It outlives what it is about."""
+
+    author = models.CharField(max_length=100)
+    song = models.ForeignKey(Song, null=True, on_delete=models.SET_NULL)
+    genre = models.ForeignKey(Genre, null=True, on_delete=models.SET(first_genre))
+
+    objects = PurgedQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["author", "song"], name="once_a_song")]
+
+
 purge_on_change(Song, lambda song: [f"song:{song.pk}", f"album:{song.album_id}", "songs"])
 purge_on_change(Genre, lambda genre: [f"genre:{genre.pk}"])
+purge_on_change(Review, lambda review: [f"review:{review.pk}", f"about:{review.song_id}", f"within:{review.genre_id}"])

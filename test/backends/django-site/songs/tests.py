@@ -10,12 +10,13 @@ from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.core.checks import run_checks
 from django.core.exceptions import DisallowedHost
 from django.core.management import CommandError, call_command
 from django.db import transaction
-from django.db.models.signals import m2m_changed, post_delete, post_save, pre_save
+from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -26,8 +27,18 @@ from django.test import AsyncClient, Client, SimpleTestCase, TransactionTestCase
 from tidemark.django import changes, configuration, middleware, outbox, purge, purge_on_change, purging, tag
 from tidemark.django.checks import settings_are_complete
 from tidemark.django.models import QueuedPurge
+from tidemark.django.sender import sender
 
-from .models import Album, Genre, LoudSong, Song
+from .models import Album, Genre, LoudSong, Review, Song
+
+SIGNALS = (pre_save, post_save, pre_delete, post_delete, m2m_changed)
+
+
+def keep_receivers(test):
+    """Forgets after the test what it registers."""
+    for signal in SIGNALS:
+        test.addCleanup(signal.sender_receivers_cache.clear)
+        test.addCleanup(setattr, signal, "receivers", list(signal.receivers))
 
 
 class FakeEdge(ThreadingHTTPServer):
@@ -211,6 +222,61 @@ class Models(WithEdge, TransactionTestCase):
                 own = {f"album:{self.one.pk}", "songs"}
                 self.assertEqual(self.tags_sent(), [expected | own])
 
+    def test_a_row_that_is_deleted_purges_what_it_was_joined_to(self):
+        self.song.genres.add(self.rock, self.jazz)
+        self.sent()
+        own = {f"song:{self.song.pk}", f"album:{self.one.pk}", "songs"}
+        jazz = f"genre:{self.jazz.pk}"
+        self.jazz.delete()
+        self.assertEqual(self.tags_sent(), [own | {jazz}])
+        self.one.delete()  # and its songs with it
+        self.assertEqual(self.tags_sent(), [own | {f"genre:{self.rock.pk}"}])
+
+    def test_tags_that_a_row_takes_from_a_relation_are_purged_as_they_were_and_as_they_are(self):
+        keep_receivers(self)
+        self.addCleanup(changes._registered.pop)
+        purge_on_change(Song, lambda song: [f"in:{each.name}" for each in song.genres.all()] or ["in:none"])
+        song = self.song
+        steps = {
+            "added": (lambda: song.genres.add(self.rock, self.jazz), {"in:none", "in:rock", "in:jazz"}),
+            "removed": (lambda: song.genres.remove(self.jazz), {"in:rock", "in:jazz"}),
+            "set": (lambda: song.genres.set([self.jazz]), {"in:rock", "in:none", "in:jazz"}),  # without any in between
+            "cleared from there": (lambda: self.jazz.song_set.clear(), {"in:jazz", "in:none"}),
+            "added from there": (lambda: self.rock.song_set.add(song), {"in:none", "in:rock"}),
+            "removed from there": (lambda: self.rock.song_set.remove(song), {"in:rock", "in:none"}),
+            "set again": (lambda: song.genres.set([self.rock, self.jazz]), {"in:none", "in:rock", "in:jazz"}),
+            "its genre deleted": (lambda: self.jazz.delete(), {"in:rock", "in:jazz"}),
+            "cleared": (lambda: song.genres.clear(), {"in:rock", "in:none"}),
+            "set once more": (lambda: song.genres.set([self.rock]), {"in:none", "in:rock"}),
+            "its last genre deleted": (lambda: self.rock.delete(), {"in:rock", "in:none"}),
+        }
+        for name, (change, expected) in steps.items():
+            with self.subTest(name):
+                change()
+                [tags] = self.tags_sent()
+                self.assertEqual({each for each in tags if each.startswith("in:")}, expected)
+        song.genres.add(Genre.objects.create(name="pop"))
+        self.sent()
+        song.delete()
+        self.assertIn("in:pop", self.tags_sent()[0])
+
+    def test_rows_that_outlive_what_they_point_at_are_purged_as_they_were_and_as_they_are(self):
+        kept = Review.objects.create(author="a", song=self.song, genre=self.jazz)
+        Review.objects.create(author="b", genre=self.rock)
+        self.sent()
+        song, one = self.song.pk, self.one.pk
+        self.one.delete()
+        own = {f"song:{song}", f"album:{one}", "songs"}
+        review, within = f"review:{kept.pk}", f"within:{self.jazz.pk}"
+        self.assertEqual(self.tags_sent(), [own | {review, within, f"about:{song}", "about:None"}])
+        jazz = self.jazz.pk
+        Genre.objects.filter(pk=jazz).delete()
+        self.assertEqual(
+            self.tags_sent(), [{f"genre:{jazz}", review, "about:None", within, f"within:{self.rock.pk}"}]
+        )
+        kept.refresh_from_db()
+        self.assertEqual((kept.song, kept.genre), (None, self.rock))
+
     def test_update_purges_the_rows_as_they_were_and_as_they_are(self):
         Song.objects.filter(pk=self.song.pk).update(album=self.two)
         self.assertEqual(
@@ -229,6 +295,32 @@ class Models(WithEdge, TransactionTestCase):
         self.assertEqual(
             self.tags_sent(), [{f"song:{one.pk}", "album:None", "songs", f"song:{two.pk}", f"album:{self.two.pk}"}]
         )
+
+    def test_bulk_create_purges_what_it_updates_as_it_was_and_as_it_is(self):
+        song, one, two = f"song:{self.song.pk}", f"album:{self.one.pk}", f"album:{self.two.pk}"
+
+        def upsert(*songs, fields):
+            Song.objects.bulk_create(songs, update_conflicts=True, update_fields=fields, unique_fields=["pk"])
+
+        upsert(Song(pk=self.song.pk, title="new"), fields=["title"])
+        self.assertEqual(self.tags_sent(), [{song, one, "songs"}])
+        made = Song(pk=self.song.pk + 1, title="made")
+        upsert(Song(pk=self.song.pk, title="new", album=self.two), made, fields=["title", "album"])
+        self.assertEqual(self.tags_sent(), [{song, one, two, "songs", f"song:{made.pk}", "album:None"}])
+        self.assertEqual(Song.objects.get(pk=self.song.pk).album, self.two)
+
+    def test_bulk_create_finds_what_it_updates_by_several_fields(self):
+        kept = Review.objects.create(author="a", song=self.song, genre=self.jazz)
+        Review.objects.create(author="b", song=None)
+        self.sent()
+        rows = [Review(author="a", song=self.song, genre=self.rock), Review(author="b")]
+        options = {"update_fields": ["genre"], "unique_fields": ["author", "song"]}
+        Review.objects.bulk_create(rows, update_conflicts=True, **options)
+        self.assertEqual(Review.objects.filter(author="b").count(), 2)  # NULL is like no other
+        made = Review.objects.order_by("pk").last()
+        rock, jazz = f"within:{self.rock.pk}", f"within:{self.jazz.pk}"
+        former = {f"review:{kept.pk}", f"about:{self.song.pk}", jazz, rock}
+        self.assertEqual(self.tags_sent(), [former | {f"review:{made.pk}", "about:None", "within:None"}])
 
     def test_a_row_is_saved_in_one_transaction_with_its_purge(self):
         seen = []
@@ -280,10 +372,11 @@ class Sending(WithEdge, TransactionTestCase):
         self.send_due()
         self.assertEqual(len(set(self.ids())), 2)
 
-    def test_the_pauses_double_up_to_an_hour_and_the_edge_may_ask_for_longer(self):
+    def test_the_pauses_double_up_to_an_hour_and_the_edge_may_ask_for_longer_ones_within_it(self):
         purge(tags=["a"])
+        asked = {3: 1800, 4: 86_400, 19: 5000}
         for failures in range(1, outbox.MAX_FAILURES):
-            retry_after = 5000 if failures == 3 else 0
+            retry_after = asked.get(failures, 0)
             self.edge.answers = [(503, {"Retry-After": str(retry_after)}, None)]
             before = timezone.now()
             with self.assertLogs("tidemark.django", "WARNING"):
@@ -291,8 +384,9 @@ class Sending(WithEdge, TransactionTestCase):
             row = QueuedPurge.objects.get()
             self.assertEqual(row.failures, failures)
             pause = (row.next_at - before).total_seconds()
-            longest = max(retry_after, min(3600, 2 ** (failures - 1)))
-            self.assertTrue(longest / 2 <= pause <= longest + 5, (failures, pause))
+            longest = min(3600, max(retry_after, 2 ** (failures - 1)))
+            shortest = longest if retry_after else longest / 2
+            self.assertTrue(shortest <= pause <= longest + 5, (failures, pause))
             self.wait_out()
 
     def test_it_gives_up_after_twenty_failures_and_says_what_may_be_stale(self):
@@ -388,10 +482,7 @@ class Checks(SimpleTestCase):
         self.assertEqual(self.found(TIDEMARK_ENDPOINT=None), {})
 
     def test_a_model_whose_saves_are_not_atomic_is_named(self):
-        signals = (pre_save, post_save, post_delete, m2m_changed)
-        for signal in signals:
-            self.addCleanup(signal.sender_receivers_cache.clear)
-            self.addCleanup(setattr, signal, "receivers", list(signal.receivers))
+        keep_receivers(self)
         self.addCleanup(changes._registered.pop)
         purge_on_change(Album, lambda album: [f"album:{album.pk}"])
         warning = self.found()["tidemark.W001"]
@@ -453,6 +544,27 @@ class Requests(WithEdge, TransactionTestCase):
         Client().get("/partly")
         self.assertEqual(self.sent(), [{"tags": ["committed"]}])
 
+    def test_nobody_expects_what_work_purges_that_outlives_its_request(self):
+        async def visit():
+            is_answered, work = asyncio.Event(), []
+
+            async def purge_later():
+                await is_answered.wait()
+                await sync_to_async(purge)(tags=["late"])
+
+            async def view(request):
+                await sync_to_async(purge)(tags=["early"])
+                work.append(asyncio.create_task(purge_later()))
+                return FakeResponse()
+
+            await middleware(view)(None)
+            is_answered.set()
+            await work[0]
+
+        asyncio.run(visit())
+        self.assertEqual(self.sent(), [{"tags": ["early", "late"]}])
+        self.assertEqual(sender._awaited, set())
+
     def test_a_tag_after_the_head_is_refused(self):
         response = Client().get("/streamed")
         self.assertEqual(response.headers["Cache-Tag"], "early")
@@ -503,9 +615,7 @@ class Page(WithEdge, TransactionTestCase):
     def setUp(self):
         super().setUp()
         self.examples = examples_of("docs/sites.md", "## Django")
-        for signal in (pre_save, post_save, post_delete, m2m_changed):
-            self.addCleanup(signal.sender_receivers_cache.clear)
-            self.addCleanup(setattr, signal, "receivers", list(signal.receivers))
+        keep_receivers(self)
 
     def settings_of_the_page(self):
         names = {"INSTALLED_APPS": ["songs"], "MIDDLEWARE": ["django.middleware.common.CommonMiddleware"]}
@@ -545,7 +655,7 @@ class Page(WithEdge, TransactionTestCase):
     def test_the_models_and_views_tag_and_purge(self):
         row = Song.objects.create(title="old")
         self.sent()
-        for signal in (pre_save, post_save, post_delete, m2m_changed):
+        for signal in SIGNALS:
             signal.receivers = []
             signal.sender_receivers_cache.clear()
         # The class is that of this site: Django knows one by that name.

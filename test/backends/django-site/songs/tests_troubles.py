@@ -2,16 +2,19 @@
 
 import sqlite3
 import tempfile
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
 from django.core.management import CommandError, call_command
-from django.db import connection, connections
-from django.test import TransactionTestCase
+from django.db import connection, connections, transaction
+from django.http import HttpResponse
+from django.test import TransactionTestCase, override_settings
+from django.utils import timezone
 
 from tidemark import Purger
-from tidemark.django import purge
+from tidemark.django import middleware, outbox, purge, purging, request_middleware
 from tidemark.django.models import QueuedPurge
 from tidemark.django.sender import Sender
 
@@ -64,6 +67,63 @@ class Attempts(WithEdge, TransactionTestCase):
             with self.assertLogs("tidemark.django", "ERROR") as logs:
                 look(Sender(), 2)
         self.assertIn("none can be sent: in a router", logs.output[0])
+        self.assertEqual(len(self.edge.purges), 1)
+
+
+class Processes(WithEdge, TransactionTestCase):
+    """Two of them, of which the first answers a request that purges."""
+
+    def setUp(self):
+        super().setUp()
+        with_threads = override_settings(TIDEMARK_SENDER="thread", TIDEMARK_WAIT_SECONDS=0)
+        with_threads.enable()
+        self.addCleanup(with_threads.disable)
+        self.first, self.second = Sender(), Sender()
+
+    def visit(self, *senders, purges=1):
+        """The receipt that the request got, where these look as soon as it has committed."""
+
+        def view(request):
+            with transaction.atomic():
+                for number in range(purges):
+                    purge(tags=[f"t{number}"])
+            return HttpResponse()
+
+        with (
+            patch.object(purging, "sender", self.first),
+            patch.object(request_middleware, "sender", self.first),
+            patch.object(Sender, "start", side_effect=lambda: [look(each, 1) for each in senders]),
+        ):
+            cookie = middleware(view)(None).cookies.get("tidemark-after")
+        return cookie and cookie.value
+
+    def test_a_purge_is_sent_by_the_process_whose_request_waits_for_it(self):
+        self.assertEqual(self.visit(self.second, self.first), "log.1")
+
+    def test_a_process_sends_more_of_its_own_than_one_request_takes(self):
+        self.visit(purges=outbox.MAX_ROWS + 1)
+        look(self.first, 1)
+        self.assertEqual([len(body["tags"]) for _, body in self.edge.purges], [outbox.MAX_ROWS, 1])
+
+    def test_another_one_sends_it_within_seconds_if_that_process_is_killed(self):
+        self.assertIsNone(self.visit())
+        look(self.second, 1)
+        self.assertEqual(self.edge.purges, [])
+        with patch("django.utils.timezone.now", return_value=timezone.now() + timedelta(seconds=5)):
+            look(self.second, 1)
+        self.assertEqual(len(self.edge.purges), 1)
+        look(self.first, 1)
+        self.assertEqual(len(self.edge.purges), 1)
+
+    def test_the_command_leaves_none_behind(self):
+        self.assertIsNone(self.visit())
+        call_command("send_purges", stdout=StringIO())
+        self.assertEqual(len(self.edge.purges), 1)
+
+    def test_what_no_request_waits_for_is_sent_by_any_process(self):
+        with patch.object(Sender, "start"):
+            purge(tags=["a"])
+        look(self.second, 1)
         self.assertEqual(len(self.edge.purges), 1)
 
 
@@ -142,5 +202,9 @@ class Updates(WithEdge, TransactionTestCase):
         most = connection.connection.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 999)
         self.addCleanup(connection.connection.setlimit, sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, most)
         self.assertEqual(Song.objects.update(title="new"), 1001)
+        tags = {f"song:{each.pk}" for each in songs} | {"album:None", "songs"}
         [purged] = self.sent()
-        self.assertEqual(set(purged["tags"]), {f"song:{each.pk}" for each in songs} | {"album:None", "songs"})
+        self.assertEqual(set(purged["tags"]), tags)
+        Song.objects.bulk_create(songs, update_conflicts=True, update_fields=["title"], unique_fields=["pk"])
+        [purged] = self.sent()
+        self.assertEqual(set(purged["tags"]), tags)
