@@ -14,7 +14,8 @@ export function afterFailure(
 ): AfterFailure {
   if (isRefused(error)) return { kind: "dead", because: "refused" };
   if (failures >= maxAttempts) return { kind: "dead", because: "attempts" };
-  return { kind: "retry", dueAt: now + Math.max(backOffMs(failures, random), retryAfterMsOf(error)) };
+  const askedForMs = Math.min(MAX_PAUSE_MS, retryAfterMsOf(error));
+  return { kind: "retry", dueAt: now + Math.max(backOffMs(failures, random), askedForMs) };
 }
 
 /**

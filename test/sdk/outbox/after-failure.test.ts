@@ -68,6 +68,13 @@ describe("after a failure", () => {
     expect(afterFailure(limited(60_000), at(1))).toEqual({ kind: "retry", dueAt: NOW + 60_000 });
     expect(afterFailure(limited(10), at(1))).toEqual({ kind: "retry", dueAt: NOW + 500 });
   });
+
+  test("a Retry-After longer than an hour is an hour, as the longest pause", () => {
+    const unavailable = (retryAfterMs: number) =>
+      new PurgeUnreachable("m", { code: "unavailable", retryable: true, attempts: 1, retryAfterMs });
+    expect(afterFailure(unavailable(3_600_000), at(1))).toEqual({ kind: "retry", dueAt: NOW + 3_600_000 });
+    expect(afterFailure(unavailable(86_400_000), at(1))).toEqual({ kind: "retry", dueAt: NOW + 3_600_000 });
+  });
 });
 
 test("Pauses double from a second to an hour, and half of each is random", () => {
