@@ -31,7 +31,7 @@ export const statsSchema = z.object({
   failures: count,
   memory: z.object({ entries: count, bytes: count, maxBytes: count }),
   fills: z.object({ bytes: count, maxBytes: count }),
-  atOrigin: z.object({ running: count, waiting: count, longestWaitMs: count }),
+  atOrigin: z.object({ running: count, waiting: count, maxWaiting: count, longestWaitMs: count }),
   view: z.object({
     keys: count,
     bytes: count,

@@ -63,10 +63,10 @@ export interface IsolateStats {
   memory: { entries: number; bytes: number; maxBytes: number };
   fills: { bytes: number; maxBytes: number };
   /**
-   * Requests at the origin now, requests that wait for their turn, and how long the first of these has waited; 0
-   * without a limit.
+   * Requests at the origin now, requests that wait for their turn, how many may wait now, and how long the first of these
+   * has waited; 0 without a limit.
    */
-  atOrigin: { running: number; waiting: number; longestWaitMs: number };
+  atOrigin: { running: number; waiting: number; maxWaiting: number; longestWaitMs: number };
   view: { keys: number; bytes: number; maxBytes: number; position: { logId: string; seq: number } | null };
 }
 

@@ -78,7 +78,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     ...reporter.counts(),
     memory: heldMemory(),
     fills: { bytes: corridor.fills.heldBytes, maxBytes: site.limits.fillBytes },
-    atOrigin: corridor.originGate?.counts ?? { running: 0, waiting: 0, longestWaitMs: 0 },
+    atOrigin: corridor.originGate?.counts ?? { running: 0, waiting: 0, maxWaiting: 0, longestWaitMs: 0 },
     view: purging.held(),
   });
   const control = platform.control(site, { ...platform, tokens }, { corridor, memory, purging, reports, stats });

@@ -283,9 +283,7 @@ class EdgeWorker implements RunningWorker {
 function queueOf({ isolate, site: { capacity } }: StartedSite): OriginQueueStats[] {
   const { atOrigin } = isolate;
   if (capacity === null || atOrigin === null) return [];
-  const { concurrency, ofRoutes, streams, queue } = capacity;
-  const queues = 1 + ofRoutes.size + (streams === null ? 0 : 1);
-  return [{ ...atOrigin, concurrency, maxWaiting: queue.maxWaiting * queues }];
+  return [{ ...atOrigin, concurrency: capacity.concurrency }];
 }
 
 /** The part of the time for ending that answers may take. */

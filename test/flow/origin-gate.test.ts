@@ -38,20 +38,88 @@ test("a request that has had its turn leaves no timer behind, which a flood woul
   expect(clock.waits).toBe(0);
 });
 
-test("a full queue gives up its last place, whatever happened in it before", async () => {
+/** A gate whose turns a test gives, and the requests that it has let through and turned away, by their names. */
+function startGate(concurrency: number, maxMs: number) {
+  const clock = new ManualClock(0);
+  const capacity = { concurrency, ofRoutes: new Map([["/s/*", 1]]), streams: 1, queue: { maxMs, maxWaiting: 1000 } };
+  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const running: Permit[] = [];
+  const turnedAway: string[] = [];
+  const settled = () => new Promise(setImmediate);
+  return {
+    gate,
+    turnedAway,
+    advance: (ms: number) => clock.advance(ms),
+    enter: async (name: string, recentMisses = 0) => {
+      const place = { ...gate.placeOf(SOMEBODY), recentMisses };
+      void gate.enter(place, PAGE, { report: () => undefined }, {}).then((permit) => {
+        if (permit) running.push(permit);
+        else turnedAway.push(name);
+      });
+      await settled();
+    },
+    giveTurn: async () => {
+      running.shift()!.end();
+      await settled();
+    },
+  };
+}
+
+test("as many may wait as have their turn in time, of which people and monitors are told", async () => {
+  const { gate, enter, giveTurn, advance } = startGate(2, 5000);
+  expect(gate.counts).toEqual({ running: 0, waiting: 0, maxWaiting: 1000, longestWaitMs: 0 });
+  for (let each = 0; each < 20; each++) await enter("early");
+  expect(gate.counts).toMatchObject({ running: 2, waiting: 18, maxWaiting: 1000 });
+  for (let second = 1; second <= 4; second++) {
+    await advance(1000);
+    await giveTurn();
+  }
+  await enter("late"); // the last one who still waits when the others have waited for too long
+  await advance(1000);
+  for (let each = 0; each < 20; each++) await enter("late");
+  expect(gate.counts).toMatchObject({ running: 2, waiting: 4, maxWaiting: 4 });
+});
+
+test("a client that leaves the queue was not turned away", async () => {
+  const clock = new ManualClock(0);
+  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 2 } };
+  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const reported: string[] = [];
+  const reporter = { report: ({ kind }: { kind: string }) => void reported.push(kind) };
+  const asked = { ...PAGE, isForOthers: false };
+  await gate.enter(gate.placeOf(SOMEBODY), asked, reporter, {});
+  let leave = () => {};
+  const onceLeft = (listener: () => void) => {
+    leave = listener;
+    return () => undefined;
+  };
+  const leaving = gate.enter(gate.placeOf(SOMEBODY), asked, reporter, { onceLeft });
+  const staying = gate.enter(gate.placeOf(SOMEBODY), asked, reporter, {});
+  leave();
+  expect(await leaving).toBeNull();
+  expect(reported).toEqual(["origin-awaited", "origin-awaited"]);
+  await clock.advance(5000);
+  expect(await staying).toBeNull();
+  expect(reported.slice(2)).toEqual(["origin-turned-away"]);
+});
+
+test.each([
+  ["its places", 4, () => 1],
+  ["its turns", 1000, (chance: number) => chance * 500],
+])("a queue with all %s taken gives up its last place, whatever happened in it before", async (_, maxWaiting, msOf) => {
   const random = chances(seed);
   const clock = new ManualClock(0);
-  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 4 } };
+  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting } };
   const gate = new OriginGate(capacity, { clock, random });
   const client = () => ({ ...SOMEBODY, address: `192.0.2.${Math.floor(random() * 6)}` });
   const waiting = new Set<Place>();
   const running: Permit[] = [];
   const settled = () => new Promise(setImmediate);
-  for (let step = 0; step < 2000; step++) {
+  for (let step = 0; step < 20000; step++) {
     const what = random();
     if (what < 0.5) {
       const place = gate.placeOf(client());
-      const isFull = gate.counts.waiting === 4;
+      const isFull = gate.counts.waiting >= gate.counts.maxWaiting;
       const last = [...waiting].sort(compareTurns).at(-1);
       waiting.add(place);
       void gate.enter(place, PAGE, { report: () => undefined }, {}).then((permit) => {
@@ -59,13 +127,13 @@ test("a full queue gives up its last place, whatever happened in it before", asy
         if (permit) running.push(permit);
       });
       await settled();
-      expect(gate.counts.waiting).toBeLessThanOrEqual(4);
+      expect(gate.counts.waiting).toBeLessThanOrEqual(maxWaiting);
       if (isFull) expect(waiting.has(compareTurns(place, last!) < 0 ? last! : place)).toBe(false);
     } else if (what < 0.6) running.shift()?.end();
     else if (what < 0.8) {
       const [place] = waiting;
       if (place) gate.share(place, client());
-    } else await clock.advance(random() < 0.1 ? 5000 : 1);
+    } else await clock.advance(random() < 0.01 ? 5000 : msOf(random()));
     await settled();
   }
 });

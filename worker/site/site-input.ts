@@ -45,7 +45,10 @@ export interface CapacityInput {
 export interface QueueInput {
   /** The longest wait, in milliseconds: up to 60000. Default 5000. */
   readonly maxMs?: number | undefined;
-  /** The most requests that wait at a time; `tidemark serve` divides them among its workers. Default 1000. */
+  /**
+   * The most requests that wait at a time for the site, for a route with a share, or for a stream; `tidemark serve` divides them
+   * among its workers. While the origin is slow, no more wait than have their turn within `maxMs`. Default 1000.
+   */
   readonly maxWaiting?: number | undefined;
 }
 

@@ -36,7 +36,7 @@ export const METRIC_MEANINGS: Readonly<Record<string, string>> = {
   process_evictions_total: "pages that left it to make room",
   process_origin_running: "a worker's requests at the origin now",
   process_origin_waiting: "those that wait for their turn",
-  process_origin_waiting_limit: "the most that may wait; others are turned away",
+  process_origin_waiting_limit: "the most that may wait now; others are turned away",
   process_origin_longest_wait_seconds: "how long the first of them has waited",
   machine_page_bytes: "what pages take in the memories of all workers",
   machine_page_limit_bytes: "`--memory`",

@@ -147,7 +147,7 @@ const VARIABLES = { TIDEMARK_TOKEN: TOKEN, TIDEMARK_CLIENT_ADDRESS: CLIENT_ADDRE
  * Values that an unused isolate has as well: the version and scope of its counters, its limits, and the size of an
  * empty view.
  */
-const ALWAYS = /^(version|scope|.*\.maxBytes|view\.bytes)$/;
+const ALWAYS = /^(version|scope|.*\.maxBytes|atOrigin\.maxWaiting|view\.bytes)$/;
 
 /** The counters of `GET stats`, by path. */
 function countersOf(stats: object, above = ""): [path: string, count: unknown][] {

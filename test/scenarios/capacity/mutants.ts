@@ -201,12 +201,12 @@ export const mutants: Mutants = {
     },
     "any number of requests waits": {
       in: "mayWait",
-      replace: "waiting < Math.min(maxWaiting, turnsLately ?? maxWaiting)",
+      replace: "waiting < mostWaiting(turnsLately, limits)",
       by: "true",
       foundBy: "capacity/queue-is-full",
     },
     "who would wait in vain waits": {
-      in: "mayWait",
+      in: "mostWaiting",
       replace: "Math.min(maxWaiting, turnsLately ?? maxWaiting)",
       by: "maxWaiting",
       foundBy: "capacity/no-wait-in-vain",

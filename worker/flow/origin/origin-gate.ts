@@ -70,12 +70,17 @@ export class OriginGate {
     this.#maxMs = queue.maxMs;
   }
 
+  /** Of all queues in which somebody waits: one that is full shows, however many are empty. */
   get counts(): QueueCounts {
     const all = this.#queues.map(({ counts }) => counts);
+    const ofSite = all[0]!;
+    const busy = all.filter(({ waiting }) => waiting > 0);
+    if (busy.length === 0) return ofSite;
     return {
-      running: all[0]!.running,
-      waiting: all.reduce((sum, { waiting }) => sum + waiting, 0),
-      longestWaitMs: Math.max(...all.map(({ longestWaitMs }) => longestWaitMs)),
+      running: ofSite.running,
+      waiting: busy.reduce((sum, { waiting }) => sum + waiting, 0),
+      maxWaiting: busy.reduce((sum, { maxWaiting }) => sum + maxWaiting, 0),
+      longestWaitMs: Math.max(...busy.map(({ longestWaitMs }) => longestWaitMs)),
     };
   }
 
@@ -119,7 +124,10 @@ export class OriginGate {
     request: WaitingRequest,
   ): Promise<OriginTurn | null> {
     place.since = this.#clock.now(); // a request may ask the origin twice
-    const turn = this.#newTurn(place, () => reporter.report({ kind: "origin-turned-away", client: place.client }));
+    let hasLeft = false;
+    const turn = this.#newTurn(place, () => {
+      if (!hasLeft) reporter.report({ kind: "origin-turned-away", client: place.client });
+    });
     let hasWaited = false;
     for (const queue of this.#queuesOf(route, asksForStream)) {
       const entered = queue.enter(place);
@@ -128,8 +136,11 @@ export class OriginGate {
         this.#noteWait();
         reporter.report({ kind: "origin-awaited", client: place.client });
       }
-      const stay =
-        entered instanceof Promise && !isForOthers ? request.onceLeft?.(() => queue.giveUp(place)) : undefined;
+      const leave = () => {
+        hasLeft = true;
+        queue.giveUp(place);
+      };
+      const stay = entered instanceof Promise && !isForOthers ? request.onceLeft?.(leave) : undefined;
       const permit = entered instanceof Promise ? await entered : entered;
       stay?.();
       if (!turn.hold(permit, queue === this.#ofStreams)) {

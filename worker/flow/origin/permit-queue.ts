@@ -7,6 +7,7 @@ import {
   hasWaitedTooLong,
   lastInLine,
   mayWait,
+  mostWaiting,
   nextInLine,
   type QueueLimits,
   type Waiting,
@@ -32,6 +33,8 @@ export interface Place extends Waiting {
 export interface QueueCounts {
   readonly running: number;
   readonly waiting: number;
+  /** The most that may wait, as many as have their turn in time. */
+  readonly maxWaiting: number;
   readonly longestWaitMs: number;
 }
 
@@ -70,13 +73,15 @@ export class PermitQueue {
     return this.#waiting.size > 0;
   }
 
-  /** Requests at the origin, those that wait for their turn, and how long the first of these has waited. */
+  /** Requests at the origin, those that wait for their turn, how many may, and how long the first of these has waited. */
   get counts(): QueueCounts {
     const now = this.#clock.now();
     let longestWaitMs = 0;
     // One that has waited for its route's turn before came earlier than its place in the map says.
     for (const { since } of this.#waiting.keys()) longestWaitMs = Math.max(longestWaitMs, now - since);
-    return { running: this.#running, waiting: this.#waiting.size, longestWaitMs };
+    const waiting = this.#waiting.size;
+    const maxWaiting = mostWaiting(waiting === 0 ? null : this.#turnsLately.at(now), this.#limits);
+    return { running: this.#running, waiting, maxWaiting, longestWaitMs };
   }
 
   /** For work that nobody waits for: a permit that is of no use to those who wait. `null` for none. */
@@ -138,6 +143,7 @@ export class PermitQueue {
         resolve(permit);
       };
       this.#waiting.set(place, tell);
+      if (this.#last && compareTurns(place, this.#last) >= 0) this.#last = place;
       this.#permits.bring(place);
     });
   }

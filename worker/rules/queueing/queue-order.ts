@@ -15,11 +15,16 @@ export interface Waiting extends Standing {
 }
 
 /**
- * Whether one more may wait, while so many do. `turnsLately`: how many of them have their turn within the longest wait;
- * `null` if that is not known.
+ * How many may wait now. `turnsLately`: how many of them have their turn within the longest wait; `null` if that is not
+ * known.
  */
-export function mayWait(waiting: number, turnsLately: number | null, { maxWaiting }: QueueLimits): boolean {
-  return waiting < Math.min(maxWaiting, turnsLately ?? maxWaiting);
+export function mostWaiting(turnsLately: number | null, { maxWaiting }: QueueLimits): number {
+  return Math.min(maxWaiting, turnsLately ?? maxWaiting);
+}
+
+/** Whether one more may wait, while so many do. */
+export function mayWait(waiting: number, turnsLately: number | null, limits: QueueLimits): boolean {
+  return waiting < mostWaiting(turnsLately, limits);
 }
 
 /** Whether a request has waited too long, so that it is not sent to the origin any more. */
