@@ -12,6 +12,11 @@ export interface FollowOptions {
   onNote(note: string): void;
 }
 
+/** The newest purge that was seen. */
+type Latest = Pick<PurgeRecord, "seq" | "at">;
+
+const NONE: Latest = { seq: 0, at: new Date(0).toISOString() };
+
 /** The most purges that the edge lists at once. */
 const MAX_LISTED = 500;
 
@@ -23,17 +28,18 @@ const MAX_LISTED = 500;
 export async function followPurges(purger: Purger, options: FollowOptions): Promise<void> {
   const { latest, everyMs, signal, onPurges, onNote } = options;
   let { purges } = await purger.purges({ limit: latest, signal });
-  let last = purges[0]?.seq ?? 0;
+  let last: Latest = purges[0] ?? NONE;
   onPurges(purges.toReversed());
   let isAway = false;
   while (await hasPaused(everyMs, signal)) {
     try {
-      const newest = (await purger.purges({ limit: 1, signal })).purges[0]?.seq ?? 0;
-      if (newest < last) {
-        onNote("The edge has a new purge log, which numbers purges from 1 again.");
-        last = 0;
-      }
-      purges = newest > last ? await purgesAfter(last, purger, signal) : [];
+      const [newest = NONE] = (await purger.purges({ limit: 1, signal })).purges;
+      if (newest.seq < last.seq) {
+        onNote("The edge has a new purge log, or an older copy of the same. Numbers are given out again.");
+        const since = Date.parse(last.at);
+        purges = (await purgesAfter(0, purger, signal)).filter(({ at }) => Date.parse(at) >= since);
+        last = newest;
+      } else purges = newest.seq > last.seq ? await purgesAfter(last.seq, purger, signal) : [];
       if (isAway) onNote("The edge answers again.");
       isAway = false;
     } catch (error) {
@@ -44,7 +50,7 @@ export async function followPurges(purger: Purger, options: FollowOptions): Prom
       continue;
     }
     if (purges.length === 0) continue;
-    last = purges[0]!.seq;
+    last = purges[0]!;
     onPurges(purges.toReversed());
   }
 }

@@ -77,10 +77,11 @@ const COLOURS: Readonly<Record<string, Parameters<typeof styleText>[0]>> = {
 
 function purgeParts({ status, purged, seq, settlesInMs, ms }: PurgeEntry, style: Style): string[] {
   const parts = [style("magenta", "PURGE")];
-  if (seq === null) return [...parts, style("red", `refused: ${status}`), duration(ms)];
+  if (purged.length === 0) return [...parts, style("red", `refused: ${status}`), duration(ms)];
   const more = purged.length - MAX_NAMES;
   const names = purged.slice(0, MAX_NAMES).map(printable).join(", ") + (more > 0 ? ` and ${more} more` : "");
-  return [...parts, names.padEnd(MIN_PATH_WIDTH), `purge ${seq}`, `settles in ${settlesInMs} ms`, duration(ms)];
+  const receipt = seq === null ? [] : [`purge ${seq}`, `settles in ${settlesInMs} ms`];
+  return [...parts, names.padEnd(MIN_PATH_WIDTH), ...receipt, duration(ms)];
 }
 
 function settledParts({ seq, afterMs, by }: SettledEntry, style: Style): string[] {

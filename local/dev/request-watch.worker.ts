@@ -102,14 +102,13 @@ export class RequestWatch {
     const response = await this.#current.run(exchange, async () => pass());
     const { status } = response;
     const ms = Date.now() - startedAt;
-    if (status !== 200) {
+    const receipt = await receiptIn(response);
+    if (receipt === null) {
       resolve(null);
-      if (this.#logsRequests) {
-        writeEntry({ kind: "purge", method, status, purged: [], seq: null, settlesInMs: null, ms });
-      }
+      const purged = status === 200 ? [pathOf(url)] : [];
+      if (this.#logsRequests) writeEntry({ kind: "purge", method, status, purged, seq: null, settlesInMs: null, ms });
       return response;
     }
-    const receipt = await response.clone().json<Receipt>();
     const { seq, settlesInMs, accepted, dryRun } = receipt;
     const purge = dryRun ? null : { seq, at: startedAt };
     if (purge) this.#earlyPurges.accepted(purge);
@@ -131,6 +130,13 @@ export class RequestWatch {
   #count(seen: Partial<TrafficCounts>, context: ExecutionContext): void {
     this.#traffic.add(seen, Date.now(), (ms, work) => context.waitUntil(pause(ms).then(work)));
   }
+}
+
+/** `null` if the purge was refused, or came by another vendor's door, which answers as that vendor does. */
+async function receiptIn(response: Response): Promise<Receipt | null> {
+  if (response.status !== 200 || !response.headers.get("content-type")?.startsWith("application/json")) return null;
+  const answer = await response.clone().json<object>();
+  return "accepted" in answer ? (answer as Receipt) : null;
 }
 
 /** Reports when a purge has settled, and why, unless that takes very long. */

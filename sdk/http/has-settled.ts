@@ -9,8 +9,12 @@ import type { Transport } from "./transport.ts";
 /** How much longer than the edge's hold an answer may take, in milliseconds. */
 const ANSWERED_WITHIN_MS = 5000;
 
+/** An edge that answers earlier than this before its hold ends cannot hold an answer: milliseconds. */
+const HELD_AT_LEAST_BUT_MS = 1000;
+
 /**
- * Asks the edge, once, whether a purge has settled. After a loss of the log, the number may belong to another purge,
+ * Asks the edge for so many milliseconds whether a purge has settled, again whenever it has held its answer for as long as it
+ * may. After a loss of the log, the number may belong to another purge,
  * with another time of acceptance.
  */
 export async function hasSettled(
@@ -20,9 +24,17 @@ export async function hasSettled(
   transport: Transport,
   platform: { readonly clock: Clock; random(): number },
 ): Promise<boolean> {
-  const heldMs = Math.min(waitMs, MAX_PURGE_WAIT_MS);
-  const read = { ...edge, ...heldReading(seq, heldMs), retries: 0, deadlineMs: heldMs + ANSWERED_WITHIN_MS };
-  const page = await readFromEdge(read, transport, platform);
-  const [record] = page?.purges ?? [];
-  return record?.settled === true && Date.parse(record.at) === Date.parse(at);
+  const { clock } = platform;
+  const endsAt = clock.now() + waitMs;
+  for (;;) {
+    const askedAt = clock.now();
+    const heldMs = Math.min(endsAt - askedAt, MAX_PURGE_WAIT_MS);
+    const read = { ...edge, ...heldReading(seq, heldMs), retries: 0, deadlineMs: heldMs + ANSWERED_WITHIN_MS };
+    const page = await readFromEdge(read, transport, platform);
+    const [record] = page?.purges ?? [];
+    if (record === undefined || Date.parse(record.at) !== Date.parse(at)) return false;
+    if (record.settled) return true;
+    const now = clock.now();
+    if (now >= endsAt || now - askedAt < heldMs - HELD_AT_LEAST_BUT_MS) return false;
+  }
 }

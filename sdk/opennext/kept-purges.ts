@@ -50,7 +50,7 @@ export class KeptPurges {
     const id = crypto.randomUUID();
     const kept = { request, failures: 0 };
     await this.#storage.put(id, kept);
-    if ((await this.#storage.getAlarm()) === null) await this.#storage.setAlarm(this.#now() + FIRST_PAUSE_MS);
+    await this.#wakeAt(this.#now() + FIRST_PAUSE_MS);
     await this.#send(id, kept);
   }
 
@@ -61,9 +61,15 @@ export class KeptPurges {
       if (page.size === 0) return;
       for (const [id, kept] of page) {
         const dueAt = await this.#send(id, kept);
-        if (dueAt !== null) return await this.#storage.setAlarm(dueAt);
+        if (dueAt !== null) return await this.#wakeAt(dueAt);
       }
     }
+  }
+
+  /** Sets the alarm, unless it comes earlier: a purge of this moment does not wait for the pause of another one. */
+  async #wakeAt(at: number): Promise<void> {
+    const alarm = await this.#storage.getAlarm();
+    if (alarm === null || alarm > at) await this.#storage.setAlarm(at);
   }
 
   /** Returns when to try again; `null` if the purge is finished. */

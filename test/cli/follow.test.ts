@@ -83,6 +83,21 @@ describe.concurrent("tidemark purges --follow", () => {
     expect(running.output).toContain("The edge has a new purge log");
   });
 
+  test("prints no purge again after the log was put back to an older copy", { tags: ["deep"] }, async ({ expect }) => {
+    const at = (hour: number, ...seqs: number[]): Act => ({
+      json: { purges: seqs.map((seq) => ({ ...record(seq), at: `2026-01-02T0${hour}:00:00.000Z` })), next: null },
+    });
+    await using edge = await startFakeEdge(at(5, 90), at(4, 88), at(4, 88, 87), at(6, 89), at(6, 89), at(6, 89));
+    const running = follow(edge.endpoint);
+
+    await running.says(/^89 /m);
+    running.interrupt();
+
+    expect(await running.exited).toBe(0);
+    expect(numbersOf(running.stdout)).toEqual([90, 89]);
+    expect(running.output).toContain("or an older copy of the same");
+  });
+
   test.for([
     { name: "an edge that is away at the start", act: { hangsUpAfterBytes: 0 }, exit: 3 },
     { name: "a token that may not read", act: refuses("forbidden"), exit: 1 },

@@ -132,6 +132,38 @@ test("Aborting the signal ends the question whether a receipt has settled", asyn
   await expect(receipt.settled({ signal: leaving.signal })).rejects.toBe(reason);
 });
 
+test("An edge that has held its answer for as long as it may is asked again, while the purge may settle sooner", async () => {
+  const clock = createVirtualClock();
+  const waits: (string | null)[] = [];
+  const fetch = async (url: string) => {
+    if (url.endsWith("/purge")) return Response.json({ ...sooner.json, settlesInMs: 3_600_000 });
+    waits.push(new URL(url).searchParams.get("wait"));
+    clock.advance(25_000);
+    return Response.json({ ...purgeRecord, settled: waits.length === 3 });
+  };
+  await using cdn = purgerUnderTest({ endpoint: "https://www.example.com", fetch }, { clock });
+
+  await (await cdn.purgeTags("a")).settled();
+
+  expect(waits).toEqual(["25000", "25000", "25000"]);
+});
+
+test("An edge that cannot hold its answer is asked once, and the clock tells the rest", async () => {
+  const clock = createVirtualClock();
+  let asked = 0;
+  const fetch = async (url: string) => {
+    if (url.endsWith("/purge")) return Response.json({ ...sooner.json, settlesInMs: 3_600_000 });
+    asked++;
+    setImmediate(() => clock.advance(3_600_000));
+    return Response.json({ ...purgeRecord, settled: false });
+  };
+  await using cdn = purgerUnderTest({ endpoint: "https://www.example.com", fetch }, { clock });
+
+  await (await cdn.purgeTags("a")).settled();
+
+  expect(asked).toBe(1);
+});
+
 test("A silent edge is asked only as long as it may hold its answer, however late the purge settles", async () => {
   const clock = createVirtualClock();
   const asked = Promise.withResolvers<AbortSignal>();

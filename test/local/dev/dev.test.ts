@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import type { SiteStats } from "../../../wire/stats.ts";
+import { DOOR_TOKENS, EVERY_DOOR, TOKEN_LIST } from "../../control/vendor-apis/door-edges.ts";
 import type { ClientAnswer } from "../../engine/engine.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import { purgerUnderTest } from "../../sdk/purger-under-test.ts";
@@ -341,6 +342,22 @@ describe("tidemark dev", () => {
       body: JSON.stringify({ urls: ["https://www.example.test/a"] }),
     });
     expect(receipt.status).toBe(200);
+    expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
+  });
+
+  test.each([
+    ["varnish", "authorization", "Bearer ", "Purged"],
+    ["fastly", "fastly-key", "", '"status":"ok"'],
+  ] as const)("a PURGE by the door of %s is answered as there, and shown", { tags: ["deep"] }, async (...asked) => {
+    const [door, field, scheme, answer] = asked;
+    origin.reply("/a", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+    const site = config(`{ origin: "${origin.url}", doors: ${JSON.stringify({ [door]: EVERY_DOOR[door] })} }`);
+    dev = new Dev(["--config", site, "--port", String(port)], { TIDEMARK_TOKENS: TOKEN_LIST });
+    await dev.says(/everything/);
+    expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
+    const purged = await ask("/a", { [field]: `${scheme}${DOOR_TOKENS[door][0]}` }, "PURGE");
+    expect([purged.status, purged.body]).toEqual([200, expect.stringContaining(answer)]);
+    await dev.says(/PURGE {2}\/a +<?\d+ ms/);
     expect((await ask("/a")).fields["x-cache"]).toBe("MISS");
   });
 

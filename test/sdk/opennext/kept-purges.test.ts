@@ -91,6 +91,18 @@ test("later purges do not delay the alarm of a waiting one", async () => {
   expect(kept.size).toBe(0);
 });
 
+test("a purge that fails once does not wait for the pause of one that has failed for hours", async () => {
+  for (let time = 0; time < 15; time++) purger.failNext(isDown());
+  await purges().purge(["song:1"]);
+  for (let time = 1; time < 15; time++) await ring();
+  const pausesUntil = alarmAt!;
+  expect(pausesUntil - now).toBeGreaterThan(600_000);
+  purger.failNext(isDown());
+  await purges().purge(["song:2"]);
+  expect(await ring()).toBe(10_000);
+  expect(kept.size).toBe(0);
+});
+
 test("a purge that the edge will never accept is reported and forgotten, and does not hold up others", async () => {
   purger.failNext(isDown());
   await purges().purge(["a"]);
