@@ -21,8 +21,9 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
   const findings: Finding[] = [];
   const deployments: Deployment[] = [];
   let bundle: CheckReport["bundle"] = null;
-  // Usually all environments share one entry, which is then bundled and run once.
-  for (const [main, group] of Map.groupBy(settings, (each) => each.main)) {
+  // Usually all environments share one bundle, which is then made and run once.
+  for (const group of Map.groupBy(settings, sourceOf).values()) {
+    const { main } = group[0]!;
     const configFindings = (exported: readonly string[] | null) =>
       group.flatMap((each) => wranglerFindings(config, each, exported));
     if (main === undefined) {
@@ -63,7 +64,8 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
       }
     }
     try {
-      bundle ??= await weigh(group[0]!);
+      const weighed = await weigh(group[0]!);
+      if (bundle === null || weighed.gzippedBytes > bundle.gzippedBytes) bundle = weighed;
     } catch (error) {
       findings.push(
         warning(entry, `the size of the worker's bundle could not be measured here: ${buildMessage(error)}`),
@@ -72,6 +74,11 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
   }
   if (bundle !== null) findings.push(...bundleFindings(config, bundle.gzippedBytes));
   return { findings: withoutRepeats(findings), config, bundle, deployments };
+}
+
+/** What a bundle is made of, and how it runs. */
+function sourceOf({ main, minify, keepNames, define, alias, compatibilityFlags }: WranglerSettings): string {
+  return JSON.stringify([main, minify, keepNames, define, alias, compatibilityFlags]);
 }
 
 async function weigh(settings: WranglerSettings): Promise<NonNullable<CheckReport["bundle"]>> {

@@ -56,6 +56,46 @@ describe("what init writes", () => {
   });
 });
 
+test("each environment is run with its own definitions, and the heaviest bundle counts", {
+  tags: ["deep"],
+  timeout: 60_000,
+}, async () => {
+  const sound = await checkProject({ config: join(folder, "wrangler.toml"), environment: null });
+  const site = await readFile(join(folder, "tidemark.config.ts"), "utf8");
+  await writeFile(
+    join(folder, "tidemark.config.ts"),
+    site
+      .replace('"https://origin.example.com"', "SITE_ORIGIN")
+      .replace("import ", "declare const SITE_ORIGIN: string;\nimport "),
+  );
+  const toml = await readFile(join(folder, "wrangler.toml"), "utf8");
+  const random = Array.from({ length: 4000 }, () => Math.random().toString(36)).join("");
+  const another = (name: string, main: string) => `[env.${name}]
+main = "${main}"
+define = { SITE_ORIGIN = "'https://${name}.example.com'" }
+workers_dev = true
+
+[[env.${name}.durable_objects.bindings]]
+name = "PURGE_LOG"
+class_name = "PurgeLog"
+`;
+  await writeFile(
+    join(folder, "heavy.ts"),
+    `export const ballast = "${random}";\nexport * from "./worker.ts";\nexport { default } from "./worker.ts";\n`,
+  );
+  await writeFile(
+    join(folder, "wrangler.toml"),
+    `${toml.replace("routes = ", `define = { SITE_ORIGIN = "'https://origin.example.com'" }\nroutes = `)}\n${another("staging", "worker.ts")}\n${another("heavy", "heavy.ts")}`,
+  );
+  const { deployments, bundle } = await checkProject({ config: join(folder, "wrangler.toml"), environment: null });
+  expect(deployments.map(({ environment, origin }) => [environment, origin])).toEqual([
+    [null, "https://origin.example.com"],
+    ["staging", "https://staging.example.com"],
+    ["heavy", "https://heavy.example.com"],
+  ]);
+  expect(bundle!.gzippedBytes).toBeGreaterThan(sound.bundle!.gzippedBytes + 10_000);
+});
+
 describe("a problem is found", { tags: ["deep"] }, () => {
   test.each([
     {
