@@ -16,7 +16,7 @@ import { bypassOf, type Entry, entryOf, planFetch } from "./plans.ts";
 import { isInMemory, readFound } from "./reading-bodies.ts";
 import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "./request-context.ts";
 import { withoutIdleFields } from "./second-look/second-look.ts";
-import { selectInMemory } from "./selection.ts";
+import { learnVariants, selectInMemory } from "./selection.ts";
 import { refreshInBackground } from "./storing/background-refresh.ts";
 import { fetchAndStore } from "./storing/fetch-and-store.ts";
 
@@ -194,6 +194,7 @@ async function refresh(context: RequestContext): Promise<Answer> {
     return answerOurselves(context, status, "refresh-refused", words);
   }
   if (!ports.purges.isUsable(ports.clock.now(), null)) await ports.purges.renew(background, null);
+  await learnVariants(context);
   return fetchAndStore(context, missBy({ kind: "refresh" }), null);
 }
 

@@ -48,11 +48,23 @@ async function selectAmong(
   const { store } = context.ports;
   const stored = await finding;
   if (!stored || !isMarker(stored)) return stored && ifSelected(context, stored);
-  const marker = mergeFound(stored, markerInMemory(context), context.isolate.site.limits.variants);
-  store.remember(marker);
+  const marker = rememberMarker(context, stored);
   const found = latestMatch(marker, context);
   const variant = found && (await store.lookUp(found.key));
   return variant && !isMarker(variant) ? ifSelected(context, variant) : undefined;
+}
+
+/** Learns the variants that other isolates of the PoP have stored, because a response that is stored next joins them. */
+export async function learnVariants(context: RequestContext): Promise<void> {
+  const stored = await context.ports.store.lookUp(entryKeyOf(context));
+  if (stored && isMarker(stored)) rememberMarker(context, stored);
+  else if (stored) context.background.run(cancelBody(stored.body));
+}
+
+function rememberMarker(context: RequestContext, found: VariantMarker): VariantMarker {
+  const marker = mergeFound(found, markerInMemory(context), context.isolate.site.limits.variants);
+  context.ports.store.remember(marker);
+  return marker;
 }
 
 /**

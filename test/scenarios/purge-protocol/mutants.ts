@@ -424,6 +424,11 @@ const result = await askOrigin(context, { storing: false });`,
     },
   },
   R19: {
+    "a refresh replaces a marker that it does not know": {
+      in: "corridor:refresh",
+      drop: "await learnVariants(context);",
+      foundBy: "purging/refresh-keeps-other-variants",
+    },
     "a variant is not judged once its marker was found": {
       in: "PurgeView.#answerFor",
       replace: "this.#findAnswer(stamp, stored, checked)",

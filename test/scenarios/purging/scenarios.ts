@@ -7,6 +7,9 @@ const v2 = { ...v1, body: "v2" };
 const songsV1 = page("max-age=3600", "v1", { "cache-tag": "songs" });
 const songsV2 = { ...songsV1, body: "v2" };
 
+const inLanguage = (language: string, version: string) =>
+  page("max-age=3600", `${version} ${language}`, { vary: "accept-language", "content-language": language });
+
 const trace = {
   traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
   tracestate: "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7",
@@ -291,6 +294,33 @@ export const scenarios: readonly Scenario[] = [
       { purge: { everything: true }, expect: { status: 503, fields: { "retry-after": "1" } } },
       { log: "up" },
       { purge: { everything: true } },
+    ],
+  },
+  {
+    id: "purging/refresh-keeps-other-variants",
+    name: "a refresh by an isolate that has just started leaves the page's other variants in the PoP",
+    source: "docs/protocol.md#r19-markers",
+    only: SEVERAL_ISOLATES,
+    origin: {
+      "/a": [inLanguage("en", "v1"), inLanguage("de", "v1"), inLanguage("en", "v2")],
+    },
+    steps: [
+      { send: { path: "/a", fields: { "accept-language": "en" } }, expect: { xCache: "MISS", body: "v1 en" } },
+      { send: { path: "/a", fields: { "accept-language": "de" } }, expect: { xCache: "MISS", body: "v1 de" } },
+      { work: "finished" },
+      {
+        send: { path: "/a", fields: { "accept-language": "en", "tidemark-refresh": TOKEN }, isolate: "b" },
+        expect: { xCache: "BYPASS", body: "v2 en" },
+      },
+      { work: "finished" },
+      {
+        send: { path: "/a", fields: { "accept-language": "de" }, isolate: "c" },
+        expect: { xCache: "HIT", body: "v1 de" },
+      },
+      {
+        send: { path: "/a", fields: { "accept-language": "en" }, isolate: "c" },
+        expect: { xCache: "HIT", body: "v2 en" },
+      },
     ],
   },
   {
