@@ -17,17 +17,16 @@ const STORABLE: Reply = { fields: { "cache-control": "public, max-age=3600" }, b
 /**
  * The claim that nothing under a pattern like `/admin/*` is ever stored. Guests and users request each path twice, and
  * none of the answers may come from the cache. The paths are those of the origin's script that match the pattern, with
- * their scripted replies. If there are none, paths are made up, and the origin answers them with `public`: then only the
- * site's rules can keep them out of the cache.
+ * their scripted replies, and made-up ones, which the origin answers with `public`: only the site's rules can keep these
+ * out of the cache.
  */
 export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResult> {
   const origin = cdn.origin;
   const scripted = origin.targets.filter((target) => patternOf(pattern).test(target));
-  const madeUp = ["", "a", "a/b", "?a=1"].map((rest) => pattern.replace(/:\w+/g, "a").replace("*", rest));
   const { defaultReply } = origin;
-  if (scripted.length === 0) origin.setDefaultReply(STORABLE);
+  origin.setDefaultReply(STORABLE);
   try {
-    const paths = scripted.length > 0 ? scripted : [...new Set(madeUp)];
+    const paths = [...new Set([...scripted, ...madeUpPaths(pattern)])];
     for (const path of paths) {
       for (const [visitor, fields] of VISITORS) {
         const answers = [await cdn.get(path, { fields }), await cdn.get(path, { fields })];
@@ -49,10 +48,20 @@ function isStored({ xCache, cacheStatus }: CdnAnswer): boolean {
   return xCache === "HIT" || /;\s*(stored|hit)\b/.test(cacheStatus ?? "");
 }
 
+/** Paths that the pattern matches, with its groups that may be absent and without them. */
+function madeUpPaths(pattern: string): string[] {
+  const [withGroups, without] = [pattern.replace(/\{([^{}]*)\}\??/g, "$1"), pattern.replace(/\{[^{}]*\}\?/g, "")];
+  return [withGroups!, without!.replace(/[{}]/g, "")].flatMap((text) =>
+    ["", "a", "a/b", "?a=1"].map((rest) => text.replace(/:\w+/g, "a").replace("*", rest)),
+  );
+}
+
 /** The part of URLPattern's pathname syntax that choosing among known paths needs. */
 function patternOf(pattern: string): RegExp {
   const source = pattern
     .replace(/[.+?^$()[\]\\|]/g, "\\$&")
+    .replace(/\{/g, "(?:")
+    .replace(/\}(\\\?)?/g, (_, isOptional) => (isOptional ? ")?" : ")"))
     .replace(/\*/g, ".*")
     .replace(/:\w+/g, "[^/?]+");
   return new RegExp(`^${source}(?:\\?.*)?$`);

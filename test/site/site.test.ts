@@ -384,6 +384,11 @@ describe("the error for a mistake in a site's rules has its place, its value and
       { origin, originFields: { "Content-Length": "5" } },
       /^originFields\.Content-Length: is set by the connection, which ignores other values$/,
     ],
+    [
+      "or by which the edge knows its own requests",
+      { origin, originFields: { "X-Forwarded_Host": "www.example.test" } },
+      /^originFields\.X-Forwarded_Host: is set by the edge, which depends on it$/,
+    ],
     ["or that is about one connection", { origin, originFields: { TE: "trailers" } }, /^originFields\.TE: is set by/],
   ])("%s", (_, input, expected) => {
     expect(problemsOf(input)).toEqual([expect.stringMatching(expected)]);

@@ -44,13 +44,17 @@ const trustedField = openField.check(
     "carries credentials, so its answers may be for one visitor: name other fields, or drop it",
   ),
 );
-/** The name of a field that the owner may set for the origin: one that the connection does not write itself. */
+/** Fields without which the edge would not know its own requests again, or ask for another page than it stores. */
+const OF_EDGE = /^(?:x-forwarded-host|via|cdn-loop|if-.*|range)$/i;
+
+/** The name of a field that the owner may set for the origin: one that neither the connection nor the edge depends on. */
 const originField = fieldName.check(
   z.refine(
     (name) => name.toLowerCase() !== "host",
     "the origin gets its own name in Host, and the public one in X-Forwarded-Host",
   ),
   z.refine((name) => !ofConnection(name.toLowerCase()), "is set by the connection, which ignores other values"),
+  z.refine((name) => !OF_EDGE.test(name.replaceAll("_", "-")), "is set by the edge, which depends on it"),
 );
 
 /** What becomes of fields that are not in the key, of the site or of a route. */

@@ -120,7 +120,7 @@ const outcome = await waitFor(context, fetch);`,
   "RFC 9110 §9.3.8": {
     "the owner's extra fields are on a TRACE": {
       in: "originRequestFields",
-      replace: "if (!forwarded.isReflected)",
+      replace: "if (!isReflected)",
       by: "",
       foundBy: "forwarding/trace-shows-no-secret",
     },
@@ -239,6 +239,12 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
       replace: 'append(client.get("via"), "1.1 tidemark")',
       by: 'client.get("via") ?? ""',
       foundBy: "forwarding/forwarded-fields-replaced",
+    },
+    "the owner's extra field stands beside the edge's own": {
+      in: "originRequestFields",
+      replace: "isReflected || !isExtra(field[0])",
+      by: "true",
+      foundBy: "forwarding/owner-fields-replace-the-edges",
     },
     "a client's value of an extra field precedes the owner's": {
       in: "originRequestFields",

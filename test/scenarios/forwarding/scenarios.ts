@@ -241,6 +241,20 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "forwarding/owner-fields-replace-the-edges",
+    name: "the owner's fields reach the origin in place of what the edge would say there",
+    source: "docs/http.md#what-goes-to-the-origin",
+    site: { originFields: { "X-Forwarded-Proto": "https", "Accept-Encoding": "identity", Cookie: "theme=plain" } },
+    origin: { "/a": [{ body: "v1" }] },
+    steps: [
+      { get: "/a", fields: { cookie: "theme=dark", "accept-encoding": "gzip" }, expect: { status: 200 } },
+      {
+        originLastSaw: "/a",
+        fields: { "x-forwarded-proto": "https", "accept-encoding": "identity", cookie: "theme=plain" },
+      },
+    ],
+  },
+  {
     id: "forwarding/trace-shows-no-secret",
     name: "a TRACE does not carry the owner's extra fields, because its answer would show them to the client",
     source: "RFC 9110 §9.3.8",

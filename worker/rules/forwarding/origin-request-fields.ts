@@ -36,7 +36,7 @@ export function originRequestFields(
   client: RequestHeaders,
   forwarded: ForwardedRequest,
 ): (readonly [name: string, value: string])[] {
-  const { chosenFields, extra, fieldRules, storing } = forwarded;
+  const { chosenFields, extra, fieldRules, storing, isReflected } = forwarded;
   const ownHop = hopByHopFields(client.get("connection"));
   // Gateways of origins take `X_Country` for `X-Country`.
   const extraNames = new Set(extra.map(([own]) => own.replaceAll("_", "-")));
@@ -52,22 +52,24 @@ export function originRequestFields(
   for (const [name, value] of chosenFields) {
     if (value !== null && !isExtra(name)) fields.push([name, value]);
   }
+  const own: (readonly [name: string, value: string])[] = [];
   if (storing) {
     // Sent even if it is `identity`: without the field, the platform would ask for an encoded answer by itself.
-    fields.push(["accept-encoding", forwarded.acceptedCodings]);
-    fields.push(...forwarded.conditions);
+    own.push(["accept-encoding", forwarded.acceptedCodings]);
+    own.push(...forwarded.conditions);
   }
-  if (!storing && forwarded.maxForwards !== null) fields.push(["max-forwards", forwarded.maxForwards]);
-  if (forwarded.cookie !== null) fields.push(["cookie", forwarded.cookie]);
-  fields.push(["x-forwarded-host", forwarded.host], ["x-forwarded-proto", forwarded.scheme]);
+  if (!storing && forwarded.maxForwards !== null) own.push(["max-forwards", forwarded.maxForwards]);
+  if (forwarded.cookie !== null) own.push(["cookie", forwarded.cookie]);
+  own.push(["x-forwarded-host", forwarded.host], ["x-forwarded-proto", forwarded.scheme]);
   if (forwarded.clientAddress !== null) {
-    fields.push(["x-forwarded-for", forwarded.clientAddress]);
-    if (forwarded.forward.realIp) fields.push(["x-real-ip", forwarded.clientAddress]);
+    own.push(["x-forwarded-for", forwarded.clientAddress]);
+    if (forwarded.forward.realIp) own.push(["x-real-ip", forwarded.clientAddress]);
   }
-  if (forwarded.forward.forwarded) fields.push(["forwarded", forwardedElement(forwarded)]);
-  fields.push(["via", append(client.get("via"), "1.1 tidemark")]);
-  fields.push(["cdn-loop", append(client.get("cdn-loop"), loopMember(forwarded.host))]);
-  if (!forwarded.isReflected) fields.push(...extra);
+  if (forwarded.forward.forwarded) own.push(["forwarded", forwardedElement(forwarded)]);
+  own.push(["via", append(client.get("via"), "1.1 tidemark")]);
+  own.push(["cdn-loop", append(client.get("cdn-loop"), loopMember(forwarded.host))]);
+  for (const field of own) if (isReflected || !isExtra(field[0])) fields.push(field);
+  if (!isReflected) fields.push(...extra);
   return fields;
 }
 
