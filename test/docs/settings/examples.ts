@@ -46,7 +46,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   "forward.realIp": true,
   "forward.forwarded": true,
 
-  "bypass.cookies": ["sessionid", /^wordpress_logged_in/],
+  "bypass.cookies": ["sessionid", /wordpress_logged_in/],
   "bypass.fields": ["x-preview"],
   "bypass.query": ["preview"],
   "bypass.sessions": false,
