@@ -48,7 +48,9 @@ class PurgedQuerySet(models.QuerySet[Any]):
         with transaction.atomic(using=self._for_write_to(), savepoint=False):
             rows = list(self._chain().using(self.db).values_list("pk", flat=True))
             self._purge(rows)
-            changed = super().update(**values)
+            # Only these: a row that another transaction has added since has not been read.
+            some = (rows[start : start + ROWS_AT_ONCE] for start in range(0, len(rows), ROWS_AT_ONCE))
+            changed = sum(models.QuerySet.update(self._chain().filter(pk__in=keys), **values) for keys in some)
             self._purge(rows)
             return changed
 

@@ -14,7 +14,7 @@ from django.test import TransactionTestCase, override_settings
 from django.utils import timezone
 
 from tidemark import Purger
-from tidemark.django import middleware, outbox, purge, purging, request_middleware
+from tidemark.django import changes, middleware, outbox, purge, purging, request_middleware
 from tidemark.django.models import QueuedPurge
 from tidemark.django.sender import Sender
 
@@ -208,3 +208,16 @@ class Updates(WithEdge, TransactionTestCase):
         Song.objects.bulk_create(songs, update_conflicts=True, update_fields=["title"], unique_fields=["pk"])
         [purged] = self.sent()
         self.assertEqual(set(purged["tags"]), tags)
+
+    def test_a_row_that_was_added_after_the_rows_were_read_is_not_updated(self):
+        Song.objects.create(title="old")
+        stored = changes.rows_of
+
+        def rows_of(*which):
+            with patch.object(changes, "rows_of", stored):
+                Song(title="old").save()  # as another transaction does meanwhile
+            return stored(*which)
+
+        with patch.object(changes, "rows_of", rows_of):
+            changed = Song.objects.filter(title="old").update(title="new")
+        self.assertEqual([changed, Song.objects.filter(title="new").count()], [1, 1])
