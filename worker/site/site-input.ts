@@ -530,7 +530,10 @@ export interface LimitsInput {
    * the next, and others stream past unstored. Default 256.
    */
   readonly fills?: number | undefined;
-  /** The memory tier, per isolate. Default 32 MiB; 0 turns it off. `tidemark serve` uses `--memory` instead. */
+  /**
+   * The memory tier, per isolate. Default 32 MiB; 0 turns it off, and then only the latest variant of a page is found.
+   * `tidemark serve` uses `--memory` instead.
+   */
   readonly memoryBytes?: Size | undefined;
   /** The most tags of one response; one with more is not stored. Default 1000. */
   readonly tags?: number | undefined;

@@ -134,6 +134,14 @@ export class EvictingMap<Value> {
     if (entry !== undefined) this.#remove(entry);
   }
 
+  /**
+   * Evicts entries, whatever they are worth, for a new one for which the queue of new ones is too small: it would have
+   * to compete before it can be requested again.
+   */
+  makeWayFor(bytes: number): void {
+    if (bytes > this.#maxBytes * NEW_SHARE) this.shrinkTo(this.#maxBytes - bytes);
+  }
+
   /** Evicts entries until no more than `bytes` are held, whatever they are worth. */
   shrinkTo(bytes: number): void {
     while (this.heldBytes > bytes && this.size > 0) {
