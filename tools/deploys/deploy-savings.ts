@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { extname, join, relative } from "node:path";
 import { compressionSettings, DELTA_BODIES, dictionaryMatch, encode, OwnerError } from "#tidemark/internal";
 
 /** The downloads after a deploy of visitors who have the old version of a site. Sizes in bytes. */
@@ -110,7 +110,7 @@ async function filesIn(folder: string): Promise<{ readonly files: readonly TextF
     const { size, mtimeMs } = await stat(place);
     const extension = extname(name).toLowerCase();
     if (!TEXT.has(extension) || size < DELTA_BODIES.minBytes || size > DELTA_BODIES.maxBytes) continue;
-    const path = new URL(`file:///${place.slice(folder.length).replaceAll("\\", "/").replace(/^\/+/, "")}`).pathname;
+    const path = new URL(`file:///${relative(folder, place).replaceAll("\\", "/")}`).pathname;
     files.push({ place, path, match: dictionaryMatch(path, extension === ".html"), changedAt: mtimeMs });
   }
   return { files, leftOut: names.length - files.length };

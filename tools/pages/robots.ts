@@ -26,7 +26,7 @@ export function readRobots(text: string, edge: URL): RobotRules {
   const robots = parse(url, text);
   return {
     // `undefined` is for URLs of other hosts.
-    allows: (path) => robots.isAllowed(new URL(path, edge).href, PRODUCT_TOKEN) !== false,
+    allows: (path) => robots.isAllowed(edge.origin + path, PRODUCT_TOKEN) !== false,
     delayMs: Math.max(0, robots.getCrawlDelay(PRODUCT_TOKEN) ?? 0) * 1000,
     sitemaps: robots.getSitemaps(),
   };

@@ -128,6 +128,15 @@ describe("politely", () => {
     expect(others.map((at) => at - first)).toEqual([250, 500, 750, 1_000, 1_250]);
   });
 
+  test("robots.txt is obeyed for paths that begin with //, too", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat((target) =>
+      target === "/robots.txt" ? { body: "User-agent: *\nDisallow: //private/\n" } : {},
+    );
+    await warm(optionsFor(address, ["//", "//private/x", "//open/x"]));
+    expect(site.seen.map(({ target }) => target)).toEqual(["/robots.txt", "//", "//open/x"]);
+  });
+
   test("the Crawl-delay of robots.txt is kept where it is longer", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const { site, address } = await siteThat((target) =>

@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deploySavings } from "../../../tools/deploys/deploy-savings.ts";
 import { deployText } from "../../../tools/deploys/deploy-text.ts";
@@ -52,6 +52,16 @@ test("each changed file is compared with the version that visitors have, under i
     expect(brotliBytes).toBeLessThan(bytes);
     expect(deltaBytes).toBeLessThan(brotliBytes / 50);
   }
+});
+
+test("a folder may be named in any way", async () => {
+  const named = (name: string) => `./${relative(".", join(folder, name))}/../${name}`;
+  const paths = (savings: Awaited<ReturnType<typeof deploySavings>>) =>
+    savings.changed.map(({ path, from }) => [path, from]);
+  const absolute = await deploySavings(join(folder, "old"), join(folder, "new"));
+  const relativeOne = await deploySavings(named("old"), join(folder, "new"));
+  expect(paths(relativeOne)).toEqual(paths(absolute));
+  expect(relativeOne.same).toBe(1);
 });
 
 test("a person reads what the deploy saves, in sentences and a table", async () => {
