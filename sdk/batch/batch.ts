@@ -60,7 +60,10 @@ export interface PurgeBatch extends PurgeCollector, AsyncDisposable {
  * again with the same `id`.
  */
 export interface BatchOptions extends PurgeOptions {
-  /** Called for each purge that was accepted, in order. Default: nothing is called. */
+  /**
+   * Called for each purge that was accepted, in order. If it throws or rejects, the other purges are still sent, and then
+   * the call rejects with its error. Default: nothing is called.
+   */
   onReceipt?: ((receipt: Receipt, progress: BatchProgress) => void) | undefined;
 }
 

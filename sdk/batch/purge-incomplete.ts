@@ -51,7 +51,7 @@ function attemptsOf(failures: readonly PurgeFailure[]): number {
 }
 
 type Send = (call: PurgeCall) => Promise<Receipt>;
-type OnReceipt = (receipt: Receipt, done: number) => void;
+type OnReceipt = (receipt: Receipt, done: number) => unknown;
 
 /** Sends the only purge of a batch. Its error is that of the purge. */
 export async function sendOnly(
@@ -60,14 +60,15 @@ export async function sendOnly(
   onReceipt: OnReceipt,
 ): Promise<readonly Receipt[]> {
   const receipt = await send(call!);
-  onReceipt(receipt, 1);
+  await onReceipt(receipt, 1);
   return [receipt];
 }
 
 /**
  * Sends purges one after another. The others are still sent if the items of one are refused; of several edges, if one
  * accepts or refuses them. After any other failure they are not sent, because they would also fail, and each counts as
- * failed at every edge. If any failed, it rejects with a `PurgeIncomplete`.
+ * failed at every edge. If any failed, it rejects with a `PurgeIncomplete`, or else with the first error of `onReceipt`,
+ * which stops no purge.
  */
 export async function sendInTurn(
   calls: readonly PurgeCall[],
@@ -76,6 +77,7 @@ export async function sendInTurn(
 ): Promise<readonly Receipt[]> {
   const receipts: Receipt[] = [];
   const failures: PurgeFailure[] = [];
+  const errorsOfCallback: unknown[] = [];
   let done = 0;
   for (const [index, call] of calls.entries()) {
     let receipt: Receipt;
@@ -95,9 +97,14 @@ export async function sendInTurn(
     }
     receipts.push(receipt);
     done += 1;
-    onReceipt(receipt, done);
+    try {
+      await onReceipt(receipt, done);
+    } catch (error) {
+      errorsOfCallback.push(error);
+    }
   }
   if (failures.length > 0) throw new PurgeIncomplete(receipts, failures);
+  if (errorsOfCallback.length > 0) throw errorsOfCallback[0];
   return receipts;
 }
 

@@ -365,6 +365,39 @@ test("Aborting a batch in the middle rejects with the reason and sends no furthe
   expect(edge.requests).toHaveLength(1);
 });
 
+test.each([
+  [
+    "throws",
+    () => {
+      throw new Error("my log is full");
+    },
+  ],
+  ["rejects", () => Promise.reject(new Error("my log is full"))],
+])(
+  "A callback that %s keeps no purge of the batch from being sent, and its error is that of the call",
+  async (_, onReceipt) => {
+    await using edge = await startFakeEdge({ ...accepts });
+    await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+
+    const committing = cdn.batch().tags(many(20_001, "a")).commit({ id: "x", onReceipt });
+
+    await expect(committing).rejects.toThrow("my log is full");
+    expect(edge.requests.map(({ body }) => body.id)).toEqual(["x.1", "x.2", "x.3"]);
+  },
+);
+
+test("A purge that failed matters more than a callback that throws", async () => {
+  await using edge = await startFakeEdge(accepts, refuses("unauthorized"));
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+  const onReceipt = () => {
+    throw new Error("my log is full");
+  };
+
+  const committing = cdn.batch().tags(many(10_001, "a")).commit({ onReceipt });
+
+  await expect(committing).rejects.toMatchObject({ name: "PurgeIncomplete", receipts: [{ seq: 7 }] });
+});
+
 test("An id that leaves no room for the number of a purge is a TypeError, and nothing is sent", async () => {
   const cdn = createRecordingPurger();
 
