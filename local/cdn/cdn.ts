@@ -62,6 +62,9 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
   readonly #agent = new Agent({ keepAlive: false });
   readonly #purgers: Purger[] = [];
   #purger: Purger | undefined;
+  /** The requests under way. */
+  readonly #asked = new Set<Promise<CdnAnswer>>();
+  #resetting: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   constructor(parts: CdnParts) {
@@ -111,16 +114,28 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
   }
 
   /**
-   * Gets a page. Rejects only if the PoP refuses the connection or closes it before its answer, and with a `TypeError` for a
-   * path or a request that cannot be sent.
+   * Gets a page. Rejects only if the PoP refuses the connection or closes it before its answer, if the CDN is closed, and
+   * with a `TypeError` for a path or a request that cannot be sent.
    */
   get(path: string, request: CdnRequest<Region> = {}): Promise<CdnAnswer> {
     return this.request(path, request);
   }
 
   /** Sends any request. The path is sent exactly as it is given. */
-  async request(path: string, request: CdnRequest<Region> = {}): Promise<CdnAnswer> {
+  request(path: string, request: CdnRequest<Region> = {}): Promise<CdnAnswer> {
+    const answer = this.#ask(path, request)
+      .catch((error: unknown) => {
+        if (!this.#closing || error instanceof TypeError) throw error;
+        throw new Error(`cdn.get(${JSON.stringify(path)}): ${WAS_CLOSED}`, { cause: error });
+      })
+      .finally(() => this.#asked.delete(answer));
+    this.#asked.add(answer);
+    return answer;
+  }
+
+  async #ask(path: string, request: CdnRequest<Region>): Promise<CdnAnswer> {
     checkRequest(path, request);
+    if (this.#closing) throw new Error("cdn.close was called before"); // its ports may be another program's by now
     const { from, isolate = 0, method = "GET", host = new URL(this.publicUrl).host, body, country, address } = request;
     const pop = this.pop(from);
     const edge = pop.url(isolate);
@@ -195,10 +210,10 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
    * fault is repaired, and a scripted origin has its first replies and no record. It is for tests that share one CDN.
    */
   async reset(): Promise<void> {
-    const { pops, origin } = this.#parts;
-    await origin?.reset(); // first, so that requests that wait for it end
-    await Promise.all(pops.map((pop) => pop.reset()));
-    await this.log.reset();
+    if (this.#closing) throw new Error(`cdn.reset: ${WAS_CLOSED}`);
+    const resetting = this.#resetAll();
+    this.#resetting = Promise.allSettled([this.#resetting, resetting]);
+    await resetting;
   }
 
   /** The counters of one isolate since it started: `GET /_tidemark/stats?scope=isolate`. */
@@ -211,7 +226,10 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     return JSON.parse(answer.body) as IsolateStats;
   }
 
-  /** Stops everything. No process, port, file or handle is left. */
+  /**
+   * Stops everything. No process, port, file or handle is left. Requests under way reject, without an unhandled rejection
+   * if nobody waits for them: so a test that fails meanwhile shows its own error.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#stopAll();
     return this.#closing;
@@ -229,13 +247,22 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     await Promise.all(pops.map((pop) => pop.setTime(this.now)));
   }
 
+  async #resetAll(): Promise<void> {
+    const { pops, origin } = this.#parts;
+    await origin?.reset(); // first, so that requests that wait for it end
+    await Promise.all(pops.map((pop) => pop.reset()));
+    await this.log.reset();
+  }
+
   async #stopAll(): Promise<void> {
     const { pops, logRuntime, origin, cleanUp } = this.#parts;
+    for (const answer of this.#asked) answer.catch(() => {});
+    await this.#resetting; // it starts parts again
     this.#agent.destroy();
     const purgers = this.#purgers.map((purger) => purger.close());
     await origin?.goDown();
+    await Promise.all(purgers); // while the PoPs still answer
     await stopInTurn([...pops, logRuntime]);
-    await Promise.all(purgers);
     await cleanUp();
   }
 }
@@ -248,6 +275,8 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
 export async function stopInTurn(runtimes: readonly { stop(): Promise<void> }[]): Promise<void> {
   for (const each of runtimes) await each.stop();
 }
+
+const WAS_CLOSED = "this CDN was closed";
 
 /**
  * The first step in the search for the time at which a purge settles; each further step is twice as long. Milliseconds.

@@ -111,3 +111,33 @@ test("closing a CDN twice is the same as closing it once", { tags: ["deep"] }, a
   await Promise.all([cdn.close(), cdn.close()]);
   await cdn.close();
 });
+
+test.runIf(process.platform === "linux")("a CDN that is closed during a reset leaves nothing behind", async () => {
+  const { children, files } = held();
+  const cdn = await startCdn({ site: {}, origin: { "/about": page("v1") } });
+  const urls = [cdn.url(), cdn.origin.url];
+  const resetting = cdn.reset();
+  await cdn.close();
+  await resetting;
+  expect(held()).toMatchObject({ children, files });
+  for (const url of urls) await expect(fetch(url)).rejects.toThrow();
+  await expect(cdn.reset()).rejects.toThrow("cdn.reset: this CDN was closed");
+});
+
+test("closing a CDN ends requests and purges under way, in words, and nobody has to wait for them", async () => {
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => unhandled.push(error);
+  const cdn = await startCdn({ site: {}, origin: { "/held": { ...page("v1"), hold: "held" } } });
+  const asked = cdn.get("/held");
+  await cdn.origin.waitUntilSeen("/held", 1);
+  const purging = cdn.purger.purgeUrls("/held");
+  process.on("unhandledRejection", note);
+  await cdn.close();
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("unhandledRejection", note);
+
+  expect(unhandled).toEqual([]);
+  await expect(asked).rejects.toThrow('cdn.get("/held"): this CDN was closed');
+  expect((await purging).seq).toBe(1);
+  await expect(cdn.get("/held")).rejects.toThrow('cdn.get("/held"): this CDN was closed');
+});
