@@ -176,7 +176,7 @@ interface BatchSettings {
 }
 
 /** Checks the options of a batch. Throws a `TypeError`. */
-function parseBatchOptions(name: string, { onReceipt, ...options }: BatchOptions = {}): BatchSettings {
+export function parseBatchOptions(name: string, { onReceipt, ...options }: BatchOptions = {}): BatchSettings {
   parseOptions(name, options);
   if (onReceipt !== undefined && typeof onReceipt !== "function") {
     throw new TypeError(`${name}, options: onReceipt: must be a function`);

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import * as z from "zod/mini";
 import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS, TAG_FIELD } from "../../wire/fields.ts";
-import type { BatchOptions, BatchReceipt, PurgeBatch } from "../batch/batch.ts";
+import { type BatchOptions, type BatchReceipt, type PurgeBatch, parseBatchOptions } from "../batch/batch.ts";
 import { WITHOUT_VALUES } from "../check.ts";
 import { misuse, shown } from "../errors.ts";
 import { type ItemList, itemsOf, type PurgeInput } from "../purge-request.ts";
@@ -99,6 +99,7 @@ export class RequestScope {
 
   /** Sends the items collected so far. */
   async purgeNow(options?: BatchOptions): Promise<BatchReceipt | null> {
+    parseBatchOptions("purgeNow", options);
     const batch = this.#batch;
     this.#batch = undefined;
     const receipt = (await batch?.commit(options)) ?? null;

@@ -151,6 +151,22 @@ describe.each(Object.keys(frameworks))("in a request of %s", (framework) => {
     expect(twice.headers.getSetCookie()).toEqual([cookieOf(3)]);
   });
 
+  test("purgeNow refuses items, which only purgeLater takes, even if nothing was collected", async () => {
+    const items = { tags: ["song:42"] } as object;
+    const refusal = /^purgeNow, options: tags: unknown key/;
+    await start({
+      "POST /songs/42": async () => {
+        await expect(purgeNow(items)).rejects.toThrow(refusal);
+        purgeLater({ urls: ["/songs/42"] });
+        await expect(purgeNow(items)).rejects.toThrow(refusal);
+        return { body: "saved" };
+      },
+    });
+
+    expect(await (await post("/songs/42")).text()).toBe("saved");
+    expect(purger.calls).toEqual([{ urls: ["/songs/42"] }]);
+  });
+
   test("if the purge fails, the response is unchanged, and the error is reported", async () => {
     const failure = new PurgeTimeout("no answer", { attempts: 5 });
     await start({
