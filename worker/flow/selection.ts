@@ -90,9 +90,20 @@ function isKeyed(context: RequestContext, variant: VariantFields): boolean {
   return resolved.route.selectingNames.every(isNamed) && facts.parts.every((fields) => fields.some(isNamed));
 }
 
-/** Whether other requests for the URL would select a response in memory that has not been purged. */
+/**
+ * Whether other requests for the URL would select a response that has not been purged. RFC 9211 §2.2. Of one that the
+ * shared tier alone holds, only purges of its URL are known here.
+ */
 export function hasVariants(context: RequestContext): boolean {
-  return variantsInMemory(context).length > 0;
+  if (variantsInMemory(context).length > 0) return true;
+  const { store, purges } = context.ports;
+  const marker = markerInMemory(context);
+  // If the request selects one, that one is gone, and the others may be, too.
+  if (!marker || latestMatch(marker, context)) return false;
+  const { stamp } = marker.head;
+  return marker.variants.some(
+    ({ key }) => !store.recall(key) && purges.check({ key, givenPurgeKeys: [], stamp }) !== "purged",
+  );
 }
 
 /** The variants of this URL in memory that have not been purged. */

@@ -316,6 +316,24 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
       by: "",
       foundBy: "variants/purged-is-no-variant",
     },
+    "a variant that memory does not hold counts as not stored": {
+      in: "hasVariants",
+      replace: "!store.recall(key)",
+      by: "false",
+      foundBy: "variants/not-in-memory-is-a-variant",
+    },
+    "a variant that memory does not hold counts as stored after a purge of its URL": {
+      in: "hasVariants",
+      replace: '&& purges.check({ key, givenPurgeKeys: [], stamp }) !== "purged"',
+      by: "",
+      foundBy: "variants/not-in-memory-is-a-variant",
+    },
+    "a variant that is gone counts as another variant": {
+      in: "hasVariants",
+      replace: "!marker || latestMatch(marker, context)",
+      by: "!marker",
+      foundBy: "variants/gone-is-not-stored",
+    },
   },
   "docs/protocol.md#promise-1-private-stays-private": {
     "a page in the shared tier that was stored before the owner keyed by a field answers every value of it": {

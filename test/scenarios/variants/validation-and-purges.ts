@@ -145,6 +145,62 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "variants/not-in-memory-is-a-variant",
+    name: "a page whose variants only the shared tier holds is a vary-miss for others, unless its URL was purged",
+    source: "RFC 9211 §2.2; docs/reference/cache-status.md#fwd",
+    origin: {
+      "/a": [
+        form("English", "accept-language"),
+        form("Français", "accept-language"),
+        form("Deutsch", "accept-language"),
+      ],
+    },
+    steps: [
+      inLanguage("en", { xCache: "MISS" }),
+      { work: "finished" },
+      { restart: "isolate" },
+      inLanguage("fr", {
+        xCache: "MISS",
+        body: "Français",
+        cacheStatus: "tidemark; fwd=vary-miss; fwd-status=200; stored",
+      }),
+      { purge: { urls: ["/a"] } },
+      { work: "finished" },
+      { restart: "isolate" },
+      inLanguage("de", {
+        xCache: "MISS",
+        body: "Deutsch",
+        cacheStatus: "tidemark; fwd=uri-miss; fwd-status=200; stored",
+      }),
+    ],
+  },
+  {
+    id: "variants/gone-is-not-stored",
+    name: "a variant that has left both tiers is reported as not stored",
+    source: "RFC 9211 §2.2; docs/reference/cache-status.md#fwd",
+    origin: {
+      "/a": [
+        form("English", "accept-language"),
+        form("Français", "accept-language", { "cache-tag": "fr" }),
+        form("English", "accept-language"),
+      ],
+    },
+    steps: [
+      inLanguage("en", { xCache: "MISS" }),
+      { work: "finished" },
+      { restart: "isolate" },
+      inLanguage("fr", { xCache: "MISS", body: "Français" }),
+      { purge: { tags: ["fr"] } },
+      { work: "finished" },
+      { sharedTier: "emptied" },
+      inLanguage("en", {
+        xCache: "MISS",
+        body: "English",
+        cacheStatus: "tidemark; fwd=uri-miss; fwd-status=200; stored",
+      }),
+    ],
+  },
+  {
     id: "variants/key-field-is-added",
     name: "a page that was stored before the owner added a field to the key is not served for any value of the field",
     source: "docs/protocol.md#promise-1-private-stays-private",
