@@ -65,6 +65,7 @@ export async function explain(incoming: IncomingRequest, isolate: Isolate, ports
   const judged = await judgeRequest(context);
   const { memory, sharedTier, hit, fetch } = judged;
   const refusal = fetch && ports.lastRefusal(resolved.cacheKey);
+  const decisive = hit?.head ?? fetch?.plan.miss.selected?.head;
   return {
     ...common,
     ...(ports.worker && { worker: ports.worker }),
@@ -73,7 +74,7 @@ export async function explain(incoming: IncomingRequest, isolate: Isolate, ports
     dropped: droppedOf(url, resolved),
     memory: describe(context, memory),
     sharedTier: describe(context, sharedTier),
-    purge: await purgeOf(context, [memory, hit?.head ?? sharedTier], ports),
+    purge: await purgeOf(context, [decisive, memory, hit ? undefined : sharedTier], ports),
     outcome: outcomeOf(judged),
     steps: stepsOf(judged),
     ...(refusal && { lastRefusal: { ...refusal, at: new Date(refusal.at).toISOString() } }),

@@ -23,9 +23,15 @@ export const mutants: Mutants = {
     },
     "an explanation does not tell of the purge of a page in memory that the shared tier has replaced": {
       in: "explain:explain",
-      replace: "[memory, hit?.head ?? sharedTier]",
-      by: "[hit?.head ?? memory ?? sharedTier]",
+      replace: "[decisive, memory, hit ? undefined : sharedTier]",
+      by: "[decisive ?? memory, hit ? undefined : sharedTier]",
       foundBy: "explain/purged-in-memory-alone",
+    },
+    "an explanation names the purge of an older copy in memory": {
+      in: "explain:explain",
+      replace: "[decisive, memory, hit ? undefined : sharedTier]",
+      by: "[memory, hit?.head ?? sharedTier]",
+      foundBy: "explain/purge-that-decides",
     },
     "an explanation does not say why the last answer was not stored": {
       in: "explain",
@@ -94,7 +100,7 @@ export const mutants: Mutants = {
     },
     "an explanation names no purge": {
       in: "explain",
-      replace: "await purgeOf(context, [memory, hit?.head ?? sharedTier], ports)",
+      replace: "await purgeOf(context, [decisive, memory, hit ? undefined : sharedTier], ports)",
       by: "null",
       foundBy: "explain/purge",
     },

@@ -226,6 +226,38 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "explain/purge-that-decides",
+    name: "an explanation names the purge of the page that decides, not an earlier one of an older copy in memory",
+    source: SOURCE,
+    only: SEVERAL_ISOLATES,
+    site: { purge: { softForMs: 5_000 } },
+    origin: { "/a": [page("max-age=3600"), page("max-age=3600", "v2", { etag: '"2"' })] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      { purge: { urls: ["/a"] } },
+      { advanceMs: 2_000 },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+      { work: "finished" },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      { advanceMs: 2_000 },
+      {
+        send: { path: `/_tidemark/explain?url=${encodeURIComponent("/a")}`, fields: MAY_READ, isolate: "b" },
+        expect: tells([
+          '"purge":{"seq":2,"made":"soft"',
+          outcome("UPDATING", "soft-purge"),
+          `"steps":[${step("memory", "purged")},${step("sharedTier", "soft-purge")}]`,
+        ]),
+      },
+      { advanceMs: 10_000 },
+      {
+        send: { path: `/_tidemark/explain?url=${encodeURIComponent("/a")}`, fields: MAY_READ, isolate: "b" },
+        expect: tells(['"purge":{"seq":2,"made":"soft"', outcome("EXPIRED", "soft-purge"), step("revalidate")]),
+      },
+    ],
+  },
+  {
     id: "explain/last-refusal",
     name: "an explanation says why and when a page could not be stored, until it has been stored",
     source: SOURCE,
