@@ -12,6 +12,10 @@ export { OwnerError } from "../package/owner-error.ts";
 export { counted, whole } from "../wire/text/numbers.ts";
 export { printable } from "../wire/text/printable.ts";
 
+// Logs have calls of the control plane, which are no requests for pages.
+
+export { CONTROL_PREFIX } from "../wire/fields.ts";
+
 // `crawl` and `warm` read a Retry-After as the SDK does, and `--from` asks which regions `tidemark dev` simulates.
 
 export { retryAfterMs } from "../sdk/http/retry-pause.ts";

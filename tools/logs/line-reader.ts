@@ -1,3 +1,4 @@
+import { CONTROL_PREFIX } from "#tidemark/internal";
 import { combinedParser } from "./combined-line.ts";
 import { FIELDS_DIRECTIVE, fieldsParser } from "./fields-line.ts";
 import { haproxyParser } from "./haproxy-line.ts";
@@ -15,7 +16,13 @@ export class LineReader {
   readonly #json: LineParser = jsonParser();
   #fields: LineParser | null = null;
 
+  /** Calls of Tidemark's control plane are no requests for pages, so their lines say nothing. */
   read(line: string, into: LoggedRequest): LineKind {
+    const kind = this.#readLine(line, into);
+    return kind === "request" && into.target.startsWith(CONTROL_PREFIX) ? "nothing" : kind;
+  }
+
+  #readLine(line: string, into: LoggedRequest): LineKind {
     into.clear();
     const code = line.charCodeAt(0);
     if (Number.isNaN(code)) return "nothing";

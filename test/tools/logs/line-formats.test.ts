@@ -265,6 +265,23 @@ describe("a line of", () => {
       ],
       expect: { kind: "nothing" },
     },
+    {
+      name: "tidemark serve, of a probe of its control plane, which is no page",
+      lines: [`192.0.2.7 - - ${TIME} "GET /_tidemark/health HTTP/1.1" 200 33 "-" "kube-probe" - 0.001`],
+      expect: { kind: "nothing" },
+    },
+    {
+      name: "tidemark serve's JSON, of a scrape of its metrics, which is no page",
+      lines: [
+        '{"time":"2026-10-10T13:55:36.000Z","method":"GET","target":"/_tidemark/metrics","status":200,"bytes":9,"xCache":null,"ms":1}',
+      ],
+      expect: { kind: "nothing" },
+    },
+    {
+      name: "a page with a name like the control plane's",
+      lines: [`192.0.2.7 - - ${TIME} "GET /_tidemarks/a HTTP/1.1" 200 33 "-" "Firefox" MISS 0.001`],
+      expect: { kind: "request", target: "/_tidemarks/a" },
+    },
   ])("$name is read", ({ lines, expect: expected }) => {
     expect(read(...lines)).toMatchObject(expected);
   });
