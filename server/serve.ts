@@ -17,7 +17,7 @@ import { logFoldersOf, type Prepared, prepare, type ServeOptions } from "./start
 import { hostsOf, logFolderOf } from "./startup/prepared-sites.ts";
 import { ServerError } from "./startup/server-error.ts";
 import { isOfSite } from "./startup/sites-folder.ts";
-import { type Watching, watchFiles } from "./startup/watched-files.ts";
+import { type FileStates, type WatchedPaths, type Watching, watchFiles } from "./startup/watched-files.ts";
 import type { ServedWorker, WorkerService } from "./supervisor/process-line.ts";
 import { startSuccessor } from "./supervisor/start-successor.ts";
 import { Supervisor } from "./supervisor/supervisor.ts";
@@ -40,7 +40,7 @@ export class RunningServer {
   readonly #certificates: KeptCertificates | null;
   readonly #started = Promise.withResolvers<void>();
   #prepared: Prepared;
-  #watching: Watching;
+  readonly #watching: Watching;
   #janitor: Janitor | null = null;
   #supervisor!: Supervisor;
   #hasLoaded = false;
@@ -52,7 +52,10 @@ export class RunningServer {
     const { disk } = prepared.settings;
     this.#folder = disk && openFolder(disk.folder, options.report); // while nothing has changed hands
     this.#certificates = options.acme && this.#keepCertificates(options.acme);
-    this.#watching = this.#watch(); // before the start, which may wait for the log
+    // Before the start, which may wait for the log.
+    this.#watching = watchFiles(pathsToWatch(options, prepared, filesOf(prepared)), () => {
+      void this.#started.promise.then(() => this.#supervisor.loadChanges());
+    });
   }
 
   get addresses(): readonly string[] {
@@ -144,18 +147,15 @@ export class RunningServer {
   }
 
   async #loadChanges(): Promise<void> {
-    this.#prepared = await prepare(this.#options, this.#prepared);
-    this.#watching.stop();
+    const read = new Map<string, string>();
+    try {
+      this.#prepared = await prepare(this.#options, this.#prepared, read);
+    } finally {
+      if (!this.#hasEnded) this.#watching.change(pathsToWatch(this.#options, this.#prepared, read));
+    }
     if (this.#hasEnded) throw new ServerError("the server stops.");
-    this.#watching = this.#watch();
     for (const line of this.#prepared.warnings) this.#options.report({ kind: "warning", line });
     this.#certificates?.look();
-  }
-
-  #watch(): Watching {
-    return watchSites(this.#options, this.#prepared, () => {
-      void this.#started.promise.then(() => this.#supervisor.loadChanges());
-    });
   }
 
   #keepCertificates(options: AcmeOptions): KeptCertificates {
@@ -240,12 +240,18 @@ function openFolder(path: string, report: (event: SupervisorEvent) => void): Cac
   }
 }
 
-/** Calls `onChange` shortly after the files of any site have changed, or one of several was added or removed. */
-function watchSites(options: ServeOptions, prepared: Prepared, onChange: () => void): Watching {
-  const { sites, defaultConfig } = options;
+function filesOf({ sites }: Prepared): FileStates {
+  return new Map([...sites.values()].flatMap(({ loaded }) => [...loaded.files]));
+}
+
+/**
+ * The files of the sites in use, those that were read last, which may have mistakes, and the folder where one of several
+ * sites may be added or removed.
+ */
+function pathsToWatch({ sites, defaultConfig }: ServeOptions, prepared: Prepared, read: FileStates): WatchedPaths {
   const folder = sites === null ? null : resolve(sites);
-  const files = new Set([...prepared.sites.values()].flatMap(({ loaded }) => loaded.files));
+  const files = new Set([...filesOf(prepared).keys(), ...read.keys()]);
   if (folder === null && prepared.config === null && defaultConfig !== null) files.add(resolve(defaultConfig));
   if (folder !== null) for (const name of prepared.sites.keys()) files.add(resolve(folder, `${name}.env`));
-  return watchFiles({ files: [...files], folder, isOfFolder: isOfSite }, onChange);
+  return { files: [...files], folder, isOfFolder: isOfSite, read };
 }

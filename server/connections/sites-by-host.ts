@@ -3,6 +3,7 @@ import type { Answer } from "../../worker/ports/answer.ts";
 import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import { otherPort } from "../../worker/rules/key/unknown-host.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
+import { isHealthCheck } from "./health-check.ts";
 import type { HttpsRedirect } from "./https-redirect.ts";
 
 /** One of several sites, as the listener serves it. */
@@ -64,14 +65,9 @@ export class SitesByHost {
   }
 }
 
-const HEALTH = /^https?:\/\/[^/]*\/_tidemark\/health$/;
-
-/**
- * The answer to a request for a host that no site has. A health check uses the server's address, whatever the sites
- * are.
- */
+/** The answer to a request for a host that no site has: that of a health check is the same, whatever the sites are. */
 export function answerOfNoSite(method: string, url: string, hosts: readonly string[]): Answer {
-  if (!HEALTH.test(url) || (method !== "GET" && method !== "HEAD")) {
+  if (!isHealthCheck(method, url)) {
     const host = URL.parse(url)?.host ?? "this";
     const words = `${host} is not a host of a site of this server${otherPort(host, hosts)}`;
     return ownAnswer(421, "host-unknown", words);

@@ -12,6 +12,7 @@ import type { ExchangeLog } from "../connections/access-log.ts";
 import { Arrivals, ArrivalsAtSites, type Peer, type RequestArrivals, type Scheme } from "../connections/arrival.ts";
 import { CountedWork } from "../connections/background.ts";
 import { Carriers } from "../connections/carriers.ts";
+import { isHealthCheck } from "../connections/health-check.ts";
 import { type HttpsRedirect, redirectToHttps } from "../connections/https-redirect.ts";
 import { OpenConnections } from "../connections/open-connections.ts";
 import { addressOf, ProxiedConnections } from "../connections/proxied-connections.ts";
@@ -454,8 +455,10 @@ export class Listener {
     try {
       const forChild = children?.answer(request, url, this.work);
       if (forChild) return forChild;
-      const elsewhere = toHttps && scheme === "http" && peerAddress !== null ? redirectToHttps(url, toHttps) : null;
-      if (elsewhere) return elsewhere;
+      if (toHttps && scheme === "http" && peerAddress !== null && !isHealthCheck(request.method, url)) {
+        const elsewhere = redirectToHttps(url, toHttps);
+        if (elsewhere) return elsewhere;
+      }
       return isolate.fetch({ request, url, background: this.work, clientAddress, peerAddress, country: null });
     } catch (cause) {
       return this.#failure(cause);

@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { ConfigFileError, whatItThrew } from "../../package/config-file-error.ts";
 import { withValue } from "../../worker/site/site-error.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
+import { stateOfFile } from "../startup/watched-files.ts";
 
 /*
  * A config file is a module that Node itself imports: it reads TypeScript by leaving the types out, and needs no bundler.
@@ -16,30 +17,37 @@ const OWN_WORKER = new URL(import.meta.url).pathname.endsWith(".ts")
   : import.meta.resolve("tidemark/worker");
 const RUNTIME_MODULE = "data:text/javascript,export class DurableObject {} export class RpcTarget {}";
 
-let hasHooks = false;
+/** Gets each file of the owner just before it is read: the config, and what it imports outside of packages. */
+type OnFile = (path: string, state: string) => void;
+
 const ownersFiles = new Set<string>();
 
-/** The files of the owner that have been imported: the config, and what it imports outside of packages. */
-export function importedFiles(): string[] {
-  return [...ownersFiles];
-}
-
-function addHooks(): void {
-  if (hasHooks) return;
-  hasHooks = true;
+function addHooks(note: (path: string) => void): void {
   registerHooks({
     resolve: (specifier, context, next) => {
       if (specifier === "tidemark/worker") return { url: OWN_WORKER, shortCircuit: true };
       if (specifier.startsWith("cloudflare:")) return { url: RUNTIME_MODULE, shortCircuit: true };
+      const isByOwner = isOwners(context.parentURL);
+      // The file may be missing, or a link, which can lead elsewhere later.
+      const named = ADDRESS.test(specifier) ? pathOf(URL.parse(specifier, context.parentURL)) : null;
+      if (isByOwner && named !== null) note(named);
       const resolved = next(specifier, context);
-      const { protocol, pathname } = new URL(resolved.url);
-      if (protocol !== "file:" || pathname.includes("/node_modules/")) return resolved;
-      const path = fileURLToPath(`file://${pathname}`);
-      if (isOwners(context.parentURL)) ownersFiles.add(path);
+      const path = pathOf(new URL(resolved.url));
+      if (path === null) return resolved;
+      if (isByOwner) note(path);
       // `npm init` makes packages of CommonJS, which Node would take a .ts file for.
       return ownersFiles.has(path) && path.endsWith(".ts") ? { ...resolved, format: "module-typescript" } : resolved;
     },
   });
+}
+
+/** What names a file, and no package. */
+const ADDRESS = /^(?:\.{0,2}\/|file:)/;
+
+/** The path of a file outside of packages; `null` for all else. */
+function pathOf(url: URL | null): string | null {
+  if (url?.protocol !== "file:" || url.pathname.includes("/node_modules/")) return null;
+  return fileURLToPath(`file://${url.pathname}`);
 }
 
 /** Whether a file was imported by the config, or by a file that it imports. */
@@ -47,16 +55,24 @@ function isOwners(parent: string | undefined): boolean {
   return parent?.startsWith("file:") === true && ownersFiles.has(fileURLToPath(parent.replace(/\?.*$/, "")));
 }
 
-/** The rules in a config file, not yet checked. `origin` stands in for one that it lacks. Throws `ConfigFileError`. */
-export async function importSite(file: string, origin?: string): Promise<SiteInput> {
+/**
+ * The rules in a config file, not yet checked. `origin` stands in for one that it lacks. Throws `ConfigFileError`. A
+ * thread can import one config only.
+ */
+export async function importSite(file: string, origin?: string, onFile: OnFile = () => undefined): Promise<SiteInput> {
   if (!existsSync(file)) {
     throw new ConfigFileError(
       `there is no ${file}. Name another file with --config, or write one as the README shows.`,
     );
   }
-  addHooks();
-  ownersFiles.add(resolve(file));
-  ownersFiles.add(realpathSync(file)); // what it imports names this one as its importer
+  const note = (path: string) => {
+    if (ownersFiles.has(path)) return;
+    ownersFiles.add(path);
+    onFile(path, stateOfFile(path));
+  };
+  addHooks(note);
+  note(resolve(file));
+  note(realpathSync(file)); // what it imports names this one as its importer
   let module: { default?: unknown };
   try {
     module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };

@@ -98,9 +98,9 @@ export function startNodeIsolate(
     fingerprint,
     reporter,
   });
-  const { requestFieldBytes } = site.limits;
   const fetch: LearningIsolate["fetch"] = (incoming) => {
     const { headers } = incoming.request;
+    const requestFieldBytes = site.limits.requestFieldBytes + (incoming.child?.addedFieldBytes ?? 0);
     if (!(headers instanceof ClientFields) || headers.bytes <= requestFieldBytes) return started.fetch(incoming);
     reporter.report({ kind: "answered-by-edge", status: 431, detail: FIELDS_TOO_LARGE });
     return ownAnswer(431, FIELDS_TOO_LARGE, `the request has more than ${requestFieldBytes} bytes of fields`);

@@ -91,14 +91,19 @@ export interface Prepared {
 
 /**
  * Reads and checks all settings. Throws `ConfigFileError` or `ServerError`. `before`: what is in use, so that one of several
- * sites whose settings are wrong keeps them; without it, that is refused.
+ * sites whose settings are wrong keeps them; without it, that is refused. `read` gets the files of the configs as they were
+ * before they were read, also if it throws.
  */
-export async function prepare(options: ServeOptions, before?: Prepared): Promise<Prepared> {
+export async function prepare(
+  options: ServeOptions,
+  before?: Prepared,
+  read = new Map<string, string>(),
+): Promise<Prepared> {
   const { accessLog, usesFastAnswers, workers } = options;
   const listen = addressesOf(options);
   const { usesProxyProtocol, redirectsToHttps } = options;
   const config = configOf(options, before);
-  const around = { listen, usesProxyProtocol, redirectsToHttps };
+  const around = { listen, usesProxyProtocol, redirectsToHttps, read };
   const { sites, problems } = await sitesOf({ ...options, config }, around, before);
   if (accessLog !== null) expectWritableLog(accessLog.path);
   const acme = acmeOf(options, listen, sites);

@@ -34,6 +34,8 @@ export interface SiteSurroundings {
   readonly usesProxyProtocol: boolean;
   /** The status by which clients are sent to https; `null` if they are not. */
   readonly redirectsToHttps: 301 | 308 | null;
+  /** Gets the files of each config as they were before they were read, also if it is refused. */
+  readonly read: Map<string, string>;
 }
 
 /** Everything that is known of a site before a port is opened. */
@@ -64,7 +66,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
   if (config === null && named === null && parent === null) {
     throw new ServerError("there is no site to serve. Name it: tidemark serve --origin http://127.0.0.1:8000");
   }
-  const loaded = await loadSite(config, overrides);
+  const loaded = await loadSite(config, overrides, around.read);
   const { namesHosts, originUrl, originService } = loaded.review;
   expectHosts(loaded, listen);
   if (named === null && parent === null && originService !== null) {

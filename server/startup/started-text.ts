@@ -71,7 +71,7 @@ export function checkedText({ sites, config }: Prepared): string {
     const origin = settings.origin && `origin ${addressText(settings.origin)}`;
     const count = loaded.site.routes?.length ?? 0;
     const routes = `${count} ${count === 1 ? "route" : "routes"}${config === null ? "" : ` in ${config}`}`;
-    const rules = loaded.files.length === 0 ? "no config" : routes;
+    const rules = loaded.files.size === 0 ? "no config" : routes;
     return site + [parent, origin, rules, hosts].filter((each) => each !== null).join(", ");
   });
   return texts.length === 1 && sites.has(ONLY_SITE)

@@ -18,6 +18,7 @@ import {
   readPosition,
   type ToldByChild,
 } from "./parent-fields.ts";
+import { ADDED_BYTES } from "./room-for-tiers.ts";
 
 export interface ChildrenParts {
   readonly isolate: Pick<LearningIsolate, "fetch" | "position" | "tokens">;
@@ -89,7 +90,7 @@ export class Children {
       clientAddress: clientAddress !== null && isAddress(clientAddress) ? clientAddress : null,
       peerAddress: null,
       country,
-      child: { after: hasSameRules ? readPosition(sent) : NOWHERE, isOfEditor },
+      child: { after: hasSameRules ? readPosition(sent) : NOWHERE, isOfEditor, addedFieldBytes: ADDED_BYTES },
     });
     if (!(answered instanceof Promise)) return finish(answered);
     // While a visitor sends a body, the child's time does not pass, and such a request waits for no other one.

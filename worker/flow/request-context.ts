@@ -85,6 +85,8 @@ export interface Child {
   readonly after: ReceiptToken;
   /** Whether an editor has asked it: `after` is no receipt, because each of its requests has one. */
   readonly isOfEditor: boolean;
+  /** The most bytes of fields that it adds to its visitor's, which have met the same limit there. Default: 0. */
+  readonly addedFieldBytes?: number;
 }
 
 /** A request on its way through the corridor. */

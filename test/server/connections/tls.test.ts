@@ -287,6 +287,17 @@ describe("a redirect to https", () => {
     const post = await asked(http, "POST /_tidemark/purge HTTP/1.1\r\nHost: www.example.test\r\nContent-Length: 0");
     expect(post).toContain("\r\nlocation: https://www.example.test/_tidemark/purge\r\n");
   });
+  test("does not apply to health checks, which use the server's address", async () => {
+    const { http } = await start(shown, { toHttps: { ...toHttps, publicHost: "www.example.test" } });
+    const askedHere = (target: string) => asked(http, `${target} HTTP/1.1\r\nHost: 127.0.0.1:8080`);
+    for (const path of ["/_tidemark/health", "/_tidemark/health?ready"]) {
+      expect(await askedHere(`GET ${path}`)).toContain(`http://127.0.0.1:8080${path} for`);
+      expect(await askedHere(`HEAD ${path}`)).toMatch(/^HTTP\/1\.1 200 /);
+    }
+    for (const other of ["POST /_tidemark/health", "GET /_tidemark/health?a", "GET /_tidemark/healthy", "GET /a"]) {
+      expect(await askedHere(other)).toMatch(/^HTTP\/1\.1 308 /);
+    }
+  });
   test("does not go to a host that is not the site's", async () => {
     const { http } = await start(shown, { toHttps });
     expect(await asked(http, "GET / HTTP/1.1\r\nHost: evil.test")).toContain("http://evil.test/ for");

@@ -8,12 +8,25 @@ import { loadSite } from "../../../server/program/load-site.ts";
 test.each([
   ["waits for ever", "setInterval(() => {}, 1000); await new Promise(() => {});"],
   ["computes for ever", "for (;;);"],
-])("a config that %s is refused, so that a later one can be loaded", async (_, endless) => {
+])("a config that %s is refused, so that a later one can be loaded, and its files are known", async (_, endless) => {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   const file = join(folder, "tidemark.config.ts");
   writeFileSync(file, `${endless}\nexport default { origin: "http://127.0.0.1:8000", hosts: ["www.example.com"] };\n`);
-  const error = await loadSite(file, {}, 1500).catch((cause: unknown) => cause);
+  const read = new Map<string, string>();
+  const error = await loadSite(file, {}, read, 1500).catch((cause: unknown) => cause);
   expect(error).toBeInstanceOf(ConfigFileError);
   expect((error as Error).message).toBe(`${file}: the file has not loaded within 1.5 s; it must not wait for anything`);
+  expect([...read.keys()]).toEqual([file]);
+  rmSync(folder, { recursive: true });
+});
+
+test("a config with a function where none may be is refused with its place", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  const file = join(folder, "tidemark.config.ts");
+  const routes = 'routes: [{ match: "/*", tags: (url) => [url] }]';
+  writeFileSync(file, `export default { origin: "http://127.0.0.1:8000", hosts: ["www.example.com"], ${routes} };\n`);
+  const error = await loadSite(file, {}).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(ConfigFileError);
+  expect((error as Error).message).toMatch(`${file} is not valid:\n  routes[0].tags: `);
   rmSync(folder, { recursive: true });
 });

@@ -370,7 +370,9 @@ export const CHECKS: Readonly<Record<string, Check>> = {
   "a health check need not know a host": on(async ({ worker, shop, blog }) => {
     await onConnection(worker.port, async (visitor) => {
       const path = "/_tidemark/health";
-      expect(await visitor.get("127.0.0.1", path)).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+      for (const probe of [path, `${path}?ready`]) {
+        expect(await visitor.get("127.0.0.1", probe)).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+      }
       expect(await visitor.get("127.0.0.1", `${path}?a`)).toMatchObject({ status: 421 });
       expect(await visitor.get("127.0.0.1", "/_tidemark/stats")).toMatchObject({ status: 421 });
     });

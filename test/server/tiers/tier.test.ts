@@ -123,6 +123,27 @@ describe("a page", () => {
     expect(await bodyOf(second.get("/page"))).toBe("v2");
   });
 
+  test("is asked for with as many bytes of fields as a visitor may send, whatever the child adds", async () => {
+    const rules = { limits: { requestFieldBytes: "2KiB" }, routes: [{ match: "/*", pass: true as const }] };
+    const { parent, child } = await family(1, { rules });
+    const grandchild = await tier.start({ parent: () => child.url, rules });
+    const alone = await tier.start({ rules });
+    tier.origin.reply("/page", { body: "page" });
+    const statusOf = async (node: TierNode, bytes: number) => {
+      return (await node.get("/page", { "x-large": "x".repeat(bytes) })).status;
+    };
+    let [fits, tooMany] = [0, 2_048];
+    while (tooMany - fits > 1) {
+      const bytes = Math.floor((fits + tooMany) / 2);
+      if ((await statusOf(alone, bytes)) === 200) fits = bytes;
+      else tooMany = bytes;
+    }
+    for (const node of [parent, child, grandchild]) {
+      expect(await statusOf(node, fits)).toBe(200);
+      expect(await statusOf(node, tooMany)).toBe(431);
+    }
+  });
+
   test.each([
     ["as large", { responseFieldBytes: "2KiB" }],
     ["as many", { responseFields: 7 }],

@@ -303,7 +303,8 @@ function reasonNotToSend(
   if (broken !== null) {
     return withoutAnswer(context, "refused", 400, "request-fields-broken", `the request has ${broken}`);
   }
-  const { requestFieldBytes } = context.isolate.site.limits;
+  const { incoming, isolate } = context;
+  const requestFieldBytes = isolate.site.limits.requestFieldBytes + (incoming.child?.addedFieldBytes ?? 0);
   if (fields.reduce((bytes, [name, value]) => bytes + name.length + value.length, 0) <= requestFieldBytes) return;
   const words = `the request has more than ${requestFieldBytes} bytes of fields`;
   return withoutAnswer(context, "refused", 431, "request-fields-too-large", words);

@@ -185,6 +185,54 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     await server.stop();
   });
 
+  test("what a config newly imports, when that has come and has no mistake any more", async () => {
+    const split = join(folder, "split");
+    mkdirSync(split);
+    const rules = (ttl: string) => `export const routes = [{ match: "/*", ttl: "${ttl}" }];\n`;
+    const config = (imports: string, routes: string) =>
+      `${imports}export default { origin: ${JSON.stringify(origin.url)}, hosts: ["*"], ${routes} };\n`;
+    write(join(split, "site.config.ts"), config("", 'routes: [{ match: "/*", ttl: "10m" }]'));
+    const server = new Changing(["--config", "split/site.config.ts"]);
+    around(600, await server.lifetime());
+    write(join(split, "site.config.ts"), config('import { routes } from "./rules.ts";\n', "routes"));
+    await server.hasKept();
+    write(join(split, "rules.ts"), "export const routes = [;\n");
+    await server.hasKept();
+    write(join(split, "rules.ts"), rules("20"));
+    await server.hasKept();
+    write(join(split, "rules.ts"), rules("20m"));
+    await server.hasChanged();
+    around(1200, await server.lifetime());
+    await server.stop();
+  });
+
+  test("a link that leads elsewhere while the config is loaded", async () => {
+    const linked = join(folder, "linked");
+    for (const [name, ttl] of [
+      ["1", "10m"],
+      ["2", "20m"],
+      ["3", "30m"],
+    ] as const) {
+      release(join(linked, name), ttl);
+    }
+    // No system tells of this change: only looks can find it.
+    write(
+      join(linked, "2/ttl.ts"),
+      `import { renameSync } from "node:fs";
+      renameSync(${JSON.stringify(join(linked, "next-3"))}, ${JSON.stringify(join(linked, "current"))});
+      export const ttl = "20m";\n`,
+    );
+    for (const name of ["2", "3"]) symlinkSync(name, join(linked, `next-${name}`));
+    symlinkSync("1", join(linked, "current"));
+    const server = new Changing(["--config", "linked/current/tidemark.config.ts"]);
+    around(600, await server.lifetime());
+    renameSync(join(linked, "next-2"), join(linked, "current"));
+    await server.hasChanged();
+    await server.hasChanged();
+    around(1800, await server.lifetime());
+    await server.stop();
+  });
+
   test("a new site where a link leads", { tags: ["deep"] }, async () => {
     const writeSite = (path: string, name: string) => {
       mkdirSync(join(folder, path), { recursive: true });
@@ -203,5 +251,25 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     await server.prints(/site blog: .*the new settings are in use/s);
     expect(await server.stop()).toBe(0);
     expect(server.printed.match(/the new settings are in use/g)).toHaveLength(1);
+  });
+
+  test("what two sites newly import, when that has come", { tags: ["deep"] }, async () => {
+    const sites = join(folder, "sites-in-common");
+    mkdirSync(sites);
+    const config = (name: string, ttl: string) =>
+      `${ttl}export default { origin: ${JSON.stringify(origin.url)}, hosts: ["${name}.test"], routes: [{ match: "/*", ttl }] };\n`;
+    const writeSites = (ttl: string) => {
+      for (const name of ["shop", "blog"]) write(join(sites, `${name}.config.ts`), config(name, ttl));
+    };
+    writeSites('const ttl = "10m";\n');
+    const args = ["--sites", "sites-in-common", "--listen", "127.0.0.1:0", "--workers", "1", "--disk", "0"];
+    const server = new ServerProcess(folder, [...args, "--cache", "cache-in-common"]);
+    await server.address();
+    writeSites('import { ttl } from "../common.ts";\n');
+    await server.prints(/site blog: its old settings stay in use/);
+    await server.prints(/site shop: its old settings stay in use/);
+    writeFileSync(join(folder, "common.ts"), 'export const ttl = "20m";\n');
+    await server.prints(/the new settings are in use/);
+    expect(await server.stop()).toBe(0);
   });
 });

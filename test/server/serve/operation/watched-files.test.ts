@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { isOfSite } from "../../../../server/startup/sites-folder.ts";
-import { type WatchedPaths, type Watching, watchFiles } from "../../../../server/startup/watched-files.ts";
+import { stateOfFile, type WatchedPaths, type Watching, watchFiles } from "../../../../server/startup/watched-files.ts";
 
 const LOOK_EVERY_MS = 20;
 
@@ -36,8 +36,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
+const none = { files: [], folder: null, isOfFolder: () => false };
+
 function begin(paths: Partial<WatchedPaths>): void {
-  const none = { files: [], folder: null, isOfFolder: () => false };
   watching = watchFiles({ ...none, ...paths }, () => changes++, LOOK_EVERY_MS);
 }
 
@@ -120,6 +121,75 @@ test("swap and lock files of an editor are no sites, neither to the system nor t
   settle();
   expect(changes).toBe(0);
   await told(() => writeFileSync(join(folder, "blog.config.ts"), "")); // control
+  settle();
+  expect(changes).toBe(1);
+});
+
+test("a change that came after a file was read is told, though no watcher of it had begun", () => {
+  const config = join(folder, "tidemark.config.ts");
+  writeFileSync(config, "1");
+  const read = new Map([[config, stateOfFile(config)]]);
+  writeFileSync(config, "10");
+  begin({ files: [config], read });
+  settle();
+  expect(changes).toBe(1);
+  watching!.change({ ...none, files: [config], read: new Map([[config, stateOfFile(config)]]) });
+  settle();
+  expect(changes).toBe(1);
+});
+
+test("other files are watched from now on, and only what has changed since it was read or told is told", async () => {
+  const [config, rules] = ["tidemark.config.ts", "rules.ts"].map((name) => join(folder, name)) as [string, string];
+  writeFileSync(config, "1");
+  begin({ files: [config] });
+  const read = new Map([[rules, stateOfFile(rules)]]);
+  watching!.change({ ...none, files: [config, rules], read });
+  settle();
+  expect(changes).toBe(0);
+  writeFileSync(rules, "1");
+  watching!.change({ ...none, files: [config, rules], read });
+  settle();
+  expect(changes).toBe(1);
+  await told(() => writeFileSync(rules, "10"));
+  settle();
+  expect(changes).toBe(2);
+  watching!.change({ ...none, files: [config] });
+  await told(() => writeFileSync(rules, "100"));
+  settle();
+  expect(changes).toBe(2);
+});
+
+test("a site that came or went while the folder was read is told once", () => {
+  const [shop, blog] = ["shop", "blog"].map((name) => join(folder, `${name}.config.ts`)) as [string, string];
+  writeFileSync(shop, "");
+  const ofFolder = { ...none, folder, isOfFolder: isOfSite };
+  begin({ ...ofFolder, files: [shop] });
+  writeFileSync(blog, "");
+  watching!.change({ ...ofFolder, files: [shop] });
+  settle();
+  expect(changes).toBe(1);
+  rmSync(blog);
+  watching!.change({ ...ofFolder, files: [shop, blog], read: new Map([[blog, "as it was"]]) });
+  settle();
+  expect(changes).toBe(2);
+  watching!.change({ ...ofFolder, files: [shop] });
+  settle();
+  expect(changes).toBe(2);
+  symlinkSync("nowhere", blog);
+  for (let loads = 0; loads < 2; loads++) {
+    watching!.change({ ...ofFolder, files: [shop] });
+    settle();
+    expect(changes).toBe(3);
+  }
+});
+
+test("a file that is gone once it has been read is told when it is back", async () => {
+  const [config, rules] = ["tidemark.config.ts", "rules.ts"].map((name) => join(folder, name)) as [string, string];
+  writeFileSync(config, "1");
+  begin({ files: [config, rules], read: new Map([[rules, "as it was"]]) });
+  settle();
+  expect(changes).toBe(0);
+  await told(() => writeFileSync(rules, "1"));
   settle();
   expect(changes).toBe(1);
 });
