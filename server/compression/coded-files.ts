@@ -37,4 +37,5 @@ export interface DictionaryFiles {
   hasDictionary(name: string): boolean | undefined;
   readDictionary(name: string): Promise<DictionaryFile | undefined>;
   writeDictionary(name: string, file: DictionaryFile): Promise<void>;
+  dropDictionary(name: string): Promise<void>;
 }

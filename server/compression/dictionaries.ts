@@ -4,6 +4,7 @@ import type { PurgeState } from "../../worker/ports/purge-state.ts";
 import type { BodyHash } from "../../worker/rules/deltas/available-dictionary.ts";
 import type { PurgeableHead, Stamp } from "../../worker/rules/storing/stored-response.ts";
 import type { DictionaryFiles } from "./coded-files.ts";
+import type { DictionaryMemory, HeldVersion } from "./dictionary-memory.ts";
 
 /** Bytes that everybody may see. Other versions of the same family may be compressed by them. */
 export interface Dictionary {
@@ -25,36 +26,33 @@ export interface DictionaryRequest {
   readonly background: BackgroundWork;
 }
 
-/** The most versions of one family, the most in all, and the most that are read from disk at a time. */
+/** The most versions of one family, and the most that are read from disk at a time. */
 const MAX_OF_FAMILY = 16;
-const MAX_DICTIONARIES = 4096;
 const MAX_READS = 4;
 
 /** Only a purge of everything covers a response without a URL. */
 const OF_NO_URL = { key: "", givenPurgeKeys: [] } as const;
 
-interface Kept extends Dictionary {
+interface Kept extends Dictionary, HeldVersion {
+  readonly bytes: Uint8Array<ArrayBuffer>;
   head: PurgeableHead;
   keepMs: number;
   sentAt: number;
-  /** `sentAt` when it last moved to the end of the order in which versions leave. */
-  inLineSince: number;
   /** `sentAt` as the disk has it. */
   writtenAt: number;
   isHeld: boolean;
 }
 
 /**
- * The versions of pages and files that visitors may still hold, in memory and on disk. Memory has bounds for bytes, for
- * their number, and for the versions of a family. On disk, the bound of all files holds. A version that is no longer
- * sent, because it was purged or replaced, is a dictionary for `keepMs` more. A hard purge of everything ends all of
- * them; so does a log that cannot tell whether there was one.
+ * The versions of a site's pages and files that visitors may still hold, in memory and on disk. Memory has bounds
+ * for all sites together, and for the versions of a family. On disk, the bound of all files holds. A version that is no
+ * longer sent, because it was purged or replaced, is a dictionary for `keepMs` more. A hard purge of everything
+ * ends all of them; so does a log that cannot tell whether there was one.
  */
 export class Dictionaries {
   readonly #files: DictionaryFiles | null;
-  readonly #maxBytes: number;
+  readonly #memory: DictionaryMemory;
   readonly #digest: (body: Uint8Array<ArrayBuffer>) => Promise<BodyHash>;
-  /** In the order of their last use, the oldest first, as far as it was updated. */
   readonly #held = new Map<string, Kept>();
   readonly #families = new Map<string, Set<Kept>>();
   readonly #reading = new Map<string, Promise<Kept | undefined>>();
@@ -62,11 +60,11 @@ export class Dictionaries {
 
   constructor(
     files: DictionaryFiles | null,
-    maxBytes: number,
+    memory: DictionaryMemory,
     digest: (body: Uint8Array<ArrayBuffer>) => Promise<BodyHash>,
   ) {
     this.#files = files;
-    this.#maxBytes = maxBytes;
+    this.#memory = memory;
     this.#digest = digest;
   }
 
@@ -85,7 +83,7 @@ export class Dictionaries {
   find(request: DictionaryRequest, family: string, hash: BodyHash): Dictionary | undefined {
     const held = this.#held.get(nameOf(family, hash));
     if (held) return this.#mayBeUsed(request, held) ? held : undefined;
-    const read = this.#read(family, hash);
+    const read = this.#read(request, family, hash);
     if (read) request.background.run(read);
     return undefined;
   }
@@ -98,7 +96,7 @@ export class Dictionaries {
 
   /** Whether bytes that are being sent were admitted before, here or by another process. */
   async recognize(request: DictionaryRequest, family: string, hash: BodyHash): Promise<Dictionary | null> {
-    const known = this.#held.get(nameOf(family, hash)) ?? (await this.#read(family, hash));
+    const known = this.#held.get(nameOf(family, hash)) ?? (await this.#read(request, family, hash));
     return known && isInForce(request, known) ? known : null;
   }
 
@@ -141,32 +139,42 @@ export class Dictionaries {
 
   #mayBeUsed(request: DictionaryRequest, kept: Kept): boolean {
     if (!isInForce(request, kept)) {
-      for (const each of [...this.#held.values()]) if (!isInForce(request, each)) this.#leave(each);
+      for (const each of [...this.#held.values()]) if (hasEnded(request, each)) this.#leave(each);
       return false;
     }
     return isCurrent(request, kept);
   }
 
   /** `undefined` at once if the disk has none, or if too many are being read. */
-  #read(family: string, hash: BodyHash): Promise<Kept | undefined> | undefined {
+  #read(request: DictionaryRequest, family: string, hash: BodyHash): Promise<Kept | undefined> | undefined {
     const name = nameOf(family, hash);
     const underWay = this.#reading.get(name);
     if (underWay) return underWay;
     if (!this.#files || this.#reading.size >= MAX_READS || this.#files.hasDictionary(name) === false) return undefined;
-    const reading = this.#readFile(this.#files, family, hash).finally(() => this.#reading.delete(name));
+    const reading = this.#readFile(request, this.#files, family, hash).finally(() => this.#reading.delete(name));
     this.#reading.set(name, reading);
     return reading;
   }
 
-  async #readFile(files: DictionaryFiles, family: string, hash: BodyHash): Promise<Kept | undefined> {
+  /** Deletes a file that can never be used again, so that it is not read for each request. */
+  async #readFile(
+    request: DictionaryRequest,
+    files: DictionaryFiles,
+    family: string,
+    hash: BodyHash,
+  ): Promise<Kept | undefined> {
     const name = nameOf(family, hash);
     const file = await files.readDictionary(name);
-    const known = file && readAbout(file.about);
-    if (!file || !known || (await this.#digest(file.bytes)) !== hash) return undefined;
+    if (!file) return undefined;
+    const known = readAbout(file.about);
+    const isUsable = known && !hasEnded(request, known) && (await this.#digest(file.bytes)) === hash;
     const held = this.#held.get(name); // It may have been admitted meanwhile.
     if (held) return held;
-    const { stamp, sentAt, keepMs } = known;
-    const head = { ...OF_NO_URL, stamp };
+    if (!isUsable) {
+      await files.dropDictionary(name);
+      return undefined;
+    }
+    const { head, sentAt, keepMs } = known;
     const times = { sentAt, inLineSince: sentAt, writtenAt: sentAt };
     const kept: Kept = { hash, family, bytes: file.bytes, keepMs, head, ...times, isHeld: false };
     return this.#hold(kept) ? kept : undefined;
@@ -182,7 +190,7 @@ export class Dictionaries {
   /** Returns false if it is too large. */
   #hold(kept: Kept): boolean {
     const { byteLength } = kept.bytes;
-    if (byteLength > this.#maxBytes) return false;
+    if (byteLength > this.#memory.maxBytes) return false;
     const family = this.#families.get(kept.family) ?? new Set();
     this.#families.set(kept.family, family.add(kept));
     this.#held.set(nameOf(kept.family, kept.hash), kept);
@@ -191,25 +199,8 @@ export class Dictionaries {
     if (family.size > MAX_OF_FAMILY) {
       this.#leave([...family].filter((each) => each !== kept).reduce((a, b) => (a.sentAt <= b.sentAt ? a : b)));
     }
-    this.#makeRoom(kept);
+    this.#memory.add(kept, () => this.#leave(kept));
     return true;
-  }
-
-  /** Removes those whose last use is oldest, but not the one that needs the room. */
-  #makeRoom(newest: Kept): void {
-    for (const kept of this.#held.values()) {
-      if (this.#bytes <= this.#maxBytes && this.#held.size <= MAX_DICTIONARIES) return;
-      if (kept === newest) continue;
-      if (kept.sentAt > kept.inLineSince) this.#toEnd(kept);
-      else this.#leave(kept);
-    }
-  }
-
-  #toEnd(kept: Kept): void {
-    const name = nameOf(kept.family, kept.hash);
-    this.#held.delete(name);
-    this.#held.set(name, kept);
-    kept.inLineSince = kept.sentAt;
   }
 
   #leave(kept: Kept): void {
@@ -218,6 +209,7 @@ export class Dictionaries {
     if (family?.size === 0) this.#families.delete(kept.family);
     this.#held.delete(nameOf(kept.family, kept.hash));
     this.#bytes -= kept.bytes.byteLength;
+    this.#memory.remove(kept);
     kept.isHeld = false;
   }
 }
@@ -229,11 +221,12 @@ interface About {
   readonly keepMs: number;
 }
 
-function readAbout(text: string): About | undefined {
+function readAbout(text: string): Pick<Dictionary, "head" | "sentAt" | "keepMs"> | undefined {
   try {
     const { stamp, sentAt, keepMs } = JSON.parse(text);
     const isWhole = typeof stamp?.logId === "string" && [stamp.seq, sentAt, keepMs].every(Number.isFinite);
-    return isWhole ? { stamp: { logId: stamp.logId, seq: stamp.seq }, sentAt, keepMs } : undefined;
+    if (!isWhole) return undefined;
+    return { head: { ...OF_NO_URL, stamp: { logId: stamp.logId, seq: stamp.seq } }, sentAt, keepMs };
   } catch {
     return undefined; // It is of another version.
   }
@@ -248,7 +241,12 @@ function isCurrent({ ports }: DictionaryRequest, { sentAt, keepMs }: Dictionary)
 }
 
 /** After a soft purge pages stay in use, and so do dictionaries. */
-function isInForce({ ports }: DictionaryRequest, { head }: Dictionary): boolean {
+function isInForce({ ports }: DictionaryRequest, { head }: Pick<Dictionary, "head">): boolean {
   const answer = ports.purges.check(head, true);
   return answer === "not-purged" || answer === "soft";
+}
+
+/** For good: before the log has been read, a version is not in force, and nothing is known of it. */
+function hasEnded(request: DictionaryRequest, known: Pick<Dictionary, "head">): boolean {
+  return !isInForce(request, known) && request.ports.purges.check(known.head) !== "unknown";
 }

@@ -19,6 +19,7 @@ import { within } from "../../worker/within.ts";
 import type { CodedFiles, DictionaryFiles, FormName } from "./coded-files.ts";
 import { Deltas, type TimedUse } from "./deltas.ts";
 import { Dictionaries, type Dictionary } from "./dictionaries.ts";
+import { DictionaryMemory } from "./dictionary-memory.ts";
 import { directivesOf } from "./directives-of.ts";
 import { codingsMadeHere, type Encode, encode } from "./encode.ts";
 import { codingOf, HeadForms } from "./head-forms.ts";
@@ -37,12 +38,11 @@ export interface CompressionParts {
   readonly encode?: Encode;
   /** The queue that all sites of a process share. Default: this site has its own. */
   readonly queue?: MakingQueue;
+  /** The memory for dictionaries that all sites of a process share. Default: this site has its own. */
+  readonly dictionaries?: DictionaryMemory;
   /** The codings by dictionaries to use. Default: those of this Node. */
   readonly dictionaryCodings?: readonly DictionaryCoding[];
 }
-
-/** The memory for dictionaries, as a share of the memory for pages. It comes on top. */
-const DICTIONARIES_SHARE = 1 / 8;
 
 /** The most forms by dictionaries of one body. Beyond that, the oldest one leaves. */
 const MAX_DELTAS = 32;
@@ -276,7 +276,9 @@ export class NodeCompression implements Compression {
         else this.#keep(request, key, body, form, bytes);
         return bytes;
       });
-    this.#of(body).known.set(form.name, sought);
+    const of = this.#of(body);
+    if (form.dictionary) leaveRoomForDelta(of);
+    of.known.set(form.name, sought);
     return sought;
   }
 
@@ -321,7 +323,10 @@ export class NodeCompression implements Compression {
     try {
       if (dropped) await dropped;
       const found = known === undefined ? await this.#readFile(key, body, form) : undefined;
-      if (found) return this.#keep(request, key, body, form, found);
+      if (found) {
+        this.#keep(request, key, body, form, found);
+        return;
+      }
       bytes = await this.#queue.run(body.byteLength, () => this.#encodeAs(form, body));
     } catch (cause) {
       of.known.set(name, "absent");
@@ -332,12 +337,11 @@ export class NodeCompression implements Compression {
       return;
     }
     const isWorth = bytes.byteLength <= body.byteLength * WORTH;
-    if (!isWorth || body.byteLength + of.bytes + bytes.byteLength > this.#maxHeldBytes) {
+    if (!isWorth) {
       of.known.set(name, "futile");
       return;
     }
-    this.#keep(request, key, body, form, bytes);
-    if (this.#files === null) return;
+    if (!this.#keep(request, key, body, form, bytes) || this.#files === null) return;
     await this.#files.writeCoded(key, name, { digest: await this.#digestOf(body, form), bytes });
   }
 
@@ -348,18 +352,26 @@ export class NodeCompression implements Compression {
     return this.#encode(coding, body, coding === "dcb" ? levels.br : levels.zstd, dictionary);
   }
 
-  /** Keeps coded bytes with the body, and updates the weight of the body's entry if memory still holds it. */
+  /**
+   * Keeps coded bytes with the body, and updates the weight of the body's entry if memory still holds it. Returns false
+   * if they are too large for memory.
+   */
   #keep(
     { ports }: CodedRequest,
     key: string,
     body: Uint8Array<ArrayBuffer>,
     form: Form,
     bytes: Uint8Array<ArrayBuffer>,
-  ): void {
+  ): boolean {
     const of = this.#of(body);
+    if (body.byteLength + of.bytes + bytes.byteLength > this.#maxHeldBytes) {
+      of.known.set(form.name, "futile");
+      return false;
+    }
     of.known.set(form.name, bytes);
     of.bytes += bytes.byteLength;
     ports.store.weighAgain(key);
+    return true;
   }
 
   /** The form on disk, if it was made of these bytes. */
@@ -423,8 +435,9 @@ export class NodeCompression implements Compression {
   }
 }
 
-function deltasOf({ settings, files, memoryBytes, dictionaryCodings }: CompressionParts, digest: Digest): Deltas {
-  const dictionaries = new Dictionaries(files, memoryBytes * DICTIONARIES_SHARE, digest);
+function deltasOf(parts: CompressionParts, digest: Digest): Deltas {
+  const { settings, files, dictionaryCodings, dictionaries: memory } = parts;
+  const dictionaries = new Dictionaries(files, memory ?? DictionaryMemory.besidePages(parts.memoryBytes), digest);
   return new Deltas(settings.deltas, dictionaries, digest, dictionaryCodings ?? codingsMadeHere());
 }
 

@@ -1,7 +1,10 @@
 import { isPaused } from "../pause.ts";
 import { failureCode } from "./disk-files.ts";
 
-/** While the disk fails, one write in this time tries whether it works again. Milliseconds. */
+/**
+ * While the disk fails, one write in this time tries whether it works again. Reads are not held back, and may fail and
+ * work by turns: for them it works again once none has failed for this time. Milliseconds.
+ */
 const RETRY_MS = 5_000;
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -48,20 +51,22 @@ export class DiskHealth {
     const code = failureCode(cause);
     // A file that cannot be read because it is not there is a miss.
     if (code === null || (code === "ENOENT" && access === "read")) return false;
-    if (access === "write") this.#retryAt = this.#now() + RETRY_MS;
+    if (access === "read" && this.#fault?.access === "write") return true;
+    this.#retryAt = this.#now() + RETRY_MS;
     if (this.#fault === null) {
       const words = WORDS[code] ?? "the disk fails";
       this.#say(
         `The cache in ${this.#folder} cannot be used (${code}: ${words}). For now, pages are kept only in memory.`,
       );
     }
-    if (this.#fault === null || access === "write") this.#fault = { code, access };
+    this.#fault = { code, access };
     return true;
   }
 
   /** A call has worked. A read says nothing about whether writes still fail. */
   worked(access: Access): void {
     if (this.#fault === null || (this.#fault.access === "write" && access === "read")) return;
+    if (this.#fault.access === "read" && isPaused(this.#retryAt, this.#now(), RETRY_MS)) return;
     this.#fault = null;
     this.#say(`The cache in ${this.#folder} works again.`);
   }

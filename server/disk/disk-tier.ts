@@ -229,6 +229,10 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
     });
   }
 
+  async dropDictionary(name: string): Promise<void> {
+    await this.#dropInTurn(this.#folder.nameOf(name, "dictionary"));
+  }
+
   /**
    * A form by a dictionary has a file for each dictionary. Nobody lists these files, so the janitor removes them by
    * their use.

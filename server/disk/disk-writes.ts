@@ -7,6 +7,7 @@ import { type DiskFiles, writeAll } from "./disk-files.ts";
 import type { DiskHealth } from "./disk-health.ts";
 import type { Room } from "./eviction/room.ts";
 import {
+  BLOCK_BYTES,
   BlockSums,
   type FileKind,
   fileBytes,
@@ -100,6 +101,8 @@ export class DiskWrites {
     const headBytes = Buffer.byteLength(bodyKey);
     const sums = new BlockSums();
     let takenBytes = 0;
+    /** What the janitor knows to be written. */
+    let draftBytes = 0;
     const reader = source.read();
     // A connection can fail with the same codes as a disk, so its error is wrapped.
     const next = () =>
@@ -124,6 +127,9 @@ export class DiskWrites {
           if (needed > takenBytes) await take(Math.max(needed - takenBytes, BODY_ROOM_BYTES));
           await writeAll(this.#files, fd, piece, at);
           at += piece.byteLength;
+          if (at - draftBytes < BLOCK_BYTES) continue;
+          this.#room.draft(at - draftBytes);
+          draftBytes = at;
         }
         const { start, table } = frameOf("body", bodyKey, sums);
         await writeAll(this.#files, fd, table, at);
@@ -131,8 +137,10 @@ export class DiskWrites {
       });
       if (!isWritten) throw new Error(CANNOT_WRITE);
       const bytes = fileBytes({ headBytes, bodyBytes: sums.bodyBytes });
+      this.#room.draft(-draftBytes);
       this.#room.used(name, bytes, takenBytes);
     } catch (cause) {
+      this.#room.draft(-draftBytes);
       if (takenBytes > 0) this.#room.unused(takenBytes);
       await reader.cancel().catch(() => undefined);
       throw cause;

@@ -9,6 +9,7 @@ import { ChallengeAnswers } from "../acme/challenge-answers.ts";
 import { nodeBodies, nodeBodiesHeldIn } from "../bodies/node-bodies.ts";
 import { placesForLocks } from "../cache-lock/lock-folder.ts";
 import { MachineFetches } from "../cache-lock/machine-fetches.ts";
+import { DictionaryMemory } from "../compression/dictionary-memory.ts";
 import { MakingQueue } from "../compression/making-queue.ts";
 import { AccessLog } from "../connections/access-log.ts";
 import { type ServedSite, SitesByHost } from "../connections/sites-by-host.ts";
@@ -108,6 +109,7 @@ function startSites(
     ...(originTalks && { originTalks }),
     workers,
     compressing: new MakingQueue(),
+    dictionaries: DictionaryMemory.besidePages(memoryBytes),
     maxOriginConnections: ofEachOrigin(maxOriginConnections, given),
   };
   const fills = budgetOfAll(given);

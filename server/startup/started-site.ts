@@ -13,6 +13,7 @@ import type { LimitsInput } from "../../worker/site/site-input.ts";
 import type { MemoryEntries } from "../../worker/store/memory-tier.ts";
 import { nodeBodies } from "../bodies/node-bodies.ts";
 import type { MachineFetches } from "../cache-lock/machine-fetches.ts";
+import type { DictionaryMemory } from "../compression/dictionary-memory.ts";
 import type { MakingQueue } from "../compression/making-queue.ts";
 import { NodeCompression } from "../compression/node-compression.ts";
 import type { DiskTier } from "../disk/disk-tier.ts";
@@ -54,6 +55,8 @@ export interface SiteParts {
   readonly fills?: FillBudget;
   /** The turns in which all sites of this process compress. */
   readonly compressing: MakingQueue;
+  /** For the dictionaries of all sites of this process. */
+  readonly dictionaries: DictionaryMemory;
   /** The name of the worker in an explanation, if there are several. */
   readonly worker: string | undefined;
   /** `null` for none. */
@@ -81,7 +84,7 @@ export function startSite(
   settings: SiteSettings,
   { memoryBytes, largestBodyBytes, tier, fetches, compressing, maxOriginConnections, ...given }: SiteParts,
 ): StartedSite {
-  const { permits: leases, originTalks, workers = 1, ...parts } = given;
+  const { permits: leases, originTalks, dictionaries, workers = 1, ...parts } = given;
   const compiled = withPartOfQueue(compileSite(settings.site, settings.overrides), workers);
   const rules = rulesFingerprint(compiled); // Memory and disk are each machine's own.
   const site = withLimitsOfServer(compiled, settings.site.limits, { memoryBytes, largestBodyBytes });
@@ -90,7 +93,7 @@ export function startSite(
   const isolate = startNodeIsolate(settings.parent === null ? site : withRoomForTiers(site), {
     ...parts,
     compression: compresses
-      ? new NodeCompression({ settings: compresses, memoryBytes, files: tier, queue: compressing })
+      ? new NodeCompression({ settings: compresses, memoryBytes, files: tier, queue: compressing, dictionaries })
       : undefined,
     clock: systemClock,
     random: Math.random,

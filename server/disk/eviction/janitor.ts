@@ -5,7 +5,7 @@ import { FrequencySketch } from "../../../worker/rules/hashing/frequency-sketch.
 import { EvictingMap } from "../../../worker/store/evicting-map.ts";
 import { CacheFolder } from "../cache-folder.ts";
 import { roomOf } from "../disk-blocks.ts";
-import { type DiskFiles, diskFiles } from "../disk-files.ts";
+import { type DiskFiles, diskFiles, failureCode } from "../disk-files.ts";
 
 /** What a process did to the files of the cache. Plain data, for the supervisor's socket. */
 export type DiskNote =
@@ -15,7 +15,9 @@ export type DiskNote =
   /** Deleted a file. */
   | { readonly kind: "gone"; readonly file: string }
   /** Gives back room that it had asked for. */
-  | { readonly kind: "unused"; readonly bytes: number };
+  | { readonly kind: "unused"; readonly bytes: number }
+  /** Of its room, drafts take so many bytes more; fewer once they are finished or deleted. */
+  | { readonly kind: "draft"; readonly bytes: number };
 
 export interface JanitorParts {
   readonly files?: DiskFiles;
@@ -88,6 +90,8 @@ export class Janitor {
   readonly #lines = new Set<Line>();
   /** The bytes of files that have left the index and are being deleted. */
   #leavingBytes = 0;
+  /** The last look for each file that a process has deleted, unless the file was put since. */
+  readonly #looks = new Map<string, Promise<void>>();
   #evictions = 0;
   #deleting: Promise<unknown> = Promise.resolve();
   #scan: Promise<void> | null = null;
@@ -137,7 +141,7 @@ export class Janitor {
 
   /** A line for one process. `close`: it has ended. Its room is free once the drafts that it left are deleted. */
   connect(): JanitorLine & { close(): void } {
-    const line: Line = { reservedBytes: 0 };
+    const line: Line = { reservedBytes: 0, draftBytes: 0 };
     this.#lines.add(line);
     return {
       ask: (bytes, orUpTo) => this.#ask(line, bytes, orUpTo),
@@ -220,10 +224,12 @@ export class Janitor {
     }
   }
 
-  /** The bytes that the file system lacks for everything granted, as if none of it were written yet. */
+  /** The bytes that the file system lacks for everything granted, less what drafts take of that already. */
   async #lackingBytes(): Promise<number> {
     const free = await this.#files.freeBytes(this.#folder.path).catch(() => Number.POSITIVE_INFINITY); // writes will tell
-    return this.#keptFreeBytes + this.#reservedBytes - free;
+    let draftBytes = 0;
+    for (const line of this.#lines) draftBytes += line.draftBytes;
+    return this.#keptFreeBytes + this.#reservedBytes - draftBytes - free;
   }
 
   get #reservedBytes(): number {
@@ -232,10 +238,9 @@ export class Janitor {
 
   #hear(line: Line, note: DiskNote): void {
     if (note.kind === "hit") this.#index.get(note.file);
-    else if (note.kind === "gone") {
-      this.#index.delete(note.file);
-      for (const coded of this.#folder.codedOf(note.file)) this.#leave(coded);
-    } else if (note.kind === "unused") line.reservedBytes = Math.max(0, line.reservedBytes - note.bytes);
+    else if (note.kind === "gone") this.#forgetIfMissing(note.file);
+    else if (note.kind === "unused") line.reservedBytes = Math.max(0, line.reservedBytes - note.bytes);
+    else if (note.kind === "draft") line.draftBytes += note.bytes;
     else if (!this.#folder.isFileName(note.file)) return;
     else if (this.#isClosed) {
       // Another janitor has begun, and would not count it. An entry is smaller, and may be a newer one by now.
@@ -243,11 +248,34 @@ export class Janitor {
     } else {
       const bytes = roomOf(note.bytes);
       line.reservedBytes = Math.max(0, line.reservedBytes - bytes);
+      this.#looks.delete(note.file);
       if (!this.#isScanned) this.#unscannedBytes += bytes;
-      if (this.#index.peek(note.file) === undefined) this.#makePlace();
+      if (this.#index.peek(note.file) === undefined) {
+        this.#makePlace();
+        this.#index.makeWayFor(bytes);
+      }
       this.#index.set(note.file, bytes, bytes);
       if (this.#isScanned && this.#isOrphan(note.file)) this.#leave(note.file);
     }
+  }
+
+  /** Another process may have stored a file anew since one deleted it, and its note may have come earlier. */
+  #forgetIfMissing(file: string): void {
+    const look = this.#files
+      .sizeOf(this.#folder.pathOf(file))
+      .then(
+        () => false,
+        (cause) => failureCode(cause) === "ENOENT",
+      )
+      .then((isMissing) => {
+        if (this.#looks.get(file) !== look) return;
+        this.#looks.delete(file);
+        if (!isMissing) return;
+        this.#index.delete(file);
+        for (const coded of this.#folder.codedOf(file)) this.#leave(coded);
+      });
+    this.#looks.set(file, look);
+    this.#deleting = Promise.all([this.#deleting, look]);
   }
 
   /** For one more file in the index. */
@@ -339,6 +367,7 @@ function inBackground(ms: number): Promise<void> {
 
 interface Line {
   reservedBytes: number;
+  draftBytes: number;
 }
 
 function isRunning(pid: number): boolean {

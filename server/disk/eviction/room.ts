@@ -52,6 +52,11 @@ export class Room {
     this.#giveBack(roomOf(takenBytes));
   }
 
+  /** A draft takes so many bytes more of the room that was taken for it, or fewer: before `used` or `unused`, all. */
+  draft(bytes: number): void {
+    if (bytes !== 0) this.#note({ kind: "draft", bytes });
+  }
+
   hit(file: string): void {
     this.#note({ kind: "hit", file });
   }

@@ -67,6 +67,21 @@ test("after a restart a page is sent compressed at once, and is not compressed a
   expect({ made: next.made, asked: next.asked }).toEqual({ made: 0, asked: 0 });
 });
 
+test("a form that is too large for memory beside its page is sent once it is found, and not kept", async () => {
+  const { open } = disk();
+  await stored(open());
+  const roomForHead = 256 * 1024;
+  const next = new CompressingIsolate({ disk: open(), log, memoryBytes: 8 * (roomForHead + V1.length + 1) });
+  await next.ask("/a");
+  const { bytes } = (await next.stats()).memory;
+  expect(bytes).toBeGreaterThan(V1.length);
+  expect(await next.ask("/a", BROWSER)).toMatchObject({ xCache: "HIT", coding: "br", text: V1 });
+  expect(await next.ask("/a", BROWSER)).toMatchObject({ xCache: "HIT", coding: null, text: V1 });
+  await next.settled();
+  expect((await next.stats()).memory.bytes).toBe(bytes);
+  expect(next.made).toBe(0);
+});
+
 test("the form that one worker made serves the others", async () => {
   const { open } = disk();
   const edges = [worker(open()), worker(open())];

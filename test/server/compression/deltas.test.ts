@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { holding } from "../../engine/held-dictionaries.ts";
 import { turns } from "../../suite/turns.ts";
 import { DiskUnderTest, temporaryFolder } from "../disk/disk-under-test.ts";
-import { CompressingIsolate, HeldEncode } from "./compressing-isolate.ts";
+import { CompressingIsolate, HeldEncode, SharedLog } from "./compressing-isolate.ts";
 
 /** A script as long as a small bundle, with a line of its own. */
 function script(line: string, length = 20_000): string {
@@ -110,6 +110,47 @@ test("deltas count against the memory of their page", async () => {
   const delta = await edge.ask("/app.91bc04fe.js", HOLDS_V1);
   expect(delta.coding).toBe("dcz");
   expect((await edge.stats()).memory.bytes - before).toBe(delta.bytes.length);
+});
+
+test("of the deltas on disk, memory holds as many of a page as of those that are made", async () => {
+  const { tier } = await DiskUnderTest.open(temporaryFolder());
+  const shared = { deltas: true as const, disk: tier, log: new SharedLog() };
+  const edge = new CompressingIsolate(shared);
+  const versions = Array.from({ length: 36 }, (_, version) => script(`version ${version}`, 4000));
+  const names = versions.map((_, version) => `/app.a1b2c3${10 + version}.js`);
+  const deltasOf = async (asked: CompressingIsolate) => {
+    const bytes = [];
+    for (const version of versions.slice(0, -1)) {
+      const fields = { "accept-encoding": "dcz", "available-dictionary": holding(version) };
+      let answer = await asked.ask(names.at(-1)!, fields);
+      for (let asks = 0; asks < 3 && answer.coding !== "dcz"; asks++) {
+        await asked.settled();
+        answer = await asked.ask(names.at(-1)!, fields);
+      }
+      expect(answer).toMatchObject({ coding: "dcz", text: versions.at(-1) });
+      bytes.push(answer.bytes.length);
+      await asked.settled();
+      await asked.clock.advance(1);
+    }
+    return bytes;
+  };
+  for (const [version, text] of versions.entries()) {
+    edge.page(names[version]!, text, { "cache-control": "max-age=3600" });
+    await edge.ask(names[version]!);
+    await edge.settled();
+    await edge.clock.advance(1);
+  }
+  await deltasOf(edge);
+
+  const other = new CompressingIsolate(shared);
+  await other.ask(names.at(-1)!);
+  await other.settled();
+  const before = (await other.stats()).memory.bytes;
+  const bytes = await deltasOf(other);
+  expect(other.made).toBe(0);
+  expect(bytes).toHaveLength(35);
+  const ofNewest = bytes.slice(-32).reduce((sum, each) => sum + each);
+  expect((await other.stats()).memory.bytes - before).toBe(ofNewest);
 });
 
 test("another Tidemark that asks for its visitors gets the origin's fields, and no delta", async () => {

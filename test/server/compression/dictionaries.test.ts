@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { DictionaryFile, DictionaryFiles } from "../../../server/compression/coded-files.ts";
 import { Dictionaries, type DictionaryRequest } from "../../../server/compression/dictionaries.ts";
+import { DictionaryMemory } from "../../../server/compression/dictionary-memory.ts";
 import type { PurgeAnswer } from "../../../worker/rules/freshness/judge.ts";
 import { ManualClock } from "../../engine/memory/manual-clock.ts";
 import { BEGINNING } from "../../engine/scenario.ts";
@@ -35,6 +36,9 @@ class CountedFiles implements DictionaryFiles {
     this.writes++;
     this.files.set(name, file);
   }
+  async dropDictionary(name: string): Promise<void> {
+    this.files.delete(name);
+  }
 }
 
 class Process {
@@ -43,16 +47,24 @@ class Process {
   /** What the view says of everything that was fetched before `purgedUpTo`. */
   answer: PurgeAnswer = "purged";
   purgedUpTo = 0;
+  isLogRead = true;
   readonly #behind: Promise<unknown>[] = [];
 
-  constructor(files: DictionaryFiles | null = null, maxBytes = 1_000_000, clock = new ManualClock(BEGINNING)) {
+  constructor(
+    files: DictionaryFiles | null = null,
+    maxBytes = 1_000_000,
+    clock = new ManualClock(BEGINNING),
+    memory = new DictionaryMemory(maxBytes),
+  ) {
     this.clock = clock;
-    this.dictionaries = new Dictionaries(files, maxBytes, digest);
+    this.dictionaries = new Dictionaries(files, memory, digest);
   }
 
   get request(): DictionaryRequest {
-    const check = ({ stamp }: { readonly stamp: { readonly seq: number } | null }) =>
-      stamp!.seq < this.purgedUpTo ? this.answer : "not-purged";
+    const check = ({ stamp }: { readonly stamp: { readonly seq: number } | null }, isUsable = false) => {
+      if (!this.isLogRead) return isUsable ? "unverifiable" : "unknown";
+      return stamp!.seq < this.purgedUpTo ? this.answer : "not-purged";
+    };
     return {
       ports: { clock: this.clock, purges: { check } },
       background: { run: (work) => void this.#behind.push(work) },
@@ -121,6 +133,24 @@ describe("in memory", () => {
     expect(await process.finds("v3", { family: "3" })).toBe(true);
     expect(await process.admit("large", { length: 3001 })).toBe(null);
     expect(process.dictionaries.heldBytes).toBe(3000);
+  });
+
+  test("sites that share memory have one bound, and each finds and counts its own versions", async () => {
+    const memory = new DictionaryMemory(3000);
+    const clock = new ManualClock(BEGINNING);
+    const [shop, blog] = [1, 2].map(() => new Process(null, 3000, clock, memory)) as [Process, Process];
+    await shop.admit("v0");
+    await shop.admit("v1");
+    expect(await blog.finds("v1")).toBe(false);
+    await blog.admit("v1");
+    await blog.admit("v2");
+    expect([shop.dictionaries.heldBytes, blog.dictionaries.heldBytes]).toEqual([1000, 2000]);
+    expect([await shop.finds("v0"), await shop.finds("v1"), await blog.finds("v1")]).toEqual([false, true, true]);
+    Object.assign(shop, { purgedUpTo: 2 });
+    expect(await shop.finds("v1")).toBe(false);
+    expect([shop.dictionaries.heldBytes, blog.dictionaries.heldBytes]).toEqual([0, 2000]);
+    await blog.admit("v3");
+    expect(blog.dictionaries.heldBytes).toBe(3000);
   });
 
   test("there are at most 4096 versions, and a deploy of as many more does not exceed the bytes", async () => {
@@ -196,6 +226,33 @@ describe("on disk", () => {
     expect(await other.finds("v1")).toBe(true);
     await process.clock.advance(KEEP_MS / 2 + 1);
     expect(await other.finds("v1")).toBe(false);
+  });
+
+  test("a version that a purge of everything ended is read once more at most, and then deleted", async () => {
+    const files = new CountedFiles();
+    const process = new Process(files);
+    await process.admit("v1");
+    Object.assign(process, { purgedUpTo: 2 });
+    for (let each = 0; each < 100; each++) expect(await process.finds("v1")).toBe(false);
+    expect(files.reads).toBe(1);
+    expect(files.files.size).toBe(0);
+    expect(process.dictionaries.heldBytes).toBe(0);
+    await process.admit("v1", { seq: 2 });
+    expect(await process.finds("v1")).toBe(true);
+    expect(files.files.size).toBe(1);
+  });
+
+  test("a version is kept, but not used, until it is known whether a purge has ended it", async () => {
+    const files = new CountedFiles();
+    const one = new Process(files);
+    await one.admit("v1");
+    const other = new Process(files, 1_000_000, one.clock);
+    other.isLogRead = false;
+    for (let each = 0; each < 10; each++) expect(await other.finds("v1")).toBe(false);
+    expect(files.reads).toBe(1);
+    expect(files.files.size).toBe(1);
+    other.isLogRead = true;
+    expect(await other.finds("v1")).toBe(true);
   });
 
   test("a file of another format version is ignored", async () => {

@@ -14,7 +14,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
-import { Janitor, largestBodyBytes } from "../../../server/disk/eviction/janitor.ts";
+import { type DiskNote, Janitor, largestBodyBytes } from "../../../server/disk/eviction/janitor.ts";
 import { janitorBehind, janitorService } from "../../../server/disk/eviction/janitor-service.ts";
 import { FileBody } from "../../../server/disk/file-body.ts";
 import { BLOCK_BYTES } from "../../../server/disk/file-format.ts";
@@ -732,6 +732,35 @@ describe("the bound of the disk", () => {
       await janitor.close();
     });
 
+    test("a large body that is being written does not take its room twice", { tags: ["deep"] }, async () => {
+      const janitor = opened();
+      await janitor.scan();
+      await fill(janitor, 0);
+      const { readable, writable } = nodeBodies.pipe(3 * MIB);
+      const tier = disk.otherTier({ janitor: janitor.connect(), files });
+      const storing = tier.putBody(`${KEY}\n1-a`, readable);
+      await writable.write(noise(64 * 1024));
+      await janitor.settled();
+      const held = janitor.heldFiles;
+      for (let at = 1; at < 44; at++) await writable.write(noise(64 * 1024));
+      await tier.settled();
+      await fill(janitor, 250);
+      expect(janitor.heldFiles).toBeGreaterThan(held * 0.8);
+      expect(await disk.bytesOf("https://www.example.test/499")).toBeDefined();
+      for (let at = 44; at < 48; at++) await writable.write(noise(64 * 1024));
+      await writable.close();
+      await storing;
+      const cutOff = nodeBodies.pipe(3 * MIB);
+      const storingPart = tier.putBody(`${KEY}\n1-b`, cutOff.readable);
+      for (let at = 0; at < 40; at++) await cutOff.writable.write(noise(64 * 1024));
+      await cutOff.writable.abort(new Error("cut off"));
+      await expect(storingPart).rejects.toThrow("cut off");
+      await tier.settled();
+      await fill(janitor, 500);
+      expect(least).toBeGreaterThanOrEqual(KEPT);
+      await janitor.close();
+    });
+
     test("the scan makes room where too little was left, and a disk without any takes no files", {
       tags: ["deep"],
     }, async () => {
@@ -762,32 +791,44 @@ describe("the bound of the disk", () => {
     expect(await disk.textOf(KEY)).toBe("there is room for this");
   });
 
-  test("a full disk has room for the largest body that is begun, and what visitors request most stays", {
-    tags: ["deep"],
-  }, async () => {
-    const maxBytes = 16 * MIB;
-    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes });
-    const popular = Array.from({ length: 100 }, (_, at) => `/popular/${at}`);
-    const look = (path: string) => disk.tier.get(`https://www.example.test${path}`);
-    for (const path of popular) await disk.tier.put(page(path, noise(8000)));
-    for (let round = 0; round < 4; round++) for (const path of popular) await look(path);
-    for (let at = 0; at < 600; at++) await disk.tier.put(page(`/once/${at}`, noise(40_000)));
-    await disk.settled();
-    expect(disk.janitor.heldBytes).toBeGreaterThan(maxBytes * 0.85);
+  test.each([
+    ["", false],
+    [", also after a restart", true],
+  ])(
+    "a full disk has room for the largest body that is begun, and what visitors request most stays%s",
+    {
+      tags: ["deep"],
+    },
+    async (_, isOpenedAnew) => {
+      const maxBytes = 16 * MIB;
+      let disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes });
+      const popular = Array.from({ length: 100 }, (_, at) => `/popular/${at}`);
+      const look = (path: string) => disk.tier.get(`https://www.example.test${path}`);
+      for (const path of popular) await disk.tier.put(page(path, noise(8000)));
+      for (let round = 0; round < 4; round++) for (const path of popular) await look(path);
+      for (let at = 0; at < 600; at++) await disk.tier.put(page(`/once/${at}`, noise(40_000)));
+      await disk.settled();
+      if (isOpenedAnew) {
+        disk = await DiskUnderTest.open(disk.path, { maxBytes });
+        for (let round = 0; round < 4; round++) for (const path of popular) await look(path);
+        await disk.settled();
+      }
+      expect(disk.janitor.heldBytes).toBeGreaterThan(maxBytes * 0.85);
 
-    const bytes = largestBodyBytes(maxBytes);
-    expect(bytes).toBeGreaterThan(maxBytes * 0.43);
-    const pieces = Array.from({ length: Math.ceil(bytes / MIB) }, (_, at) =>
-      noise(Math.min(MIB, bytes - at * MIB), at),
-    );
-    await disk.tier.putBody(`${KEY}\n1-a`, bodyOf(pieces, bytes));
-    await disk.settled();
-    const body = await disk.tier.getBody(`${KEY}\n1-a`, null);
-    expect((await readWhole(body!)).equals(Buffer.concat(pieces))).toBe(true);
-    let held = 0;
-    for (const path of popular) if (await look(path)) held++;
-    expect(held).toBeGreaterThanOrEqual(95);
-  });
+      const bytes = largestBodyBytes(maxBytes);
+      expect(bytes).toBeGreaterThan(maxBytes * 0.43);
+      const pieces = Array.from({ length: Math.ceil(bytes / MIB) }, (_, at) =>
+        noise(Math.min(MIB, bytes - at * MIB), at),
+      );
+      await disk.tier.putBody(`${KEY}\n1-a`, bodyOf(pieces, bytes));
+      await disk.settled();
+      const body = await disk.tier.getBody(`${KEY}\n1-a`, null);
+      expect((await readWhole(body!)).equals(Buffer.concat(pieces))).toBe(true);
+      let held = 0;
+      for (const path of popular) if (await look(path)) held++;
+      expect(held).toBeGreaterThanOrEqual(95);
+    },
+  );
 
   test("room that a process had asked for is free again when it has gone", async () => {
     const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: MIB });
@@ -823,6 +864,27 @@ describe("the bound of the disk", () => {
     await tier.putBody(`${KEY}\n1-a`, bodyOf([noise(MIB)], MIB));
     await tier.put(page("/a", "text"));
     await tier.settled();
+    expect(disk.janitor.heldFiles).toBe(2);
+    expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
+  });
+
+  test("counts a file that a process has stored since another one deleted it, whose note comes later", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    const line = disk.janitor.connect();
+    const late: DiskNote[] = [];
+    const deleting = disk.otherTier({ janitor: { ask: line.ask, tell: (notes) => void late.push(...notes) } });
+    await disk.tier.put(page("/a", "old"));
+    await disk.settled();
+    await deleting.delete(KEY);
+    await deleting.settled();
+    await disk.tier.put(page("/a", "new"));
+    await disk.tier.writeCoded(KEY, "br", { digest: "d", bytes: noise(1000) });
+    await disk.settled();
+    expect(late).toHaveLength(1);
+    line.tell(late);
+    await disk.settled();
+    expect(await disk.textOf(KEY)).toBe("new");
+    expect(await disk.tier.readCoded(KEY, "br")).toBeDefined();
     expect(disk.janitor.heldFiles).toBe(2);
     expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
   });
@@ -991,9 +1053,52 @@ describe("a disk that fails", () => {
     expect(await disk.tier.get(KEY)).toBeUndefined();
     expect(await disk.tier.get(KEY)).toBeUndefined();
     state.isBroken = false;
+    disk.now += 5_000;
     expect(await disk.textOf(KEY)).toBe("text");
     expect(disk.lines).toHaveLength(2);
   });
+
+  test("while it reads and writes by turns has failed once, until nothing has failed for some seconds", async () => {
+    let opens = 0;
+    let isBroken = false;
+    const files: DiskFiles = {
+      ...diskFiles,
+      open: async (path, flags) => {
+        if (isBroken && flags === "r" && opens++ % 2 === 0) throw failure("EMFILE", "open");
+        return diskFiles.open(path, flags);
+      },
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files, cached: false });
+    await disk.tier.put(page("/a", "text"));
+    isBroken = true;
+    for (let at = 0; at < 10; at++) {
+      expect(await disk.textOf(KEY)).toBe(at % 2 === 0 ? undefined : "text");
+      await disk.tier.put(page(`/${at}`, "text"));
+      disk.now += 1_000;
+    }
+    expect(disk.lines).toEqual([expect.stringContaining("cannot be used (EMFILE: too many files are open)")]);
+    isBroken = false;
+    disk.now += 2_999;
+    expect(await disk.textOf(KEY)).toBe("text");
+    expect(disk.lines).toHaveLength(1);
+    disk.now += 1;
+    expect(await disk.textOf(KEY)).toBe("text");
+    expect(disk.lines).toEqual([expect.anything(), `The cache in ${disk.path} works again.`]);
+  });
+});
+
+test("a dictionary is another process's, too, until one drops it", async () => {
+  const disk = await DiskUnderTest.open(temporaryFolder());
+  const other = disk.otherTier();
+  const bytes = noise(1000);
+  await disk.tier.writeDictionary("family hash", { about: "of a test", bytes });
+  expect(await other.readDictionary("family hash")).toEqual({ about: "of a test", bytes });
+  await other.dropDictionary("family hash");
+  expect(await disk.tier.readDictionary("family hash")).toBeUndefined();
+  await other.settled();
+  await disk.settled();
+  expect(disk.janitor.heldFiles).toBe(0);
+  expect(disk.paths()).toEqual([]);
 });
 
 test("a variant marker comes back as it was", async () => {
