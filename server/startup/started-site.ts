@@ -123,11 +123,14 @@ export function startSite(
   };
 }
 
-/** Each worker has its own queue, and all of them together as many places as the owner says. */
+/**
+ * Each worker has its own queue, and all of them together as many places as the owner says, but each has one: a request
+ * waits in it while a permit that is free in another worker is brought.
+ */
 function withPartOfQueue(site: Site, workers: number): Site {
   const { capacity } = site;
   if (capacity === null) return site;
-  const maxWaiting = Math.ceil(capacity.queue.maxWaiting / workers);
+  const maxWaiting = Math.max(1, Math.ceil(capacity.queue.maxWaiting / workers));
   return { ...site, capacity: { ...capacity, queue: { ...capacity.queue, maxWaiting } } };
 }
 

@@ -47,7 +47,8 @@ export interface QueueInput {
   readonly maxMs?: number | undefined;
   /**
    * The most requests that wait at a time for the site, for a route with a share, or for a stream; `tidemark serve` divides them
-   * among its workers. While the origin is slow, no more wait than have their turn within `maxMs`. Default 1000.
+   * among its workers, one each at least. While the origin is slow, no more wait than have their turn within `maxMs`.
+   * Default 1000.
    */
   readonly maxWaiting?: number | undefined;
 }

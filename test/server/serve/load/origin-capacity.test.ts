@@ -172,3 +172,29 @@ describe("an origin that takes four requests at a time", { timeout: 60_000 }, ()
     expect({ mostAtOnce, asked }).toEqual({ mostAtOnce: AT_MOST, asked: 12 });
   });
 });
+
+test("an origin that is idle is asked by each worker, although nobody may wait for it", {
+  timeout: 60_000,
+}, async () => {
+  const origin = createServer((_, response) => response.end("page"));
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  await listenLocally(origin);
+  const capacity = `{ url: "${localUrl(origin)}", concurrency: 1, queue: { maxWaiting: 0 } }`;
+  writeFileSync(join(folder, "tidemark.config.ts"), `export default { origin: ${capacity} };\n`);
+  const server = new ServerProcess(folder, ["--listen", "127.0.0.1:0", "--workers", "2"], {
+    TIDEMARK_HOSTS: "*",
+    TIDEMARK_TOKEN: TOKEN,
+  });
+  const edge = await server.address();
+  const statuses: number[] = [];
+  for (let page = 0; page < 12; page++) {
+    const answer = await fetch(new URL(`/page-${page}`, edge), { headers: { connection: "close" } });
+    await answer.arrayBuffer();
+    statuses.push(answer.status);
+  }
+  expect(statuses).toEqual(Array(12).fill(200));
+  await server.stop();
+  origin.close();
+  origin.closeAllConnections();
+  rmSync(folder, { recursive: true });
+});
