@@ -80,8 +80,9 @@ export interface SiteCounts
   /** All answers by their status: the first 50, and `(others)`. */
   statuses: CountsByName;
   /**
-   * Bytes of bodies: sent from stored responses, and sent by the origin. Bodies without an announced length count only
-   * if they were read for storing; `unmeasuredBodies` is the number of the others.
+   * Bytes of bodies: sent from stored responses, and sent by the origin; in full even if one breaks off or its client
+   * leaves. Bodies without an announced length count only if they were read for storing; `unmeasuredBodies` is the number
+   * of the others.
    */
   bytes: { fromCache: number; fromOrigin: number; unmeasuredBodies: number };
   /** Times to the head, by where the answer came from. */

@@ -207,7 +207,8 @@ const STATS = `## Stats
   more only while it cannot reach the log: \`isolates\` says how many have fallen silent, and at most how much of their time
   (\`unheardMs\`) no report covers. Quantiles of times are [within 2 %](../decisions/0022-a-sketch-of-our-own.md), between 0.01 ms
   and 100 s. Hits in memory are timed on a server of one's own, one of 16; on Workers the clock stands still meanwhile. A body
-  whose length the origin does not announce counts once it is stored, and otherwise in \`unmeasuredBodies\`.
+  whose length the origin does not announce counts once it is stored, and otherwise in \`unmeasuredBodies\`. Others count in full,
+  even if they break off or their client leaves.
 - **Workers Analytics Engine.** If the worker has a dataset bound as \`TIDEMARK_ANALYTICS\`, each report is a data point: index and
   \`blob1\` are the PoP, \`double1\` to \`double6\` are \`requests\`, \`fromCache\`, \`origin.asked\`, \`origin.failed\`, \`bytes.fromCache\` and
   \`bytes.fromOrigin\`.`;
