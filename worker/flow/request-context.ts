@@ -134,6 +134,7 @@ export function openContext(incoming: IncomingRequest, isolate: Isolate, resolve
     resolved,
     facts: new RequestFacts(method, headers, route, {
       passes: route.pass || !mayStore,
+      ownOrigin: `${resolved.scheme}://${resolved.host}`,
       country: route.choices.country ? visitorsCountry(incoming, site) : null,
       after: child?.after,
     }),

@@ -2,6 +2,32 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 /** Wrong rules of what is forwarded. */
 export const mutants: Mutants = {
+  "docs/security.md#what-of-a-request-reaches-the-origin": {
+    "the site's own Origin counts as another field": {
+      in: "RequestFacts.constructor",
+      replace: 'field("origin") === ownOrigin',
+      by: "false",
+      foundBy: "forwarding/own-origin",
+    },
+    "any Origin counts as the site's own": {
+      in: "RequestFacts.constructor",
+      replace: 'field("origin") === ownOrigin',
+      by: 'field("origin") !== null',
+      foundBy: "forwarding/own-origin",
+    },
+    "a request past the cache loses its Origin": {
+      in: "RequestFacts.constructor",
+      replace: 'this.mode !== "bypass" &&',
+      by: "",
+      foundBy: "forwarding/own-origin",
+    },
+    "a route that keys by Origin does not see the site's own": {
+      in: "RequestFacts.constructor",
+      replace: '&& !rules.keyFields.includes("origin")',
+      by: "",
+      foundBy: "forwarding/own-origin",
+    },
+  },
   "RFC 9110 §15.2": {
     "nobody gets interim responses": {
       in: "send",

@@ -1,6 +1,9 @@
 import type { Scenario, Step } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
 
+/** The `Origin` of the site's own pages. */
+const OWN_ORIGIN = { origin: "http://www.example.test" };
+
 /** What the origin sees of a request, and what passes through unchanged. */
 export const scenarios: readonly Scenario[] = [
   {
@@ -415,6 +418,52 @@ export const scenarios: readonly Scenario[] = [
       },
       { get: "/a", expect: { xCache: "HIT" } },
       { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "forwarding/own-origin",
+    name: "the site's own Origin, which Chrome sends for fonts and module scripts, tells nothing beyond the key: one page for all",
+    source: "docs/security.md#what-of-a-request-reaches-the-origin",
+    site: {
+      routes: [
+        { match: "/pass", pass: true },
+        { match: "/keyed", key: { fields: ["origin"] } },
+      ],
+    },
+    origin: {
+      "/app.js": [page("public, max-age=60")],
+      "/font": [page("public, max-age=60", "v1", { vary: "Origin" })],
+      "/slow": [{ ...page("public, max-age=60"), hold: "slow" }],
+      "/pass": [{ body: "passed" }],
+      "/keyed": [page("public, max-age=60")],
+      "/other": [page("public, max-age=60")],
+    },
+    steps: [
+      { get: "/app.js", fields: { ...OWN_ORIGIN, cookie: "theme=dark" }, expect: { cacheStatus: /stored/ } },
+      { originLastSaw: "/app.js", fields: { origin: null } },
+      { get: "/app.js", expect: { xCache: "HIT" } },
+      { get: "/font", expect: { cacheStatus: /stored/ } },
+      { get: "/font", fields: OWN_ORIGIN, expect: { xCache: "HIT" } },
+      { begin: "first", send: { path: "/slow", fields: OWN_ORIGIN } },
+      { begin: "second", send: { path: "/slow", fields: OWN_ORIGIN } },
+      { originSees: "/slow", count: 1 },
+      { release: "slow" },
+      { finish: "first", expect: { body: "v1" } },
+      { finish: "second", expect: { body: "v1" } },
+      { originSaw: { "/app.js": 1, "/font": 1, "/slow": 1 } },
+      ...["http://evil.example", "https://www.example.test", "http://www.example.test:8080", "null"].map(
+        (origin): Step => ({
+          get: "/other",
+          fields: { origin, cookie: "theme=dark" },
+          expect: { cacheStatus: /unkeyed-field:origin/ },
+        }),
+      ),
+      { send: { method: "POST", path: "/other", fields: OWN_ORIGIN, body: "x" }, expect: { xCache: "BYPASS" } },
+      { originLastSaw: "/other", fields: OWN_ORIGIN },
+      { get: "/pass", fields: OWN_ORIGIN, expect: { xCache: "BYPASS" } },
+      { originLastSaw: "/pass", fields: OWN_ORIGIN },
+      { get: "/keyed", fields: OWN_ORIGIN, expect: { cacheStatus: /stored/ } },
+      { originLastSaw: "/keyed", fields: OWN_ORIGIN },
     ],
   },
   {

@@ -3,6 +3,7 @@ import {
   type RequestDirectivesPolicy,
   readRequestDirectives,
 } from "../directives/request-directives.ts";
+import { Fields } from "../fields/fields.ts";
 import { type MaxForwards, maxForwards } from "../forwarding/max-forwards.ts";
 import { cookieValue } from "../identity/cookies.ts";
 import type { Identity } from "../identity/identity.ts";
@@ -33,6 +34,8 @@ export interface RequestRules extends ViewRules, VisitorRules {
 export interface RequestCircumstances {
   /** True if the request bypasses the cache. */
   readonly passes: boolean;
+  /** The scheme and the host of its URL, as a page there names itself in `Origin`. RFC 6454 §7. */
+  readonly ownOrigin: string;
   /** The client's country, as the platform or a trusted proxy tells it; `null` for unknown. */
   readonly country: string | null;
   /** The position of the cache that asks, in place of a receipt's token. Default: none asks. */
@@ -61,7 +64,10 @@ export class RequestFacts {
   readonly awaitsPurge: boolean;
   /** The value of `Tidemark-Refresh`; `null` for none. */
   readonly refreshToken: string | null;
-  /** All its fields, as the client sent them. */
+  /**
+   * All its fields, as the client sent them, without an `Origin` that says what its key says: Chrome sends one for a page's
+   * own fonts and module scripts. Requests that bypass the cache keep it.
+   */
   readonly fields: RequestHeaders;
   readonly #rules: RequestRules;
   readonly #circumstances: RequestCircumstances;
@@ -78,14 +84,15 @@ export class RequestFacts {
     circumstances: RequestCircumstances,
     wantsWhole = false,
   ) {
-    const { passes } = circumstances;
+    const { passes, ownOrigin } = circumstances;
     const field = (name: string) => fields.get(name);
     const after = field(AFTER_FIELD) ?? afterCookie(field("cookie"));
     this.method = method;
-    this.fields = fields;
     this.refreshToken = field(REFRESH_FIELD);
     this.bypassedBy = passes ? null : bypassReason(fields, rules.bypass);
     this.mode = modeOf(method, field, passes || this.bypassedBy !== null, this.refreshToken);
+    const isOwn = this.mode !== "bypass" && field("origin") === ownOrigin && !rules.keyFields.includes("origin");
+    this.fields = isOwn ? new Fields(fields).filter((name) => name !== "origin") : fields;
     this.authorized = field("authorization") !== null;
     this.directives = readRequestDirectives(field, rules.requestDirectives);
     this.receiptToken = circumstances.after ?? readReceiptToken(after);
