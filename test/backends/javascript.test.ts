@@ -71,6 +71,11 @@ async function tryOut(
   for (const from of ["fra", "syd"] as const) expect((await seen(from)).body).toContain("<h1>new</h1>");
   await expect(seen("syd")).toHit();
   expect(backend.output).not.toMatch(/error/i);
+
+  // A page that fails for a moment does not fail for everybody until the lifetime of the page ends.
+  const failing = () => cdn!.get("/songs/unreadable", { from: "fra" });
+  expect((await failing()).status).toBe(500);
+  await expect(failing()).toMiss();
 }
 
 interface Example {
