@@ -18,6 +18,7 @@ import { ClientFields } from "../http1/client-fields.ts";
 import { toWebRequest } from "../http1/node-request.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import type { LogCalls } from "../log/log-messages.ts";
+import { ToldWorkers } from "./told-workers.ts";
 
 /** The parts of a worker that differ between production and tests. */
 export interface NodeParts {
@@ -77,6 +78,7 @@ export function startNodeIsolate(
   }: NodeParts,
 ): LearningIsolate {
   const reporter = new Counters(originName ?? site.originUrl, write, isServed);
+  const toldWorkers = new ToldWorkers(parts.clock);
   const started = startIsolate(site, {
     ...parts,
     ...(compression && { compression }),
@@ -84,7 +86,7 @@ export function startNodeIsolate(
     ...(permitsOf && { permitsOf }),
     ...(originTalk && { originTalk }),
     ...(fetchesElsewhere && { neighbours: new KnownNeighbours(fetchesElsewhere) }),
-    log,
+    log: toldWorkers.noting(log),
     audit: log,
     ledger: {
       client: log,
@@ -99,9 +101,10 @@ export function startNodeIsolate(
     reporter,
   });
   const fetch: LearningIsolate["fetch"] = (incoming) => {
-    const { headers } = incoming.request;
+    const { headers, method } = incoming.request;
     const requestFieldBytes = site.limits.requestFieldBytes + (incoming.child?.addedFieldBytes ?? 0);
-    if (!(headers instanceof ClientFields) || headers.bytes <= requestFieldBytes) return started.fetch(incoming);
+    if (!(headers instanceof ClientFields) || headers.bytes <= requestFieldBytes)
+      return toldWorkers.hold(method, started.fetch(incoming));
     reporter.report({ kind: "answered-by-edge", status: 431, detail: FIELDS_TOO_LARGE });
     return ownAnswer(431, FIELDS_TOO_LARGE, `the request has more than ${requestFieldBytes} bytes of fields`);
   };
