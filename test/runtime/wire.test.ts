@@ -114,6 +114,26 @@ describe("bodies", () => {
     expect((await readAll(await answered)).toString()).toBe("ok");
   });
 
+  test("a client that expects a 100 sends its body and gets the answer (RFC 9110 §10.1.1)", async () => {
+    let received = "";
+    await start((text, socket) => {
+      received += text;
+      // As any HTTP server does. The runtime would take the 100 for the answer.
+      if (/^expect:/im.test(text)) socket.write("HTTP/1.1 100 Continue\r\n\r\n");
+      if (received.includes("upload")) socket.write(respond(["content-length: 2"], "ok"));
+    });
+    const fields = { host: HOST, expect: "100-continue", "content-length": "6" };
+    const outgoing = httpRequest({ ...address(), method: "POST", path: "/a", headers: fields });
+    const answered = new Promise<IncomingMessage>((resolve, reject) =>
+      outgoing.on("response", resolve).on("error", reject),
+    );
+    outgoing.end("upload");
+    const incoming = await answered;
+    const answer = { status: incoming.statusCode, text: (await readAll(incoming)).toString() };
+    expect(answer).toEqual({ status: 200, text: "ok" });
+    expect(received.match(/^POST /gm)).toHaveLength(1);
+  });
+
   test("chunks override a Content-Length beside them (RFC 9112 §6.3)", async () => {
     await start((_, socket) => {
       socket.write(respond(["content-length: 3", "transfer-encoding: chunked"], "6\r\nchunks\r\n0\r\n\r\n"));

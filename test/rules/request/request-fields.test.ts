@@ -105,6 +105,11 @@ describe("reachesOriginAsSent", () => {
     expect(reachesOriginAsSent("x-requested-with", "com.example.app", AS_LISTED, false)).toBe(true);
   });
 
+  test("an expectation is met by the edge, also where the answer is not stored (RFC 9110 §10.1.1)", () => {
+    expect(reachesOriginAsSent("expect", "100-continue", AS_LISTED, false)).toBe(false);
+    expect(mayBeKeyed("expect")).toBe(false);
+  });
+
   test("a field that the route keys by goes through, and its other spelling does not", () => {
     expect(reachesOriginAsSent("x-original-host", "odd", { ...AS_LISTED, keyFields: ["x-original-host"] })).toBe(true);
     expect(reachesOriginAsSent("x_original_host", "odd", { ...AS_LISTED, keyFields: ["x-original-host"] })).toBe(false);

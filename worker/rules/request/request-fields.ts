@@ -28,7 +28,10 @@ const TREATMENTS = {
   "host-claim": { asSent: "never", inVary: "nothing", mayBeKeyed: true },
   /** The client's address, which the edge itself states. */
   address: { asSent: "never", inVary: "unknowable", mayBeKeyed: false },
-  /** Written by the edge or the runtime from values in the key, or not sent if the answer may be stored. */
+  /**
+   * Written by the edge or the runtime from values in the key, or not sent if the answer may be stored. `Expect` is never
+   * sent, since the Workers runtime takes an origin's 100 for its answer. RFC 9110 §10.1.1.
+   */
   written: { asSent: "never", inVary: "nothing", mayBeKeyed: false },
   /** The edge appends its own member to the client's value. RFC 9110 §7.6.3, RFC 8586 §2. */
   continued: { asSent: "never", inVary: "selects", mayBeKeyed: false },
@@ -88,7 +91,7 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "dropped" | "oth
   ],
   "host-claim": ["front-end-https", "x-scheme", "x-url-scheme", "x-host", "x-http-host-override"],
   address: ["x-forwarded-for"],
-  written: ["host", "content-length", "max-forwards", "x-forwarded-host", "x-forwarded-proto"],
+  written: ["host", "content-length", "expect", "max-forwards", "x-forwarded-host", "x-forwarded-proto"],
   continued: ["cdn-loop", "via"],
   cookies: ["cookie"],
   codings: ["accept-encoding"],
@@ -98,7 +101,6 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "dropped" | "oth
     "x-http-method",
     "x-http-method-override",
     "x-method-override",
-    "expect",
     "referer",
     "content-type",
     "content-encoding",
