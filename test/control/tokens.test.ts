@@ -113,6 +113,16 @@ describe("tokenWeakness", () => {
   });
 });
 
+test.each([
+  ["no JSON", "[{", "Invalid input: expected array, received string"],
+  ["no list", "{}", "Invalid input: expected array, received object"],
+])("TIDEMARK_TOKENS that are %s: the log has a whole sentence about them", async (_, text, fault) => {
+  const told: string[] = [];
+  await configuredTokens({ TIDEMARK_TOKENS: text }, (line) => told.push(line)).check(OLD, "purge");
+  const what = "TIDEMARK_TOKENS is not a JSON list of {name, scopes, sha256}";
+  expect(told).toEqual([`${what}: ${fault}. The control plane stays closed until this is corrected. Pages are served.`]);
+});
+
 describe("a token that could be guessed", () => {
   const WEAK = "TIDEMARK_TOKEN is weak: it has fewer than 32 characters: make one with: openssl rand -base64 32";
 

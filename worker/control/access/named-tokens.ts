@@ -29,7 +29,7 @@ export function readNamedTokens(text: string): KnownToken[] {
   const checked = namedTokensSchema.safeParse(parseJson(text), IN_ENGLISH);
   if (!checked.success) {
     const faults = checked.error.issues.map(({ path, message }) => `${issuePath(path)} ${message}`.trim());
-    throw new Error(`TIDEMARK_TOKENS is not a JSON list of {name, scopes, sha256}: ${faults.join("; ")}`);
+    throw new Error(`TIDEMARK_TOKENS is not a JSON list of {name, scopes, sha256}: ${faults.join("; ")}.`);
   }
   return checked.data.map(({ name, scopes, sha256: digits }) => ({
     name,
@@ -42,7 +42,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // The schema then reports that this is not a list.
+    return text; // The schema then reports that a text is not a list.
   }
 }
 
