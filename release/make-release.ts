@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { join, relative, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { layOut } from "./archive.ts";
 import { bundleCommand, type Manifest } from "./bundle/command-bundle.ts";
 import { type Commit, checkOut, currentCommit } from "./commit.ts";
@@ -11,8 +11,9 @@ import { makeImage } from "./image/oci-image.ts";
 import { nodeFor, TARGETS, type Target } from "./node-runtime.ts";
 import { billOfMaterials } from "./packages/bill-of-materials.ts";
 import { type ThirdParty, thirdPartiesText, thirdParty } from "./packages/third-parties.ts";
+import { ReleaseError } from "./release-error.ts";
 import { run } from "./run.ts";
-import { tarGz } from "./tar.ts";
+import { tar, tarGz } from "./tar.ts";
 
 /** Where what is fetched is kept: Node, and the builder of the wheel. */
 const CACHE = resolve("node_modules/.cache/release");
@@ -22,7 +23,10 @@ const RELEASE = resolve("dist/release");
 
 type Say = (line: string) => void;
 
-/** Makes all files from the commit that is checked out. Returns the lines of SHA256SUMS. Throws a `ReleaseError`. */
+/**
+ * Makes all files from the commit that is checked out. Returns the lines of SHA256SUMS. Throws a `ReleaseError`. The
+ * image may be all that is missing then: an older release cannot have it once Debian has other versions of its libraries.
+ */
 export async function makeRelease(say: Say): Promise<readonly string[]> {
   process.umask(0o022); // npm and pip pack the modes that files have
   for (const folder of [WORK, RELEASE]) {
@@ -30,17 +34,16 @@ export async function makeRelease(say: Say): Promise<readonly string[]> {
     await mkdir(folder, { recursive: true });
   }
   const making = await prepare(say);
-  const { sources, manifest, commit } = making;
+  const { sources, commit } = making;
   say(await packForNpm(sources, RELEASE));
   say(await buildWheel(sources, RELEASE, CACHE, commit));
   for (const target of TARGETS) await makeForMachine(target, making);
-  const trees = { x64: tree("x64"), arm64: tree("arm64") };
-  await makeImage({ manifest, trees, work: WORK, cache: CACHE }, join(RELEASE, "image"), commit);
-  say("image");
   await writeBill(making);
+  const lacksImage = await makeImageFile(making);
   const sums = await checksums(RELEASE);
   await writeFile(join(RELEASE, "SHA256SUMS"), `${sums.join("\n")}\n`);
   await rm(WORK, { recursive: true });
+  if (lacksImage !== null) throw lacksImage;
   return sums;
 }
 
@@ -80,6 +83,21 @@ async function writeBill({ sources, manifest, carried, commit }: Making): Promis
   await writeFile(join(RELEASE, `tidemark-${manifest.version}.cdx.json`), bill);
 }
 
+/** Returns why there is no image, or `null`. */
+async function makeImageFile({ manifest, commit, say }: Making): Promise<ReleaseError | null> {
+  const trees = { x64: tree("x64"), arm64: tree("arm64") };
+  const image = join(WORK, "image");
+  try {
+    await makeImage({ manifest, trees, work: WORK, cache: CACHE }, image, commit);
+  } catch (error) {
+    if (!(error instanceof ReleaseError)) throw error;
+    return new ReleaseError(`image.tar is missing, and all other files are there. ${error.message}`, { cause: error });
+  }
+  await tar(image, join(RELEASE, "image.tar"), commit);
+  say("image.tar");
+  return null;
+}
+
 /** The folder that archive, package and image of a kind of machine have in common. */
 function tree(cpu: Target["cpu"]): string {
   return join(WORK, cpu);
@@ -113,14 +131,10 @@ async function nodeAsParty({ devDependencies: { node } }: Manifest): Promise<Thi
   return { name: "node", version, licence: "MIT, and those of its parts", text: await readFile(licence, "utf8") };
 }
 
-/** The hash of each file below a folder, as `sha256sum --check` reads them. */
+/** The hash of each file in a folder, as `sha256sum --check` reads them. */
 async function checksums(folder: string): Promise<string[]> {
-  const files = (await readdir(folder, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .sort();
   const lines: string[] = [];
-  for (const file of files) {
+  for (const file of (await readdir(folder)).sort()) {
     const hash = createHash("sha256").update(await readFile(join(folder, file)));
     lines.push(`${hash.digest("hex")}  ${file}`);
   }

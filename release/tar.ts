@@ -15,21 +15,28 @@ export interface TarOptions {
 }
 
 /**
- * A folder as a gzipped tar, which depends on the files alone: sorted by name, dated by the commit, owned by root, and
- * readable for everybody. It is compressed by Node's zlib, which is the same wherever the project's own Node runs. Returns
- * the bytes of the tar before that.
+ * A folder as a tar, which depends on the files alone: sorted by name, dated by the commit, owned by root, and readable for
+ * everybody.
  */
-export async function tarGz(folder: string, file: string, commit: Commit, options: TarOptions = {}): Promise<Buffer> {
+export async function tar(folder: string, file: string, commit: Commit, options: TarOptions = {}): Promise<void> {
   const { prefix = ".", belonging } = options;
   const rights = belonging
     ? [`--owner=:${belonging.to}`, `--group=:${belonging.to}`]
     : ["--owner=root:0", "--group=root:0", "--mode=u=rwX,go=rX"];
-  const plain = `${file}.tar`;
   const form = ["--format=gnu", "--sort=name", "--hard-dereference", `--mtime=@${commit.atSeconds}`];
   const what = [`--transform=s,^\\.,${prefix},S`, ...(belonging?.paths ?? ["."])];
-  await run(["tar", "--create", "--file", plain, "--directory", folder, ...form, ...rights, ...what], {
+  await run(["tar", "--create", "--file", file, "--directory", folder, ...form, ...rights, ...what], {
     env: { TAR_OPTIONS: "" },
   });
+}
+
+/**
+ * The same, compressed by Node's zlib, which is the same wherever the project's own Node runs. Returns the bytes of the tar
+ * before that.
+ */
+export async function tarGz(folder: string, file: string, commit: Commit, options?: TarOptions): Promise<Buffer> {
+  const plain = `${file}.tar`;
+  await tar(folder, plain, commit, options);
   const bytes = await readFile(plain);
   await writeFile(file, await promisify(gzip)(bytes, { level: LEVEL }));
   await rm(plain);

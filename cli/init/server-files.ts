@@ -28,13 +28,13 @@ Wants=network-online.target
 
 [Service]
 # Node itself, without npx or a shell, because this process takes the signals.
-ExecStart=${quoted(node)} ${quoted(`${folder}/node_modules/tidemark/dist/package/cli.mjs`)} serve \\
+ExecStart=${quoted(node)} ${argument(`${folder}/node_modules/tidemark/dist/package/cli.mjs`)} serve \\
     --listen '*:80' --cache /var/cache/tidemark --access-log /var/log/tidemark/access.log
 # Every user must be able to enter this folder and Node's: put both below /opt, for example, and not below /home.
-WorkingDirectory=${folder}
-EnvironmentFile=${folder}/${environment}
+WorkingDirectory=${literal(folder)}
+EnvironmentFile=${literal(`${folder}/${environment}`)}
 # To load new rules: systemctl reload tidemark. To start a new version without dropping connections:
-# systemctl kill --kill-whom=main --signal=USR2 tidemark.
+# systemctl kill --kill-who=main --signal=USR2 tidemark.
 ExecReload=/bin/kill -HUP $MAINPID
 Type=notify
 NotifyAccess=all
@@ -82,8 +82,17 @@ WantedBy=multi-user.target
 `;
 }
 
-/** Escapes a text for a line of a systemd unit, where `%` begins a specifier and blanks separate arguments. */
-function quoted(text: string): string {
-  const escaped = text.replaceAll("%", "%%");
-  return /[\s"']/.test(escaped) ? JSON.stringify(escaped) : escaped;
+/** Escapes a text for a line of a systemd unit, where `%` begins a specifier. */
+function literal(text: string): string {
+  return text.replaceAll("%", "%%");
+}
+
+/** Escapes a word of a command, where blanks separate words. */
+function quoted(word: string): string {
+  return /[\s"'\\]/.test(word) ? JSON.stringify(literal(word)) : literal(word);
+}
+
+/** Escapes a word behind the program, where `$` begins a variable. */
+function argument(word: string): string {
+  return quoted(word.replaceAll("$", () => "$$"));
 }

@@ -27,8 +27,8 @@ export const LIBRARIES: readonly Library[] = readFileSync(new URL("./debian-pack
   });
 
 /**
- * Unpacks them into a folder, without the parts that nobody loads. They come from the mirror of this machine's own apt, for
- * the other machine's architecture as well. Throws a `ReleaseError` if the mirror has another version by now: after a
+ * Unpacks them into a folder, without the parts that nobody loads. They come from the mirror of this machine's own apt, or
+ * from that of everybody, for the other machine's architecture as well. Throws a `ReleaseError` if the mirror has another version by now: after a
  * security update the image is to have that one, so the list above has to follow.
  */
 export async function unpackLibraries({ architecture, triplet }: Target, root: string, cache: string): Promise<void> {
@@ -58,7 +58,7 @@ async function download(wanted: string, file: string, folder: string, architectu
   for (const each of ["lists/partial", "archives/partial"]) await mkdir(join(state, each), { recursive: true });
   await writeFile(join(state, "status"), "");
   const signed = "[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]";
-  const mirror = await mirrorOfDebian();
+  const mirror = mirrorAmong((await run(["apt-get", "indextargets", "--format", "$(SITE)"])).split("\n"));
   await writeFile(
     join(state, "sources.list"),
     `deb ${signed} ${mirror} ${SUITE} main\ndeb ${signed} ${mirror}-security ${SUITE}-security main\n`,
@@ -80,12 +80,9 @@ async function download(wanted: string, file: string, folder: string, architectu
   await run(["mv", join(state, got), file]);
 }
 
-/** The address from which this machine gets its own packages of Debian. */
-async function mirrorOfDebian(): Promise<string> {
-  const addresses = (await run(["apt-get", "indextargets", "--format", "$(SITE)"])).split("\n");
-  const found = addresses.find((address) => address.endsWith("/debian"));
-  if (found === undefined) throw new ReleaseError("apt-get of this machine knows no mirror of Debian.");
-  return found;
+/** The mirror of Debian among those of a machine's own apt. One with another system gets that of everybody. */
+export function mirrorAmong(addresses: readonly string[]): string {
+  return addresses.find((address) => address.endsWith("/debian")) ?? "http://deb.debian.org/debian";
 }
 
 async function onlyCopyrights(folder: string): Promise<void> {

@@ -34,14 +34,31 @@ async function buildUnlessThere({ folder, umask, environment }: Surroundings, co
   // Made elsewhere and moved when it is complete, so that an interrupted run leaves nothing that looks complete.
   const unfinished = join(HOME, commit, folder, `clone.${process.pid}`);
   await rm(clone, { recursive: true, force: true });
-  await mkdir(join(unfinished, ".."), { recursive: true });
-  await succeed("git", ["clone", "--quiet", "--local", "--no-checkout", ".", unfinished]);
-  await succeed("git", ["-C", unfinished, "checkout", "--quiet", "--detach", commit]);
-  await linkPackages(join(unfinished, "node_modules"));
-  const command = `umask ${umask} && exec "$0" release/release-command.ts --dry-run`;
-  await succeed("sh", ["-c", command, process.execPath], unfinished, environment);
+  await cloneInto(unfinished, commit);
+  await succeed("sh", buildWith(umask), unfinished, environment);
   await rename(unfinished, clone);
   return release;
+}
+
+/** What a build leaves that fails, and what it says. The caller removes the clone. */
+export async function failedRelease({ folder, umask, environment }: Surroundings) {
+  const commit = (await succeed("git", ["rev-parse", "HEAD"])).trim();
+  const clone = join(HOME, commit, `${folder}.${process.pid}`);
+  await cloneInto(clone, commit);
+  const { exit, stderr } = await run("sh", buildWith(umask), { cwd: clone, env: environment });
+  return { clone, release: join(clone, "dist/release"), exit, stderr };
+}
+
+async function cloneInto(folder: string, commit: string): Promise<void> {
+  await mkdir(join(folder, ".."), { recursive: true });
+  await succeed("git", ["clone", "--quiet", "--local", "--no-checkout", ".", folder]);
+  await succeed("git", ["-C", folder, "checkout", "--quiet", "--detach", commit]);
+  await linkPackages(join(folder, "node_modules"));
+}
+
+/** Arguments for the shell, in the folder of a clone. */
+function buildWith(umask: string): readonly string[] {
+  return ["-c", `umask ${umask} && exec "$0" release/release-command.ts --dry-run`, process.execPath];
 }
 
 /** Runs it while no other process of tests does so under the same lock. */

@@ -133,7 +133,13 @@ describe.skipIf(because !== null)(
         await machine.sh("ps -C node -o args= 2>/dev/null || true; grep -la tidemark /proc/[0-9]*/comm || true"),
       ).toBe("");
       await machine.sh(`ls -d ${kept}`);
-      await machine.sh("apt-get purge --yes tidemark");
+
+      // Installed again, it starts with the machine if it did so before.
+      const again = "apt-get install --yes ./new/*.deb; ls /etc/systemd/system/multi-user.target.wants/";
+      expect(await machine.sh(again)).toMatch(/^tidemark\.service$/m);
+      await machine.sh("systemctl disable tidemark.service; apt-get remove --yes tidemark");
+      expect(await machine.sh(again)).not.toMatch(/^tidemark\.service$/m);
+      await machine.sh("systemctl enable tidemark.service; apt-get purge --yes tidemark");
       expect(await files()).toBe(before);
     });
   },

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
-import { LIBRARIES } from "../../release/image/debian-libraries.ts";
+import { LIBRARIES, mirrorAmong } from "../../release/image/debian-libraries.ts";
 import { run } from "../packed/installed-package.ts";
 import { freePort } from "../suite/free-ports.ts";
 import { until } from "../suite/until.ts";
@@ -34,8 +34,18 @@ interface Config {
 class Image {
   readonly #layout: string;
 
-  constructor(layout: string) {
+  private constructor(layout: string) {
     this.#layout = layout;
+  }
+
+  static async ofRelease(): Promise<Image> {
+    const layout = mkdtempSync(join(tmpdir(), "tidemark-layout-"));
+    await succeed("tar", ["-xf", join(await builtRelease(PLAIN), "image.tar"), "-C", layout]);
+    return new Image(layout);
+  }
+
+  remove(): void {
+    rmSync(this.#layout, { recursive: true });
   }
 
   /** A blob, which has the digest and the size that are said of it. */
@@ -60,13 +70,14 @@ describe("the image", { tags: ["deep"], timeout: 600_000 }, () => {
   let image: Image;
   let root: string;
   beforeAll(async () => {
-    image = new Image(join(await builtRelease(PLAIN), "image"));
+    image = await Image.ofRelease();
     root = mkdtempSync(join(tmpdir(), "tidemark-image-"));
     await origin.comeUp();
     origin.reply("/page", { fields: { "cache-control": "max-age=3600" }, body: "page" });
   }, 600_000);
   afterAll(async () => {
     await origin.goDown();
+    image.remove();
     rmSync(root, { recursive: true });
   });
 
@@ -126,7 +137,8 @@ const EMULATOR = "qemu-aarch64-static";
 test("the image for arm64 checks a site under an emulator", { tags: ["deep"], timeout: 600_000 }, async ({ skip }) => {
   const { exit } = await run("which", [EMULATOR], { cwd: "." });
   skip(exit !== 0, `${EMULATOR} is not here: apt-get install qemu-user-static`);
-  const image = new Image(join(await builtRelease(PLAIN), "image"));
+  const image = await Image.ofRelease();
+  onTestFinished(() => image.remove());
   const root = mkdtempSync(join(tmpdir(), "tidemark-image-"));
   onTestFinished(() => rmSync(root, { recursive: true }));
   const { config, layers } = image.manifestFor("arm64");
@@ -191,4 +203,12 @@ test("the libraries of the image are there in the same versions for both archite
     ]);
   expect(versions("amd64").map(([name]) => name)).toContain("libc6");
   expect(versions("arm64")).toEqual(versions("amd64"));
+});
+
+test.each([
+  ["this machine's own", ["http://mirror.example/debian-security", "http://mirror.example/debian"], "mirror.example"],
+  ["that of everybody, on Ubuntu", ["http://archive.ubuntu.com/ubuntu"], "deb.debian.org"],
+  ["that of everybody, where apt has a list of mirrors", ["mirror+file:/etc/apt/mirrors.txt", ""], "deb.debian.org"],
+])("the libraries come from a mirror of Debian: %s", (_, addresses, host) => {
+  expect(mirrorAmong(addresses)).toBe(`http://${host}/debian`);
 });

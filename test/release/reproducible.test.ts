@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { tarGz } from "../../release/tar.ts";
-import { builtRelease, PLAIN, type Surroundings } from "./built-release.ts";
+import { builtRelease, failedRelease, PLAIN, type Surroundings } from "./built-release.ts";
 
 /** All that differs between the machines of two people, and that a build may take into its files by mistake. */
 const ELSEWHERE: Surroundings = {
@@ -36,7 +36,8 @@ test("the same commit gives the same bytes in another folder, zone, language, um
     );
   };
   const plain = await sumsOf(PLAIN);
-  expect(Object.keys(plain).filter((file) => !file.startsWith("image/"))).toEqual([
+  expect(Object.keys(plain)).toEqual([
+    "image.tar",
     expect.stringMatching(/^tidemark-\d.*-linux-arm64\.tar\.gz$/),
     expect.stringMatching(/^tidemark-\d.*-linux-x64\.tar\.gz$/),
     expect.stringMatching(/^tidemark-\d.*-py3-none-any\.whl$/),
@@ -46,6 +47,27 @@ test("the same commit gives the same bytes in another folder, zone, language, um
     expect.stringMatching(/^tidemark_\d.*_arm64\.deb$/),
   ]);
   expect(await sumsOf(ELSEWHERE)).toEqual(plain);
+});
+
+test("a release whose image cannot be made has all other files, and their sums", {
+  tags: ["deep"],
+  timeout: 600_000,
+}, async () => {
+  const programs = mkdtempSync(join(tmpdir(), "tidemark-"));
+  onTestFinished(() => rmSync(programs, { recursive: true }));
+  // In place of a mirror without the libraries, which may have been fetched before.
+  writeFileSync(join(programs, "dpkg-deb"), "#!/bin/sh\necho no such package >&2; exit 100\n", { mode: 0o755 });
+  const all = readFileSync(join(await builtRelease(PLAIN), "SHA256SUMS"), "utf8");
+  const path = [programs, dirname(process.execPath), process.env.PATH].join(delimiter);
+  const { clone, release, exit, stderr } = await failedRelease({
+    ...PLAIN,
+    folder: "without an image",
+    environment: { PATH: path },
+  });
+  onTestFinished(() => rmSync(clone, { recursive: true }));
+  const why = "image.tar is missing, and all other files are there. dpkg-deb --extract: no such package";
+  expect({ exit, stderr }).toEqual({ exit: 1, stderr: expect.stringContaining(`release: ${why}\n`) });
+  expect(readFileSync(join(release, "SHA256SUMS"), "utf8")).toBe(all.replace(/^\w{64} {2}image\.tar\n/m, ""));
 });
 
 test("a tar depends on the files alone: not on their order, dates and modes", async () => {

@@ -80,7 +80,12 @@ sub wait_until_ready {
 if ($verb eq "start") { start() }
 elsif ($verb eq "is-active") { exit(is_active() ? 0 : 3) }
 elsif ($verb eq "reload") { exit(system(setting("ExecReload") =~ s/\$MAINPID/main_pid()/er) ? 1 : 0) }
-elsif ($verb eq "kill") { my ($signal) = map { /^--signal=(\w+)/ } @args; kill $signal, main_pid() }
+elsif ($verb eq "kill") {
+    my ($unknown) = grep { /^--(?!kill-who=main$|signal=)/ } @args; # --kill-whom came with systemd 252
+    die "systemctl: unrecognized option '$unknown'\n" if $unknown;
+    my ($signal) = map { /^--signal=(\w+)/ } @args;
+    kill $signal, main_pid();
+}
 elsif ($verb eq "stop") {
     my $pid = main_pid();
     kill "TERM", $pid if $pid;

@@ -61,17 +61,36 @@ describe("tidemark init --server", () => {
     expect((await init(SERVER)).stdout).toMatch(/^kept {7}package\.json\nkept {7}tidemark\.config\.ts\n/);
   });
 
-  test("systemd accepts the unit (skipped without systemd)", async ({ skip }) => {
-    const verify = () =>
-      spawnSync("systemd-analyze", ["verify", join(folder, "tidemark.service")], { encoding: "utf8" });
-    if (verify().error) skip("systemd-analyze is not installed");
-    await init(SERVER);
-    // What this machine lacks, such as the folder's package, is not a fault of the unit.
-    const faults = verify()
-      .stderr.split("\n")
-      .filter((line) => line.includes("tidemark.service") && !/not executable|No such file/.test(line));
-    expect(faults).toEqual([]);
+  /** A folder whose name has what means something in a unit (systemd.unit(5), "Specifiers"; systemd.service(5)). */
+  const SPECIAL = "50%n off $HOME";
+
+  test("writes a unit for a folder of any name", async () => {
+    const special = join(folder, SPECIAL);
+    await mkdir(special);
+    await run(process.execPath, [CLI, ...SERVER], { cwd: special });
+    const unit = await get(`${SPECIAL}/tidemark.service`);
+    const main = "node_modules/tidemark/dist/package/cli.mjs";
+    expect(unit).toContain(` "${folder}/50%%n off $$HOME/${main}" serve `);
+    expect(unit).toContain(`\nWorkingDirectory=${folder}/50%%n off $HOME\n`);
+    expect(unit).toContain(`\nEnvironmentFile=${folder}/50%%n off $HOME/tidemark.env\n`);
   });
+
+  test.for([".", SPECIAL])(
+    "systemd accepts the unit in the folder %s (skipped without systemd)",
+    async (name, { skip }) => {
+      const named = join(folder, name);
+      const verify = () =>
+        spawnSync("systemd-analyze", ["verify", join(named, "tidemark.service")], { encoding: "utf8" });
+      if (verify().error) skip("systemd-analyze is not installed");
+      await mkdir(named, { recursive: true });
+      await run(process.execPath, [CLI, ...SERVER], { cwd: named });
+      // What this machine lacks, such as the folder's package, is not a fault of the unit.
+      const faults = verify()
+        .stderr.split("\n")
+        .filter((line) => line.includes("tidemark.service") && !/not executable|No such file/.test(line));
+      expect(faults).toEqual([]);
+    },
+  );
 });
 
 describe("tidemark init", () => {

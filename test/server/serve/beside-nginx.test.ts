@@ -210,8 +210,9 @@ describe.each(PROGRAMS)("docs/getting-started.md beside $name", { timeout: 60_00
       const authorization = `Basic ${Buffer.from("alice:wonder").toString("base64")}`;
       const statuses: number[] = [];
       for (const fields of [{ authorization }, {}, { authorization }, {}]) {
-        const { status, xCache } = await ask(edgePort, "/account/", fields);
+        const { status, xCache, body } = await ask(edgePort, "/account/", fields);
         expect(xCache).toBe("BYPASS");
+        if (status === 200) expect(body).toBe(first.body);
         statuses.push(status);
       }
       expect(statuses).toEqual([200, 401, 200, 401]);

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, matchesGlob, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../../local/cdn/scripted-origin.ts";
 import { ServerProcess } from "../running-server.ts";
@@ -43,6 +43,17 @@ test("each line is an instruction, and nothing runs as root", () => {
   expect(instruction("RUN")).toContain(`install -d -o node -g node -m 0700 ${instruction("VOLUME")}`);
   expect(list(instruction("CMD"))).toContain(instruction("VOLUME"));
   expect(list(instruction("CMD"))).toContain(`*:${instruction("EXPOSE")}`);
+});
+
+test("what the packages are installed from is copied first, also a package that the lock names by its file", () => {
+  const [copied] = instructions.filter(({ name }) => name === "COPY");
+  const patterns = copied!.value.split(" ").slice(0, -1);
+  // npm writes its name into the lock: "resolved": "file:tidemark-0.1.0.tgz".
+  for (const file of ["package.json", "package-lock.json", "tidemark-0.1.0.tgz"]) {
+    expect(patterns.filter((pattern) => matchesGlob(file, pattern))).toHaveLength(1);
+  }
+  // Only a pattern may match nothing, as where the package comes from the registry.
+  expect(patterns).not.toContain("tidemark-0.1.0.tgz");
 });
 
 test("the command is that of the package, with options that it has", { tags: ["deep"] }, () => {

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 const hasLogrotate = spawnSync("logrotate", ["--version"]).error === undefined;
 const NOT_RUN = "the file for logrotate is SKIPPED, because this machine has no logrotate";
@@ -10,24 +10,35 @@ if (!hasLogrotate) process.stdout.write(`${NOT_RUN}\n`);
 
 describe.skipIf(!hasLogrotate)(hasLogrotate ? "docs/examples/server/logrotate" : NOT_RUN, () => {
   let folder: string;
-  beforeAll(() => {
+  beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
-    mkdirSync(join(folder, "logs"));
+    for (const each of ["logs", "bin"]) mkdirSync(join(folder, each));
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
+  afterEach(() => rmSync(folder, { recursive: true }));
 
-  test("moves the log away, leaves the new one to the server, and sends SIGUSR1 to the supervisor alone", () => {
-    const signal = "systemctl kill --kill-whom=main --signal=USR1 tidemark.service";
-    const text = readFileSync("docs/examples/server/logrotate", "utf8")
-      .replace("/var/log/tidemark/", `${folder}/logs/`)
-      .replace(signal, `echo sent >> ${folder}/signals`);
-    expect(text).toContain("echo sent");
+  /** Rotates by the file of the docs, on a machine whose systemctl has the options of systemd before 252. */
+  function logrotateWith({ isActive }: { readonly isActive: boolean }): () => void {
+    const systemctl = `#!/bin/sh
+case "$*" in
+    "is-active --quiet tidemark.service") ${isActive} ;;
+    "kill --kill-who=main --signal=USR1 tidemark.service") ${isActive} && echo sent >>${folder}/signals ;;
+    *) echo "systemctl: unrecognized: $*" >&2; exit 1 ;;
+esac
+`;
+    writeFileSync(join(folder, "bin", "systemctl"), systemctl, { mode: 0o755 });
     const [config, state] = [join(folder, "config"), join(folder, "state")];
-    writeFileSync(config, text, { mode: 0o644 });
-    const rotate = () => {
-      const { status, stderr } = spawnSync("logrotate", ["--force", "--state", state, config], { encoding: "utf8" });
+    const text = readFileSync("docs/examples/server/logrotate", "utf8");
+    writeFileSync(config, text.replace("/var/log/tidemark/", `${folder}/logs/`), { mode: 0o644 });
+    const env = { ...process.env, PATH: `${folder}/bin:${process.env.PATH}` };
+    return () => {
+      const args = ["--force", "--state", state, config];
+      const { status, stderr } = spawnSync("logrotate", args, { encoding: "utf8", env });
       expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     };
+  }
+
+  test("moves the log away, leaves the new one to the server, and sends SIGUSR1 to the supervisor alone", () => {
+    const rotate = logrotateWith({ isActive: true });
     writeFileSync(join(folder, "logs", "access.log"), "one\n");
     rotate();
     expect(readdirSync(join(folder, "logs"))).toEqual(["access.log.1"]); // not compressed yet
@@ -35,5 +46,13 @@ describe.skipIf(!hasLogrotate)(hasLogrotate ? "docs/examples/server/logrotate" :
     rotate();
     expect(readdirSync(join(folder, "logs"))).toEqual(["access.log.1", "access.log.2.gz"]);
     expect(readFileSync(join(folder, "signals"), "utf8")).toBe("sent\nsent\n");
+  });
+
+  test("moves the log of a stopped server away, and sends nothing", () => {
+    const rotate = logrotateWith({ isActive: false });
+    writeFileSync(join(folder, "logs", "access.log"), "one\n");
+    rotate();
+    expect(readdirSync(join(folder, "logs"))).toEqual(["access.log.1"]);
+    expect(existsSync(join(folder, "signals"))).toBe(false);
   });
 });

@@ -70,6 +70,17 @@ describe.skipIf(!hasAnalyze)(hasAnalyze ? "docs/examples/server/tidemark.service
   });
 });
 
+test.each([
+  "docs/server.md",
+  "docs/operations.md",
+  "docs/examples/server/tidemark.service",
+  "docs/examples/server/logrotate",
+  "cli/init/server-files.ts",
+])("%s signals the main process by an option that systemctl had before systemd 252", (file) => {
+  const options = readFileSync(file, "utf8").match(/--kill-\w+=\w+/g);
+  expect(new Set(options)).toEqual(new Set(["--kill-who=main"]));
+});
+
 describe("sockets of systemd", { timeout: 60_000 }, () => {
   const origin = new ScriptedOrigin(() => Date.now());
   let socket: HeldSocket;
@@ -168,7 +179,9 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
       writeFileSync(join(credentials, name), text, { mode: 0o400 });
     }
     const [, name] = /^FileDescriptorName=(.*)$/m.exec(readFileSync(join(UNITS, "tidemark-https.socket"), "utf8"))!;
-    start("$$", { LISTEN_FDNAMES: name! }, "--tls-folder", credentials);
+    const [, place] = /--tls-folder (\S+)/.exec(readFileSync(join(UNITS, "tls.conf"), "utf8"))!;
+    const expanded = place!.replace(/\$\{CREDENTIALS_DIRECTORY\}/, credentials); // %d is unknown to systemd before 250
+    start("$$", { LISTEN_FDNAMES: name! }, "--tls-folder", expanded);
     await prints(/serves https:/);
     const [, port] = /:(\d+)$/.exec(socket.address)!;
     const sent = httpsRequest({
