@@ -120,7 +120,9 @@ test.each([
   const told: string[] = [];
   await configuredTokens({ TIDEMARK_TOKENS: text }, (line) => told.push(line)).check(OLD, "purge");
   const what = "TIDEMARK_TOKENS is not a JSON list of {name, scopes, sha256}";
-  expect(told).toEqual([`${what}: ${fault}. The control plane stays closed until this is corrected. Pages are served.`]);
+  expect(told).toEqual([
+    `${what}: ${fault}. The control plane stays closed until this is corrected. Pages are served.`,
+  ]);
 });
 
 describe("a token that could be guessed", () => {
