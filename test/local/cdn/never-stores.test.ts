@@ -1,6 +1,6 @@
-import "../../../local/matchers/vitest.ts";
+import "tidemark/local/matchers";
+import { startCdn } from "tidemark/local";
 import { describe, expect, test } from "vitest";
-import { startCdn } from "../../../local/index.ts";
 
 const NO_STORE = { fields: { "cache-control": "no-store" } };
 

@@ -111,6 +111,14 @@ const outcome = await waitFor(context, fetch);`,
       foundBy: "forwarding/via-once-per-hop",
     },
   },
+  "RFC 9110 §10.1.1": {
+    "the origin is asked for the 100 that the edge has sent": {
+      in: "REQUEST_FIELDS",
+      replace: '"content-length", "expect", "max-forwards"',
+      by: '"content-length", "max-forwards"',
+      foundBy: "forwarding/expectation-is-met",
+    },
+  },
   "RFC 9110 §7.6.1": {
     ...Object.fromEntries(
       ["Trailer", "Proxy-Authentication-Info", "Proxy-Authorization", "Proxy-Connection"].map((name) => [

@@ -226,6 +226,19 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "forwarding/expectation-is-met",
+    name: "a client that waits for a 100 gets it from the edge, and the origin is not asked for one",
+    source: "RFC 9110 §10.1.1",
+    origin: { "/a": [{ status: 201, body: "made" }] },
+    steps: [
+      {
+        send: { method: "POST", path: "/a", body: "new", fields: { expect: "100-continue" } },
+        expect: { status: 201, body: "made" },
+      },
+      { originLastSaw: "/a", fields: { expect: null } },
+    ],
+  },
+  {
     id: "forwarding/owner-fields-reach-origin",
     name: "the owner's extra fields reach the origin, and a client cannot set them, nor what gateways read as them",
     source: "docs/http.md#what-goes-to-the-origin",

@@ -43,13 +43,6 @@ export const platformDifferences: readonly PlatformDifference[] = [
   },
   {
     platform: "runtime",
-    because:
-      "a request that is passed on keeps its Expect, and the origin behind the runtime, Node's own server, answers 417 to an expectation that it does not know",
-    concerns: ({ fields = {} }) => fields.expect !== undefined,
-    example: { method: "HEAD", path: "/a", fields: { expect: "tea", authorization: "Bearer a" } },
-  },
-  {
-    platform: "runtime",
     because: "the Workers runtime reads fields as UTF-8, and replaces bytes that are none. RFC 9110 §5.5",
     concerns: (request) => valuesOf(request).some((value) => /[^\x20-\x7e]/.test(value)),
     example: { path: "/a", fields: { "user-agent": "\u00ff\u0080" } },
