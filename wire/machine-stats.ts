@@ -62,7 +62,10 @@ export interface OriginQueueStats {
   running: number;
   /** The most that the machine's workers may have there together. */
   concurrency: number;
-  /** Requests that wait for their turn, and the most that may wait, as fast as the origin is now. Further ones are turned away. */
+  /**
+   * Requests that wait for their turn, and the most that may wait, as fast as the origin is now. Further ones are turned
+   * away.
+   */
   waiting: number;
   maxWaiting: number;
   /** How long the first waiting request has waited; 0 if none waits. */

@@ -84,8 +84,9 @@ function pairsOf(list: readonly unknown[]): unknown[] {
 
 /**
  * When the handler ends the response, sends the purge first and then the response. Meanwhile nothing may change the
- * handler's answer: its status and fields are saved and restored, and what others write is left out. Middleware that comes later puts an `end` of its own
- * before this one, and may write the head or the body there, so the purge has to come before all of them.
+ * handler's answer: its status and fields are saved and restored, and what others write is left out. Middleware that
+ * comes later puts an `end` of its own before this one, and may write the head or the body there, so the purge has to
+ * come before all of them.
  */
 function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
   let end = response.end;

@@ -1,6 +1,7 @@
 import { MAX_PURGE_WAIT_MS } from "../../wire/purge-record-query.ts";
 import type { Clock } from "../clock.ts";
 import type { Settings } from "../options.ts";
+import { isOfPurge } from "../purge-record.ts";
 import type { CallLimits } from "./attempts.ts";
 import { readFromEdge } from "./read-from-edge.ts";
 import { heldReading } from "./readings.ts";
@@ -13,9 +14,8 @@ const ANSWERED_WITHIN_MS = 5000;
 const HELD_AT_LEAST_BUT_MS = 1000;
 
 /**
- * Asks the edge for so many milliseconds whether a purge has settled, again whenever it has held its answer for as long as it
- * may. After a loss of the log, the number may belong to another purge,
- * with another time of acceptance.
+ * Asks the edge for so many milliseconds whether a purge has settled, again whenever it has held its answer for as long
+ * as it may. After a loss of the log, the number may belong to another purge, with another time of acceptance.
  */
 export async function hasSettled(
   edge: Settings & Pick<CallLimits, "signals">,
@@ -32,7 +32,7 @@ export async function hasSettled(
     const read = { ...edge, ...heldReading(seq, heldMs), retries: 0, deadlineMs: heldMs + ANSWERED_WITHIN_MS };
     const page = await readFromEdge(read, transport, platform);
     const [record] = page?.purges ?? [];
-    if (record === undefined || Date.parse(record.at) !== Date.parse(at)) return false;
+    if (record === undefined || !isOfPurge(record, { seq, at })) return false;
     if (record.settled) return true;
     const now = clock.now();
     if (now >= endsAt || now - askedAt < heldMs - HELD_AT_LEAST_BUT_MS) return false;

@@ -3,10 +3,10 @@ import { type Difference, ImportError, type ImportedSite, type Source, type Sour
 import { mapsOf } from "./conditions/maps.ts";
 import { answerFieldDifferences, type RoutedLocation } from "./fields.ts";
 import { type Directive, readNginxFiles } from "./files/directives.ts";
-import { handlerOf, isCached } from "./handlers.ts";
-import { inForce } from "./in-force.ts";
+import { type Family, handlerOf, isCached } from "./handlers.ts";
+import { inForce, type Levels } from "./in-force.ts";
 import { secondsOf } from "./lifetimes.ts";
-import { isRegex, type Location, locationsOf } from "./locations.ts";
+import { isRegex, locationsOf } from "./locations.ts";
 import { notCarried } from "./not-carried.ts";
 import { importOriginFields } from "./origin-fields.ts";
 import { importRoutes } from "./routes.ts";
@@ -177,13 +177,19 @@ function slashRedirects(routed: readonly RoutedLocation[]): readonly Difference[
   });
 }
 
+/** What a location that goes to an upstream takes its settings from. */
+interface ProxiedLocation {
+  readonly levels: Levels;
+  readonly family: Family;
+}
+
 /** Larger than anything that is sent, because a site has no settings without a limit. */
 const ANY_SIZE = { bytes: Number.POSITIVE_INFINITY, value: "1024GiB" };
 
 /** The largest body that a location takes to the origin. */
-function largestBody(server: Directive, proxied: readonly Location[]): Sourced<string | number> | null {
-  const sizes = proxied.map(({ answeredBy }) => {
-    const line = inForce(answeredBy, "client_max_body_size")[0];
+function largestBody(server: Directive, proxied: readonly ProxiedLocation[]): Sourced<string | number> | null {
+  const sizes = proxied.map(({ levels }) => {
+    const line = inForce(levels, "client_max_body_size")[0];
     const [, count = "0", unit = ""] = /^(\d+)([kmg]?)$/i.exec(line?.args[0] ?? "1m") ?? [];
     const exponent = ["", "k", "m", "g"].indexOf(unit.toLowerCase());
     const name = ["", "KiB", "MiB", "GiB"][exponent]!;
@@ -195,11 +201,10 @@ function largestBody(server: Directive, proxied: readonly Location[]): Sourced<s
 }
 
 /** The longest wait for the origin of a location. */
-function longestWait(server: Directive, proxied: readonly Location[]): Sourced<string> | null {
-  const waits = proxied.map((location) => {
-    const handler = handlerOf(location);
-    const name = `${handler.kind === "upstream" ? handler.family : "proxy"}_read_timeout`;
-    const line = inForce(location.answeredBy, name)[0];
+function longestWait(server: Directive, proxied: readonly ProxiedLocation[]): Sourced<string> | null {
+  const waits = proxied.map(({ levels, family }) => {
+    const name = `${family}_read_timeout`;
+    const line = inForce(levels, name)[0];
     const source = line?.source ?? byDefault(server, `${name} is 60s`);
     return { seconds: secondsOf(line?.args[0] ?? "60s", source), from: [source] };
   });
@@ -212,8 +217,10 @@ function byDefault({ source }: Directive, setting: string): Source {
 }
 
 function limitsOf(server: Directive, routed: readonly RoutedLocation[]): ImportedSite["settings"] {
-  const locations = routed.map(({ location }) => location);
-  const proxied = locations.filter((location) => handlerOf(location).kind === "upstream");
+  const proxied = routed.flatMap(({ location }) => {
+    const handler = handlerOf(location);
+    return handler.kind === "upstream" ? [{ levels: location.answeredBy, family: handler.family }] : [];
+  });
   const body = largestBody(server, proxied);
   const wait = longestWait(server, proxied);
   if (body === null || wait === null) return [];
