@@ -48,15 +48,17 @@ export async function loadSite(
   });
   const { promise, resolve, reject } = Promise.withResolvers<ReviewedSite>();
   const files = new Map<string, string>();
+  const late = `${file}: the file has not loaded within ${withinMs / 1000} s; it must not wait for anything`;
+  let timer: NodeJS.Timeout | undefined;
   thread.on("message", (said: FromThread) => {
+    // From here on: a busy machine may take long to start the thread.
+    timer ??= setTimeout(() => reject(new ConfigFileError(late)), withinMs);
     if ("path" in said) for (const each of [files, read]) each.set(said.path, said.state);
     else if ("message" in said) reject(new ConfigFileError(said.message));
     else resolve(said);
   });
   thread.on("error", reject);
   thread.on("exit", () => reject(new ConfigFileError(`${file}: the file ended the process that was loading it`)));
-  const late = `${file}: the file has not loaded within ${withinMs / 1000} s; it must not wait for anything`;
-  const timer = setTimeout(() => reject(new ConfigFileError(late)), withinMs);
   try {
     return { ...(await promise), files };
   } finally {
