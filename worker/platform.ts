@@ -11,6 +11,7 @@ import type { OriginTalk } from "./ports/origin-news.ts";
 import type { PermitsOf } from "./ports/origin-permits.ts";
 import type { PurgeAudit } from "./ports/purge-log.ts";
 import type { Compression, PopNotes } from "./ports/store.ts";
+import type { NearLog } from "./purges/invalidations.ts";
 import type { PurgeLogClient } from "./purges/log/log-contract.ts";
 import type { OpenView } from "./purges/open-view.ts";
 import type { Site } from "./site/site.ts";
@@ -29,6 +30,8 @@ export interface Platform {
   readonly notes: PopNotes;
   readonly origin: Origin;
   readonly log: PurgeLogClient;
+  /** Default: it is far away. */
+  readonly nearLog?: NearLog;
   readonly audit: PurgeAudit;
   readonly bodies: Bodies;
   readonly tokens: Tokens;

@@ -18,7 +18,7 @@ import { ClientFields } from "../http1/client-fields.ts";
 import { toWebRequest } from "../http1/node-request.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import type { LogCalls } from "../log/log-messages.ts";
-import { ToldWorkers } from "./told-workers.ts";
+import { CONFIRM_WITHIN_MS } from "../log/log-readers.ts";
 
 /** The parts of a worker that differ between production and tests. */
 export interface NodeParts {
@@ -58,6 +58,12 @@ export interface NodeParts {
 /** Every worker reads the log itself, and has purges pushed to it, so that there is nothing to tell the others. */
 const noNotes: PopNotes = { read: async () => null, write: async () => undefined };
 
+/**
+ * The client's next request may come over a connection to another worker, so the answer to an unsafe request waits until
+ * the others know what it has invalidated (R15), as long as a receipt would.
+ */
+const NEAR_LOG = { holdMs: CONFIRM_WITHIN_MS } as const;
+
 /** The edge in a process of Node. */
 export function startNodeIsolate(
   site: Site,
@@ -78,7 +84,6 @@ export function startNodeIsolate(
   }: NodeParts,
 ): LearningIsolate {
   const reporter = new Counters(originName ?? site.originUrl, write, isServed);
-  const toldWorkers = new ToldWorkers(parts.clock);
   const started = startIsolate(site, {
     ...parts,
     ...(compression && { compression }),
@@ -86,7 +91,8 @@ export function startNodeIsolate(
     ...(permitsOf && { permitsOf }),
     ...(originTalk && { originTalk }),
     ...(fetchesElsewhere && { neighbours: new KnownNeighbours(fetchesElsewhere) }),
-    log: toldWorkers.noting(log),
+    log: log,
+    nearLog: NEAR_LOG,
     audit: log,
     ledger: {
       client: log,
@@ -101,10 +107,9 @@ export function startNodeIsolate(
     reporter,
   });
   const fetch: LearningIsolate["fetch"] = (incoming) => {
-    const { headers, method } = incoming.request;
+    const { headers } = incoming.request;
     const requestFieldBytes = site.limits.requestFieldBytes + (incoming.child?.addedFieldBytes ?? 0);
-    if (!(headers instanceof ClientFields) || headers.bytes <= requestFieldBytes)
-      return toldWorkers.hold(method, started.fetch(incoming));
+    if (!(headers instanceof ClientFields) || headers.bytes <= requestFieldBytes) return started.fetch(incoming);
     reporter.report({ kind: "answered-by-edge", status: 431, detail: FIELDS_TOO_LARGE });
     return ownAnswer(431, FIELDS_TOO_LARGE, `the request has more than ${requestFieldBytes} bytes of fields`);
   };

@@ -193,3 +193,69 @@ describe("a key that an unsafe request has invalidated", () => {
     expect(log.told).toHaveLength(2);
   });
 });
+
+describe("the answer to an unsafe request, where the log is near", () => {
+  let scheduler: Scheduler;
+  let invalidations: LogInvalidations;
+  /** The keys of each append, which the test ends. */
+  let appends: { keys: readonly string[]; ended: PromiseWithResolvers<void> }[];
+  let sent: string[];
+  const send = (key: string) =>
+    void invalidations.tell([key], { run: () => undefined })?.then(() => void sent.push(key));
+
+  beforeEach(() => {
+    scheduler = new Scheduler(1, 100_000_000);
+    appends = [];
+    sent = [];
+    const log: PurgeLogWriter = {
+      append: async ({ purgeKeys }) => {
+        const ended = Promise.withResolvers<void>();
+        appends.push({ keys: purgeKeys, ended });
+        await ended.promise;
+        return { kind: "appended", seq: 1, logId: "log", at: 0, settlesInMs: 0, replayed: false };
+      },
+    };
+    invalidations = new LogInvalidations(log, scheduler, LEASE_MS, { report: () => undefined }, { holdMs: 250 });
+  });
+
+  test("waits until the log has what it invalidates, also if that was told before in this lease", async () => {
+    send("//h/a");
+    send("//h/a");
+    await scheduler.advance(249);
+    expect(appends.map(({ keys }) => keys)).toEqual([["//h/a"], ["//h/a"]]);
+    expect(sent).toEqual([]);
+    appends[0]!.ended.resolve();
+    await scheduler.advance(0);
+    expect(sent).toEqual(["//h/a"]);
+    appends[1]!.ended.resolve();
+    await scheduler.advance(0);
+    expect(sent).toEqual(["//h/a", "//h/a"]);
+  });
+
+  test("does not wait for the next lease, in which the log learns of what 16 appends left", async () => {
+    const held = Array.from(
+      { length: 17 },
+      () => invalidations.tell(["//h/a"], { run: () => undefined }) !== undefined,
+    );
+    expect(held).toEqual([...Array.from({ length: 16 }, () => true), false]);
+    await scheduler.advance(LEASE_MS);
+    expect(appends).toHaveLength(17);
+  });
+
+  test("waits no longer than a receipt for a worker that does not confirm", async () => {
+    send("//h/a");
+    await scheduler.advance(249);
+    expect(sent).toEqual([]);
+    await scheduler.advance(1);
+    expect(sent).toEqual(["//h/a"]);
+  });
+
+  test("is sent at once if the log cannot be reached, and not after the next attempts", async () => {
+    send("//h/a");
+    appends[0]!.ended.reject(new Error("the log cannot be reached"));
+    await scheduler.advance(0);
+    expect(sent).toEqual(["//h/a"]);
+    await scheduler.advance(LEASE_MS);
+    expect(appends).toHaveLength(2);
+  });
+});

@@ -37,6 +37,9 @@ export interface PurgeState {
 
 /** Tells the log which keys unsafe requests have invalidated (R15). */
 export interface Invalidations {
-  /** Never waits and never rejects. It retries in the background, within its own budget. */
-  tell(purgeKeys: readonly string[], background: BackgroundWork): void;
+  /**
+   * Retries in the background, within its own budget. What it returns never rejects: the answer to the client waits for
+   * it, where others of the PoP are told in so short a time.
+   */
+  tell(purgeKeys: readonly string[], background: BackgroundWork): Promise<unknown> | undefined;
 }

@@ -3,6 +3,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { NewPurge, PurgeLogWriter } from "../ports/purge-log.ts";
 import type { Invalidations } from "../ports/purge-state.ts";
 import type { Reporter } from "../ports/reporter.ts";
+import { within } from "../within.ts";
 
 /** The most appends of one isolate in one lease. The limit keeps a loop of unsafe requests from overloading the log. */
 const MAX_APPENDS = 16;
@@ -11,14 +12,21 @@ const MAX_WAITING = 10_000;
 /** The most attempts to append, one per lease. */
 const MAX_ATTEMPTS = 5;
 
+/** A log that is so near that answers to unsafe requests can wait for it. */
+export interface NearLog {
+  /** How long an answer waits: milliseconds. */
+  readonly holdMs: number;
+}
+
 /**
- * Tells the log which keys unsafe requests have invalidated: at once, but each key at most once in a lease (R15).
- * Further keys are merged, and sent in one append when the lease is over.
+ * Tells the log which keys unsafe requests have invalidated: at once, but a log far away learns each key at most once in a
+ * lease (R15). Further keys are merged, and sent in one append when the lease is over.
  */
 export class LogInvalidations implements Invalidations {
   readonly #log: PurgeLogWriter;
   readonly #clock: Clock;
   readonly #leaseMs: number;
+  readonly #near: NearLog | undefined;
   readonly #reporter: Reporter;
   /** The keys that were told since `#leaseBeganAt`. */
   readonly #told = new Set<string>();
@@ -27,21 +35,25 @@ export class LogInvalidations implements Invalidations {
   #appends = 0;
   #flush: Promise<void> | null = null;
 
-  constructor(log: PurgeLogWriter, clock: Clock, leaseMs: number, reporter: Reporter) {
+  /** `near`: by default, each append goes far and costs the site's owner something. */
+  constructor(log: PurgeLogWriter, clock: Clock, leaseMs: number, reporter: Reporter, near?: NearLog) {
     this.#log = log;
     this.#clock = clock;
     this.#leaseMs = leaseMs;
+    this.#near = near;
     this.#reporter = reporter;
   }
 
-  tell(purgeKeys: readonly string[], background: BackgroundWork): void {
+  tell(purgeKeys: readonly string[], background: BackgroundWork): Promise<unknown> | undefined {
     const now = this.#clock.now();
     // Includes keys that still wait from the last lease, because the request that was to send them may have been
     // cancelled.
     const keys = new Set(this.#isOver(now) ? [...this.#beginLease(now), ...purgeKeys] : purgeKeys);
-    if (this.#appends < MAX_APPENDS && !purgeKeys.some((key) => this.#told.has(key))) {
-      background.run(this.#tellNow([...keys]));
-      return;
+    const mayRepeat = this.#near !== undefined || !purgeKeys.some((key) => this.#told.has(key));
+    if (this.#appends < MAX_APPENDS && mayRepeat) {
+      const tried = this.#try(keys);
+      background.run(this.#untilTold(tried, keys));
+      return this.#near && within(this.#clock, this.#near.holdMs, tried, () => undefined);
     }
     for (const key of purgeKeys) {
       if (this.#waiting.has(key)) continue;
@@ -50,6 +62,7 @@ export class LogInvalidations implements Invalidations {
     }
     this.#flush ??= this.#flushAfterLease();
     background.run(this.#flush);
+    return undefined;
   }
 
   #isOver(now: number): boolean {
@@ -71,25 +84,34 @@ export class LogInvalidations implements Invalidations {
     const beganAt = this.#leaseBeganAt;
     await this.#clock.wait(Math.max(0, beganAt + this.#leaseMs - this.#clock.now())).over;
     if (this.#leaseBeganAt !== beganAt) return; // a later request has begun the next lease
-    await this.#tellNow(this.#beginLease(this.#clock.now()));
+    const keys = this.#beginLease(this.#clock.now());
+    await this.#untilTold(this.#try(keys), keys);
   }
 
-  async #tellNow(purgeKeys: readonly string[]): Promise<void> {
-    this.#appends++;
-    for (const key of purgeKeys) this.#told.add(key);
-    await this.#append(purgeKeys);
-  }
-
-  async #append(purgeKeys: readonly string[]): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await this.#log.append({ ...INVALIDATION, purgeKeys });
-        return;
-      } catch (cause) {
-        this.#reporter.report({ kind: "log-failed", cause, isPurge: true });
-        if (attempt === MAX_ATTEMPTS) return this.#reporter.report({ kind: "invalidation-dropped" });
-      }
+  async #untilTold(tried: Promise<boolean>, keys: Iterable<string>): Promise<void> {
+    let isTold = await tried;
+    for (let attempt = 1; !isTold; attempt++) {
+      if (attempt === MAX_ATTEMPTS) return this.#reporter.report({ kind: "invalidation-dropped" });
       await this.#clock.wait(this.#leaseMs).over;
+      isTold = await this.#append(keys);
+    }
+  }
+
+  /** Appends for the first time. */
+  #try(keys: Iterable<string>): Promise<boolean> {
+    this.#appends++;
+    for (const key of keys) this.#told.add(key);
+    return this.#append(keys);
+  }
+
+  /** Resolves to whether the log has the keys. */
+  async #append(keys: Iterable<string>): Promise<boolean> {
+    try {
+      await this.#log.append({ ...INVALIDATION, purgeKeys: [...keys] });
+      return true;
+    } catch (cause) {
+      this.#reporter.report({ kind: "log-failed", cause, isPurge: true });
+      return false;
     }
   }
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Reporter } from "../ports/reporter.ts";
 import type { PopNotes } from "../ports/store.ts";
 import type { Stamp } from "../rules/storing/stored-response.ts";
-import { LogInvalidations } from "./invalidations.ts";
+import { LogInvalidations, type NearLog } from "./invalidations.ts";
 import type { LeaseTimingSettings } from "./lease/lease-timing.ts";
 import { PopSharing } from "./lease/pop-sharing.ts";
 import { ReadYourWritesLog } from "./lease/read-your-writes-log.ts";
@@ -22,6 +22,7 @@ interface ViewPlatform {
   readonly notes: PopNotes;
   readonly log: PurgeLogClient;
   readonly reporter: Reporter;
+  readonly nearLog?: NearLog;
 }
 
 /** The purge state of one isolate: its view of the log, the lease on it, and the ways to the log. */
@@ -38,7 +39,7 @@ export interface OpenView {
 /** Opens the view of an isolate. A report that is due goes with a read of the log. */
 export function openView(
   { purge: settings }: { readonly purge: LeaseTimingSettings & { readonly skewMs: number } },
-  { clock, random, notes, log, reporter }: ViewPlatform,
+  { clock, random, notes, log, reporter, nearLog }: ViewPlatform,
   reports: Reports | undefined,
 ): OpenView {
   const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
@@ -49,7 +50,7 @@ export function openView(
     view,
     purges,
     log: ownLog,
-    invalidations: new LogInvalidations(ownLog, clock, settings.leaseMs, reporter),
+    invalidations: new LogInvalidations(ownLog, clock, settings.leaseMs, reporter, nearLog),
     held: () => ({
       keys: view.heldKeys,
       bytes: view.heldBytes,

@@ -5,7 +5,8 @@ export const mutants: Mutants = {
   R15: {
     "an invalidation stays in its own isolate": {
       in: "invalidateAfter",
-      drop: "ports.invalidations.tell([...new Set(purgeKeys)], background);",
+      replace: "ports.invalidations.tell([...new Set(purgeKeys)], background);",
+      by: "undefined;",
       foundBy: "invalidation-log/old-page-until-lease-ends",
     },
     "a request after a POST waits for a fetch that began before it": {
@@ -22,8 +23,8 @@ export const mutants: Mutants = {
     },
     "one URL is written to the log more than once in a lease": {
       in: "LogInvalidations.tell",
-      replace: "&& !purgeKeys.some((key) => this.#told.has(key))",
-      by: "",
+      replace: "|| !purgeKeys.some((key) => this.#told.has(key))",
+      by: "|| true",
       foundBy: "invalidation-log/many-posts-one-url",
     },
     "a second invalidation within a lease is forgotten": {
@@ -34,8 +35,8 @@ export const mutants: Mutants = {
     },
     "invalidations that wait for the next lease are written one by one": {
       in: "LogInvalidations.#flushAfterLease",
-      replace: "await this.#tellNow(this.#beginLease(this.#clock.now()));",
-      by: "for (const key of this.#beginLease(this.#clock.now())) await this.#tellNow([key]);",
+      replace: "await this.#untilTold(this.#try(keys), keys);",
+      by: "for (const key of keys) await this.#untilTold(this.#try([key]), [key]);",
       foundBy: "invalidation-log/many-posts-many-urls",
     },
     "a storm of invalidations writes to the log more often than allowed": {
@@ -51,7 +52,7 @@ export const mutants: Mutants = {
       foundBy: "invalidation-log/many-posts-many-urls",
     },
     "an invalidation is sent to the log once, whether or not the log receives it": {
-      in: "LogInvalidations.#append",
+      in: "LogInvalidations.#untilTold",
       replace: "if (attempt === MAX_ATTEMPTS) return",
       by: "if (attempt > 0) return",
       foundBy: "invalidation-log/retried-while-log-silent",
@@ -69,7 +70,7 @@ export const mutants: Mutants = {
       foundBy: "invalidation-log/dropped-after-five-leases",
     },
     "an invalidation that is dropped is not counted": {
-      in: "LogInvalidations.#append",
+      in: "LogInvalidations.#untilTold",
       replace: 'return this.#reporter.report({ kind: "invalidation-dropped" });',
       by: "return;",
       foundBy: "invalidation-log/dropped-after-five-leases",

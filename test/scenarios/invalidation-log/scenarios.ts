@@ -11,6 +11,14 @@ const NEXT_LEASE = {
   on: ["memory", "server"],
   because: "the wait for the next lease is on real time in the runtime",
 } as const;
+const LOG_FAR_AWAY = {
+  on: ["memory"],
+  because: "the wait for the next lease is on real time in the runtime, and a server tells each key at once",
+} as const;
+const LOG_NEAR = {
+  on: ["server"],
+  because: "only a server has its log on the same machine, or near it",
+} as const;
 
 /** Invalidations reach other isolates through the log, within a budget. */
 export const scenarios: readonly Scenario[] = [
@@ -148,7 +156,7 @@ export const scenarios: readonly Scenario[] = [
     id: "invalidation-log/many-posts-one-url",
     name: "a hundred POSTs to one URL are two entries in the log: one at once, one when the lease ends",
     source: "docs/protocol.md#r15-unsafe-methods",
-    only: NEXT_LEASE,
+    only: LOG_FAR_AWAY,
     origin: { "/a": [done] },
     steps: [
       { sendMany: 100, request: { method: "POST", path: "/a", body: "x" }, expectEach: { body: "done" } },
@@ -186,7 +194,7 @@ export const scenarios: readonly Scenario[] = [
     id: "invalidation-log/second-post-within-lease",
     name: "a second POST's invalidation within a lease is written to the log when the lease ends",
     source: "docs/protocol.md#r15-unsafe-methods",
-    only: NEXT_LEASE,
+    only: LOG_FAR_AWAY,
     origin: { "/a": [v1, done, v2, done, v3] },
     steps: [
       { send: { path: "/a", isolate: "a" }, expect: { body: "v1" } },
@@ -199,6 +207,35 @@ export const scenarios: readonly Scenario[] = [
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } },
       { advanceMs: 1_500 },
       { send: { path: "/a", isolate: "b" }, expect: { xCache: ANEW, body: "v3" } },
+    ],
+  },
+  {
+    id: "invalidation-log/storm-on-server",
+    name: "each of 16 POSTs to one URL in a lease is a log entry at once on a server, and the next wait for its end",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    only: LOG_NEAR,
+    origin: { "/a": [done] },
+    steps: [
+      ...Array.from({ length: 20 }, () => post("/a")),
+      { advanceMs: 999 },
+      { purge: { tags: ["unrelated"] }, expect: { status: 200, body: /"seq":17,/ } },
+      { advanceMs: 1 },
+      { purge: { tags: ["unrelated"] }, expect: { status: 200, body: /"seq":19,/ } },
+    ],
+  },
+  {
+    id: "invalidation-log/silent-log-on-server",
+    name: "a POST whose invalidation a server's log refuses is answered at once, and told when it answers again",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    only: LOG_NEAR,
+    origin: { "/a": [lastingV1, noContent, lastingV2] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { body: "v1" } },
+      { log: "down" },
+      { send: { method: "POST", path: "/a", body: "new" }, expect: { status: 204 } },
+      { log: "up" },
+      { advanceMs: 1_000 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: ANEW, body: "v2" } },
     ],
   },
   {

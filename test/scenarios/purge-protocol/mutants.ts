@@ -353,7 +353,7 @@ const result = await askOrigin(context, { storing: false });`,
       foundBy: ["invalidation-log/second-post-reaches-log", "simulation"],
     },
     "an invalidation that the log did not receive is not sent again": {
-      in: "LogInvalidations.#append",
+      in: "LogInvalidations.#untilTold",
       replace: "if (attempt === MAX_ATTEMPTS)",
       by: "if (attempt === 1)",
       foundBy: "invalidation-log/post-while-log-silent",

@@ -85,12 +85,12 @@ async function invalidateAfter(context: RequestContext, result: OriginResult): P
   const purgeKeys = invalidated.map((target) => urlPurgeKey(target.host, keyedPath(target)));
   purgeKeys.push(...groups.map((group) => groupPurgeKey(resolved, group)));
   if (purgeKeys.length === 0) return;
-  ports.invalidations.tell([...new Set(purgeKeys)], background);
+  const told = ports.invalidations.tell([...new Set(purgeKeys)], background);
   for (const { cacheKey } of invalidated) collapsed.abandonPage(cacheKey);
   const keys = invalidated.flatMap(({ cacheKey }) => [cacheKey, partsKey(cacheKey)]);
   const forgotten = Promise.all(keys.map((key) => ports.store.forget(key)));
   background.run(forgotten);
-  await forgotten;
+  await Promise.all([forgotten, told]);
 }
 
 /** Whether a cache in place of the origin says that the origin's answer was lost. With 503, the origin was not asked. */
