@@ -155,9 +155,11 @@ export class ScriptedOrigin {
     }
   }
 
-  /** Sends the replies with this hold. */
+  /** Sends the replies with this hold. Throws a `TypeError` if no request waits for one. */
   release(hold: string): void {
-    this.#held(hold).resolve();
+    const held = this.#holds.get(hold);
+    if (held === undefined) throw new TypeError(nobodyWaits(hold, [...this.#holds.keys()]));
+    held.resolve();
     this.#holds.delete(hold);
   }
 
@@ -224,6 +226,13 @@ export class ScriptedOrigin {
     this.#holds.set(name, hold);
     return hold;
   }
+}
+
+function nobodyWaits(hold: string, known: readonly string[]): string {
+  const others =
+    known.length === 0 ? "none is held back" : `held back are ${known.map((each) => `"${each}"`).join(", ")}`;
+  const advice = "Wait for the request before: await origin.waitUntilSeen(target, 1).";
+  return `origin.release: no request waits for the hold "${hold}"; ${others}. ${advice}`;
 }
 
 function interimText({ status, fields = {} }: Interim): string {

@@ -187,6 +187,21 @@ describe("asking a CDN", () => {
     );
   });
 
+  test("to release what no request waits for names the hold, and what is held back", async () => {
+    cdn.origin.reply("/slow", { ...page("v1"), hold: "slow" });
+    const answer = cdn.get("/slow");
+    await cdn.origin.waitUntilSeen("/slow", 1);
+    expect(() => cdn.origin.release("slwo")).toThrow(
+      'origin.release: no request waits for the hold "slwo"; held back are "slow". Wait for the request before: ' +
+        "await origin.waitUntilSeen(target, 1).",
+    );
+    cdn.origin.release("slow");
+    expect((await answer).body).toBe("v1");
+    expect(() => cdn.origin.release("slow")).toThrow(
+      'origin.release: no request waits for the hold "slow"; none is held back.',
+    );
+  });
+
   test("to settle without a receipt, or with the promise of one, is refused, and its time stays as it is", async () => {
     const before = cdn.now;
     const settle = (receipt: unknown) => cdn.settle(receipt as never);
