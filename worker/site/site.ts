@@ -113,14 +113,14 @@ export function defineSite(input: SiteInput): SiteInput {
 
 /** Compiles an owner's rules into the form that the corridor uses. Throws `SiteError`. */
 export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
+  expectAddresses(overrides);
   return compileChecked(checkSite(withOverrides(input, overrides, namedByAddress)), overrides);
 }
 
 /** The same for a site that was checked before, by a build for instance. Throws `SiteError` if an override is not valid. */
 export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): Site {
+  expectAddresses(overrides);
   const site = withOverrides(checked.rules, overrides, atAddress);
-  const wrongAddresses = addressErrors(site);
-  if (wrongAddresses.length > 0) throw new SiteError(wrongAddresses);
   const named = site.routes.map((each, index) => compileRoute(each, index, site));
   const routes = [...named, compileRoute(checked.elsewhere, null, site)];
   const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
@@ -223,13 +223,14 @@ function withOverrides<Origin, S extends { readonly origin: Origin }>(
   };
 }
 
-/** The mistakes in addresses, which overrides may have brought into a site that was checked without them. */
-function addressErrors({ origin, publicUrl, hosts }: SiteRules): { path: string; message: string }[] {
-  return [
-    ...[origin.url ?? []].flat().flatMap((url) => faultsOf("origin", url, ORIGIN_CHECKS)),
-    ...(hosts ?? []).flatMap((host, index) => faultsOf(`hosts[${index}]`, host, HOST_CHECKS)),
-    ...(publicUrl === undefined ? [] : faultsOf("publicUrl", publicUrl, PUBLIC_URL_CHECKS)),
+/** Throws a `SiteError` that names the variables, because the owner's file says nothing of these. */
+function expectAddresses({ origin, publicUrl, hosts }: SiteOverrides): void {
+  const faults = [
+    ...(origin === undefined ? [] : faultsOf("TIDEMARK_ORIGIN", origin, ORIGIN_CHECKS)),
+    ...(hosts ?? []).flatMap((host) => faultsOf("TIDEMARK_HOSTS", host, HOST_CHECKS)),
+    ...(publicUrl === undefined ? [] : faultsOf("TIDEMARK_PUBLIC_URL", publicUrl, PUBLIC_URL_CHECKS)),
   ];
+  if (faults.length > 0) throw new SiteError(faults);
 }
 
 function faultsOf(path: string, text: string, checks: readonly AddressCheck[]): { path: string; message: string }[] {

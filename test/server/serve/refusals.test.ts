@@ -58,7 +58,7 @@ const refusals: readonly Refusal[] = [
     name: "hosts of the environment that are addresses",
     args: [...ORIGIN, "--check"],
     environment: { TIDEMARK_HOSTS: "https://www.example.test" },
-    words: ["the settings are not valid", "  hosts[0]: is not a host name", "https://www.example.test"],
+    words: ["the settings are not valid", "  TIDEMARK_HOSTS: is not a host name", "https://www.example.test"],
   },
   {
     name: "a host with a star, which would be no host at all",
