@@ -26,7 +26,7 @@ export function instant(iso: string): string {
 export const OUTCOMES: Readonly<Record<string, string>> = {
   HIT: "",
   UPDATING: "stale; refreshed after the answer",
-  STALE: "stale, because the origin failed",
+  STALE: "stale, in the origin's place",
   REVALIDATED: "confirmed by the origin",
   EXPIRED: "was stale, and fetched again",
   MISS: "nothing usable was stored",

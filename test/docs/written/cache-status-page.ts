@@ -14,7 +14,7 @@ type Remedy = readonly [means: string, remedy: string];
 const OUTCOMES: Readonly<Record<XCache, Meaning>> = {
   HIT: "a fresh stored response",
   UPDATING: "a stale stored response; it is fetched again in the background",
-  STALE: "a stale stored response, because the origin failed or the request's `max-stale` allows it",
+  STALE: "a stale stored response, because the origin failed or is busy, or the request's `max-stale` allows it",
   REVALIDATED: "a stale stored response that the origin has confirmed with 304",
   EXPIRED: "the origin's answer; what was stored was stale",
   MISS: "the origin's answer; nothing usable was stored",
