@@ -45,6 +45,11 @@ export class Carriers {
     if (carrier) this.#endHandshake(carrier);
   }
 
+  /** Sends these bytes below TLS, to a client that does not speak it, and ends the connection. */
+  answerBelow(encrypted: Socket, bytes: string): void {
+    this.#find(encrypted)?.end(bytes);
+  }
+
   destroyAll(): void {
     for (const carrier of this.#open) carrier.destroy();
   }

@@ -29,6 +29,11 @@ const TLS_1_2_SUITES = [
 ];
 const TLS_1_3_SUITES = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"];
 
+/** For a client that speaks plain HTTP to a port for TLS, most often by a mistake in a proxy's settings. */
+const NOT_TLS =
+  "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n" +
+  "400: this port speaks TLS. Ask with https.\n";
+
 export interface TlsServerParts {
   readonly tls: TlsSettings;
   /** The protocols for RFC 7301, the preferred one first. */
@@ -58,7 +63,10 @@ export function makeTlsServer(parts: TlsServerParts): Server {
   const serve = challenges === undefined ? parts.serve : unlessOfAuthority(parts);
   // A failure before a connection is served affects no request: it comes from scanners, old clients and connections
   // that end.
-  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ERR_SSL_HTTP_REQUEST") carriers.answerBelow(socket, NOT_TLS);
+    socket.destroy();
+  });
   server.on("connection", (carrier) => carriers.add(carrier));
   server.on("secureConnection", (socket) => carriers.join(socket, () => serve(socket)));
   const tickets = new TicketKeys(tls.ticketSecret, server);

@@ -264,6 +264,15 @@ describe("Strict-Transport-Security", () => {
   });
 });
 
+test("a client that speaks plain HTTP to a port for TLS is told so", async () => {
+  const { https } = await start(() => answer("page"));
+  const client = new RawClient(https);
+  stops.push(() => client.destroy());
+  await client.send(GET);
+  await client.closed;
+  expect(client.received).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n.*this port speaks TLS\. Ask with https\.\n$/s);
+});
+
 describe("a redirect to https", () => {
   const toHttps = { status: 308, port: 443, hosts: ["www.example.test"], publicHost: null } as const;
   const asked = async (where: Where, head: string) => {
