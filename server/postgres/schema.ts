@@ -4,7 +4,7 @@
  */
 
 /** The format of tables and functions. */
-export const SCHEMA_FORMAT = 3;
+export const SCHEMA_FORMAT = 4;
 
 /**
  * Readers may go on without a purge until its commit, which nobody can foresee. So its row is written without the time at
@@ -89,7 +89,9 @@ CREATE FUNCTION tidemark_log_now(given BIGINT) RETURNS BIGINT LANGUAGE sql AS $$
 $$;
 `;
 
-const UNDATED_INDEX = `CREATE INDEX tidemark_log_undated ON tidemark_log_audit (seq) WHERE settles_at >= ${UNDATED};`;
+const UNDATED_INDEX = `
+CREATE INDEX IF NOT EXISTS tidemark_log_undated ON tidemark_log_audit (seq) WHERE settles_at >= ${UNDATED};
+`;
 
 const CONTENTS = `
 CREATE TABLE tidemark_log_keys (a INTEGER, b INTEGER, seq BIGINT NOT NULL, PRIMARY KEY (a, b));
@@ -310,6 +312,7 @@ BEGIN
   END IF;
   SELECT tidemark_log_id(id), (moment <= longest_until) IS NOT TRUE INTO log_id, may_be_confirmed FROM tidemark_log;
   IF purge->>'id' IS NOT NULL THEN
+    DELETE FROM tidemark_log_ids WHERE id = purge->>'id' AND at < moment - (bounds->>'idRetentionMs')::bigint;
     SELECT * INTO earlier FROM tidemark_log_ids WHERE id = purge->>'id';
     IF FOUND AND (earlier.content IS DISTINCT FROM purge->>'content' OR earlier.mode <> purge->>'mode') THEN
       RETURN jsonb_build_object('kind', 'conflict');

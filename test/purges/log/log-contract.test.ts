@@ -11,11 +11,12 @@ import { Database } from "../../../server/postgres/database.ts";
 import { MachineNote } from "../../../server/postgres/machine-note.ts";
 import { PgPurgeLog } from "../../../server/postgres/pg-purge-log.ts";
 import { systemClock } from "../../../server/system-clock.ts";
-import type { AppendRequest, AppendResult, ViewDelta } from "../../../worker/purges/log/log-contract.ts";
+import type { AppendRequest, AppendResult, PurgeLogClient, ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import type { LogStorage } from "../../../worker/purges/log/log-storage.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { toldCount, toldOf } from "../view/delta.ts";
 import { purge } from "./a-purge.ts";
+import { report } from "./a-report.ts";
 import type { LogCall } from "./log-call.ts";
 import { LogOfWorkers } from "./log-of-workers.ts";
 import { settlementContract } from "./settlement-contract.ts";
@@ -154,6 +155,16 @@ function contract(name: string, start: () => Promise<Subject>, options: TestOpti
       expect(await appended(purge(["#a"], { id: "x" }))).toMatchObject({ seq: 1, at: 5, replayed: true });
       expect(await log.append(purge(["#b"], { id: "x" }))).toEqual({ kind: "conflict" });
       expect((await log.read(null, 1000)).to).toBe(1);
+    });
+
+    test("an id counts for 30 days, and then a purge with it is a new one", async () => {
+      await appended(purge(["#a"], { id: "x" }));
+      log.now = 30 * 24 * HOUR_MS;
+      expect(await appended(purge(["#a"], { id: "x" }))).toMatchObject({ seq: 1, at: 0, replayed: true });
+      log.now += 1;
+      const again = { seq: 2, at: log.now };
+      expect(await appended(purge(["#b"], { id: "x" }))).toMatchObject({ ...again, replayed: false });
+      expect(await appended(purge(["#b"], { id: "x" }))).toMatchObject({ ...again, replayed: true });
     });
 
     test("a purge that fails halfway leaves nothing behind (promise 5)", async () => {
@@ -344,7 +355,7 @@ class ObjectSubject implements Subject {
     this.#url = url;
   }
 
-  read: Subject["read"] = async (...given) => withWords(await this.#call<ViewDelta>("read", given));
+  read = async (...given: Parameters<PurgeLogClient["read"]>) => withWords(await this.#call<ViewDelta>("read", given));
   list: Subject["list"] = (...given) => this.#call("list", given);
   find: Subject["find"] = (seq) => this.#call("find", [seq]);
   changesSince: Subject["changesSince"] = async (...given) => withWords(await this.#call("changesSince", given));
@@ -393,3 +404,11 @@ settlementContract(
   },
   BEHIND_A_PROGRAM,
 );
+
+test("a read of a Durable Object says that its report was not stored, and has the purges", BEHIND_A_PROGRAM, async () => {
+  runtime ??= started();
+  const log = new ObjectSubject((await runtime).url);
+  await log.append(purge(["#a"]));
+  expect(await log.read(null, 1000, 1000, "{")).toMatchObject({ to: 1, reportFailed: true });
+  expect(await log.read(null, 1000, 1000, report())).not.toHaveProperty("reportFailed");
+});

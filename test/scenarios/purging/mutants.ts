@@ -413,7 +413,7 @@ export const mutants: Mutants = {
     "the repeat of a purge with an id counts as a replay": {
       in: "SqlPurgeLog.runDue",
       replace: "this.#add(audited, hashes, now, this.#leases.longestLivingMs(now) + skewMs);",
-      by: `if (!this.#audit.firstWithId((JSON.parse(purge) as AuditedPurge).id ?? "")) {
+      by: `if (!this.#audit.firstWithId((JSON.parse(purge) as AuditedPurge).id ?? "", now)) {
   this.#add(audited, hashes, now, this.#leases.longestLivingMs(now) + skewMs);
 }`,
       foundBy: "purging/repeated-with-id",

@@ -299,17 +299,22 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
     });
   });
 
-  test("was made by the version before: what is stored can still be shown, and purges are dated", async () => {
-    const machine = await start();
-    await appended(machine, "#a");
-    await machine.die();
-    machines = [];
-    await asAdmin(`UPDATE tidemark_log_format SET format = 2;
-      DROP FUNCTION tidemark_log_date; DROP INDEX tidemark_log_undated;`);
-    const next = await start({ folder: machine.folder });
-    expect(next.position).toEqual(machine.position);
-    expect(await appended(next, "#b")).toMatchObject({ seq: 2, settlesInMs: 0 });
-  });
+  test.each([
+    [3, "DROP FUNCTION tidemark_log_append"],
+    [2, "DROP FUNCTION tidemark_log_date; DROP INDEX tidemark_log_undated"],
+  ])(
+    "was made by the version before, of format %i: what is stored can still be shown, and purges are dated",
+    async (format, older) => {
+      const machine = await start();
+      await appended(machine, "#a");
+      await machine.die();
+      machines = [];
+      await asAdmin(`UPDATE tidemark_log_format SET format = ${format}; ${older};`);
+      const next = await start({ folder: machine.folder });
+      expect(next.position).toEqual(machine.position);
+      expect(await appended(next, "#b")).toMatchObject({ seq: 2, settlesInMs: 0 });
+    },
+  );
 
   test("was made by the first version: it keeps its trail and its machines, and everything stored is fetched anew", async () => {
     const machine = await start();

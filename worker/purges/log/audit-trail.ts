@@ -59,7 +59,8 @@ export class AuditTrail {
       "INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       ...[seq, now, by, reason, mode, JSON.stringify(accepted), purgeKeys, purgeKeyCount, id, repeatOf, settlesAt],
     );
-    if (id !== null) this.#sql.exec("INSERT INTO ids VALUES (?, ?, ?, ?, ?)", seq, id, now, content, mode);
+    // An id that is too old to count may still have its row.
+    if (id !== null) this.#sql.exec("INSERT OR REPLACE INTO ids VALUES (?, ?, ?, ?, ?)", seq, id, now, content, mode);
   }
 
   /**
@@ -75,8 +76,9 @@ export class AuditTrail {
     return rows.map(({ seq, at }) => ({ seq, agoMs: at <= now ? now - at : now }));
   }
 
-  firstWithId(id: string): FirstPurge | undefined {
-    const rows = this.#sql.exec("SELECT seq, at, content, mode FROM ids WHERE id = ?", id);
+  firstWithId(id: string, now: number): FirstPurge | undefined {
+    const since = now - this.#settings.idRetentionMs;
+    const rows = this.#sql.exec("SELECT seq, at, content, mode FROM ids WHERE id = ? AND at >= ?", id, since);
     return rows[0] as FirstPurge | undefined;
   }
 

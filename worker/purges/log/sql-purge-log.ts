@@ -180,7 +180,7 @@ export class SqlPurgeLog implements LogStorage {
       this.#noteEarlierLog(purge.since, now);
       this.#grant(reader, Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0), now);
       const boundMs = this.#leases.longestLivingMs(now) + purge.skewMs;
-      const first = purge.id === null ? undefined : this.#audit.firstWithId(purge.id);
+      const first = purge.id === null ? undefined : this.#audit.firstWithId(purge.id, now);
       if (first && (first.content !== purge.content || first.mode !== mode)) return { kind: "conflict" };
       const seq = first?.seq ?? this.#addNew(purge, mode, now, boundMs);
       const { settlesInMs, maySettleSooner } = first
