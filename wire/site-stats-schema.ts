@@ -39,7 +39,7 @@ const siteCountsSchema = z.extend(
     requests: count,
     fromCache: count,
     statuses: countsByName,
-    bytes: z.extend(bytes, { unmeasuredBodies: z.int() }),
+    bytes: z.extend(bytes, { unmeasuredBodies: count }),
     times,
     purgedKeysRead: count,
   },

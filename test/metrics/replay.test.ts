@@ -219,3 +219,24 @@ test("without the log, the site's stats are refused and the isolate's own still 
   expect((await replay.metrics("*/*")).status).toBe(503);
   expect(await replay.isolateStats("fra/0")).toMatchObject({ scope: "isolate", answers: { MISS: 1 } });
 });
+
+test("stats, metrics and purges that cannot be read say nothing about the reads that pages wait for", async () => {
+  const replay = new Replay(4);
+  await replay.send("fra/0", "/pages/1");
+  replay.fate = "is silent";
+  expect(await replay.stats()).toMatchObject({ code: "unavailable" });
+  for (const answer of [replay.metrics("*/*"), replay.purges(), replay.purges("/1")]) {
+    expect((await answer).status).toBe(503);
+  }
+  expect(replay.lines).toEqual([]);
+  expect((await replay.isolateStats("fra/0")).log.failedReads).toBe(0);
+});
+
+test("a site whose edge has answered everything itself has no waits", async () => {
+  const replay = new Replay(5);
+  await replay.send("fra/0", "/down/1");
+  await replay.reportAll();
+  const stats = siteStatsSchema.parse(await replay.stats());
+  expect(stats).toMatchObject({ requests: 1, routes: { "(none)": { requests: 1, answers: {} } } });
+  expect(stats.waits).toBeUndefined();
+});

@@ -7,6 +7,7 @@ import { startControl } from "../../worker/isolate-control.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { LedgerClient, ReadLedger, Report } from "../../worker/metrics/reports.ts";
 import type { OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
+import type { PurgeAudit } from "../../worker/ports/purge-log.ts";
 import type { PurgeLogClient } from "../../worker/purges/log/log-contract.ts";
 import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
@@ -56,6 +57,8 @@ export class Replay {
   now = START;
   readonly witnessed: Witnessed[] = [];
   readonly asked: OriginRequest[] = [];
+  /** What the isolates have told the owner. */
+  readonly lines: string[] = [];
   originFailures = 0;
   originBytes = 0;
   /** What each isolate has reported, as far as the ledger has taken it: by isolate, the requests and when it ended. */
@@ -133,6 +136,10 @@ export class Replay {
   async isolateStats(place: string): Promise<IsolateStats> {
     const answer = await this.#ask(this.#isolateAt(place).isolate, "/_tidemark/stats?scope=isolate", BEARER);
     return answer.json() as Promise<IsolateStats>;
+  }
+
+  purges(path = ""): Promise<Response> {
+    return this.#control(`purges${path}`);
   }
 
   metrics(accept: string): Promise<Response> {
@@ -217,19 +224,19 @@ export class Replay {
       origin: { url: ORIGIN, fetch: (request) => this.#originAnswers(request) },
       log,
       ledger: { client: log, isolate: name, pop, read: (_, ...asked) => this.#read(log, asked) },
-      audit: { list: async () => ({ purges: [], next: null }), find: async () => null },
+      audit: log,
       bodies: memoryBodies,
       control: (...of) => startControl(...of, ({ request }) => request as Request),
       fingerprint: async (text) => text,
       tokens: { check: async () => ({ kind: "allowed", name: "test" }) },
-      reporter: new Counters(ORIGIN, () => undefined),
+      reporter: new Counters(ORIGIN, (line) => this.lines.push(line)),
     });
     const made = { name, isolate };
     this.#running.set(place, made);
     return made;
   }
 
-  #logFor(isolate: string): PurgeLogClient & NonNullable<Parameters<typeof startIsolate>[1]["ledger"]>["client"] {
+  #logFor(isolate: string): PurgeLogClient & LedgerClient & PurgeAudit {
     const call = async <T>(work: () => T): Promise<T> => {
       await this.#passes(this.takesMs(1, 40));
       if (this.fate === "is silent") throw new Error("silent");
@@ -252,6 +259,8 @@ export class Replay {
           return this.#log.read(since, leaseMs, longestViewAgeMs);
         }),
       append: (purge) => call(() => this.#log.append(purge)),
+      list: (before, limit) => call(() => this.#log.list(before, limit)),
+      find: (seq) => call(() => this.#log.find(seq)),
       report: (report) => call(() => take(report)),
       readLedger: (lastMs, pop) => call(() => JSON.stringify(this.#ledger.read(lastMs, pop))),
       findUnseen: (keys) => call(() => this.#ledger.unseen(keys)),

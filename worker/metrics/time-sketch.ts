@@ -15,9 +15,12 @@ const GROWTH = (1 + RELATIVE_ERROR) / (1 - RELATIVE_ERROR);
 const LOG_GROWTH = Math.log(GROWTH);
 const LAST_BUCKET = Math.ceil(Math.log(LONGEST_MS / SHORTEST_MS) / LOG_GROWTH);
 
-/** The counts of the buckets that are not empty, by the number of the bucket, and the sum of all times in milliseconds. */
+/**
+ * The counts of the buckets that are not empty, by the number of the bucket, and the sum of all times in milliseconds, which
+ * a difference of counts leaves out if it is 0.
+ */
 export type SketchedTimes = {
-  readonly sum: number;
+  readonly sum?: number;
   readonly buckets: { readonly [bucket: string]: number };
 };
 

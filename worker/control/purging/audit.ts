@@ -3,7 +3,6 @@ import type { PurgeRecordBody, PurgeRecordPageBody } from "../../../wire/purge-r
 import { DEFAULT_LISTED_PURGES, purgeRecordQuerySchema, purgeWaitSchema } from "../../../wire/purge-record-query.ts";
 import { IN_ENGLISH } from "../../../wire/text/english.ts";
 import type { PurgeAudit, PurgeRecord } from "../../ports/purge-log.ts";
-import type { Reporter } from "../../ports/reporter.ts";
 import { purgeItemText } from "../../rules/key/purge-key.ts";
 import { errorsOf } from "../errors-of.ts";
 
@@ -15,7 +14,6 @@ export type AuditVerdict =
 
 interface AuditPorts {
   readonly audit: PurgeAudit;
-  readonly reporter: Reporter;
 }
 
 /** A page of the audit trail, the newest purge first. `query` is not checked yet. */
@@ -45,14 +43,10 @@ export async function findPurge(
   });
 }
 
-async function read(
-  { audit, reporter }: AuditPorts,
-  ask: (audit: PurgeAudit) => Promise<AuditVerdict>,
-): Promise<AuditVerdict> {
+async function read({ audit }: AuditPorts, ask: (audit: PurgeAudit) => Promise<AuditVerdict>): Promise<AuditVerdict> {
   try {
     return await ask(audit);
-  } catch (cause) {
-    reporter.report({ kind: "log-failed", cause });
+  } catch {
     return { kind: "unavailable" };
   }
 }

@@ -112,7 +112,7 @@ function histogramSamples(times: CountTree, pop: string): Sample[] {
     return [
       ...BOUNDS.map((le): Sample => [{ ...labels, le: String(le) }, countUpTo(sketch, le * 1000), "_bucket"]),
       [{ ...labels, le: "+Inf" }, count, "_bucket"],
-      [labels, sketch.sum / 1000, "_sum"],
+      [labels, (sketch.sum ?? 0) / 1000, "_sum"],
       [labels, count, "_count"],
     ];
   });

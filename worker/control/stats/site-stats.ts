@@ -6,7 +6,6 @@ import { memoryCurve } from "../../metrics/memory-curve.ts";
 import type { ReadLedger } from "../../metrics/reports.ts";
 import type { ReuseCounts } from "../../metrics/reuse-sample.ts";
 import { countUpTo, quantile, type SketchedTimes } from "../../metrics/time-sketch.ts";
-import type { Reporter } from "../../ports/reporter.ts";
 
 export type StatsVerdict =
   | { readonly kind: "isolate" }
@@ -19,7 +18,6 @@ interface StatsPorts {
   readonly readLedger: ReadLedger | null;
   /** The counts of an isolate that has counted nothing. */
   readonly nothing: () => CountTree;
-  readonly reporter: Reporter;
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -31,7 +29,7 @@ const MAX_MS = 90 * UNIT_MS.d!;
  */
 export async function findStats(
   { scope = "site", last = "24h", pop, ...unknown }: Readonly<Record<string, string>>,
-  { readLedger, nothing, reporter }: StatsPorts,
+  { readLedger, nothing }: StatsPorts,
 ): Promise<StatsVerdict> {
   const errors = Object.keys(unknown).map((path) => ({ path, message: "unknown; known are scope, last, pop" }));
   if (scope !== "site" && scope !== "isolate") errors.push({ path: "scope", message: "must be site or isolate" });
@@ -41,19 +39,15 @@ export async function findStats(
     errors.push({ path: "last", message: "must be minutes, hours or days, at most 90d, like 24h" });
   if (errors.length > 0) return { kind: "invalid", errors };
   if (scope === "isolate") return { kind: "isolate" };
-  try {
-    const reading = await readLedger?.(lastMs, pop ?? null);
-    if (reading === undefined) return { kind: "unavailable" };
-    return { kind: "found", body: siteStats(JSON.parse(reading) as LedgerReading, pop ?? null, nothing) };
-  } catch (cause) {
-    reporter.report({ kind: "log-failed", cause });
-    return { kind: "unavailable" };
-  }
+  const reading = await readLedger?.(lastMs, pop ?? null).catch(() => undefined);
+  if (reading === undefined) return { kind: "unavailable" };
+  return { kind: "found", body: siteStats(JSON.parse(reading) as LedgerReading, pop ?? null, nothing) };
 }
 
 function siteStats(reading: LedgerReading, pop: string | null, nothing: () => CountTree): SiteStats {
   const { from, to, spans, counts, routes, pops, metrics: _, ...rest } = reading;
   const whole = (tree: CountTree) => withTimes(addCounts(nothing(), withoutOwn(tree)));
+  const waits = waitsOf(sumOfRoutes(routes));
   return {
     version: 1,
     scope: "site",
@@ -67,7 +61,7 @@ function siteStats(reading: LedgerReading, pop: string | null, nothing: () => Co
       ...withTimes(addCounts(noSpanCounts(), each)),
     })),
     ...memoryStats(reading),
-    ...(pop === null && Object.keys(routes).length > 0 && { waits: waitsOf(sumOfRoutes(routes)) }),
+    ...(waits.count > 0 && { waits }),
     routes: mapped(routes as Record<string, CountTree>, (tree) => withTimes(wholeRoute(tree))),
     pops: mapped(pops, whole),
   } as SiteStats;
@@ -89,10 +83,13 @@ function memoryStats({ counts, isolates }: LedgerReading): Pick<SiteStats, "memo
   return { memory: { uses, held, maxBytes, curve: memoryCurve({ uses, after, bytesAfter }, maxBytes) } };
 }
 
-/** The tree with the quantiles of each sketch in its place. */
+/**
+ * The tree with the quantiles of each sketch in its place. Without counts below 0: of a body that was measured in this time,
+ * the head may have been counted before.
+ */
 function withTimes(tree: CountTree): object {
   if ("buckets" in tree) return timeStats(tree as SketchedTimes);
-  return mapped(tree, (value) => (typeof value === "object" ? withTimes(value) : value));
+  return mapped(tree, (value) => (typeof value === "object" ? withTimes(value) : Math.max(0, value)));
 }
 
 function wholeRoute(tree: CountTree): CountTree {
@@ -138,23 +135,24 @@ function waitsOf(sum: CountTree): TimeStats {
   const measured = countUpTo(memory);
   const weight = measured === 0 ? 0 : fromMemory / measured;
   const buckets = weight === 0 ? { 0: fromMemory } : mapped(memory.buckets, (count) => Math.round(count * weight));
-  const all = [{ sum: memory.sum * weight, buckets }, shared, origin].reduce<CountTree>(
+  const all = [{ sum: (memory.sum ?? 0) * weight, buckets }, shared, origin].reduce<CountTree>(
     (total, each) => addCounts(total, each as CountTree),
     emptyTree(),
   );
   return timeStats(all as SketchedTimes);
 }
 
-const NO_TIMES: SketchedTimes = { sum: 0, buckets: {} };
+const NO_TIMES: SketchedTimes = { buckets: {} };
 
 function mapped<T>(tree: Readonly<Record<string, T>>, map: (value: T) => unknown): object {
   return Object.fromEntries(Object.entries(tree).map(([name, value]) => [name, map(value)]));
 }
 
 function timeStats(times: SketchedTimes): TimeStats {
+  const { sum = 0 } = times;
   const count = countUpTo(times);
   const [p50Ms, p95Ms, p99Ms] = [0.5, 0.95, 0.99].map((q) => rounded(quantile(times, q))) as [number, number, number];
-  return { count, meanMs: rounded(times.sum / count), p50Ms, p95Ms, p99Ms };
+  return { count, meanMs: rounded(sum / count), p50Ms, p95Ms, p99Ms };
 }
 
 /** To four digits: the sketch's own error is larger. */
