@@ -22,7 +22,7 @@ export interface PurgeState {
    * current content counts. No I/O.
    */
   check(stored: PurgeableHead, isUsable?: boolean): PurgeAnswer;
-  /** When this isolate first learned of the purge that has made the response stale (R10): epoch milliseconds. */
+  /** When this isolate first learned of the soft purge that has made the response stale (R10): epoch milliseconds. */
   madeStaleAt(stored: StoredHead): number;
   /** The stamp for a fetch that begins now (R1). */
   stamp(): Stamp | null;

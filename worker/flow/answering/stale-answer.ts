@@ -1,5 +1,4 @@
 import type { Answer } from "../../ports/answer.ts";
-import { isMadeStale } from "../../rules/freshness/judge.ts";
 import { mayServeOnError, type OriginFailure, type StandInBecause } from "../../rules/freshness/stale-if-error.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";
 import type { Miss } from "../miss.ts";
@@ -65,6 +64,6 @@ export function mayStandIn(
   const now = clock.now();
   const isViewUsable = purges.isUsable(now, null);
   const answer = purges.check(head, isViewUsable);
-  const madeStaleAt = isMadeStale(answer) ? purges.madeStaleAt(head) : null;
+  const madeStaleAt = answer === "soft" ? purges.madeStaleAt(head) : null;
   return mayServeOnError(head, facts, { answer, isViewUsable, madeStaleAt }, resolved.route.stale, failure, now);
 }

@@ -79,9 +79,10 @@ export class PurgeView {
     this.#floor = Math.max(this.#floor, delta.floor);
     this.#table.raiseFloor(this.#floor);
     let hasNews = this.#raiseAll(delta.items);
-    const { soft, invalidate } = this.#heads;
+    const { soft } = this.#heads;
     for (const [mode] of ANSWERS) this.#heads[mode] = Math.max(this.#heads[mode], delta.heads[mode]);
-    if (this.#heads.soft > soft || this.#heads.invalidate > invalidate) {
+    // What unsafe requests have invalidated is never used stale: there may be many, and they need no time.
+    if (this.#heads.soft > soft) {
       for (const each of sightings ?? sightingsIn(delta, this.#now())) this.#firstSeen.note(each.seq, each.at);
     }
     this.#unread = unreadAfter(this.#unread, seq, delta);
@@ -109,7 +110,7 @@ export class PurgeView {
     return this.#firstSeen.above(seq);
   }
 
-  /** When the soft or invalidating purge was made that `check` has found, or this view first saw it: epoch milliseconds. */
+  /** When the soft purge was made that `check` has found, or this view first saw it: epoch milliseconds. */
   madeStaleAt(stored: StoredHead): number {
     return this.#firstSeen.firstSeenAt(this.purgeOf(stored));
   }
