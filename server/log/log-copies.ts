@@ -3,8 +3,9 @@ import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { OwnerError } from "../../package/owner-error.ts";
 import { MachineNote } from "../postgres/machine-note.ts";
-import { LOG_FILE, LOG_SUFFIXES } from "./log-file.ts";
+import { LOG_FILE } from "./log-file.ts";
 import { LogFolder } from "./log-folder.ts";
+import { SQLITE_SUFFIXES } from "./set-aside.ts";
 import { storageFault } from "./storage-error.ts";
 
 /** The log cannot be copied. The message is for the owner. */
@@ -65,7 +66,7 @@ export function restoreLog(from: string, folder: string, now: Date): LogCopy & {
 function copyWithoutId(from: string, to: string): LogCopy {
   const draft = join(dirname(to), `.${basename(to)}.${process.pid}`);
   const removeDraft = () => {
-    for (const suffix of [...LOG_SUFFIXES, "-journal"]) rmSync(draft + suffix, { force: true });
+    for (const suffix of [...SQLITE_SUFFIXES, "-journal"]) rmSync(draft + suffix, { force: true });
   };
   removeDraft(); // a killed process left it: in a container, each process has the same id
   try {
@@ -111,7 +112,7 @@ function setAsideLog(folder: string, now: Date): string | null {
   const path = join(folder, LOG_FILE);
   if (!existsSync(path)) return null;
   const setAside = `${path}.replaced-${now.toISOString().replaceAll(":", "")}`;
-  for (const suffix of LOG_SUFFIXES.toReversed()) {
+  for (const suffix of SQLITE_SUFFIXES.toReversed()) {
     if (existsSync(path + suffix)) renameSync(path + suffix, setAside + suffix);
   }
   return setAside;

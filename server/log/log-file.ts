@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, openSync, renameSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { OwnerError } from "../../package/owner-error.ts";
@@ -11,6 +11,7 @@ import { ClockSteps, type Clocks } from "./clock-steps.ts";
 import { hasCopies, keepCopies, refuseDamage } from "./log-damage.ts";
 import { sqlOver } from "./node-sql.ts";
 import { NotedHead } from "./noted-head.ts";
+import { SQLITE_SUFFIXES, setAside } from "./set-aside.ts";
 import { expectWritableFiles, refusesWrites, StorageError, storageFault } from "./storage-error.ts";
 
 /*
@@ -23,8 +24,6 @@ import { expectWritableFiles, refusesWrites, StorageError, storageFault } from "
  */
 
 export const LOG_FILE = "purge-log.sqlite";
-/** What SQLite keeps beside the file. */
-export const LOG_SUFFIXES = ["", "-wal", "-shm"];
 const HEAD_FILE = "purge-log.head";
 
 /** How long another process may hold the file, for example to copy it, before a call fails. Milliseconds. */
@@ -105,7 +104,7 @@ export class LogFile {
 
   /** Throws a `StorageError` if this user could not use the files that are in a folder. Writes nothing. */
   static expectUsable(folder: string): void {
-    expectWritableFiles(folder, [HEAD_FILE, ...LOG_SUFFIXES.map((suffix) => LOG_FILE + suffix)]);
+    expectWritableFiles(folder, [HEAD_FILE, ...SQLITE_SUFFIXES.map((suffix) => LOG_FILE + suffix)]);
   }
 
   /** Why another log stands in for the file; `null` if none does. */
@@ -255,12 +254,9 @@ export class LogFile {
   /** Sets a damaged file aside, and opens a new one. */
   #openNew(damage: unknown): OpenLog {
     const { folder, clocks } = this.#options;
-    const setAside = `${LOG_FILE}.damaged-${new Date(clocks.now()).toISOString().replaceAll(":", "")}`;
-    for (const suffix of LOG_SUFFIXES) {
-      const path = join(folder, LOG_FILE + suffix);
-      if (existsSync(path)) renameSync(path, join(folder, setAside + suffix));
-    }
-    return this.#openFile(`it was damaged (${messageOf(damage)}), and its file was renamed to ${setAside}`);
+    const newName = `${LOG_FILE}.damaged-${new Date(clocks.now()).toISOString().replaceAll(":", "")}`;
+    setAside(join(folder, LOG_FILE), join(folder, newName));
+    return this.#openFile(`it was damaged (${messageOf(damage)}), and its file was renamed to ${newName}`);
   }
 
   /** If this program wrote the file, the statements that open it fail in no other way. */

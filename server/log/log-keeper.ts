@@ -8,6 +8,7 @@ import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import type { LogFile } from "./log-file.ts";
 import type { LogCalls } from "./log-messages.ts";
 import { LogReaders } from "./log-readers.ts";
+import { ReportIntake } from "./report-intake.ts";
 
 /** The longest time between two looks for repetitions that are due, in milliseconds: timers have an upper bound. */
 const LOOK_EVERY_MS = 3_600_000;
@@ -35,8 +36,10 @@ export interface KeeperOptions {
   readonly hasStrangers: () => boolean;
   /** How long a receipt waits for the workers' confirmations: milliseconds. Default: 250. */
   readonly confirmWithinMs?: number | undefined;
-  /** Called if a repetition could not be written, which is tried again, or a report, which is lost. */
+  /** Called if a repetition could not be written, which is tried again. */
   readonly onFailure: (cause: unknown) => void;
+  /** As in `ReportIntake`. Default: nobody is told. */
+  readonly onCounts?: (cause: unknown) => void;
   readonly onStep?: ((step: PurgeStep, purge: AppendRequest) => void) | undefined;
 }
 
@@ -56,6 +59,7 @@ export class LogKeeper implements ServedLog {
   readonly #options: LogKeeperOptions;
   readonly #file: LogKeeperOptions["file"];
   readonly #held: HeldAnswers;
+  readonly #reports: ReportIntake;
   #nextLook: { cancel(): void } | null = null;
   #nextTry: { cancel(): void } | null = null;
   #isClosed = false;
@@ -79,6 +83,9 @@ export class LogKeeper implements ServedLog {
     };
     this.#held = new HeldAnswers({ find: (seq) => this.#usePurges((log) => log.find(seq)) }, clock);
     this.readers = new LogReaders(pushed, clock, hasStrangers, confirmWithinMs);
+    // After a loss of power, only the counts of a report are missing.
+    const store = (report: string) => file.useWithoutSync((_, ledger) => ledger.take(report));
+    this.#reports = new ReportIntake(store, options.onCounts);
     if (file.unwritable === null) this.#lookForRepeats();
     else {
       options.onUnwritable(file.unwritable);
@@ -92,14 +99,12 @@ export class LogKeeper implements ServedLog {
     longestViewAgeMs?: number,
     report?: string,
   ): Promise<ViewDelta> {
-    // A fault of the ledger must not keep purges from a reader.
-    if (report !== undefined) await this.report(report).catch(this.#options.onFailure);
-    return this.#file.use((log) => log.read(since, leaseMs, longestViewAgeMs));
+    const outcome = this.#reports.outcomeOf(report);
+    return { ...this.#file.use((log) => log.read(since, leaseMs, longestViewAgeMs)), ...outcome };
   }
 
-  /** After a loss of power, only the counts of a report are missing. */
   async report(report: string): Promise<void> {
-    this.#file.useWithoutSync((_, ledger) => ledger.take(report));
+    this.#reports.take(report);
   }
 
   async readLedger(lastMs: number | null, pop: string | null): Promise<string> {

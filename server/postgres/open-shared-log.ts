@@ -1,21 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, renameSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
-import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import type { Clocks } from "../log/clock-steps.ts";
 import { LOG_FILE } from "../log/log-file.ts";
-import { sqlOver } from "../log/node-sql.ts";
-import { refusesWrites, StorageError, storageFault } from "../log/storage-error.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
+import { LedgerFile } from "./ledger-file.ts";
 import { LogChangedError, MachineNote } from "./machine-note.ts";
 import { expectUsable, PgPurgeLog } from "./pg-purge-log.ts";
 import { SharedLogKeeper, type SharedLogKeeperOptions } from "./shared-log-keeper.ts";
-
-const LEDGER_FILE = "ledger.sqlite";
 
 export interface SharedLogOptions extends Omit<SharedLogKeeperOptions, "log" | "database" | "ledger" | "closeLedger"> {
   /** The address of the database: `postgres://…`. */
@@ -50,12 +45,11 @@ export async function openSharedLog(options: SharedLogOptions): Promise<SharedLo
       elapsed: clock.elapsed,
       ...(settings && { settings }),
     });
-    const counts = openLedger(folder);
+    const ledger = new LedgerFile(folder, clock.now);
     try {
-      const ledger = new SqlLedger(sqlOver(counts), clock.now);
-      return await SharedLogKeeper.open({ ...options, log, database, ledger, closeLedger: () => counts.close() });
+      return await SharedLogKeeper.open({ ...options, log, database, ledger, closeLedger: () => ledger.close() });
     } catch (cause) {
-      counts.close();
+      ledger.close();
       throw cause;
     }
   } catch (cause) {
@@ -71,27 +65,5 @@ export async function expectSharedLog(options: DatabaseOptions): Promise<void> {
     await expectUsable(database);
   } finally {
     await database.close();
-  }
-}
-
-/** The counts of this machine. They may be lost with the power, and are while the disk takes no writes; a damaged file is set aside. */
-function openLedger(folder: string): DatabaseSync {
-  const path = join(folder, LEDGER_FILE);
-  const open = () => {
-    const database = new DatabaseSync(path);
-    database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
-    return database;
-  };
-  try {
-    return open();
-  } catch (cause) {
-    const fault = storageFault(cause);
-    if (fault === null) throw cause;
-    if (refusesWrites(folder)) return new DatabaseSync(":memory:"); // until the server starts again
-    if (fault !== "damaged") throw new StorageError(folder, fault, cause);
-    for (const suffix of ["", "-wal", "-shm"]) {
-      if (existsSync(path + suffix)) renameSync(path + suffix, `${path}.damaged${suffix}`);
-    }
-    return open();
   }
 }

@@ -7,7 +7,7 @@ import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import type { GrantAtStart } from "../log/log-file.ts";
 import type { KeeperOptions, ServedLog } from "../log/log-keeper.ts";
 import { LogReaders } from "../log/log-readers.ts";
-import { messageOf } from "../message-of.ts";
+import { ReportIntake } from "../log/report-intake.ts";
 import type { Database, Notices } from "./database.ts";
 import { MachineConfirmations } from "./machine-confirmations.ts";
 import type { PgPurgeLog } from "./pg-purge-log.ts";
@@ -28,7 +28,7 @@ export interface SharedLogKeeperOptions extends KeeperOptions {
   readonly log: SharedLog;
   readonly database: Pick<Database, "listen" | "close">;
   /** The counts of this machine's workers. */
-  readonly ledger: SqlLedger;
+  readonly ledger: Pick<SqlLedger, "take" | "read">;
   readonly closeLedger: () => void;
   readonly grant: GrantAtStart;
   /** How long a receipt waits for other machines' confirmations: milliseconds. Default: 500. */
@@ -47,6 +47,7 @@ export class SharedLogKeeper implements ServedLog {
   readonly #log: SharedLog;
   readonly #machines: MachineConfirmations;
   readonly #held: HeldAnswers;
+  readonly #reports: ReportIntake;
   readonly #timers = new Set<{ cancel(): void }>();
   /** The last reply to this machine itself: its head, and the purges of its last step. */
   #latest: ViewDelta;
@@ -72,6 +73,7 @@ export class SharedLogKeeper implements ServedLog {
     const unconfirmed = (position: Stamp) => log.unconfirmed(position);
     this.#machines = new MachineConfirmations(unconfirmed, clock, onLateMachines, machinesConfirmWithinMs);
     this.#held = new HeldAnswers(log, clock);
+    this.#reports = new ReportIntake((report) => options.ledger.take(report), options.onCounts);
     const pushed = {
       head: () => headOf(this.#latest),
       changesSince: (position: Stamp | null) => this.#changesSince(position),
@@ -108,20 +110,15 @@ export class SharedLogKeeper implements ServedLog {
     longestViewAgeMs?: number,
     report?: string,
   ): Promise<ViewDelta> {
-    // A fault of the ledger must not keep purges from a reader.
-    if (report !== undefined) await this.report(report).catch(this.#options.onFailure);
+    const outcome = this.#reports.outcomeOf(report);
     const delta = await this.#log.read(since, leaseMs, longestViewAgeMs);
     this.#noteWorks();
     if (!isSame(headOf(delta), headOf(this.#latest))) void this.#catchUp();
-    return delta;
+    return { ...delta, ...outcome };
   }
 
   async report(report: string): Promise<void> {
-    try {
-      this.#options.ledger.take(report);
-    } catch (cause) {
-      throw new Error(`this machine's counts cannot be stored: ${messageOf(cause)}`, { cause });
-    }
+    this.#reports.take(report);
   }
 
   async readLedger(lastMs: number | null, pop: string | null): Promise<string> {

@@ -7,6 +7,8 @@ import type { Clocks } from "../log/clock-steps.ts";
 import { type GrantAtStart, LogFile } from "../log/log-file.ts";
 import type { LogFolder } from "../log/log-folder.ts";
 import { LogKeeper, type PurgeStep, type ServedLog } from "../log/log-keeper.ts";
+import { StorageError } from "../log/storage-error.ts";
+import { messageOf } from "../message-of.ts";
 import { MachineNote } from "../postgres/machine-note.ts";
 import { expectSharedLog, openSharedLog } from "../postgres/open-shared-log.ts";
 import { systemClock } from "../system-clock.ts";
@@ -44,6 +46,7 @@ export async function openLog(
     hasStrangers: () => owned.hasOrphans(),
     confirmWithinMs,
     onFailure: (cause: unknown) => report({ kind: "log-failed", cause }),
+    onCounts: (cause: unknown) => report({ kind: "warning", line: countsInWords(folder, cause) }),
     onStep: onPurgeStep,
   };
   const settings = logSettings && { settings: logSettings };
@@ -74,4 +77,11 @@ export async function openLog(
   });
   const onUnwritable = (cause: unknown) => report({ kind: "log-unwritable", cause });
   return new LogKeeper({ file, ...kept, onUnwritable, onWritable: () => report({ kind: "log-writable" }) });
+}
+
+/** Whether the workers' reports can be stored, for the owner: `null` says that they can again. */
+function countsInWords(folder: string, cause: unknown): string {
+  if (cause === null) return `the counts of requests are stored in ${folder} again`;
+  const why = messageOf(cause instanceof StorageError ? cause.cause : cause);
+  return `the counts of requests cannot be stored in ${folder}, and wait in the workers: ${why}`;
 }

@@ -12,9 +12,13 @@ function ledgerUnderTest() {
     findUnseen: async () => [],
   };
   const counters = new Counters("http://origin.test", () => undefined);
-  const clock = { now: () => 0, wait: () => ({ over: new Promise<void>(() => undefined), cancel: () => undefined }) };
+  let now = 0;
+  const clock = { now: () => now, wait: () => ({ over: new Promise<void>(() => undefined), cancel: () => undefined }) };
   const memory = () => ({ entries: 0, bytes: 0, maxBytes: 0 });
-  return { sent, reports: new Reports({ client, isolate: "a" }, counters, clock, memory) };
+  const wait = (ms: number) => {
+    now += ms;
+  };
+  return { sent, wait, reports: new Reports({ client, isolate: "a" }, counters, clock, memory) };
 }
 
 test("the last report is sent although others are made meanwhile, for somebody who asks", async () => {
@@ -43,5 +47,26 @@ test("a report that somebody asks for after the last one is a last one, too", as
   expect(sent.map(({ report }) => [report.number, report.isLast])).toEqual([
     [1, true],
     [2, true],
+  ]);
+});
+
+test("a report that the log did not take is sent again under its number, a minute later, with what it said", async () => {
+  const { reports, wait } = ledgerUnderTest();
+  const sent: Report[] = [];
+  const read = (reportFailed?: true) =>
+    reports.sendBy(async (report) => {
+      if (report !== undefined) sent.push(JSON.parse(report) as Report);
+      return { ...(reportFailed && { reportFailed }) };
+    });
+  await read(true);
+  await read();
+  expect(sent).toHaveLength(1);
+  wait(60_000);
+  await read();
+  await read();
+  expect(sent.map(({ number, agoMs }) => [number, agoMs])).toEqual([
+    [1, 0],
+    [1, 60_000],
+    [2, 0],
   ]);
 });

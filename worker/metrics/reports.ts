@@ -89,7 +89,7 @@ export class Reports {
     counters.reportAt(this.#dueAt);
   }
 
-  /** Sends the report that is due by this call, or calls without one. If the call fails, it is sent again a minute later. */
+  /** Sends the report that is due by this call, or calls without one. If the call or the report fails, it is sent again a minute later. */
   async sendBy<T>(call: (report: string | undefined) => Promise<T>, when: When = "due"): Promise<T> {
     if (when === "due" && !this.isDue) return call(undefined);
     const startedAt = this.#clock.now();
@@ -98,7 +98,8 @@ export class Reports {
     const sent = this.#unconfirmed;
     const cutAt = this.#cutAt;
     const result = await call(JSON.stringify({ ...sent, agoMs: Math.max(0, startedAt - cutAt) }));
-    if (this.#unconfirmed === sent) {
+    const isTaken = !(result as { readonly reportFailed?: true } | undefined)?.reportFailed;
+    if (isTaken && this.#unconfirmed === sent) {
       this.#unconfirmed = null;
       // A report that was sent again is late, and the next one covers more than a minute.
       if (cutAt < startedAt) this.#setDue(startedAt);

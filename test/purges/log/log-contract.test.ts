@@ -11,7 +11,12 @@ import { Database } from "../../../server/postgres/database.ts";
 import { MachineNote } from "../../../server/postgres/machine-note.ts";
 import { PgPurgeLog } from "../../../server/postgres/pg-purge-log.ts";
 import { systemClock } from "../../../server/system-clock.ts";
-import type { AppendRequest, AppendResult, PurgeLogClient, ViewDelta } from "../../../worker/purges/log/log-contract.ts";
+import type {
+  AppendRequest,
+  AppendResult,
+  PurgeLogClient,
+  ViewDelta,
+} from "../../../worker/purges/log/log-contract.ts";
 import type { LogStorage } from "../../../worker/purges/log/log-storage.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { toldCount, toldOf } from "../view/delta.ts";
@@ -405,10 +410,14 @@ settlementContract(
   BEHIND_A_PROGRAM,
 );
 
-test("a read of a Durable Object says that its report was not stored, and has the purges", BEHIND_A_PROGRAM, async () => {
-  runtime ??= started();
-  const log = new ObjectSubject((await runtime).url);
-  await log.append(purge(["#a"]));
-  expect(await log.read(null, 1000, 1000, "{")).toMatchObject({ to: 1, reportFailed: true });
-  expect(await log.read(null, 1000, 1000, report())).not.toHaveProperty("reportFailed");
-});
+test(
+  "a read of a Durable Object says that its report was not stored, and has the purges",
+  BEHIND_A_PROGRAM,
+  async () => {
+    runtime ??= started();
+    const log = new ObjectSubject((await runtime).url);
+    await log.append(purge(["#a"]));
+    expect(await log.read(null, 1000, 1000, "{")).toMatchObject({ to: 1, reportFailed: true });
+    expect(await log.read(null, 1000, 1000, report())).not.toHaveProperty("reportFailed");
+  },
+);

@@ -2,8 +2,9 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { sqlOver } from "../../../server/log/node-sql.ts";
 import type { CountTree } from "../../../worker/metrics/count-tree.ts";
-import { REPORT_FORM, type Report } from "../../../worker/metrics/reports.ts";
+import { REPORT_FORM } from "../../../worker/metrics/reports.ts";
 import { SqlLedger } from "../../../worker/purges/log/sql-ledger.ts";
+import { report } from "./a-report.ts";
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const MINUTE_MS = 60_000;
@@ -15,24 +16,6 @@ function ledgerAt(start = NOON) {
   const clock = { now: start };
   const ledger = new SqlLedger(sqlOver(database), () => clock.now);
   return Object.assign(clock, { database, ledger });
-}
-
-function report(more: Partial<Report> = {}): string {
-  const made: Report = {
-    form: REPORT_FORM,
-    isolate: "one",
-    pop: "fra",
-    number: 1,
-    coversMs: MINUTE_MS,
-    agoMs: 0,
-    isLast: false,
-    counts: { requests: 10, answers: { HIT: 7, MISS: 3 } },
-    routes: { "/a": { requests: 10 } },
-    top: { missed: [], bytes: [], slowest: [], notStored: [] },
-    memory: { entries: 1, bytes: 100, maxBytes: 1000 },
-    ...more,
-  };
-  return JSON.stringify(made);
 }
 
 const rows = (database: DatabaseSync, table = "ledger") =>
@@ -143,6 +126,40 @@ describe("the clock of an isolate may be wrong", () => {
     world.now -= 10 * DAY_MS;
     world.ledger.take(report({ number: 2 }));
     expect(world.ledger.read(HOUR_MS, null).counts.requests).toBe(20);
+  });
+
+  test("what was counted while the log's clock was ahead counts as of when it was set, and not for a year", () => {
+    const world = ledgerAt(NOON + 365 * DAY_MS);
+    world.ledger.take(report());
+    world.ledger.take(report({ isolate: "two", pop: "syd" }));
+    world.now = NOON;
+    world.ledger.take(report({ number: 2 }));
+    const { counts, spans, routes, isolates } = world.ledger.read(HOUR_MS, null);
+    expect({ requests: counts.requests, at: spans.map(({ at }) => at), routes }).toEqual({
+      requests: 30,
+      at: [NOON],
+      routes: { "/a": { requests: 30 } },
+    });
+    expect(isolates).toMatchObject({ reported: 2, alive: 2 });
+    world.now += 3 * HOUR_MS;
+    world.ledger.take(report({ number: 3 }));
+    expect(world.ledger.read(HOUR_MS, null)).toMatchObject({
+      counts: { requests: 10 },
+      isolates: { reported: 1, silent: 0 },
+    });
+    expect(world.ledger.read(DAY_MS, null)).toMatchObject({ counts: { requests: 40 }, isolates: { reported: 2 } });
+    expect(world.ledger.read(null, null).counts.requests).toBe(40);
+  });
+
+  test("a clock that is set a minute after the start, because it was behind, leaves everything at its time", () => {
+    const world = ledgerAt();
+    world.ledger.take(report());
+    const ledger = new SqlLedger(sqlOver(world.database), () => world.now);
+    world.now = 0;
+    ledger.take(report({ isolate: "two" }));
+    world.now = NOON + 2 * MINUTE_MS;
+    ledger.take(report({ isolate: "two", number: 2 }));
+    expect(ledger.read(HOUR_MS, null)).toMatchObject({ spans: [{ at: NOON }, { at: NOON + 2 * MINUTE_MS }] });
   });
 });
 

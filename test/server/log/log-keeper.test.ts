@@ -8,6 +8,7 @@ import { LogKeeper } from "../../../server/log/log-keeper.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { purge } from "../../purges/log/a-purge.ts";
+import { report } from "../../purges/log/a-report.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -16,6 +17,7 @@ let scheduler: Scheduler;
 let steppedMs: number;
 let database: DatabaseSync;
 let failures: unknown[];
+let counts: unknown[];
 let keeper: LogKeeper;
 
 beforeEach(() => {
@@ -23,6 +25,7 @@ beforeEach(() => {
   scheduler = new Scheduler(1, 1_000_000_000);
   steppedMs = 0;
   failures = [];
+  counts = [];
   keeper = open();
 });
 
@@ -46,7 +49,8 @@ function open(): LogKeeper {
   const onFailure = (cause: unknown) => void failures.push(cause);
   const onUnwritable = (cause: unknown) => expect.fail(String(cause));
   const onWritable = () => expect.fail("it was writable all the time");
-  return new LogKeeper({ file, clock: scheduler, hasStrangers: () => false, onFailure, onUnwritable, onWritable });
+  const told = { onFailure, onUnwritable, onWritable, onCounts: (cause: unknown) => void counts.push(cause) };
+  return new LogKeeper({ file, clock: scheduler, hasStrangers: () => false, ...told });
 }
 
 const head = async () => (await keeper.read(null, 1000)).to;
@@ -130,6 +134,19 @@ test("a purge that is sent again while nobody had confirmed the first has one nu
   keeper.readers.confirm("one", { logId: "log", seq: 1 });
   expect(await first).toMatchObject({ seq: 1, replayed: false, settlesInMs: 0 });
   expect(await again).toMatchObject({ seq: 1, replayed: true, settlesInMs: 0 });
+});
+
+test("a read says that its report was not stored, and the owner is told of the first one, and once one is again", async () => {
+  const read = async (number: number) =>
+    (await keeper.read(null, 1000, 1000, report({ number }))).reportFailed ?? false;
+  const stored = async () => JSON.parse(await keeper.readLedger(null, null)).counts.requests ?? 0;
+  database.exec("PRAGMA query_only=ON");
+  expect([await read(1), await read(1), await stored()]).toEqual([true, true, 0]);
+  expect(counts).toEqual([expect.objectContaining({ fault: "read-only" })]);
+  database.exec("PRAGMA query_only=OFF");
+  expect([await read(1), await read(2), await stored()]).toEqual([false, false, 20]);
+  expect(counts.slice(1)).toEqual([null]);
+  expect(failures).toEqual([]);
 });
 
 describe("an answer about a purge is held until it has settled", () => {

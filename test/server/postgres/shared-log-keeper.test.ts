@@ -114,13 +114,14 @@ test("notices or beats that fail again and again while reads work are told once,
   await keeper.close();
 });
 
-test("if the machine's disk is full, only its counts are lost, and the log says that it is these", async () => {
+test("if the machine's disk is full, its counts wait in the workers, and the owner is told once until they are stored", async () => {
   const scheduler = new Scheduler(1, 0);
   const storage = openLog(scheduler);
-  const failures: unknown[] = [];
+  const told: unknown[] = [];
+  let isFull = true;
   const ledger = {
     take: () => {
-      throw new Error("database or disk is full");
+      if (isFull) throw new Error("database or disk is full");
     },
   };
   const keeper = await keeperOver(
@@ -129,12 +130,16 @@ test("if the machine's disk is full, only its counts are lost, and the log says 
     {},
     {
       ledger: ledger as never,
-      onFailure: (cause) => failures.push(messageOf(cause)),
+      onCounts: (cause) => told.push(cause && messageOf(cause)),
     },
   );
   storage.append(purge(["#a"]));
-  expect(await keeper.read(null, 1000, 1000, "a report")).toMatchObject({ to: 1 });
-  expect(failures).toEqual(["this machine's counts cannot be stored: database or disk is full"]);
+  const read = () => keeper.read(null, 1000, 1000, "a report");
+  for (let times = 0; times < 2; times++) expect(await read()).toMatchObject({ to: 1, reportFailed: true });
+  expect(told).toEqual(["database or disk is full"]);
+  isFull = false;
+  for (let times = 0; times < 2; times++) expect(await read()).not.toHaveProperty("reportFailed");
+  expect(told.slice(1)).toEqual([null]);
   await keeper.close();
 });
 

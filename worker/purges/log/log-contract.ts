@@ -80,6 +80,8 @@ export interface ViewDelta {
   readonly items: Uint32Array;
   /** The lease that this read grants, counted from the start of the read (R6); 0 for none. */
   readonly leaseMs: number;
+  /** The report that came with the read was not stored, and has to come again. Default: it was, or none came. */
+  readonly reportFailed?: true;
 }
 
 /** A purge with the position of the caller's view, so that the reply can bring that view up to this purge (R20). */

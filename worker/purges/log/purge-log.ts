@@ -21,6 +21,8 @@ export class PurgeLog extends DurableObject {
   #log: SqlPurgeLog | undefined;
   #ledger: SqlLedger | undefined;
   #connected: ConnectedLog | undefined;
+  /** The last report could not be stored. */
+  #failed = false;
   readonly #clock: Clock = { now: () => this.now(), wait };
 
   /** Overridden by the simulated CDN, which has its own time. */
@@ -40,8 +42,9 @@ export class PurgeLog extends DurableObject {
     report?: string,
     reader?: string,
   ): ViewDelta {
-    if (report !== undefined) this.#takeReport(report);
-    return this.#opened().read(since, leaseMs, longestViewAgeMs, reader);
+    const isTaken = report === undefined || this.#takes(report);
+    const delta = this.#opened().read(since, leaseMs, longestViewAgeMs, reader);
+    return isTaken ? delta : { ...delta, reportFailed: true };
   }
 
   /**
@@ -110,13 +113,17 @@ export class PurgeLog extends DurableObject {
     if (dueInMs !== null) await this.wakeAt(this.now() + dueInMs);
   }
 
-  /** A fault of the ledger must not keep a reader from its purges. The counts of the report are lost then. */
-  #takeReport(report: string): void {
+  /** Whether the report is stored. A fault of the ledger must not keep a reader from its purges. The owner is told once. */
+  #takes(report: string): boolean {
+    const failed = this.#failed;
     try {
       this.report(report);
+      this.#failed = false;
     } catch (cause) {
-      console.warn(`The ledger could not store a report: ${String(cause)}`);
+      this.#failed = true;
+      if (!failed) console.warn(`The ledger could not store a report: ${String(cause)}`);
     }
+    return !this.#failed;
   }
 
   #ledgerOpened(): SqlLedger {

@@ -187,6 +187,8 @@ export class SqlLedger {
   }
 
   #prune(now: number): void {
+    // A machine may start with a clock that is behind until it is set, so the first time decides nothing.
+    if (this.#prunedAt > Number.NEGATIVE_INFINITY) this.#bringBack(now);
     this.#prunedAt = now;
     this.#seen.prune(now);
     for (const { spanMs, keptMs } of SPANS) {
@@ -204,6 +206,17 @@ export class SqlLedger {
       }
       this.#sql.exec("DELETE FROM reporters WHERE id = ?", id as string);
     }
+  }
+
+  /** What was counted while the clock was ahead would stay in every period until that time has come: it counts as of now. */
+  #bringBack(now: number): void {
+    for (const { spanMs } of SPANS) {
+      for (const { pop, tally } of this.#rows(spanMs, now + 1)) {
+        this.#addTo(spanMs, Math.floor(now / spanMs) * spanMs, pop, tally);
+      }
+      this.#sql.exec("DELETE FROM ledger WHERE span = ? AND at > ?", spanMs, now);
+    }
+    this.#sql.exec("UPDATE reporters SET heard_at = ? WHERE heard_at > ?", now, now);
   }
 }
 

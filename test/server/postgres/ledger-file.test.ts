@@ -1,0 +1,55 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { LedgerFile } from "../../../server/postgres/ledger-file.ts";
+import { report } from "../../purges/log/a-report.ts";
+
+const NOW = Date.UTC(2026, 0, 1, 12);
+const PAGE_BYTES = 4096;
+
+let folder: string;
+let ledger: LedgerFile;
+const open = () => new LedgerFile(folder, () => NOW);
+const requests = () => ledger.read(null, null).counts.requests ?? 0;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-ledger-"));
+  ledger = open();
+  ledger.take(report());
+  return () => {
+    ledger.close();
+    rmSync(folder, { recursive: true });
+  };
+});
+
+/** The server ends, the file is damaged from this byte on, and the server starts again. */
+function damageFrom(byte: number): void {
+  ledger.close();
+  const path = join(folder, "ledger.sqlite");
+  writeFileSync(path, readFileSync(path).fill(0xa5, byte));
+  ledger = open();
+}
+
+test("the counts are there after a restart", () => {
+  ledger.close();
+  ledger = open();
+  expect(requests()).toBe(10);
+});
+
+test.each([
+  ["at the start", 0, 0],
+  ["with the first report", PAGE_BYTES, 1],
+])("a damaged file is set aside as soon as it is noticed, here %s, and counting begins anew", (_, from, failing) => {
+  damageFrom(from);
+  for (let times = 0; times < failing; times++) expect(() => ledger.take(report())).toThrow("malformed");
+  ledger.take(report({ number: 2 }));
+  expect(requests()).toBe(10);
+  expect(readdirSync(folder)).toContain("ledger.sqlite.damaged");
+});
+
+test("a file that is damaged when somebody reads the counts is set aside, too", () => {
+  damageFrom(PAGE_BYTES);
+  expect(requests).toThrow("malformed");
+  expect(requests()).toBe(0);
+});
