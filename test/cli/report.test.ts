@@ -75,6 +75,16 @@ describe("tidemark report", () => {
     expect(two.stdout).toContain("1 line is older than an earlier one (33.3 %), and was put in order.");
   });
 
+  test("extrapolates a month from what was logged, and says so of less than an hour", async () => {
+    const at = (minute: string) =>
+      `10.0.0.1 - - [05/Oct/2026:00:${minute}:00 +0000] "GET /a HTTP/1.1" 200 100 "-" "-"\n`;
+    const { stdout } = await run(["report", "-"], at("00") + at("10"));
+    expect(stdout).toContain("for 8,640 requests at the prices of November 2026, extrapolated from 10 minutes.");
+    const { stdout: ofOne } = await run(["report", "-"], at("00"));
+    expect(ofOne).toContain("for 43,200 requests at the prices of November 2026, extrapolated from 1 minute.");
+    expect((await run(["report", "access.log"])).stdout).not.toContain("extrapolated");
+  });
+
   test("reads compressed standard input, and prints JSON", async () => {
     const { exit, stdout } = await run(["report", "-", "--json", "--lifetime", "10m"], gzipSync(log));
     expect(exit).toBe(0);

@@ -31,7 +31,7 @@ export interface CostReport {
 
 /** What the edge costs on Cloudflare. Every request runs the worker, a hit as well as a miss; the Cache API is free. */
 export function costOf(requests: number, durationMs: number, busiestHour: number): CostReport {
-  const days = Math.max(durationMs / DAY_MS, 1 / 24);
+  const days = durationMs / DAY_MS;
   const perMonth = Math.round((requests / days) * DAYS_PER_MONTH);
   const overRequests = Math.max(0, perMonth - PRICES.includedRequests);
   const overCpuMs = Math.max(0, perMonth * CPU_MS_PER_REQUEST - PRICES.includedCpuMs);

@@ -5,6 +5,9 @@ import { orderNotes } from "../words/order-notes.ts";
 import { durationOf, percentOf, timeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 
+/** The cost of a month by a shorter log says that it is extrapolated. Milliseconds. */
+const SHORT_MS = 3_600_000;
+
 /** The sentences that the text and the page share. */
 export interface Findings {
   /** What was read. */
@@ -47,7 +50,7 @@ export function findingsOf(report: AccessReport): Findings {
       : [
           `The cache that wrote these logs answered ${percentOf(loggedCache.hitRatio)} of the ${whole(loggedCache.requests)} requests that it marked as hit or miss.`,
         ]),
-    costText(cost),
+    costText(cost, span),
   ];
   return {
     subject: `${counted(requests.all, "request")} in ${durationOf(span)}, from ${timeOf(from)} to ${timeOf(to)} UTC`,
@@ -57,9 +60,11 @@ export function findingsOf(report: AccessReport): Findings {
   };
 }
 
-function costText({ requestsPerMonth, dollarsPerMonth, fitsFreePlan, readIn }: AccessReport["cost"]): string {
+function costText(cost: AccessReport["cost"], spanMs: number): string {
+  const { requestsPerMonth, dollarsPerMonth, fitsFreePlan, readIn } = cost;
+  const extrapolated = spanMs < SHORT_MS ? `, extrapolated from ${durationOf(spanMs)}` : "";
   const free = fitsFreePlan ? " The free plan would have room for it." : "";
-  return `On Cloudflare it costs about $${dollarsPerMonth.toFixed(2)} a month, for ${whole(requestsPerMonth)} requests at the prices of ${readIn}.${free}`;
+  return `On Cloudflare it costs about $${dollarsPerMonth.toFixed(2)} a month, for ${whole(requestsPerMonth)} requests at the prices of ${readIn}${extrapolated}.${free}`;
 }
 
 /** The searches in one sentence; `null` if there are none. */

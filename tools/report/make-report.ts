@@ -7,6 +7,9 @@ import { siteText } from "./site-text.ts";
 
 const HOUR_MS = 3_600_000;
 
+/** A shorter log counts as one of this length, or its rates would mean nothing. Milliseconds. */
+const MIN_DURATION_MS = 60_000;
+
 /** Routes with a smaller share of the requests are listed together. */
 const MIN_ROUTE_SHARE = 0.005;
 const MAX_ROUTES = 12;
@@ -22,7 +25,7 @@ export interface ReadResult {
 /** The report of an analysis. */
 export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupted }: ReadResult): AccessReport {
   const { requests, lifetimes, chosen } = analysis;
-  const durationMs = requests === 0 ? 0 : Math.max(analysis.lastAt - analysis.firstAt, 1000);
+  const durationMs = Math.max(analysis.lastAt - analysis.firstAt, MIN_DURATION_MS);
   const { stored, passed, routes } = sortRoutes(analysis);
   const passedPaths = new Set(routes.filter(({ passBecause }) => passBecause !== null).map(({ path }) => path));
   // Requests that the config leaves to the origin are misses under every lifetime.
@@ -45,7 +48,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
     ),
     hits: Math.round(hits),
     sparedBytes: Math.max(0, Math.round(stored.bytes - stored.missBytes)),
-    sparedPerHour: durationMs === 0 ? 0 : Math.round(hits / Math.max(durationMs / HOUR_MS, 1 / 60)),
+    sparedPerHour: Math.round(hits / (durationMs / HOUR_MS)),
     crawlerHitRatio: stored.crawlerRequests === 0 ? 0 : 1 - stored.crawlerMisses / stored.crawlerRequests,
   };
   return {
