@@ -97,6 +97,36 @@ describe("a large body", () => {
     expect(xCache(await ask())).toBe("MISS");
   });
 
+  test("that the shared tier stops taking, without a failure, still reaches the client whole", async () => {
+    const ask = start({ putBody: () => new Promise(() => undefined) });
+    const text = (await ask()).text();
+    for (let waits = 0; waits < 10; waits++) await pop.scheduler.advance(STALLED_MS);
+    expect(await pop.scheduler.settle(text)).toBe(BODY);
+  });
+
+  test.each<[string, Partial<SharedTier>]>([
+    ["because its client stalled", {}],
+    ["because the shared tier refused it", { putBody: () => Promise.reject(new Error("full")) }],
+    ["because the shared tier stalled", { putBody: () => new Promise(() => undefined) }],
+  ])("whose copy was given up %s does not keep the page from being copied", async (_, failing) => {
+    let tier = failing;
+    const ask = start({ putBody: (...body) => (tier.putBody ?? pop.tier.putBody.bind(pop.tier))(...body) });
+    const slow = (await ask()).body!.getReader();
+    await pop.scheduler.settle(slow.read());
+    await pop.scheduler.advance(STALLED_MS);
+    await pop.scheduler.settle(slow.read());
+    tier = {};
+    const second = await ask();
+    expect(second.headers.get("cache-status")).toMatch(/; stored$/);
+    expect(await pop.text(second)).toBe(BODY);
+    await pop.scheduler.advance(0);
+    const third = await ask();
+    expect(xCache(third)).toBe("HIT");
+    expect(await pop.text(third)).toBe(BODY);
+    await slow.cancel();
+    await pop.finish();
+  });
+
   test("that neither the client nor the shared tier reads is not read further from the origin", async () => {
     const ask = start({ putBody: () => Promise.reject(new Error("full")) });
     const answer = await ask();

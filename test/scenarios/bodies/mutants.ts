@@ -111,7 +111,7 @@ export const mutants: Mutants = {
     },
     "a large body that was purged before it arrived is stored": {
       in: "copyBeside",
-      replace: "!isWorthStoring(ports.purges.check(stored.head))",
+      replace: "isOutdated(context, stored.head)",
       by: "false",
       foundBy: "bodies/purge-during-fill",
     },

@@ -39,9 +39,19 @@ export const mutants: Mutants = {
     },
     "each follower waits anew for a leader that never ends": {
       in: "followOrTryAgain",
-      replace: "collapsed.abandon(fetch); return collapse({ ...attempt, hasWaitedEnough: true });",
-      by: "return fetchAlone();",
+      drop: "collapsed.abandon(fetch);",
       foundBy: "collapsing/leader-never-ends",
+    },
+    "followers that have waited enough wait for one another": {
+      in: "collapse",
+      replace: "attempt.hasWaitedEnough ? fetchAndStore(context, miss, null) :",
+      by: "",
+      foundBy: "collapsing/followers-wait-once",
+    },
+    "a page is fetched although it was stored while the follower waited": {
+      in: "followOrTryAgain",
+      drop: "if (stored && mayAnswer(await judgeAfterWait(context, stored.head))) return lookAgain();",
+      foundBy: "collapsing/stored-while-waiting",
     },
   },
   "docs/http.md#cookies-sessions-and-authorization": {

@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { WAITING_REQUESTS } from "../not-on-every-engine.ts";
+import { WAITING_ON_REAL_TIME, WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 const songsV1 = page("max-age=3600", "v1", { "cache-tag": "songs" });
@@ -151,6 +151,61 @@ export const scenarios: readonly Scenario[] = [
       { originSaw: { "/a": 1 } },
       { advanceMs: 1 },
       { finish: "follower", expect: { body: "v2", xCache: "MISS" } },
+      { release: "for ever" },
+      { finish: "leader", expect: { body: "v1" } },
+    ],
+  },
+  {
+    id: "collapsing/followers-wait-once",
+    name: "three followers of a fetch that never ends wait once, and none of them waits for another",
+    source: "docs/http.md#collapsed-requests",
+    only: WAITING_ON_REAL_TIME,
+    site: { limits: { followTimeout: "5s" } },
+    origin: {
+      "/a": [
+        { ...kept, hold: "for ever" },
+        { ...kept, body: "v2", hold: "slow" },
+      ],
+    },
+    steps: [
+      { begin: "leader", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      { begin: "first", send: { path: "/a" } },
+      { begin: "second", send: { path: "/a" } },
+      { begin: "third", send: { path: "/a" } },
+      { advanceMs: 5_000 },
+      { originSees: "/a", count: 4 },
+      { release: "slow" },
+      { finish: "first", expect: { body: "v2", xCache: "MISS" } },
+      { finish: "second", expect: { body: "v2", xCache: "MISS" } },
+      { finish: "third", expect: { body: "v2", xCache: "MISS" } },
+      { release: "for ever" },
+      { finish: "leader", expect: { body: "v1" } },
+    ],
+  },
+  {
+    id: "collapsing/stored-while-waiting",
+    name: "a follower that has waited in vain is not fetched if the page was stored meanwhile",
+    source: "docs/http.md#collapsed-requests",
+    only: WAITING_ON_REAL_TIME,
+    site: { limits: { followTimeout: "5s" } },
+    origin: {
+      "/a": [
+        { ...kept, hold: "for ever" },
+        { ...kept, body: "v2" },
+      ],
+    },
+    steps: [
+      { begin: "leader", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      { begin: "early", send: { path: "/a" } },
+      { advanceMs: 1_000 },
+      { begin: "late", send: { path: "/a" } },
+      { advanceMs: 4_000 },
+      { finish: "early", expect: { body: "v2", xCache: "MISS" } },
+      { advanceMs: 1_000 },
+      { finish: "late", expect: { body: "v2", xCache: "HIT" } },
+      { originSaw: { "/a": 2 } },
       { release: "for ever" },
       { finish: "leader", expect: { body: "v1" } },
     ],

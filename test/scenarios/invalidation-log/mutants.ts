@@ -33,6 +33,12 @@ export const mutants: Mutants = {
       by: "this.#flush ??= Promise.resolve();",
       foundBy: "invalidation-log/second-post-within-lease",
     },
+    "what was fetched before a POST is stored after it": {
+      in: "isOutdated",
+      replace: "|| isolate.collapsed.wasAbandonedSince(resolved.cacheKey, arrival.order)",
+      by: "",
+      foundBy: "invalidation-log/fetched-during-second-post",
+    },
     "invalidations that wait for the next lease are written one by one": {
       in: "LogInvalidations.#flushAfterLease",
       replace: "await this.#untilTold(this.#try(keys), keys);",

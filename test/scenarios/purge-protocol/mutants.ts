@@ -540,7 +540,7 @@ const result = await askOrigin(context, { storing: false });`,
   R23: {
     "an answer that is known to be purged is stored": {
       in: "storeUnlessPurged",
-      replace: "!isWorthStoring(purges.check(stored.head))",
+      replace: "isOutdated(context, stored.head)",
       by: "false",
       foundBy: ["purge-protocol/purged-before-arrival", "simulation"],
     },

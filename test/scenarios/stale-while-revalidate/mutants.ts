@@ -17,9 +17,21 @@ export const mutants: Mutants = {
     },
     "each stale answer causes a refresh of its own": {
       in: "beginRefresh",
-      replace: "collapsed.find(key) ? null :",
-      by: "",
+      replace: "collapsed.find(key)",
+      by: "undefined",
       foundBy: "stale-while-revalidate/refreshed-once",
+    },
+    "a refresh that never ends keeps its page from being refreshed": {
+      in: "beginRefresh",
+      replace: "context.ports.clock.now() - (fetch.begunAt ?? Infinity) <= DEAD_AFTER_MS",
+      by: "true",
+      foundBy: "stale-while-revalidate/refresh-never-ends",
+    },
+    "a refresh counts as dead a millisecond too early": {
+      in: "beginRefresh",
+      replace: "<= DEAD_AFTER_MS",
+      by: "< DEAD_AFTER_MS",
+      foundBy: "stale-while-revalidate/refresh-never-ends",
     },
     "a background refresh is counted as an answer": {
       in: "unattended",

@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { LOST_LOG, SEVERAL_ISOLATES, WAITING_REQUESTS } from "../not-on-every-engine.ts";
+import { LOST_LOG, SEVERAL_ISOLATES, WAITING_ON_REAL_TIME, WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { NOT_FRESH, TOKEN_FIELD } from "../stale-if-error/openings.ts";
 
@@ -118,6 +118,36 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", expect: { xCache: "HIT", body: "v2", ageSeconds: 0 } },
       { originSaw: { "/a": 2 } },
       { stats: { "answers.UPDATING": 21, "answers.EXPIRED": 0, "store.stored": 2 } },
+    ],
+  },
+  {
+    id: "stale-while-revalidate/refresh-never-ends",
+    name: "a refresh that has not ended after half a minute does not keep the page from being refreshed",
+    source: "RFC 5861 §3",
+    only: WAITING_ON_REAL_TIME,
+    site: { limits: { originTimeout: "1h" } },
+    origin: {
+      "/a": [
+        page("max-age=60, stale-while-revalidate=600"),
+        { ...v2, hold: "for ever" },
+        { ...v3, fields: { "cache-control": "max-age=600" } },
+      ],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { advanceMs: 61_000 },
+      { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
+      { originSees: "/a", count: 2 },
+      { advanceMs: 30_000 },
+      { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
+      { originSaw: { "/a": 2 } },
+      { advanceMs: 1 },
+      { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
+      { originSees: "/a", count: 3 },
+      { advanceMs: 1 },
+      { get: "/a", expect: { xCache: "HIT", body: "v3" } },
+      { release: "for ever" },
+      { work: "finished" },
     ],
   },
   {

@@ -2,6 +2,7 @@ import type { FetchKey } from "../../rules/key/fetch-key.ts";
 import { variantOf } from "../../rules/variants/vary.ts";
 import type { RequestContext } from "../request-context.ts";
 import { selectingNames } from "../selection.ts";
+import { DEAD_AFTER_MS } from "../storing/large-fills.ts";
 import type { Begun } from "./collapsed-fetches.ts";
 
 /** The key under which others may join the fetch of this request. */
@@ -28,9 +29,17 @@ export function beginFetch(context: RequestContext, joins = true): Begun {
   return collapsed.begin(key, joins);
 }
 
-/** Begins the one refresh of a page behind its answers; `null` if its fetch is under way. It follows another isolate's. */
+/**
+ * Begins the one refresh of a page behind its answers; `null` if its fetch is under way. It follows another isolate's. On
+ * Workers a fetch behind an answer may have died with its request.
+ */
 export function beginRefresh(context: RequestContext): Begun | null {
   const { collapsed } = context.isolate;
   const key = fetchKeyOf(context);
-  return collapsed.find(key) ? null : collapsed.begin(key, true);
+  const fetch = collapsed.find(key);
+  if (fetch) {
+    if (context.ports.clock.now() - (fetch.begunAt ?? Infinity) <= DEAD_AFTER_MS) return null;
+    collapsed.abandon(fetch);
+  }
+  return collapsed.begin(key, true);
 }

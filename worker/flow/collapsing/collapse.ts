@@ -2,10 +2,12 @@ import type { Answer } from "../../ports/answer.ts";
 import { fetchKeyText } from "../../rules/key/fetch-key.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
+import { judgeAfterWait, mayAnswer } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import { answerBusy } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
+import { selectInMemory } from "../selection.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";
 import { beginFetch } from "./begin-fetch.ts";
 import type { SharedFetch } from "./collapsed-fetches.ts";
@@ -18,7 +20,7 @@ export interface Attempt {
   /** The receipt's token that the answer still has to honour. */
   readonly token: ReceiptToken | null;
   readonly lookAgain: () => Answer | Promise<Answer>;
-  /** It has waited as long as the site allows, and waits for no other isolate any more. */
+  /** It has waited as long as the site allows, and waits for nobody any more. */
   readonly hasWaitedEnough?: true;
   /** A leader has failed. */
   readonly hasFailed?: true;
@@ -39,7 +41,7 @@ export function collapse(attempt: Attempt): Answer | Promise<Answer> {
     case "alone":
       return fetchAndStore(context, miss, null);
     case "follow":
-      return followOrTryAgain(attempt, begun.fetch);
+      return attempt.hasWaitedEnough ? fetchAndStore(context, miss, null) : followOrTryAgain(attempt, begun.fetch);
     case "lead": {
       const lead = () => fetchAndStore(context, miss, begun.fetch);
       if (!attempt.hasFailed || !neighbours) return lead();
@@ -55,9 +57,12 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
   const fetchAlone = () => fetchAndStore(context, miss, null);
   const outcome = await waitFor(context, fetch);
   switch (outcome.kind) {
-    case "waited-enough":
+    case "waited-enough": {
       collapsed.abandon(fetch);
+      const stored = selectInMemory(context);
+      if (stored && mayAnswer(await judgeAfterWait(context, stored.head))) return lookAgain();
       return collapse({ ...attempt, hasWaitedEnough: true });
+    }
     case "look-again":
       await neighbours?.bring(context, fetch);
       return lookAgain();

@@ -25,6 +25,8 @@ export interface SharedFetch {
    */
   readonly order: number;
   readonly outcome: Promise<SharedFetchOutcome>;
+  /** Epoch milliseconds; absent if another isolate makes it. */
+  readonly begunAt?: number;
   /** Another isolate makes it. */
   readonly isElsewhere?: true;
   /** Where it waits for the origin, if that takes only so many. */
@@ -55,8 +57,8 @@ export interface FetchesOfNeighbours {
 
 /** How long requests for a key whose answer could not be stored do not wait for each other. */
 const HIT_FOR_MISS_MS = 5_000;
-/** The most keys to remember as hit-for-miss. */
-const MAX_HIT_FOR_MISS = 2_000;
+/** The most keys to remember for one reason. */
+const MAX_REMEMBERED = 2_000;
 
 /**
  * Collapsed forwarding of one isolate: at most one shared fetch per key, and the hit-for-miss keys, for which waiting
@@ -66,7 +68,9 @@ export class CollapsedFetches {
   readonly #clock: Clock;
   readonly #neighbours: FetchesOfNeighbours | undefined;
   readonly #leaders = new Map<string, SharedFetch>();
-  readonly #hitForMiss = new ExpiringKeys(MAX_HIT_FOR_MISS, HIT_FOR_MISS_MS);
+  readonly #hitForMiss = new ExpiringKeys(MAX_REMEMBERED, HIT_FOR_MISS_MS);
+  /** By the order of arrivals. */
+  readonly #abandoned = new ExpiringKeys(MAX_REMEMBERED, Number.POSITIVE_INFINITY);
   #arrivals = 0;
 
   constructor(clock: Clock, neighbours?: FetchesOfNeighbours) {
@@ -101,6 +105,7 @@ export class CollapsedFetches {
       key,
       order: this.nextOrder(),
       outcome,
+      begunAt: this.#clock.now(),
       tell: (news) => {
         turn?.tell(news);
         if (news.kind === "being-stored") return;
@@ -121,6 +126,15 @@ export class CollapsedFetches {
   abandonPage(page: string): void {
     for (const fetch of this.#leaders.values()) if (fetch.key.page === page) this.abandon(fetch);
     this.#neighbours?.avoid(page);
+    this.#abandoned.remember(page, this.nextOrder());
+  }
+
+  /**
+   * Whether the page was abandoned after this place in the order of arrivals, so that what was fetched for that request must
+   * not be stored: the view may not know of it yet.
+   */
+  wasAbandonedSince(page: string, order: number): boolean {
+    return (this.#abandoned.when(page, order) ?? 0) > order;
   }
 
   /** From now on no request joins this fetch, because the leader's request may be dead. The fetch may still end. */

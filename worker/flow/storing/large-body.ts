@@ -1,13 +1,13 @@
 import type { BodyReader, StreamedBody } from "../../ports/bodies.ts";
-import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import { within } from "../../within.ts";
 import type { RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
 import { BodySink } from "./body-sink.ts";
 import type { LargeFill } from "./large-fills.ts";
 import type { HeadToStore } from "./storage-decision.ts";
+import { isOutdated } from "./store-unless-purged.ts";
 
-/** The copy is given up if the client reads nothing for this long, so that a client cannot delay the fill. */
+/** The copy is given up if the client or the shared tier takes nothing for this long: neither may delay the other. */
 const STALLED_MS = 10_000;
 
 /**
@@ -47,7 +47,8 @@ async function copyBeside(
   lengthBytes: number,
   fill: LargeFill,
 ): Promise<void> {
-  const { ports } = context;
+  const { ports, isolate } = context;
+  const isLate = (step: Promise<void>) => within(ports.clock, STALLED_MS, step, () => true);
   const bodyKey = `${head.key}\n${head.fetchedAt.toString(36)}-${ports.random().toString(36).slice(2)}`;
   const pipe = ports.bodies.pipe(lengthBytes);
   const copy = new BodySink(pipe.writable);
@@ -63,14 +64,12 @@ async function copyBeside(
       fill.lastChunkAt = ports.clock.now();
       readBytes += piece.byteLength;
       const sent = client.write(piece);
-      if (!copy.isGone) await copy.write(piece);
-      if (!copy.isGone) {
-        const isInTime = sent.then(() => true);
-        if (!(await within(ports.clock, STALLED_MS, isInTime, () => false))) {
-          copy.giveUp("the client stalled");
-          ports.reporter.report({ kind: "fill-discarded", because: "client-stalled" });
-        }
+      if (!copy.isGone && (await isLate(copy.write(piece)))) copy.giveUp("the shared tier stalled");
+      if (!copy.isGone && (await isLate(sent))) {
+        copy.giveUp("the client stalled");
+        ports.reporter.report({ kind: "fill-discarded", because: "client-stalled" });
       }
+      if (copy.isGone) isolate.largeFills.end(fill); // another request may copy it
       await sent;
       if (client.isGone && copy.isGone) return void (await reader.cancel());
     }
@@ -83,7 +82,7 @@ async function copyBeside(
   await Promise.all([client.close(), copy.close()]);
   if (copy.isGone || !(await taken)) return;
   const stored = { head: { ...head, bodyKey }, body: null };
-  if (!isWorthStoring(ports.purges.check(stored.head))) {
+  if (isOutdated(context, stored.head)) {
     ports.reporter.report({ kind: "fill-discarded", because: "purged" });
     return;
   }

@@ -1,5 +1,5 @@
-/** After this long without progress a fill may belong to a dead request, so another one may begin. */
-const DEAD_AFTER_MS = 30_000;
+/** After this long without progress, work may belong to a dead request, so another may begin it anew: milliseconds. */
+export const DEAD_AFTER_MS = 30_000;
 
 /** One large body that is being copied. */
 export interface LargeFill {

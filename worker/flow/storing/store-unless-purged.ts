@@ -1,6 +1,6 @@
 import type { BeingStored, Failing, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
-import type { StoredResponse } from "../../rules/storing/stored-response.ts";
+import type { StoredHead, StoredResponse } from "../../rules/storing/stored-response.ts";
 import type { RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
 
@@ -9,18 +9,25 @@ export type TellFollowers = (news: SharedFetchOutcome | BeingStored | Failing) =
 /** For a fetch that is not shared. */
 export const tellNobody: TellFollowers = () => undefined;
 
+/** Whether the current view, or an unsafe request in this isolate (R15), says that what was fetched is not to be stored. */
+export function isOutdated({ ports, isolate, resolved, arrival }: RequestContext, head: StoredHead): boolean {
+  return (
+    !isWorthStoring(ports.purges.check(head)) || isolate.collapsed.wasAbandonedSince(resolved.cacheKey, arrival.order)
+  );
+}
+
 /**
- * Stores a response unless the current view says that it is purged. In that case only requests that arrived before the
- * purge may receive it, and it is not stored (R23).
+ * Stores a response unless it is outdated. In that case only requests that arrived before the purge may receive it, and it
+ * is not stored (R23).
  */
 export function storeUnlessPurged(
   context: RequestContext,
   stored: StoredResponse,
   tellFollowers: TellFollowers,
 ): Promise<unknown> {
-  const { purges, reporter, clock, compression } = context.ports;
+  const { reporter, clock, compression } = context.ports;
   const { cacheKey: url, route } = context.resolved;
-  if (!isWorthStoring(purges.check(stored.head))) {
+  if (isOutdated(context, stored.head)) {
     reporter.report({ kind: "fill-discarded", because: "purged" });
     const kept = Promise.resolve();
     tellFollowers({ kind: "storable", stored, kept });

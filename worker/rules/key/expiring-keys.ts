@@ -1,7 +1,10 @@
 /** The longest key that is remembered, in characters. 2000 of them take about 2 MiB. */
 export const MAX_KEY_CHARACTERS = 512;
 
-/** Keys that are remembered for a while, up to a number. Beyond it, the oldest is forgotten first. */
+/**
+ * Keys that are remembered for a while, up to a number. Beyond it, the oldest is forgotten first. Times are epoch
+ * milliseconds, or places in another order.
+ */
 export class ExpiringKeys {
   readonly #maxKeys: number;
   readonly #forMs: number;
@@ -13,7 +16,7 @@ export class ExpiringKeys {
     this.#forMs = forMs;
   }
 
-  /** Remembers a key from now on, in epoch milliseconds. One that is too long is not remembered. */
+  /** Remembers a key from now on. One that is too long is not remembered. */
   remember(key: string, now: number): void {
     if (key.length > MAX_KEY_CHARACTERS) return;
     this.#keys.delete(key);
@@ -24,10 +27,14 @@ export class ExpiringKeys {
     }
   }
 
-  /** A time far ahead is one from before the clock was set back. */
   has(key: string, now: number): boolean {
+    return this.when(key, now) !== undefined;
+  }
+
+  /** When the key was remembered, if it still is. A time far ahead is one from before the clock was set back. */
+  when(key: string, now: number): number | undefined {
     const at = this.#keys.get(key);
-    return at !== undefined && Math.abs(now - at) < this.#forMs;
+    return at !== undefined && Math.abs(now - at) < this.#forMs ? at : undefined;
   }
 
   get size(): number {
