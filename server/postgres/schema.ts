@@ -250,8 +250,11 @@ BEGIN
       OFFSET held - (bounds->>'maxHeldKeys')::bigint - 1 LIMIT 1));
   END IF;
   IF n % 256 = 0 THEN
+    DELETE FROM tidemark_log_audit WHERE mode = 'invalidate'
+      AND seq <= n - (bounds->>'keptInvalidations')::bigint;
     DELETE FROM tidemark_log_audit WHERE seq < (SELECT seq FROM tidemark_log_audit
-      WHERE seq > n - (bounds->>'maxAuditRows')::bigint AND at >= moment - (bounds->>'auditRetentionMs')::bigint
+      WHERE at >= moment - (bounds->>'auditRetentionMs')::bigint AND seq >= coalesce((SELECT seq FROM tidemark_log_audit
+        ORDER BY seq DESC LIMIT 1 OFFSET (bounds->>'maxAuditRows')::bigint - 1), 0)
       ORDER BY seq LIMIT 1);
     DELETE FROM tidemark_log_ids WHERE seq < coalesce((SELECT seq FROM tidemark_log_ids
       WHERE at >= moment - (bounds->>'idRetentionMs')::bigint

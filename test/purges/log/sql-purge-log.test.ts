@@ -361,6 +361,14 @@ describe("the purge log", () => {
       },
     );
 
+    test("a row of the owner stays, however many forms were sent after it", () => {
+      const log = new World().open({ maxAuditRows: 300, keptInvalidations: 100 });
+      log.append(purge(["#first"], { by: "editor" }));
+      for (let index = 0; index < 1023; index++) log.append(purge(["/form"], { mode: "invalidate", by: "edge" }));
+      expect(log.list(null, 500).purges).toHaveLength(101);
+      expect(log.find(1)).toMatchObject({ by: "editor" });
+    });
+
     test("keys stay: a purge whose row was deleted is still sent", () => {
       const log = afterFirst({ maxAuditRows: 1 }, 0);
       expect(toldOf(log.read(null, 1000), ["#first"])).toEqual([["#first", 1]]);

@@ -120,11 +120,15 @@ export class AuditTrail {
 
   /** Deletes rows and ids that are too old or too many. A soft purge whose row is gone counts as made long ago. */
   prune(head: number, now: number): void {
-    const { maxAuditRows, auditRetentionMs, maxIds, idRetentionMs } = this.#settings;
+    const { maxAuditRows, auditRetentionMs, keptInvalidations, maxIds, idRetentionMs } = this.#settings;
     this.#sql.exec(
-      "DELETE FROM audit WHERE seq < (SELECT seq FROM audit WHERE seq > ? AND at >= ? ORDER BY seq LIMIT 1)",
-      head - maxAuditRows,
-      now - auditRetentionMs,
+      "DELETE FROM audit WHERE mode <> 'hard' AND mode = 'invalidate' AND seq <= ?", // by the index of dated purges
+      head - keptInvalidations,
+    );
+    this.#sql.exec(
+      `DELETE FROM audit WHERE seq < (SELECT seq FROM audit WHERE at >= ? AND seq >= coalesce(
+        (SELECT seq FROM audit ORDER BY seq DESC LIMIT 1 OFFSET ?), 0) ORDER BY seq LIMIT 1)`,
+      ...[now - auditRetentionMs, maxAuditRows - 1],
     );
     this.#sql.exec(
       `DELETE FROM ids WHERE seq < coalesce(

@@ -17,6 +17,8 @@ export interface LogSettings {
   /** The most rows of the audit trail, and how long a row is kept at most, in milliseconds. */
   readonly maxAuditRows: number;
   readonly auditRetentionMs: number;
+  /** Rows of unsafe requests are kept for this many numbers, because anybody can make them. */
+  readonly keptInvalidations: number;
   /** The most ids, and how long an id is kept at most, in milliseconds. For a day every id is kept. */
   readonly maxIds: number;
   readonly idRetentionMs: number;
@@ -37,6 +39,7 @@ export const LOG_SETTINGS: LogSettings = {
   // Rows take 165 bytes with two items and a short reason, and at most 4 KB: up to 400 MB.
   maxAuditRows: 100_000,
   auditRetentionMs: 90 * DAY_MS,
+  keptInvalidations: 10_000,
   // Ids take 170 bytes each in the SDK's format: about 170 MB, unless a day has more.
   maxIds: 1_000_000,
   idRetentionMs: 30 * DAY_MS,
