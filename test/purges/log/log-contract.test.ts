@@ -172,6 +172,16 @@ function contract(name: string, start: () => Promise<Subject>, options: TestOpti
       expect(await appended(purge(["#b"], { id: "x" }))).toMatchObject({ ...again, replayed: true });
     });
 
+    test("the rows of the trail end after 90 days, when 256 numbers have come", async () => {
+      await appended(purge(["#old"]));
+      log.now = 90 * 24 * HOUR_MS + 1;
+      for (let seq = 2; seq < 256; seq++) await appended(purge(["#new"]));
+      expect(await log.find(1)).toMatchObject({ seq: 1 });
+      await appended(purge(["#new"]));
+      expect(await log.find(1)).toBeNull();
+      expect(await log.find(2)).toMatchObject({ seq: 2 });
+    });
+
     test("a purge that fails halfway leaves nothing behind (promise 5)", async () => {
       await appended(purge(["#a"]));
       // Its id is written last, and storage refuses this one.
