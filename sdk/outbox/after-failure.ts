@@ -1,3 +1,5 @@
+import type { PurgeRequest } from "../purge-request.ts";
+
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 3_600_000;
 
@@ -27,11 +29,24 @@ export function backOffMs(failures: number, random: number): number {
   return Math.ceil(ceilingMs * (0.5 + random / 2));
 }
 
-/**
- * True if the edge or the connection fails, not just one purge: others would also fail, so sending them now is useless.
- */
-export function isOfEveryPurge(error: unknown): boolean {
-  return typeof codeOf(error) === "string" && !isRefused(error);
+/** What has failed, as far as the error says it. */
+export type FailureScope =
+  /** Only this purge. */
+  | "purge"
+  /** The edge or the connection: others would also fail, so sending them now is useless. */
+  | "edge"
+  /** One edge of several, while another has accepted the purge. */
+  | "some-edges"
+  /** Its `refresh`: the purge has probably happened, but its pages took longer than the deadline. */
+  | "refresh";
+
+/** `refresh` is that of the request that was sent. */
+export function failureScope(error: unknown, { refresh }: PurgeRequest): FailureScope {
+  const { receipts } = Object(error) as { receipts?: unknown };
+  if (Array.isArray(receipts) && receipts.length > 0) return "some-edges";
+  const code = codeOf(error);
+  if (code === "timeout" && refresh) return "refresh";
+  return typeof code === "string" && !isRefused(error) ? "edge" : "purge";
 }
 
 /** The codes of refusals that the same request will always get. */

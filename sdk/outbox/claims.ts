@@ -15,20 +15,34 @@ export interface Claims {
 
 export const NO_CLAIMS: Claims = { rows: [], held: new Set(), nextAt: null };
 
+/** The rows that a claim asks for. */
+export interface ClaimTerms {
+  /** Epoch milliseconds. */
+  readonly now: number;
+  readonly limit: number;
+  /** Whether the edge has just accepted a purge, so that those that failed because of the edge are due. */
+  readonly edgeAccepts: boolean;
+}
+
 /**
  * Chooses the rows to send, at most `limit`: those that are due and not leased, unless an earlier row with an item in
  * common has to wait. Several chosen rows may have items in common; `nextWave` keeps their order.
  *
  * `rows` are all waiting rows in the order of their numbers, or the next page of them after `before`.
  */
-export function chooseClaims(rows: readonly WaitingRow[], now: number, limit: number, before = NO_CLAIMS): Claims {
+export function chooseClaims(
+  rows: readonly WaitingRow[],
+  { now, limit, edgeAccepts }: ClaimTerms,
+  before = NO_CLAIMS,
+): Claims {
   const chosen = [...before.rows];
   const held = new Set(before.held);
   let { nextAt } = before;
   for (const row of rows) {
     if (chosen.length >= limit) break;
-    const items = orderedItems(row.request);
-    const readyAt = Math.max(row.dueAt, row.leaseUntil);
+    const items = orderedItems(row);
+    const dueAt = edgeAccepts && row.failureScope === "edge" ? 0 : row.dueAt;
+    const readyAt = Math.max(dueAt, row.leaseUntil);
     const isHeld = items.some((item) => held.has(item));
     if (!isHeld && readyAt <= now) {
       chosen.push(row);
@@ -44,7 +58,7 @@ export function chooseClaims(rows: readonly WaitingRow[], now: number, limit: nu
 /** The chosen rows that were leased, without the rows behind one that another process leased first. */
 export function obtainedClaims(chosen: readonly WaitingRow[], obtained: ReadonlySet<number>): readonly WaitingRow[] {
   const asFound = chosen.map((row) => (obtained.has(row.seq) ? row : { ...row, leaseUntil: Number.POSITIVE_INFINITY }));
-  return chooseClaims(asFound, Number.MAX_VALUE, chosen.length).rows;
+  return chooseClaims(asFound, { now: Number.MAX_VALUE, limit: chosen.length, edgeAccepts: false }).rows;
 }
 
 /**
@@ -55,7 +69,7 @@ export function nextWave(rows: readonly WaitingRow[], held: ReadonlySet<string>,
   const taken = new Set(held);
   for (const row of rows) {
     if (wave.length >= limit) break;
-    const items = orderedItems(row.request);
+    const items = orderedItems(row);
     if (!items.some((item) => taken.has(item))) wave.push(row);
     for (const item of items) taken.add(item);
   }

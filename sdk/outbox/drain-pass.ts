@@ -63,9 +63,9 @@ export function beginPass(handled: HandledPurges): DrainPass {
   return { handled, leaseId: "", leaseEndsAt: 0, left: [], held: new Set(), stop: null };
 }
 
-/** How long a lease lasts. `deadlineMs` is the longest time for one attempt. */
+/** How long a lease lasts: whole milliseconds. `deadlineMs` is the longest time for one attempt. */
 export function leaseMs(deadlineMs: number): number {
-  return LEASE_DEADLINES * deadlineMs;
+  return Math.ceil(LEASE_DEADLINES * deadlineMs);
 }
 
 /** `now` is by the clock of this process. Nothing more is sent or claimed once the outbox `isClosing`. */
@@ -107,7 +107,7 @@ export function afterSending(pass: DrainPass, rows: readonly WaitingRow[], resul
   const held = new Set(pass.held);
   for (const [index, row] of rows.entries()) {
     if (results[index]!.kind === "happened") continue;
-    for (const item of orderedItems(row.request)) held.add(item);
+    for (const item of orderedItems(row)) held.add(item);
   }
   const edgeFails = results.some(({ kind }) => kind === "edge-fails");
   const broken = results.find((result) => result.kind === "broken");

@@ -1,6 +1,6 @@
 import { channel } from "node:diagnostics_channel";
 import { type Clock, systemClock } from "../clock.ts";
-import { afterFailure, isOfEveryPurge } from "./after-failure.ts";
+import { afterFailure, type FailureScope, failureScope } from "./after-failure.ts";
 import {
   afterClaim,
   afterRelease,
@@ -82,10 +82,12 @@ export class Drain<Answer> {
         });
       return this.#running;
     }
-    this.#following ??= this.#running
+    const running = this.#running;
+    this.#following ??= running
       .catch(() => null)
       .then(async (first) => {
         this.#following = undefined;
+        if (this.#closing.signal.aborted) return running;
         const second = await this.drain();
         return first ? joinReports(first, second) : second;
       });
@@ -162,10 +164,16 @@ export class Drain<Answer> {
     const { clock, newId } = this.#platform;
     const lastsMs = leaseMs(this.#settings.deadlineMs);
     const leaseEndsAt = clock.now() + lastsMs;
-    const now = await this.#store.now();
+    const now = await this.#now();
     const lease = { id: newId(), until: now + lastsMs };
-    const claims = await this.#store.claim(lease, now, limit);
+    // A call ends when the edge fails, so the edge still accepts what it has accepted in this call.
+    const claims = await this.#store.claim(lease, { now, limit, edgeAccepts: pass.handled.sent.length > 0 });
     return afterClaim(pass, claims, { now, leaseId: lease.id, leaseEndsAt });
+  }
+
+  /** Whole milliseconds, as the columns of the table are. */
+  async #now(): Promise<number> {
+    return Math.floor(await this.#store.now());
   }
 
   /** An error of the database or of a callback is a result, so that the rows sent at the same time can finish. */
@@ -176,11 +184,14 @@ export class Drain<Answer> {
   async #send(row: WaitingRow, leaseId: string, outcomes: Outcomes<Answer>): Promise<SendResult> {
     const { purger, deadlineMs } = this.#settings;
     const { request } = row;
+    // Its pages were fetched again by another edge, or take too long.
+    const skipsRefresh = row.failureScope === "some-edges" || row.failureScope === "refresh";
+    const sent = request.refresh && skipsRefresh ? { ...request, refresh: false } : request;
     let receipt: Answer;
     try {
-      receipt = await purger.purge(request, { deadlineMs });
+      receipt = await purger.purge(sent, { deadlineMs });
     } catch (error) {
-      return await this.#recordFailure(row, leaseId, outcomes, error);
+      return await this.#recordFailure(row, leaseId, outcomes, error, failureScope(error, sent));
     }
     await this.#store.remove(row.seq);
     const purge = { id: request.id, request, receipt, failures: row.failures };
@@ -194,16 +205,25 @@ export class Drain<Answer> {
     leaseId: string,
     { failed, dead }: Outcomes<Answer>,
     error: unknown,
+    scopeOfError: FailureScope,
   ): Promise<SendResult> {
     const { maxAttempts, onDead } = this.#settings;
     const { request } = row;
     const { id } = request;
     const failures = row.failures + 1;
-    const now = await this.#store.now();
+    const now = await this.#now();
+    // It was sent early because the edge accepts others.
+    const scope = scopeOfError === "edge" && row.dueAt > now ? "purge" : scopeOfError;
     const next = afterFailure(error, { failures, maxAttempts, now, random: this.#platform.random() });
     const dueAt = next.kind === "retry" ? next.dueAt : now;
     const deadAt = next.kind === "dead" ? now : null;
-    const isMine = await this.#store.fail(row.seq, leaseId, { failures, error: errorText(error), dueAt, deadAt });
+    const isMine = await this.#store.fail(row.seq, leaseId, {
+      failures,
+      scope,
+      error: errorText(error),
+      dueAt,
+      deadAt,
+    });
     // Otherwise this process was stopped for longer than its lease, and another one is sending the row.
     if (isMine && next.kind === "retry") {
       const purge = { id, request, error, failures, dueInMs: dueAt - now };
@@ -215,9 +235,10 @@ export class Drain<Answer> {
       publish("tidemark:outbox:dead", purge);
       onDead(purge);
       // A purge that was given up does not hold up others.
-      if (!isOfEveryPurge(error)) return { kind: "happened" };
+      if (scope !== "edge") return { kind: "happened" };
     }
-    return { kind: isOfEveryPurge(error) ? "edge-fails" : "failed" };
+    if (scope === "some-edges") return { kind: "happened" };
+    return { kind: scope === "edge" ? "edge-fails" : "failed" };
   }
 }
 

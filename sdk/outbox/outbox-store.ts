@@ -1,3 +1,5 @@
+import type { FailureScope } from "./after-failure.ts";
+import type { ClaimTerms } from "./claims.ts";
 import type { WaitingRow } from "./queued-purge.ts";
 
 /** The right of one process to send its claimed rows, until a time by the store's clock. */
@@ -9,6 +11,7 @@ export interface Lease {
 /** The record of a failure in its row. Instants are epoch milliseconds. */
 export interface FailedRow {
   readonly failures: number;
+  readonly scope: FailureScope;
   readonly error: string;
   readonly dueAt: number;
   /** `null` if the purge is tried again. */
@@ -20,7 +23,7 @@ export interface OutboxStore {
   /** Epoch milliseconds, by a clock that all processes with this table share. */
   now(): Promise<number>;
   /** Leases the rows that `chooseClaims` chooses, unless another process leases them first. */
-  claim(lease: Lease, now: number, limit: number): Promise<StoreClaims>;
+  claim(lease: Lease, terms: ClaimTerms): Promise<StoreClaims>;
   /** Deletes a row whose purge has happened, even if another process leases it now. */
   remove(seq: number): Promise<void>;
   /** Gives back rows that were not sent. */

@@ -1,4 +1,4 @@
-import { chooseClaims, MAX_SCANNED_ROWS, NO_CLAIMS, obtainedClaims, PAGE_ROWS } from "./claims.ts";
+import { type ClaimTerms, chooseClaims, MAX_SCANNED_ROWS, NO_CLAIMS, obtainedClaims, PAGE_ROWS } from "./claims.ts";
 import type { FailedRow, Lease, OutboxStore, StoreClaims } from "./outbox-store.ts";
 import { type TableRow, toWaitingRow, WAITING_COLUMNS } from "./queued-purge.ts";
 import { SCHEMA_VERSION, schemaError } from "./schema-version.ts";
@@ -9,6 +9,7 @@ export const TABLE_SQL: string = `CREATE TABLE IF NOT EXISTS tidemark_outbox (
   id TEXT NOT NULL UNIQUE,
   request TEXT NOT NULL,
   failures INTEGER NOT NULL DEFAULT 0,
+  failure_scope TEXT,
   due_at BIGINT NOT NULL DEFAULT 0,
   lease_id TEXT,
   lease_until BIGINT NOT NULL DEFAULT 0,
@@ -33,26 +34,36 @@ export interface PgResult {
   readonly rowCount: number | null;
 }
 
+async function hasSchema(database: PgDatabase): Promise<boolean> {
+  const { rows } = await database.query("SELECT to_regclass('tidemark_outbox_schema') IS NOT NULL AS exists");
+  return (rows[0] as { exists: boolean }).exists;
+}
+
 /** Rejects if the tables are missing or of another version. It aborts no transaction. */
 export async function checkSchema(database: PgDatabase): Promise<void> {
-  const { rows: found } = await database.query("SELECT to_regclass('tidemark_outbox_schema') IS NOT NULL AS exists");
-  const exists = (found[0] as { exists: boolean }).exists;
+  const exists = await hasSchema(database);
   const { rows } = exists ? await database.query("SELECT version FROM tidemark_outbox_schema") : { rows: [] };
   const error = schemaError(rows.length > 0 ? Number((rows[0] as { version: unknown }).version) : null, TABLE_SQL);
   if (error) throw error;
 }
 
 /**
- * Creates the tables. Without the lock, two processes that both see no table fail in `CREATE TABLE IF NOT EXISTS`.
- * Statements in one text are one transaction, which holds the lock.
+ * Creates the tables if they are missing: otherwise `CREATE INDEX IF NOT EXISTS` would wait for all transactions that
+ * have written, and make later ones wait. Without the lock, two processes that both see no table fail in
+ * `CREATE TABLE IF NOT EXISTS`. Statements in one text are one transaction, which holds the lock.
  */
 export async function createTable(database: PgDatabase): Promise<void> {
-  await database.query(`SELECT pg_advisory_xact_lock(${LOCK_NUMBER});\n${TABLE_SQL}`);
+  if (!(await hasSchema(database))) {
+    await database.query(`SELECT pg_advisory_xact_lock(${LOCK_NUMBER});\n${TABLE_SQL}`);
+  }
   await checkSchema(database);
 }
 
 /** Any number that other programs are unlikely to use: the letters "tidemark" as a 64-bit number. */
 const LOCK_NUMBER = "8388346167743836779";
+
+/** The pause before rows that another transaction has locked or leased are looked at again. */
+const LOST_CLAIM_PAUSE_MS = 1_000;
 
 /**
  * The table in PostgreSQL. A claim reads without a lock, then leases in one statement what no other process holds. A
@@ -68,10 +79,10 @@ export function pgStore(database: PgDatabase, givenNow: (() => number) | undefin
   async function now(): Promise<number> {
     if (givenNow) return givenNow();
     const { rows } = await database.query("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now");
-    return Math.floor(Number((rows[0] as { now: unknown }).now));
+    return Number((rows[0] as { now: unknown }).now);
   }
 
-  async function claim(lease: Lease, now: number, limit: number): Promise<StoreClaims> {
+  async function claim(lease: Lease, terms: ClaimTerms): Promise<StoreClaims> {
     if (!isChecked) await checkSchema(database);
     isChecked = true;
     let claims = NO_CLAIMS;
@@ -82,8 +93,8 @@ export function pgStore(database: PgDatabase, givenNow: (() => number) | undefin
         [lastSeq],
       );
       const rows = (page.rows as readonly TableRow[]).map(toWaitingRow);
-      claims = chooseClaims(rows, now, limit, claims);
-      if (rows.length < PAGE_ROWS || claims.rows.length >= limit) break;
+      claims = chooseClaims(rows, terms, claims);
+      if (rows.length < PAGE_ROWS || claims.rows.length >= terms.limit) break;
       lastSeq = rows.at(-1)!.seq;
     }
     const { rows: chosen, nextAt } = claims;
@@ -91,17 +102,20 @@ export function pgStore(database: PgDatabase, givenNow: (() => number) | undefin
     const leased = await database.query(
       `WITH free AS (
          SELECT seq FROM tidemark_outbox
-         WHERE seq = ANY($1::bigint[]) AND dead_at IS NULL AND due_at <= $2 AND lease_until <= $2
+         WHERE seq = ANY($1::bigint[]) AND dead_at IS NULL AND lease_until <= $2
+           AND (due_at <= $2 OR ($5::boolean AND failure_scope = 'edge'))
          FOR UPDATE SKIP LOCKED
        )
        UPDATE tidemark_outbox AS o SET lease_id = $3, lease_until = $4 FROM free WHERE o.seq = free.seq RETURNING o.seq`,
-      [chosen.map(({ seq }) => seq), now, lease.id, lease.until],
+      [chosen.map(({ seq }) => seq), terms.now, lease.id, lease.until, terms.edgeAccepts],
     );
     const obtained = new Set((leased.rows as readonly TableRow[]).map(({ seq }) => Number(seq)));
     const rows = obtainedClaims(chosen, obtained);
     const behind = [...obtained].filter((seq) => !rows.some((row) => row.seq === seq));
     if (behind.length > 0) await release(behind, lease.id);
-    return { rows, nextAt };
+    if (rows.length === chosen.length) return { rows, nextAt };
+    const soonAt = terms.now + LOST_CLAIM_PAUSE_MS;
+    return { rows, nextAt: nextAt === null ? soonAt : Math.min(nextAt, soonAt) };
   }
 
   async function remove(seq: number): Promise<void> {
@@ -115,11 +129,16 @@ export function pgStore(database: PgDatabase, givenNow: (() => number) | undefin
     );
   }
 
-  async function fail(seq: number, leaseId: string, { failures, error, dueAt, deadAt }: FailedRow): Promise<boolean> {
+  async function fail(
+    seq: number,
+    leaseId: string,
+    { failures, scope, error, dueAt, deadAt }: FailedRow,
+  ): Promise<boolean> {
     const { rowCount } = await database.query(
-      `UPDATE tidemark_outbox SET lease_id = NULL, lease_until = 0, failures = $1, last_error = $2, due_at = $3, dead_at = $4
-       WHERE seq = $5 AND lease_id = $6`,
-      [failures, error, dueAt, deadAt, seq, leaseId],
+      `UPDATE tidemark_outbox SET lease_id = NULL, lease_until = 0, failures = $1, failure_scope = $2, last_error = $3,
+         due_at = $4, dead_at = $5
+       WHERE seq = $6 AND lease_id = $7`,
+      [failures, scope, error, dueAt, deadAt, seq, leaseId],
     );
     return (rowCount ?? 0) > 0;
   }

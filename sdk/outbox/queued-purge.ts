@@ -1,4 +1,5 @@
 import type { PurgeRequest } from "../purge-request.ts";
+import type { FailureScope } from "./after-failure.ts";
 
 /** A request with the `id` that makes it happen once, however often it is sent. */
 export type IdentifiedRequest = PurgeRequest & { readonly id: string };
@@ -26,13 +27,20 @@ export interface WaitingRow {
   readonly seq: number;
   readonly request: IdentifiedRequest;
   readonly failures: number;
+  /** That of the last failure; `null` if there was none. */
+  readonly failureScope: FailureScope | null;
   readonly dueAt: number;
   /** Until then a process is sending it; 0 if none is. */
   readonly leaseUntil: number;
 }
 
-/** Every item of a request, with its kind. Two purges with a common item keep their order. */
-export function orderedItems({ urls, tags, prefixes, hosts, everything }: PurgeRequest): string[] {
+/**
+ * Every item of a row's request, with its kind. Two purges with a common item keep their order, unless one of several
+ * edges has accepted the earlier one: otherwise an edge that fails would hold up purges at the others.
+ */
+export function orderedItems({ request, failureScope }: Pick<WaitingRow, "request" | "failureScope">): string[] {
+  if (failureScope === "some-edges") return [];
+  const { urls, tags, prefixes, hosts, everything } = request;
   const lists = { url: urls, tag: tags, prefix: prefixes, host: hosts };
   const items = Object.entries(lists).flatMap(([kind, list = []]) => list.map((item) => `${kind} ${item}`));
   return everything ? [...items, "everything"] : items;
@@ -44,6 +52,7 @@ export interface TableRow {
   readonly id: unknown;
   readonly request: unknown;
   readonly failures: unknown;
+  readonly failure_scope: unknown;
   readonly due_at: unknown;
   readonly lease_until: unknown;
   readonly last_error: unknown;
@@ -52,7 +61,7 @@ export interface TableRow {
 }
 
 /** The columns that a `WaitingRow` is made of. */
-export const WAITING_COLUMNS = "seq, request, failures, due_at, lease_until";
+export const WAITING_COLUMNS = "seq, request, failures, failure_scope, due_at, lease_until";
 
 /** The columns that a `QueuedPurge` is made of. */
 export const LISTED_COLUMNS = "id, request, failures, due_at, last_error, enqueued_at, dead_at";
@@ -62,6 +71,7 @@ export function toWaitingRow(row: TableRow): WaitingRow {
     seq: Number(row.seq),
     request: JSON.parse(String(row.request)),
     failures: Number(row.failures),
+    failureScope: row.failure_scope as FailureScope | null,
     dueAt: Number(row.due_at),
     leaseUntil: Number(row.lease_until),
   };

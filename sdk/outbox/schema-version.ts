@@ -1,8 +1,11 @@
 /** The version of the tables that this package reads and writes. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
-/** The statements that bring tables of each earlier version to the next one. There is no earlier version yet. */
-export const MIGRATIONS: Readonly<Record<number, string>> = {};
+/** The statements that bring tables of each earlier version to the next one. */
+export const MIGRATIONS: Readonly<Record<number, string>> = {
+  1: `ALTER TABLE tidemark_outbox ADD COLUMN failure_scope TEXT;
+UPDATE tidemark_outbox_schema SET version = 2;`,
+};
 
 /**
  * The error for tables of another version, with the statement that corrects it; `null` if the version is right. `found`

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { chooseClaims, MAX_SCANNED_ROWS, NO_CLAIMS, PAGE_ROWS } from "./claims.ts";
+import { type ClaimTerms, chooseClaims, MAX_SCANNED_ROWS, NO_CLAIMS, PAGE_ROWS } from "./claims.ts";
 import type { FailedRow, Lease, OutboxStore, StoreClaims } from "./outbox-store.ts";
 import { type TableRow, toWaitingRow, WAITING_COLUMNS } from "./queued-purge.ts";
 import { SCHEMA_VERSION, schemaError } from "./schema-version.ts";
@@ -10,6 +10,7 @@ export const TABLE_SQL: string = `CREATE TABLE IF NOT EXISTS tidemark_outbox (
   id TEXT NOT NULL UNIQUE,
   request TEXT NOT NULL,
   failures INTEGER NOT NULL DEFAULT 0,
+  failure_scope TEXT,
   due_at INTEGER NOT NULL DEFAULT 0,
   lease_id TEXT,
   lease_until INTEGER NOT NULL DEFAULT 0,
@@ -53,7 +54,21 @@ export function isInTransaction({ isTransaction, inTransaction }: SqliteDatabase
   return isTransaction ?? inTransaction ?? false;
 }
 
-export function hasSchema(database: SqliteDatabase): boolean {
+/**
+ * Does work that writes, for which the connection waits as long as a step does for another connection's transaction to
+ * end. It blocks the process, because the work is not asynchronous.
+ */
+export function waitingForLocks<T>(database: SqliteDatabase, work: () => T): T {
+  const { timeout } = prepared(database, "PRAGMA busy_timeout").get() as { timeout: unknown };
+  database.exec(`PRAGMA busy_timeout = ${MAX_BUSY_MS}`);
+  try {
+    return work();
+  } finally {
+    database.exec(`PRAGMA busy_timeout = ${timeout}`);
+  }
+}
+
+function hasSchema(database: SqliteDatabase): boolean {
   return prepared(database, "SELECT 1 FROM sqlite_schema WHERE name = 'tidemark_outbox_schema'").get() !== undefined;
 }
 
@@ -62,6 +77,14 @@ export function checkSchema(database: SqliteDatabase): void {
   const row = hasSchema(database) && prepared(database, "SELECT version FROM tidemark_outbox_schema").get();
   const error = schemaError(row ? Number((row as { version: unknown }).version) : null, TABLE_SQL);
   if (error) throw error;
+}
+
+/** Creates the tables unless they exist: all or none, so that no other process finds only some of them. */
+export function createTable(database: SqliteDatabase): void {
+  const create = () => database.exec(TABLE_SQL);
+  // Without work it takes no lock.
+  if (!hasSchema(database)) isInTransaction(database) ? create() : inTransaction(database, create);
+  checkSchema(database);
 }
 
 /** How long a step waits for another connection's transaction to end. */
@@ -90,7 +113,7 @@ export function sqliteStore(
     }
   }
 
-  function claim(lease: Lease, now: number, limit: number): Promise<StoreClaims> {
+  function claim(lease: Lease, terms: ClaimTerms): Promise<StoreClaims> {
     return transaction(() => {
       checkSchema(database);
       const page = prepared(
@@ -101,8 +124,8 @@ export function sqliteStore(
       let lastSeq = 0;
       for (let scanned = 0; scanned < MAX_SCANNED_ROWS; scanned += PAGE_ROWS) {
         const rows = (page.all(lastSeq) as TableRow[]).map(toWaitingRow);
-        claims = chooseClaims(rows, now, limit, claims);
-        if (rows.length < PAGE_ROWS || claims.rows.length >= limit) break;
+        claims = chooseClaims(rows, terms, claims);
+        if (rows.length < PAGE_ROWS || claims.rows.length >= terms.limit) break;
         lastSeq = rows.at(-1)!.seq;
       }
       const update = database.prepare("UPDATE tidemark_outbox SET lease_id = ?, lease_until = ? WHERE seq = ?");
@@ -124,14 +147,19 @@ export function sqliteStore(
     });
   }
 
-  async function fail(seq: number, leaseId: string, { failures, error, dueAt, deadAt }: FailedRow): Promise<boolean> {
+  async function fail(
+    seq: number,
+    leaseId: string,
+    { failures, scope, error, dueAt, deadAt }: FailedRow,
+  ): Promise<boolean> {
     const { changes } = await transaction(() =>
       database
         .prepare(
-          `UPDATE tidemark_outbox SET lease_id = NULL, lease_until = 0, failures = ?, last_error = ?, due_at = ?, dead_at = ?
+          `UPDATE tidemark_outbox SET lease_id = NULL, lease_until = 0, failures = ?, failure_scope = ?, last_error = ?,
+             due_at = ?, dead_at = ?
            WHERE seq = ? AND lease_id = ?`,
         )
-        .run(failures, error, dueAt, deadAt, seq, leaseId),
+        .run(failures, scope, error, dueAt, deadAt, seq, leaseId),
     );
     return Number(changes) > 0;
   }

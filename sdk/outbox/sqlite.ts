@@ -17,12 +17,12 @@ import {
 import { LISTED_COLUMNS, type QueuedPurge, type TableRow, toQueuedPurge } from "./queued-purge.ts";
 import {
   checkSchema,
-  hasSchema,
+  createTable,
   isInTransaction,
   prepared,
   type SqliteDatabase,
   sqliteStore,
-  TABLE_SQL,
+  waitingForLocks,
 } from "./sqlite-store.ts";
 
 /** The options of `createOutbox`. */
@@ -87,9 +87,7 @@ export function createOutbox<Answer = Receipt>(options: SqliteOutboxOptions<Answ
     close: () => sending.close(),
     [Symbol.asyncDispose]: () => sending.close(),
     createTable() {
-      // Without work it takes no lock, because it would not wait for one.
-      if (!hasSchema(database)) database.exec(TABLE_SQL);
-      checkSchema(database);
+      waitingForLocks(database, () => createTable(database));
     },
     enqueue(transaction, request, options) {
       const purge = parseEnqueue(request, options, outboxPlatform.newId);
@@ -113,18 +111,22 @@ export function createOutbox<Answer = Receipt>(options: SqliteOutboxOptions<Answ
     },
     requeue(ids) {
       const given = ids === undefined ? null : parseIds("requeue", ids);
-      checkSchema(database);
-      const statement = database.prepare(
-        `UPDATE tidemark_outbox SET failures = 0, due_at = 0, dead_at = NULL
-         WHERE ${given ? "id = ?" : "dead_at IS NOT NULL"}`,
-      );
-      return changesOf(given ? given.map((id) => statement.run(id)) : [statement.run()]);
+      return waitingForLocks(database, () => {
+        checkSchema(database);
+        const statement = database.prepare(
+          `UPDATE tidemark_outbox SET failures = 0, due_at = 0, dead_at = NULL
+           WHERE ${given ? "id = ?" : "dead_at IS NOT NULL"}`,
+        );
+        return changesOf(given ? given.map((id) => statement.run(id)) : [statement.run()]);
+      });
     },
     discard(ids) {
       const given = parseIds("discard", ids);
-      checkSchema(database);
-      const statement = database.prepare("DELETE FROM tidemark_outbox WHERE dead_at IS NOT NULL AND id = ?");
-      return changesOf(given.map((id) => statement.run(id)));
+      return waitingForLocks(database, () => {
+        checkSchema(database);
+        const statement = database.prepare("DELETE FROM tidemark_outbox WHERE dead_at IS NOT NULL AND id = ?");
+        return changesOf(given.map((id) => statement.run(id)));
+      });
     },
   };
 }

@@ -9,7 +9,7 @@ import {
   PurgeUnauthorized,
   PurgeUnreachable,
 } from "../../../sdk/index.ts";
-import { afterFailure, backOffMs, isOfEveryPurge } from "../../../sdk/outbox/after-failure.ts";
+import { afterFailure, backOffMs, failureScope } from "../../../sdk/outbox/after-failure.ts";
 
 const NOW = 1_000_000;
 const at = (failures: number, random = 0) => ({ failures, maxAttempts: 3, now: NOW, random });
@@ -18,7 +18,11 @@ const rejected = (code: "invalid" | "too-large" | "unsupported-media-type") =>
   new PurgeRejected("m", { code, status: 400, attempts: 1, errors: [] });
 const unreachable = new PurgeUnreachable("m", { code: "unreachable", retryable: true, attempts: 5 });
 const incomplete = (...errors: PurgeError[]) =>
-  Object.assign(new PurgeError("m", errors[0]!), { failures: errors.map((error) => ({ error })) });
+  Object.assign(new PurgeError("m", errors[0]!), { receipts: [], failures: errors.map((error) => ({ error })) });
+const accepted = (...errors: PurgeError[]) => Object.assign(incomplete(...errors), { receipts: [{ seq: 1 }] });
+
+const PURGE = { tags: ["a"] };
+const REFRESH = { urls: ["/"], refresh: true };
 
 describe("after a failure", () => {
   test.each([
@@ -30,7 +34,7 @@ describe("after a failure", () => {
     ["a refusal, told by the class of another copy of the package", { code: "invalid", retryable: false }],
   ])("%s is given up at once", (_, error) => {
     expect(afterFailure(error, at(1))).toEqual({ kind: "dead", because: "refused" });
-    expect(isOfEveryPurge(error)).toBe(false);
+    expect(failureScope(error, PURGE)).toBe("purge");
   });
 
   test.each([
@@ -40,10 +44,10 @@ describe("after a failure", () => {
     ["a wrong token", new PurgeUnauthorized("m", { attempts: 1 })],
     ["a missing scope", new PurgeForbidden("m", { attempts: 1 })],
     ["no settings", new PurgeError("m", { code: "not-configured", retryable: false, attempts: 0 })],
-    ["one edge of several", incomplete(rejected("invalid"), unreachable)],
+    ["a failed connection to one edge, and a refusal by the others", incomplete(rejected("invalid"), unreachable)],
   ])("%s is tried again, and concerns every purge", (_, error) => {
     expect(afterFailure(error, at(1))).toEqual({ kind: "retry", dueAt: NOW + 500 });
-    expect(isOfEveryPurge(error)).toBe(true);
+    expect(failureScope(error, PURGE)).toBe("edge");
   });
 
   test.each([
@@ -54,7 +58,17 @@ describe("after a failure", () => {
     null,
   ])("%s is tried again, and concerns only one purge", (error) => {
     expect(afterFailure(error, at(1))).toEqual({ kind: "retry", dueAt: NOW + 500 });
-    expect(isOfEveryPurge(error)).toBe(false);
+    expect(failureScope(error, PURGE)).toBe("purge");
+  });
+
+  test.each([
+    ["a purge that another edge has accepted is that of some edges", accepted(unreachable), PURGE, "some-edges"],
+    ["the same with refresh", accepted(new PurgeTimeout("m", { attempts: 1 })), REFRESH, "some-edges"],
+    ["a deadline with refresh is that of the pages", new PurgeTimeout("m", { attempts: 1 }), REFRESH, "refresh"],
+    ["another failure with refresh is the edge's", unreachable, REFRESH, "edge"],
+  ])("the failure of %s", (_, error, request, scope) => {
+    expect(afterFailure(error, at(1))).toEqual({ kind: "retry", dueAt: NOW + 500 });
+    expect(failureScope(error, request)).toBe(scope);
   });
 
   test("the last attempt is the last", () => {

@@ -5,13 +5,21 @@ import type { WaitingRow } from "../../../sdk/outbox/queued-purge.ts";
 const NOW = 1_000_000;
 
 function row(seq: number, tags: string, more: Partial<WaitingRow> = {}): WaitingRow {
-  return { seq, request: { id: `p${seq}`, tags: tags.split(" ") }, failures: 0, dueAt: 0, leaseUntil: 0, ...more };
+  const request = { id: `p${seq}`, tags: tags.split(" ") };
+  return { seq, request, failures: 0, failureScope: null, dueAt: 0, leaseUntil: 0, ...more };
 }
 
 const seqs = (rows: readonly WaitingRow[]) => rows.map(({ seq }) => seq);
 
 describe("the rows to claim", () => {
-  const CASES: { name: string; rows: WaitingRow[]; limit?: number; chosen: number[]; nextAt: number | null }[] = [
+  const CASES: {
+    name: string;
+    rows: WaitingRow[];
+    limit?: number;
+    edgeAccepts?: boolean;
+    chosen: number[];
+    nextAt: number | null;
+  }[] = [
     { name: "no rows", rows: [], chosen: [], nextAt: null },
     { name: "due rows, even with the same tag", rows: [row(1, "a"), row(2, "a")], chosen: [1, 2], nextAt: null },
     { name: "a row that is due now", rows: [row(1, "a", { dueAt: NOW })], chosen: [1], nextAt: null },
@@ -49,6 +57,35 @@ describe("the rows to claim", () => {
       nextAt: NOW + 7,
     },
     {
+      name: "rows behind one that some edges have accepted, and such a row behind others",
+      rows: [
+        row(1, "a", { dueAt: NOW + 5, failureScope: "some-edges" }),
+        row(2, "a"),
+        row(3, "b", { dueAt: NOW + 9 }),
+        row(4, "b", { failureScope: "some-edges" }),
+      ],
+      chosen: [2, 4],
+      nextAt: NOW + 5,
+    },
+    {
+      name: "rows that failed because of the edge before they are due, once it accepts others",
+      rows: [
+        row(1, "a", { dueAt: NOW + 5, failureScope: "edge" }),
+        row(2, "a"),
+        row(3, "b", { dueAt: NOW + 9, failureScope: "purge" }),
+        row(4, "c", { dueAt: NOW + 5, leaseUntil: NOW + 7, failureScope: "edge" }),
+      ],
+      edgeAccepts: true,
+      chosen: [1, 2],
+      nextAt: NOW + 7,
+    },
+    {
+      name: "none of these before the edge accepts others",
+      rows: [row(1, "a", { dueAt: NOW + 5, failureScope: "edge" }), row(2, "a")],
+      chosen: [],
+      nextAt: NOW + 5,
+    },
+    {
       name: "as many as the limit",
       rows: [row(1, "a"), row(2, "b"), row(3, "c")],
       limit: 2,
@@ -57,10 +94,11 @@ describe("the rows to claim", () => {
     },
   ];
 
-  test.each(CASES)("$name", ({ rows, limit = 50, chosen, nextAt }) => {
-    const claims = chooseClaims(rows, NOW, limit);
+  test.each(CASES)("$name", ({ rows, limit = 50, edgeAccepts = false, chosen, nextAt }) => {
+    const terms = { now: NOW, limit, edgeAccepts };
+    const claims = chooseClaims(rows, terms);
     expect([seqs(claims.rows), claims.nextAt]).toEqual([chosen, nextAt]);
-    const pageByPage = rows.reduce((before, each) => chooseClaims([each], NOW, limit, before), NO_CLAIMS);
+    const pageByPage = rows.reduce((before, each) => chooseClaims([each], terms, before), NO_CLAIMS);
     expect([seqs(pageByPage.rows), pageByPage.nextAt]).toEqual([chosen, nextAt]);
   });
 
@@ -72,10 +110,11 @@ describe("the rows to claim", () => {
       { tags: ["x"] },
       { everything: true },
     ] as const;
+    const terms = { now: NOW, limit: 50, edgeAccepts: false };
     for (const items of requests) {
       const waiting = { ...row(1, "a", { dueAt: NOW + 1 }), request: { id: "1", ...items } };
       const behind = requests.map((others, index) => ({ ...row(2 + index, "a"), request: { id: "2", ...others } }));
-      const chosen = chooseClaims([waiting, ...behind], NOW, 50).rows.map(({ seq }) => requests[seq - 2]);
+      const chosen = chooseClaims([waiting, ...behind], terms).rows.map(({ seq }) => requests[seq - 2]);
       expect(chosen).toEqual(requests.filter((others) => others !== items));
     }
   });

@@ -19,6 +19,7 @@ const row = (seq: number, ...tags: string[]): WaitingRow => ({
   seq,
   request: { id: `${seq}`, tags: tags.length > 0 ? tags : [`t${seq}`] },
   failures: 0,
+  failureScope: null,
   dueAt: 0,
   leaseUntil: 0,
 });

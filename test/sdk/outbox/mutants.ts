@@ -13,14 +13,14 @@ export const mutants: Mutants = {
   "outbox: at least once, with the same id": {
     "a row is deleted before its purge is sent, so that a failure loses it": {
       in: "Drain.#send",
-      replace: "receipt = await purger.purge(request, { deadlineMs });",
-      by: "await this.#store.remove(row.seq); receipt = await purger.purge(request, { deadlineMs });",
+      replace: "receipt = await purger.purge(sent, { deadlineMs });",
+      by: "await this.#store.remove(row.seq); receipt = await purger.purge(sent, { deadlineMs });",
       foundBy: "outbox: is tried again with the same id when its pause is over, and not before",
     },
     "each attempt has an id of its own": {
       in: "Drain.#send",
-      replace: "receipt = await purger.purge(request, { deadlineMs });",
-      by: "receipt = await purger.purge({ ...request, id: this.#platform.newId() }, { deadlineMs });",
+      replace: "receipt = await purger.purge(sent, { deadlineMs });",
+      by: "receipt = await purger.purge({ ...sent, id: this.#platform.newId() }, { deadlineMs });",
       foundBy: "outbox: is tried again with the same id when its pause is over, and not before",
     },
     "a row stays after its purge": {
@@ -31,22 +31,22 @@ export const mutants: Mutants = {
     },
     "the purges of a killed process are left to it": {
       in: "chooseClaims",
-      replace: "Math.max(row.dueAt, row.leaseUntil)",
-      by: "(row.leaseUntil > 0 ? Number.POSITIVE_INFINITY : row.dueAt)",
+      replace: "Math.max(dueAt, row.leaseUntil)",
+      by: "(row.leaseUntil > 0 ? Number.POSITIVE_INFINITY : dueAt)",
       foundBy: "outbox: take over the purges of one that was killed when its lease is over, with the same id",
     },
     "a process that was stopped for longer than its lease records its failure over the other's": {
       in: "sqliteStore",
-      replace: "WHERE seq = ? AND lease_id = ?`, ) .run(failures, error, dueAt, deadAt, seq, leaseId),",
+      replace: "WHERE seq = ? AND lease_id = ?`, ) .run(failures, scope, error, dueAt, deadAt, seq, leaseId),",
       by: `WHERE seq = ? AND ? IS NOT NULL\`,
 )
-.run(failures, error, dueAt, deadAt, seq, leaseId),`,
+.run(failures, scope, error, dueAt, deadAt, seq, leaseId),`,
       foundBy: "outbox: are not disturbed by the late failure of one that was stopped for longer than its lease",
     },
     "what two processes claim is sent by both": {
       in: "chooseClaims",
-      replace: "Math.max(row.dueAt, row.leaseUntil)",
-      by: "row.dueAt",
+      replace: "Math.max(dueAt, row.leaseUntil)",
+      by: "dueAt",
       foundBy: "outbox: share the work: no purge is sent twice",
     },
     "an id may stand in the table twice": {
@@ -72,7 +72,7 @@ export const mutants: Mutants = {
     },
     "within one call, a purge overtakes an earlier one of its tag that has just failed": {
       in: "afterSending",
-      drop: "for (const item of orderedItems(row.request)) held.add(item);",
+      drop: "for (const item of orderedItems(row)) held.add(item);",
       foundBy:
         "outbox: a purge is not overtaken by a later one of its tag while it waits for its next attempt, but by others",
     },
@@ -131,8 +131,8 @@ export const mutants: Mutants = {
       foundBy: "outbox: is given up at once if the edge refuses the request, and holds back no other",
     },
     "an edge that cannot be reached costs every purge an attempt": {
-      in: "isOfEveryPurge",
-      wrap: "() => false",
+      in: "failureScope",
+      wrap: '() => "purge"',
       foundBy:
         "outbox: ends the call if the edge cannot be reached: the others keep their attempts, and are due at once",
     },

@@ -16,7 +16,9 @@ import {
   fails,
   forTags,
   heldUp,
+  isHalfAccepted,
   isUnreachable,
+  refreshesSlowly,
   refuses,
   type ScriptedPurger,
 } from "./scripted-purger.ts";
@@ -304,7 +306,58 @@ export function describeOutbox(
         ...Array(12).fill(0),
       ]);
       const other = await open();
-      expect((await other.drain()).sent).toHaveLength(12);
+      const { sent } = await other.drain();
+      expect(sent.map(({ failures }) => failures)).toEqual([...Array(12).fill(0), ...Array(8).fill(1)]);
+    });
+
+    test("is sent again once the edge accepts others, with those behind it, if it failed because of the edge", async () => {
+      const outbox = await open();
+      outbox.purger.answer = isUnreachable;
+      await outbox.enqueue(...tagged("a", "a b"));
+      await outbox.drain();
+      expect((await outbox.drain()).failed).toEqual([]);
+
+      outbox.purger.answer = accepts;
+      await outbox.enqueue(...tagged("c"));
+      expect((await outbox.drain()).sent.map(({ request }) => request.tags!.join(" "))).toEqual(["c", "a", "a b"]);
+    });
+
+    test("waits for its pause if it fails again although the edge accepts others", async () => {
+      const outbox = await open();
+      outbox.purger.answer = isUnreachable;
+      await outbox.enqueue(...tagged("a"));
+      await outbox.drain();
+      outbox.purger.answer = forTags(["a"], isUnreachable);
+      await outbox.enqueue(...tagged("b"));
+      expect(await outbox.drain()).toMatchObject({ sent: [{}], failed: [{ failures: 2 }] });
+      await outbox.enqueue(...tagged("c"));
+      expect(await outbox.drain()).toMatchObject({ sent: [{}], failed: [] });
+    });
+
+    test("at one edge of several holds up no purges at the others, whatever their tags", async () => {
+      const outbox = await open();
+      outbox.purger.answer = isHalfAccepted;
+      await outbox.enqueue(...Array.from({ length: 20 }, (_, index) => tagged(`t${index} all`)[0]!));
+      const { failed, nextDueInMs } = await outbox.drain();
+      expect(failed).toHaveLength(20);
+      expect(nextDueInMs).toBe(Math.min(...failed.map(({ dueInMs }) => dueInMs)));
+      await outbox.enqueue(...tagged("later all"));
+      expect((await outbox.drain()).failed).toMatchObject([{ request: { tags: ["later", "all"] } }]);
+
+      outbox.purger.answer = accepts;
+      now += 1_000;
+      expect((await outbox.drain()).sent).toHaveLength(21);
+    });
+
+    test("because its pages take longer than the deadline is sent again without refresh, and stops no others", async () => {
+      const outbox = await open();
+      outbox.purger.answer = refreshesSlowly;
+      const request = { urls: ["/slow"], refresh: true };
+      await outbox.enqueue([request], ...Array.from({ length: 20 }, (_, index) => tagged(`t${index}`)[0]!));
+      const first = await outbox.drain();
+      expect([first.sent.length, first.failed.length]).toEqual([20, 1]);
+      now += 1_000;
+      expect(await outbox.drain()).toMatchObject({ sent: [{ request, failures: 1 }], nextDueInMs: null });
     });
 
     test("is due at once after requeue with its id; a purge that waits cannot be discarded", async () => {
@@ -391,6 +444,31 @@ export function describeOutbox(
     await expect(outbox.drain()).rejects.toThrow("This outbox was closed.");
     const other = await open();
     expect((await other.drain()).sent).toHaveLength(1); // its lease was given back
+  });
+
+  test("A call that waits for another resolves with the report of that one if the outbox is closed", async () => {
+    const outbox = await open();
+    const slow = heldUp();
+    outbox.purger.answer = slow.answer;
+    await outbox.enqueue(...tagged("a"));
+    const first = outbox.drain();
+    await slow.arrived;
+    const second = outbox.drain();
+    const closed = outbox.close();
+    slow.end(accepts);
+    await closed;
+    expect(await second).toEqual(await first);
+  });
+
+  test("Fractions of a millisecond in the deadline and in the clock are rounded", async () => {
+    const outbox = await open({ deadlineMs: 1_234.5, now: () => now + 0.25 });
+    outbox.purger.answer = fails;
+    await outbox.enqueue(...tagged("a"));
+    const { failed } = await outbox.drain();
+    expect(await outbox.list()).toMatchObject([{ dueAt: now + failed[0]!.dueInMs }]);
+    outbox.purger.answer = accepts;
+    now += 1_000;
+    expect((await outbox.drain()).sent).toHaveLength(1);
   });
 
   test("A callback that throws loses no purge, and is not swallowed", async () => {

@@ -1,4 +1,4 @@
-import { PurgeRejected, PurgeUnreachable } from "../../../sdk/index.ts";
+import { PurgeIncomplete, PurgeRejected, PurgeTimeout, PurgeUnreachable, type Receipt } from "../../../sdk/index.ts";
 import type { OutboxPurger } from "../../../sdk/outbox/sqlite.ts";
 import type { PurgeRequest } from "../../../sdk/purge-request.ts";
 
@@ -24,6 +24,18 @@ export const fails: Answering = async () => {
 
 export const isUnreachable: Answering = async () => {
   throw new PurgeUnreachable("the edge is down", { code: "unreachable", retryable: true, attempts: 5 });
+};
+
+/** One edge has accepted the purge, and another is down. */
+export const isHalfAccepted: Answering = async (request) => {
+  const error = new PurgeUnreachable("one edge is down", { code: "unreachable", retryable: true, attempts: 5 });
+  throw new PurgeIncomplete([{ seq: 1 } as Receipt], [{ request, error }]);
+};
+
+/** The edge has purged, but fetching the pages again takes longer than the deadline. */
+export const refreshesSlowly: Answering = async (request) => {
+  if (request.refresh) throw new PurgeTimeout("the deadline has passed", { attempts: 1 });
+  return accepts(request);
 };
 
 export const refuses: Answering = async () => {

@@ -158,6 +158,32 @@ describe("the table", () => {
     expect(n).toBe(1);
   });
 
+  test("is created, and its purges are requeued and discarded, with a wait for locks of five seconds", () => {
+    const connection = connect();
+    const waits: unknown[] = [];
+    const noteWait = () => waits.push(Object.values(connection.prepare("PRAGMA busy_timeout").get() as object)[0]);
+    const outbox = createOutbox({
+      database: {
+        exec(sql) {
+          if (sql.includes("CREATE TABLE")) noteWait();
+          connection.exec(sql);
+        },
+        prepare(sql) {
+          if (/^(UPDATE|DELETE)/.test(sql)) noteWait();
+          return connection.prepare(sql);
+        },
+      },
+      purger: createScriptedPurger(),
+    });
+    connection.exec("PRAGMA busy_timeout = 7");
+    outbox.createTable();
+    outbox.requeue();
+    outbox.discard(["a"]);
+    expect(waits).toEqual([5_000, 5_000, 5_000]);
+    noteWait();
+    expect(waits.at(-1)).toBe(7);
+  });
+
   test("is asked for, with its statement, if it is missing", async () => {
     const connection = connect();
     const outbox = outboxOf(connection);
@@ -169,7 +195,17 @@ describe("the table", () => {
     );
   });
 
-  test.each([0, 2])("is refused in version %i", async (version) => {
+  test("of version 1 is usable after the statements that its refusal names", async () => {
+    const connection = connect();
+    const first = TABLE_SQL.replace("  failure_scope TEXT,\n", "").replace("SELECT 2 WHERE", "SELECT 1 WHERE");
+    connection.exec(first);
+    const outbox = outboxOf(connection);
+    const refusal = await outbox.drain().catch((error: Error) => error.message);
+    connection.exec(String(refusal).split("Run:\n\n")[1]!);
+    expect((await outbox.drain()).sent).toEqual([]);
+  });
+
+  test.each([0, 1, 3])("is refused in version %i", async (version) => {
     const connection = connect();
     connection.exec(`${TABLE_SQL} UPDATE tidemark_outbox_schema SET version = ${version}`);
     const outbox = outboxOf(connection);
