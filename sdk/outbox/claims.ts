@@ -33,7 +33,7 @@ export interface ClaimTerms {
 export function chooseClaims(
   rows: readonly WaitingRow[],
   { now, limit, edgeAccepts }: ClaimTerms,
-  before = NO_CLAIMS,
+  before: Claims = NO_CLAIMS,
 ): Claims {
   const chosen = [...before.rows];
   const held = new Set(before.held);

@@ -1,12 +1,14 @@
 """The client against a running edge, whose address and token are in the environment: test/backends/python.test.ts starts it."""
 
 import os
+import socket
 import urllib.request
 from itertools import count
+from typing import NoReturn
 
 import pytest
 
-from tidemark import PurgeFailed, Purger, Receipt
+from tidemark import PurgeFailed, Purger, Receipt, purger
 
 ENDPOINT = os.environ["TIDEMARK_ENDPOINT"]
 TOKEN = os.environ["TIDEMARK_TOKEN"]
@@ -77,10 +79,43 @@ def test_a_wrong_token_is_told_and_not_repeated() -> None:
     assert wrong not in str(caught.value)
 
 
-def test_an_edge_that_is_not_there_is_tried_for_the_deadline() -> None:
+class VirtualTime:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.mark.parametrize("deadline", [10.0, 2500.0])
+def test_an_edge_that_is_not_there_is_tried_for_the_deadline(deadline: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    time = VirtualTime()
+    monkeypatch.setattr(purger, "time", time)
     with pytest.raises(PurgeFailed, match="cannot be reached") as caught:
-        Purger("http://127.0.0.1:9", TOKEN, retries=1, deadline=1).purge(tags=["a"])
+        Purger("http://127.0.0.1:9", TOKEN, deadline=deadline).purge(tags=["a"])
+    assert deadline - 2 <= time.now < deadline
     assert caught.value.retryable
+
+
+def test_retries_are_bounded_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    time = VirtualTime()
+    monkeypatch.setattr(purger, "time", time)
+    with pytest.raises(PurgeFailed, match="cannot be reached") as caught:
+        Purger("http://127.0.0.1:9", TOKEN, retries=1).purge(tags=["a"])
+    assert 0 < time.now <= 0.2
+    assert "may have happened" not in str(caught.value)
+
+
+def test_a_name_without_an_address_is_told_as_a_purge_that_was_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def getaddrinfo(*_: object, **__: object) -> NoReturn:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    with pytest.raises(PurgeFailed, match="cannot be reached") as caught:
+        Purger("http://nowhere.example", TOKEN, retries=0).purge(tags=["a"])
     assert "may have happened" not in str(caught.value)
 
 

@@ -5,6 +5,8 @@ import json
 import os
 import random
 import re
+import socket
+import ssl
 import time
 import uuid
 from collections.abc import Iterable
@@ -20,6 +22,8 @@ REFUSED = (400, 409, 413, 415)
 """The statuses for a purge that the edge will never accept."""
 PASSING = (429, 502, 503, 504)
 """The statuses after which the same purge can succeed."""
+NEVER_SENT = (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)
+"""The errors that come before the purge is sent."""
 WORDS_SECONDS = 1.0
 """So long the words of another status are waited for, so that time is left to send the purge again."""
 
@@ -58,11 +62,12 @@ class Purger:
 
     `endpoint` is the site's origin, like https://www.example.com, and `token` one with the scope "purge"; both are read
     from TIDEMARK_ENDPOINT and TIDEMARK_TOKEN if they are left out. A purge that fails for a reason that can pass is sent
-    again, up to `retries` times. All but the look-up of the name ends within `deadline` seconds. Messages never repeat the token.
+    again until `deadline`, or at most `retries` times. All but the look-up of the name ends within `deadline` seconds. Messages
+    never repeat the token.
     """
 
     def __init__(
-        self, endpoint: str | None = None, token: str | None = None, *, retries: int = 4, deadline: float = 10.0
+        self, endpoint: str | None = None, token: str | None = None, *, retries: int | None = None, deadline: float = 10.0
     ):
         endpoint = os.environ.get("TIDEMARK_ENDPOINT") if endpoint is None else endpoint
         token = os.environ.get("TIDEMARK_TOKEN") if token is None else token
@@ -99,8 +104,9 @@ class Purger:
             try:
                 return self._post(body, max(0.001, give_up_at - time.monotonic()))
             except PurgeFailed as failure:
-                pause = failure.retry_after + min(2.0, 0.2 * 2**attempt) * random.uniform(0.5, 1)
-                if not failure.retryable or attempt >= self._retries or time.monotonic() + pause >= give_up_at:
+                pause = failure.retry_after + min(2.0, 0.2 * 2 ** min(attempt, 4)) * random.uniform(0.5, 1)
+                is_last = attempt == self._retries or time.monotonic() + pause >= give_up_at
+                if is_last or not failure.retryable:
                     raise
                 attempt += 1
                 time.sleep(pause)
@@ -114,7 +120,7 @@ class Purger:
                     raise _refusal(answer)
                 return _receipt(json.load(answer))
         except (OSError, http.client.HTTPException) as failure:
-            never_sent = isinstance(getattr(failure, "reason", failure), ConnectionRefusedError)
+            never_sent = isinstance(getattr(failure, "reason", failure), NEVER_SENT)
             happened = "" if never_sent else "; the purge may have happened"
             raise PurgeFailed(f"the edge cannot be reached: {failure}{happened}", passing=True) from failure
         except ValueError as failure:

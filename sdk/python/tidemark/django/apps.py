@@ -9,8 +9,10 @@ class TidemarkConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from . import checks
+        from . import changes, checks
 
+        changes.connect_deletes()
         register(checks.settings_are_complete, Tags.caches)
         register(checks.saves_are_atomic, Tags.models)
+        register(checks.relations_purge, Tags.models)
         register(checks.sqlite_writers_wait, Tags.caches)

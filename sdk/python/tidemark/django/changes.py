@@ -4,15 +4,23 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import chain
 from typing import Any
 
+from django.apps import apps
 from django.db import models, router, transaction
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
 
 from .purging import purge
-from .relations import ROWS_AT_ONCE, Joined, joined_by_call, joined_to_deleted, rows_of
+from .relations import ROWS_AT_ONCE, Joined, is_joined, joined_by_call, joined_to_deleted, rows_of
 
 TagsOf = Callable[[Any], Iterable[str]]
 
 _registered: list[tuple[type[models.Model], TagsOf]] = []
+_to_connect: list[Callable[[], None]] = []
+
+
+def connect_deletes() -> None:
+    """Connects the receivers that had to wait until all models are loaded."""
+    while _to_connect:
+        _to_connect.pop(0)()
 
 
 def registered_models() -> list[type[models.Model]]:
@@ -41,7 +49,11 @@ class PurgedQuerySet(models.QuerySet[Any]):
         class Song(PurgedModel):
             objects = PurgedQuerySet.as_manager()
 
-    Both read the rows that they update, as they were and as they are. `bulk_update` goes by `update`.
+            class Meta:
+                base_manager_name = "objects"
+
+    Both read the rows that they update, as they were and as they are. `bulk_update` goes by `update`. So do `add` and `set`
+    of related managers, as `album.song_set`, but by the base manager.
     """
 
     def update(self, **values: Any) -> int:
@@ -139,7 +151,7 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
         if joined or isinstance(instance, model):
             purge(tags=[*former_tags, *tags_now(instance, joined, using)], using=using)
 
-    # No receiver names a sender: proxies of the model and models that extend it are rows of it, too.
+    # Rows of its proxies and of the models that extend it are rows of the model, too.
 
     def before_save(instance: Any, raw: bool, using: str, **_: Any) -> None:
         if former and isinstance(instance, model) and not raw and instance.pk is not None:
@@ -165,12 +177,17 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
             note(instance, sender._meta.label, joined, tags_now(instance, joined, using))
 
     registration = f"{model._meta.label} {id(around_call)}"
-    for signal, receiver in (
-        (pre_save, before_save),
-        (post_save, after_save),
-        (pre_delete, before_delete),
-        (post_delete, after_delete),
-        (m2m_changed, around_call),
-    ):
+    for signal, receiver in ((pre_save, before_save), (post_save, after_save), (m2m_changed, around_call)):
         # Not weakly: nobody else holds the receivers.
         signal.connect(receiver, weak=False)
+
+    def connect() -> None:
+        # By sender, because Django reads the rows of each that has a receiver before it deletes them.
+        for sender in apps.get_models():
+            if issubclass(sender, model) or is_joined(model, sender):
+                pre_delete.connect(before_delete, sender, weak=False)
+                post_delete.connect(after_delete, sender, weak=False)
+
+    _to_connect.append(connect)
+    if apps.models_ready:
+        connect_deletes()

@@ -6,7 +6,7 @@ from django.core.checks import CheckMessage, Error, Warning
 from django.db import connections
 
 from . import configuration
-from .changes import PurgedModel, registered_models
+from .changes import PurgedModel, PurgedQuerySet, registered_models
 
 
 def settings_are_complete(**_: Any) -> list[CheckMessage]:
@@ -49,4 +49,19 @@ def saves_are_atomic(**_: Any) -> list[CheckMessage]:
         )
         for model in registered_models()
         if not issubclass(model, PurgedModel)
+    ]
+
+
+def relations_purge(**_: Any) -> list[CheckMessage]:
+    """`album.song_set.add(song)` updates the song by the base manager of its model."""
+    return [
+        Warning(
+            f"add() and set() of a related manager purge no {model.__name__}.",
+            hint='objects = PurgedQuerySet.as_manager(), and in class Meta: base_manager_name = "objects".',
+            obj=model,
+            id="tidemark.W004",
+        )
+        for model in registered_models()
+        if any(field.many_to_one for field in model._meta.get_fields())
+        and not isinstance(model._base_manager.all(), PurgedQuerySet)
     ]

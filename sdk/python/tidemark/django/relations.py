@@ -38,6 +38,11 @@ def joined_to_deleted(instance: Any, model: Any, using: str) -> list[Joined]:
     return [_joined(each, instance, using) for each in _relations_to(model, instance._meta.model)]
 
 
+def is_joined(model: Any, deleted: Any) -> bool:
+    """Whether the delete of a row can change rows of a model without deleting them."""
+    return bool(_relations_to(model, deleted))
+
+
 @cache
 def _relations_to(model: Any, deleted: Any) -> list[Any]:
     return [

@@ -18,6 +18,9 @@ class Song(PurgedModel):
 
     objects = PurgedQuerySet.as_manager()
 
+    class Meta:
+        base_manager_name = "objects"
+
 
 class LoudSong(Song):
     class Meta:
@@ -38,6 +41,7 @@ class Review(PurgedModel):
     objects = PurgedQuerySet.as_manager()
 
     class Meta:
+        base_manager_name = "objects"
         constraints = [models.UniqueConstraint(fields=["author", "song"], name="once_a_song")]
 
 

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.checks import run_checks
 from django.core.exceptions import DisallowedHost
 from django.core.management import CommandError, call_command
-from django.db import transaction
+from django.db import models, transaction
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -23,8 +23,10 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.views.decorators.cache import cache_control
 from django.test import AsyncClient, Client, SimpleTestCase, TransactionTestCase, override_settings
+from django.test.utils import isolate_apps
 
-from tidemark.django import changes, configuration, middleware, outbox, purge, purge_on_change, purging, tag
+from tidemark.django import PurgedModel, PurgedQuerySet, changes, configuration, middleware, outbox
+from tidemark.django import purge, purge_on_change, purging, tag
 from tidemark.django.checks import settings_are_complete
 from tidemark.django.models import QueuedPurge
 from tidemark.django.sender import sender
@@ -290,6 +292,18 @@ class Models(WithEdge, TransactionTestCase):
         Song.objects.filter(title="none of them").update(title="new")
         self.assertEqual(self.sent(), [])
 
+    def test_a_row_that_a_related_manager_takes_is_purged_as_it_was_and_as_it_is(self):
+        expected = {f"song:{self.song.pk}", f"album:{self.one.pk}", f"album:{self.two.pk}", "songs"}
+        self.two.song_set.add(self.song)
+        self.assertEqual(self.tags_sent(), [expected])
+        self.one.song_set.set([self.song])
+        self.assertEqual(self.tags_sent(), [expected])
+
+    def test_rows_that_no_registered_model_is_related_to_are_deleted_in_one_query(self):
+        QueuedPurge.objects.bulk_create([QueuedPurge(items={}), QueuedPurge(items={})])
+        with transaction.atomic(), self.assertNumQueries(1):
+            QueuedPurge.objects.all().delete()
+
     def test_bulk_create_purges_what_it_makes(self):
         one, two = Song.objects.bulk_create([Song(title="b"), Song(title="c", album=self.two)])
         self.assertEqual(
@@ -487,6 +501,20 @@ class Checks(SimpleTestCase):
         purge_on_change(Album, lambda album: [f"album:{album.pk}"])
         warning = self.found()["tidemark.W001"]
         self.assertIn("saves a Album outside of a transaction", warning.msg)
+
+    @isolate_apps("songs")
+    def test_a_model_whose_related_managers_purge_nothing_is_named(self):
+        class Cover(PurgedModel):
+            album = models.ForeignKey(Album, on_delete=models.CASCADE)
+            objects = PurgedQuerySet.as_manager()
+
+            class Meta:
+                app_label = "songs"
+
+        keep_receivers(self)
+        self.addCleanup(changes._registered.pop)
+        purge_on_change(Cover, lambda cover: [f"cover:{cover.pk}"])
+        self.assertIn("a related manager purge no Cover", self.found()["tidemark.W004"].msg)
 
 
 class Requests(WithEdge, TransactionTestCase):
