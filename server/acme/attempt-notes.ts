@@ -1,3 +1,4 @@
+import { isPaused } from "../pause.ts";
 import type { AcmeFolder } from "./acme-folder.ts";
 import { MOST_FOR_OTHERS_MS } from "./attempts.ts";
 
@@ -7,18 +8,16 @@ export class AttemptNotes {
   readonly #lastAt: Map<string, number>;
   #notBeforeAt: number;
 
-  /** `now`: epoch milliseconds. */
-  constructor(folder: Pick<AcmeFolder, "attempts" | "noteAttempts">, now: number) {
+  constructor(folder: Pick<AcmeFolder, "attempts" | "noteAttempts">) {
     const { lastAt, notBeforeAt } = folder.attempts();
     this.#folder = folder;
     this.#lastAt = new Map(Object.entries(lastAt));
-    // A later time was written while the clock was wrong.
-    this.#notBeforeAt = Math.min(notBeforeAt, now + MOST_FOR_OTHERS_MS);
+    this.#notBeforeAt = notBeforeAt;
   }
 
-  /** The authority wants no requests until then. Epoch milliseconds. */
-  get notBeforeAt(): number {
-    return this.#notBeforeAt;
+  /** Until when the authority wants no requests; 0 if it takes them. Epoch milliseconds. */
+  notBeforeAt(now: number): number {
+    return isPaused(this.#notBeforeAt, now, MOST_FOR_OTHERS_MS) ? this.#notBeforeAt : 0;
   }
 
   /** When the last attempt for the name failed, or when the current one began. Epoch milliseconds. */
@@ -41,8 +40,8 @@ export class AttemptNotes {
     this.#tryToWrite();
   }
 
-  leaveAloneUntil(at: number): void {
-    this.#notBeforeAt = Math.max(this.#notBeforeAt, at);
+  leaveAloneUntil(at: number, now: number): void {
+    this.#notBeforeAt = Math.max(this.notBeforeAt(now), at);
     this.#tryToWrite();
   }
 

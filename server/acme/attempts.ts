@@ -15,6 +15,9 @@ const LAST_PAUSE_MS = 6 * 60 * MINUTE_MS;
 /** The longest pause that an authority can ask for: no known limit lasts longer. Milliseconds. */
 const MOST_TOLD_MS = 7 * 24 * 60 * MINUTE_MS;
 
+/** No pause by `pauseAfter` is longer, with or without an authority that asks for it. Milliseconds. */
+export const LONGEST_PAUSE_MS = { name: MOST_TOLD_MS * 1.25, authority: LAST_PAUSE_MS * 1.25 } as const;
+
 /** The shortest pause after the last attempt, also across restarts, because a server may restart again and again. */
 export const LEAST_PAUSE_MS = 24 * MINUTE_MS;
 

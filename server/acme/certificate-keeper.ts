@@ -1,14 +1,15 @@
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { Certificate } from "../connections/certificates.ts";
 import { messageOf } from "../message-of.ts";
+import { isPaused } from "../pause.ts";
 import { type AcmeFolder, makeKey } from "./acme-folder.ts";
 import { AttemptNotes } from "./attempt-notes.ts";
-import { MOST_FOR_OTHERS_MS, mayStartAt, pauseAfter } from "./attempts.ts";
+import { LONGEST_PAUSE_MS, MOST_FOR_OTHERS_MS, mayStartAt, pauseAfter } from "./attempts.ts";
 import type { Authority, Challenged, ChallengeType, OrderOutcome } from "./authority.ts";
 import { certificateId } from "./certificate-id.ts";
 import { failureText, issuedText } from "./keeper-texts.ts";
 import { judgeRenewal, type RenewalWindow, shareOf } from "./renewal.ts";
-import { ASK_AGAIN_MS } from "./renewal-info.ts";
+import { ASK_AGAIN_MS, MOST_ASK_AGAIN_MS } from "./renewal-info.ts";
 import { whyNotUsed } from "./why-not-used.ts";
 
 export interface KeeperParts {
@@ -80,7 +81,7 @@ export class CertificateKeeper {
 
   constructor(parts: KeeperParts) {
     this.#parts = parts;
-    this.#notes = new AttemptNotes(parts.folder, parts.clock.now());
+    this.#notes = new AttemptNotes(parts.folder);
   }
 
   /** Starts, and works until it is stopped. */
@@ -149,7 +150,7 @@ export class CertificateKeeper {
       for (const need of due.slice(at + ORDERS_AT_A_TIME)) this.#tell(need, general);
       break;
     }
-    const retries = due.map(({ name }) => Math.max(this.#state(name).notBeforeAt, this.#allNotBeforeAt));
+    const retries = due.map(({ name }) => this.#mayOrderAt(this.#state(name)));
     if (this.#isReloadDue) retries.push(clock.now() + RELOAD_AGAIN_MS);
     return Math.min(nextAt, ...retries);
   }
@@ -167,7 +168,7 @@ export class CertificateKeeper {
       Object.assign(known, { attempts: 0, notBeforeAt: 0, isTold: false });
       return known.id === null ? dueAt : Math.min(dueAt, known.askWindowAt);
     }
-    const mayAt = Math.max(known.notBeforeAt, this.#allNotBeforeAt);
+    const mayAt = this.#mayOrderAt(known);
     if (mayAt <= now) return { name, old };
     if (!known.isTold) this.#tell({ name, old }, TOO_SOON);
     return mayAt;
@@ -177,7 +178,7 @@ export class CertificateKeeper {
     const { authority, clock } = this.#parts;
     const id = certificateId(old.chain);
     if (id !== known.id) Object.assign(known, { id, window: null, askWindowAt: 0 });
-    if (id !== null && clock.now() >= known.askWindowAt) {
+    if (id !== null && !isPaused(known.askWindowAt, clock.now(), MOST_ASK_AGAIN_MS)) {
       const info = await authority.renewalInfo(id);
       known.window = info?.window ?? known.window;
       known.askWindowAt = clock.now() + (info?.againInMs ?? ASK_AGAIN_MS);
@@ -257,26 +258,30 @@ export class CertificateKeeper {
   /** Orders nothing for a while. Several orders that fail at the same time are one failure. */
   #pause(retryAfterMs: number | null): void {
     const now = this.#parts.clock.now();
-    if (this.#pausedUntilAt <= now) {
+    if (!isPaused(this.#pausedUntilAt, now, LONGEST_PAUSE_MS.authority)) {
       this.#failuresOfAll++;
       this.#pausedUntilAt = now + pauseAfter(this.#failuresOfAll, "authority", null, this.#parts.random());
     }
-    if (retryAfterMs !== null) this.#notes.leaveAloneUntil(now + Math.min(retryAfterMs, MOST_FOR_OTHERS_MS));
+    if (retryAfterMs !== null) this.#notes.leaveAloneUntil(now + Math.min(retryAfterMs, MOST_FOR_OTHERS_MS), now);
   }
 
   #tell({ name, old }: Need, { because }: Pick<Refusal, "because">): void {
     const known = this.#state(name);
     known.isTold = true;
-    const again = Math.max(known.notBeforeAt, this.#allNotBeforeAt);
-    this.#parts.say(failureText({ name, old, because, againAt: again }, this.#parts.clock.now()));
+    const againAt = this.#mayOrderAt(known);
+    this.#parts.say(failureText({ name, old, because, againAt }, this.#parts.clock.now()));
   }
 
   async #takeIntoUse(): Promise<void> {
     if (this.#isReloadDue) this.#isReloadDue = !(await this.#parts.reload());
   }
 
-  get #allNotBeforeAt(): number {
-    return Math.max(this.#notes.notBeforeAt, this.#pausedUntilAt);
+  /** When the name may be ordered, as far as pauses go; 0 if none goes on. Epoch milliseconds. */
+  #mayOrderAt({ notBeforeAt }: Known): number {
+    const now = this.#parts.clock.now();
+    const ofName = isPaused(notBeforeAt, now, LONGEST_PAUSE_MS.name) ? notBeforeAt : 0;
+    const ofAll = isPaused(this.#pausedUntilAt, now, LONGEST_PAUSE_MS.authority) ? this.#pausedUntilAt : 0;
+    return Math.max(ofName, ofAll, this.#notes.notBeforeAt(now));
   }
 
   #state(name: string): Known {

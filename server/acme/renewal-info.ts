@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 export const ASK_AGAIN_MS = 6 * HOUR_MS;
 /** RFC 9773 §4.3.2 asks for limits, so that the authority is asked neither all the time nor never again. */
 const LEAST_MS = 60_000;
-const MOST_MS = 24 * HOUR_MS;
+export const MOST_ASK_AGAIN_MS = 24 * HOUR_MS;
 
 /** Reads an answer. `null` if it names no window, or one that ends before it begins, which is to be ignored (§4.2). */
 export function readRenewalInfo(body: string, retryAfterMs: number | null): RenewalInfo | null {
@@ -20,7 +20,7 @@ export function readRenewalInfo(body: string, retryAfterMs: number | null): Rene
   const startAt = epochMs(start);
   const endAt = epochMs(end);
   if (!(startAt < endAt)) return null;
-  const againInMs = Math.min(Math.max(retryAfterMs ?? ASK_AGAIN_MS, LEAST_MS), MOST_MS);
+  const againInMs = Math.min(Math.max(retryAfterMs ?? ASK_AGAIN_MS, LEAST_MS), MOST_ASK_AGAIN_MS);
   return { window: { startAt, endAt }, againInMs };
 }
 

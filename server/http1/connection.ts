@@ -17,8 +17,12 @@ const MAX_OUTSTANDING = 32;
 const SLICE_BYTES = 1024;
 /** More requests than this wait only if a client sends them all at once, with bodies, before it gets an answer. */
 const MAX_WAITING = 256;
-/** How long a client may go on sending after the last bytes for it were written. */
-const LINGER_MS = 2_000;
+/** How long a client may go on sending after the last bytes for it were written, like nginx's `lingering_time`. */
+const LINGER_MS = 30_000;
+/** The connection ends before that if nothing comes for this long, like nginx's `lingering_timeout`. */
+const LINGER_QUIET_MS = 5_000;
+/** The same for a connection that ends while it is idle: its client has read its answers, and a stop waits for it. */
+const IDLE_LINGER_QUIET_MS = 2_000;
 
 /** A request that Node's parser has read, with the object for its answer. */
 export interface Exchange {
@@ -332,20 +336,28 @@ export class Connection implements InterimWriter, ClientSide {
    */
   #endIdle(): void {
     this.isLast = true;
-    this.linger();
+    this.linger(IDLE_LINGER_QUIET_MS);
   }
 
   /**
    * Ends a connection whose client may still be sending. Closing it at once would reset it, and the client would lose
-   * the answer. So after the last write, incoming bytes are read and dropped for a while. RFC 9112 §9.6.
+   * the answer. So after the last write, incoming bytes are read and dropped, until none come for `quietMs` or a little
+   * more. RFC 9112 §9.6.
    */
-  linger(): void {
+  linger(quietMs = LINGER_QUIET_MS): void {
     const { socket } = this;
     socket.end();
     socket.resume();
     const dropRest = () => {
       this.#readOn();
-      const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+      let { bytesRead } = socket;
+      let leftMs = LINGER_MS;
+      const timer = setTimeout(() => {
+        leftMs -= quietMs;
+        if (socket.bytesRead === bytesRead || leftMs <= 0) socket.destroy();
+        else timer.refresh();
+        ({ bytesRead } = socket);
+      }, quietMs).unref();
       socket.once("close", () => clearTimeout(timer));
     };
     if (socket.writableLength === 0) dropRest();

@@ -52,7 +52,10 @@ export type ListenTarget = { readonly scheme?: Scheme } & (
 export interface ListenerSettings {
   /** How long a client may take for the head of a request. Default: 60 s. */
   readonly headersTimeoutMs?: number;
-  /** How long a connection may be idle between requests. Default: 75 s, like nginx's `keepalive_timeout`. */
+  /**
+   * How long a connection may be idle between requests; less if few more are allowed. Default: 75 s, like nginx's
+   * `keepalive_timeout`.
+   */
   readonly keepAliveMs?: number;
   /** How long a client may pause while it reads or sends. Default: 60 s, like nginx's `send_timeout`. */
   readonly stallMs?: number;
@@ -157,7 +160,8 @@ export class Listener {
       warn: parts.warn,
       left: () => this.#left(),
     });
-    const { stallMs, keepAliveMs, maxHeadBytes, maxRequestsPerConnection, defaultHost } = this.#settings;
+    const { stallMs, maxHeadBytes, maxRequestsPerConnection, defaultHost } = this.#settings;
+    const keepAliveMs = () => this.#keepAliveMs();
     const ask = (request: NodeRequest, url: string) => this.#ask(request, url);
     const failed = (cause: unknown) => this.#failure(cause);
     const log = accessLog ?? null;
@@ -180,7 +184,10 @@ export class Listener {
         bodies: parts.bodies,
         made: this.#made,
         warn: parts.warn,
-        ...{ stallMs, keepAliveMs, maxHeadBytes, maxRequestsPerConnection },
+        ...{ stallMs, maxHeadBytes, maxRequestsPerConnection },
+        get keepAliveMs() {
+          return keepAliveMs();
+        },
       },
       () => this.#left(),
     );
@@ -252,11 +259,7 @@ export class Listener {
     for (const server of this.#servers) server.close();
     this.#http2.close();
     const limit = Promise.withResolvers<void>();
-    const timers = [
-      // On a busy machine the time may be over before the requests that arrived during it have been read.
-      setTimeout(() => setImmediate(() => this.#endIdle()), Math.min(IDLE_GRACE_MS, limitMs)),
-      setTimeout(limit.resolve, limitMs),
-    ];
+    const timers = [afterGrace(() => this.#endIdle(), limitMs), setTimeout(limit.resolve, limitMs)];
     const empty = new Promise<void>((resolve) => this.onceEmpty(resolve));
     await Promise.race([empty.then(() => this.work.idle()), limit.promise]);
     for (const timer of timers) clearTimeout(timer);
@@ -273,7 +276,8 @@ export class Listener {
    * Ends connections that are idle or slow at this time of `performance.now`. The listener calls it every few seconds.
    */
   sweep(now: number): void {
-    const { keepAliveMs, headersTimeoutMs } = this.#settings;
+    const { headersTimeoutMs } = this.#settings;
+    const keepAliveMs = this.#keepAliveMs();
     this.#http2.sweep(now);
     for (const connection of this.#connections.all()) {
       const isSlow = this.#fast !== null && connection.isSlowHead(headersTimeoutMs, now);
@@ -361,6 +365,8 @@ export class Listener {
     const isFast = this.#fast?.serve(connection) ?? false;
     // Node's parser cannot leave unread bytes that came with a PROXY header.
     if (!isFast || socket.readableLength > 0) connection.readInSlices(null);
+    // It was still in its handshake, or waited for its PROXY header, when the listener stopped.
+    if (this.#isClosing) afterGrace(() => this.#connections.on(socket)?.endOnceIdle()).unref();
     socket.once("close", () => {
       this.#connections.remove(connection);
       this.#left();
@@ -374,6 +380,16 @@ export class Listener {
     return sites ? new ArrivalsAtSites(peer, sites) : new Arrivals(peer, trustedProxies);
   }
 
+  /**
+   * How long a connection may be idle now. In the last quarter below the limit, this is the shorter the fewer are free, so that
+   * those that have been idle longest make room for new clients.
+   */
+  #keepAliveMs(): number {
+    const { keepAliveMs, maxConnections } = this.#settings;
+    const free = (maxConnections - this.#taken) / maxConnections;
+    return Math.max(keepAliveMs * Math.min(free * 4, 1), this.#sweepMs);
+  }
+
   get #sweepMs(): number {
     return Math.min(5_000, this.#settings.keepAliveMs / 4, this.#settings.headersTimeoutMs);
   }
@@ -383,7 +399,12 @@ export class Listener {
   }
 
   #isOverLimit(): boolean {
-    return this.#connections.size + this.#http2.size + this.#tunnels >= this.#settings.maxConnections;
+    return this.#taken >= this.#settings.maxConnections;
+  }
+
+  /** The connections that count for the limit. */
+  get #taken(): number {
+    return this.#connections.size + this.#http2.size + this.#tunnels;
   }
 
   /**
@@ -577,6 +598,12 @@ export class Listener {
   #endIdle(): void {
     for (const connection of this.#connections.all()) connection.endOnceIdle();
   }
+}
+
+/** Calls back when a listener that stops has kept an idle connection long enough, or after the limit. Milliseconds. */
+function afterGrace(end: () => void, limitMs = IDLE_GRACE_MS): NodeJS.Timeout {
+  // On a busy machine the time may be over before the requests that arrived during it have been read.
+  return setTimeout(() => setImmediate(end), Math.min(IDLE_GRACE_MS, limitMs));
 }
 
 /**

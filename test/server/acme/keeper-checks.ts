@@ -285,6 +285,60 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     expect(at(scene)).toEqual([0, DAY]);
   },
 
+  "a certificate is renewed in time, although the clock was ten years ahead for some hours": async (scene) => {
+    scene.names = [NAME, "other.example.com"];
+    const limit = { because: "too many", retryAfterMs: 30 * MINUTE, concerns: "all" } as const;
+    for (const refusal of [UNREACHABLE, NO_ROUTE, limit]) {
+      scene.authority.refuses = () => null;
+      await scene.start();
+      const since = scene.clock.now();
+      scene.authority.refuses = () => refusal;
+      scene.aheadMs = 3650 * DAY;
+      await scene.pass(7 * HOUR);
+      scene.authority.refuses = () => null;
+      scene.aheadMs = 0;
+      await scene.pass(31 * DAY);
+      const renewed = scene.inUse.filter(({ validFrom }) => validFrom > since + 7 * HOUR);
+      expect(renewed.map(({ names }) => names[0])).toEqual(scene.names);
+    }
+  },
+
+  "an authority is asked for its window at the latest a day later, although the clock was ahead": async (scene) => {
+    await scene.start();
+    scene.authority.info = { window: { startAt: STARTED_AT + 28 * DAY, endAt: STARTED_AT + 29 * DAY }, againInMs: DAY };
+    scene.aheadMs = 10 * DAY;
+    await scene.pass(7 * HOUR);
+    scene.aheadMs = 0;
+    const asked = scene.authority.asked.length;
+    await scene.pass(DAY);
+    expect(scene.authority.asked.length).toBeGreaterThan(asked);
+  },
+
+  "an authority that names a limit is left alone also after a time in which the clock was ahead": async (scene) => {
+    const limit = { because: "too many", retryAfterMs: 30 * MINUTE, concerns: "all" } as const;
+    scene.authority.refuses = () => limit;
+    scene.aheadMs = 3650 * DAY;
+    await scene.start();
+    scene.aheadMs = 0;
+    await scene.pass(31 * MINUTE);
+    expect(at(scene)).toEqual([0, 30 * MINUTE]);
+    scene.names = [...scene.names, "other.example.com"];
+    scene.keeper?.tryAgain();
+    await scene.pass(28 * MINUTE);
+    expect(at(scene)).toEqual([0, 30 * MINUTE]);
+    await scene.pass(MINUTE);
+    expect(at(scene)).toEqual([0, 30 * MINUTE, HOUR, HOUR]);
+  },
+
+  "an authority that is out of reach is asked after pauses also when the clock was ahead": async (scene) => {
+    scene.authority.refuses = () => UNREACHABLE;
+    scene.aheadMs = 3650 * DAY;
+    await scene.start();
+    scene.aheadMs = 0;
+    await scene.pass(7 * MINUTE);
+    expect(at(scene)).toEqual([0, MINUTE, 3 * MINUTE, 7 * MINUTE]);
+  },
+
   "a folder that cannot be written keeps the authority from being asked": async (scene) => {
     mkdirSync(dirname(scene.folder.path), { recursive: true });
     writeFileSync(scene.folder.path, "a file");

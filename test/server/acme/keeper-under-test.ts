@@ -85,6 +85,8 @@ export class KeeperScene {
   names: readonly string[] = ["www.example.com"];
   reloads = 0;
   reloadWorks = true;
+  /** How far the keeper's clock is ahead. Milliseconds. */
+  aheadMs = 0;
   inUse: readonly Certificate[] = [];
   /** `null`: there is none, or it was killed. */
   keeper: CertificateKeeper | null = null;
@@ -105,7 +107,7 @@ export class KeeperScene {
         return this.reloadWorks;
       },
       say: (line) => void this.said.push(line),
-      clock: this.clock,
+      clock: { now: () => this.clock.now() + this.aheadMs, wait: (ms) => this.clock.wait(ms) },
       random: () => 0,
     });
     this.keeper = keeper;

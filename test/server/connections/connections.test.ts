@@ -602,6 +602,42 @@ test.each([
   while (running.listener.connections > 0) await pass(2_000);
 });
 
+describe("a client that sends on after its upload was refused", () => {
+  async function refused(usesFastAnswers: boolean) {
+    const running = await start(() => answer("too large", {}, 413), { usesFastAnswers });
+    holdTime();
+    const one = client(running);
+    one.socket.pause();
+    await one.send(POST);
+    await pass(0);
+    return { one, listener: running.listener };
+  }
+
+  test.each([true, false])("can read the refusal 28 s later (fast way: %s)", async (usesFastAnswers) => {
+    const { one } = await refused(usesFastAnswers);
+    for (let pieces = 0; pieces < 7; pieces++) {
+      await one.send("x".repeat(100_000));
+      await pass(4_000);
+    }
+    one.socket.resume();
+    await one.closed;
+    expect(statuses(one.received)).toEqual([413]);
+    expect(one.end).toBe("ended");
+  });
+
+  test("is disconnected after 30 s", async () => {
+    const { one, listener } = await refused(true);
+    let passedMs = 0;
+    while (listener.connections > 0 && passedMs < 60_000) {
+      await one.send("x");
+      await pass(1_000);
+      passedMs += 1_000;
+    }
+    expect(passedMs).toBeGreaterThanOrEqual(30_000);
+    expect(passedMs).toBeLessThanOrEqual(31_000); // it begins once the last bytes have been written
+  });
+});
+
 test("a graceful stop waits for work in the background", async () => {
   const work = Promise.withResolvers<void>();
   const running = await start(({ background }) => {

@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from "vitest";
+import type { ListenerSettings } from "../../../server/http1/listener.ts";
 import { chances } from "../../engine/chances.ts";
 import { answer, startTestListener } from "../http1/running-listener.ts";
-import { RawClient, statuses } from "../raw-client.ts";
+import { exchange, RawClient, statuses } from "../raw-client.ts";
 
 const GET = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const KEEP_ALIVE_MS = 75_000;
@@ -12,8 +13,9 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-async function start(clients: number) {
-  const running = await startTestListener(() => answer("page"), { settings: { keepAliveMs: KEEP_ALIVE_MS } });
+async function start(clients: number, wishes: ListenerSettings = {}) {
+  const settings = { keepAliveMs: KEEP_ALIVE_MS, ...wishes };
+  const running = await startTestListener(() => answer("page"), { settings });
   ends.push(() => running.stop());
   const connected: RawClient[] = [];
   for (let count = 0; count < clients; count++) {
@@ -23,7 +25,7 @@ async function start(clients: number) {
     expect(statuses(await client.until((text) => statuses(text).length === 1))).toEqual([200]);
     connected.push(client);
   }
-  return { listener: running.listener, connected };
+  return { ...running, connected };
 }
 
 test.each([1, 2, 3, 4])(
@@ -50,3 +52,20 @@ test.each([1, 2, 3, 4])(
     while (listener.connections > 0) await new Promise(setImmediate);
   },
 );
+
+test.each([
+  ["a quarter is free", 6, KEEP_ALIVE_MS],
+  ["an eighth is free", 7, KEEP_ALIVE_MS / 2],
+  ["none is free", 8, 5_000],
+])("of eight connections, if %s, an idle one is kept for its share of the time", async (_, clients, keptMs) => {
+  const { listener, connected, where } = await start(clients, { maxConnections: 8 });
+  const now = performance.now();
+  listener.sweep(now);
+  listener.sweep(now + keptMs - 1);
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  expect(listener.connections).toBe(clients);
+  listener.sweep(now + keptMs + 1);
+  await Promise.all(connected.map(({ closed }) => closed));
+  while (listener.connections > 0) await new Promise(setImmediate);
+  expect(statuses((await exchange(where, GET)).received)).toEqual([200]);
+});

@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readProxyHeader } from "../../../server/connections/proxy-header.ts";
 import type { ListenerParts } from "../../../server/http1/listener.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
+import { turns } from "../../suite/turns.ts";
 import { type Answering, answer } from "../http1/running-listener.ts";
 import { RawClient } from "../raw-client.ts";
 import { startTlsListener, stopAll, stops, type Where } from "./tls-listener.ts";
@@ -178,6 +179,23 @@ describe("a listener that reads the PROXY protocol", () => {
   test("answers a request whose head takes too long with an error", { tags: ["deep"] }, async () => {
     const { http } = await start({ settings: { headersTimeoutMs: 400 } });
     expect((await talk(http, `${FOUR}GET / HT`)).received).toMatch(/^HTTP\/1\.1 408 /);
+  });
+
+  test("ends a connection whose header comes long after it has stopped, if no request comes", async () => {
+    const { http, listener } = await start();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const client = new RawClient(http);
+    stops.push(() => client.destroy());
+    while (listener.connections === 0) await new Promise(setImmediate);
+    const stopped = listener.close(60_000);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await client.send(FOUR);
+    while (client.end === null) {
+      await turns(20);
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(await stopped).toEqual({ cutOff: 0 });
   });
 
   test("ends with its connections", async () => {

@@ -1,9 +1,10 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
 import { Agent, request as httpsRequest } from "node:https";
 import { type AddressInfo, connect as connectTcp, type Socket } from "node:net";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { ticketKey } from "../../../server/connections/ticket-keys.ts";
 import { openSockets } from "../../../server/supervisor/listening-sockets.ts";
@@ -413,6 +414,18 @@ describe("a connection with TLS", () => {
     first.destroy();
   });
 
+  test("in HTTP/2 ends sooner when it is idle and none is free", async () => {
+    const { https, listener } = await start(shown, { settings: { maxConnections: 1 } });
+    const session = connectHttp2("https://localhost", {
+      createConnection: () => connect({ ...https, rejectUnauthorized: false, ALPNProtocols: ["h2"] }),
+    });
+    stops.push(() => session.destroy());
+    await once(session.request().resume(), "close");
+    const ended = once(session, "close");
+    listener.sweep(performance.now() + 6_000);
+    await ended;
+  });
+
   test("ends with the listener, in its handshake and when idle", async () => {
     const { https, listener } = await start(shown);
     const idle = await connected(https);
@@ -436,6 +449,25 @@ describe("a connection with TLS", () => {
     socket.setEncoding("latin1").write(GET);
     expect((await once(socket, "data"))[0]).toContain("for 127.0.0.1");
     socket.end();
+    expect(await stopped).toEqual({ cutOff: 0 });
+  });
+
+  test("whose handshake ends long after the listener stopped ends, if no request comes", async () => {
+    const { https, listener } = await start(shown);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const tcp = connectTcp(https);
+    await once(tcp, "connect");
+    while (listener.connections === 0) await new Promise(setImmediate);
+    const stopped = listener.close(60_000);
+    await vi.advanceTimersByTimeAsync(5_000);
+    const socket = connect({ socket: tcp, servername: "localhost", rejectUnauthorized: false });
+    stops.push(() => socket.destroy());
+    await once(socket.resume(), "secureConnect");
+    while (!socket.destroyed) {
+      await turns(20);
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
     expect(await stopped).toEqual({ cutOff: 0 });
   });
 
