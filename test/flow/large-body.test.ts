@@ -4,7 +4,7 @@ import type { Origin } from "../../worker/ports/origin.ts";
 import { fromWebResponse } from "../../worker/runtime/web-answer.ts";
 import { streamOf } from "../../worker/runtime/web-bodies.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
-import { DigitsInPieces } from "./digits-in-pieces.ts";
+import { DigitsInPieces } from "./from-shared-tier/digits-in-pieces.ts";
 import { PopUnderTest } from "./pop-under-test.ts";
 
 const BODY = DigitsInPieces.WHOLE;

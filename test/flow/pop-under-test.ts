@@ -20,11 +20,12 @@ export interface IsolateParts extends Partial<Omit<Platform, "sharedTier" | "ori
   readonly sharedTier?: Partial<SharedTier>;
 }
 
-/** Asks an isolate for a page, or posts JSON. Default: `/a`. */
+/** Asks an isolate for a page, or posts JSON. Default: `/a` by GET. */
 export type Ask = (
   path?: string,
   headers?: Readonly<Record<string, string>>,
   posted?: object,
+  method?: "GET" | "HEAD",
 ) => EdgeAnswer | Promise<EdgeAnswer>;
 
 /** A PoP on virtual time, whose isolates a test starts with parts of its own, and of which it sees what goes on behind. */
@@ -62,9 +63,13 @@ export class PopUnderTest {
       ...parts,
     });
     const background = { run: (work: Promise<unknown>) => void this.behind.push(work) };
-    return (path = "/a", headers = {}, posted = undefined) => {
+    return (path = "/a", headers = {}, posted = undefined, method = "GET") => {
       const url = `http://${HOST}${path}`;
-      const request = new Request(url, { headers, ...(posted && { method: "POST", body: JSON.stringify(posted) }) });
+      const request = new Request(url, {
+        method,
+        headers,
+        ...(posted && { method: "POST", body: JSON.stringify(posted) }),
+      });
       return isolate.fetch({ request, url, background, clientAddress: null });
     };
   }

@@ -9,11 +9,10 @@ import { edgeAnswer, reportFromStore } from "./answering/answers.ts";
 import { collapse, headByGet } from "./collapsing/collapse.ts";
 import { judgeAfterWait, judgeAtOnce, mayAnswer } from "./judging.ts";
 import { type Look, lookFurther } from "./looking-up.ts";
-import { BODY_GONE, type Miss, missBy, missOf, type UnusableVerdict, type UsableVerdict, xCacheOf } from "./miss.ts";
+import { BODY_GONE, type Miss, missBy, missOf, type UsableVerdict, xCacheOf } from "./miss.ts";
 import { cancelBody } from "./origin/cancel-body.ts";
 import { forward, forwardHead } from "./origin/forward.ts";
 import { bypassOf, type Entry, entryOf, planFetch } from "./plans.ts";
-import { isInMemory, readFound } from "./reading-bodies.ts";
 import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "./request-context.ts";
 import { withoutIdleFields } from "./second-look/second-look.ts";
 import { learnVariants, selectInMemory } from "./selection.ts";
@@ -96,28 +95,14 @@ function lookBeyondMemory(
 }
 
 function goOn(context: RequestContext, look: Look): Answer | Promise<Answer> {
-  if (look.kind === "answers") return hitFurther(context, look.stored, look.verdict);
+  if (look.kind === "answers") return hit(context, look.stored, look.verdict, "shared");
   return fetchFromOrigin(context, missOf(context, look.unusable), look.token);
 }
 
 /**
- * Answers with a response that was found beyond memory. A body that is on its way from the shared tier is passed on as it
- * comes; it is read first if the response is refreshed behind the answer, because the refresh needs it. For a part, the
- * refresh reads its own: a player that asks for one part after the other would have the whole read for each.
- */
-async function hitFurther(context: RequestContext, found: FoundResponse, verdict: UsableVerdict): Promise<Answer> {
-  const isForRefresh = xCacheOf(verdict) === "UPDATING" && !context.facts.isPartial;
-  if (isInMemory(found) || !isForRefresh) return hit(context, found, verdict, "shared");
-  const stored = await readFound(context, found);
-  if (!stored) return fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
-  context.ports.store.remember(stored);
-  const later = await judgeAfterWait(context, stored.head);
-  return mayAnswer(later) ? hit(context, stored, later, "shared") : fetchAfterAll(context, stored, later);
-}
-
-/**
- * Answers from the store, and refreshes a stale response in the background. If a body that was stored separately is missing,
- * the request is a miss. `tier`: where the response was found.
+ * Answers from the store, and refreshes a stale response in the background. A body that is on its way from the shared tier
+ * is passed on as it comes. If a body that was stored separately is missing, the request is a miss. `tier`: where the
+ * response was found.
  */
 function hit(
   context: RequestContext,
@@ -137,7 +122,8 @@ function hit(
       const later = await judgeAfterWait(context, stored.head);
       if (!mayAnswer(later)) {
         context.background.run(cancelBody(streamed.body));
-        return fetchAfterAll(context, stored, later);
+        // It was purged, or its time ended, while the request waited for its body.
+        return fetchFromOrigin(context, missOf(context, [{ stored, verdict: later }]), context.facts.receiptToken);
       }
       reportFromStore(context, "shared", xCache, streamed, stored);
       return streamed;
@@ -145,16 +131,6 @@ function hit(
   }
   reportFromStore(context, tier, xCache, answer, stored);
   return answer;
-}
-
-/** A response was purged, or its time ended, while the request waited for its body. */
-function fetchAfterAll(
-  context: RequestContext,
-  stored: FoundResponse,
-  verdict: UnusableVerdict,
-): Answer | Promise<Answer> {
-  const miss = isInMemory(stored) ? missOf(context, [{ stored, verdict }]) : BODY_GONE;
-  return fetchFromOrigin(context, miss, context.facts.receiptToken);
 }
 
 /**

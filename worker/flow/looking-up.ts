@@ -2,14 +2,14 @@ import type { FoundResponse } from "../ports/store.ts";
 import type { ReceiptToken } from "../rules/request/receipt-token.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { judgeAtOnce, judgeNow, mayAnswer } from "./judging.ts";
-import type { UnusableVerdict, UsableVerdict } from "./miss.ts";
+import type { UnusableResponse, UsableVerdict } from "./miss.ts";
 import { cancelBody } from "./origin/cancel-body.ts";
 import { isInMemory, readFound } from "./reading-bodies.ts";
 import type { RequestContext } from "./request-context.ts";
 import { selectInMemory, selectInSharedTier } from "./selection.ts";
 
 /** What the store has for a request. `found` is the response of the shared tier. */
-export type Look = Answering | None<StoredResponse>;
+export type Look = Answering | None;
 
 /** The response that answers. The body of one from the shared tier may not have been read. */
 interface Answering {
@@ -20,12 +20,15 @@ interface Answering {
 }
 
 /** The responses that may not answer. `token`: the receipt's token that the answer still has to honour. */
-interface None<T extends FoundResponse> {
+interface None {
   readonly kind: "none";
-  readonly unusable: readonly { readonly stored: StoredResponse | T; readonly verdict: UnusableVerdict }[];
+  readonly unusable: readonly UnusableResponse[];
   readonly token: ReceiptToken | null;
-  readonly found: T | undefined;
+  readonly found: FoundResponse | undefined;
 }
+
+/** The body of a larger response that may not answer is left unread: as many requests may wait as there are visitors. */
+const MAX_READ_BYTES = 64 * 1024;
 
 /**
  * Looks beyond memory: asks the shared tier and, if the lease is over, renews the view at the same time. Chooses when both
@@ -44,7 +47,7 @@ export function lookFurther(
   const renewal = isUsable ? token : purges.renew(background, token);
   if (isUsable && purges.isDue(now)) background.run(purges.renew(background, null));
   const finding = selectInSharedTier(context);
-  if (isUsable && !finding) return choose<StoredResponse>(context, remembered, undefined, token);
+  if (isUsable && !finding) return choose(context, remembered, undefined, token);
   return chooseWhenDone(context, finding, isUsable, renewal);
 }
 
@@ -69,20 +72,24 @@ async function chooseWhenDone(
   if (!found || isInMemory(found)) return choose(context, selectInMemory(context), found, token);
   const look = choose(context, selectInMemory(context), found, token);
   if (look.kind === "answers") return look;
+  if (found.head.bodyBytes > MAX_READ_BYTES) {
+    background.run(cancelBody(found.body));
+    return look;
+  }
   const stored = await readFound(context, found);
   // While the body was read, a fetch shared with others may have brought a usable response.
   return choose(context, selectInMemory(context), stored, token);
 }
 
 /** Chooses by the current time and view among the response in memory and the one of the shared tier. */
-function choose<T extends FoundResponse>(
+function choose(
   context: RequestContext,
   remembered: StoredResponse | undefined,
-  found: T | undefined,
+  found: FoundResponse | undefined,
   token: ReceiptToken | null,
-): Answering | None<T> {
+): Look {
   const { clock } = context.ports;
-  const unusable: { stored: StoredResponse | T; verdict: UnusableVerdict }[] = [];
+  const unusable: UnusableResponse[] = [];
   for (const stored of candidates(remembered, found)) {
     const verdict = judgeNow(context, stored.head, token, clock.now());
     if (mayAnswer(verdict)) return answering(context, stored, found, verdict);
@@ -112,10 +119,7 @@ function chooseBeforeRenewal(context: RequestContext, found: FoundResponse | und
  * The stored responses that may answer: the one in memory, where a fetch shared with others may have put it in the
  * meantime, and the one in the shared tier.
  */
-function candidates<T extends FoundResponse>(
-  remembered: StoredResponse | undefined,
-  found: T | undefined,
-): (StoredResponse | T)[] {
+function candidates(remembered: StoredResponse | undefined, found: FoundResponse | undefined): FoundResponse[] {
   return [remembered, found].filter((stored) => stored !== undefined);
 }
 

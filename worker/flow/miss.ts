@@ -1,17 +1,18 @@
+import type { FoundResponse } from "../ports/store.ts";
 import type { ForwardReason, XCache } from "../rules/forwarding/cache-status.ts";
 import type { Verdict } from "../rules/freshness/judge.ts";
 import { notStoredDetail } from "../rules/storing/not-stored.ts";
-import { type StoredResponse, validatorsOf } from "../rules/storing/stored-response.ts";
+import { validatorsOf } from "../rules/storing/stored-response.ts";
 import { validationFields } from "../rules/validation/conditions.ts";
 import type { RequestContext } from "./request-context.ts";
 import { hasVariants } from "./selection.ts";
 
 /** Why a request goes to the origin, and what the stored responses can still be used for. */
 export type Miss = MissReason & {
-  /** The stored response that may answer if the origin fails; `null` for none. */
-  readonly selected: StoredResponse | null;
+  /** The stored response that may answer if the origin fails; `null` for none. Its body may have been left unread. */
+  readonly selected: FoundResponse | null;
   /** The stored response that the origin may confirm; `null` for none. RFC 9111 §4.3.1. */
-  readonly toValidate: StoredResponse | null;
+  readonly toValidate: FoundResponse | null;
   /** True if the origin is asked only for the part that the request names. */
   readonly isForPart?: true;
 };
@@ -53,7 +54,7 @@ export type UnusableVerdict = Exclude<Verdict, UsableVerdict>;
 
 /** A stored response that may not answer, at least not before it has been validated. */
 export interface UnusableResponse {
-  readonly stored: StoredResponse;
+  readonly stored: FoundResponse;
   readonly verdict: UnusableVerdict;
 }
 

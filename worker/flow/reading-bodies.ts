@@ -1,9 +1,11 @@
 import type { StreamedBody } from "../ports/bodies.ts";
 import type { FoundResponse } from "../ports/store.ts";
 import { mayHaveBody } from "../rules/storing/framing.ts";
-import type { StoredResponse } from "../rules/storing/stored-response.ts";
+import { type StoredResponse, storedField } from "../rules/storing/stored-response.ts";
 import type { ReceivedAnswer } from "./origin/ask-origin.ts";
+import { cancelBody } from "./origin/cancel-body.ts";
 import type { RequestContext } from "./request-context.ts";
+import { selectInSharedTier } from "./selection.ts";
 import { type Fill, startFill } from "./storing/fill.ts";
 
 /** Whether a response is in memory, body and all, or has its body stored apart. */
@@ -35,10 +37,34 @@ export async function readFound({ ports }: RequestContext, found: FoundResponse)
   return { head, body: bytes };
 }
 
-/** The body on its way to the client, with a copy beside it if memory admits the response. */
-export function passFoundBody(context: RequestContext, head: FoundResponse["head"], body: StreamedBody): StreamedBody {
+/**
+ * A response whose body was left unread, with its body, or another one of the same key and validators; `undefined` if there
+ * is none any more.
+ */
+export async function findAgain(context: RequestContext, left: FoundResponse): Promise<FoundResponse | undefined> {
+  if (isInMemory(left)) return left;
+  const found = await selectInSharedTier(context);
+  if (!found || namesOf(found) === namesOf(left)) return found;
+  context.background.run(cancelBody(found.body));
+  return undefined;
+}
+
+function namesOf({ head }: FoundResponse): string {
+  return JSON.stringify([head.key, storedField(head, "etag"), storedField(head, "last-modified")]);
+}
+
+/**
+ * The body on its way to the client. A hit makes a copy beside it if memory admits the response; one that the origin has
+ * confirmed is stored elsewhere, or must not be.
+ */
+export function passFoundBody(
+  context: RequestContext,
+  head: FoundResponse["head"],
+  body: StreamedBody,
+  isHit: boolean,
+): StreamedBody {
   const { ports, background } = context;
-  if (!ports.store.admits(head)) return body;
+  if (!isHit || !ports.store.admits(head)) return body;
   const fill = startFillFor(context, body, head.bodyBytes);
   const remembered = fill.read.then((read) => {
     if (read.kind === "whole") ports.store.remember({ head, body: read.bytes }, true);

@@ -389,8 +389,8 @@ const remembered = selectInMemory(context);`,
     },
     "a 304 that answers a request with no-store is stored": {
       in: "answerFreshened",
-      replace: "if (notStored === null) background.run(",
-      by: "if (true) background.run(",
+      replace: "notStored === null ? storeFreshened(",
+      by: "true ? storeFreshened(",
       foundBy: "directives/no-store-and-validation",
     },
     "a request's no-store is ignored": {

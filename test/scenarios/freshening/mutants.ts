@@ -67,8 +67,8 @@ export const mutants: Mutants = {
     },
     "a page that a 304 did not confirm is requested again under the same conditions": {
       in: "answerFreshened",
-      replace: "if (!freshened) return fetchOnce(context, { ...miss, toValidate: null }, tellFollowers);",
-      by: "if (!freshened) return fetchOnce(context, miss, tellFollowers);",
+      replace: "{ ...miss, toValidate: null }, tellFollowers",
+      by: "miss, tellFollowers",
       foundBy: "freshening/304-with-another-tag",
     },
     "a page stays stored although a 304 says private": {

@@ -8,12 +8,7 @@ import { currentAgeMs } from "../../rules/freshness/current-age.ts";
 import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules/ranges/partial-content.ts";
 import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
-import {
-  type StoredHead,
-  type StoredResponse,
-  storedField,
-  validatorsOf,
-} from "../../rules/storing/stored-response.ts";
+import { type StoredHead, storedField, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { isNotModified, rangeStillHolds } from "../../rules/validation/conditions.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
 import { isInMemory, passFoundBody } from "../reading-bodies.ts";
@@ -43,7 +38,7 @@ export function answerFromStore(
 /** Like `answerFromStore`, with the age and the lifetime of this moment, for a response that was not judged. */
 export function answerAsOfNow(
   context: RequestContext,
-  stored: StoredResponse,
+  stored: FoundResponse,
   xCache: XCache,
   outcome: Outcome,
 ): Answer | Promise<Answer | null> {
@@ -62,6 +57,7 @@ function answerInForm(
 ): Answer | Promise<Answer | null> {
   const { head } = form;
   const fields = storedFields(head, metadata);
+  const isHit = metadata.outcome.kind === "hit";
   const { facts } = context;
   if (head.status === 200) {
     if (isHeldByClient(context, head)) return withoutBody(context, form, 304, notModifiedFields(fields));
@@ -75,7 +71,7 @@ function answerInForm(
       if (parsed.kind === "parts") {
         // A body on its way can be read once. If the parts need it again, the whole of it is sent (RFC 9110 §14.2).
         if (isInMemory(stored) || areInOrder(parsed.parts))
-          return answerWithParts(context, stored, parsed.parts, fields);
+          return answerWithParts(context, stored, parsed.parts, fields, isHit);
       }
     }
   }
@@ -84,8 +80,8 @@ function answerInForm(
     if (form.insteadOfBytes !== undefined) reportDelta(context, form.body, form.insteadOfBytes);
     return answerWith(form.body, head.status, fields);
   }
-  if (form.body) return answerWith(passFoundBody(context, stored.head, form.body), head.status, fields);
-  return streamed(context, form, [null], head.bodyBytes, head.status, fields);
+  if (form.body) return answerWith(passFoundBody(context, stored.head, form.body, isHit), head.status, fields);
+  return streamed(context, form, [null], head.bodyBytes, head.status, fields, isHit);
 }
 
 function reportDelta({ ports }: RequestContext, { byteLength: bytes }: Uint8Array, insteadOfBytes: number): void {
@@ -126,6 +122,7 @@ function answerWithParts(
   found: FoundResponse,
   parts: readonly BytePart[],
   fields: Fields,
+  isHit: boolean,
 ): Answer | Promise<Answer | null> {
   const { random } = context.ports;
   const { head, body } = found;
@@ -134,12 +131,12 @@ function answerWithParts(
   if (only && parts.length === 1) {
     partFields.set("content-range", contentRange(only, head.bodyBytes));
     if (body instanceof Uint8Array) return answerWith(body.subarray(only.first, only.last + 1), 206, partFields);
-    return streamed(context, found, parts, only.last - only.first + 1, 206, partFields);
+    return streamed(context, found, parts, only.last - only.first + 1, 206, partFields, isHit);
   }
   const boundary = `part-${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
   const multipart = multipartByteranges(parts, head.bodyBytes, storedField(head, "content-type"), boundary);
   partFields.set("content-type", multipart.contentType);
-  return streamed(context, found, multipart.pieces, multipart.lengthBytes, 206, partFields);
+  return streamed(context, found, multipart.pieces, multipart.lengthBytes, 206, partFields, isHit);
 }
 
 /** Streams pieces of a stored body. `null` instead of a piece means the whole body. */
@@ -150,6 +147,7 @@ function streamed(
   lengthBytes: number,
   status: number,
   fields: Fields,
+  isHit: boolean,
 ): Answer | Promise<Answer | null> {
   const { ports, background } = context;
   const answer = (parts: BodyParts): Answer => {
@@ -167,7 +165,8 @@ function streamed(
     return { ...answerWith(readable, status, fields), bodyBytes: lengthBytes };
   };
   if (body instanceof Uint8Array) return answer(partsOf(body));
-  if (body) return answer(partsOf(new Uint8Array(0), ports.bodies.readThrough(passFoundBody(context, head, body))));
+  if (body)
+    return answer(partsOf(new Uint8Array(0), ports.bodies.readThrough(passFoundBody(context, head, body, isHit))));
   if (head.bodyKey === null) return Promise.resolve(null);
   const firstPart = pieces.find((piece) => typeof piece !== "string")!;
   return partsStoredApart(ports, head.bodyKey, firstPart).then((parts) => (parts ? answer(parts) : null));

@@ -4,6 +4,7 @@ import type { StoredHead } from "../../rules/storing/stored-response.ts";
 import type { Miss } from "../miss.ts";
 import type { OriginResult } from "../origin/ask-origin.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
+import { findAgain } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { answerAsOfNow } from "./answer-from-store.ts";
 import { reportFromStore } from "./answers.ts";
@@ -21,14 +22,16 @@ export async function staleAnswer(
   failure: OriginResult | OriginFailure | "busy",
 ): Promise<Answer | null> {
   const { ports, background } = context;
-  const stored = miss.selected;
-  if (!stored) return null;
+  const { selected } = miss;
+  if (!selected) return null;
   const { purges, clock } = ports;
   if (!purges.isUsable(clock.now(), null)) await purges.renew(background, null);
   const response = typeof failure === "object" && failure.kind === "answered" ? failure.response : undefined;
   const kind = failureOf(failure);
-  const because = mayStandIn(context, stored.head, kind);
+  const because = mayStandIn(context, selected.head, kind);
   if (because === null) return null;
+  const stored = await findAgain(context, selected);
+  if (!stored) return null;
   const outcome = forwardedOutcome(miss, {
     ...(response && { status: response.status }),
     stored: false,

@@ -12,6 +12,7 @@ import { freshenByHead } from "../../rules/validation/freshen.ts";
 import { clientFields, passOn } from "../answering/pass-on.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import type { Miss } from "../miss.ts";
+import { isInMemory } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "../storing/freshening.ts";
@@ -53,7 +54,11 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
     if (effect === "freshen") {
       const freshened = freshen(context, stored, response); // as if by a 304 (R2)
       if (freshened) forgetWithdrawn(context, freshened);
-      if (freshened?.notStored === null && isWorthStoring(ports.purges.check(freshened.stored.head))) {
+      if (
+        freshened?.notStored === null &&
+        isInMemory(freshened.stored) &&
+        isWorthStoring(ports.purges.check(freshened.stored.head))
+      ) {
         background.run(storeResponse(context, freshened.stored));
       }
     }

@@ -1,14 +1,11 @@
 import type { FoundResponse } from "../../ports/store.ts";
-import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { beginRefresh } from "../collapsing/begin-fetch.ts";
 import type { LeadingFetch } from "../collapsing/collapsed-fetches.ts";
 import { judgeNow } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import { cancelBody } from "../origin/cancel-body.ts";
-import { isInMemory, readFound } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { unattended } from "../request-context.ts";
-import { selectInSharedTier } from "../selection.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";
 
 /**
@@ -30,16 +27,9 @@ async function refresh(context: RequestContext, found: FoundResponse, fetch: Lea
   const { facts, ports, isolate } = context;
   const { neighbours } = isolate;
   if (neighbours && (await neighbours.takeOver(context, found))) return fetch.tell({ kind: "look-again" });
-  const stored = isInMemory(found) ? found : await readAgain(context);
   // A purge may have come meanwhile (R10).
-  const toValidate = stored && judgeNow(context, stored.head, null, ports.clock.now()).kind !== "none" ? stored : null;
+  const toValidate = judgeNow(context, found.head, null, ports.clock.now()).kind === "none" ? null : found;
   const miss: Miss = { kind: "stale", because: "stale", selected: null, toValidate };
   const answer = await fetchAndStore(unattended(context, facts.forWholePage()), miss, fetch);
   await cancelBody(answer.body);
-}
-
-/** Looks up the stored response again, because the body of the first one is on its way to the client. */
-async function readAgain(context: RequestContext): Promise<StoredResponse | undefined> {
-  const found = await selectInSharedTier(context);
-  return found && readFound(context, found);
 }

@@ -1,6 +1,7 @@
 import type { Answer } from "../../ports/answer.ts";
+import type { StreamedBody } from "../../ports/bodies.ts";
+import type { FoundResponse } from "../../ports/store.ts";
 import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
-import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { answerAsOfNow, isHeldByClient } from "../answering/answer-from-store.ts";
 import {
   answerWith,
@@ -21,7 +22,7 @@ import { askOrigin, type FetchedResponse, hasFailed, type ReceivedAnswer } from 
 import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
 import { hintAtLinks } from "../origin/interim-responses.ts";
-import { startFillFor, startFillOf } from "../reading-bodies.ts";
+import { findAgain, isInMemory, startFillFor, startFillOf } from "../reading-bodies.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
 import { lookAgain, lookAgainAfterConfirmation } from "../second-look/second-look.ts";
 import type { ReadBody } from "./fill.ts";
@@ -93,7 +94,7 @@ function tellOfEarlierFetch(tell: TellFollowers): TellFollowers {
 function answerBy(
   context: RequestContext,
   miss: Miss,
-  toValidate: StoredResponse | null,
+  toValidate: FoundResponse | null,
   response: ReceivedAnswer,
   tellFollowers: TellFollowers,
 ): Answer | Promise<Answer> {
@@ -116,17 +117,21 @@ function answerBy(
 async function answerFreshened(
   context: RequestContext,
   miss: Miss,
-  toValidate: StoredResponse,
+  toValidate: FoundResponse,
   notModified: FetchedResponse,
   tellFollowers: TellFollowers,
 ): Promise<Answer> {
   const { background } = context;
-  const freshened = freshen(context, toValidate, notModified);
+  const found = await findAgain(context, toValidate);
+  const freshened = found && freshen(context, found, notModified);
   // A 304 that does not confirm the stored response cannot be used, so the request is sent again without conditions.
-  if (!freshened) return fetchOnce(context, { ...miss, toValidate: null }, tellFollowers);
-  const { stored, notStored } = freshened;
-  if (notStored === null) background.run(storeUnlessPurged(context, stored, tellFollowers));
-  else {
+  if (!freshened) {
+    background.run(cancelBody(found?.body ?? null));
+    return fetchOnce(context, { ...miss, toValidate: null }, tellFollowers);
+  }
+  const { notStored } = freshened;
+  const stored = notStored === null ? storeFreshened(context, freshened.stored, tellFollowers) : freshened.stored;
+  if (notStored !== null) {
     reportNotStored(context, notStored);
     tellFollowers(outcomeOfNotStored(notStored.because, stored.head.status));
     lookAgainAfterConfirmation(context, notModified.fields, stored.head.status, notStored);
@@ -142,6 +147,21 @@ async function answerFreshened(
   for (const cookie of cookies) answer.fields.append("set-cookie", cookie);
   reportFromStore(context, "origin", "REVALIDATED", answer, stored);
   return answer;
+}
+
+/** Stores a response that the origin has confirmed. Returns it with the body for the client, which may be left unread. */
+function storeFreshened(context: RequestContext, stored: FoundResponse, tellFollowers: TellFollowers): FoundResponse {
+  const { background } = context;
+  if (isInMemory(stored)) {
+    background.run(storeUnlessPurged(context, stored, tellFollowers));
+    return stored;
+  }
+  const { head, body } = stored;
+  const { bodyBytes: lengthBytes } = head;
+  const fill = startFillFor(context, body as StreamedBody, lengthBytes, lengthBytes);
+  const fetched = { response: { lengthBytes }, tellFollowers };
+  background.run(fill.read.then((read) => storeIfWhole(context, fetched, head, read)));
+  return { head, body: fill.body };
 }
 
 /**
@@ -261,7 +281,7 @@ function answerWhileStoring(
 
 async function storeIfWhole(
   context: RequestContext,
-  { response, tellFollowers }: Fetched,
+  { response, tellFollowers }: Pick<Fetched, "tellFollowers"> & { response: Pick<ReceivedAnswer, "lengthBytes"> },
   head: HeadToStore,
   read: ReadBody,
 ): Promise<void> {

@@ -1,15 +1,10 @@
+import type { FoundResponse } from "../../ports/store.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { initialAgeMs } from "../../rules/freshness/current-age.ts";
 import { speaksForEverybody } from "../../rules/identity/identity.ts";
 import { unkeyedField } from "../../rules/request/unkeyed-field.ts";
 import { isWithdrawal, type NotStored } from "../../rules/storing/not-stored.ts";
-import {
-  changedHead,
-  type StoredHead,
-  type StoredResponse,
-  tagsOf,
-  validatorsOf,
-} from "../../rules/storing/stored-response.ts";
+import { changedHead, type StoredHead, tagsOf, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { confirms, freshenFields } from "../../rules/validation/freshen.ts";
 import { clientFields } from "../answering/pass-on.ts";
 import type { FetchedResponse } from "../origin/ask-origin.ts";
@@ -18,7 +13,7 @@ import { decideStorage } from "./storage-decision.ts";
 
 /** A stored response as a 304 updates it. */
 export interface Freshened {
-  readonly stored: StoredResponse;
+  readonly stored: FoundResponse;
   /** The reason why it may not be stored; `null` if it may be. */
   readonly notStored: NotStored | null;
 }
@@ -29,7 +24,7 @@ export interface Freshened {
  */
 export function freshen(
   context: RequestContext,
-  { head, body }: StoredResponse,
+  { head, body }: FoundResponse,
   notModified: Omit<FetchedResponse, "lengthBytes">,
 ): Freshened | null {
   const named = { etag: notModified.fields.get("etag"), lastModified: notModified.fields.get("last-modified") };
@@ -59,7 +54,7 @@ export function forgetWithdrawn(context: RequestContext, { stored, notStored }: 
 }
 
 /** Forgets a stored response that the origin's answer shows to be out of date, if that is so for everybody. */
-export function forgetOutdated(context: RequestContext, stored: StoredResponse): void {
+export function forgetOutdated(context: RequestContext, stored: FoundResponse): void {
   const { background, ports } = context;
   if (appliesToEverybody(context, stored)) background.run(ports.store.forget(stored.head.key));
 }
@@ -68,7 +63,7 @@ export function forgetOutdated(context: RequestContext, stored: StoredResponse):
  * Whether the origin's answer also applies to the stored page. An answer to a visitor with cookies may be about that
  * visitor's page alone, and an unkeyed field may have influenced the answer.
  */
-function appliesToEverybody(context: RequestContext, { head }: StoredResponse): boolean {
+function appliesToEverybody(context: RequestContext, { head }: FoundResponse): boolean {
   const { facts, resolved } = context;
   const keyed = head.variant.map(([name]) => name);
   return speaksForEverybody(facts.identity) && unkeyedField(facts.fields, keyed, resolved.route) === null;

@@ -1,6 +1,6 @@
 const PIECE = "0123456789";
 
-/** A body that is sent in pieces of ten digits, and tells how far it was read. */
+/** A body that is sent in ten pieces of digits, and tells how far it was read. */
 export class DigitsInPieces {
   /** Its text, if all ten pieces are sent. */
   static readonly WHOLE = PIECE.repeat(10);
@@ -9,8 +9,17 @@ export class DigitsInPieces {
   /** How many were read, of each stream. */
   readOfEach: number[] = [];
   isCancelled = false;
-  /** What holds back the first piece. */
-  held: Promise<void> | null = null;
+  readonly #piece: string;
+
+  /** `tens`: how often a piece has the ten digits. Default: once. */
+  constructor(tens = 1) {
+    this.#piece = PIECE.repeat(tens);
+  }
+
+  /** The text of all ten pieces. */
+  get whole(): string {
+    return this.#piece.repeat(10);
+  }
 
   /** How many were read, of all streams. */
   get read(): number {
@@ -23,11 +32,10 @@ export class DigitsInPieces {
     const index = this.readOfEach.push(0) - 1;
     return new ReadableStream<Uint8Array>(
       {
-        pull: async (controller) => {
-          await this.held;
+        pull: (controller) => {
           if (sent++ === this.sent) return controller.close();
           this.readOfEach[index]!++;
-          controller.enqueue(new TextEncoder().encode(PIECE));
+          controller.enqueue(new TextEncoder().encode(this.#piece));
         },
         cancel: () => {
           this.isCancelled = true;
