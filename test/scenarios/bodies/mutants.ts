@@ -164,8 +164,8 @@ export const mutants: Mutants = {
     },
     "a part of a large body lacks its last byte": {
       in: "answerWithParts",
-      replace: "streamed(context, found, parts, only.last - only.first + 1, 206, partFields)",
-      by: "streamed(context, found, [{ first: only.first, last: only.last - 1 }], only.last - only.first, 206, partFields)",
+      replace: "streamed(context, found, parts, only.last - only.first + 1, 206, partFields, isHit)",
+      by: "streamed(context, found, [{ first: only.first, last: only.last - 1 }], only.last - only.first, 206, partFields, isHit)",
       foundBy: "bodies/parts-of-large-body",
     },
     "of several parts of a large body each has the bytes of the first": {

@@ -83,7 +83,7 @@ export const mutants: Mutants = {
       foundBy: "collapsing/no-store-of-one-visitor",
     },
     "an answer for one visitor alone stops collapsing for ever": {
-      in: "ExpiringKeys.has",
+      in: "ExpiringKeys.when",
       replace: "at !== undefined && Math.abs(now - at) < this.#forMs",
       by: "at !== undefined",
       foundBy: "collapsing/answer-for-one-visitor",

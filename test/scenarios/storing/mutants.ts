@@ -260,7 +260,7 @@ export const mutants: Mutants = {
       foundBy: "storing/head-of-large-page-without-length",
     },
     "a page that was once not stored is asked for by HEAD for ever": {
-      in: "ExpiringKeys.has",
+      in: "ExpiringKeys.when",
       replace: "Math.abs(now - at) < this.#forMs",
       by: "now > 0",
       foundBy: "storing/head-of-large-page",
