@@ -56,6 +56,8 @@ const MAX_FIELDS = 1000;
  * CVE-2023-44487.
  */
 const RESETS = { burst: 2 * MAX_STREAMS, perSecond: 32 };
+/** Streams that end in the middle of their answers, for which the client has had to wait. */
+const RESETS_MIDWAY = { burst: 10 * RESETS.burst, perSecond: 10 * RESETS.perSecond };
 /** Frames that each require a reply. Clients need few of them. CVE-2019-9512, CVE-2019-9515. */
 const PINGS_AND_SETTINGS = { burst: 100, perSecond: 10 };
 /** Malformed or empty frames of one connection. CVE-2019-9518. */
@@ -63,9 +65,24 @@ const MAX_INVALID_FRAMES = 100;
 /** nghttp2's error code for a head in more than eight frames. CVE-2024-28182. */
 const TOO_MANY_PIECES = -905;
 
+/**
+ * What a client may send of each body before somebody reads it: 32 MiB for all streams. With it, an upload over 100 ms has
+ * 20 Mbit/s.
+ */
+const STREAM_WINDOW_BYTES = 256 * 1024;
+/** What may be on its way on all streams together. Node takes it in at once, also for a stream that nobody reads. */
+const CONNECTION_WINDOW_BYTES = 1024 * 1024;
+
 const OPTIONS = {
   maxSessionInvalidFrames: MAX_INVALID_FRAMES,
   maxHeaderListPairs: MAX_FIELDS,
+  /** nghttp2 counts all resets, and its error does not tell of a flood. So it gets more than both allowances together. */
+  streamResetBurst: 2 * RESETS_MIDWAY.burst,
+  streamResetRate: 2 * RESETS_MIDWAY.perSecond,
+  /** In MB: none. Node does not subtract the rest of an answer that is reset. Streams and pieces bound the memory. */
+  maxSessionMemory: 2 ** 32 - 1,
+  /** In bytes: that of Chromium. A longer head ends its stream. Sites may permit heads of more than nghttp2's 64 KiB. */
+  maxSendHeaderBlockLength: 256 * 1024,
 };
 
 /** The connections of a listener that speak HTTP/2, over Node's own implementation. RFC 9113. */
@@ -96,8 +113,14 @@ export class Http2Sessions {
   serve(socket: TLSSocket, arrivals: RequestArrivals, isOverLimit: boolean): void {
     const inner = nodeHttp2().performServerHandshake(socket, {
       ...OPTIONS,
-      settings: { maxConcurrentStreams: MAX_STREAMS, maxHeaderListSize: this.#parts.maxHeadBytes, enablePush: false },
+      settings: {
+        maxConcurrentStreams: MAX_STREAMS,
+        maxHeaderListSize: this.#parts.maxHeadBytes,
+        initialWindowSize: STREAM_WINDOW_BYTES,
+        enablePush: false,
+      },
     });
+    inner.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     const carrier = carrierOf(socket);
     const session = new Session(inner, carrier, arrivals, isOverLimit, this.#parts, () =>
       this.#floods.add("HTTP/2 connections were closed because they flooded the server"),
@@ -136,6 +159,7 @@ class Session {
   readonly #parts: Http2Parts;
   readonly #flooded: () => void;
   readonly #resets = new Allowance(RESETS.burst, RESETS.perSecond);
+  readonly #resetsMidway = new Allowance(RESETS_MIDWAY.burst, RESETS_MIDWAY.perSecond);
   readonly #pingsAndSettings = new Allowance(PINGS_AND_SETTINGS.burst, PINGS_AND_SETTINGS.perSecond);
   /** Streams that are open, and the most that were open at a time. */
   #open = 0;
@@ -247,7 +271,7 @@ class Session {
     stream.on("close", () => {
       this.#open--;
       this.#idleSince = performance.now();
-      if (hasGivenUp(stream)) this.#spend(this.#resets);
+      if (hasGivenUp(stream)) this.#spend(stream.headersSent ? this.#resetsMidway : this.#resets);
     });
     // Node refuses such a list as well, but only once the client has acknowledged the settings, which it may never do.
     const isTooLarge = listBytes(raw) > this.#parts.maxHeadBytes;
@@ -381,7 +405,7 @@ class StallWatch {
   }
 }
 
-/** The body of a request, which is read when somebody reads it. Until then HTTP/2 lets the client send 64 KiB. */
+/** The body of a request, which is read when somebody reads it. Until then the client may fill its window. */
 function bodyOf(stream: ServerHttp2Stream, length: string | null, watch: StallWatch, begun: () => void): PushedBody {
   const gone = () => body.fail(new Error("the client hung up in the middle of its request"));
   const body = new PushedBody(length === null ? null : Number(length), {

@@ -29,12 +29,14 @@ export function http2Fields(raw: readonly string[], authority: string | undefine
 
 /**
  * Resolves the target of a request in HTTP/2. nghttp2 has refused pseudo-fields that are missing or doubled, fields of
- * connections, and names in upper case. RFC 9113 §8.2, §8.3. `scheme` is that in the URL.
+ * connections, and names in upper case. RFC 9113 §8.2, §8.3. `scheme` is that in the URL, which a trusted
+ * proxy may also name in place of that of its connection.
  */
 export function http2Target(pseudo: IncomingHttpHeaders, fields: ClientFields, scheme: string): RequestTarget {
   if (pseudo[":method"] === "CONNECT") return refused(501, "this server is not a proxy and does not accept CONNECT");
   if (!KNOWN_METHODS.has(pseudo[":method"]!)) return refused(501, "the method is not known"); // RFC 9110 §9.1
-  if (pseudo[":scheme"] !== "https") return refused(421, "this connection is encrypted");
+  if (pseudo[":scheme"] !== "https" && pseudo[":scheme"] !== scheme)
+    return refused(421, "this connection is encrypted");
   if (fields.count("host") > 1) return refused(400, "more than one Host field");
   const host = fields.get("host");
   const authority = pseudo[":authority"] ?? host;

@@ -91,7 +91,7 @@ export async function writeStream(
     waits(true);
     return { bodyBytes: bytes.byteLength, isWhole: await hasFinished(stream) };
   }
-  const reader = bytes === null ? bodies.readThrough(body as Exclude<typeof body, Uint8Array | null>) : piecesOf(bytes);
+  const reader = bytes === null ? bodies.readThrough(body as Exclude<typeof body, Uint8Array | null>) : wholly(bytes);
   return writePieces(stream, reader, head, waits);
 }
 
@@ -115,13 +115,15 @@ async function writePieces(
       if (piece === null || hasEnded(stream)) break;
       bodyBytes += piece.byteLength;
       if (framing.kind === "length" && bodyBytes > framing.bytes) throw new Error("a body is longer than announced");
-      if (stream.write(piece)) continue;
-      waits(true);
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-        if (hasEnded(stream)) resolve();
-      });
-      waits(false);
+      for (let at = 0; at < piece.byteLength && !hasEnded(stream); at += PIECE_BYTES) {
+        if (stream.write(piece.subarray(at, at + PIECE_BYTES))) continue;
+        waits(true);
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          if (hasEnded(stream)) resolve();
+        });
+        waits(false);
+      }
     }
     if (hasEnded(stream)) return { bodyBytes, isWhole: false };
     if (framing.kind === "length" && bodyBytes < framing.bytes) throw new Error("a body is shorter than announced");
@@ -158,16 +160,14 @@ export function onceEnded(stream: ServerHttp2Stream, tell: () => void): () => vo
   return () => stream.off("close", tell);
 }
 
-function piecesOf(bytes: Uint8Array): BodyReader {
-  let at = 0;
+function wholly(bytes: Uint8Array): BodyReader {
+  let left: Uint8Array | null = bytes;
   return {
     next: async () => {
-      const piece = bytes.subarray(at, at + PIECE_BYTES);
-      at += PIECE_BYTES;
-      return piece.byteLength === 0 ? null : piece;
+      const piece = left;
+      left = null;
+      return piece;
     },
-    cancel: async () => {
-      at = bytes.byteLength;
-    },
+    cancel: async () => undefined,
   };
 }

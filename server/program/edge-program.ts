@@ -36,6 +36,7 @@ import { ONLY_SITE } from "../supervisor/site-logs.ts";
 import { systemClock } from "../system-clock.ts";
 import { Children } from "../tiers/children.ts";
 import { withRoomForTiers } from "../tiers/room-for-tiers.ts";
+import { collectGarbage } from "./collect-garbage.ts";
 import { OnlyMemory, type PageMemory } from "./page-memory.ts";
 import { SharedMemory } from "./shared-memory.ts";
 import type { ListeningSocket, RunningWorker, WorkerStart } from "./worker-program.ts";
@@ -218,9 +219,13 @@ class EdgeWorker implements RunningWorker {
   }
 
   async drain(withinMs: number): Promise<void> {
-    const { fetches, sites, accessLog } = this.#parts;
+    const { fetches, sites, memory, accessLog } = this.#parts;
     fetches?.retire();
-    await this.#listener?.close(forAnswersMs(withinMs));
+    const closed = this.#listener?.close(forAnswersMs(withinMs));
+    // After a reload the last answers may take an hour, and the next worker fills a memory of its own.
+    memory.empty();
+    collectGarbage();
+    await closed;
     clearInterval(this.#reports);
     await Promise.all([...sites.values()].map((site) => site.end()));
     await fetches?.close();

@@ -6,6 +6,8 @@ export interface PageMemory {
   readonly size: number;
   readonly heldBytes: number;
   readonly evictions: number;
+  /** Drops all pages. They do not count as evicted. */
+  empty(): void;
 }
 
 /** The memory of a process with one site. */
@@ -23,5 +25,9 @@ export class OnlyMemory implements PageMemory {
 
   get heldBytes(): number {
     return this.entries.heldBytes;
+  }
+
+  empty(): void {
+    for (const key of this.entries.keys()) this.entries.delete(key);
   }
 }

@@ -33,6 +33,14 @@ export class SharedMemory implements PageMemory {
     return this.#entries.heldBytes;
   }
 
+  empty(): void {
+    for (const key of this.#entries.keys()) {
+      const { of, bytes } = this.#entries.peek(key)!;
+      of.left(bytes);
+      this.#entries.delete(key);
+    }
+  }
+
   /** The part of one site, whose name has no space. */
   of(site: string): MemoryEntries {
     return new SiteMemory(this.#entries, site);

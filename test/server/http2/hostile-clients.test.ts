@@ -165,7 +165,9 @@ describe("floods that are drawn by a seed", () => {
   afterEach(stopAll);
 
   test.each(FLOODS)("of %s end their connections, and each counts once", async (kind) => {
-    const { https, listener } = await startTlsListener(() => answer(PAGE));
+    const { https, listener } = await startTlsListener(
+      () => new Promise((resolve) => setImmediate(() => resolve(answer(PAGE)))),
+    );
     for (let seed = 1; seed <= 5; seed++) await meet(https, seed, kind);
     expect(listener.floods).toBe(5);
   });

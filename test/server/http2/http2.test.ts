@@ -5,6 +5,7 @@ import {
   connect as connectHttp2,
   constants,
   type OutgoingHttpHeaders,
+  type Settings,
 } from "node:http2";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
@@ -30,8 +31,8 @@ async function start(answering: Answering, parts: Partial<ListenerParts> = {}) {
   return { ...(await startTlsListener(answering, { accessLog: { record }, ...parts })), logged, firstLogged: first };
 }
 
-function session(where: Where): ClientHttp2Session {
-  const opened = connectHttp2(`https://localhost:${where.port}`, { rejectUnauthorized: false });
+function session(where: Where, settings: Settings = {}): ClientHttp2Session {
+  const opened = connectHttp2(`https://localhost:${where.port}`, { rejectUnauthorized: false, settings });
   opened.on("error", () => undefined);
   stops.push(() => opened.destroy());
   return opened;
@@ -71,6 +72,9 @@ const shown: Answering = ({ request, url, clientAddress }) =>
     `${request.method} ${url} ${clientAddress} ${[...request.headers].map(([name, value]) => `${name}=${value}`)}`,
   );
 
+/** The same, when it is not in memory. */
+const later: Answering = (incoming) => new Promise((resolve) => setImmediate(() => resolve(shown(incoming))));
+
 // :method GET, :scheme https, :path /, and :authority a.test.
 const HEAD = getHead("/");
 const SETTINGS = settings();
@@ -104,6 +108,15 @@ describe("a request in HTTP/2", () => {
     const fieldOf = async (proto: string) =>
       (await ask(on, { "x-forwarded-proto": proto })).head["strict-transport-security"];
     expect([await fieldOf("https"), await fieldOf("http")]).toEqual([strictTransportSecurity, undefined]);
+  });
+
+  test("may name the scheme by which a trusted proxy got it, as in HTTP/1.1", async () => {
+    const { https } = await start(shown, { trustedProxies: [readNetwork("127.0.0.1")!] });
+    const on = session(https);
+    const statusOf = async (scheme: string, proto: string) =>
+      (await ask(on, { ":scheme": scheme, "x-forwarded-proto": proto })).head[":status"];
+    expect([await statusOf("http", "http"), await statusOf("https", "http")]).toEqual(["200", "200"]);
+    expect([await statusOf("http", "https"), await statusOf("ftp", "https")]).toEqual(["421", "421"]);
   });
 
   test.each<[string, OutgoingHttpHeaders, number, RegExp]>([
@@ -233,7 +246,7 @@ describe("a request in HTTP/2", () => {
     const { https } = await start(() => answer("no, thanks", {}, 413, "Content Too Large"));
     const on = session(https);
     const stream = on.request({ ...HOST, ":method": "POST" });
-    stream.write("x".repeat(200_000)); // more than the window of a stream
+    stream.write("x".repeat(400_000)); // more than the window of a stream
     const { head, body, rstCode } = await read(stream);
     expect([head[":status"], body, rstCode]).toEqual(["413", "no, thanks", constants.NGHTTP2_NO_ERROR]);
     expect((await ask(on)).head[":status"]).toBe("413");
@@ -387,6 +400,14 @@ describe("an answer in HTTP/2", () => {
     expect(listener.connections).toBe(1);
   });
 
+  test("may have a head as large as sites may permit", async () => {
+    const fields = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`x-${at}`, "x".repeat(1000)]));
+    const { https } = await start(() => answer("page", fields));
+    const on = session(https, { maxHeaderListSize: 2 ** 20 });
+    const { head, body } = await ask(on);
+    expect([Object.keys(head).filter((name) => name.startsWith("x-")).length, body]).toEqual([100, "page"]);
+  });
+
   test("fails alone if the edge fails", async () => {
     const { https, warnings } = await start(({ url }) => {
       if (url.endsWith("/sync")) throw new Error("a bug");
@@ -436,6 +457,18 @@ describe("an answer in HTTP/2", () => {
     stream.close(constants.NGHTTP2_CANCEL);
     await cancelled.promise;
   });
+
+  test("is given while as many others as a connection carries wait for their reader, in pieces as large as a disk's", async () => {
+    const pieces = Array.from({ length: 4 }, () => "x".repeat(256 * 1024));
+    const { https } = await start(({ url }) => answer(url.endsWith("/large") ? streamed(pieces) : "page"));
+    const on = session(https);
+    for (let number = 0; number < 127; number++) {
+      const stream = on.request({ ...HOST, ":path": "/large" });
+      await once(stream, "response"); // rejects if the stream is refused
+      stream.on("error", () => undefined);
+    }
+    expect((await ask(on)).body).toBe("page");
+  });
 });
 
 describe("a connection in HTTP/2", () => {
@@ -472,6 +505,14 @@ describe("a connection in HTTP/2", () => {
     expect(listener.connections).toBe(1);
     pages.letGo();
     for (const got of await Promise.all(asked)) expect(got.body).toBe("held");
+  });
+
+  test("lets its client send much of a body before the edge has taken any, so that a distant one is fast", async () => {
+    const { https } = await start(shown);
+    const on = session(https);
+    await ask(on);
+    expect(on.remoteSettings.initialWindowSize).toBe(256 * 1024);
+    expect(on.state.remoteWindowSize).toBe(1024 * 1024);
   });
 
   test("ends after its last answer when the listener stops", async () => {
@@ -744,7 +785,7 @@ describe("floods", () => {
     const seen = await flooded((turn) => {
       const streams = Array.from({ length: 10 }, (_, at) => 2 * (10 * turn + at) + 1);
       return streams.map((stream) => headers(stream) + reset(stream)).join("");
-    });
+    }, later);
     expect(seen).toMatchObject({ floods: 1, warnings: 1 });
     expect(CALM_OR_RESET).toContain(seen.code);
     expect(seen.asked).toBeLessThan(500);
@@ -757,6 +798,25 @@ describe("floods", () => {
     expect(CALM_OR_RESET).toContain(seen.code);
     // As many as it works on at a time, a few that came at once, and those that it lets through each second.
     expect(seen.asked).toBeLessThan(450);
+  });
+
+  test("of answers that are given up midway are ten times as large", { tags: ["gate"] }, async () => {
+    vi.useFakeTimers({ toFake: ["performance"] }); // the allowance does not grow
+    onTestFinished(() => void vi.useRealTimers());
+    const { https, listener } = await start(({ url }) => answer(url.endsWith("/page") ? "page" : "x".repeat(200_000)));
+    const on = session(https);
+    const ended = new Promise((resolve) => on.on("close", resolve));
+    const giveUp = () => {
+      const stream = on.request(HOST);
+      stream.on("response", () => stream.close(constants.NGHTTP2_CANCEL));
+      return read(stream);
+    };
+    for (let turn = 0; turn < 40; turn++) await Promise.all(Array.from({ length: 64 }, giveUp));
+    expect((await ask(on, { ":path": "/page" })).body).toBe("page");
+    expect(listener.floods).toBe(0);
+    await giveUp();
+    await ended;
+    expect(listener.floods).toBe(1);
   });
 
   test.each([
