@@ -113,10 +113,12 @@ async function writePieces(
     for (;;) {
       const piece = await reader.next();
       if (piece === null || hasEnded(stream)) break;
-      bodyBytes += piece.byteLength;
-      if (framing.kind === "length" && bodyBytes > framing.bytes) throw new Error("a body is longer than announced");
+      if (framing.kind === "length" && bodyBytes + piece.byteLength > framing.bytes)
+        throw new Error("a body is longer than announced");
       for (let at = 0; at < piece.byteLength && !hasEnded(stream); at += PIECE_BYTES) {
-        if (stream.write(piece.subarray(at, at + PIECE_BYTES))) continue;
+        const part = piece.subarray(at, at + PIECE_BYTES);
+        bodyBytes += part.byteLength;
+        if (stream.write(part)) continue;
         waits(true);
         await new Promise<void>((resolve) => {
           wake = resolve;

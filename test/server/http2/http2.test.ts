@@ -408,6 +408,15 @@ describe("an answer in HTTP/2", () => {
     expect([Object.keys(head).filter((name) => name.startsWith("x-")).length, body]).toEqual([100, "page"]);
   });
 
+  test("whose client gives up is logged with the bytes that were handed over", async () => {
+    const { https, firstLogged } = await start(() => answer("x".repeat(2_000_000)));
+    const stream = session(https).request(HOST);
+    await once(stream, "response");
+    stream.close(constants.NGHTTP2_CANCEL);
+    const { isWhole, bodyBytes } = await firstLogged;
+    expect([isWhole, bodyBytes < 200_000]).toEqual([false, true]);
+  });
+
   test("fails alone if the edge fails", async () => {
     const { https, warnings } = await start(({ url }) => {
       if (url.endsWith("/sync")) throw new Error("a bug");
