@@ -6,3 +6,8 @@ export function isPaused(until: number, now: number, longestMs: number): boolean
   const restMs = until - now;
   return restMs > 0 && restMs <= longestMs;
 }
+
+/** When such a pause ends; 0 if it is over. */
+export function endOfPause(until: number, now: number, longestMs: number): number {
+  return isPaused(until, now, longestMs) ? until : 0;
+}

@@ -1,4 +1,4 @@
-import { isPaused } from "../pause.ts";
+import { endOfPause } from "../pause.ts";
 import type { AcmeFolder } from "./acme-folder.ts";
 import { MOST_FOR_OTHERS_MS } from "./attempts.ts";
 
@@ -17,7 +17,7 @@ export class AttemptNotes {
 
   /** Until when the authority wants no requests; 0 if it takes them. Epoch milliseconds. */
   notBeforeAt(now: number): number {
-    return isPaused(this.#notBeforeAt, now, MOST_FOR_OTHERS_MS) ? this.#notBeforeAt : 0;
+    return endOfPause(this.#notBeforeAt, now, MOST_FOR_OTHERS_MS);
   }
 
   /** When the last attempt for the name failed, or when the current one began. Epoch milliseconds. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { Certificate } from "../connections/certificates.ts";
 import { messageOf } from "../message-of.ts";
-import { isPaused } from "../pause.ts";
+import { endOfPause, isPaused } from "../pause.ts";
 import { type AcmeFolder, makeKey } from "./acme-folder.ts";
 import { AttemptNotes } from "./attempt-notes.ts";
 import { LONGEST_PAUSE_MS, MOST_FOR_OTHERS_MS, mayStartAt, pauseAfter } from "./attempts.ts";
@@ -279,8 +279,8 @@ export class CertificateKeeper {
   /** When the name may be ordered, as far as pauses go; 0 if none goes on. Epoch milliseconds. */
   #mayOrderAt({ notBeforeAt }: Known): number {
     const now = this.#parts.clock.now();
-    const ofName = isPaused(notBeforeAt, now, LONGEST_PAUSE_MS.name) ? notBeforeAt : 0;
-    const ofAll = isPaused(this.#pausedUntilAt, now, LONGEST_PAUSE_MS.authority) ? this.#pausedUntilAt : 0;
+    const ofName = endOfPause(notBeforeAt, now, LONGEST_PAUSE_MS.name);
+    const ofAll = endOfPause(this.#pausedUntilAt, now, LONGEST_PAUSE_MS.authority);
     return Math.max(ofName, ofAll, this.#notes.notBeforeAt(now));
   }
 

@@ -5,7 +5,7 @@ import { OwnerError } from "../../package/owner-error.ts";
 import { MachineNote } from "../postgres/machine-note.ts";
 import { LOG_FILE } from "./log-file.ts";
 import { LogFolder } from "./log-folder.ts";
-import { SQLITE_SUFFIXES } from "./set-aside.ts";
+import { SQLITE_SUFFIXES, setAside } from "./set-aside.ts";
 import { storageFault } from "./storage-error.ts";
 
 /** The log cannot be copied. The message is for the owner. */
@@ -111,11 +111,9 @@ function expectLog(log: DatabaseSync, path: string): void {
 function setAsideLog(folder: string, now: Date): string | null {
   const path = join(folder, LOG_FILE);
   if (!existsSync(path)) return null;
-  const setAside = `${path}.replaced-${now.toISOString().replaceAll(":", "")}`;
-  for (const suffix of SQLITE_SUFFIXES.toReversed()) {
-    if (existsSync(path + suffix)) renameSync(path + suffix, setAside + suffix);
-  }
-  return setAside;
+  const newPath = `${path}.replaced-${now.toISOString().replaceAll(":", "")}`;
+  setAside(path, newPath);
+  return newPath;
 }
 
 function explaining<T>(failed: string, work: () => T): T {

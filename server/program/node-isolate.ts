@@ -91,7 +91,7 @@ export function startNodeIsolate(
     ...(permitsOf && { permitsOf }),
     ...(originTalk && { originTalk }),
     ...(fetchesElsewhere && { neighbours: new KnownNeighbours(fetchesElsewhere) }),
-    log: log,
+    log,
     nearLog: NEAR_LOG,
     audit: log,
     ledger: {
