@@ -13,6 +13,12 @@ import { NotUpError, START_WITHIN_MS, WorkerEndedError, WorkerProcess } from "./
 /** After this many failed starts in a row, while no worker accepts connections, starting again will not help. */
 const MAX_FAILED_STARTS = 5;
 
+/**
+ * So many configurations that were replaced may have workers that finish their answers: each keeps its memory, and reloads can
+ * follow each other faster than downloads and event streams end.
+ */
+const MAX_DRAINING_GENERATIONS = 2;
+
 /** What a configuration gives once it has been read and compiled. */
 export interface Loaded {
   /** For the workers' program: plain data, which is copied to their processes. */
@@ -26,6 +32,8 @@ interface Generation {
   readonly loaded: Loaded;
   /** It is being replaced, or has failed. */
   isRetired: boolean;
+  /** How often another generation has taken over since. */
+  successors: number;
 }
 
 export interface PoolOptions {
@@ -123,14 +131,14 @@ export class WorkerPool {
   /** Starts the first workers. Each promise resolves once one accepts connections in its place. */
   open(loaded: Loaded, sockets: readonly HeldSocket[]): Promise<void>[] {
     this.#sockets = sockets;
-    this.#generation = { loaded, isRetired: false };
+    this.#generation = { loaded, isRetired: false, successors: 0 };
     void this.#beat();
     return this.#openPlaces(this.#generation);
   }
 
   /** Starts workers with this configuration, and then lets the others finish. If they do not start, it rejects without them. */
   async replace(loaded: Loaded): Promise<void> {
-    const next: Generation = { loaded, isRetired: false };
+    const next: Generation = { loaded, isRetired: false, successors: 0 };
     const fresh: WorkerProcess[] = [];
     try {
       // The first one alone: if the new settings do not work, little has been disturbed.
@@ -158,7 +166,7 @@ export class WorkerPool {
    * may help.
    */
   async renew(givenUp: Promise<unknown>): Promise<void> {
-    const next: Generation = { loaded: this.#generation!.loaded, isRetired: false };
+    const next: Generation = { loaded: this.#generation!.loaded, isRetired: false, successors: 0 };
     this.#generation = next;
     const accepting = Promise.all(this.#openPlaces(next)).then(() => this.#takeOver(next));
     await within(this.#parts.clock, START_WITHIN_MS, Promise.race([accepting, givenUp]), () => undefined);
@@ -319,16 +327,24 @@ export class WorkerPool {
     await this.#keepPlace(generation, backOff, () => undefined);
   }
 
-  /** Lets the workers of all retired generations finish, unless this one is retired as well. */
+  /**
+   * Lets the workers of all retired generations finish, unless this one is retired as well. Those of the oldest have no more
+   * time than at a stop.
+   */
   #takeOver(generation: Generation): void {
     if (generation.isRetired) return;
-    for (const [worker, { isRetired }] of this.#alive) {
-      if (isRetired && !worker.isDraining) void this.#drain(worker, this.#parts.replaceWithinMs);
+    for (const retired of new Set(this.#alive.values())) if (retired.isRetired) retired.successors++;
+    const { replaceWithinMs, stopWithinMs } = this.#parts;
+    for (const [worker, { isRetired, successors }] of this.#alive) {
+      if (successors > MAX_DRAINING_GENERATIONS) void this.#drain(worker, stopWithinMs);
+      else if (isRetired && !worker.isDraining) void this.#drain(worker, replaceWithinMs);
     }
   }
 
   async #drain(worker: WorkerProcess, withinMs: number): Promise<void> {
+    const isFirst = !worker.isDraining;
     await worker.drain(withinMs);
+    if (!isFirst) return; // it tells of the end
     const { signal, because } = await worker.ended;
     if (signal === "SIGKILL" && withinMs > 0)
       this.#options.report({ kind: "worker-killed", name: worker.name, ...(because !== null && { because }) });

@@ -338,6 +338,26 @@ describe("a supervisor", () => {
       expect(await held.answer).toMatchObject({ version: "v1" });
     });
 
+    test("the third one after it ends a worker that still answers", { tags: ["deep"] }, async () => {
+      const supervisor = await start({ workers: 1, stopWithinMs: 1 });
+      const [address] = supervisor.addresses as [string];
+      const held = [];
+      const pids: number[] = [];
+      for (let reloads = 0; reloads < 3; reloads++) {
+        held.push(await hold(address));
+        pids.push(...supervisor.workers.values());
+        await supervisor.reload();
+      }
+      await expect(held[0]!.answer).rejects.toThrow();
+      await reported("worker-killed");
+      expect(events.filter(({ kind }) => kind === "worker-killed")).toEqual([
+        { kind: "worker-killed", name: "worker-1" },
+      ]);
+      for (const pid of pids.slice(1)) process.kill(pid, "SIGUSR2");
+      expect(await held[1]!.answer).toMatchObject({ name: "worker-2" });
+      expect(await held[2]!.answer).toMatchObject({ name: "worker-3" });
+    });
+
     test("settings that change while they are loaded are loaded again", { tags: ["deep"] }, async () => {
       const supervisor = await start();
       let loads = 0;
