@@ -1,7 +1,9 @@
 import type { PurgeRequest } from "../purge-request.ts";
 
 const FIRST_PAUSE_MS = 1_000;
-const MAX_PAUSE_MS = 3_600_000;
+/** After an outage, purges with a common item wait for the first one's pause. */
+const MAX_PAUSE_MS = 60_000;
+const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /** Whether a purge is tried again after a failure, and when (epoch milliseconds). */
 export type AfterFailure =
@@ -16,12 +18,12 @@ export function afterFailure(
 ): AfterFailure {
   if (isRefused(error)) return { kind: "dead", because: "refused" };
   if (failures >= maxAttempts) return { kind: "dead", because: "attempts" };
-  const askedForMs = Math.min(MAX_PAUSE_MS, retryAfterMsOf(error));
+  const askedForMs = Math.min(MAX_RETRY_AFTER_MS, retryAfterMsOf(error));
   return { kind: "retry", dueAt: now + Math.max(backOffMs(failures, random), askedForMs) };
 }
 
 /**
- * Milliseconds to wait after this many failures. They double from a second to an hour, and half of them is random, so that
+ * Milliseconds to wait after this many failures. They double from a second to a minute, and half of each is random, so that
  * purges that failed together do not come back together.
  */
 export function backOffMs(failures: number, random: number): number {

@@ -20,8 +20,6 @@ export interface ClaimTerms {
   /** Epoch milliseconds. */
   readonly now: number;
   readonly limit: number;
-  /** Whether the edge has just accepted a purge, so that those that failed because of the edge are due. */
-  readonly edgeAccepts: boolean;
 }
 
 /**
@@ -32,7 +30,7 @@ export interface ClaimTerms {
  */
 export function chooseClaims(
   rows: readonly WaitingRow[],
-  { now, limit, edgeAccepts }: ClaimTerms,
+  { now, limit }: ClaimTerms,
   before: Claims = NO_CLAIMS,
 ): Claims {
   const chosen = [...before.rows];
@@ -41,8 +39,7 @@ export function chooseClaims(
   for (const row of rows) {
     if (chosen.length >= limit) break;
     const items = orderedItems(row);
-    const dueAt = edgeAccepts && row.failureScope === "edge" ? 0 : row.dueAt;
-    const readyAt = Math.max(dueAt, row.leaseUntil);
+    const readyAt = Math.max(row.dueAt, row.leaseUntil);
     const isHeld = items.some((item) => held.has(item));
     if (!isHeld && readyAt <= now) {
       chosen.push(row);
@@ -58,7 +55,7 @@ export function chooseClaims(
 /** The chosen rows that were leased, without the rows behind one that another process leased first. */
 export function obtainedClaims(chosen: readonly WaitingRow[], obtained: ReadonlySet<number>): readonly WaitingRow[] {
   const asFound = chosen.map((row) => (obtained.has(row.seq) ? row : { ...row, leaseUntil: Number.POSITIVE_INFINITY }));
-  return chooseClaims(asFound, { now: Number.MAX_VALUE, limit: chosen.length, edgeAccepts: false }).rows;
+  return chooseClaims(asFound, { now: Number.MAX_VALUE, limit: chosen.length }).rows;
 }
 
 /**

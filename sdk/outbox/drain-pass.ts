@@ -53,7 +53,7 @@ export type DrainStep =
 
 /**
  * The result of sending one row. `happened`: later rows with the same items may follow. `failed`: they may not.
- * `edge-fails`: no row is sent for now.
+ * `edge-fails`: they may not, and no row is sent for now, unless another one has happened meanwhile.
  */
 export type SendResult =
   | { readonly kind: "happened" | "failed" | "edge-fails" }
@@ -109,7 +109,7 @@ export function afterSending(pass: DrainPass, rows: readonly WaitingRow[], resul
     if (results[index]!.kind === "happened") continue;
     for (const item of orderedItems(row)) held.add(item);
   }
-  const edgeFails = results.some(({ kind }) => kind === "edge-fails");
+  const edgeFails = isAny(results, "edge-fails") && !isAny(results, "happened");
   const broken = results.find((result) => result.kind === "broken");
   const stop: Stop | null = edgeFails ? { because: "edge-fails" } : null;
   return {
@@ -118,6 +118,10 @@ export function afterSending(pass: DrainPass, rows: readonly WaitingRow[], resul
     held,
     stop: broken ? { because: "broken", error: broken.error } : stop,
   };
+}
+
+function isAny(results: readonly SendResult[], kind: SendResult["kind"]): boolean {
+  return results.some((result) => result.kind === kind);
 }
 
 /** After the rest of a lease was given back, or could not be because of a database error. */

@@ -166,8 +166,7 @@ export class Drain<Answer> {
     const leaseEndsAt = clock.now() + lastsMs;
     const now = await this.#now();
     const lease = { id: newId(), until: now + lastsMs };
-    // A call ends when the edge fails, so the edge still accepts what it has accepted in this call.
-    const claims = await this.#store.claim(lease, { now, limit, edgeAccepts: pass.handled.sent.length > 0 });
+    const claims = await this.#store.claim(lease, { now, limit });
     return afterClaim(pass, claims, { now, leaseId: lease.id, leaseEndsAt });
   }
 
@@ -205,15 +204,13 @@ export class Drain<Answer> {
     leaseId: string,
     { failed, dead }: Outcomes<Answer>,
     error: unknown,
-    scopeOfError: FailureScope,
+    scope: FailureScope,
   ): Promise<SendResult> {
     const { maxAttempts, onDead } = this.#settings;
     const { request } = row;
     const { id } = request;
     const failures = row.failures + 1;
     const now = await this.#now();
-    // It was sent early because the edge accepts others.
-    const scope = scopeOfError === "edge" && row.dueAt > now ? "purge" : scopeOfError;
     const next = afterFailure(error, { failures, maxAttempts, now, random: this.#platform.random() });
     const dueAt = next.kind === "retry" ? next.dueAt : now;
     const deadAt = next.kind === "dead" ? now : null;

@@ -18,7 +18,7 @@ export interface OutboxOptions<Answer = Receipt> {
   purger: OutboxPurger<Answer>;
   /**
    * How often sending a purge may fail before it is given up: a whole number from 1. The pauses between the attempts
-   * double from a second to an hour, half of each is random, and 20 attempts take four to eight hours. Default: 20.
+   * double from a second to a minute, half of each is random, and 500 attempts take four to eight hours. Default: 500.
    */
   maxAttempts?: number | undefined;
   /**
@@ -85,7 +85,7 @@ const optionsSchema = z.strictObject({
   onDead: aFunction("that takes a purge"),
 });
 
-const DEFAULT_MAX_ATTEMPTS = 20;
+const DEFAULT_MAX_ATTEMPTS = 500;
 const DEFAULT_DEADLINE_MS = 10_000;
 
 /** Checks the options of `createOutbox`. Throws a `TypeError`. */

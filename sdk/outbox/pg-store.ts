@@ -102,12 +102,11 @@ export function pgStore(database: PgDatabase, givenNow: (() => number) | undefin
     const leased = await database.query(
       `WITH free AS (
          SELECT seq FROM tidemark_outbox
-         WHERE seq = ANY($1::bigint[]) AND dead_at IS NULL AND lease_until <= $2
-           AND (due_at <= $2 OR ($5::boolean AND failure_scope = 'edge'))
+         WHERE seq = ANY($1::bigint[]) AND dead_at IS NULL AND due_at <= $2 AND lease_until <= $2
          FOR UPDATE SKIP LOCKED
        )
        UPDATE tidemark_outbox AS o SET lease_id = $3, lease_until = $4 FROM free WHERE o.seq = free.seq RETURNING o.seq`,
-      [chosen.map(({ seq }) => seq), terms.now, lease.id, lease.until, terms.edgeAccepts],
+      [chosen.map(({ seq }) => seq), terms.now, lease.id, lease.until],
     );
     const obtained = new Set((leased.rows as readonly TableRow[]).map(({ seq }) => Number(seq)));
     const rows = obtainedClaims(chosen, obtained);

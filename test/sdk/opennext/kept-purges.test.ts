@@ -56,7 +56,7 @@ test.each([
   expect(reports).toEqual([]);
 });
 
-test("a purge that fails is sent with the same id until the edge accepts it, with growing pauses up to an hour", async () => {
+test("a purge that fails is sent with the same id until the edge accepts it, with growing pauses up to a minute", async () => {
   for (let time = 0; time < 20; time++) purger.failNext(isDown());
   await purges().purge(["a"]);
   const pauses = [await ring()];
@@ -64,8 +64,8 @@ test("a purge that fails is sent with the same id until the edge accepts it, wit
   expect(pauses).toHaveLength(20);
   expect(pauses[0]).toBe(10_000);
   expect(Math.max(...pauses.slice(0, 4))).toBe(10_000);
-  expect(Math.min(...pauses.slice(14))).toBeGreaterThanOrEqual(1_800_000);
-  expect(Math.max(...pauses)).toBeLessThanOrEqual(3_600_000);
+  expect(Math.min(...pauses.slice(14))).toBeGreaterThanOrEqual(30_000);
+  expect(Math.max(...pauses)).toBeLessThanOrEqual(60_000);
   expect(purger.calls).toHaveLength(21);
   expect(new Set(purger.calls.map(({ id }) => id)).size).toBe(1);
   expect(reports).toHaveLength(20);
@@ -96,7 +96,7 @@ test("a purge that fails once does not wait for the pause of one that has failed
   await purges().purge(["song:1"]);
   for (let time = 1; time < 15; time++) await ring();
   const pausesUntil = alarmAt!;
-  expect(pausesUntil - now).toBeGreaterThan(600_000);
+  expect(pausesUntil - now).toBeGreaterThan(20_000);
   purger.failNext(isDown());
   await purges().purge(["song:2"]);
   expect(await ring()).toBe(10_000);

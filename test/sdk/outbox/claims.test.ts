@@ -16,7 +16,6 @@ describe("the rows to claim", () => {
     name: string;
     rows: WaitingRow[];
     limit?: number;
-    edgeAccepts?: boolean;
     chosen: number[];
     nextAt: number | null;
   }[] = [
@@ -68,24 +67,6 @@ describe("the rows to claim", () => {
       nextAt: NOW + 5,
     },
     {
-      name: "rows that failed because of the edge before they are due, once it accepts others",
-      rows: [
-        row(1, "a", { dueAt: NOW + 5, failureScope: "edge" }),
-        row(2, "a"),
-        row(3, "b", { dueAt: NOW + 9, failureScope: "purge" }),
-        row(4, "c", { dueAt: NOW + 5, leaseUntil: NOW + 7, failureScope: "edge" }),
-      ],
-      edgeAccepts: true,
-      chosen: [1, 2],
-      nextAt: NOW + 7,
-    },
-    {
-      name: "none of these before the edge accepts others",
-      rows: [row(1, "a", { dueAt: NOW + 5, failureScope: "edge" }), row(2, "a")],
-      chosen: [],
-      nextAt: NOW + 5,
-    },
-    {
       name: "as many as the limit",
       rows: [row(1, "a"), row(2, "b"), row(3, "c")],
       limit: 2,
@@ -94,8 +75,8 @@ describe("the rows to claim", () => {
     },
   ];
 
-  test.each(CASES)("$name", ({ rows, limit = 50, edgeAccepts = false, chosen, nextAt }) => {
-    const terms = { now: NOW, limit, edgeAccepts };
+  test.each(CASES)("$name", ({ rows, limit = 50, chosen, nextAt }) => {
+    const terms = { now: NOW, limit };
     const claims = chooseClaims(rows, terms);
     expect([seqs(claims.rows), claims.nextAt]).toEqual([chosen, nextAt]);
     const pageByPage = rows.reduce((before, each) => chooseClaims([each], terms, before), NO_CLAIMS);
@@ -110,7 +91,7 @@ describe("the rows to claim", () => {
       { tags: ["x"] },
       { everything: true },
     ] as const;
-    const terms = { now: NOW, limit: 50, edgeAccepts: false };
+    const terms = { now: NOW, limit: 50 };
     for (const items of requests) {
       const waiting = { ...row(1, "a", { dueAt: NOW + 1 }), request: { id: "1", ...items } };
       const behind = requests.map((others, index) => ({ ...row(2 + index, "a"), request: { id: "2", ...others } }));

@@ -97,9 +97,14 @@ describe("a call of drain", () => {
     ["the first retry is due", [{ dueInMs: 900 }, { dueInMs: 700 }], 700],
     ["a second has passed, if all that failed were given up", [], 1_000],
   ])("stops when the edge fails for every purge, until %s", (_, failures, nextDueInMs) => {
-    const pass = afterSending(claimed(rows(3), 0, ...failures), rows(2), [edgeFails, happened]);
+    const pass = afterSending(claimed(rows(3), 0, ...failures), rows(2), [edgeFails, failed]);
     expect(stepOf(pass)).toEqual(["release", 3]);
     expect(stepOf(afterRelease(pass, null))).toEqual({ kind: "end", nextDueInMs });
+  });
+
+  test("goes on if the edge has accepted another purge meanwhile", () => {
+    const pass = afterSending(claimed(rows(3)), rows(2), [edgeFails, happened]);
+    expect(stepOf(pass)).toEqual(["send", 3]);
   });
 
   test("that is closed gives back its rows and ends; it claims no more", () => {

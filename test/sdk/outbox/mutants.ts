@@ -31,8 +31,8 @@ export const mutants: Mutants = {
     },
     "the purges of a killed process are left to it": {
       in: "chooseClaims",
-      replace: "Math.max(dueAt, row.leaseUntil)",
-      by: "(row.leaseUntil > 0 ? Number.POSITIVE_INFINITY : dueAt)",
+      replace: "Math.max(row.dueAt, row.leaseUntil)",
+      by: "(row.leaseUntil > 0 ? Number.POSITIVE_INFINITY : row.dueAt)",
       foundBy: "outbox: take over the purges of one that was killed when its lease is over, with the same id",
     },
     "a process that was stopped for longer than its lease records its failure over the other's": {
@@ -45,8 +45,8 @@ export const mutants: Mutants = {
     },
     "what two processes claim is sent by both": {
       in: "chooseClaims",
-      replace: "Math.max(dueAt, row.leaseUntil)",
-      by: "dueAt",
+      replace: "Math.max(row.dueAt, row.leaseUntil)",
+      by: "row.dueAt",
       foundBy: "outbox: share the work: no purge is sent twice",
     },
     "an id may stand in the table twice": {
