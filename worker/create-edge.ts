@@ -94,13 +94,14 @@ function edgeOf(compile: Compile, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
   return {
     fetch(request, env, context) {
       isolate ??= startOrExplain(compile, env, hooks);
+      const { url, cf } = request; // each look at a property calls the runtime
       const answer = isolate.fetch({
         request,
-        url: request.url,
+        url,
         background: { run: (work) => context.waitUntil(work) },
-        pop: typeof request.cf?.colo === "string" ? request.cf.colo : null,
-        country: typeof request.cf?.country === "string" ? request.cf.country : null,
-        clientAddress: request.cf ? request.headers.get("cf-connecting-ip") : (env.TIDEMARK_CLIENT_ADDRESS ?? null),
+        pop: typeof cf?.colo === "string" ? cf.colo : null,
+        country: typeof cf?.country === "string" ? cf.country : null,
+        clientAddress: cf ? request.headers.get("cf-connecting-ip") : (env.TIDEMARK_CLIENT_ADDRESS ?? null),
       });
       return answer instanceof Promise ? answer.then(toWebResponse) : toWebResponse(answer);
     },
