@@ -9,7 +9,7 @@ import {
   type VariantMarker,
 } from "../rules/storing/stored-response.ts";
 import { unnamedPartFields } from "../rules/variants/part-fields.ts";
-import { matchesVariant, type VariantFields } from "../rules/variants/vary.ts";
+import { matchesVariant, selectingFields, type VariantFields } from "../rules/variants/vary.ts";
 import { cancelBody } from "./origin/cancel-body.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -115,6 +115,31 @@ function variantsInMemory(context: RequestContext): StoredHead[] {
   });
 }
 
+/** The fields by which those of them that are fresh vary by themselves. `now`: epoch milliseconds. RFC 9111 §4.1. */
+export function siblingsVaryBy(context: RequestContext, now: number): string[] {
+  return freshVariants(context, now).flatMap((head) => {
+    const hints = {
+      vary: storedField(head, "vary"),
+      contentEncoding: storedField(head, "content-encoding"),
+      allowedOrigin: storedField(head, "access-control-allow-origin"),
+    };
+    const names = selectingFields({
+      ...hints,
+      askedAcross: true,
+      keyFields: [],
+      parts: [],
+      owners: context.resolved.route,
+    });
+    return names === "*" ? [] : names;
+  });
+}
+
+function freshVariants(context: RequestContext, now: number): StoredHead[] {
+  return variantsInMemory(context).filter(
+    ({ receivedAt, freshnessSeconds, initialAgeMs }) => receivedAt + freshnessSeconds * 1000 - initialAgeMs > now,
+  );
+}
+
 /** The most values of one field by which the parts of a page are chosen: visitors can send any. */
 const MAX_PART_VALUES = 8;
 
@@ -122,9 +147,7 @@ const MAX_PART_VALUES = 8;
 export function hasTooManyParts(context: RequestContext, variant: VariantFields, now: number): boolean {
   const { parts } = context.facts;
   if (parts.length === 0) return false;
-  const fresh = variantsInMemory(context).filter(
-    ({ receivedAt, freshnessSeconds, initialAgeMs }) => receivedAt + freshnessSeconds * 1000 - initialAgeMs > now,
-  );
+  const fresh = freshVariants(context, now);
   return variant.some(([name, value]) => {
     if (!parts.some((fields) => fields.includes(name))) return false;
     const values = new Set(fresh.map((each) => each.variant.find(([other]) => other === name)?.[1] ?? null));

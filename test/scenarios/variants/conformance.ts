@@ -51,6 +51,17 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "caching",
     section: "4.1",
+    requirement: "a default response without `Vary` beside others with it",
+    does: "Is a variant like them, while one of them is fresh. So is one without `Access-Control-Allow-Origin` beside those with it.",
+    scenarios: [
+      "variants/default-without-vary",
+      "variants/default-without-vary-of-codings",
+      "variants/default-without-origin",
+    ],
+  },
+  {
+    table: "caching",
+    section: "4.1",
     requirement: "our own [limits](http.md#limits)",
     does: "`limits.variants` per URL; 1024 characters of values.",
     scenarios: ["variants/limit-and-eviction", "variants/limit-across-isolates", "variants/longest-selecting-values"],

@@ -93,6 +93,24 @@ export const mutants: Mutants = {
 if (stored.head.variant.length === 0) return`,
       foundBy: "variants/vary-begins-and-ends",
     },
+    "a page without Vary takes the place of all that vary": {
+      in: "decideStorage",
+      replace: "siblingsVaryBy: siblingsVaryBy(context, receivedAt),",
+      by: "siblingsVaryBy: [],",
+      foundBy: "variants/default-without-vary",
+    },
+    "a page without Vary varies for ever beside others without": {
+      in: "siblingsVaryBy",
+      replace: 'vary: storedField(head, "vary"),',
+      by: "vary: head.variant.map(([name]) => name).join(),",
+      foundBy: "variants/default-without-vary",
+    },
+    "a page that allows no origin takes the place of those that do": {
+      in: "selectingFields",
+      replace: '(name === "origin" ? allowedOrigin : vary) === null',
+      by: "vary === null",
+      foundBy: "variants/default-without-origin",
+    },
     "of several matching variants, the last one used counts": {
       in: "latestMatch",
       replace: "if (latest && latest.fetchedAt >= variant.fetchedAt) continue;",
@@ -285,7 +303,7 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
       foundBy: "variants/parts-ninth-value",
     },
     "stale parts take the place of fresh ones": {
-      in: "hasTooManyParts",
+      in: "freshVariants",
       replace: "- initialAgeMs > now",
       by: "- initialAgeMs > 0",
       foundBy: "variants/parts-ninth-value",

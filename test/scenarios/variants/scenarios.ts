@@ -2,6 +2,8 @@ import type { Scenario } from "../../engine/scenario.ts";
 import { SEVERAL_ISOLATES, WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { form, inEnglish, inGerman, inLanguage, plain } from "./openings.ts";
 
+const FRIEND = "https://friend.example";
+
 /** Pages that vary, RFC 9111 §4.1. */
 export const scenarios: readonly Scenario[] = [
   {
@@ -178,6 +180,62 @@ export const scenarios: readonly Scenario[] = [
       inLanguage("de", { xCache: "EXPIRED", body: "again" }),
       inLanguage("en", { xCache: "HIT", body: "again" }),
       { get: "/a", expect: { xCache: "HIT", body: "again" } },
+    ],
+  },
+  {
+    id: "variants/default-without-vary",
+    name: "a page without Vary is not used for requests that select a fresh one with Vary, and takes over when none is left",
+    source: "RFC 9111 §4.1",
+    origin: { "/a": [form("English", "accept-language"), plain, { ...plain, body: "again" }] },
+    steps: [
+      inLanguage("en", { xCache: "MISS", body: "English" }),
+      { advanceMs: 30_000 },
+      { get: "/a", expect: { xCache: "MISS", body: "plain" } },
+      inLanguage("en", { xCache: "HIT", body: "English" }),
+      { get: "/a", expect: { xCache: "HIT", body: "plain" } },
+      { advanceMs: 30_000 },
+      inLanguage("de", { xCache: "MISS", body: "again" }),
+      inLanguage("en", { xCache: "HIT", body: "again" }),
+      { get: "/a", expect: { xCache: "HIT", body: "again" } },
+    ],
+  },
+  {
+    id: "variants/default-without-vary-of-codings",
+    name: "a plain page without Vary is not used for clients that select a fresh one with a coding",
+    source: "RFC 9111 §4.1",
+    origin: { "/a": [{ fields: { ...plain.fields, "content-encoding": "gzip" }, body: "coded" }, plain] },
+    steps: [
+      { get: "/a", fields: { "accept-encoding": "gzip" }, expect: { xCache: "MISS", body: "coded" } },
+      { get: "/a", expect: { xCache: "MISS", body: "plain" } },
+      { get: "/a", fields: { "accept-encoding": "gzip" }, expect: { xCache: "HIT", body: "coded" } },
+    ],
+  },
+  {
+    id: "variants/default-without-origin",
+    name: "a page that allows no origin is not used for another site's scripts that select a fresh one that does",
+    source: "RFC 9111 §4.1; fetch.spec.whatwg.org §3.3",
+    origin: {
+      "/a": [
+        {
+          fields: { ...plain.fields, vary: "Accept-Encoding, Origin", "access-control-allow-origin": FRIEND },
+          body: "a",
+        },
+        { fields: { ...plain.fields, vary: "Accept-Encoding" }, body: "a" },
+        { fields: { ...plain.fields, vary: "Accept-Encoding", "access-control-allow-origin": "*" }, body: "all" },
+      ],
+    },
+    steps: [
+      { get: "/a", fields: { origin: FRIEND }, expect: { xCache: "MISS" } },
+      { get: "/a", expect: { xCache: "MISS", fields: { "access-control-allow-origin": null } } },
+      {
+        get: "/a",
+        fields: { origin: FRIEND },
+        expect: { xCache: "HIT", fields: { "access-control-allow-origin": FRIEND } },
+      },
+      { get: "/a", expect: { xCache: "HIT" } },
+      { advanceMs: 60_000 },
+      { get: "/a", expect: { xCache: "EXPIRED", body: "all" } },
+      { get: "/a", fields: { origin: FRIEND }, expect: { xCache: "HIT", body: "all" } },
     ],
   },
   {

@@ -9,7 +9,7 @@ import type { StoredHead, StoredResponse } from "../../rules/storing/stored-resp
 import { clientFields, publicAddress } from "../answering/pass-on.ts";
 import type { FetchedResponse } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";
-import { hasTooManyParts } from "../selection.ts";
+import { hasTooManyParts, siblingsVaryBy } from "../selection.ts";
 
 /** Whether a field is computed for each answer. */
 function isMadeForEachAnswer(name: string): boolean {
@@ -52,6 +52,7 @@ export function decideStorage(
       heuristic: site.heuristic,
       targetedFields: site.targetedFields,
       keyFields: route.selectingNames,
+      siblingsVaryBy: siblingsVaryBy(context, receivedAt),
       droppedFields: route.droppedFields,
       trustedFields: route.trustedFields,
       trustedForErrors: route.trustedForErrors,

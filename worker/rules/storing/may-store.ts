@@ -22,6 +22,8 @@ export interface StoreResponse extends StorableResponse {
 
 /** The owner's rules for storing. */
 export interface StoreRules extends StorableRules, KeyAndOwnersFields {
+  /** The fields by which other responses of the URL vary that are stored and fresh. */
+  readonly siblingsVaryBy: readonly string[];
   /** The trusted fields that the owner trusts for errors, too. */
   readonly trustedForErrors: readonly string[];
   /** The tags that the route gives. */
@@ -68,6 +70,7 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
     askedAcross: fields.get("origin") !== null,
     keyFields: rules.keyFields,
     parts,
+    siblingsVaryBy: rules.siblingsVaryBy,
     owners: rules,
   });
   if (names === "*") return notStored("vary");

@@ -53,6 +53,8 @@ export interface SelectionHints {
   readonly keyFields: readonly string[];
   /** The frameworks by whose fields the request asks for a part. */
   readonly parts: readonly PartFields[];
+  /** The fields by which other responses of the URL vary that are stored and fresh. Default: none. */
+  readonly siblingsVaryBy?: readonly string[];
   /** The owner's rules for other fields. Default: none. */
   readonly owners?: OwnersFields;
 }
@@ -61,7 +63,8 @@ export interface SelectionHints {
  * The fields that select among the stored responses of one key; `*` if the response can answer no other request. RFC
  * 9111 §4.1. Fields that origins forget to name are added: `Accept-Encoding` if the content has a coding, `Origin` if the
  * response allows scripts of another origin to read it, unless it allows all origins and the request named none, and those
- * by which the request asked for a part.
+ * by which the request asked for a part. A response without `Vary` is taken for the default one of a URL whose others have
+ * it, and must not be used in their place; so is one without `Access-Control-Allow-Origin`.
  */
 export function selectingFields({
   vary,
@@ -70,6 +73,7 @@ export function selectingFields({
   askedAcross,
   keyFields,
   parts,
+  siblingsVaryBy = [],
   owners,
 }: SelectionHints): readonly string[] | "*" {
   const names = varyFields(vary);
@@ -81,6 +85,7 @@ export function selectingFields({
   for (const name of unnamedPartFields(parts, selecting)) add(name);
   if (contentEncoding !== null) add("accept-encoding");
   if (allowedOrigin !== null && (askedAcross || allowedOrigin.trim() !== "*")) add("origin");
+  for (const name of siblingsVaryBy) if ((name === "origin" ? allowedOrigin : vary) === null) add(name);
   return selecting.sort();
 }
 
