@@ -39,6 +39,7 @@ export class RunningServer {
   readonly #challenges = new ChallengeOffice(systemClock);
   readonly #certificates: KeptCertificates | null;
   readonly #started = Promise.withResolvers<void>();
+  /** What the workers run with. */
   #prepared: Prepared;
   readonly #watching: Watching;
   #janitor: Janitor | null = null;
@@ -135,27 +136,32 @@ export class RunningServer {
 
   /** What the workers run with. The first call takes what was prepared; each later one reads all settings again. */
   async #load() {
-    if (this.#hasLoaded) await this.#loadChanges();
+    const prepared = this.#hasLoaded ? await this.#readChanges() : this.#prepared;
     // Not before: until now another server may own the folder, and delete and count its files.
-    else this.#janitor = this.#openDisk();
+    if (!this.#hasLoaded) this.#janitor = this.#openDisk();
     this.#hasLoaded = true;
-    const { settings, sites } = this.#prepared;
+    const { settings, sites } = prepared;
     return {
       settings,
       sites: new Map([...sites].map(([name, each]) => [name, { ...each.site.purge, hosts: hostsOf(each) }])),
+      onTakenOver: () => {
+        this.#prepared = prepared;
+        this.#certificates?.look();
+      },
     };
   }
 
-  async #loadChanges(): Promise<void> {
+  async #readChanges(): Promise<Prepared> {
     const read = new Map<string, string>();
+    let prepared = this.#prepared;
     try {
-      this.#prepared = await prepare(this.#options, this.#prepared, read);
+      prepared = await prepare(this.#options, prepared, read);
     } finally {
-      if (!this.#hasEnded) this.#watching.change(pathsToWatch(this.#options, this.#prepared, read));
+      if (!this.#hasEnded) this.#watching.change(pathsToWatch(this.#options, prepared, read));
     }
     if (this.#hasEnded) throw new ServerError("the server stops.");
-    for (const line of this.#prepared.warnings) this.#options.report({ kind: "warning", line });
-    this.#certificates?.look();
+    for (const line of prepared.warnings) this.#options.report({ kind: "warning", line });
+    return prepared;
   }
 
   #keepCertificates(options: AcmeOptions): KeptCertificates {

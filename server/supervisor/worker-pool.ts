@@ -25,6 +25,8 @@ export interface Loaded {
   readonly settings: unknown;
   /** `ONLY_SITE`, or several by their names. */
   readonly sites: SiteGrants;
+  /** Called when its workers have taken over from those of another configuration. */
+  readonly onTakenOver?: () => void;
 }
 
 /** The workers that run with one configuration. */
@@ -136,7 +138,10 @@ export class WorkerPool {
     return this.#openPlaces(this.#generation);
   }
 
-  /** Starts workers with this configuration, and then lets the others finish. If they do not start, it rejects without them. */
+  /**
+   * Starts workers with this configuration, and then lets the others finish. If one does not start, it rejects, and the new
+   * ones finish instead.
+   */
   async replace(loaded: Loaded): Promise<void> {
     const next: Generation = { loaded, isRetired: false, successors: 0 };
     const fresh: WorkerProcess[] = [];
@@ -150,12 +155,16 @@ export class WorkerPool {
       if (this.#isClosed) throw new Error("the server stops");
     } catch (cause) {
       next.isRetired = true;
-      await Promise.all(fresh.map((worker) => this.#drain(worker, 0)));
+      // Those that listen finish their answers, but soon: until then their settings bound the requests at the origins.
+      for (const worker of fresh) {
+        if (!worker.isDraining) void this.#drain(worker, worker.isListening ? this.#parts.stopWithinMs : 0);
+      }
       throw cause;
     }
     this.#generation!.isRetired = true;
     this.#generation = next;
     for (const worker of fresh) void this.#keepAfter(next, worker);
+    loaded.onTakenOver?.();
     this.#options.report({ kind: "reloaded" });
     this.#takeOver(next);
   }

@@ -24,7 +24,7 @@ export const EVENT_LINES: Lines = {
   ],
   "worker-killed": [
     { kind: "worker-killed", name: "worker-1" },
-    "Its answers took longer than an hour after a reload, or 9 s after a stop or a third reload.",
+    "Its answers took over an hour after a reload, or 9 s after a stop, a failed or third reload.",
   ],
   reloaded: [{ kind: "reloaded" }, "A changed config, or SIGHUP, has taken effect."],
   "reload-failed": [

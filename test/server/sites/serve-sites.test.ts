@@ -1,5 +1,14 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -197,6 +206,24 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     await untilPage(port, "third.test", "third v1");
     expect(await purge(port, "third")).toMatchObject({ seq: 2 });
     for (const site of ["shop", "blog", "third"]) await untilOneSettlesAtOnce(() => purge(port, site));
+  });
+
+  test("settings with which no worker has started count as changes at the next reload", async () => {
+    write("shop");
+    write("blog");
+    const port = await start("--workers", "1");
+    const log = join(folder, "cache", "log");
+    renameSync(log, `${log}-away`); // where workers lock a file at their start
+    let from = server!.printed.length;
+    write("blog", 'hosts: ["new.test"]');
+    await server!.prints(/the old settings stay in use: .*log was removed/, from);
+    renameSync(`${log}-away`, log);
+    from = server!.printed.length;
+    write("shop", "hosts: 7");
+    const [said] = await server!.prints(/the (?:new settings are|old settings stay) in use/, from);
+    expect(said).toBe("the new settings are in use");
+    expect(server!.printed.slice(from)).toContain("site shop: its old settings stay in use");
+    await untilPage(port, "new.test", "blog v1");
   });
 
   test("a page that was purged while its host was another site's does not come back with the host", async () => {

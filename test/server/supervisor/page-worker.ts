@@ -20,7 +20,7 @@ export interface PageSettings {
   readonly failsAtStart?: boolean;
   /** It confirms nothing, as if the log did not answer it. */
   readonly isDeaf?: boolean;
-  /** It asks the service, and waits for the answer, before it starts and before it listens. */
+  /** It asks the service, and waits for the answer, before it starts and before it listens. It does not start after "fail". */
   readonly asksFirst?: boolean;
   readonly leaseMs: number;
 }
@@ -36,8 +36,8 @@ const background = { run: () => undefined };
 export async function startWorker({ name, settings, logs, line }: WorkerStart): Promise<RunningWorker> {
   const log = logs.get(ONLY_SITE)!;
   const { version, folder, failsAtStart, isDeaf = false, asksFirst, leaseMs } = settings as PageSettings;
-  if (asksFirst) await line.ask("start");
-  if (failsAtStart) throw new Error("this worker was told to fail");
+  const told = asksFirst && (await line.ask("start"));
+  if (failsAtStart || told === "fail") throw new Error("this worker was told to fail");
   const timing = { leaseMs, skewMs: 250 };
   const reporter = { report: () => undefined };
   const view = new PurgeView(64 * 1024);

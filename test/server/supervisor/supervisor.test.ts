@@ -415,6 +415,60 @@ describe("a supervisor", () => {
       expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v1" });
     });
 
+    describe("of two new workers the first one answers, and", () => {
+      /** `start` is the answer that the second one waits for before it starts. */
+      const reloadHalf = async (change: Partial<SupervisorOptions> = {}) => {
+        const later = Promise.withResolvers<unknown>();
+        let connected = 0;
+        const service = {
+          connect: () => {
+            const isSecond = ++connected === 4; // after the two old workers
+            const ask = async (question: unknown) => (isSecond && question === "start" ? later.promise : undefined);
+            return { ask, tell: () => undefined, close: () => undefined };
+          },
+        };
+        settings = { ...settings, asksFirst: true };
+        const supervisor = await start({ ...change, service });
+        await reported("worker-listening", 2);
+        const reloaded = supervisor.reload();
+        await reported("worker-listening", 3);
+        const pid = supervisor.workers.get("worker-3")!;
+        const held = await hold(`${folder}/${pid}.sock`);
+        return { supervisor, reloaded, start: later.resolve, held, finish: () => process.kill(pid, "SIGUSR2") };
+      };
+
+      test("the second one does not start: the first one finishes its answers", async () => {
+        const { supervisor, reloaded, start, held, finish } = await reloadHalf();
+        start("fail");
+        expect(await reloaded).toBe(false);
+        expect([...supervisor.workers.keys()]).toEqual(["worker-1", "worker-2"]);
+        finish();
+        expect(await held.answer).toMatchObject({ name: "worker-3" });
+        expect(events.filter(({ kind }) => kind === "worker-killed")).toEqual([]);
+      });
+
+      test("the second one does not start: the first one has no more time than at a stop", {
+        tags: ["deep"],
+      }, async () => {
+        const { reloaded, start, held } = await reloadHalf({ stopWithinMs: 1 });
+        start("fail");
+        expect(await reloaded).toBe(false);
+        await expect(held.answer).rejects.toThrow();
+        await reported("worker-killed");
+        expect(events.at(-1)).toEqual({ kind: "worker-killed", name: "worker-3" });
+      });
+
+      test("the server stops: the first one finishes its answers", async () => {
+        const { supervisor, reloaded, held, finish } = await reloadHalf();
+        const stopped = supervisor.stop();
+        expect(await reloaded).toBe(false);
+        finish();
+        expect(await held.answer).toMatchObject({ name: "worker-3" });
+        await stopped;
+        expect(events.filter(({ kind }) => kind === "worker-killed")).toEqual([]);
+      });
+    });
+
     test("a worker that dies afterwards is replaced by one with the new settings", { tags: ["deep"] }, async () => {
       const supervisor = await start({ workers: 1 });
       settings = { ...settings, version: "v2" };
