@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { ConfigFileError } from "../../package/config-file-error.ts";
+import { ConfigFileError, whatItThrew } from "../../package/config-file-error.ts";
 import { moduleBeside } from "../../package/own-package.ts";
 import type { SiteReview } from "../../wire/site-review.ts";
 import { reviewSite } from "../../worker/site/review-site.ts";
@@ -57,7 +57,8 @@ export async function loadSite(
     else if ("message" in said) reject(new ConfigFileError(said.message));
     else resolve(said);
   });
-  thread.on("error", reject);
+  // Of a promise that the config does not await, for instance.
+  thread.on("error", (cause) => reject(new ConfigFileError(`${file}: ${whatItThrew(cause)}`, { cause })));
   thread.on("exit", () => reject(new ConfigFileError(`${file}: the file ended the process that was loading it`)));
   try {
     return { ...(await promise), files };

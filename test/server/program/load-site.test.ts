@@ -30,3 +30,16 @@ test("a config with a function where none may be is refused with its place", asy
   expect((error as Error).message).toMatch(`${file} is not valid:\n  routes[0].tags: `);
   rmSync(folder, { recursive: true });
 });
+
+test.each([
+  ["a promise that nobody awaits", 'void Promise.reject(new Error("the list is gone")); await new Promise(() => {});'],
+  ["a timer", 'setTimeout(() => { throw new Error("the list is gone"); }); await new Promise(() => {});'],
+])("a config that fails in %s is refused, with its name", async (_, failing) => {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  const file = join(folder, "tidemark.config.ts");
+  writeFileSync(file, `${failing}\nexport default { origin: "http://127.0.0.1:8000", hosts: ["www.example.com"] };\n`);
+  const error = await loadSite(file, {}).catch((cause: unknown) => cause);
+  expect(error).toBeInstanceOf(ConfigFileError);
+  expect((error as Error).message).toBe(`${file}: the list is gone`);
+  rmSync(folder, { recursive: true });
+});
