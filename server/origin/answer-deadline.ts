@@ -1,23 +1,22 @@
 /**
- * How long an origin may take for the head of its answer. It does not run while the client sends its body, which the
- * listener bounds: after each piece the origin has the whole time.
+ * How long an origin may take for the head of its answer, in all attempts together: milliseconds. It does not run while the
+ * client sends its body, which the listener bounds: after each piece the origin has the whole time.
  */
 export class AnswerDeadline {
   readonly #ms: number;
-  readonly #pass: () => void;
+  /** Ends the attempt that is under way, when the time is over. */
+  onPassed: () => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
   #hasEnded = false;
 
-  /** `pass` is called when the time is over. */
-  constructor(ms: number, pass: () => void) {
+  constructor(ms: number) {
     this.#ms = ms;
-    this.#pass = pass;
     this.begin();
   }
 
   /** The origin is waited for from now on. */
   begin(): void {
-    if (!this.#hasEnded) this.#timer = setTimeout(this.#pass, this.#ms);
+    if (!this.#hasEnded) this.#timer = setTimeout(() => this.onPassed(), this.#ms);
   }
 
   /** The client is waited for. */

@@ -1,39 +1,47 @@
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
+import { AnswerDeadline } from "./answer-deadline.ts";
 import { wasNeverSent } from "./origin-failure.ts";
+import type { UndiciOrigin } from "./undici-origin.ts";
 
 /** An address that could not be connected to comes after the others for this long. Milliseconds. */
 const AVOIDED_MS = 10_000;
 
-/** An origin that is asked at one address. */
+/** An origin that is asked at one address, or at several. */
 export interface OriginAtAddress extends Origin {
   close(): Promise<void>;
 }
 
+type OriginAtOne = Pick<UndiciOrigin, "url" | "timeoutMs" | "fetchBefore" | "close">;
+
 interface Address {
-  readonly origin: OriginAtAddress;
+  readonly origin: OriginAtOne;
   failedAt: number;
 }
 
 /** An origin with several addresses: if a connection to one fails, the next is tried. */
 export class SeveralAddresses implements OriginAtAddress {
   readonly url: string;
+  readonly #timeoutMs: number;
   readonly #addresses: readonly Address[];
   readonly #now: () => number;
 
   /** In the order in which they are tried. `now`: epoch milliseconds. */
-  constructor(origins: readonly [OriginAtAddress, ...OriginAtAddress[]], now: () => number) {
+  constructor(origins: readonly [OriginAtOne, ...OriginAtOne[]], now: () => number) {
     this.url = origins[0].url;
+    this.#timeoutMs = origins[0].timeoutMs;
     this.#addresses = origins.map((origin) => ({ origin, failedAt: Number.NEGATIVE_INFINITY }));
     this.#now = now;
   }
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
+    const deadline = new AnswerDeadline(this.#timeoutMs);
     const [first, ...others] = this.#inOrder();
-    let answer = await this.#fetchAt(first!, request);
+    let answer = await this.#fetchAt(first!, deadline, request);
     for (const next of others) {
-      if (answer.kind !== "failed" || !mayBeRepeated(request, answer)) return answer;
-      answer = await this.#fetchAt(next, request);
+      if (answer.kind !== "failed" || !mayBeRepeated(request, answer)) break;
+      answer = await this.#fetchAt(next, deadline, request);
     }
+    deadline.end();
     return answer;
   }
 
@@ -41,8 +49,8 @@ export class SeveralAddresses implements OriginAtAddress {
     await Promise.all(this.#addresses.map(({ origin }) => origin.close()));
   }
 
-  async #fetchAt(address: Address, request: OriginRequest): Promise<OriginAnswer> {
-    const answer = await address.origin.fetch(request);
+  async #fetchAt(address: Address, deadline: AnswerDeadline, request: OriginRequest): Promise<OriginAnswer> {
+    const answer = await address.origin.fetchBefore(deadline, request);
     if (answer.kind === "failed" && wasNeverSent(answer.cause)) address.failedAt = this.#now();
     return answer;
   }

@@ -108,12 +108,19 @@ export class UndiciOrigin implements Origin {
   }
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
+    const deadline = new AnswerDeadline(this.timeoutMs);
+    const answer = await this.fetchBefore(deadline, request);
+    deadline.end();
+    return answer;
+  }
+
+  /** Does as `fetch`, in the time that is left. */
+  async fetchBefore(deadline: AnswerDeadline, request: OriginRequest): Promise<OriginAnswer> {
     for (let tries = 0; ; tries++) {
       const exchange = new OriginExchange(request.method === "HEAD", () => this.#brokenBy, request.inform);
-      const deadline = new AnswerDeadline(this.timeoutMs, () => exchange.timeOut());
+      deadline.onPassed = () => exchange.timeOut();
       this.#dispatch(request, exchange, deadline);
       const answer = await exchange.answer;
-      deadline.end();
       if (answer.kind !== "failed" || tries >= MAX_RETRIES || !this.#mayTryAgain(request, exchange, answer.cause)) {
         return answer;
       }

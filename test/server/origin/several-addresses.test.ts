@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import { SeveralAddresses } from "../../../server/origin/several-addresses.ts";
@@ -11,14 +11,16 @@ import { freePort } from "../../suite/free-ports.ts";
 const ends: (() => unknown)[] = [];
 
 afterEach(async () => {
+  vi.useRealTimers();
   for (const end of ends.splice(0).reverse()) await end();
 });
 
-/** An origin that answers by its name, or hangs up once it has read a request. */
-async function originCalled(name: string | null) {
+/** An origin that answers by its name, or hangs up, so many milliseconds of fake time after it has read a request. */
+async function originCalled(name: string | null, afterMs = 0) {
   const seen: string[] = [];
   const server = new SocketOrigin((request, socket) => {
     seen.push(request);
+    if (afterMs > 0) vi.advanceTimersByTime(afterMs);
     if (name === null) socket.destroy();
     else socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${name.length}\r\n\r\n${name}`);
   });
@@ -93,6 +95,15 @@ describe("an origin with two addresses", () => {
     expect(second.seen).toEqual([]);
   });
 
+  test("has the time of one for both", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const first = await originCalled(null, 9_999);
+    const second = await originCalled("second", 1);
+    const answer = await originAt([first.url, second.url], { timeoutMs: 10_000 }).fetch(get);
+    expect(answer).toMatchObject({ kind: "failed", because: "timed-out" });
+    expect([first.seen.length, second.seen.length]).toEqual([1, 1]);
+  });
+
   test("fails if no address can be connected to", async () => {
     const answer = await originAt([await nobody(), await nobody()]).fetch(get);
     expect(answer).toMatchObject({ kind: "failed", because: "unreachable" });
@@ -102,7 +113,8 @@ describe("an origin with two addresses", () => {
     const asked: string[] = [];
     const at = (url: string) => ({
       url,
-      fetch: async (): Promise<OriginAnswer> => {
+      timeoutMs: 10_000,
+      fetchBefore: async (): Promise<OriginAnswer> => {
         asked.push(url);
         return { kind: "failed", because: "unreachable", cause: url === "a" ? { code: "ECONNREFUSED" } : "hung up" };
       },

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import { readOriginAddress } from "../../../server/origin/origin-address.ts";
@@ -16,6 +16,7 @@ import { requestsIn } from "../../runtime/strict-requests.ts";
 const ends: (() => unknown)[] = [];
 
 afterEach(async () => {
+  vi.useRealTimers();
   for (const end of ends.splice(0).reverse()) await end();
 });
 
@@ -560,6 +561,20 @@ describe("connections", () => {
       await turn();
     }
     expect(seen).toHaveLength(5);
+  });
+
+  test("a request that is sent again has no more time than one that is not", async () => {
+    const { url, seen } = await rawOrigin((_, socket, count) => {
+      if (count > 1) vi.advanceTimersByTime(count === 2 ? 9_999 : 1);
+      if (count === 2) socket.resetAndDestroy();
+      else socket.write(ok);
+    });
+    const origin = connectTo(url, { timeoutMs: 10_000 });
+    expect(await textOf(answered(await origin.fetch(get)).body)).toBe("ok");
+    await turn();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    expect(await origin.fetch(get)).toMatchObject({ kind: "failed", because: "timed-out" });
+    expect(seen).toHaveLength(3);
   });
 
   test("a request that may change something is not sent again", async () => {
