@@ -35,6 +35,7 @@ export { varyFields } from "../worker/rules/variants/vary.ts";
 export { hopByHopFields } from "../worker/rules/forwarding/hop-by-hop.ts";
 export { ordinaryForm, treatmentOf } from "../worker/rules/request/request-fields.ts";
 export { mayTakeExponentialTime } from "../worker/site/exponential-time.ts";
+export { SiteError } from "../worker/site/site-error.ts";
 export type { RouteInput, SiteInput } from "../worker/site/site-input.ts";
 
 // `report` counts pages by the edge's own keys, and tries memories with its own eviction.

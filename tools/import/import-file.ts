@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
 import { copyFile, link, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { ImportError, type ImportedSite } from "./imported-site.ts";
+import { compileSite, SiteError } from "#tidemark/internal";
+import { ImportError, type ImportedSite, siteOf } from "./imported-site.ts";
 import { type ImportOptions, importNginx } from "./nginx/import-nginx.ts";
 
 /** Reads a file of nginx as a site. Throws `ImportError`, also for a VCL, which is a program. */
@@ -14,12 +15,33 @@ export async function importFile(file: string, options: ImportOptions): Promise<
     const words = { ENOENT: `there is no file ${file}`, EISDIR: `${file} is a folder; name the file, like nginx.conf` };
     throw new ImportError(words[code as keyof typeof words] ?? `${file} cannot be read: ${message}`, { cause: error });
   }
-  if (file.endsWith(".vcl") || /^\s*vcl\s+4\.\d\s*;/m.test(text)) {
+  if (file.endsWith(".vcl") || /^\s*(?:vcl\s+4\.\d\s*;|sub\s+vcl_|backend\s+[\w-]+\s*\{)/m.test(text)) {
     throw new ImportError(
       `${file} is VCL, which is a program and not a list of rules: write its routes with the table in docs/tools.md, "From VCL to a route"`,
     );
   }
-  return importNginx(file, options);
+  const imported = importNginx(file, options);
+  expectLoadable(imported);
+  return imported;
+}
+
+/** Throws an `ImportError` if the config would not load. It names the lines from which the wrong setting came. */
+function expectLoadable(imported: ImportedSite): void {
+  try {
+    compileSite(siteOf(imported), {});
+  } catch (error) {
+    if (!(error instanceof SiteError)) throw error;
+    const { path, message } = error.errors[0]!;
+    const [name = "", index] = path.split(/[.[\]]/);
+    const setting =
+      name === "routes"
+        ? imported.routes[Number(index)]
+        : imported.settings.find(({ value }) => Object.hasOwn(value, name));
+    const places = new Set(setting?.from.map(({ place }) => place) ?? imported.files.slice(0, 1));
+    throw new ImportError(`${[...places].join(", ")}: no valid setting follows from this: ${path}: ${message}`, {
+      cause: error,
+    });
+  }
 }
 
 /** Writes a file whole or not at all. Replaces an existing one only with `force`. Throws `ImportError`. */

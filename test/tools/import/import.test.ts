@@ -85,6 +85,7 @@ describe("an expression of a location", () => {
     "/api/v1.0/",
     "/de/account",
     "/a/last",
+    "/,",
   ];
 
   test.each([
@@ -99,6 +100,7 @@ describe("an expression of a location", () => {
     "b",
     "/a",
     "^/[a-c_-]+$",
+    "^/[+--]$",
     "^/api/v1\\.0/$",
     "a.*b",
     "^",
@@ -138,9 +140,42 @@ describe("in doubt nothing is stored", () => {
 
   test.each([
     ["an expression that no pattern can say", server(`location ~ (a)\\1 { ${CACHED} }`)],
+    [
+      "such an expression, of which one alternative begins elsewhere",
+      server(`location ~ ^/blog/(a++)|^/private/ { deny all; } location / { ${CACHED} }`),
+    ],
     ["a key by something that is not the edge's", server(`location / { ${CACHED} proxy_cache_key $uri$remote_addr; }`)],
     ["a condition that the import cannot read", server(`location / { ${CACHED} proxy_no_cache $lua_says; }`)],
   ])("nginx: %s", async (_, text) => expect(passes(await imported(text))).toBe(true));
+
+  test.each(["(*UTF8)^/x", "(", "/[a-Z]", "^/[a--b]", "^/[é]", "^/x)", "^*"])(
+    "the expression %s, which JavaScript does not know",
+    async (regex) => {
+      for (const locations of [
+        `location ~ ${regex} { ${CACHED} }`,
+        `location ~* ${regex} { ${CACHED} }`,
+        `location /q/ { rewrite ${regex} /z break; ${CACHED} }`,
+        `location ~ ^/q { rewrite ${regex} /z break; ${CACHED} }`,
+        `location /q/ { if ($uri ~ ${regex}) { return 403; } ${CACHED} }`,
+      ]) {
+        expect(passes(await imported(server(locations)))).toBe(true);
+      }
+    },
+  );
+});
+
+describe("a location without a slash at the beginning", () => {
+  test.each(["robots.txt", "foo/", "^~ foo", "= foo", "$x"])("%s is told, because it never matches", async (text) => {
+    const site = await imported(server(`location ${text} { ${CACHED} } location / { ${CACHED} }`));
+    expect(site.routes.map(({ value }) => value.match)).toEqual(["/*"]);
+    const told = site.differences.find(({ source }) => source?.text === `location ${text}`);
+    expect(told).toMatchObject({ kind: "dropped", why: expect.stringContaining("never matches"), aspects: [] });
+  });
+
+  test("matches if it is an expression, also without a space before it", async () => {
+    const site = await imported(server(`location ~private { deny all; } location / { ${CACHED} }`));
+    expect(site.routes.map(({ value }) => value)).toContainEqual({ match: "/*private*", pass: true });
+  });
 });
 
 describe("an expression that begins with anything", () => {
@@ -222,6 +257,19 @@ describe("a file that cannot be imported is refused with its place", () => {
       /^nginx\.conf:4: there is no file .*missing\.conf/,
     ],
     ["a VCL", 'vcl 4.1;\nbackend b { .host = "10.0.0.1"; }', /is VCL, which is a program.*From VCL to a route/],
+    [
+      "a VCL without its version",
+      '# Varnish\nbackend web-1 { .host = "10.0.0.1"; }',
+      /is VCL, which is a program.*From VCL to a route/,
+    ],
+    ["a VCL that others include", "sub vcl_recv {\n}\n", /is VCL, which is a program.*From VCL to a route/],
+    ["files to try that are missing", server(`location / { ${CACHED} try_files; }`), /^nginx\.conf:4: try_files/],
+    ["a field without a name", server(`location / { ${CACHED} proxy_set_header ; }`), /^nginx\.conf:4: .*originFields/],
+    [
+      "a status that is none",
+      server(`location / { ${CACHED} proxy_cache_valid $ 1h; }`),
+      /^nginx\.conf:4: .*defaultTtl/,
+    ],
     [
       "an invalid time",
       server(`location / { ${CACHED} proxy_cache_valid 200 soon; }`),

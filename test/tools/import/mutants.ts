@@ -71,7 +71,7 @@ export const mutants: Mutants = {
     },
     "a path without a file is not refused": {
       in: "ofTriedFiles",
-      replace: 'line.args.at(-1)!.startsWith("=")',
+      replace: 'last.startsWith("=")',
       by: "false",
       foundBy: "import: files that decide",
     },

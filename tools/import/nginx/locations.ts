@@ -80,7 +80,7 @@ function placesIn(levels: Levels): readonly Place[] {
   return levels[0]!.flatMap((directive): Place[] => {
     if (directive.name !== "location" || directive.block === null) return [];
     const [kind, text] = kindOf(directive.args);
-    if (text.startsWith("@")) return [];
+    if (text.startsWith("@") || neverMatches(directive)) return [];
     const own = [directive.block, ...levels];
     return [{ kind, text, directive, levels: own, inner: placesIn(own) }];
   });
@@ -261,12 +261,18 @@ function isExpression({ kind }: { readonly kind: LocationKind }): boolean {
   return kind.startsWith("regex");
 }
 
+/** Whether a location has a text with which no path begins. nginx accepts it. */
+export function neverMatches({ args }: Directive): boolean {
+  const [kind, text] = kindOf(args);
+  return !isExpression({ kind }) && /^[^/@]/.test(text);
+}
+
 function kindOf(args: readonly string[]): readonly [LocationKind, string] {
   const kinds = { "=": "exact", "^~": "prefix-before-regex", "~": "regex", "~*": "regex-ignoring-case" } as const;
   const [first = "", second] = args;
   if (second !== undefined) return [kinds[first as keyof typeof kinds] ?? "prefix", second];
   // nginx also accepts the modifier without a space: `location =/login`.
-  const joined = /^(=|\^~|~\*|~)(?=[/^\\(])(.*)$/s.exec(first);
+  const joined = /^(=|\^~|~\*|~)(.*)$/s.exec(first);
   return joined ? [kinds[joined[1] as keyof typeof kinds], joined[2]!] : ["prefix", first];
 }
 

@@ -3,7 +3,7 @@ import { hasEffect, refuses } from "./conditions/conditions-of.ts";
 import { isOfAddresses, letsAllIn, noteOn } from "./directive-table.ts";
 import type { RoutedLocation } from "./fields.ts";
 import type { Directive } from "./files/directives.ts";
-import type { Location } from "./locations.ts";
+import { type Location, neverMatches } from "./locations.ts";
 
 /** Every line that applies to the server, could matter, and was not read. `read`: what others tell of. */
 export function notCarried(
@@ -18,8 +18,12 @@ export function notCarried(
     routed.flatMap((each) => (isNestedIn(each.location, location) ? each.routes : []));
   const noteBlock = (block: readonly Directive[], routes: readonly string[] | null) => {
     for (const directive of block) {
-      if (directive.name === "location" || directive.name === "server" || read.has(directive)) continue;
       const { source } = directive;
+      if (directive.name === "location" && neverMatches(directive)) {
+        const why = "This location never matches, because its text does not begin with a slash, as all paths do.";
+        differences.push({ kind: "dropped", source, why, aspects: [], affects: { routes } });
+      }
+      if (directive.name === "location" || directive.name === "server" || read.has(directive)) continue;
       if (directive.name === "if" && directive.block) {
         if (!hasEffect(directive.block)) continue;
         const isRefusal = refuses(directive);

@@ -1,4 +1,4 @@
-import type { Source } from "../../imported-site.ts";
+import { ImportError, type Source } from "../../imported-site.ts";
 import { forbidsStoring, isOfAddresses, letsAllIn, noteOn, rowOf } from "../directive-table.ts";
 import type { Directive } from "../files/directives.ts";
 import { handlerOf } from "../handlers.ts";
@@ -33,7 +33,7 @@ export interface ServerFacts {
   readonly hosts: readonly string[];
 }
 
-/** All conditions that a location's requests meet. */
+/** All conditions that a location's requests meet. Throws an `ImportError` for a `try_files` without parameters. */
 export function conditionsOn(location: Location, facts: ServerFacts): readonly Condition[] {
   const evaluation = evaluationOf(location, facts);
   return [
@@ -77,10 +77,12 @@ function ofTriedFiles(location: Location): readonly Condition[] {
     const [own] = levels;
     const line = own!.find(({ name }) => name === "try_files");
     if (line === undefined) return [];
+    const last = line.args.at(-1);
+    if (last === undefined) throw new ImportError(`${line.source.place}: try_files names no files`);
     const files = line.args.slice(0, -1);
     const isForAll = !/\$(?!\{?(?:uri|document_uri|host|server_name|document_root)\b)/.test(files.join(" "));
     const isConstant = step > 0 && newPath !== null;
-    const refuses = isRefusal && !isConstant && line.args.at(-1)!.startsWith("=");
+    const refuses = isRefusal && !isConstant && last.startsWith("=");
     // The path of another folder's index cannot be derived from the request.
     const hasOtherIndexes =
       folderLine(own!) !== null &&

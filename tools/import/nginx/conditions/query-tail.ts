@@ -37,7 +37,7 @@ function mayMatchQuestionMark(piece: string): boolean {
 }
 
 /** The alternatives of the outermost level. */
-function alternatives(regex: string): string[] {
+export function alternatives(regex: string): string[] {
   const found = [""];
   let depth = 0;
   for (const [piece] of regex.matchAll(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|./gs)) {

@@ -1,3 +1,4 @@
+import { alternatives } from "../conditions/query-tail.ts";
 import { isRegex, type Location } from "../locations.ts";
 import { literalPattern, prefixPattern, regexPatterns } from "./path-patterns.ts";
 
@@ -49,6 +50,7 @@ function matchOf(location: Location, prefix: string | null): OrderedMatch {
   if (!isRegex(location)) return { location, prefix, patterns: [prefixPattern(text)], unsupported: null };
   const found = regexPatterns(text, { ignoreCase: kind === "regex-ignoring-case", prefix });
   if (found.kind === "patterns") return { location, prefix, patterns: found.patterns, unsupported: null };
-  const sure = kind === "regex" ? /^\^(\/[\w/-]*)(?![\w/-]*[*?{|+])/.exec(text)?.[1] : undefined;
+  const isOne = alternatives(text).length === 1;
+  const sure = kind === "regex" && isOne ? /^\^(\/[\w/-]*)(?![\w/-]*[*?{|+])/.exec(text)?.[1] : undefined;
   return { location, prefix, patterns: [prefixPattern(sure ?? prefix ?? "/")], unsupported: found.construct };
 }

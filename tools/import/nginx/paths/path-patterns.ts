@@ -212,7 +212,7 @@ export function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
       at += 2;
     } else if (character === "(") {
       const opening = found(/^\((?:\?(?:P?<[A-Za-z_]\w*>|:|=|!|<=|<!))?/)!;
-      if (opening === "(" && regex[at + 1] === "?") return found(/^\(\?[^)]{0,8}/)!;
+      if (opening === "(" && /[?*]/.test(regex[at + 1] ?? "")) return found(/^\([?*][^)]{0,8}/)!;
       const isCapture = opening === "(" || /[A-Za-z_]/.test(opening);
       tokens.push({ kind: "open", source: isCapture ? "(?:" : opening });
       at += opening.length;
@@ -233,24 +233,35 @@ export function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
       at += character.length;
     }
   }
-  return tokens;
+  return isExpression(tokens) ? tokens : regex;
+}
+
+/** False for a class like `[z-a]` or a bracket without its partner, for example. */
+function isExpression(tokens: readonly Token[]): boolean {
+  const source = tokens.map((token) => token.source).join("");
+  try {
+    // A pattern may read a bracket too many as text, and has only ASCII in its groups.
+    return new RegExp(source, "v") && new URLPattern({ pathname: generalPattern(tokens, "/") }) !== null;
+  } catch {
+    return false; // Both throw on invalid text.
+  }
 }
 
 /** `[a-z_-]` with the escapes that JavaScript's classes need. */
 function characterClass(text: string, ignoreCase: boolean): string {
   const isNegated = text.startsWith("[^");
   const members = text.slice(isNegated ? 2 : 1, -1);
+  const escaped = (character: string) => (/[()[\]{}/\-\\|^]/.test(character) ? `\\${character}` : character);
   const parts: string[] = [];
   for (const [member] of members.matchAll(/\\.|[^\\]-[^\\\]]|[^\\]/gs)) {
     if (/^\\[dDwWsS]$/.test(member)) parts.push(member);
     else if (member.length === 3) {
-      parts.push(member);
+      parts.push(`${escaped(member[0]!)}-${escaped(member[2]!)}`);
       if (ignoreCase && /^[a-z]-[a-z]$/.test(member)) parts.push(member.toUpperCase());
       if (ignoreCase && /^[A-Z]-[A-Z]$/.test(member)) parts.push(member.toLowerCase());
     } else {
       const character = member.at(-1)!;
-      const escaped = /[()[\]{}/\-\\|^]/.test(character) ? `\\${character}` : character;
-      parts.push(escaped);
+      parts.push(escaped(character));
       if (ignoreCase && /[a-z]/i.test(character)) {
         parts.push(character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase());
       }
