@@ -18,15 +18,16 @@ const STORABLE: Reply = { fields: { "cache-control": "public, max-age=3600" }, b
  * The claim that nothing under a pattern like `/admin/*` is ever stored. Guests and users request each path twice, and
  * none of the answers may come from the cache. The paths are those of the origin's script that match the pattern, with
  * their scripted replies, and made-up ones, which the origin answers with `public`: only the site's rules can keep these
- * out of the cache.
+ * out of the cache. Throws a `TypeError` for a pattern of which no path can be made up.
  */
 export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResult> {
   const origin = cdn.origin;
-  const scripted = origin.targets.filter((target) => patternOf(pattern).test(target));
+  const compiled = new URLPattern({ pathname: pattern });
+  const scripted = origin.targets.filter((target) => matches(compiled, target));
+  const paths = [...new Set([...scripted, ...madeUpPaths(pattern, compiled)])];
   const { defaultReply } = origin;
   origin.setDefaultReply(STORABLE);
   try {
-    const paths = [...new Set([...scripted, ...madeUpPaths(pattern)])];
     for (const path of paths) {
       for (const [visitor, fields] of VISITORS) {
         const answers = [await cdn.get(path, { fields }), await cdn.get(path, { fields })];
@@ -48,21 +49,44 @@ function isStored({ xCache, cacheStatus }: CdnAnswer): boolean {
   return xCache === "HIT" || /;\s*(stored|hit)\b/.test(cacheStatus ?? "");
 }
 
-/** Paths that the pattern matches, with its groups that may be absent and without them. */
-function madeUpPaths(pattern: string): string[] {
-  const [withGroups, without] = [pattern.replace(/\{([^{}]*)\}\??/g, "$1"), pattern.replace(/\{[^{}]*\}\?/g, "")];
-  return [withGroups!, without!.replace(/[{}]/g, "")].flatMap((text) =>
-    ["", "a", "a/b", "?a=1"].map((rest) => text.replace(/:\w+/g, "a").replace("*", rest)),
-  );
+/** A group of a pattern, with one level of others in it. */
+const GROUP = String.raw`\((?:\\.|[^\\()]|\((?:\\.|[^\\()])*\))*\)`;
+
+/** The pieces of a pattern that are not the text of a path. A slash before a group is left out with it. */
+const PIECES = new RegExp(
+  String.raw`\\(.)|\{((?:\\.|[^\\{}])*)\}([?*+]?)|(\/?)(?:(?::[\w$]+)?(${GROUP})|(:[\w$]+)|\*)([?*+]?)`,
+  "gs",
+);
+
+/** Paths that the pattern matches, with its parts that may be absent and without them. Throws a `TypeError`. */
+function madeUpPaths(text: string, pattern: URLPattern): string[] {
+  const paths = [true, false].flatMap((isWhole) => {
+    const [shortest, ...longer] = ["", "a", "a/b"].map((rest) => madeUp(text, rest, isWhole));
+    return [shortest!, ...longer, `${shortest}?a=1`];
+  });
+  if (!paths.every((path) => matches(pattern, path))) {
+    throw new TypeError(`no path can be made up that ${text} matches: name the paths themselves`);
+  }
+  return paths;
 }
 
-/** The part of URLPattern's pathname syntax that choosing among known paths needs. */
-function patternOf(pattern: string): RegExp {
-  const source = pattern
-    .replace(/[.+?^$()[\]\\|]/g, "\\$&")
-    .replace(/\{/g, "(?:")
-    .replace(/\}(\\\?)?/g, (_, isOptional) => (isOptional ? ")?" : ")"))
-    .replace(/\*/g, ".*")
-    .replace(/:\w+/g, "[^/?]+");
-  return new RegExp(`^${source}(?:\\?.*)?$`);
+function madeUp(text: string, rest: string, isWhole: boolean): string {
+  return text.replace(PIECES, (_, escaped, inner, times, slash, group, name, groupTimes) => {
+    if (escaped !== undefined) return escaped;
+    if (!isWhole && /[?*]/.test(times ?? groupTimes)) return "";
+    if (inner !== undefined) return madeUp(inner, rest, isWhole);
+    return slash + (group !== undefined ? firstMatch(group) : name !== undefined ? "a" : rest);
+  });
+}
+
+/** A text that a group like `(de|en)` or `(\d+)` matches, as far as one is easy to find. */
+function firstMatch(group: string): string {
+  const whole = new RegExp(`^${group}$`, "v");
+  const first = group.slice(1, -1).split("|")[0]!.replaceAll("\\", "");
+  return [first, "a", "1"].find((each) => /^[\w.~-]*$/.test(each) && whole.test(each)) ?? "a";
+}
+
+/** As the site chooses the route of a path. */
+function matches(pattern: URLPattern, target: string): boolean {
+  return pattern.test({ pathname: target.replace(/\?.*/s, "") });
 }

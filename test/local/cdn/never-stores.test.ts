@@ -1,5 +1,5 @@
 import "tidemark/local/matchers";
-import { startCdn } from "tidemark/local";
+import { assertNeverStores, startCdn } from "tidemark/local";
 import { describe, expect, test } from "vitest";
 
 const NO_STORE = { fields: { "cache-control": "no-store" } };
@@ -22,5 +22,36 @@ describe("that a site keeps its paths out of the cache", () => {
     await using cdn = await startCdn({ site: { routes: [{ match, pass: true }] }, origin: {} });
     await expect(cdn).toNeverStore(match);
     expect(cdn.origin.targets).toEqual([]);
+  });
+
+  test.each([
+    { match: "/:lang(de|en)/account", paths: ["/de/account", "/de/account?a=1"] },
+    { match: "/*.(jpg|png)", paths: ["/.jpg", "/a.jpg", "/a/b.jpg"] },
+    { match: "/:lang?/account", paths: ["/a/account", "/account"] },
+    { match: "/orders/:id(\\d+)", paths: ["/orders/1"] },
+    { match: "/a(.*)", paths: ["/aa"] },
+    { match: "/file\\(:name\\)", paths: ["/file(a)"] },
+    { match: "/shop{/:page([a-c]|x)}?", paths: ["/shop/a", "/shop"] },
+  ])("is asked of paths that $match matches", async ({ match, paths }) => {
+    await using cdn = await startCdn({ site: { routes: [{ match, pass: true }] }, origin: {} });
+    await expect(cdn).toNeverStore(match);
+    expect(cdn.origin.seen.map(({ target }) => target)).toEqual(expect.arrayContaining(paths));
+  });
+
+  test("is asked of the script's paths that a group matches", async () => {
+    await using cdn = await startCdn({
+      site: { routes: [{ match: "/de/account", pass: true }] },
+      origin: { "/en/account?a=1": { fields: { "cache-control": "public, max-age=60" } } },
+    });
+    await expect(cdn).not.toNeverStore("/:lang(de|en)/account");
+  });
+
+  test("cannot be asked of a group for which no path can be made up", async () => {
+    await using cdn = await startCdn({ site: {}, origin: {} });
+    const error = new TypeError(
+      "no path can be made up that /:lang([a-z]{2})/account matches: name the paths themselves",
+    );
+    await expect(assertNeverStores(cdn, "/:lang([a-z]{2})/account")).rejects.toThrow(error);
+    expect(cdn.origin.seen).toEqual([]);
   });
 });
