@@ -127,7 +127,7 @@ describe("through a real edge", () => {
     });
     const second = await run("warm", ["--edge", address, "/", "/a", "/b", "/private", "/gone"]);
     expect(second.stdout).toBe(
-      `5 pages requested: 1 was stored now, 2 stored before, 2 could not be stored (private: 1; it answered 404: 1).
+      `5 pages requested: 1 was stored now, 2 stored before, 1 could not be stored (private: 1).
 1 request failed:
   /gone (the edge): it answered 404
 `,

@@ -24,7 +24,7 @@ export function walkNotes({ pages, failed, redirects, robotsDelayMs, edge, ...en
         ]),
     ...(pages.malformed === 0
       ? []
-      : [`${whole(pages.malformed)} lines or locations were left out, because they are not URLs.`]),
+      : [`${whole(pages.malformed)} lines or locations were left out, because they are not URLs of pages.`]),
     ...pages.unreadSitemaps.map((why) => `A sitemap was left out: ${printable(why)}.`),
     ...(robotsDelayMs === 0 ? [] : [`robots.txt asks for ${robotsDelayMs / 1000} s between two requests.`]),
     ...(redirects.followed === 0 ? [] : [`${whole(redirects.followed)} redirects were followed.`]),

@@ -4,9 +4,10 @@ import { failureOf } from "./failure.ts";
 import { SiteWalk } from "./site-walk.ts";
 import { isSilent, type Round, type WalkReport, walkReport } from "./walk-report.ts";
 
-/** What a cache did with the requested pages. The counts are of pages in places. */
+/** What a cache did with the requested pages, without those that failed. The counts are of pages in places. */
 export interface WarmReport extends WalkReport {
   readonly places: readonly string[];
+  /** Also those that failed. */
   readonly asked: number;
   /** Stored now. */
   readonly stored: number;
@@ -24,7 +25,7 @@ export interface WarmOutcome {
 }
 
 /** The outcome for a page. `unsure`: only another request shows whether it was stored. */
-type Fate = "stored" | "had-been" | "unsure" | "unknown" | { readonly notBecause: string };
+type Fate = "stored" | "had-been" | "unsure" | "unknown" | "failed" | { readonly notBecause: string };
 
 /** Asks each place for all pages, so that they are stored there. */
 export function warm(options: CrawlOptions): Promise<WarmOutcome> {
@@ -44,8 +45,14 @@ async function warmEverywhere(walk: SiteWalk, signal: AbortSignal): Promise<Warm
     // Most caches do not say that they stored a page; a second request shows it.
     const unsure = paths.filter((_path, index) => first[index] === "unsure");
     const again = walk.hasEnded || unsure.length === 0 ? [] : await walk.ask(`${name}, again`, edge, unsure);
-    fates.push(...first.flatMap((fate) => (fate === null || fate === "unsure" ? [] : [fate])));
-    fates.push(...unsure.map((_path, index) => secondFateOf(again[index] ?? null)));
+    let next = 0;
+    const second = first.map((fate) => (fate === "unsure" ? (again[next++] ?? null) : null));
+    rounds.push({ name: `${name}, again`, answers: second });
+    fates.push(
+      ...first.flatMap((fate, index) =>
+        fate === "unsure" ? [secondFateOf(second[index]!)] : fate === null ? [] : [fate],
+      ),
+    );
   }
   const notBecause = new Map<string, number>();
   for (const fate of fates) {
@@ -70,8 +77,7 @@ async function warmEverywhere(walk: SiteWalk, signal: AbortSignal): Promise<Warm
 }
 
 function fateOf(answer: PageAnswer): Fate {
-  const failure = failureOf(answer);
-  if (failure !== null || answer.kind === "failed") return { notBecause: failure! };
+  if (answer.kind === "failed" || failureOf(answer) !== null) return "failed";
   const { isHit, word, isStored, detail } = answer.cache;
   // A confirmed page is stored as before.
   if (isHit || word?.includes("REVALIDATED")) return "had-been";
@@ -82,8 +88,7 @@ function fateOf(answer: PageAnswer): Fate {
 
 function secondFateOf(answer: PageAnswer | null): Fate {
   if (answer === null) return "unknown";
-  const failure = failureOf(answer);
-  if (failure !== null || answer.kind === "failed") return { notBecause: failure! };
+  if (answer.kind === "failed" || failureOf(answer) !== null) return "failed";
   const { isHit, word, detail } = answer.cache;
   return isHit ? "stored" : { notBecause: detail ?? `${word} the second time, too` };
 }

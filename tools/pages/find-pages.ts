@@ -31,7 +31,7 @@ export interface FoundPages {
   readonly elsewhere: Readonly<Record<string, number>>;
   /** Sitemaps of an index that could not be read, and why. */
   readonly unread: readonly string[];
-  /** Entries of sitemaps that are not URLs. */
+  /** Entries of sitemaps that are not URLs of pages: not URLs, or like `mailto:`. */
   readonly malformed: number;
 }
 
@@ -150,7 +150,7 @@ class PageList {
     for (const line of text.split("\n")) {
       const place = line.trim();
       if (place === "" || this.#hasMore) continue;
-      const url = place.startsWith("/") ? URL.parse(`${site.edge.origin}${place}`) : URL.parse(place);
+      const url = place.startsWith("/") ? URL.parse(`${site.edge.origin}${place}`) : pageUrl(place);
       this.#addUrl(url);
     }
   }
@@ -158,7 +158,7 @@ class PageList {
   /** `from` is where the sitemap was; `null` for a file. */
   async #addSitemap({ kind, locations }: Sitemap, from: URL | null): Promise<void> {
     const { site, signal } = this.#search;
-    const urls = locations.map((location) => URL.parse(location, (from ?? site.edge).href));
+    const urls = locations.map((location) => pageUrl(location, (from ?? site.edge).href));
     site.adopt(urls.flatMap((url) => url ?? []));
     for (const url of urls) {
       if (this.#hasMore || signal.aborted) return;
@@ -216,6 +216,12 @@ class PageList {
 }
 
 const NO_SITEMAP = "is not a sitemap: it has neither urlset nor sitemapindex";
+
+/** The URL of a page or a sitemap; `null` for text that is none, and for a URL of another scheme. */
+function pageUrl(text: string, base?: string): URL | null {
+  const url = URL.parse(text, base);
+  return url !== null && /^https?:$/.test(url.protocol) ? url : null;
+}
 
 function isSitemapName(path: string): boolean {
   return /\.xml(\.gz)?$/i.test(path);

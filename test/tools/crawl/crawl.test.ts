@@ -214,8 +214,31 @@ describe("politely", () => {
       return null;
     });
     const { report } = await warm(optionsFor(address, ["/a", "/never", "/b"]));
-    expect(report).toMatchObject({ asked: 3, hadBeen: 2 });
-    expect(report.notStored.because).toEqual({ "no whole answer came within 31 s": 1 });
+    expect(report).toMatchObject({ asked: 3, hadBeen: 2, failed: { count: 1 }, notStored: { count: 0 } });
+    expect(warmText(report)).toContain("0 could not be stored.\n1 request failed:\n");
+    expect(warmText(report)).toContain("/never (the edge): no whole answer came within 31 s");
+  });
+
+  test("a page that fails only when it is requested again is a failure, too", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { address } = await siteThat((target, count) => {
+      if (target === "/a") return { fields: { "x-cache": "MISS" }, status: count === 1 ? 200 : 500 };
+      return { fields: { "x-cache": "HIT" } };
+    });
+    const { report } = await warm(optionsFor(address, ["/b", "/a"]));
+    expect(report).toMatchObject({ asked: 2, hadBeen: 1, notStored: { count: 0 }, unknown: 0 });
+    expect(report.failed.examples).toEqual([{ round: "the edge, again", path: "/a", because: "it answered 500" }]);
+  });
+
+  test("addresses that are no pages are malformed, and hide no host of a sitemap", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const urls = ["mailto:a@example.com", "javascript:void(0)", "ftp://www.example.com/a", "https://www.example.com/a"];
+    const body = `<urlset>${urls.map((url) => `<url><loc>${url}</loc></url>`).join("")}</urlset>`;
+    const { site, address } = await siteThat(() => ({ body }));
+    const { report } = await warm(optionsFor(address, ["/sitemap.xml"]));
+    expect(report.pages).toMatchObject({ found: 1, publicHost: "www.example.com", malformed: 3, elsewhere: {} });
+    expect(site.seen.map(({ target }) => target)).toContain("/a");
+    expect(warmText(report)).toContain("3 lines or locations were left out, because they are not URLs of pages.");
   });
 
   test("no more requests at a time than were allowed", async () => {
