@@ -107,7 +107,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
 
 /** Throws a `ServerError` if nobody can tell which hosts are the site's. */
 function expectHosts({ review }: LoadedSite, listen: readonly ListenAddress[]): void {
-  const { namesHosts, hosts } = review;
+  const { namesHosts } = review;
   if (!namesHosts && listen.some((address) => !isLocal(address))) {
     throw new ServerError(
       "other machines can reach this server, so it must know its public hosts. Name them in the config, " +
@@ -116,12 +116,6 @@ function expectHosts({ review }: LoadedSite, listen: readonly ListenAddress[]): 
   }
   if (!namesHosts && listen.some((address) => "port" in address && address.port === 0)) {
     throw new ServerError("with port 0 the address is not known in advance: name hosts, or choose a port.");
-  }
-  const starred = hosts?.find((host) => host.includes("*"));
-  if (starred !== undefined) {
-    throw new ServerError(
-      `the host ${JSON.stringify(starred)} is not a name. Name each host, or serve any: TIDEMARK_HOSTS='*'.`,
-    );
   }
 }
 

@@ -108,9 +108,28 @@ describe("tokenWeakness", () => {
     ["a".repeat(64), expect.stringContaining("not random")],
     ["abcdefghi".repeat(4), expect.stringContaining("not random")],
     ["abcdefghij".repeat(4), null],
+    [`${OLD} ${OLD}`, expect.stringContaining("cannot be sent")],
+    [`${OLD}é`, expect.stringContaining("cannot be sent")],
   ])("%j: %j", (token, weakness) => {
     expect(tokenWeakness(token)).toEqual(weakness);
   });
+});
+
+test.each([
+  ["a line end behind it", `${OLD}\n`],
+  ["spaces around it", ` ${OLD}\t`],
+])("a token with %s opens the control plane, and signs the sessions of the token alone", async (_, spaced) => {
+  const told: string[] = [];
+  const tokens = configuredTokens({ TIDEMARK_TOKEN: spaced }, (line) => told.push(line));
+  expect(await tokens.check(OLD, "purge")).toEqual({ kind: "allowed", name: "TIDEMARK_TOKEN" });
+  const { id } = await tokens.sessions!.open(OLD, 0);
+  expect(await configuredTokens({ TIDEMARK_TOKEN: OLD }, unheard).sessions!.nameOf(id, 0)).toBe("TIDEMARK_TOKEN");
+  expect(told).toEqual([]);
+});
+
+test("a token of nothing but a line end is none", async () => {
+  const tokens = configuredTokens({ TIDEMARK_TOKEN: "\n" }, unheard);
+  expect(await tokens.check(OLD, "purge")).toMatchObject({ why: "TIDEMARK_TOKEN is not set" });
 });
 
 test.each([

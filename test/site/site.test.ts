@@ -275,6 +275,11 @@ describe("the error for a mistake in a site's rules has its place, its value and
       { origin, hosts: ["https://www.example.test"] },
       /^hosts\[0\]: is not a host name like www\.example\.com, .*; found "https:\/\/www\.example\.test"$/,
     ],
+    [
+      "a host with a star",
+      { origin, hosts: ["*.example.test"] },
+      /^hosts\[0\]: matches only itself: name each host, or set TIDEMARK_HOSTS to \* for any; found "\*\.example\.test"$/,
+    ],
     ["an empty list of hosts", { origin, hosts: [] }, /^hosts: needs at least 1 item; found \[\]$/],
     [
       "a text in the place of an object",
@@ -450,6 +455,7 @@ describe("a site that a build has checked", () => {
     ["an origin with a path", { origin: `${origin}/app` }],
     ["an origin that is not a URL", { origin: "x".repeat(200) }],
     ["hosts that are none", { hosts: ["a b", "https://c.example.test/", "ok.example.test"] }],
+    ["a host with a star", { hosts: ["*.example.test"] }],
     ["a public address that is none", { publicUrl: "www.example.test" }],
     ["the site itself as the origin", { origin: "https://www.example.test" }],
     ["all of them", { origin: "x", hosts: ["a/b"], publicUrl: "y" }],

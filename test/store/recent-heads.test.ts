@@ -37,4 +37,19 @@ describe("the heads that were read last", () => {
     }
     expect(heads.read(first.key, textOf(first))).not.toBe(read);
   });
+
+  test("are forgotten, the oldest first, beyond two million characters, and each counts once", () => {
+    const heads = new RecentHeads();
+    const long = (page: string, etag: string) =>
+      storedHead({ key: `${first.key}/${page}`, hiddenFields: ["etag", etag.repeat(30_000)] });
+    const readLong = (page: string, etag = "a") => heads.read(`${first.key}/${page}`, textOf(long(page, etag)));
+    for (let change = 0; change < 100; change++) readLong("changing", change % 2 === 0 ? "a" : "b");
+    const changing = readLong("changing", "b");
+    const read = readLong("first");
+    for (let page = 0; page < 60; page++) readLong(`${page}`);
+    expect(readLong("changing", "b")).toBe(changing);
+    expect(readLong("first")).toBe(read);
+    for (let page = 60; page < 70; page++) readLong(`${page}`);
+    expect(readLong("first")).not.toBe(read);
+  });
 });

@@ -17,6 +17,10 @@ export const HOST_CHECKS: readonly AddressCheck[] = [
     holds: (host) => /^[^/\s]+$/.test(host),
     otherwise: "is not a host name like www.example.com, without scheme and path",
   },
+  {
+    holds: (host) => !host.includes("*"),
+    otherwise: "matches only itself: name each host, or set TIDEMARK_HOSTS to * for any",
+  },
   { holds: (host) => URL.canParse(`http://${host}`), otherwise: "is not a host name" },
 ];
 

@@ -2,6 +2,8 @@ import { readEnvelope } from "./envelope.ts";
 
 /** The most heads to remember. They take about 3 KB each. */
 const MAX_HEADS = 512;
+/** The most characters of their texts in all. A head with many tags takes about three bytes for each. */
+const MAX_CHARACTERS = 2_000_000;
 
 type ReadHead = NonNullable<ReturnType<typeof readEnvelope>>;
 
@@ -11,6 +13,7 @@ type ReadHead = NonNullable<ReturnType<typeof readEnvelope>>;
  */
 export class RecentHeads {
   readonly #heads = new Map<string, { readonly text: string; readonly read: ReadHead }>();
+  #characters = 0;
 
   /** Reads the head of an envelope, like `readEnvelope`. */
   read(key: string, text: string | null): ReadHead | undefined {
@@ -19,9 +22,17 @@ export class RecentHeads {
     if (held?.text === text) return held.read;
     const read = readEnvelope(key, text);
     if (!read) return undefined;
-    this.#heads.delete(key);
+    this.#forget(key);
     this.#heads.set(key, { text, read });
-    if (this.#heads.size > MAX_HEADS) this.#heads.delete(this.#heads.keys().next().value!);
+    this.#characters += text.length;
+    while (this.#heads.size > MAX_HEADS || this.#characters > MAX_CHARACTERS) {
+      this.#forget(this.#heads.keys().next().value!);
+    }
     return read;
+  }
+
+  #forget(key: string): void {
+    this.#characters -= this.#heads.get(key)?.text.length ?? 0;
+    this.#heads.delete(key);
   }
 }

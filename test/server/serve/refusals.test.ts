@@ -64,7 +64,10 @@ const refusals: readonly Refusal[] = [
     name: "a host with a star, which would be no host at all",
     args: [...ORIGIN, "--check"],
     environment: { TIDEMARK_HOSTS: "*.example.test" },
-    words: ['"*.example.test" is not a name', "TIDEMARK_HOSTS='*'"],
+    words: [
+      "TIDEMARK_HOSTS: matches only itself: name each host, or set TIDEMARK_HOSTS to * for any",
+      "*.example.test",
+    ],
   },
   {
     name: "a coding that cannot be made",

@@ -317,7 +317,7 @@ describe("tidemark serve", () => {
     // it starts workers three times
     const config = join(folder, "edited.config.ts");
     const site = (ttl: string) =>
-      `export default { origin: ${JSON.stringify(origin.url)}, hosts: ["*"], routes: [{ match: "/*", ttl: "${ttl}" }] };\n`;
+      `export default { origin: ${JSON.stringify(origin.url)}, hosts: ["127.0.0.1"], routes: [{ match: "/*", ttl: "${ttl}" }] };\n`;
     origin.reply("/aged", { body: "aged" });
     writeFileSync(config, site("60s").replace('"*"]', '"localhost"]'));
     const server = start(["--config", "edited.config.ts", ...LISTEN], { TIDEMARK_HOSTS: "*" });

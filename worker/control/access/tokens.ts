@@ -29,17 +29,26 @@ export function closedLine(why: string): string {
 const MIN_CHARACTERS = 32;
 /** Thirty-two random characters almost always contain more distinct characters than this. */
 const MIN_DIFFERENT = 10;
+/** What `bearerToken` reads. */
+const SENDABLE = /^[!-~]+$/;
 
-/** The reason why a token could be guessed; `null` if it could not be. */
+/** The reason why a token could be guessed, or cannot be sent; `null` if there is none. */
 export function tokenWeakness(token: string): string | null {
   const how = "make one with: openssl rand -base64 32";
   if (token.length < MIN_CHARACTERS) return `has fewer than ${MIN_CHARACTERS} characters: ${how}`;
+  if (!SENDABLE.test(token)) return `has characters that cannot be sent: ${how}`;
   return new Set(token).size < MIN_DIFFERENT ? `is not random: ${how}` : null;
 }
 
-/** Why `TIDEMARK_TOKEN` could be guessed; `null` if it could not, or need not be safe. */
-export function weaknessOf({ TIDEMARK_TOKEN, acceptsWeakTokens }: TokenSettings): string | null {
-  const weakness = TIDEMARK_TOKEN && !acceptsWeakTokens ? tokenWeakness(TIDEMARK_TOKEN) : null;
+/** `TIDEMARK_TOKEN` without the line end that a secret from a file may have. */
+function singleToken({ TIDEMARK_TOKEN }: TokenSettings): string | undefined {
+  return TIDEMARK_TOKEN?.trim();
+}
+
+/** What is wrong with `TIDEMARK_TOKEN`, as in `tokenWeakness`; `null` if nothing is, or it need not be safe. */
+export function weaknessOf(settings: TokenSettings): string | null {
+  const token = singleToken(settings);
+  const weakness = token && !settings.acceptsWeakTokens ? tokenWeakness(token) : null;
   return weakness === null ? null : `TIDEMARK_TOKEN is weak: it ${weakness}`;
 }
 
@@ -55,7 +64,8 @@ export function configuredTokens(
   warn: (line: string) => void,
   readNamed: (text: string) => readonly KnownToken[] | Promise<readonly KnownToken[]>,
 ): Tokens {
-  const { TIDEMARK_TOKEN: single, TIDEMARK_TOKENS: list } = settings;
+  const single = singleToken(settings);
+  const list = settings.TIDEMARK_TOKENS;
   const why = weaknessOf(settings);
   if (why !== null) {
     warn(closedLine(`${why}.`));

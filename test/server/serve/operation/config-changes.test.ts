@@ -26,7 +26,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     writeFileSync(join(path, "package.json"), '{ "type": "commonjs" }'); // as `npm init` makes it
     writeTtl(path, ttl);
     const site = `import { ttl } from "./ttl.ts";
-      export default { origin: ${JSON.stringify(origin.url)}, hosts: ["*"], routes: [{ match: "/*", ttl }] };\n`;
+      export default { origin: ${JSON.stringify(origin.url)}, hosts: ["127.0.0.1"], routes: [{ match: "/*", ttl }] };\n`;
     write(join(path, "tidemark.config.ts"), site);
   }
   function writeTtl(path: string, ttl: string): void {
@@ -153,7 +153,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     const site = `import { rmSync } from "node:fs";
       import { ttl } from "./parts/ttl.ts";
       rmSync(${JSON.stringify(parts)}, { recursive: true });
-      export default { origin: ${JSON.stringify(origin.url)}, hosts: ["*"], routes: [{ match: "/*", ttl }] };\n`;
+      export default { origin: ${JSON.stringify(origin.url)}, hosts: ["127.0.0.1"], routes: [{ match: "/*", ttl }] };\n`;
     writeFileSync(join(folder, "parted.config.ts"), site);
     const server = new Changing(["--config", "parted.config.ts"]);
     around(600, await server.lifetime());
@@ -190,7 +190,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     mkdirSync(split);
     const rules = (ttl: string) => `export const routes = [{ match: "/*", ttl: "${ttl}" }];\n`;
     const config = (imports: string, routes: string) =>
-      `${imports}export default { origin: ${JSON.stringify(origin.url)}, hosts: ["*"], ${routes} };\n`;
+      `${imports}export default { origin: ${JSON.stringify(origin.url)}, hosts: ["127.0.0.1"], ${routes} };\n`;
     write(join(split, "site.config.ts"), config("", 'routes: [{ match: "/*", ttl: "10m" }]'));
     const server = new Changing(["--config", "split/site.config.ts"]);
     around(600, await server.lifetime());
