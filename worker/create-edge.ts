@@ -12,7 +12,7 @@ import type { PurgeLog } from "./purges/log/purge-log.ts";
 import { PurgeLogStub } from "./purges/log/purge-log-stub.ts";
 import { UnboundPurgeLog } from "./purges/log/unbound-purge-log.ts";
 import { EDGE_ANSWER_FIELDS } from "./rules/forwarding/edge-answer-fields.ts";
-import { writeAnalytics } from "./runtime/analytics.ts";
+import { analyticsWriter } from "./runtime/analytics.ts";
 import { CacheApiNotes } from "./runtime/cache-api-notes.ts";
 import { CacheApiTier } from "./runtime/cache-api-tier.ts";
 import { OriginFetch } from "./runtime/origin-fetch.ts";
@@ -141,7 +141,7 @@ function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
     ledger: {
       client: log,
       isolate: crypto.randomUUID(),
-      ...(analytics && { onReport: (report) => writeAnalytics(analytics, report) }),
+      ...(analytics && { onReport: analyticsWriter(analytics, warn) }),
     },
     bodies: runtimeBodies,
     control: deferredControl,

@@ -12,6 +12,8 @@ export function sqlOver(database: DatabaseSync): Sql {
   return {
     exec: <Row extends object>(statement: string, ...bindings: (string | number | null)[]) =>
       prepare(statement).all(...bindings) as Row[],
+    iterate: <Row extends object>(statement: string, ...bindings: (string | number | null)[]) =>
+      prepare(statement).iterate(...bindings) as Iterable<Row>,
     transaction: (work) => {
       prepare("SAVEPOINT work").run();
       try {

@@ -10,6 +10,7 @@ import { HOST, TOKEN } from "../engine/scenario.ts";
 
 const origin = new ScriptedOrigin(() => Date.now());
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+const logged: string[] = [];
 let script: string;
 let edge: EdgeRuntime | undefined;
 
@@ -24,15 +25,16 @@ afterAll(async () => {
 });
 
 /** Asks for a page, and lets the isolate report what it has counted. Returns the points that were written by then. */
-async function pointsAfterReport(hasDataset: boolean): Promise<unknown[]> {
+async function pointsAfterReport(bound: "dataset" | "other" | "nothing"): Promise<unknown[]> {
   await edge?.stop();
+  logged.length = 0;
   const variables = {
     TIDEMARK_ORIGIN: origin.url,
     TIDEMARK_HOSTS: HOST,
     TIDEMARK_TOKEN: TOKEN,
-    HAS_DATASET: hasDataset,
+    DATASET: bound,
   };
-  edge = await startEdgeRuntime({ script, variables }, { port: 0 });
+  edge = await startEdgeRuntime({ script, variables }, { port: 0, onLine: (line) => logged.push(line) });
   origin.reply("/page", { fields: { "cache-control": "max-age=60" }, body: "page" });
   const get = (path: string) =>
     exchange(edge!.url, agent, { path, fields: { host: HOST, authorization: `Bearer ${TOKEN}` } });
@@ -45,7 +47,7 @@ async function pointsAfterReport(hasDataset: boolean): Promise<unknown[]> {
 }
 
 test("each report to the ledger is a data point where the dataset is bound", async () => {
-  const points = await pointsAfterReport(true);
+  const points = await pointsAfterReport("dataset");
   expect(points.length).toBeGreaterThan(0);
   for (const point of points) {
     expect(point).toEqual({ indexes: [""], blobs: [""], doubles: Array(6).fill(expect.any(Number)) });
@@ -53,5 +55,12 @@ test("each report to the ledger is a data point where the dataset is bound", asy
 });
 
 test("without the dataset nothing is written, and the isolate still reports", async () => {
-  expect(await pointsAfterReport(false)).toEqual([]);
+  expect(await pointsAfterReport("nothing")).toEqual([]);
+});
+
+test("if something else is bound, the isolate still reports, and the log names the binding once", async () => {
+  expect(await pointsAfterReport("other")).toEqual([]);
+  await edge!.stop();
+  edge = undefined;
+  expect(logged.filter((line) => line.includes("TIDEMARK_ANALYTICS"))).toHaveLength(1);
 });

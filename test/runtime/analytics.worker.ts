@@ -1,4 +1,7 @@
-/** The edge with a dataset that records its points: `GET /points`. Without `HAS_DATASET` the binding is missing. */
+/**
+ * The edge with a dataset that records its points: `GET /points`. `DATASET` says what is bound: it, another kind of thing,
+ * or nothing.
+ */
 import { createEdge } from "../../worker/create-edge.ts";
 
 export { PurgeLog } from "../../worker/purges/log/purge-log.ts";
@@ -7,11 +10,13 @@ const points: AnalyticsEngineDataPoint[] = [];
 const dataset: AnalyticsEngineDataset = {
   writeDataPoint: (point) => void points.push(point ?? {}),
 };
+const bound = { dataset, other: {} as AnalyticsEngineDataset, nothing: undefined };
 const edge = createEdge({ origin: "https://origin.example" });
 
 export default {
   fetch(request, env, context) {
     if (new URL(request.url).pathname === "/points") return Response.json(points);
-    return edge.fetch!(request, env.HAS_DATASET ? { ...env, TIDEMARK_ANALYTICS: dataset } : env, context);
+    const analytics = bound[env.DATASET];
+    return edge.fetch!(request, { ...env, ...(analytics && { TIDEMARK_ANALYTICS: analytics }) }, context);
   },
-} satisfies ExportedHandler<Parameters<NonNullable<typeof edge.fetch>>[1] & { readonly HAS_DATASET?: boolean }>;
+} satisfies ExportedHandler<Parameters<NonNullable<typeof edge.fetch>>[1] & { readonly DATASET: keyof typeof bound }>;

@@ -53,7 +53,7 @@ export interface LedgerAccess {
    * knows beside it. `report` lets this one do so. Default: `readLedger`, which lacks up to a minute of each isolate.
    */
   readonly read?: (report: () => Promise<void>, ...asked: Parameters<ReadLedger>) => Promise<string>;
-  /** Gets each report when it is made. */
+  /** Gets each report when it is made. Must not throw. */
   readonly onReport?: (report: Report) => void;
 }
 

@@ -173,7 +173,7 @@ const RECEIPT = `### The receipt
   older than this purge, at once.
 - A page in \`refreshed\` that could not be fetched has an \`error\`; the purge stands.
 - \`warnings\` are sentences about items that may not do what was meant; at most 20. \`unseen\` has the tags and URLs under which no
-  page was stored in the last seven days, each with the \`nearest\` that was, if one is nearly the same. Each is a warning, too, and
+  page was stored in the last seven days, the first three with the \`nearest\` that was, if one is alike. Each is a warning, too, and
   none is a refusal. It is what the answering isolate and the reports of all others say, up to a minute late; 50 items are
   looked up, and at most ten unseen ones are named, but none with \`refresh\`
   ([why](../decisions/0043-a-purge-that-hits-nothing-says-so.md)).

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeEach, describe, expect, type TestOptions, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, type TestOptions, test, vi } from "vitest";
 import { bundleWorker } from "../../../local/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../../local/runtime/miniflare.ts";
 import { LogFile } from "../../../server/log/log-file.ts";
@@ -354,9 +354,12 @@ if (!noPostgres) {
 let runtime: Promise<EdgeRuntime> | undefined;
 let objects = 0;
 
+/** What the runtime has logged. */
+const logged: string[] = [];
+
 async function started(): Promise<EdgeRuntime> {
   const script = await bundleWorker("test/purges/log/purge-log.worker.ts");
-  return startEdgeRuntime({ script, variables: {} }, { port: 0 });
+  return startEdgeRuntime({ script, variables: {} }, { port: 0, onLine: (line) => logged.push(line) });
 }
 
 afterAll(async () => (await runtime)?.stop());
@@ -372,6 +375,7 @@ class ObjectSubject implements Subject {
 
   read = async (...given: Parameters<PurgeLogClient["read"]>) => withWords(await this.#call<ViewDelta>("read", given));
   list: Subject["list"] = (...given) => this.#call("list", given);
+  report = (text: string) => this.#call<void>("report", [text]);
   find: Subject["find"] = (seq) => this.#call("find", [seq]);
   changesSince: Subject["changesSince"] = async (...given) => withWords(await this.#call("changesSince", given));
   settleUpTo: Subject["settleUpTo"] = (...given) => this.#call("settleUpTo", given);
@@ -429,5 +433,21 @@ test(
     await log.append(purge(["#a"]));
     expect(await log.read(null, 1000, 1000, "{")).toMatchObject({ to: 1, reportFailed: true });
     expect(await log.read(null, 1000, 1000, report())).not.toHaveProperty("reportFailed");
+  },
+);
+
+test(
+  "a Durable Object refuses a report that it cannot store, and logs it once until one is stored",
+  BEHIND_A_PROGRAM,
+  async () => {
+    runtime ??= started();
+    const log = new ObjectSubject((await runtime).url);
+    const warnings = () => logged.filter((line) => line.includes("The ledger could not store a report")).length;
+    const before = warnings();
+    for (let times = 0; times < 2; times++) await expect(log.report("{")).rejects.toThrow("SyntaxError");
+    await log.report(report());
+    await log.read(null, 1000, 1000, "{");
+    await vi.waitUntil(() => warnings() - before >= 2, { timeout: 10_000 });
+    expect(warnings() - before).toBe(2);
   },
 );

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { sqlOver } from "../../../server/log/node-sql.ts";
 import type { CountTree } from "../../../worker/metrics/count-tree.ts";
 import { REPORT_FORM } from "../../../worker/metrics/reports.ts";
+import type { Sql } from "../../../worker/purges/log/sql.ts";
 import { SqlLedger } from "../../../worker/purges/log/sql-ledger.ts";
 import { report } from "./a-report.ts";
 
@@ -104,6 +105,35 @@ test("PoPs are counted separately, and can be requested separately", () => {
     routes: {},
     top: null,
   });
+});
+
+test("a reading takes its rows one by one, and only those of the PoP that it is for", () => {
+  const { ledger, database } = ledgerAt();
+  for (let pop = 1; pop <= 20; pop++) ledger.take(report({ isolate: `isolate-${pop}`, pop: `pop-${pop}` }));
+  const sql = sqlOver(database);
+  let most = 0;
+  let stepped = 0;
+  const counting: Sql = {
+    ...sql,
+    exec: <Row extends object>(...statement: Parameters<Sql["exec"]>) => {
+      const rows = sql.exec<Row>(...statement);
+      most = Math.max(most, rows.length);
+      return rows;
+    },
+    *iterate<Row extends object>(...statement: Parameters<Sql["iterate"]>) {
+      for (const row of sql.iterate<Row>(...statement)) {
+        stepped++;
+        yield row;
+      }
+    },
+  };
+  const reading = new SqlLedger(counting, () => NOON);
+  expect(reading.read(HOUR_MS, null).counts.requests).toBe(200);
+  expect({ most, stepped }).toEqual({ most: 1, stepped: 21 });
+  stepped = 0;
+  expect(reading.read(HOUR_MS, "pop-3").counts.requests).toBe(10);
+  expect({ most, stepped }).toEqual({ most: 1, stepped: 1 });
+  expect(reading.read(HOUR_MS, "")).toMatchObject({ counts: {}, routes: {}, top: null, pops: {} });
 });
 
 describe("the clock of an isolate may be wrong", () => {

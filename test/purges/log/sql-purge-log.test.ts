@@ -197,7 +197,7 @@ describe("the purge log", () => {
     const failing = world.open(
       {},
       {
-        transaction: sql.transaction,
+        ...sql,
         exec: (statement, ...bindings) => {
           if (statement.includes("INTO ids")) throw new Error("disk full");
           return sql.exec(statement, ...bindings);

@@ -90,6 +90,16 @@ test("a kind is not reported if an isolate has seen more keys of it than it repo
   expect(missed(world, "path:/c", "#c")).toEqual(["#c"]);
 });
 
+test("the nearest are searched for the first three unseen keys, among those of their kinds", () => {
+  const world = listening("#plog:hello", "path:/about");
+  const asked = ["#plog-hello", "#plog_hello", "#ploghello", "path:/about/"];
+  const nearest = () => world.seen.unseen(asked).map((key) => key.nearest);
+  expect(nearest()).toEqual(["#plog:hello", "#plog:hello", "#plog:hello", undefined]);
+  world.now += 1000;
+  asked.reverse();
+  expect(nearest()).toEqual(["path:/about", "#plog:hello", "#plog:hello", undefined]);
+});
+
 test("an answer names ten keys at most, and the nearest are searched for once a second", () => {
   const world = listening("#plog:hello");
   expect(world.seen.unseen(many("#", 20))).toHaveLength(10);

@@ -55,9 +55,16 @@ export class PurgeLog extends DurableObject {
     return lendConnection(this.#connectedLog(), reader, learn);
   }
 
-  /** Adds an isolate's report to the site's ledger. */
+  /** Adds an isolate's report to the site's ledger. Throws if it cannot be stored, which the owner is told once. */
   report(report: string): void {
-    this.#ledgerOpened().take(report);
+    try {
+      this.#ledgerOpened().take(report);
+      this.#failed = false;
+    } catch (cause) {
+      if (!this.#failed) console.warn(`The ledger could not store a report: ${String(cause)}`);
+      this.#failed = true;
+      throw cause;
+    }
   }
 
   /** The ledger of a time up to now, or since it began for `null`, as JSON: `LedgerReading`. */
@@ -113,17 +120,14 @@ export class PurgeLog extends DurableObject {
     if (dueInMs !== null) await this.wakeAt(this.now() + dueInMs);
   }
 
-  /** Whether the report is stored. A fault of the ledger must not keep a reader from its purges. The owner is told once. */
+  /** Whether the report is stored. A fault of the ledger must not keep a reader from its purges. */
   #takes(report: string): boolean {
-    const failed = this.#failed;
     try {
       this.report(report);
-      this.#failed = false;
-    } catch (cause) {
-      this.#failed = true;
-      if (!failed) console.warn(`The ledger could not store a report: ${String(cause)}`);
+      return true;
+    } catch {
+      return false;
     }
-    return !this.#failed;
   }
 
   #ledgerOpened(): SqlLedger {
@@ -226,6 +230,8 @@ export function sqlOf(storage: DurableObjectStorage): Sql {
   return {
     exec: <Row extends object>(statement: string, ...bindings: (string | number | null)[]) =>
       storage.sql.exec(statement, ...bindings).toArray() as Row[],
+    iterate: <Row extends object>(statement: string, ...bindings: (string | number | null)[]) =>
+      storage.sql.exec(statement, ...bindings) as Iterable<object> as Iterable<Row>,
     transaction: (work) => storage.transactionSync(work),
   };
 }

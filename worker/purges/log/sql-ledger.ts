@@ -48,6 +48,13 @@ interface Span {
   readonly top?: TopLists;
 }
 
+interface LedgerRow {
+  readonly at: number;
+  readonly pop: string;
+  /** A `Span` as JSON. */
+  readonly tally: string;
+}
+
 /** The site's ledger over SQLite: the sums of all reports, by minutes, hours and days, by PoPs, and by the whole site. */
 export class SqlLedger {
   readonly #sql: Sql;
@@ -86,18 +93,18 @@ export class SqlLedger {
     const pops: Record<string, CountTree> = emptyTree() as Record<string, CountTree>;
     const spans = new Map<number, CountTree>();
     let top: TopLists | null = null;
-    for (const { at, pop: rowPop, tally } of this.#rows(lastMs === null ? EVER : spanMs, from)) {
+    for (const { at, pop: rowPop, tally } of this.#rows(lastMs === null ? EVER : spanMs, from, pop)) {
+      const span = JSON.parse(tally) as Span;
       if (rowPop === SITE) {
         if (pop !== null) continue;
-        addCounts(sum.routes, tally.routes ?? {});
-        if (tally.top) top = mergeTop(top, tally.top);
+        addCounts(sum.routes, span.routes ?? {});
+        if (span.top) top = mergeTop(top, span.top);
         continue;
       }
-      if (pop !== null && rowPop !== pop) continue;
-      addCounts(sum.counts, tally.counts);
-      pops[rowPop] = addCounts(pops[rowPop] ?? emptyTree(), tally.counts);
-      if (lastMs !== null) spans.set(at, addCounts(spans.get(at) ?? emptyTree(), countsOverTime(tally.counts)));
+      pops[rowPop] = addCounts(pops[rowPop] ?? emptyTree(), span.counts);
+      if (lastMs !== null) spans.set(at, addCounts(spans.get(at) ?? emptyTree(), countsOverTime(span.counts)));
     }
+    for (const counts of Object.values(pops)) addCounts(sum.counts, counts);
     return {
       from,
       to: now,
@@ -158,16 +165,12 @@ export class SqlLedger {
     return row && (JSON.parse(row.tally as string) as Span);
   }
 
-  #rows(spanMs: number, from: number): { readonly at: number; readonly pop: string; readonly tally: Span }[] {
-    const rows = this.#sql.exec(
-      "SELECT at, pop, tally FROM ledger WHERE span = ? AND at >= ? ORDER BY at",
-      ...[spanMs, from],
+  /** One by one: all rows of a time may be more than the object's memory holds. */
+  #rows(spanMs: number, from: number, pop: string | null): Iterable<LedgerRow> {
+    return this.#sql.iterate<LedgerRow>(
+      "SELECT at, pop, tally FROM ledger WHERE span = ? AND at >= ? AND pop = ifnull(?, pop) ORDER BY at",
+      ...[spanMs, from, pop],
     );
-    return rows.map(({ at, pop, tally }) => ({
-      at: at as number,
-      pop: pop as string,
-      tally: JSON.parse(tally as string) as Span,
-    }));
   }
 
   /** Isolates that are forgotten have left their share in the counts. */
@@ -211,8 +214,8 @@ export class SqlLedger {
   /** What was counted while the clock was ahead would stay in every period until that time has come: it counts as of now. */
   #bringBack(now: number): void {
     for (const { spanMs } of SPANS) {
-      for (const { pop, tally } of this.#rows(spanMs, now + 1)) {
-        this.#addTo(spanMs, Math.floor(now / spanMs) * spanMs, pop, tally);
+      for (const { pop, tally } of [...this.#rows(spanMs, now + 1, null)]) {
+        this.#addTo(spanMs, Math.floor(now / spanMs) * spanMs, pop, JSON.parse(tally) as Span);
       }
       this.#sql.exec("DELETE FROM ledger WHERE span = ? AND at > ?", spanMs, now);
     }

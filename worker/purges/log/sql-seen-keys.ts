@@ -1,6 +1,6 @@
 import type { UnseenKey } from "../../metrics/unseen-key.ts";
 import { nearestKey } from "../../rules/key/nearest-key.ts";
-import { SEEN_KINDS, type SeenKind } from "../../rules/key/seen-key.ts";
+import { SEEN_KINDS, type SeenKind, seenKindOf } from "../../rules/key/seen-key.ts";
 import type { Sql } from "./sql.ts";
 
 const HOUR_MS = 3_600_000;
@@ -17,8 +17,12 @@ const LISTENED_MS = HOUR_MS;
 /** The most keys of one kind, without those of the last minute. They take about 2 MB. */
 const MAX_SEEN = 20_000;
 
-/** The most keys that one answer calls unseen, and the shortest time between two searches for those that are nearest. */
+/**
+ * The most keys that one answer calls unseen, for how many of them the nearest are searched, and the shortest time between two
+ * such searches. A search takes up to 80 ms for each, in which the log does nothing else.
+ */
 const MAX_UNSEEN = 10;
+const MAX_SEARCHED = 3;
 const SEARCH_EVERY_MS = 1000;
 
 /**
@@ -64,12 +68,13 @@ export class SqlSeenKeys {
         WHERE ifnull(since, 0) <= ?2 AND value NOT IN (SELECT key FROM seen_keys) LIMIT ?3`,
       ...[JSON.stringify(keys), now, MAX_UNSEEN],
     );
-    const isSearched = missing.length > 0 && Math.abs(now - this.#searchedAt) >= SEARCH_EVERY_MS;
-    if (isSearched) this.#searchedAt = now;
-    const known = isSearched ? this.#sql.exec<{ key: string }>("SELECT key FROM seen_keys").map(({ key }) => key) : [];
-    return missing.map(({ at, since }) => ({
+    const mayBeSearched = Math.abs(now - this.#searchedAt) >= SEARCH_EVERY_MS;
+    const searched = missing.slice(0, mayBeSearched ? MAX_SEARCHED : 0);
+    if (searched.length > 0) this.#searchedAt = now;
+    const known = [...new Set(searched.map(({ at }) => seenKindOf(keys[at]!)!))].flatMap((kind) => this.#keysOf(kind));
+    return missing.map(({ at, since }, place) => ({
       at,
-      nearest: nearestKey(keys[at]!, known),
+      nearest: place < searched.length ? nearestKey(keys[at]!, known) : undefined,
       isSure: now - since >= LISTENED_MS,
     }));
   }
@@ -82,6 +87,11 @@ export class SqlSeenKeys {
       MAX_SEEN,
     );
     for (const { kind } of full) this.#forget(kind, now);
+  }
+
+  #keysOf(kind: SeenKind): string[] {
+    const rows = this.#sql.exec<{ key: string }>("SELECT key FROM seen_keys WHERE key GLOB ? || '*'", kind);
+    return rows.map(({ key }) => key);
   }
 
   #forget(kind: SeenKind, now: number): void {
