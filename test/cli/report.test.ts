@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { access, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -100,6 +100,12 @@ describe("tidemark report", () => {
     expect(page.match(/<svg /g)).toHaveLength(4);
     expect(page).toContain("&#60;script&#62;");
     expect(page).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
+  });
+
+  test("leaves no page behind if a log is missing", async () => {
+    const { exit, stderr } = await run(["report", "access.log", "gone.log", "--html", "gone.html"]);
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining("gone.log: there is no such file") });
+    await expect(access(join(folder, "gone.html"))).rejects.toThrow("ENOENT");
   });
 
   test("reports what a limit of requests at the origin would have done, if asked", async () => {

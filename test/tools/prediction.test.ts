@@ -195,6 +195,17 @@ describe("a report", () => {
     expect(warm.map(({ url }) => url)).toEqual(["/songs"]);
   });
 
+  test("of many years, or after a line of an earlier one, still counts hits", () => {
+    const analysis = new TrafficAnalysis();
+    const request = new LoggedRequest();
+    const now = Date.UTC(2026, 9, 5);
+    for (const at of [Date.UTC(1995, 0, 1), now, now + 1_800_000, now + 3_600_000]) {
+      request.clear();
+      analysis.take(Object.assign(request, { at, method: "GET", target: "/a", status: 200, bytes: 100 }));
+    }
+    expect(makeReport(analysis, NOTHING_ELSE).prediction).toMatchObject({ hits: 1 });
+  });
+
   test("finds which parameters matter and which do not", () => {
     const verdicts = Object.fromEntries(report.parameters.map(({ name, verdict }) => [name, verdict]));
     expect(verdicts).toMatchObject({ q: "matters", session: "seems-idle", fbclid: "dropped", utm_campaign: "dropped" });

@@ -1,5 +1,5 @@
-/** Ticks are sixteenths of a second: with 32 bits they reach for eight years. */
-const TICKS_PER_MS = 16 / 1000;
+/** Ticks are halves of a second: with 32 bits they reach for 68 years, so that a wrong clock cannot exceed them. */
+const TICKS_PER_MS = 2 / 1000;
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

@@ -25,10 +25,13 @@ const SECONDS_AT_END = /^ (?:[A-Z]+|-) (\d+\.\d{3})$/;
 export function combinedParser(): LineParser {
   const time = new LogTime();
   return (line, into) => {
-    const bracket = line.indexOf("[");
-    if (bracket < 0) return "broken";
-    into.at = time.readCommon(line, bracket + 1);
-    if (Number.isNaN(into.at)) return "broken";
+    let bracket = -1;
+    do {
+      bracket = line.indexOf("[", bracket + 1);
+      if (bracket < 0) return "broken";
+      into.at = time.readCommon(line, bracket + 1);
+      // Brackets may also be around an address, or in the name of a user.
+    } while (Number.isNaN(into.at));
     const requestStart = line.indexOf('"', bracket + TIME_LENGTH);
     const requestEnd = requestStart < 0 ? -1 : closingQuote(line, requestStart + 1);
     if (requestEnd < 0) return "broken";
@@ -66,10 +69,11 @@ function readRest(line: string, start: number, into: LoggedRequest): void {
   if (seconds !== undefined) into.tookMs = Number(seconds) * 1000;
 }
 
-/** `192.0.2.7` of `192.0.2.7 - alice [`: the word before identd's dash, whatever precedes it. */
+/** `192.0.2.7` of `192.0.2.7 - alice [`: the word before identd's dash, whatever precedes it. IPv6 may have brackets. */
 function clientIn(line: string, bracket: number): string {
   const dash = line.indexOf(" - ");
-  return dash < 0 || dash > bracket ? "" : knownClient(line.slice(line.lastIndexOf(" ", dash - 1) + 1, dash));
+  if (dash < 0 || dash > bracket) return "";
+  return knownClient(line.slice(line.lastIndexOf(" ", dash - 1) + 1, dash).replace(/^\[(.*)\]$/, "$1"));
 }
 
 /** `www.example.com:443 192.0.2.7 - alice [`: only there the third word is the dash of identd. */

@@ -2,7 +2,7 @@ import { LogTime } from "./log-time.ts";
 import { clientWithoutPort, type LineParser, readRequestLine } from "./logged-request.ts";
 
 /** `[06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 `, whatever syslog writes before it. */
-const LINE = /\[(\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d)\.(\d{3})\] \S+ \S+ ([\d/+-]+) (-1|\d{3}) \+?(\d+) /;
+const LINE = /\[(\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d\.\d{3})\] \S+ \S+ ([\d/+-]+) (-1|\d{3}) \+?(\d+) /;
 
 /** The first captured field, if it is a host name: the line does not say which fields were captured. */
 const CAPTURED_HOST = /\{([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,})(?::\d+)?[|}]/;
@@ -16,13 +16,13 @@ export function haproxyParser(): LineParser {
   return (line, into) => {
     const found = LINE.exec(line);
     if (found === null) return "broken";
-    const [matched, second, millisecond, timers, status, bytes] = found;
+    const [matched, at, timers, status, bytes] = found;
     // HAProxy writes quotes within a request as #22. After the request, httpslog describes the connection, without
     // quotes.
     const requestStart = line.indexOf('"', found.index + matched.length) + 1;
     const requestEnd = requestStart === 0 ? -1 : line.indexOf('"', requestStart);
     if (requestEnd < 0) return "broken";
-    into.at = time.readCommon(`${second} +0000`, 0) + Number(millisecond);
+    into.at = time.readCommon(`${at} +0000`, 0);
     if (Number.isNaN(into.at)) return "broken";
     into.status = Math.max(0, Number(status));
     into.bytes = Number(bytes);

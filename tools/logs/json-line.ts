@@ -82,7 +82,7 @@ export function jsonParser(): LineParser {
     into.status = Number(first(values, NAMES.status));
     if (!Number.isFinite(into.at) || !(into.status >= 0 && into.status <= 999)) return "broken";
     into.bytes = Math.max(0, Number(first(values, NAMES.bytes) ?? 0)) || 0;
-    into.userAgent = text(first(values, NAMES.userAgent));
+    into.userAgent = text(first(values, NAMES.userAgent)) || text(userAgentField(inner));
     into.host = text(first(inner, NAMES.host)).toLowerCase();
     into.client = clientOf(text(first(inner, NAMES.client)));
     // Caddy's duration has a name that others use with other units.
@@ -106,6 +106,11 @@ function readMethodAndTarget(values: Values, into: LoggedRequest): void {
   const args = text(values.args ?? values.query_string ?? values.query);
   if (args !== "" && args !== "-" && into.target !== "" && !into.target.includes("?")) into.target += `?${args}`;
   if (into.target !== "") into.method = text(first(values, NAMES.method)) || oneWord(text(values.request)) || "GET";
+}
+
+/** Caddy has the request's fields as lists. */
+function userAgentField({ headers }: Values): unknown {
+  return [(headers as Values | null | undefined)?.["User-Agent"]].flat()[0];
 }
 
 /** Some templates of Fastly have the method as `request`, beside the URL. */

@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
-import { PassThrough, type Readable, type Transform } from "node:stream";
-import { createGunzip, createZstdDecompress } from "node:zlib";
+import { access, constants, stat } from "node:fs/promises";
+import type { Readable } from "node:stream";
 import { OwnerError } from "#tidemark/internal";
+import { CHUNK_BYTES, decompressed } from "./decompressed.ts";
 import { LineReader } from "./line-reader.ts";
 import { LoggedRequest } from "./logged-request.ts";
 
@@ -14,10 +14,12 @@ export class LogFileError extends OwnerError {
 /** The name that stands for standard input. */
 export const STANDARD_INPUT = "-";
 
-const CHUNK_BYTES = 512 * 1024;
-
 /** A longer line counts as broken, and its rest is skipped. */
 const MAX_LINE_BYTES = 1024 * 1024;
+
+/** A line with an earlier time, or with one so far ahead, comes from a wrong clock, and counts as broken. */
+const EARLIEST_AT = Date.UTC(1995, 0, 1);
+const MOST_AHEAD_MS = 86_400_000;
 
 /** The counts of all files together. */
 export interface ReadCounts {
@@ -48,6 +50,7 @@ export class LogFile {
   /** The latest request that was read. */
   readonly request = new LoggedRequest();
   readonly #counts: ReadCounts;
+  readonly #now: () => number;
   readonly #reader = new LineReader();
   readonly #source: Readable;
   readonly #pieces: AsyncIterator<Buffer>;
@@ -61,10 +64,12 @@ export class LogFile {
   constructor(
     path: string,
     counts: ReadCounts,
+    now: () => number,
     input: Readable = createReadStream(path, { highWaterMark: CHUNK_BYTES }),
   ) {
     this.path = path;
     this.#counts = counts;
+    this.#now = now;
     this.#source = input;
     this.#pieces = decompressed(input, (bytes) => {
       counts.bytes += bytes;
@@ -81,17 +86,17 @@ export class LogFile {
       }
       const start = this.#at;
       this.#at = end + 1;
-      this.#line++;
       if (this.#isSkipping) {
         this.#isSkipping = false;
         continue;
       }
+      this.#line++;
       const lineEnd = this.#text.charCodeAt(end - 1) === 13 && end > start ? end - 1 : end;
       const line = this.#text.slice(start, lineEnd);
       const kind = this.#reader.read(line, this.request);
       if (kind === "nothing") continue;
       this.#counts.lines++;
-      if (kind === "request") return true;
+      if (kind === "request" && this.#isPossible(this.request.at)) return true;
       this.#tellBroken(line);
     }
   }
@@ -102,6 +107,7 @@ export class LogFile {
     let rest = this.#text.slice(this.#at);
     if (rest.length > MAX_LINE_BYTES) {
       if (!this.#isSkipping) {
+        this.#line++;
         this.#counts.lines++;
         this.#tellBroken(rest);
       }
@@ -129,6 +135,10 @@ export class LogFile {
     this.#source.destroy();
   }
 
+  #isPossible(at: number): boolean {
+    return at >= EARLIEST_AT && at <= this.#now() + MOST_AHEAD_MS;
+  }
+
   #tellBroken(line: string): void {
     this.#counts.broken++;
     if (this.#counts.examples.length >= MAX_EXAMPLES) return;
@@ -137,11 +147,19 @@ export class LogFile {
   }
 }
 
-/** The size of a file on disk; 0 for standard input. Throws `LogFileError` if there is no such file. */
-export async function sizeOf(path: string): Promise<number> {
+/** The size of all files as they are, compressed or not. Throws `LogFileError` for one that cannot be read. */
+export async function bytesOf(files: readonly string[]): Promise<number> {
+  let bytes = 0;
+  for (const file of files) bytes += await sizeOf(file);
+  return bytes;
+}
+
+/** The size of a file on disk; 0 for standard input. */
+async function sizeOf(path: string): Promise<number> {
   if (path === STANDARD_INPUT) return 0;
   try {
     const found = await stat(path);
+    await access(path, constants.R_OK);
     if (found.isDirectory())
       throw new LogFileError(`${path} is a folder: name the logs in it, like ${path}/access.log*`);
     return found.size;
@@ -161,61 +179,4 @@ function isMissing(cause: unknown): cause is NodeJS.ErrnoException {
 function missingInWords({ code }: NodeJS.ErrnoException): string {
   if (code === "ENOENT" || code === "ENOTDIR") return "there is no such file";
   return code === "EISDIR" ? "it is a folder" : "this user may not read it";
-}
-
-/** The pieces of a log, decompressed. The first bytes tell the compression, not the name. */
-async function* decompressed(input: Readable, count: (bytes: number) => void): AsyncGenerator<Buffer> {
-  let decoder: Transform | null = null;
-  let failure: unknown;
-  const iterator = input[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  const first = await iterator.next();
-  if (first.done) return;
-  count(first.value.length);
-  decoder = decoderFor(first.value);
-  if (decoder === null) {
-    yield first.value;
-    for (let piece = await iterator.next(); !piece.done; piece = await iterator.next()) {
-      count(piece.value.length);
-      yield piece.value;
-    }
-    return;
-  }
-  const output = decoder.pipe(new PassThrough({ highWaterMark: CHUNK_BYTES }));
-  decoder.on("error", (cause) => {
-    failure = cause;
-    output.end();
-  });
-  const feeding = feed(first.value, iterator, decoder, count).catch((cause: unknown) => {
-    failure = cause;
-    output.end();
-  });
-  for await (const piece of output) yield piece as Buffer;
-  await feeding;
-  if (failure !== undefined) throw failure;
-}
-
-async function feed(
-  first: Buffer,
-  rest: AsyncIterator<Buffer>,
-  decoder: Transform,
-  count: (bytes: number) => void,
-): Promise<void> {
-  for (let piece: IteratorResult<Buffer> = { value: first }; !piece.done; piece = await rest.next()) {
-    if (piece.value !== first) count(piece.value.length);
-    if (decoder.destroyed) return;
-    if (!decoder.write(piece.value)) {
-      await new Promise<void>((resolve) => {
-        decoder.once("drain", resolve);
-        decoder.once("close", resolve);
-      });
-    }
-  }
-  decoder.end();
-}
-
-function decoderFor(first: Buffer): Transform | null {
-  if (first[0] === 0x1f && first[1] === 0x8b) return createGunzip({ chunkSize: CHUNK_BYTES });
-  if (first.length >= 4 && first.readUInt32LE(0) === 0xfd2fb528)
-    return createZstdDecompress({ chunkSize: CHUNK_BYTES });
-  return null;
 }

@@ -1,8 +1,11 @@
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** The length of `10/Oct/2026:13:55` and of `10/Oct/2026:13:55:36 +0200`. */
+/** The length of `10/Oct/2026:13:55`, of `10/Oct/2026:13:55:36` and of `+0200`. */
 const MINUTE_LENGTH = 17;
-const CLF_LENGTH = 26;
+const SECOND_LENGTH = 20;
+const ZONE_LENGTH = 5;
+
+const DOT = 46;
 
 /** Reads the times of a log. Neighbouring lines share their minute, so the latest one is remembered. */
 export class LogTime {
@@ -10,10 +13,13 @@ export class LogTime {
   #zone = "";
   #minuteAt = 0;
 
-  /** The instant of `10/Oct/2026:13:55:36 +0200` at `start` of a line; NaN if there is none. */
+  /** The instant of `10/Oct/2026:13:55:36 +0200` at `start` of a line, also with a fraction; NaN if there is none. */
   readCommon(line: string, start: number): number {
     const minute = line.slice(start, start + MINUTE_LENGTH);
-    const zone = line.slice(start + MINUTE_LENGTH + 4, start + CLF_LENGTH);
+    const secondEnd = start + SECOND_LENGTH;
+    const hasFraction = line.charCodeAt(secondEnd) === DOT;
+    const zoneStart = hasFraction ? line.indexOf(" ", secondEnd) + 1 : secondEnd + 1;
+    const zone = line.slice(zoneStart, zoneStart + ZONE_LENGTH);
     if (minute !== this.#minute || zone !== this.#zone) {
       const at = commonMinute(minute, zone);
       if (Number.isNaN(at)) return NaN;
@@ -22,7 +28,8 @@ export class LogTime {
       this.#minuteAt = at;
     }
     const seconds = twoDigits(line, start + MINUTE_LENGTH + 1);
-    return seconds <= 60 ? this.#minuteAt + seconds * 1000 : NaN;
+    const ms = hasFraction ? Math.round(Number(line.slice(secondEnd, zoneStart)) * 1000) : 0;
+    return seconds <= 60 ? this.#minuteAt + seconds * 1000 + ms : NaN;
   }
 
   /** The instant of `2026-10-10T13:55:36.123Z`, also with a space, or without a zone, which is then UTC. */

@@ -1,4 +1,4 @@
-import { LogFile, noCounts, type ReadCounts, STANDARD_INPUT, sizeOf } from "./log-file.ts";
+import { bytesOf, LogFile, noCounts, type ReadCounts, STANDARD_INPUT } from "./log-file.ts";
 import type { LoggedRequest } from "./logged-request.ts";
 import { TimeOrder } from "./time-order.ts";
 
@@ -14,6 +14,8 @@ export interface ReadOptions {
   readonly between?: () => Promise<void>;
   /** Stops reading after the current piece. */
   readonly signal?: AbortSignal;
+  /** Epoch milliseconds, against which the times of lines are judged. Default: the system's clock. */
+  readonly now?: () => number;
   readonly progress?: (counts: ReadCounts, allBytes: number) => void;
 }
 
@@ -28,12 +30,12 @@ interface Waiting {
  * and files that overlap, like those of several servers, are merged. Lines that are out of order within a file are put
  * in order. Memory holds only a piece of each open file, and the window for ordering.
  */
-export async function readLogs({ files, take, between, signal, progress }: ReadOptions): Promise<ReadCounts> {
+export async function readLogs(options: ReadOptions): Promise<ReadCounts> {
+  const { files, take, between, signal, now = Date.now, progress } = options;
   const counts = noCounts();
   const order = new TimeOrder(take);
-  let allBytes = 0;
-  for (const path of files) allBytes += await sizeOf(path);
-  const waiting = await inOrder(files);
+  const allBytes = await bytesOf(files);
+  const waiting = await inOrder(files, now);
   const open: LogFile[] = [];
   const opened = new Set<LogFile>();
   const pause = async () => {
@@ -44,7 +46,7 @@ export async function readLogs({ files, take, between, signal, progress }: ReadO
   };
   const openNext = async () => {
     const { path } = waiting.shift()!;
-    const file = path === STANDARD_INPUT ? new LogFile(path, counts, process.stdin) : new LogFile(path, counts);
+    const file = new LogFile(path, counts, now, path === STANDARD_INPUT ? process.stdin : undefined);
     opened.add(file);
     if (await advance(file, pause)) open.push(file);
   };
@@ -104,18 +106,18 @@ function nextAfter(open: readonly LogFile[], besides: LogFile): number {
   return at;
 }
 
-async function inOrder(files: readonly string[]): Promise<Waiting[]> {
+async function inOrder(files: readonly string[], now: () => number): Promise<Waiting[]> {
   // A single file, or standard input, is read as it comes.
   if (files.length === 1) return [{ path: files[0]!, firstAt: -Infinity }];
   const waiting: Waiting[] = [];
-  for (const path of files) waiting.push({ path, firstAt: await firstTime(path) });
+  for (const path of files) waiting.push({ path, firstAt: await firstTime(path, now) });
   return waiting.sort((a, b) => a.firstAt - b.firstAt);
 }
 
 /** The time of the first readable line; minus infinity if there is none. */
-async function firstTime(path: string): Promise<number> {
+async function firstTime(path: string, now: () => number): Promise<number> {
   if (path === STANDARD_INPUT) return -Infinity;
-  const file = new LogFile(path, noCounts());
+  const file = new LogFile(path, noCounts(), now);
   try {
     const found = await advance(file, async () => undefined);
     return found ? file.request.at : -Infinity;

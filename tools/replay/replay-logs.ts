@@ -1,5 +1,5 @@
 import { compileSite, loadSite, type Site } from "#tidemark/internal";
-import { type ReadCounts, sizeOf } from "../logs/log-file.ts";
+import { bytesOf, type ReadCounts } from "../logs/log-file.ts";
 import type { LoggedRequest } from "../logs/logged-request.ts";
 import { readLogs } from "../logs/read-logs.ts";
 import type { ReplayedRequest } from "./logged-origin.ts";
@@ -106,13 +106,6 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
     left: taken.left,
     edges: edges.map(({ config, edge, misses }) => ({ config, margin: 0, ...edge.counts, ...misses.estimate })),
   };
-}
-
-/** The size of all files as they are, compressed or not. */
-async function bytesOf(files: readonly string[]): Promise<number> {
-  let bytes = 0;
-  for (const file of files) bytes += await sizeOf(file);
-  return bytes;
 }
 
 function copyOf({ at, method, host, target, status, bytes, userAgent }: LoggedRequest): ReplayedRequest {

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { readLifetime } from "../../../tools/counting/lifetimes.ts";
 import { deploySavings } from "../../../tools/deploys/deploy-savings.ts";
 import { deployText } from "../../../tools/deploys/deploy-text.ts";
+import { bytesOf } from "../../../tools/logs/log-file.ts";
 import { analyseLogs } from "../../../tools/report/analyse-logs.ts";
 import { reportPage } from "../../../tools/report/report-page.ts";
 import { reportText } from "../../../tools/report/report-text.ts";
@@ -68,7 +69,8 @@ async function run(files: readonly string[], flags: ReportFlags): Promise<number
     return EXIT.usage;
   }
   return readingLogs(async (reading, clear) => {
-    // A file that cannot be written is reported before the work, not after it.
+    // A file that cannot be written is reported before the work, not after it. A log that is missing leaves no such file.
+    await bytesOf(files);
     if (html !== undefined) await (await open(html, "a")).close();
     const limit = concurrency === undefined ? undefined : { concurrency, originMs };
     const report = await analyseLogs({ files, lifetimeSeconds, limit, ...reading });

@@ -29,6 +29,21 @@ describe("a line of", () => {
       expect: { ...page, cacheStatus: "EXPIRED", client: "192.0.2.7", tookMs: null },
     },
     {
+      name: "nginx, whose user has brackets in the name",
+      lines: [`192.0.2.7 - a[l]ice ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
+      expect: { ...page, userAgent: "Firefox", client: "192.0.2.7" },
+    },
+    {
+      name: "a server that writes IPv6 addresses in brackets",
+      lines: [`[2001:db8::7] - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
+      expect: { ...page, userAgent: "Firefox", client: "2001:db8::7" },
+    },
+    {
+      name: "Apache with milliseconds",
+      lines: ['192.0.2.7 - - [10/Oct/2026:15:55:36.057 +0200] "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"'],
+      expect: { ...page, at: AT + 57, userAgent: "Firefox", client: "192.0.2.7" },
+    },
+    {
       name: "Apache common",
       lines: [`192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.0" 200 2326`],
       expect: { ...page, userAgent: "", client: "192.0.2.7", tookMs: null },
@@ -119,6 +134,13 @@ describe("a line of", () => {
         `{"ts":${AT / 1000}.0,"request":{"method":"GET","host":"www.example.com","uri":"/a?q=x","remote_ip":"10.0.0.1","client_ip":"192.0.2.7"},"status":200,"size":2326,"duration":0.0125}`,
       ],
       expect: { ...page, host: "www.example.com", client: "192.0.2.7", tookMs: 12.5 },
+    },
+    {
+      name: "Caddy with a crawler's request, whose fields are lists",
+      lines: [
+        `{"ts":${AT / 1000}.0,"request":{"method":"GET","host":"www.example.com","uri":"/a?q=x","headers":{"User-Agent":["Googlebot/2.1"],"Accept":["*/*"]}},"status":200,"size":2326}`,
+      ],
+      expect: { ...page, userAgent: "Googlebot/2.1" },
     },
     {
       name: "an older Caddy, which has the port with the address",

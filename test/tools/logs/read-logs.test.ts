@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bytesOf } from "../../../tools/logs/log-file.ts";
 import { readLogs } from "../../../tools/logs/read-logs.ts";
 import { combinedLine, generatedLog, generatedRequests, ODD_LINES } from "../generated-log.ts";
 
@@ -17,10 +18,14 @@ async function file(name: string, content: string | Buffer): Promise<string> {
   return join(folder, name);
 }
 
+/** When the logs are read. */
+const NOW = Date.UTC(2026, 9, 10);
+const DAY_MS = 86_400_000;
+
 /** The targets of the requests in the order in which they are read, and the counts. */
 async function read(...files: readonly string[]) {
   const targets: string[] = [];
-  const counts = await readLogs({ files, take: ({ target }) => targets.push(target) });
+  const counts = await readLogs({ files, take: ({ target }) => targets.push(target), now: () => NOW });
   return { targets, ...counts };
 }
 
@@ -41,6 +46,14 @@ function lines(second: number, ...targets: readonly string[]): string {
     .concat("\n");
 }
 
+/** A zstd frame of so many bytes that says nothing. */
+function skippable(length: number): Buffer {
+  const frame = Buffer.alloc(length);
+  frame.writeUInt32LE(0x184d2a50, 0);
+  frame.writeUInt32LE(length - 8, 4);
+  return frame;
+}
+
 describe("logs", () => {
   test("are the same plain and compressed, whatever their names say", async () => {
     const log = generatedLog({ seed: 3, requests: 3_000, days: 1 });
@@ -53,6 +66,30 @@ describe("logs", () => {
       Buffer.concat([gzipSync(log.subarray(0, 9_000)), gzipSync(log.subarray(9_000))]),
     ]) {
       expect((await read(await file("packed.log", packed))).targets).toEqual(plain.targets);
+    }
+  });
+
+  test("of several zstd frames are read to the end, wherever the pieces of the file end", async () => {
+    const log = generatedLog({ seed: 3, requests: 3_000, days: 1 });
+    const frames = [log.subarray(0, 9_000), log.subarray(9_000, 9_100), log.subarray(9_100)].map((part) =>
+      zstdCompressSync(part),
+    );
+    const { targets } = await read(await file("plain.log", log));
+    const whole = await read(await file("frames.log", Buffer.concat(frames)));
+    expect(whole).toMatchObject({ targets, broken: 0, cutOff: [] });
+    // The first read is of 512 KiB: the second frame begins at its end, or has only its first two bytes in it.
+    for (const inFirst of [0, 2]) {
+      const filler = skippable(512 * 1024 - frames[0]!.length - inFirst);
+      const path = await file("split.log", Buffer.concat([frames[0]!, filler, ...frames.slice(1)]));
+      expect(await read(path)).toMatchObject({ targets, broken: 0, cutOff: [] });
+    }
+  });
+
+  test("whose last zstd frame is truncated are read up to the cut", async () => {
+    const [first, second] = [zstdCompressSync(lines(0, "/1")), zstdCompressSync(lines(1, "/2"))];
+    for (const length of [2, second.length - 1]) {
+      const path = await file("cut.zst", Buffer.concat([first, second.subarray(0, length)]));
+      expect(await read(path)).toMatchObject({ targets: ["/1"], cutOff: [path] });
     }
   });
 
@@ -79,6 +116,37 @@ describe("logs", () => {
     expect(examples.map(({ line }) => line)).toEqual([3, 4, 7]);
   });
 
+  test("with a line that is too long tell its place, and those of the lines behind it", async () => {
+    const { targets, examples } = await read(
+      await file("long", `${lines(0, "/1")}${"x".repeat(3_000_000)}\nbroken\n${lines(9, "/2")}`),
+    );
+    expect(targets).toEqual(["/1", "/2"]);
+    expect(examples).toMatchObject([{ line: 2 }, { line: 3, text: "broken" }]);
+  });
+
+  test("count lines with impossible times as broken: before 1995, and more than a day ahead", async () => {
+    const at = (instant: number, target: string) => lines((instant - Date.UTC(2026, 9, 5)) / 1000, target);
+    const log = [
+      at(0, "/1970"),
+      at(Date.UTC(1995, 0, 1) - 1000, "/1994"),
+      at(Date.UTC(1995, 0, 1), "/1995"),
+      at(NOW + DAY_MS, "/tomorrow"),
+      at(NOW + DAY_MS + 1000, "/later"),
+    ].join("");
+    const { targets, lines: count, broken, examples } = await read(await file("clocks", log));
+    expect(targets).toEqual(["/1995", "/tomorrow"]);
+    expect({ count, broken }).toEqual({ count: 5, broken: 3 });
+    expect(examples.map(({ line }) => line)).toEqual([1, 2, 5]);
+  });
+
+  test.each(["1e25", "1e22", '"20261005135530"', '"20261005135530123"', "20261005135530"])(
+    "count a line as broken whose time is the number %s",
+    async (time) => {
+      const log = `{"time":${time},"status":200,"request_uri":"/a"}\n${lines(0, "/1")}`;
+      expect(await read(await file("numbers", log))).toMatchObject({ targets: ["/1"], broken: 1 });
+    },
+  );
+
   test("with truncated compression are read up to the cut", async () => {
     const packed = gzipSync(generatedLog({ seed: 3, requests: 20_000, days: 1 }));
     const path = await file("cut.gz", packed.subarray(0, packed.length - 1_000));
@@ -98,6 +166,13 @@ describe("logs", () => {
     [".", ". is a folder: name the logs in it, like ./access.log*"],
   ])("that cannot be read are named: %s", async (path, message) => {
     await expect(read(path)).rejects.toMatchObject({ name: "LogFileError", message });
+  });
+
+  // Root may read everything.
+  test.skipIf(process.getuid?.() === 0)("that this user may not read are named before any is read", async () => {
+    const path = await file("forbidden", lines(0, "/1"));
+    await chmod(path, 0);
+    await expect(bytesOf([path])).rejects.toMatchObject({ message: `${path}: this user may not read it` });
   });
 });
 

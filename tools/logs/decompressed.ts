@@ -1,0 +1,77 @@
+import { PassThrough, type Readable } from "node:stream";
+import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from "node:zlib";
+
+/** The size of the pieces that are read and decompressed. */
+export const CHUNK_BYTES = 512 * 1024;
+
+type Decoder = Gunzip | ZstdDecompress;
+
+/** The pieces of a log, decompressed. The first bytes tell the compression, not the name. */
+export async function* decompressed(input: Readable, count: (bytes: number) => void): AsyncGenerator<Buffer> {
+  const pieces = counted(input, count);
+  const first = await pieces.next();
+  if (first.done) return;
+  const makeDecoder = decoderFor(first.value);
+  if (makeDecoder === null) {
+    yield first.value;
+    yield* pieces;
+    return;
+  }
+  // Node's decoder of zstd ends with a frame, and leaves the next one. Zeros only fill the end of a file.
+  let rest = first.value;
+  do rest = yield* decoded(makeDecoder(), rest, pieces);
+  while (rest.length > 0 && rest[0] !== 0);
+}
+
+async function* counted(input: Readable, count: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const piece of input as AsyncIterable<Buffer>) {
+    count(piece.length);
+    yield piece;
+  }
+}
+
+/** Decompresses until the decoder or the input ends. Returns what the decoder left of the last piece. */
+async function* decoded(
+  decoder: Decoder,
+  first: Buffer,
+  pieces: AsyncIterator<Buffer>,
+): AsyncGenerator<Buffer, Buffer> {
+  let failure: unknown;
+  const output = decoder.pipe(new PassThrough({ highWaterMark: CHUNK_BYTES }));
+  const fail = (cause: unknown) => {
+    failure = cause;
+    output.end();
+  };
+  decoder.on("error", fail);
+  const feeding = feed(decoder, first, pieces).catch(fail);
+  for await (const piece of output) yield piece as Buffer;
+  const rest = await feeding;
+  decoder.destroy();
+  if (failure !== undefined) throw failure;
+  return rest ?? EMPTY;
+}
+
+const EMPTY = Buffer.alloc(0);
+
+async function feed(decoder: Decoder, first: Buffer, pieces: AsyncIterator<Buffer>): Promise<Buffer> {
+  const closed = new Promise<void>((resolve) => {
+    decoder.once("close", resolve);
+  });
+  let fed = 0;
+  for (let piece: IteratorResult<Buffer> = { value: first }; !piece.done; piece = await pieces.next()) {
+    const { value } = piece;
+    fed += value.length;
+    await Promise.race([new Promise((resolve) => decoder.write(value, resolve)), closed]);
+    const left = fed - decoder.bytesWritten;
+    if (left > 0) return value.subarray(value.length - left);
+  }
+  decoder.end();
+  return EMPTY;
+}
+
+function decoderFor(first: Buffer): (() => Decoder) | null {
+  if (first[0] === 0x1f && first[1] === 0x8b) return () => createGunzip({ chunkSize: CHUNK_BYTES });
+  if (first.length >= 4 && first.readUInt32LE(0) === 0xfd2fb528)
+    return () => createZstdDecompress({ chunkSize: CHUNK_BYTES });
+  return null;
+}
