@@ -11,7 +11,6 @@ import {
   type NoDelta,
 } from "../../worker/rules/deltas/dictionary-use.ts";
 import { memoize } from "../../worker/rules/fields/memoize.ts";
-import { keyedPath } from "../../worker/rules/key/cache-key.ts";
 import { type StoredHead, type StoredResponse, storedField } from "../../worker/rules/storing/stored-response.ts";
 import { wantedDictionaryCodings } from "../../worker/rules/variants/wanted-codings.ts";
 import type { DeltaSettings } from "../../worker/site/delta-settings.ts";
@@ -83,7 +82,7 @@ export class Deltas {
         bodyBytes,
         scheme: resolved.scheme,
         host: resolved.host,
-        pathAndQuery: keyedPath(resolved),
+        pathAndQuery: resolved.pathAndQuery,
         selectedBy: head.variant.map(([name]) => name),
         browserTtlSeconds,
       },

@@ -270,7 +270,7 @@ export const unkeyedInput: readonly Case[] = [
       second: { path: "/a" },
       defence: {
         in: "resolveUrl",
-        replace: "pathAndQuery: route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
+        replace: "pathAndQuery: keyed",
         by: "pathAndQuery: asked.path + asked.search",
       },
     }),
@@ -283,7 +283,7 @@ export const unkeyedInput: readonly Case[] = [
     second: { path: "/search?q=lan" },
     defence: {
       in: "resolveUrl",
-      replace: "pathAndQuery: route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
+      replace: "pathAndQuery: keyed",
       by: "pathAndQuery: asked.path + asked.search",
     },
   },

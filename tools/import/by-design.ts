@@ -24,7 +24,7 @@ export const BY_DESIGN: readonly Difference[] = [
     { requestFields: ["authorization"] },
   ),
   safer(
-    "Parameters of well-known trackers are left out of the key and do not reach the origin. If the site reads one, write key: { query: { ignore: [] } }.",
+    "Parameters of well-known trackers are not in the key, and reach the origin only where nothing is stored. If the site reads one, write key: { query: { ignore: [] } }.",
     ["stored", "origin-url", "answer"],
     { parameters: ["utm_*", "gclid", "fbclid"] },
   ),

@@ -57,9 +57,9 @@ export const mutants: Mutants = {
       foundBy: "bypass/by-name",
     },
     "the origin gets the query of the key from a request that goes past the cache by its query": {
-      in: "resolveUrl",
-      replace: "route.pass || bypassesByQuery",
-      by: "route.pass",
+      in: "forward",
+      replace: "miss.isForPart ?",
+      by: 'miss.isForPart || miss.kind === "past-the-cache" ?',
       foundBy: "bypass/by-name",
     },
     "requests that go past the cache by the owner's word are not counted": {

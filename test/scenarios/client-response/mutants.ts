@@ -88,9 +88,9 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
   },
   "RFC 9111 §4.3.2": {
     "a 304 does not give the lifetime": {
-      in: "NOT_MODIFIED_FIELDS",
-      replace: '"cache-control",',
-      by: "",
+      in: "NOT_ON_304",
+      replace: '"content-type",',
+      by: '"content-type", "cache-control",',
       foundBy: "client-response/browser-ttl-on-304",
     },
     "a browser that holds the page gets it once more on a miss": {

@@ -199,9 +199,9 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
   },
   "docs/http.md#the-cache-key": {
     "a route that passes drops parameters": {
-      in: "resolveUrl",
-      replace: "route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
-      by: "keyed",
+      in: "forward",
+      replace: "miss.isForPart ? asked : withWholeQuery(asked)",
+      by: "asked",
       foundBy: "forwarding/pass-route",
     },
   },

@@ -1,6 +1,6 @@
 import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import type { Scenario, Step } from "../../engine/scenario.ts";
-import { BACKGROUND_WORK } from "../not-on-every-engine.ts";
+import { BACKGROUND_WORK, LOST_LOG } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { briefV1, briefV2, MODIFIED, stillV1, storedAndStale, v1, v2 } from "../validation/openings.ts";
 
@@ -23,6 +23,24 @@ export const scenarios: readonly Scenario[] = [
       { purge: { urls: ["/a"] } },
       { release: "slow" },
       { finish: "early", expect: { status: 200, body: "" } },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+    ],
+  },
+  {
+    id: "freshening/invalidated-while-head-confirms",
+    name: "a page that a POST invalidates while a HEAD confirms it is not stored again, even if the log is silent",
+    source: "RFC 9111 §4.4, §4.3.5",
+    only: LOST_LOG,
+    origin: { "/a": [v1, { ...v1, hold: "slow" }, { body: "done" }, v2] },
+    steps: [
+      ...storedAndStale,
+      { begin: "head", send: { method: "HEAD", path: "/a" } },
+      { originSees: "/a", count: 2 },
+      { log: "down" },
+      { send: { method: "POST", path: "/a" }, expect: { body: "done" } },
+      { release: "slow" },
+      { finish: "head", expect: { status: 200 } },
+      { advanceMs: 1 },
       { get: "/a", expect: { xCache: "MISS", body: "v2" } },
     ],
   },

@@ -34,8 +34,8 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.4",
     requirement: "if nothing is selected, the 304 MUST NOT be used",
-    does: "The origin is asked again, unconditionally.",
-    scenarios: ["freshening/304-with-another-tag"],
+    does: "The origin is asked again, unconditionally; a 304 to that is a failure.",
+    scenarios: ["freshening/304-with-another-tag", "validation/304-to-no-condition"],
   },
   {
     table: "caching",

@@ -260,6 +260,12 @@ export const mutants: Mutants = {
       by: '? "freshen" : "freshen"',
       foundBy: "freshening/head-without-validator",
     },
+    "a HEAD stores a page again that a POST has invalidated meanwhile": {
+      in: "forwardHead",
+      replace: "storeUnlessPurged(context, freshened.stored, tellNobody)",
+      by: "ports.store.keep(freshened.stored)",
+      foundBy: "freshening/invalidated-while-head-confirms",
+    },
     "a page stays stored although a HEAD says private": {
       in: "forwardHead",
       drop: "if (freshened) forgetWithdrawn(context, freshened);",

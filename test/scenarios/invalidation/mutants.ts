@@ -34,7 +34,9 @@ export const mutants: Mutants = {
     "a URL is invalidated in another spelling than that of its key": {
       in: "invalidateAfter",
       replace: "const target = resolve(each);",
-      by: 'const target = { ...resolve(each), cacheKey: each.toLowerCase(), kind: "resolved" };',
+      by: `const { href: cacheKey } = new URL(each.toLowerCase());
+const pathAndQuery = cacheKey.slice(cacheKey.indexOf("/", 8));
+const target = { ...resolve(each), cacheKey, pathAndQuery, kind: "resolved" };`,
       foundBy: "invalidation/any-spelling-of-url",
     },
     "an unsafe request invalidates the path without its query": {

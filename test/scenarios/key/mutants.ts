@@ -61,9 +61,21 @@ export const mutants: Mutants = {
     },
     "the origin gets the query as the client sent it": {
       in: "resolveUrl",
-      replace: "route.pass || bypassesByQuery ? asked.path + asked.search : keyed",
-      by: "asked.path + asked.search",
+      replace: "pathAndQuery: keyed",
+      by: "pathAndQuery: asked.path + asked.search",
       foundBy: "key/tracking-parameters",
+    },
+    "only a request that the owner sends past the cache keeps its query": {
+      in: "forward",
+      replace: "miss.isForPart ?",
+      by: 'miss.kind === "passed-on" && miss.because === "method" ?',
+      foundBy: "key/query-of-what-is-not-stored",
+    },
+    "a part is requested with the query as it came": {
+      in: "forward",
+      replace: "miss.isForPart ? asked : withWholeQuery(asked)",
+      by: "withWholeQuery(asked)",
+      foundBy: "key/query-of-a-part",
     },
     "parameters are sorted, whatever the route says": {
       in: "canonicalQuery",

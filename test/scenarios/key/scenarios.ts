@@ -18,6 +18,36 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "key/query-of-what-is-not-stored",
+    name: "a request whose answer is never stored reaches the origin with the query that the client sent",
+    source: "docs/http.md#the-cache-key",
+    site: {
+      bypass: { cookies: ["sid"] },
+      routes: [
+        {
+          match: "/search",
+          key: { query: { only: ["q"], lowercase: ["q"] } },
+          store: { when: { query: { q: { maxLength: 3 } } } },
+        },
+      ],
+    },
+    origin: { "/a?gclid=9&x=1": [kept], "/search?sign=1&q=LONG": [kept] },
+    steps: [
+      { send: { method: "POST", path: "/a?gclid=9&x=1" }, expect: { xCache: "BYPASS", body: "v1" } },
+      { send: { method: "PUT", path: "/a?gclid=9&x=1", body: "x" }, expect: { xCache: "BYPASS", body: "v1" } },
+      { get: "/a?gclid=9&x=1", fields: { cookie: "sid=1" }, expect: { xCache: "BYPASS", body: "v1" } },
+      { get: "/a?gclid=9&x=1", fields: { "if-match": '"1"' }, expect: { xCache: "BYPASS", body: "v1" } },
+      { get: "/search?sign=1&q=LONG", expect: { xCache: "BYPASS", body: "v1" } },
+    ],
+  },
+  {
+    id: "key/query-of-a-part",
+    name: "a part is requested from the origin with the query of the key, as the whole page is",
+    source: "docs/http.md#the-cache-key",
+    origin: { "/a?x=1": [{ ...kept, status: 206, fields: { "content-range": "bytes 0-1/9" } }] },
+    steps: [{ get: "/a?gclid=9&x=1", fields: { range: "bytes=0-1" }, expect: { status: 206, body: "v1" } }],
+  },
+  {
     id: "key/parameter-order",
     name: "another order of parameters makes another entry unless the route sorts them",
     source: "docs/http.md#the-cache-key",

@@ -1,7 +1,7 @@
 import type { Problem } from "../../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
 import type { PurgeRequestBody } from "../../../wire/purge-request.ts";
-import { type KeyRules, keyedPath, type ResolvedUrl, resolveUrl } from "../../rules/key/cache-key.ts";
+import { type KeyRules, type ResolvedUrl, resolveUrl } from "../../rules/key/cache-key.ts";
 import { parsePurgeHost } from "../../rules/key/purge-host.ts";
 import {
   EVERYTHING_PURGE_KEY,
@@ -86,7 +86,7 @@ function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: Key
   if (named?.kind === "refused") return { kind: "refused", because: named.because };
   const target = resolveUrl(absolute, { ...rules, hosts: null });
   if (target.kind === "refused") return { kind: "refused", because: target.because };
-  const pathAndQuery = keyedPath(target);
+  const { pathAndQuery } = target;
   const [path = ""] = pathAndQuery.split("?", 1);
   if (path.includes("*")) return { kind: "refused", because: wildcardAdvice(path) };
   return {
@@ -153,7 +153,7 @@ function planTag(tag: string): PlannedItem {
  */
 function onSiteHost(target: ResolvedUrl, { hosts }: KeyRules): string {
   if (hosts === null || hosts.includes(target.host)) return target.cacheKey;
-  return `${target.scheme}://${hosts[0]}${keyedPath(target)}`;
+  return `${target.scheme}://${hosts[0]}${target.pathAndQuery}`;
 }
 
 /** The rules that decide whether a named host is one of the site's. `publicUrl` replaces the host of requests later. */

@@ -1,11 +1,10 @@
 import type { Answer } from "../../ports/answer.ts";
 import type { OriginResponse } from "../../ports/origin.ts";
 import { Fields } from "../../rules/fields/fields.ts";
-import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import { invalidatedGroups } from "../../rules/invalidation/cache-groups.ts";
 import { invalidatedUrls } from "../../rules/invalidation/invalidated-urls.ts";
 import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
-import { keyedPath, partsKey } from "../../rules/key/cache-key.ts";
+import { partsKey } from "../../rules/key/cache-key.ts";
 import { groupPurgeKey, urlPurgeKey } from "../../rules/key/purge-key.ts";
 import { validatorsOf } from "../../rules/storing/stored-response.ts";
 import { freshenByHead } from "../../rules/validation/freshen.ts";
@@ -14,18 +13,24 @@ import { staleAnswer } from "../answering/stale-answer.ts";
 import type { Miss } from "../miss.ts";
 import { isInMemory } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
-import { storeResponse } from "../selection.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "../storing/freshening.ts";
+import { storeUnlessPurged, tellNobody } from "../storing/store-unless-purged.ts";
 import { askOrigin, hasFailed, type OriginResult } from "./ask-origin.ts";
 
 /** Sends the request on unchanged and streams the answer. It stores nothing. A stored part may stand in for an error. */
-export async function forward(context: RequestContext, miss: Miss): Promise<Answer> {
+export async function forward(asked: RequestContext, miss: Miss): Promise<Answer> {
+  const context = miss.isForPart ? asked : withWholeQuery(asked); // A part is one of the page that the key names.
   const result = await askOrigin(context, { storing: false });
   await invalidateAfter(context, result);
   const part = miss.isForPart && hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (part) return part;
   if (result.kind !== "answered") return result.answerInstead();
   return passOn(context, result.response, miss, undefined);
+}
+
+function withWholeQuery(context: RequestContext): RequestContext {
+  const { resolved } = context;
+  return { ...context, resolved: { ...resolved, pathAndQuery: resolved.pathAndWholeQuery } };
 }
 
 /**
@@ -54,12 +59,8 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
     if (effect === "freshen") {
       const freshened = freshen(context, stored, response); // as if by a 304 (R2)
       if (freshened) forgetWithdrawn(context, freshened);
-      if (
-        freshened?.notStored === null &&
-        isInMemory(freshened.stored) &&
-        isWorthStoring(ports.purges.check(freshened.stored.head))
-      ) {
-        background.run(storeResponse(context, freshened.stored));
+      if (freshened?.notStored === null && isInMemory(freshened.stored)) {
+        background.run(storeUnlessPurged(context, freshened.stored, tellNobody));
       }
     }
   }
@@ -87,7 +88,7 @@ async function invalidateAfter(context: RequestContext, result: OriginResult): P
     const target = resolve(each);
     return target.kind === "resolved" ? [target] : [];
   });
-  const purgeKeys = invalidated.map((target) => urlPurgeKey(target.host, keyedPath(target)));
+  const purgeKeys = invalidated.map(({ host, pathAndQuery }) => urlPurgeKey(host, pathAndQuery));
   purgeKeys.push(...groups.map((group) => groupPurgeKey(resolved, group)));
   if (purgeKeys.length === 0) return;
   const told = ports.invalidations.tell([...new Set(purgeKeys)], background);

@@ -12,14 +12,16 @@ export interface ResolvedUrl {
   readonly scheme: "http" | "https";
   /** The public host, with its port unless that is the scheme's default. */
   readonly host: string;
-  /** Path and query for the origin. On a route that stores, they are exactly those in the key. */
+  /** Path and query for the origin. Those of a resolved URL are exactly those in the key. */
   readonly pathAndQuery: string;
+  /** The same path with the query as it came, for the origin of a request that stores nothing. */
+  readonly pathAndWholeQuery: string;
   readonly route: Route;
   /** The tags that the route gives. */
   readonly routeTags: readonly string[];
   /** False if the route's conditions on the query keep it from being stored, or it bypasses the cache by its query. */
   readonly mayStore: boolean;
-  /** True if a parameter sends it past the cache: then the origin gets the query as it came. */
+  /** True if a parameter sends it past the cache. */
   readonly bypassesByQuery: boolean;
 }
 
@@ -64,17 +66,13 @@ export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedU
     cacheKey: `${scheme}://${host}${keyed}`,
     scheme,
     host,
-    pathAndQuery: route.pass || bypassesByQuery ? asked.path + asked.search : keyed,
+    pathAndQuery: keyed,
+    pathAndWholeQuery: asked.path + asked.search,
     route,
     routeTags: route.tags(parameters),
     mayStore: withinConditions(asked.search, route) && !bypassesByQuery,
     bypassesByQuery,
   };
-}
-
-/** The path and query in the key, even on a route that passes more of the query to the origin. */
-export function keyedPath({ cacheKey, scheme, host }: ResolvedUrl): string {
-  return cacheKey.slice(`${scheme}://${host}`.length);
 }
 
 /**
