@@ -81,6 +81,12 @@ export const mutants: Mutants = {
       by: 'collapsed.begin({ ...key, audience: "anonymous" }, true)',
       foundBy: "stale-while-revalidate/no-wait-for-cookie-refresh",
     },
+    "each request with cookies refetches a stale page that it cannot renew": {
+      in: "beginRefresh",
+      replace: "collapsed.isHitForMiss(key) ? null :",
+      by: "",
+      foundBy: "stale-while-revalidate/refresh-with-cookies-in-vain",
+    },
     "stale-while-revalidate lasts a millisecond too long": {
       in: "usableWhileStale",
       replace: "staleMs < ownMs",

@@ -1,5 +1,11 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { LOST_LOG, SEVERAL_ISOLATES, WAITING_ON_REAL_TIME, WAITING_REQUESTS } from "../not-on-every-engine.ts";
+import {
+  BACKGROUND_WORK,
+  LOST_LOG,
+  SEVERAL_ISOLATES,
+  WAITING_ON_REAL_TIME,
+  WAITING_REQUESTS,
+} from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { NOT_FRESH, TOKEN_FIELD } from "../stale-if-error/openings.ts";
 
@@ -306,6 +312,30 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
       { work: "finished" },
       { get: "/a", expect: { xCache: "HIT", body: "v3" } },
+    ],
+  },
+  {
+    id: "stale-while-revalidate/refresh-with-cookies-in-vain",
+    name: "a stale page that visitors with cookies cannot renew is refetched for them every five seconds, and at once for a visitor without",
+    source: "RFC 5861 §3; docs/http.md#collapsed-requests",
+    only: BACKGROUND_WORK,
+    origin: { "/a": [v1, v2, v2, v3] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      NOT_FRESH,
+      { get: "/a", fields: { cookie: "session=1" }, expect: { xCache: "UPDATING", body: "v1" } },
+      { work: "finished" },
+      { advanceMs: 4_999 },
+      { get: "/a", fields: { cookie: "session=2" }, expect: { xCache: "UPDATING", body: "v1" } },
+      { work: "finished" },
+      { originSaw: { "/a": 2 } },
+      { advanceMs: 1 },
+      { get: "/a", fields: { cookie: "session=2" }, expect: { xCache: "UPDATING", body: "v1" } },
+      { work: "finished" },
+      { originSaw: { "/a": 3 } },
+      { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
+      { work: "finished" },
+      { get: "/a", fields: { cookie: "session=1" }, expect: { xCache: "HIT", body: "v3" } },
     ],
   },
   {
