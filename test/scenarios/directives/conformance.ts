@@ -77,7 +77,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "5.2.1.7",
     requirement: "request `only-if-cached`: a stored response, or 504 (SHOULD)",
-    does: "Yes.",
+    does: "Yes, except for requests that bypass the cache: they are passed on.",
     scenarios: ["directives/only-if-cached"],
   },
   {

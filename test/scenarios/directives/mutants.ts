@@ -136,9 +136,9 @@ export const mutants: Mutants = {
   },
   "RFC 9110 §15.4.5": {
     "a 304 loses the cookie that the origin sent along": {
-      in: "NOT_MODIFIED_FIELDS",
-      replace: '"set-cookie",',
-      by: "",
+      in: "NOT_ON_304",
+      replace: '"content-type",',
+      by: '"content-type", "set-cookie",',
       foundBy: "directives/cookie-beside-304",
     },
   },

@@ -49,7 +49,7 @@ export const mutants: Mutants = {
       foundBy: "storing/any-status-with-lifetime",
     },
     ...Object.fromEntries(
-      [206, 226, 304, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511].map((never) => [
+      [206, 226, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511].map((never) => [
         `a ${never} is stored`,
         {
           in: "isStorableStatus",

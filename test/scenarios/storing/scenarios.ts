@@ -11,7 +11,7 @@ const withLifetime = [
   200, 201, 202, 203, 204, 207, 299, 300, 301, 302, 303, 307, 308, 399, 400, 402, 403, 404, 405, 410, 414, 422, 451,
   499, 500, 501, 502, 503, 504, 599,
 ];
-const ofOneRequest = [206, 226, 304, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511];
+const ofOneRequest = [206, 226, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511];
 
 /** Which responses are stored, RFC 9111 §3. */
 export const scenarios: readonly Scenario[] = [
@@ -255,7 +255,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "storing/statuses-never-stored",
-    name: "partial responses, 304s, and responses that concern only one request or connection are never stored",
+    name: "partial responses and responses that concern only one request or connection are never stored",
     source: "RFC 9111 §3, §3.3; RFC 6585 §3-§6; RFC 3229 §10.4.1",
     site: { routes: [{ match: "/*", ttl: "1h" }] },
     ...neverStored(

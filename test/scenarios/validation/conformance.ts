@@ -131,7 +131,11 @@ export const rows: readonly ConformanceRow[] = [
     section: "9110 §15.4.5",
     requirement:
       "a 304 has the 200's `Cache-Control`, `Content-Location`, `Date`, `ETag`, `Expires`, `Vary`, and SHOULD have little else",
-    does: "Yes; `Last-Modified` if there is no tag.",
-    scenarios: ["validation/client-304-from-store", "validation/if-modified-since"],
+    does: "It has all fields but those that describe the bytes; `Last-Modified` only if there is no tag.",
+    scenarios: [
+      "validation/client-304-from-store",
+      "validation/304-for-another-origin",
+      "validation/if-modified-since",
+    ],
   },
 ];

@@ -37,8 +37,8 @@ export const mutants: Mutants = {
     },
     "a 304 has all fields of the stored page": {
       in: "notModifiedFields",
-      replace: "(name) => NOT_MODIFIED_FIELDS.has(name)",
-      by: "() => true",
+      replace: "!NOT_ON_304.has(name) &&",
+      by: "",
       foundBy: "validation/client-304-from-store",
     },
     "a page without a Last-Modified is always sent again": {
@@ -64,6 +64,32 @@ export const mutants: Mutants = {
       replace: "= conditionsOf(context, miss)",
       by: '= [["if-none-match", context.incoming.request.headers.get("if-none-match") ?? ""]]',
       foundBy: "validation/client-holds-another-page",
+    },
+  },
+  "RFC 9110 §15.4.5": {
+    "a 304 has the date of the page beside its entity tag": {
+      in: "notModifiedFields",
+      replace: '&& !(hasTag && name === "last-modified")',
+      by: "",
+      foundBy: "validation/304-for-another-origin",
+    },
+    "a 304 cannot be read by the scripts of another site": {
+      in: "notModifiedFields",
+      replace: "!NOT_ON_304.has(name) &&",
+      by: '!NOT_ON_304.has(name) && !name.startsWith("access-control-") &&',
+      foundBy: "validation/304-for-another-origin",
+    },
+    "a 304 to a request without conditions reaches the client": {
+      in: "acceptable",
+      replace: "const isUnasked = status === 304",
+      by: "const isUnasked = false",
+      foundBy: "validation/304-to-no-condition",
+    },
+    "a 304 to a client's own condition counts as a failure": {
+      in: "acceptable",
+      replace: '!sent.some(([name]) => name.startsWith("if-"))',
+      by: "true",
+      foundBy: "validation/304-to-no-condition",
     },
   },
   "RFC 9110 §13.2.1": {
@@ -279,8 +305,8 @@ export const mutants: Mutants = {
     },
     "a 304 for a page without an entity tag has no validator": {
       in: "notModifiedFields",
-      replace: 'kept.set("last-modified", lastModified)',
-      by: "kept",
+      replace: "hasTag &&",
+      by: "",
       foundBy: "validation/if-modified-since",
     },
     "a two-digit year in If-Modified-Since is of another century": {

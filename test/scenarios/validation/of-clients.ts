@@ -1,6 +1,17 @@
-import type { Scenario } from "../../engine/scenario.ts";
+import type { Scenario, Step } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
 import { MODIFIED, stillV1, storedAndStale, v1, v2 } from "./openings.ts";
+
+const ACROSS = { origin: "https://a.example" };
+
+/** What lets the scripts of other sites read a page. */
+const READABLE = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "x-total",
+  "cross-origin-resource-policy": "cross-origin",
+  "timing-allow-origin": "*",
+  "x-total": "7",
+};
 
 /** Clients' own conditions, RFC 9110 §13. */
 export const scenarios: readonly Scenario[] = [
@@ -32,6 +43,48 @@ export const scenarios: readonly Scenario[] = [
         expect: { status: 304, xCache: "HIT" },
       },
       { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "validation/304-for-another-origin",
+    name: "a 304 and a 416 from the store let the same scripts read them as the page, and leave out only what describes its bytes",
+    source: "RFC 9110 §15.4.5; the Fetch standard, CORS check",
+    origin: {
+      "/a": [
+        page("max-age=60", "v1", {
+          ...READABLE,
+          etag: '"1"',
+          "last-modified": MODIFIED,
+          "content-type": "text/plain",
+          "content-language": "en",
+          "content-digest": "sha-256=:1:",
+        }),
+      ],
+    },
+    steps: [
+      { get: "/a", fields: ACROSS, expect: { xCache: "MISS", fields: READABLE } },
+      ...(
+        [
+          [304, { "if-none-match": '"1"' }, { "last-modified": null }],
+          [416, { range: "bytes=9-" }, { "content-range": "bytes */2" }],
+        ] as const
+      ).map(
+        ([status, asked, fields]): Step => ({
+          get: "/a",
+          fields: { ...ACROSS, ...asked },
+          expect: {
+            status,
+            xCache: "HIT",
+            fields: {
+              ...READABLE,
+              "content-type": null,
+              "content-language": null,
+              "content-digest": null,
+              ...fields,
+            },
+          },
+        }),
+      ),
     ],
   },
   {

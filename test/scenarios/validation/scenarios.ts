@@ -1,5 +1,6 @@
 import type { Scenario } from "../../engine/scenario.ts";
 import { BACKGROUND_WORK, SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
+import { page } from "../page.ts";
 import { briefV1, briefV2, MODIFIED, stillBriefV1, stillV1, storedAndStale, v1, v2 } from "./openings.ts";
 
 const logIsOurs = { on: ["memory", "server"], because: "one instance of the runtime cannot lose its own log" } as const;
@@ -245,6 +246,29 @@ export const scenarios: readonly Scenario[] = [
       ],
     }),
   ),
+  {
+    id: "validation/304-to-no-condition",
+    name: "a 304 to a request without conditions is a failure of the origin: the client gets the stale page or 502",
+    source: "RFC 9110 §15.4.5; RFC 5861 §4",
+    site: { routes: [{ match: "/pass", pass: true }] },
+    origin: {
+      "/a": [
+        page("max-age=60, stale-if-error=600", "v1", { etag: '"1"' }),
+        { status: 304, fields: { etag: '"2"' } },
+        { status: 304, fields: { etag: '"2"' } },
+      ],
+      "/b": [{ status: 304 }],
+      "/pass": [{ status: 304 }],
+    },
+    steps: [
+      ...storedAndStale,
+      { get: "/a", expect: { status: 200, xCache: "STALE", body: "v1" } },
+      { originSaw: { "/a": 3 } },
+      { get: "/b", expect: { status: 502, cacheStatus: /origin-bad-response/ } },
+      { get: "/pass", expect: { status: 502, cacheStatus: /origin-bad-response/ } },
+      { get: "/pass", fields: { "if-none-match": '"1"' }, expect: { status: 304, xCache: "BYPASS" } },
+    ],
+  },
   {
     id: "validation/purged-is-not-validated",
     name: "a purged page is fetched in full, not validated",

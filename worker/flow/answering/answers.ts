@@ -7,7 +7,7 @@ import { cacheStatusMember, type Outcome, type XCache } from "../../rules/forwar
 import { EDGE_ANSWER_FIELDS } from "../../rules/forwarding/edge-answer-fields.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";
-import { NOT_MODIFIED_FIELDS } from "../../rules/validation/conditions.ts";
+import { NOT_ON_304 } from "../../rules/validation/conditions.ts";
 import type { RequestContext } from "../request-context.ts";
 
 /** The metadata of an answer from the store. */
@@ -40,10 +40,8 @@ export function storedFields(head: StoredHead, metadata: AnswerMetadata): Fields
 
 /** The fields of a 304. `Last-Modified` is among them only if there is no entity tag. RFC 9110 §15.4.5. */
 export function notModifiedFields(fields: Fields): Fields {
-  const kept = fields.filter((name) => NOT_MODIFIED_FIELDS.has(name));
-  const lastModified = fields.get("last-modified");
-  if (lastModified !== null && !kept.has("etag")) kept.set("last-modified", lastModified);
-  return kept;
+  const hasTag = fields.has("etag");
+  return fields.filter((name) => !NOT_ON_304.has(name) && !(hasTag && name === "last-modified"));
 }
 
 /** Sets, in place, the lifetime that the owner gives to browsers; `null` keeps the origin's. */

@@ -155,7 +155,7 @@ async function send(
   const { isRefresh, hasReceipt } = clientOf(context);
   const toCache = { after: neededPosition(context, stamp), isOfEditor: isRefresh || hasReceipt };
   const asked = { ...sent, ...toCache, inform: interimsFor(context) };
-  const answer = acceptable(context, await ports.origin.fetch(asked));
+  const answer = acceptable(context, fields, await ports.origin.fetch(asked));
   if (!body?.isTooLarge() && !body?.brokeOff()) noteState(context, answer, fetchedAt);
   if (turn && !(await endWith(answer, turn))) return noPlaceForStream(context, answer);
   if (answer.kind === "answered") return answered(context, answer.response, stamp, fetchedAt);
@@ -378,13 +378,19 @@ export function neededPosition({ facts }: RequestContext, stamp: Stamp | null): 
   return token.seq > stamp.seq ? token : stamp;
 }
 
-/** Treats an answer with too many fields, or with broken ones, as a failure of the origin. */
-function acceptable({ isolate, background }: RequestContext, answer: OriginAnswer): OriginAnswer {
+/** Treats an answer with too many fields, with broken ones, or a 304 to no condition, as a failure of the origin. */
+function acceptable(
+  { isolate, background }: RequestContext,
+  sent: OriginRequest["fields"],
+  answer: OriginAnswer,
+): OriginAnswer {
   if (answer.kind !== "answered") return answer;
+  const { status, fields, body } = answer.response;
   const { responseFields: maxFields, responseFieldBytes: maxBytes } = isolate.site.limits;
-  const because = reasonToRefuseFields(answer.response.fields, { maxFields, maxBytes });
+  const isUnasked = status === 304 && !sent.some(([name]) => name.startsWith("if-"));
+  const because = isUnasked ? "a 304 to no condition" : reasonToRefuseFields(fields, { maxFields, maxBytes });
   if (because === null) return answer;
-  background.run(answer.response.body?.cancel() ?? Promise.resolve());
+  background.run(body?.cancel() ?? Promise.resolve());
   return { kind: "failed", because: "bad-response", cause: because };
 }
 

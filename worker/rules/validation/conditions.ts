@@ -40,21 +40,17 @@ export function isNotModified(
 }
 
 /**
- * The fields of a 304: those that a 200 to the same request would have had (RFC 9110 §15.4.5), and the cache's own.
- * `Set-Cookie` is never stored; it is on the list only for the one visitor whose request the origin answered with it.
+ * Fields that describe the bytes of a 200, which a 304 does not have (RFC 9110 §15.4.5). All others stay: a script of
+ * another site may read no answer without the CORS fields.
  */
-export const NOT_MODIFIED_FIELDS: ReadonlySet<string> = new Set([
-  "age",
-  "x-cache",
-  "cache-status",
-  "cache-control",
-  "content-location",
-  "date",
-  "etag",
-  "expires",
-  "set-cookie",
-  "vary",
-  "via",
+export const NOT_ON_304: ReadonlySet<string> = new Set([
+  "content-digest",
+  "content-encoding",
+  "content-language",
+  "content-length",
+  "content-md5",
+  "content-range",
+  "content-type",
 ]);
 
 /**
