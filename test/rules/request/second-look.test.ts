@@ -22,7 +22,7 @@ describe("plainRequest", () => {
     { name: "where nothing is left out, there is none", fields: [["accept", "*/*"]], leftOut: null },
     { name: "with cookies that count there is none", fields: [["x-a", "1"]], identity: "cookies", leftOut: null },
     { name: "with credentials there is none", fields: [["x-a", "1"]], identity: "authorized", leftOut: null },
-    ...["x-api-key", "x-csrf-token", "x-auth", "x-session", "x-signature", "x-user-id"].map((name) => ({
+    ...["x-api-key", "x-csrf-token", "x-auth", "x-session", "x-signature", "x-user-id", "origin"].map((name) => ({
       name: `for ${name} there is none`,
       fields: [
         ["x-a", "1"],

@@ -11,6 +11,7 @@ export const rows: readonly ConformanceRow[] = [
       "second-look/plain-answer-is-stored",
       "second-look/statuses-differ",
       "second-look/none-for-credentials",
+      "second-look/none-for-cross-origin",
       "second-look/none-for-session",
       "second-look/none-for-session-beside-credentials",
       "second-look/with-credentials",

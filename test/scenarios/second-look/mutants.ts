@@ -32,6 +32,12 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "second-look/none-for-credentials",
     },
+    "a second look is taken without an Origin": {
+      in: "plainRequest",
+      replace: 'name === "origin" ||',
+      by: "",
+      foundBy: "second-look/none-for-cross-origin",
+    },
     "a second look is taken with a session's cookies": {
       in: "plainRequest",
       drop: 'if (identity !== "anonymous") return null;',

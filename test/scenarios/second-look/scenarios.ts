@@ -109,6 +109,27 @@ export const scenarios: readonly Scenario[] = [
     }),
   ),
   {
+    id: "second-look/none-for-cross-origin",
+    name: "a request with an Origin reaches the origin as sent, because equal bodies do not show whose scripts may read them",
+    source: SOURCE,
+    origin: { ...three, "/d": [page("max-age=60", "d", { "access-control-allow-origin": "https://a.example" })] },
+    steps: [
+      ...["/a", "/b", "/c"].flatMap((path): Step[] => [
+        { get: path, fields: { origin: "https://b.example" }, expect: { cacheStatus: /unkeyed-field:origin/ } },
+        { work: "finished" },
+        { originSaw: { [path]: 1 } },
+        { get: path, expect: { xCache: "MISS" } },
+      ]),
+      { get: "/d", fields: { origin: "https://a.example" }, expect: { xCache: "MISS" } },
+      { originLastSaw: "/d", fields: { origin: "https://a.example" } },
+      {
+        get: "/d",
+        fields: { origin: "https://a.example" },
+        expect: { xCache: "HIT", fields: { "access-control-allow-origin": "https://a.example" } },
+      },
+    ],
+  },
+  {
     id: "second-look/field-chooses",
     name: "if a field changes the page, requests with it bypass the cache on this route for one lifetime",
     source: SOURCE,

@@ -16,8 +16,8 @@ const MAX_LEFT_OUT = 16;
 
 /**
  * The same request without its unknown fields; `null` if there is no second look: for a visitor who may be known, for
- * fields with credentials, or for usual fields with unusual values, which every visitor sends in some form. `inKey`:
- * the fields that select.
+ * fields with credentials, for usual fields with unusual values, which every visitor sends in some form, or for `Origin`,
+ * which may choose the CORS fields of equal bodies. `inKey`: the fields that select.
  */
 export function plainRequest(
   sent: Iterable<readonly [name: string, value: string]>,
@@ -32,7 +32,7 @@ export function plainRequest(
     const name = unkeyedField(fields, inKey, owners);
     if (name === null) return leftOut.length === 0 ? null : { fields, leftOut };
     const isPlain = ordinaryForm(name) !== undefined || inKey.includes(name);
-    if (isPlain || speaksOfCredentials(name) || leftOut.length === MAX_LEFT_OUT) return null;
+    if (isPlain || name === "origin" || speaksOfCredentials(name) || leftOut.length === MAX_LEFT_OUT) return null;
     leftOut.push(name);
     fields = fields.filter((other) => other !== name);
   }
