@@ -49,7 +49,7 @@ export interface Sample {
   readonly descriptors: number;
 }
 
-/** The most entries that an object of the engine may hold in one of its fields, while nobody waits. */
+/** The most entries that an object of the engine may hold in one of its fields, or the most that it may count, while nobody waits. */
 const MOST: readonly (readonly [of: Class, field: string, most: number])[] = [
   [SecondLooks, "#marks", 32],
   [IdleFields, "#records", 256],
@@ -60,6 +60,7 @@ const MOST: readonly (readonly [of: Class, field: string, most: number])[] = [
   [ReuseSample, "#keys", 512],
   [TopUrls, "#entries", 255],
   [RecentHeads, "#heads", 512],
+  [RecentHeads, "#characters", 2_000_000],
   [LikelyCached, "#files", 200_000],
   [DiskTier, "#changes", 0],
   [LogReaders, "#readers", 2],

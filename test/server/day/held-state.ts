@@ -3,7 +3,7 @@ import { Session } from "node:inspector";
 // biome-ignore lint/suspicious/noExplicitAny: any class
 export type Class = abstract new (...given: any[]) => object;
 
-/** An object that is alive, and how many entries its private fields hold. */
+/** An object that is alive, and how many entries its private fields hold, or the number that one is. */
 export interface Held {
   readonly of: string;
   readonly sizes: Readonly<Record<string, number>>;
@@ -35,7 +35,7 @@ function sizesOf(session: Session, objectId: string): Record<string, number> {
   const { result, privateProperties = [] } = ask(session, "Runtime.getProperties", { objectId, ownProperties: true });
   const sizes: Record<string, number> = {};
   for (const { name, value } of [...result, ...privateProperties] as Property[]) {
-    const size = /^(?:Map|Set|Array)\((\d+)\)$/.exec(value?.description ?? "")?.[1];
+    const size = /^(?:(?:Map|Set|Array)\()?(\d+)\)?$/.exec(value?.description ?? "")?.[1];
     if (size !== undefined) sizes[name] = Number(size);
   }
   return sizes;
