@@ -105,6 +105,12 @@ if (stored.head.variant.length === 0) return`,
       by: "vary: head.variant.map(([name]) => name).join(),",
       foundBy: "variants/default-without-vary",
     },
+    "a plain page takes the place of a coded one that forgets Vary": {
+      in: "siblingsVaryBy",
+      replace: 'contentEncoding: storedField(head, "content-encoding"),',
+      by: "contentEncoding: null,",
+      foundBy: "variants/default-without-vary-of-codings",
+    },
     "a page that allows no origin takes the place of those that do": {
       in: "selectingFields",
       replace: '(name === "origin" ? allowedOrigin : vary) === null',
