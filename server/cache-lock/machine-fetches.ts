@@ -66,9 +66,9 @@ interface OwnLock {
   readonly takenAt: number;
   /** Workers that wait for its fetch. */
   readonly waiting: Socket[];
-  /** When the head of the answer came, and what it says, while the body is on its way. */
-  head: { readonly at: number; readonly news: BeingStored } | null;
-  /** Ends the wait for a body that takes too long. */
+  /** Since when the body, or then the disk, is waited for. `head`: `null` once the body has come. */
+  underWay: { readonly since: number; readonly head: BeingStored | null } | null;
+  /** Ends the wait for a body that takes too long to come, or to be written. */
   patience: Wait | undefined;
   /** The key of the entry once it is stored. The lock then stays only for workers that looked too early. */
   storedKey: string | null;
@@ -189,7 +189,7 @@ export class MachineFetches {
       isStored,
       takenAt: this.#clock.now(),
       waiting: [],
-      head: null,
+      underWay: null,
       patience: undefined,
       storedKey: null,
       hasEnded: false,
@@ -202,12 +202,12 @@ export class MachineFetches {
     if (held.hasEnded || held.storedKey !== null) return;
     switch (news.kind) {
       case "being-stored":
-        held.head = { at: this.#clock.now(), news };
+        held.underWay = { since: this.#clock.now(), head: news };
         if (held.waiting.length > 0) this.#weigh(held);
         break;
       case "storable": {
-        held.head = null;
-        held.patience?.cancel();
+        held.underWay = { since: this.#clock.now(), head: null };
+        if (held.waiting.length > 0) this.#weigh(held);
         const onKept = () => this.#onStored(held, news.stored.head.key);
         void news.kept.then(onKept, onKept);
         break;
@@ -224,13 +224,13 @@ export class MachineFetches {
     }
   }
 
-  /** Somebody waits for a body that is on its way. */
+  /** Somebody waits for a body that is on its way, or is being written. */
   #weigh(held: OwnLock): void {
-    if (held.head === null) return;
-    const { at, news } = held.head;
-    if ((news.lengthBytes ?? 0) > MAX_AWAITED_BYTES || !news.isReusable()) this.#end(held, "useless");
+    if (held.underWay === null) return;
+    const { since, head } = held.underWay;
+    if (head && ((head.lengthBytes ?? 0) > MAX_AWAITED_BYTES || !head.isReusable())) this.#end(held, "useless");
     if (held.hasEnded || held.patience) return;
-    held.patience = this.#clock.wait(Math.max(0, at + MAX_BODY_MS - this.#clock.now()));
+    held.patience = this.#clock.wait(Math.max(0, since + MAX_BODY_MS - this.#clock.now()));
     void held.patience.over.then(() => this.#end(held, "useless"));
   }
 

@@ -10,6 +10,8 @@ export type Heard = FetchNews | "dead" | "lost";
 interface Awaited {
   readonly heard: Promise<Heard>;
   readonly tell: (heard: Heard) => void;
+  /** Those who wait for it. */
+  waiting: number;
 }
 
 /** Another worker of this machine, over its socket. The kernel tells when it dies. */
@@ -51,16 +53,18 @@ export class Neighbour {
     let awaited = this.#awaited.get(lock);
     if (!awaited) {
       const { promise, resolve } = Promise.withResolvers<Heard>();
-      awaited = { heard: promise, tell: resolve };
+      awaited = { heard: promise, tell: resolve, waiting: 0 };
       this.#awaited.set(lock, awaited);
       this.#socket.write(`${lock}\n`);
     }
+    awaited.waiting++;
     return awaited.heard;
   }
 
-  /** Nobody waits for this fetch any more, so the next one asks again. */
+  /** One waits for this fetch no longer. If it was the last one, the next asks again. */
   forget(lock: string): void {
-    this.#awaited.delete(lock);
+    const awaited = this.#awaited.get(lock);
+    if (awaited && --awaited.waiting === 0) this.#awaited.delete(lock);
   }
 
   close(): void {

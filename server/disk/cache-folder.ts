@@ -61,7 +61,7 @@ export class CacheFolder {
         writeFileSync(join(path, DRAFT_OF_MARK), `${JSON.stringify({ format: FORMAT })}\n`);
         renameSync(join(path, DRAFT_OF_MARK), join(path, MARK));
       }
-      writeFileSync(join(path, CACHEDIR_TAG), CACHEDIR_TEXT);
+      markForBackups(join(path, CACHEDIR_TAG));
       for (const digit of DIGITS) makeFolders(join(path, FOLDER_PREFIX, digit));
       makeFolders(join(path, BEING_WRITTEN));
       return CacheFolder.at(path);
@@ -162,6 +162,16 @@ function refuseOthers(path: string): void {
   throw new CacheFolderError(
     `The folder ${path} is not empty and is not a cache of tidemark (it has no ${MARK}). Name an empty folder, or one that does not exist.`,
   );
+}
+
+/** It may fail: a disk that is full has to be opened, so that files can be deleted. */
+function markForBackups(tag: string): void {
+  try {
+    if (existsSync(tag) && readFileSync(tag, "utf8") === CACHEDIR_TEXT) return;
+    writeFileSync(tag, CACHEDIR_TEXT);
+  } catch {
+    // Whoever writes the cache next tells why.
+  }
 }
 
 function isMarked(path: string): boolean {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { getHeapStatistics } from "node:v8";
 import { FrequencySketch } from "../../../worker/rules/hashing/frequency-sketch.ts";
 import { EvictingMap } from "../../../worker/store/evicting-map.ts";
@@ -44,6 +44,8 @@ export interface JanitorLine {
 const ROOM_SHARE = 1 / 16;
 /** At most this share may be reserved at a time. */
 const MAX_RESERVED_SHARE = 1 / 2;
+/** Files that are small may have so much at a time, too, while large bodies use up the room for them. */
+const SMALL_PIECE_BYTES = 256 * 1024;
 /** A file in the index takes about 200 bytes of the heap, and for a moment twice as many when a table grows. */
 const HEAP_BYTES_PER_FILE = 512;
 /** A `Map` has no room for more than 2^24. */
@@ -54,8 +56,13 @@ const MOST_SKETCH_SLOTS = 1 << 22;
 const SKETCH_SLOTS_PER_FILE = 4;
 /** A folder that could not be read is tried again after this time. Milliseconds. */
 const SCAN_AGAIN_MS = 60 * 1000;
-/** A file that has been written for this long belongs to a process that has died. Milliseconds. */
-const DRAFT_LIVES_MS = 60 * 60 * 1000;
+/**
+ * What was last written before this janitor began, and for this long not, belongs to a process that has died.
+ * Milliseconds.
+ */
+const DRAFT_LIVES_MS = 60 * 1000;
+/** After so many names other work gets its turn. */
+const NAMES_PER_TURN = 4096;
 
 /**
  * The largest body for which a disk with this bound can have room once its folder has been read: the most that may be
@@ -99,6 +106,7 @@ export class Janitor {
   /** The bytes that were put before the folder was read. */
   #unscannedBytes = 0;
   #isClosed = false;
+  readonly #beganAt = Date.now();
 
   constructor(folder: CacheFolder, maxBytes: number, parts: JanitorParts = {}) {
     const { files = diskFiles, maxFiles = mostFiles() } = parts;
@@ -165,10 +173,13 @@ export class Janitor {
   }
 
   /**
-   * Scans until the folder has been read or the janitor is closed. Most of the disk is not used before. Never rejects.
+   * Scans until the folder has been read or the janitor is closed. Most of the disk is not used before. Then it waits for
+   * drafts to grow old that a killed process may have left. Never rejects.
    */
   async scanUntilRead(wait: (ms: number) => Promise<unknown> = inBackground): Promise<void> {
     while (!this.#isScanned && !this.#isClosed) await this.scan().catch(() => wait(SCAN_AGAIN_MS));
+    if (!this.#isClosed) await wait(DRAFT_LIVES_MS);
+    if (!this.#isClosed) await this.#deleteDrafts().catch(() => undefined);
   }
 
   /** Resolves when nothing is being deleted or scanned any more. */
@@ -204,7 +215,9 @@ export class Janitor {
     // Until the folder has been read, it may be full except for the room that is always kept free.
     const most = this.#isScanned ? this.#maxBytes * MAX_RESERVED_SHARE - this.#reservedBytes : freeRoom;
     if (leastBytes > most) return 0;
-    const bytes = orUpTo <= freeRoom / 4 ? Math.max(leastBytes, orUpTo) : leastBytes;
+    const isPlenty = orUpTo <= freeRoom / 4;
+    const small = SMALL_PIECE_BYTES <= most / 4 ? Math.min(orUpTo, SMALL_PIECE_BYTES) : 0;
+    const bytes = Math.max(leastBytes, isPlenty ? orUpTo : small);
     line.reservedBytes += bytes; // at once, so that no other request gets the same room
     if ((await this.#makeRoom()) && this.#lines.has(line)) return bytes;
     line.reservedBytes -= bytes;
@@ -330,7 +343,12 @@ export class Janitor {
     }
     this.#isScanned = true;
     this.#unscannedBytes = 0;
-    for (const file of [...this.#index.keys()]) if (this.#isOrphan(file)) this.#leave(file);
+    let names = 0;
+    for (const file of this.#index.keys()) {
+      if (this.#isOrphan(file)) this.#leave(file);
+      if (++names % NAMES_PER_TURN === 0) await nextTurn();
+      if (this.#isClosed) return;
+    }
     await this.#makeRoom(); // if earlier versions, or other users, have left too little
   }
 
@@ -347,8 +365,9 @@ export class Janitor {
     const process = /^(\d+)-[0-9a-f]{8}-\d+$/.exec(name);
     if (!process) return false;
     if (!isRunning(Number(process[1]))) return true;
+    // Another process may have its number now: a container gives the same ones at each start.
     const changedAt = await this.#files.changedAt(path).catch(() => Number.POSITIVE_INFINITY);
-    return Date.now() - changedAt > DRAFT_LIVES_MS;
+    return changedAt < this.#beganAt && Date.now() - changedAt > DRAFT_LIVES_MS;
   }
 
   async #deleteFilesBelow(folder: string): Promise<void> {

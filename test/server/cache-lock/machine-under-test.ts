@@ -77,6 +77,8 @@ export interface WorkerOptions extends Partial<SiteInput> {
   readonly site?: string;
   /** What it finds on the disk, it learns when this has resolved. Default: at once. */
   readonly afterLook?: Promise<unknown>;
+  /** Its disk has a page when this has resolved. Default: as soon as it is written. */
+  readonly afterWrite?: Promise<unknown>;
 }
 
 export interface Received {
@@ -119,7 +121,7 @@ export class MachineUnderTest {
   }
 
   async worker(options: WorkerOptions = {}): Promise<WorkerOfMachine> {
-    const { places = [this.locks], site: name = "", afterLook, ...given } = options;
+    const { places = [this.locks], site: name = "", afterLook, afterWrite, ...given } = options;
     const tier = new DiskTier({
       folder: CacheFolder.open(this.pages),
       janitor: this.#janitor.connect(),
@@ -134,7 +136,7 @@ export class MachineUnderTest {
     const isolate = startNodeIsolate(compileSite({ origin: url, hosts: [HOST], ...given }, {}), {
       clock: this.clock,
       random: Math.random,
-      sharedTier: afterLook ? heldBack(tier, afterLook) : tier,
+      sharedTier: afterLook || afterWrite ? heldBack(tier, afterLook, afterWrite) : tier,
       fetchesElsewhere: fetches?.ofSite(name, (key) => tier.hasEntry(key)),
       origin: {
         url,
@@ -225,14 +227,17 @@ export class WorkerOfMachine {
   }
 }
 
-function heldBack(tier: DiskTier, until: Promise<unknown>): SharedTier {
+function heldBack(tier: DiskTier, afterLook?: Promise<unknown>, afterWrite?: Promise<unknown>): SharedTier {
   return {
     get: async (key) => {
       const found = await tier.get(key);
-      await until;
+      await afterLook;
       return found;
     },
-    put: (stored) => tier.put(stored),
+    put: async (stored) => {
+      await afterWrite;
+      await tier.put(stored);
+    },
     delete: (key) => tier.delete(key),
     getBody: (bodyKey, part) => tier.getBody(bodyKey, part),
     putBody: (bodyKey, body) => tier.putBody(bodyKey, body),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { placesForLocks } from "../../../server/cache-lock/lock-folder.ts";
 import { MachineFetches } from "../../../server/cache-lock/machine-fetches.ts";
+import type { FetchTurn } from "../../../worker/ports/fetches-elsewhere.ts";
 import { MachineUnderTest, PAGE, type Received, settle, until, type WorkerOfMachine } from "./machine-under-test.ts";
 
 const HELD = /^[0-9a-f]{32}$/;
@@ -280,6 +281,53 @@ describe("several workers of a machine", () => {
     body.push(Buffer.from("slow"));
     body.end();
     expect((await leading).text).toBe("slow");
+  });
+
+  test.each([
+    ["before its body came", true],
+    ["after its body came", false],
+  ])("wait at most a second for a disk that is slow to take a page, if they asked %s", async (_, isBefore) => {
+    const machine = await MachineUnderTest.start();
+    const isWritten = Promise.withResolvers<void>();
+    const [one, other] = [await machine.worker({ afterWrite: isWritten.promise }), await machine.worker()];
+    const leading = one.ask("/a");
+    const first = await machine.hasAsked(1);
+    const early = isBefore ? other.ask("/a") : null;
+    await settle();
+    first.answer("v1");
+    expect((await leading).text).toBe("v1");
+    const following = early ?? other.ask("/a");
+    await settle();
+    await machine.clock.advance(999);
+    await settle();
+    expect(machine.asked).toHaveLength(1);
+    await machine.clock.advance(1);
+    (await machine.hasAsked(2)).answer("v2");
+    expect((await following).text).toBe("v2");
+    isWritten.resolve();
+  });
+
+  test("wait each for as long as it may, whoever asked before and no longer waits", async () => {
+    const { clock, locks } = await MachineUnderTest.start();
+    const start = async () => {
+      const fetches = await MachineFetches.start({ places: [locks], clock, say: () => undefined });
+      onTestFinished(() => fetches!.close());
+      return fetches!.ofSite("", () => true);
+    };
+    const [one, other] = [await start(), await start()];
+    const key = { page: "https://www.example.test/a", variant: [], audience: "anonymous" } as const;
+    const turn = one.take(key) as FetchTurn;
+    const first = other.take(key);
+    await settle();
+    await clock.advance(5_000);
+    const second = other.take(key);
+    await settle();
+    await clock.advance(5_000);
+    expect(await first).toEqual({ kind: "look-again" });
+    turn.tell({ kind: "not-shareable" });
+    await settle();
+    await clock.advance(5_000);
+    expect(await second).toEqual({ kind: "not-shareable" });
   });
 
   test("wait as long as for their own fetch", async () => {

@@ -5,12 +5,13 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
@@ -593,6 +594,66 @@ describe("the folder", () => {
     expect(dead.map((file) => existsSync(file))).toEqual([false, false, false]);
   });
 
+  test("loses what a killed process left behind whose number another one has now, as soon as it is a minute old", async () => {
+    const path = temporaryFolder();
+    const { folder } = await DiskUnderTest.open(path);
+    const drafts = ["old", "young", "silent"].map((each, at) => {
+      const draft = join(folder.draftsFolder, `${process.pid}-0123abcd-${at}`);
+      if (each !== "silent") writeFileSync(draft, each);
+      return draft;
+    });
+    const [old, young, silent] = drafts as [string, string, string];
+    const changed = new Map([[old, Date.now() - 61_000]]);
+    const changedAt = async (draft: string) => changed.get(draft) ?? diskFiles.changedAt(draft);
+    const files: DiskFiles = { ...diskFiles, changedAt };
+    changed.set(young, Date.now() - 59_000);
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const disk = await DiskUnderTest.open(path, { files, isScanned: false });
+    await disk.janitor.scanUntilRead(async (ms) => {
+      expect(drafts.map((draft) => existsSync(draft))).toEqual([false, true, false]);
+      writeFileSync(silent, "of a process that waits for the origin");
+      changed.set(silent, Date.now());
+      vi.setSystemTime(Date.now() + ms + 1);
+    });
+    expect(drafts.map((draft) => existsSync(draft))).toEqual([false, false, true]);
+  });
+
+  test("is read although its mark for backup programs cannot be written, which is written only if it is not there", async () => {
+    const path = temporaryFolder();
+    const tag = join(path, "CACHEDIR.TAG");
+    const before = await DiskUnderTest.open(path);
+    await before.tier.put(page("/a", "text"));
+    await before.settled();
+    const [text, { ino, mtimeNs }] = [readFileSync(tag, "utf8"), statSync(tag, { bigint: true })];
+    await DiskUnderTest.open(path);
+    expect(statSync(tag, { bigint: true })).toMatchObject({ ino, mtimeNs });
+    writeFileSync(tag, "");
+    await DiskUnderTest.open(path);
+    expect(readFileSync(tag, "utf8")).toBe(text);
+    rmSync(tag);
+    mkdirSync(tag);
+    expect((await DiskUnderTest.open(path)).janitor.heldFiles).toBe(1);
+  });
+
+  test("lets other work happen while the end of its scan looks for coded forms without entries", async () => {
+    const names = Array.from({ length: 10_000 }, (_, at) => `${at.toString(16).padStart(32, "0")}.br`);
+    let deleted = 0;
+    const deletedBefore = Promise.withResolvers<number>();
+    const files: DiskFiles = {
+      ...diskFiles,
+      list: async (folder) => (folder.endsWith("/0") ? names : []),
+      sizeOf: async () => 1,
+      unlink: async (path) => {
+        if (path.endsWith(".br") && ++deleted === 1) setImmediate(() => deletedBefore.resolve(deleted));
+      },
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files });
+    await disk.settled();
+    expect(deleted).toBe(names.length);
+    expect(await deletedBefore.promise).toBeLessThan(names.length);
+  });
+
   test("is warm after a restart, before it has been scanned, and its files are in the index afterwards", async () => {
     const path = temporaryFolder();
     const before = await DiskUnderTest.open(path);
@@ -620,7 +681,7 @@ describe("the folder", () => {
       waits.push(ms);
       isBroken = waits.length < 2;
     });
-    expect(waits).toEqual([60_000, 60_000]);
+    expect(waits).toEqual([60_000, 60_000, 60_000]); // the last one for drafts
     expect(await disk.janitor.connect().ask(20 * MIB, 20 * MIB)).toBe(20 * MIB);
     await disk.janitor.close();
     await disk.janitor.scanUntilRead();
@@ -829,6 +890,18 @@ describe("the bound of the disk", () => {
       expect(held).toBeGreaterThanOrEqual(95);
     },
   );
+
+  test("has room for many small files at a time also while a large body reserves much of it", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    const line = disk.janitor.connect();
+    const room = (bytes: number) => line.ask(4096, bytes);
+    expect(await room(MIB)).toBe(MIB);
+    const large = disk.janitor.connect();
+    expect(await large.ask(20 * MIB, 20 * MIB)).toBe(20 * MIB);
+    expect([await room(4 * MIB), await room(8192)]).toEqual([256 * 1024, 8192]);
+    expect(await large.ask(10 * MIB, 10 * MIB)).toBe(10 * MIB);
+    expect(await room(4 * MIB)).toBe(4096); // the rest is for those who have none
+  });
 
   test("room that a process had asked for is free again when it has gone", async () => {
     const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: MIB });
