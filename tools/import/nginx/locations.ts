@@ -80,7 +80,7 @@ function placesIn(levels: Levels): readonly Place[] {
   return levels[0]!.flatMap((directive): Place[] => {
     if (directive.name !== "location" || directive.block === null) return [];
     const [kind, text] = kindOf(directive.args);
-    if (text.startsWith("@") || neverMatches(directive)) return [];
+    if (text.startsWith("@") || matchesNoPath(directive)) return [];
     const own = [directive.block, ...levels];
     return [{ kind, text, directive, levels: own, inner: placesIn(own) }];
   });
@@ -262,7 +262,7 @@ function isExpression({ kind }: { readonly kind: LocationKind }): boolean {
 }
 
 /** Whether a location has a text with which no path begins. nginx accepts it. */
-export function neverMatches({ args }: Directive): boolean {
+export function matchesNoPath({ args }: Directive): boolean {
   const [kind, text] = kindOf(args);
   return !isExpression({ kind }) && /^[^/@]/.test(text);
 }

@@ -3,7 +3,7 @@ import { hasEffect, refuses } from "./conditions/conditions-of.ts";
 import { isOfAddresses, letsAllIn, noteOn } from "./directive-table.ts";
 import type { RoutedLocation } from "./fields.ts";
 import type { Directive } from "./files/directives.ts";
-import { type Location, neverMatches } from "./locations.ts";
+import { type Location, matchesNoPath } from "./locations.ts";
 
 /** Every line that applies to the server, could matter, and was not read. `read`: what others tell of. */
 export function notCarried(
@@ -19,7 +19,7 @@ export function notCarried(
   const noteBlock = (block: readonly Directive[], routes: readonly string[] | null) => {
     for (const directive of block) {
       const { source } = directive;
-      if (directive.name === "location" && neverMatches(directive)) {
+      if (directive.name === "location" && matchesNoPath(directive)) {
         const why = "This location never matches, because its text does not begin with a slash, as all paths do.";
         differences.push({ kind: "dropped", source, why, aspects: [], affects: { routes } });
       }
