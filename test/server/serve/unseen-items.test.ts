@@ -7,10 +7,9 @@ import { ServerProcess } from "./running-server.ts";
 
 const TOKEN = "token-of-the-server-of-unseen-items";
 
-/** As many as one answer calls unseen. */
 const NAMES = ["ant", "bee", "cow", "dog", "elk", "fox", "gnu", "hen", "ibis", "jay"];
 
-/** For so many of them the nearest are searched. */
+/** For so many the nearest are searched; the others are told once the log has listened for an hour. */
 const SEARCHED = 3;
 
 const origin = new ScriptedOrigin(() => Date.now());
@@ -71,10 +70,7 @@ test("a purge tells of tags that no worker's pages have had, whichever worker ha
     ),
   ]);
   expect(mistaken!.unseen).toEqual(
-    NAMES.map((name, place) => ({
-      item: `tag:animal-${name}`,
-      ...(place < SEARCHED && { nearest: `tag:animal:${name}` }),
-    })),
+    NAMES.slice(0, SEARCHED).map((name) => ({ item: `tag:animal-${name}`, nearest: `tag:animal:${name}` })),
   );
   expect(right!.unseen).toBeUndefined();
 });
