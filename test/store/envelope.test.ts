@@ -88,7 +88,7 @@ describe("the envelope", () => {
     const fields = [["accept-language", "~ü"]] as const;
     const marker: VariantMarker = {
       head: { key, stamp: { logId: "~", seq: 1 }, fetchedAt: 1 },
-      variants: [{ key: variantKey(key, fields), fields, encoding: "br", fetchedAt: 1 }],
+      variants: [{ key: variantKey(key, fields), fields, encoding: "br", fetchedAt: 1, freshUntil: 0, variesBy: [] }],
     };
     const text = headText(new Headers(writeEnvelope(marker).fields));
     expect(readEnvelope(key, text)).toEqual(marker);

@@ -126,7 +126,14 @@ function contract(name: string, start: () => Promise<Subject>): void {
       const variants = ["de", "für 漢字 %20/?#", null].map((value) => variantKey(key, [["accept-language", value]]));
       const marker: VariantMarker = {
         head: { key, stamp: { logId: "log", seq: 1 }, fetchedAt: 1 },
-        variants: variants.map((each) => ({ key: each, fields: [], encoding: "br", fetchedAt: 1 })),
+        variants: variants.map((each) => ({
+          key: each,
+          fields: [],
+          encoding: "br",
+          fetchedAt: 1,
+          freshUntil: 0,
+          variesBy: [],
+        })),
       };
       await subject.settle(subject.tier.put(marker));
       for (const each of variants) await put(stored("/vary", each, { key: each }));

@@ -115,31 +115,6 @@ function variantsInMemory(context: RequestContext): StoredHead[] {
   });
 }
 
-/** The fields by which those of them that are fresh vary by themselves. `now`: epoch milliseconds. RFC 9111 §4.1. */
-export function siblingsVaryBy(context: RequestContext, now: number): string[] {
-  return freshVariants(context, now).flatMap((head) => {
-    const hints = {
-      vary: storedField(head, "vary"),
-      contentEncoding: storedField(head, "content-encoding"),
-      allowedOrigin: storedField(head, "access-control-allow-origin"),
-    };
-    const names = selectingFields({
-      ...hints,
-      askedAcross: true,
-      keyFields: [],
-      parts: [],
-      owners: context.resolved.route,
-    });
-    return names === "*" ? [] : names;
-  });
-}
-
-function freshVariants(context: RequestContext, now: number): StoredHead[] {
-  return variantsInMemory(context).filter(
-    ({ receivedAt, freshnessSeconds, initialAgeMs }) => receivedAt + freshnessSeconds * 1000 - initialAgeMs > now,
-  );
-}
-
 /** The most values of one field by which the parts of a page are chosen: visitors can send any. */
 const MAX_PART_VALUES = 8;
 
@@ -147,7 +122,7 @@ const MAX_PART_VALUES = 8;
 export function hasTooManyParts(context: RequestContext, variant: VariantFields, now: number): boolean {
   const { parts } = context.facts;
   if (parts.length === 0) return false;
-  const fresh = freshVariants(context, now);
+  const fresh = variantsInMemory(context).filter((head) => freshUntil(head) > now);
   return variant.some(([name, value]) => {
     if (!parts.some((fields) => fields.includes(name))) return false;
     const values = new Set(fresh.map((each) => each.variant.find(([other]) => other === name)?.[1] ?? null));
@@ -155,15 +130,44 @@ export function hasTooManyParts(context: RequestContext, variant: VariantFields,
   });
 }
 
+function freshUntil({ receivedAt, freshnessSeconds, initialAgeMs }: StoredHead): number {
+  return receivedAt + freshnessSeconds * 1000 - initialAgeMs;
+}
+
+/**
+ * The fields by which the fresh variants of this URL vary by themselves, as far as its marker is known. `now`: epoch
+ * milliseconds.
+ */
+export function siblingsVaryBy(context: RequestContext, now: number): string[] {
+  const variants = markerInMemory(context)?.variants ?? [];
+  return variants.flatMap((variant) => (variant.freshUntil > now ? variant.variesBy : []));
+}
+
+/** The fields by which a response varies by itself, whatever others of its URL do. */
+function variesBy({ resolved }: RequestContext, head: StoredHead): readonly string[] {
+  const names = selectingFields({
+    vary: storedField(head, "vary"),
+    contentEncoding: storedField(head, "content-encoding"),
+    allowedOrigin: storedField(head, "access-control-allow-origin"),
+    askedAcross: true,
+    keyFields: resolved.route.selectingNames,
+    parts: [],
+    owners: resolved.route,
+  });
+  return names === "*" ? [] : names;
+}
+
 /** Stores a response and, if it is one of several variants, the marker that leads to it. */
 export function storeResponse(context: RequestContext, stored: StoredResponse): Promise<unknown> {
   const { ports, isolate } = context;
   const { variants: maxVariants } = isolate.site.limits;
   if (stored.head.variant.length === 0) return ports.store.keep(stored);
-  const { key, stamp, fetchedAt } = stored.head;
+  const { key, stamp, fetchedAt, variant: fields } = stored.head;
+  const encoding = storedField(stored.head, "content-encoding");
+  const lasting = { freshUntil: freshUntil(stored.head), variesBy: variesBy(context, stored.head) };
   const added: VariantMarker = {
     head: { key: entryKeyOf(context), stamp, fetchedAt },
-    variants: [{ key, fields: stored.head.variant, encoding: storedField(stored.head, "content-encoding"), fetchedAt }],
+    variants: [{ key, fields, encoding, fetchedAt, ...lasting }],
   };
   const merged = mergeMarkers(added, markerInMemory(context));
   const marker = { ...merged, variants: merged.variants.slice(0, maxVariants) };

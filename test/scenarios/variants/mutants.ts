@@ -100,16 +100,28 @@ if (stored.head.variant.length === 0) return`,
       foundBy: "variants/default-without-vary",
     },
     "a page without Vary varies for ever beside others without": {
-      in: "siblingsVaryBy",
+      in: "variesBy",
       replace: 'vary: storedField(head, "vary"),',
       by: "vary: head.variant.map(([name]) => name).join(),",
       foundBy: "variants/default-without-vary",
     },
     "a plain page takes the place of a coded one that forgets Vary": {
-      in: "siblingsVaryBy",
+      in: "variesBy",
       replace: 'contentEncoding: storedField(head, "content-encoding"),',
       by: "contentEncoding: null,",
       foundBy: "variants/default-without-vary-of-codings",
+    },
+    "what is not in memory is not among the variants of a page": {
+      in: "siblingsVaryBy",
+      replace: "variant.freshUntil > now ?",
+      by: "context.ports.store.recall(variant.key) && variant.freshUntil > now ?",
+      foundBy: ["variants/default-without-vary-after-restart", "variants/default-without-vary-elsewhere"],
+    },
+    "a Vary that names a field of the key says nothing": {
+      in: "variesBy",
+      replace: "keyFields: resolved.route.selectingNames,",
+      by: "keyFields: [],",
+      foundBy: "variants/default-without-vary-beside-keyed",
     },
     "a page that allows no origin takes the place of those that do": {
       in: "selectingFields",
@@ -309,9 +321,9 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
       foundBy: "variants/parts-ninth-value",
     },
     "stale parts take the place of fresh ones": {
-      in: "freshVariants",
-      replace: "- initialAgeMs > now",
-      by: "- initialAgeMs > 0",
+      in: "freshUntil",
+      replace: "return receivedAt + freshnessSeconds * 1000 - initialAgeMs;",
+      by: "return Number.MAX_VALUE;",
       foundBy: "variants/parts-ninth-value",
     },
     "a part stays after an unsafe request to its page": {

@@ -77,8 +77,11 @@ export interface Variant {
   readonly fields: VariantFields;
   /** Its `Content-Encoding`; `null` for none. */
   readonly encoding: string | null;
-  /** The start of its latest fetch or validation: epoch milliseconds. */
+  /** The start of its latest fetch or validation, and the end of its freshness: epoch milliseconds. */
   readonly fetchedAt: number;
+  readonly freshUntil: number;
+  /** The fields by which it varies by itself, and not because others of its URL do. */
+  readonly variesBy: readonly string[];
 }
 
 /** The value that a tier stores under one key. */
