@@ -207,6 +207,8 @@ export class MachineFetches {
         break;
       case "storable": {
         held.underWay = { since: this.#clock.now(), head: null };
+        held.patience?.cancel();
+        held.patience = undefined;
         if (held.waiting.length > 0) this.#weigh(held);
         const onKept = () => this.#onStored(held, news.stored.head.key);
         void news.kept.then(onKept, onKept);

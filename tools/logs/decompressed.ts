@@ -71,7 +71,7 @@ async function feed(decoder: Decoder, first: Buffer, pieces: AsyncIterator<Buffe
 
 function decoderFor(first: Buffer): (() => Decoder) | null {
   if (first[0] === 0x1f && first[1] === 0x8b) return () => createGunzip({ chunkSize: CHUNK_BYTES });
-  if (first.length >= 4 && first.readUInt32LE(0) === 0xfd2fb528)
-    return () => createZstdDecompress({ chunkSize: CHUNK_BYTES });
-  return null;
+  const magic = first.length < 4 ? 0 : first.readUInt32LE(0);
+  const isZstd = magic === 0xfd2fb528 || magic >>> 4 === 0x184d2a5; // RFC 8878 §3.1: a frame, or one to skip
+  return isZstd ? () => createZstdDecompress({ chunkSize: CHUNK_BYTES }) : null;
 }

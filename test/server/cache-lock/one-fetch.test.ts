@@ -307,6 +307,28 @@ describe("several workers of a machine", () => {
     isWritten.resolve();
   });
 
+  test("wait a second for the disk also after a body that has taken almost one", async () => {
+    const machine = await MachineUnderTest.start();
+    const isWritten = Promise.withResolvers<void>();
+    const [one, other] = [await machine.worker({ afterWrite: isWritten.promise }), await machine.worker()];
+    const leading = one.ask("/a");
+    const first = await machine.hasAsked(1);
+    const following = other.ask("/a");
+    await settle();
+    const body = first.begin({ ...PAGE, "content-length": "4" });
+    await settle();
+    await machine.clock.advance(900);
+    body.push(Buffer.from("slow"));
+    body.end();
+    expect((await leading).text).toBe("slow");
+    await settle();
+    await machine.clock.advance(900);
+    await settle();
+    isWritten.resolve();
+    expect((await following).text).toBe("slow");
+    expect(machine.asked).toHaveLength(1);
+  });
+
   test("wait each for as long as it may, whoever asked before and no longer waits", async () => {
     const { clock, locks } = await MachineUnderTest.start();
     const start = async () => {

@@ -77,6 +77,8 @@ describe("logs", () => {
     const { targets } = await read(await file("plain.log", log));
     const whole = await read(await file("frames.log", Buffer.concat(frames)));
     expect(whole).toMatchObject({ targets, broken: 0, cutOff: [] });
+    const afterOther = await read(await file("skipped.log", Buffer.concat([skippable(12), ...frames])));
+    expect(afterOther).toMatchObject({ targets, broken: 0, cutOff: [] });
     // The first read is of 512 KiB: the second frame begins at its end, or has only its first two bytes in it.
     for (const inFirst of [0, 2]) {
       const filler = skippable(512 * 1024 - frames[0]!.length - inFirst);
