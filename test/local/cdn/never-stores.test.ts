@@ -31,6 +31,9 @@ describe("that a site keeps its paths out of the cache", () => {
     { match: "/orders/:id(\\d+)", paths: ["/orders/1"] },
     { match: "/a(.*)", paths: ["/aa"] },
     { match: "/file\\(:name\\)", paths: ["/file(a)"] },
+    { match: "/:path*", paths: ["/a"] },
+    { match: "/:lang?", paths: ["/a"] },
+    { match: "/*?", paths: ["/", "/a"] },
     { match: "/shop{/:page([a-c]|x)}?", paths: ["/shop/a", "/shop"] },
   ])("is asked of paths that $match matches", async ({ match, paths }) => {
     await using cdn = await startCdn({ site: { routes: [{ match, pass: true }] }, origin: {} });
