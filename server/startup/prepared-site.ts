@@ -125,8 +125,8 @@ function tokensOf(
   namesHosts: boolean,
   warn: (line: string) => void,
 ): { readonly tokens: TokenSettings; readonly madeToken: string | null } {
-  const given = { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
-  const hasToken = Boolean(TIDEMARK_TOKEN || TIDEMARK_TOKENS);
+  const given = { TIDEMARK_TOKEN: TIDEMARK_TOKEN?.trim(), TIDEMARK_TOKENS };
+  const hasToken = Boolean(given.TIDEMARK_TOKEN || TIDEMARK_TOKENS);
   // One that was printed stays good when the config names hosts later.
   const madeToken = hasToken || (namesHosts && madeOnce === undefined) ? null : tokenOfThisMachine();
   const tokens: TokenSettings =
