@@ -1,6 +1,7 @@
 /** The purge client on Node, over undici. */
 
 import { createHttpPurger, platform } from "./http/http-purger.ts";
+import { joinPurges } from "./http/joined-purges.ts";
 import { openUndici } from "./http/transport-undici.ts";
 import type { PurgerOptions } from "./options.ts";
 import type { Purger } from "./purger.ts";
@@ -11,7 +12,7 @@ import type { Purger } from "./purger.ts";
  * of the code `not-configured`. Throws a `TypeError` at once for an unknown option, or one of the wrong type.
  */
 export function createPurger(options: PurgerOptions = {}): Purger {
-  return createHttpPurger(options, { ...platform, openTransport: openUndici });
+  return createHttpPurger(options, { ...platform, openTransport: openUndici, limited: joinPurges });
 }
 
 export * from "./exports.ts";

@@ -90,14 +90,21 @@ export function purgeCommand(): Command {
 
 async function purge(flags: PurgeFlags, readsInput: boolean): Promise<number> {
   const purger = openPurger({ endpoint: flags.endpoint });
+  try {
+    return await purgeAndReport(purger, flags, readsInput);
+  } finally {
+    await purger.close();
+  }
+}
+
+/** Returns the exit code. */
+async function purgeAndReport(purger: Purger, flags: PurgeFlags, readsInput: boolean): Promise<number> {
   let receipts: readonly Receipt[];
   let receipt: Receipt;
   try {
     ({ receipts, receipt } = await send(purger, await itemsOf(flags, readsInput), flags));
   } catch (error) {
     return exitCodeOf(error);
-  } finally {
-    await purger.close();
   }
   process.stdout.write(
     flags.json ? `${JSON.stringify(receipt)}\n` : purgeReport(receipt, flags.soft ? "soft" : "hard", receipts),
@@ -167,6 +174,9 @@ async function itemsOf(flags: PurgeFlags, readsInput: boolean): Promise<PurgeIte
     throw new PurgeItemsError(
       "there is nothing to purge. Name items with --url, --tag, --prefix, --host or --everything, or write a dash and send items on standard input.",
     );
+  }
+  if (flags.refresh && named.urls.length === 0) {
+    throw new PurgeItemsError("--refresh needs a URL, because only a URL can be fetched again.");
   }
   return named;
 }

@@ -56,8 +56,8 @@ export interface PurgeBatch extends PurgeCollector, AsyncDisposable {
 
 /**
  * Options of a batch. If it becomes several purges, `deadlineMs` is the time for each of them, and they get the ids
- * `<id>.1`, `<id>.2` and so on. The same items in the same order are divided in the same way, so a batch can be sent
- * again with the same `id`.
+ * `<id>.1`, `<id>.2` and so on, so an `id` has at most 120 characters. The same items in the same order are divided in
+ * the same way, so a batch can be sent again with the same `id`. Only purges with URLs have `refresh`.
  */
 export interface BatchOptions extends PurgeOptions {
   /**
@@ -175,9 +175,15 @@ interface BatchSettings {
   readonly onReceipt: BatchOptions["onReceipt"];
 }
 
+/** Of the 128 characters of an id, the rest is for the numbers of the purges that a batch may become. */
+const MAX_BATCH_ID_LENGTH = 120;
+
 /** Checks the options of a batch. Throws a `TypeError`. */
 export function parseBatchOptions(name: string, { onReceipt, ...options }: BatchOptions = {}): BatchSettings {
-  parseOptions(name, options);
+  const { id = "" } = parseOptions(name, options);
+  if (id.length > MAX_BATCH_ID_LENGTH) {
+    throw new TypeError(`${name}, options: id: can have at most ${MAX_BATCH_ID_LENGTH} characters in a batch`);
+  }
   if (onReceipt !== undefined && typeof onReceipt !== "function") {
     throw new TypeError(`${name}, options: onReceipt: must be a function`);
   }
@@ -192,9 +198,8 @@ async function sendBatch(
 ): Promise<BatchReceipt> {
   const isOne = requests.length === 1;
   const id = isOne ? options.id : (options.id ?? newId());
-  const hasUrls = requests.some(({ urls }) => urls !== undefined);
   const calls = requests.map((request, index) => {
-    const refresh = hasUrls && !request.urls ? undefined : options.refresh;
+    const refresh = request.urls ? options.refresh : undefined;
     return parseCall("batch.commit", request, { ...options, refresh, id: isOne ? id : `${id}.${index + 1}` });
   });
   const sendAll = isOne ? sendOnly : sendInTurn;

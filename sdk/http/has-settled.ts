@@ -28,7 +28,7 @@ export async function hasSettled(
   const endsAt = clock.now() + waitMs;
   for (;;) {
     const askedAt = clock.now();
-    const heldMs = Math.min(endsAt - askedAt, MAX_PURGE_WAIT_MS);
+    const heldMs = Math.max(1, Math.min(Math.ceil(endsAt - askedAt), MAX_PURGE_WAIT_MS));
     const read = { ...edge, ...heldReading(seq, heldMs), retries: 0, deadlineMs: heldMs + ANSWERED_WITHIN_MS };
     const page = await readFromEdge(read, transport, platform);
     const [record] = page?.purges ?? [];

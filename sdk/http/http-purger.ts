@@ -9,7 +9,6 @@ import { type Purger, purgerFrom } from "../purger.ts";
 import type { Receipt } from "../receipt.ts";
 import type { StatsCall } from "../site-stats.ts";
 import { traced } from "./diagnostics.ts";
-import { JoinedPurges } from "./joined-purges.ts";
 import { readFromEdge } from "./read-from-edge.ts";
 import { ledgerReading, trailReading } from "./readings.ts";
 import { type SendPlatform, sendPurge } from "./send-purge.ts";
@@ -25,9 +24,16 @@ export interface Platform extends SendPlatform {
   /** The environment variables. */
   environment(): Record<string, string | undefined>;
   openTransport(): Transport;
+  /**
+   * Limits how many purges run at once. Default: each is sent when it is called, because on Workers a request must not
+   * wait for what another request resolves.
+   */
+  limited?(send: SendPurge): SendPurge;
   /** Advice about a missing setting. Default: advice for code. */
   readonly howToConfigure?: string;
 }
+
+type SendPurge = (call: PurgeCall) => Promise<Receipt>;
 
 /** The parts that are the same on every platform. */
 export const platform: Omit<Platform, "openTransport"> = {
@@ -102,9 +108,8 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
     return readFromEdge({ ...edges[0]!, ...limits, ...ledgerReading(call.query) }, transport, platform);
   }
 
-  const joined = new JoinedPurges(send);
   return purgerFrom({
-    send: (call) => joined.send(call),
+    send: platform.limited?.(send) ?? send,
     read,
     stats,
     newId: platform.newId,

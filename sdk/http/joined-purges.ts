@@ -23,7 +23,7 @@ interface Waiting {
  * gets a receipt with the number of its own items. So a thousand calls at once are about ten requests, and none uses up
  * its deadline before it is sent.
  */
-export class JoinedPurges {
+class JoinedPurges {
   readonly #sendOne: (call: PurgeCall) => Promise<Receipt>;
   #waiting: Waiting[] = [];
   #underWay = 0;
@@ -93,6 +93,12 @@ export class JoinedPurges {
       for (const each of group) each.stopListening();
     }
   }
+}
+
+/** The same call, with a limit on how many purges run at once. */
+export function joinPurges(sendOne: (call: PurgeCall) => Promise<Receipt>): (call: PurgeCall) => Promise<Receipt> {
+  const joined = new JoinedPurges(sendOne);
+  return (call) => joined.send(call);
 }
 
 /** A purge with its own id, a dry run and the like cannot be part of another purge. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ReceiptBody } from "../../sdk/index.ts";
-import { type Act, accepts, deadEndpoint, receiptBody, refuses, startFakeEdge } from "../sdk/fake-edge.ts";
+import { type Act, accepts, deadEndpoint, purgeRecord, receiptBody, refuses, startFakeEdge } from "../sdk/fake-edge.ts";
 import { type Call, startTidemark, tidemark } from "./run-command.ts";
 
 const TOKEN = "a-token-of-the-edge";
@@ -218,7 +218,7 @@ const usage: readonly Case[] = [
     name: "tags are to be refreshed",
     args: ["--tag", "x", "--refresh"],
     exit: 2,
-    stderr: /^tidemark: refresh: needs urls/,
+    stderr: /^tidemark: --refresh needs a URL/,
   },
   { name: "an item has no flag", args: ["/about"], exit: 2, stderr: /"\/about" needs a flag: --url/ },
   { name: "a flag does not exist", args: ["--tags", "x"], exit: 2, stderr: /unknown option '--tags'\n\(Did you mean/ },
@@ -459,5 +459,14 @@ describe.concurrent("tidemark", () => {
     }
     const wrong = await tidemark({ args: ["dev", "--port", "x"] });
     expect(wrong).toEqual({ exit: 2, stdout: "", stderr: expect.stringContaining("It must be 1 to 65535.") });
+  });
+
+  test("With --wait it exits as soon as the edge says that the purge has settled", async ({ expect }) => {
+    await using edge = await startFakeEdge(receipt({ settlesInMs: 60_000, maySettleSooner: true }), {
+      json: purgeRecord,
+    });
+    const args = ["purge", "--tag", "x", "--wait-timeout", "20", "--endpoint", edge.endpoint];
+    const { exit } = await tidemark({ args, env: { TIDEMARK_TOKEN: TOKEN } });
+    expect(exit).toBe(0);
   });
 });

@@ -252,7 +252,6 @@ test("A batch with refresh is divided by its URLs, and purges without URLs refre
     [undefined, 10_000, undefined, "soft"],
   ]);
   expect(receipt?.refreshed?.map(({ url }) => url)).toEqual(urls);
-  await expect(cdn.batch().tags("a").commit({ refresh: true })).rejects.toThrow(/^batch\.commit: refresh: needs urls/);
 });
 
 test("The receipt of several purges settles when the last of them has, and has the token of the newest", async () => {
@@ -398,18 +397,23 @@ test("A purge that failed matters more than a callback that throws", async () =>
   await expect(committing).rejects.toMatchObject({ name: "PurgeIncomplete", receipts: [{ seq: 7 }] });
 });
 
-test("An id that leaves no room for the number of a purge is a TypeError, and nothing is sent", async () => {
+test("A batch with refresh that has collected no URLs is still purged", async () => {
   const cdn = createRecordingPurger();
 
-  await cdn
-    .batch()
-    .tags("a")
-    .commit({ id: "x".repeat(128) });
-  const committing = cdn
-    .batch()
-    .tags(many(10_001, "a"))
-    .commit({ id: "x".repeat(127) });
+  await cdn.batch((batch) => batch.tags("a"), { refresh: true });
+  await cdn.batch((batch) => batch.everything(), { refresh: true });
 
-  await expect(committing).rejects.toThrow(/^batch\.commit, options: id: must be 1 to 128 printable ASCII/);
-  expect(cdn.calls).toHaveLength(1);
+  expect(cdn.calls).toEqual([{ tags: ["a"] }, { everything: true }]);
+});
+
+test("An id that leaves no room for the number of a purge is a TypeError before the work of a batch begins", async () => {
+  const cdn = createRecordingPurger();
+  const work = () => expect.unreachable();
+
+  await expect(cdn.batch(work, { id: "x".repeat(121) })).rejects.toThrow(
+    /^batch, options: id: can have at most 120 characters/,
+  );
+  const id = "x".repeat(120);
+  await cdn.batch((batch) => batch.tags(many(10_001, "a")), { id });
+  expect(cdn.calls.map((call) => call.id)).toEqual([`${id}.1`, `${id}.2`]);
 });

@@ -1,4 +1,5 @@
 import { createHttpPurger, type Platform } from "../../sdk/http/http-purger.ts";
+import { joinPurges } from "../../sdk/http/joined-purges.ts";
 import { openUndici } from "../../sdk/http/transport-undici.ts";
 import type { Purger, PurgerOptions } from "../../sdk/index.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
@@ -18,6 +19,7 @@ export function purgerUnderTest(options: PurgerOptions, platform: Partial<Platfo
       later: () => {},
       warn: () => {},
       openTransport: openUndici,
+      limited: joinPurges,
       ...platform,
     },
   );

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { receiptFrom } from "../../sdk/receipt.ts";
+import { purgeWaitSchema } from "../../wire/purge-record-query.ts";
 import { accepts, purgeRecord, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
 import { purgerUnderTest } from "./purger-under-test.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
@@ -146,6 +147,29 @@ test("An edge that has held its answer for as long as it may is asked again, whi
   await (await cdn.purgeTags("a")).settled();
 
   expect(waits).toEqual(["25000", "25000", "25000"]);
+});
+
+test("A clock that counts parts of a millisecond asks the edge for whole ones, and for one at least", async () => {
+  const virtual = createVirtualClock();
+  let parts = 0;
+  const clock = { ...virtual, now: () => virtual.now() + ++parts * 0.001 };
+  const waits: (string | null)[] = [];
+  const fetch = async (url: string) => {
+    if (url.endsWith("/purge")) return Response.json({ ...sooner.json, settlesInMs: 25_001 });
+    const wait = new URL(url).searchParams.get("wait");
+    waits.push(wait);
+    if (!purgeWaitSchema.safeParse({ wait }).success) {
+      setImmediate(() => virtual.advance(25_001));
+      return Response.json({}, { status: 400 });
+    }
+    virtual.advance(waits.length === 1 ? 25_000 : 0);
+    return Response.json({ ...purgeRecord, settled: waits.length === 2 });
+  };
+  await using cdn = purgerUnderTest({ endpoint: "https://www.example.com", fetch }, { clock });
+
+  await (await cdn.purgeTags("a")).settled();
+
+  expect(waits).toEqual(["25000", "1"]);
 });
 
 test("An edge that cannot hold its answer is asked once, and the clock tells the rest", async () => {
