@@ -18,7 +18,8 @@ export interface OutboxOptions<Answer = Receipt> {
   purger: OutboxPurger<Answer>;
   /**
    * How often sending a purge may fail before it is given up: a whole number from 1. The pauses between the attempts
-   * double from a second to a minute, half of each is random, and 500 attempts take four to eight hours. Default: 500.
+   * double from a second to a minute, half of each is random, and 500 attempts take four to eight hours, 20 about
+   * ten minutes. Default: 500.
    */
   maxAttempts?: number | undefined;
   /**
