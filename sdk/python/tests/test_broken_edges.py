@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark import PurgeFailed, Purger
+from tidemark import PurgeFailed, Purger, timed_http
 
 RECEIPT = json.dumps({"seq": 7, "token": "log.7", "settlesInMs": 0}).encode()
 ACCEPTED = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(RECEIPT), RECEIPT)
@@ -165,3 +165,48 @@ def test_several_addresses_share_the_deadline(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
     monkeypatch.setattr(socket, "socket", Silent)
     expect_the_end_in_time("http://several.example", tags=["a"])
+
+
+class VirtualTime:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def silence(monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
+    """The time that was waited for 192.0.2.1, which does not answer: the first address of each name, before 127.0.0.1."""
+    time = VirtualTime()
+
+    class OneSilent(socket.socket):
+        def connect(self, address: tuple[str, int]) -> None:  # type: ignore[override]
+            if address[0] == "127.0.0.1":
+                return super().connect(address)
+            time.now += self.gettimeout() or 1e9
+            raise TimeoutError("timed out")
+
+    def getaddrinfo(host: str, port: int, **_: object) -> list[object]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, port)) for each in ("192.0.2.1", "127.0.0.1")]
+
+    monkeypatch.setattr(timed_http, "time", time)
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(socket, "socket", OneSilent)
+    return time
+
+
+def test_an_address_that_does_not_answer_takes_its_share_of_the_deadline(silence: VirtualTime) -> None:
+    with edge(accepts) as endpoint:
+        named = endpoint.replace("127.0.0.1", "two.example")
+        assert Purger(named, "a-token", retries=0, deadline=10).purge(tags=["a"]).seq == 7
+    assert 4.9 < silence.now <= 5
+
+
+def test_a_purge_whose_connection_fails_was_not_sent(monkeypatch: pytest.MonkeyPatch, silence: VirtualTime) -> None:
+    silent = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("192.0.2.1", 9))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: silent)
+    with pytest.raises(PurgeFailed, match="cannot be reached: .*timed out") as caught:
+        Purger("http://silent.example", "a-token", retries=0).purge(tags=["a"])
+    assert caught.value.retryable
+    assert "may have happened" not in str(caught.value)

@@ -5,8 +5,6 @@ import json
 import os
 import random
 import re
-import socket
-import ssl
 import time
 import uuid
 from collections.abc import Iterable
@@ -16,14 +14,12 @@ from urllib.parse import urlsplit
 from urllib.request import Request
 
 from .items import MAX_ITEMS, checked_items, divided
-from .timed_http import Answer, ask
+from .timed_http import Answer, NotConnected, ask
 
 REFUSED = (400, 409, 413, 415)
 """The statuses for a purge that the edge will never accept."""
 PASSING = (429, 502, 503, 504)
 """The statuses after which the same purge can succeed."""
-NEVER_SENT = (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)
-"""The errors that come before the purge is sent."""
 WORDS_SECONDS = 1.0
 """So long the words of another status are waited for, so that time is left to send the purge again."""
 
@@ -120,7 +116,7 @@ class Purger:
                     raise _refusal(answer)
                 return _receipt(json.load(answer))
         except (OSError, http.client.HTTPException) as failure:
-            never_sent = isinstance(getattr(failure, "reason", failure), NEVER_SENT)
+            never_sent = isinstance(getattr(failure, "reason", failure), NotConnected)
             happened = "" if never_sent else "; the purge may have happened"
             raise PurgeFailed(f"the edge cannot be reached: {failure}{happened}", passing=True) from failure
         except ValueError as failure:

@@ -27,6 +27,10 @@ class Deadline:
         return seconds
 
 
+class NotConnected(OSError):
+    """Nothing was sent, because no connection was made."""
+
+
 class _Reader(io.RawIOBase):
     """The bytes of a connection, each read of which waits for what is left of the time."""
 
@@ -68,18 +72,22 @@ class _Connection(http.client.HTTPConnection):
 
     def send(self, data: Any) -> None:
         if self.sock is None:
-            self.connect()
+            try:
+                self.connect()
+            except OSError as failure:
+                raise NotConnected(str(failure)) from failure
         for start in range(0, len(data), BYTES_AT_ONCE):
             self.sock.settimeout(self._deadline.left())
             super().send(data[start : start + BYTES_AT_ONCE])
 
     def _connected(self, address: tuple[str, int], *_: Any) -> socket.socket:
-        """To the first of the host's addresses that answers: `socket.create_connection` gives each of them all the time."""
+        """To the first of the host's addresses that answers. Each may take its share of the time that is left."""
         failure = OSError(f"{address[0]} has no address")
-        for family, kind, protocol, _name, each in socket.getaddrinfo(*address, type=socket.SOCK_STREAM):
+        found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)
+        for index, (family, kind, protocol, _name, each) in enumerate(found):
             sock = socket.socket(family, kind, protocol)
             try:
-                sock.settimeout(self._deadline.left())
+                sock.settimeout(self._deadline.left() / (len(found) - index))
                 sock.connect(each)
                 return sock
             except OSError as error:

@@ -2,23 +2,25 @@
 
 import sqlite3
 import tempfile
+from collections import Counter
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
 
 from django.core.management import CommandError, call_command
-from django.db import connection, connections, transaction
+from django.db import connection, connections, models, transaction
+from django.db.models.functions import Concat, RowNumber
 from django.http import HttpResponse
 from django.test import TransactionTestCase, override_settings
 from django.utils import timezone
 
 from tidemark import Purger
-from tidemark.django import changes, middleware, outbox, purge, purging, request_middleware
+from tidemark.django import PurgedQuerySet, changes, middleware, outbox, purge, purging, request_middleware
 from tidemark.django.models import QueuedPurge
 from tidemark.django.sender import Sender
 
-from .models import Song
+from .models import Album, Genre, Song
 from .tests import WithEdge
 
 
@@ -208,6 +210,51 @@ class Updates(WithEdge, TransactionTestCase):
         Song.objects.bulk_create(songs, update_conflicts=True, update_fields=["title"], unique_fields=["pk"])
         [purged] = self.sent()
         self.assertEqual(set(purged["tags"]), tags)
+
+    def check_like_django(self, change):
+        """It changes of 600 songs what it does with a query set of Django's own, and the songs it changes are purged."""
+        outcomes = []
+        for query_set in (models.QuerySet, PurgedQuerySet):
+            album = Album.objects.create(title="an album")
+            songs = Song.objects.bulk_create([Song(title="old", album=album) for _ in range(600)])
+            Song.objects.filter(pk=songs[0].pk).update(title="first")
+            for genre in (Genre.objects.create(name="rock"), Genre.objects.create(name="jazz")):
+                join = Song.genres.through
+                join.objects.bulk_create([join(song=song, genre=genre) for song in songs])
+            self.sent()
+            before = dict(models.QuerySet(Song).values_list("pk", "title"))
+            count = change(query_set(Song))
+            after = dict(models.QuerySet(Song).values_list("pk", "title"))
+            outcomes.append((count, Counter(after.values())))
+            changed = {f"song:{key}" for key, title in after.items() if title != before[key]}
+            purged = {tag for each in self.sent() for tag in each["tags"]}
+            Song.objects.all().delete()
+            Genre.objects.all().delete()
+        self.assertEqual(*outcomes)
+        self.assertTrue(changed)
+        self.assertLessEqual(changed, purged)
+
+    def test_a_row_that_matches_twice_is_updated_once(self):
+        twice = {"genres__name__in": ["rock", "jazz"]}
+        self.check_like_django(lambda songs: songs.filter(**twice).update(title=Concat("title", models.Value("!"))))
+
+    def test_rows_that_match_by_a_row_that_is_updated_with_them_are_updated(self):
+        albums = models.QuerySet(Song).filter(title="first").values("album")
+        self.check_like_django(lambda songs: songs.filter(album__in=albums).update(title="new"))
+
+    def test_a_row_is_updated_by_its_number_among_the_rows(self):
+        def change(songs):
+            numbered = songs.annotate(number=models.Window(RowNumber(), order_by="pk"))
+            return numbered.filter(number=2, genres__name="rock").update(title="second")
+
+        self.check_like_django(change)
+
+    def test_a_query_that_was_read_is_read_again_after_its_update(self):
+        Song.objects.create(title="old")
+        songs = Song.objects.all()
+        self.assertEqual([each.title for each in songs], ["old"])
+        songs.update(title="new")
+        self.assertEqual([each.title for each in songs], ["new"])
 
     def test_a_row_that_was_added_after_the_rows_were_read_is_not_updated(self):
         Song.objects.create(title="old")
