@@ -174,10 +174,53 @@ describe("a report", () => {
   test("leaves personal, refused and written pages to the origin", () => {
     expect(Object.fromEntries(report.routes.map(({ path, passBecause }) => [path, passBecause]))).toMatchObject({
       "/admin": "its name suggests personal pages",
-      "/comments": "most of its requests change something",
+      "/comments": "many of its requests change something",
       "/blog": null,
     });
     expect(report.config).toContain('{ match: "/admin{/*}?", pass: true }');
+  });
+
+  test("lists paths with few requests together, also where these are refused or change something", () => {
+    const analysis = new TrafficAnalysis();
+    const request = new LoggedRequest();
+    const take = (times: number, method: string, target: string, status: number) => {
+      for (let time = 0; time < times; time++) {
+        request.clear();
+        analysis.take(Object.assign(request, { at: 1000, method, target, status, bytes: 100 }));
+      }
+    };
+    take(19_000, "GET", "/blog/a", 200);
+    take(60, "GET", "/members/a", 403);
+    take(60, "POST", "/votes", 204);
+    take(3, "GET", "/account", 200);
+    for (let path = 0; path < 100; path++) {
+      take(4, "POST", `/written-${path}.php`, 405);
+      take(4, "GET", `/refused-${path}.php`, 403);
+    }
+    const { routes, config } = makeReport(analysis, NOTHING_ELSE);
+    expect(routes).toMatchObject([
+      { path: "/blog", passBecause: null },
+      { path: "/members", passBecause: "it answers 401 or 403" },
+      { path: "/votes", passBecause: "many of its requests change something" },
+      { path: "/account", passBecause: "its name suggests personal pages" },
+      { path: "others", requests: 800, hitRatio: 0, passBecause: null },
+    ]);
+    expect(config.match(/pass: true/g)).toHaveLength(3);
+  });
+
+  test.each([
+    { requests: 100_000, fits: true },
+    { requests: 100_001, fits: false },
+  ])("compares the busiest day with the free plan: $requests requests", ({ requests, fits }) => {
+    const analysis = new TrafficAnalysis();
+    const request = new LoggedRequest();
+    const take = (at: number) =>
+      analysis.take(Object.assign(request, { at, method: "GET", target: "/a", status: 200, bytes: 100 }));
+    const busyDay = Date.UTC(2026, 9, 15);
+    take(Date.UTC(2026, 9, 5));
+    for (let number = 0; number < requests; number++) take(busyDay + Math.floor((number * 86_400_000) / requests));
+    take(Date.UTC(2026, 9, 16));
+    expect(makeReport(analysis, NOTHING_ELSE).cost.fitsFreePlan).toBe(fits);
   });
 
   test("writes empty the cache without key rules, too, and nothing that is left to the origin is warmed", () => {

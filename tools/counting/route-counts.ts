@@ -37,15 +37,26 @@ const PERSONAL =
 /** Only a path of letters, digits and a few marks gets its own rule. */
 const OF_A_RULE = /^\/[A-Za-z0-9._~-]+$/;
 
+/** Routes with a smaller share of all requests are listed together. */
+export const MIN_ROUTE_SHARE = 0.005;
+
+/** So many requests of a route say enough about it, however small their share. */
+const ENOUGH_REQUESTS = 50;
+
 const UNSAFE_SHARE = 0.2;
 const REFUSED_SHARE = 0.05;
 
-/** Why the config leaves a route to the origin; `null` if it may be stored. */
-export function passReason(path: string, { requests, unsafe, refused }: RouteCounts): string | null {
+/**
+ * Why the config leaves a route to the origin; `null` if it may be stored. Scanners ask for many paths a few times each,
+ * so that only a route's name counts while it has few of all requests.
+ */
+export function passReason(path: string, route: RouteCounts, allRequests: number): string | null {
+  const { requests, unsafe, refused } = route;
   if (!OF_A_RULE.test(path)) return null;
   if (PERSONAL.test(path)) return "its name suggests personal pages";
+  if (requests < Math.min(allRequests * MIN_ROUTE_SHARE, ENOUGH_REQUESTS)) return null;
   if (refused >= requests * REFUSED_SHARE && refused > 1) return "it answers 401 or 403";
-  if (unsafe >= requests * UNSAFE_SHARE && unsafe > 1) return "most of its requests change something";
+  if (unsafe >= requests * UNSAFE_SHARE && unsafe > 1) return "many of its requests change something";
   return null;
 }
 

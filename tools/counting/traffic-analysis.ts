@@ -210,7 +210,7 @@ export class TrafficAnalysis {
 
   /** Whether the config would leave the route to the origin, judged by the lines so far. */
   #isPassed(path: string, route: RouteCounts): boolean {
-    return route !== this.routes.others && passReason(firstSegment(path), route) !== null;
+    return route !== this.routes.others && passReason(firstSegment(path), route, this.requests) !== null;
   }
 
   get #isMiss(): boolean {

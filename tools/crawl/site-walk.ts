@@ -1,4 +1,4 @@
-import { ownPackage } from "#tidemark/internal";
+import { counted, ownPackage } from "#tidemark/internal";
 import { type FoundPages, findPages, type SiteDocument } from "../pages/find-pages.ts";
 import { MAX_ROBOTS_BYTES, NO_RULES, PRODUCT_TOKEN, type RobotRules, readRobots } from "../pages/robots.ts";
 import { SiteAddress } from "../pages/site-address.ts";
@@ -224,11 +224,14 @@ async function sitemapsAlone(
   return { ...NO_RULES, sitemaps: readRobots(document.body.toString(), edge).sitemaps };
 }
 
-function nothingToAsk({ forbidden, elsewhere }: FoundPages): string {
+function nothingToAsk({ forbidden, elsewhere, malformed }: FoundPages): string {
   if (forbidden > 0) {
     return "robots.txt forbids all of these pages. If the site is your own, --ignore-robots requests them anyway.";
   }
   const hosts = Object.keys(elsewhere);
-  if (hosts.length === 0) return "no pages were found.";
+  if (hosts.length === 0) {
+    if (malformed === 0) return "no pages were found.";
+    return `no pages were found: ${counted(malformed, "line or location is no URL of a page", "lines or locations are no URLs of pages")}.`;
+  }
   return `all pages that were found belong to other hosts: ${hosts.join(", ")}. If one of them is this site, name it with --host.`;
 }

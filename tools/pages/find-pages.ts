@@ -31,7 +31,7 @@ export interface FoundPages {
   readonly elsewhere: Readonly<Record<string, number>>;
   /** Sitemaps of an index that could not be read, and why. */
   readonly unread: readonly string[];
-  /** Entries of sitemaps that are not URLs of pages: not URLs, or like `mailto:`. */
+  /** Lines, and entries of sitemaps, that are not URLs of pages: not URLs, or like `mailto:`. */
   readonly malformed: number;
 }
 
@@ -150,8 +150,9 @@ class PageList {
     for (const line of text.split("\n")) {
       const place = line.trim();
       if (place === "" || this.#hasMore) continue;
-      const url = place.startsWith("/") ? URL.parse(`${site.edge.origin}${place}`) : pageUrl(place);
-      this.#addUrl(url);
+      if (place.startsWith("/")) this.#addUrl(URL.parse(`${site.edge.origin}${place}`));
+      // A report names the pages of a log with hosts by host and path.
+      else this.#addUrl(pageUrl(SCHEME.test(place) ? place : `${site.edge.protocol}//${place}`));
     }
   }
 
@@ -214,6 +215,9 @@ class PageList {
     return readSitemap(document.body) ?? NO_SITEMAP;
   }
 }
+
+/** Digits after the colon are the port of a host. */
+const SCHEME = /^[a-z][a-z0-9+.-]*:(?!\d)/i;
 
 const NO_SITEMAP = "is not a sitemap: it has neither urlset nor sitemapindex";
 

@@ -30,7 +30,7 @@ export interface CostReport {
 }
 
 /** What the edge costs on Cloudflare. Every request runs the worker, a hit as well as a miss; the Cache API is free. */
-export function costOf(requests: number, durationMs: number, busiestHour: number): CostReport {
+export function costOf(requests: number, durationMs: number, busiestDay: number): CostReport {
   const days = durationMs / DAY_MS;
   const perMonth = Math.round((requests / days) * DAYS_PER_MONTH);
   const overRequests = Math.max(0, perMonth - PRICES.includedRequests);
@@ -40,7 +40,7 @@ export function costOf(requests: number, durationMs: number, busiestHour: number
     (overRequests / 1e6) * PRICES.perMillionRequests +
     (overCpuMs / 1e6) * PRICES.perMillionCpuMs +
     PURGE_LOG_DOLLARS;
-  const perDay = Math.max(requests / days, busiestHour);
+  const perDay = Math.max(requests / days, busiestDay);
   return {
     requestsPerMonth: perMonth,
     dollarsPerMonth: Math.round(dollars * 100) / 100,

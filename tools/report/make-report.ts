@@ -1,4 +1,4 @@
-import { firstSegment, passReason, RouteCounts } from "../counting/route-counts.ts";
+import { firstSegment, MIN_ROUTE_SHARE, passReason, RouteCounts } from "../counting/route-counts.ts";
 import type { HourCounts, TrafficAnalysis } from "../counting/traffic-analysis.ts";
 import type { ReadCounts } from "../logs/log-file.ts";
 import type { AccessReport, Prediction, RouteReport } from "./access-report.ts";
@@ -10,8 +10,6 @@ const HOUR_MS = 3_600_000;
 /** A shorter log counts as one of this length, or its rates would mean nothing. Milliseconds. */
 const MIN_DURATION_MS = 60_000;
 
-/** Routes with a smaller share of the requests are listed together. */
-const MIN_ROUTE_SHARE = 0.005;
 const MAX_ROUTES = 12;
 const MAX_PARAMETERS = 20;
 const MAX_WARM = 25;
@@ -97,7 +95,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
       analysis.loggedByCache === 0
         ? null
         : { requests: analysis.loggedByCache, hitRatio: analysis.loggedHits / analysis.loggedByCache },
-    cost: costOf(requests, durationMs, busiest?.requests ?? 0),
+    cost: costOf(requests, durationMs, busiestDay(analysis.hours)),
     ...(budget && budgetOutcome && { budget: { ...budget, ...budgetOutcome } }),
     config: siteText({ lifetimeSeconds: lifetimes[chosen]!, routes, parameters, searches }),
   };
@@ -135,7 +133,7 @@ function sortRoutes(analysis: TrafficAnalysis): SortedRoutes {
   let told = 0;
   for (const [path, counts] of largest) {
     const isLarge = counts.requests >= requests * MIN_ROUTE_SHARE && told < MAX_ROUTES;
-    const passBecause = passReason(path, counts);
+    const passBecause = passReason(path, counts, requests);
     (passBecause === null ? stored : passed).add(counts);
     if (isLarge || passBecause !== null) {
       routes.push(report(path, counts, passBecause));
@@ -157,6 +155,16 @@ function hoursOfDay(hours: ReadonlyMap<number, HourCounts>): AccessReport["hours
     days[hour % 24]!.misses += misses;
   }
   return days.map(({ hour, requests, misses }) => ({ hour, requests, misses: Math.round(misses) }));
+}
+
+/** The most requests in a day, UTC. */
+function busiestDay(hours: ReadonlyMap<number, HourCounts>): number {
+  const days = new Map<number, number>();
+  for (const [hour, { requests }] of hours) {
+    const day = Math.floor(hour / 24);
+    days.set(day, (days.get(day) ?? 0) + requests);
+  }
+  return Math.max(0, ...days.values());
 }
 
 function busiestHour(hours: ReadonlyMap<number, HourCounts>): AccessReport["busiestHour"] {

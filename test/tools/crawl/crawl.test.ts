@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { crawl } from "../../../tools/crawl/crawl.ts";
@@ -6,6 +9,7 @@ import type { CrawlOptions, CrawlProgress } from "../../../tools/crawl/crawl-opt
 import { crawlText } from "../../../tools/crawl/crawl-text.ts";
 import { warm } from "../../../tools/crawl/warm.ts";
 import { warmText } from "../../../tools/crawl/warm-text.ts";
+import { analyseLogs } from "../../../tools/report/analyse-logs.ts";
 import { type TimedAnswer, TimedSite, VirtualTime } from "./timed-site.ts";
 
 /** Not as long as any pause, because the virtual time tells the two apart by that. */
@@ -239,6 +243,49 @@ describe("politely", () => {
     expect(report.pages).toMatchObject({ found: 1, publicHost: "www.example.com", malformed: 3, elsewhere: {} });
     expect(site.seen.map(({ target }) => target)).toContain("/a");
     expect(warmText(report)).toContain("3 lines or locations were left out, because they are not URLs of pages.");
+  });
+
+  test("the pages that a report of a log with hosts names are requested", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const folder = await mkdtemp(join(tmpdir(), "tidemark-warm-"));
+    const file = join(folder, "access.log");
+    const line = (host: string, path: string) =>
+      `${JSON.stringify({ time_iso8601: "2026-11-01T10:00:00Z", host, request_method: "GET", request_uri: path, status: 200, body_bytes_sent: 5 })}\n`;
+    const lines = [
+      line("www.example.com", "/about?a=1"),
+      line("shop.example.com:8080", "/"),
+      line("other.example", "/"),
+    ];
+    await writeFile(file, lines.join("").repeat(40));
+    const { warm: pages } = await analyseLogs({ files: [file] });
+    await rm(folder, { recursive: true });
+    const list = pages.map(({ url }) => url).join("\n");
+
+    const asked = [];
+    for (const host of ["www.example.com", "shop.example.com:8080"]) {
+      const { site, address } = await siteThat(() => ({ fields: { "x-cache": "HIT" } }));
+      const { report } = await warm(optionsFor(address, ["-"], { host, standardInput: async () => list }));
+      asked.push({ targets: site.seen.map(({ target }) => target), ...report.pages });
+    }
+    expect(asked).toMatchObject([
+      {
+        targets: ["/robots.txt", "/about?a=1"],
+        malformed: 0,
+        elsewhere: { "shop.example.com:8080": 1, "other.example": 1 },
+      },
+      { targets: ["/robots.txt", "/"], malformed: 0, elsewhere: { "www.example.com": 1, "other.example": 1 } },
+    ]);
+  });
+
+  test("a list without pages is refused, with the number of its lines that are no URLs", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { address } = await siteThat(() => null);
+    const refusal = (list: string) => warm(optionsFor(address, ["-"], { standardInput: async () => list }));
+    await expect(refusal("\n")).rejects.toThrow(/^no pages were found\.$/);
+    await expect(refusal("http://\n")).rejects.toThrow("no pages were found: 1 line or location is no URL of a page.");
+    await expect(refusal("mailto:a@example.com\nthe pages\n")).rejects.toThrow(
+      "no pages were found: 2 lines or locations are no URLs of pages.",
+    );
   });
 
   test("no more requests at a time than were allowed", async () => {
