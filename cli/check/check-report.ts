@@ -46,7 +46,8 @@ export function checkText({ findings, config, bundle, deployments }: CheckReport
     lines.push(`serves   ${hosts === null ? "any host" : hosts.join(", ")} from ${origin}${name}`);
   }
   if (bundle !== null) lines.push(`bundle   ${kibibytes(bundle.bytes)}, ${kibibytes(bundle.gzippedBytes)} gzipped`);
-  const verdict = problems === 0 ? "can be deployed" : `has ${counted(problems, "problem")}`;
+  const unhindered = bundle === null ? "was not checked completely" : "can be deployed";
+  const verdict = problems === 0 ? unhindered : `has ${counted(problems, "problem")}`;
   return `${[...lines, `${config} ${verdict}.`].join("\n")}\n`;
 }
 

@@ -64,7 +64,7 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
   const { startDevSession } = await import("../../local/dev/dev-session.ts");
   const session = await startDevSession(
     {
-      origin: flags.origin ?? (process.env.TIDEMARK_ORIGIN || undefined),
+      origin: flags.origin ?? fromEnvironment("TIDEMARK_ORIGIN", serverUrl),
       firstPort: flags.port ?? fromEnvironment("TIDEMARK_PORT", portNumber) ?? DEFAULT_PORT,
       config: flags.config ?? (process.env.TIDEMARK_CONFIG || undefined),
       publicUrl: flags.public ?? fromEnvironment("TIDEMARK_PUBLIC_URL", serverUrl) ?? null,

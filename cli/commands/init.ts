@@ -8,8 +8,8 @@ import { OwnerError } from "../../package/owner-error.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
 import { appWorkerOf } from "../init/app-worker.ts";
-import { type EdgeScript, namesFor, runnerFor, scriptsFor } from "../init/found-tools.ts";
-import { initProject } from "../init/init-project.ts";
+import type { EdgeScript } from "../init/found-tools.ts";
+import { type InitialisedProject, initProject } from "../init/init-project.ts";
 import { initServer } from "../init/init-server.ts";
 import { type PackageManager, packageManagerOf } from "../init/package-manager.ts";
 import { ProjectFileError } from "../init/project-file-error.ts";
@@ -59,13 +59,14 @@ export function initCommand(): Command {
         const imported = flags.import === undefined ? null : await importedBy(flags, flags.import);
         const app = flags.server ? null : appWorkerOf(".", wranglerConfigIn("."));
         const answers = await answersFrom(imported === null ? flags : { ...answersOf(imported), ...flags }, app?.name);
-        const force = flags.force ?? false;
         const config = imported === null ? {} : { config: imported.config(answers.host) };
-        const initialise = flags.server ? initServer : initProject;
-        const written = await initialise({ folder: ".", answers, ...config, force });
-        for (const each of written) process.stdout.write(fileLine(each));
+        const options = { folder: ".", answers, ...config, force: flags.force ?? false };
+        const project = flags.server ? null : await initProject(options);
+        for (const each of project?.written ?? (await initServer(options))) process.stdout.write(fileLine(each));
         if (imported !== null) process.stdout.write(`\n${imported.differences.join("\n")}\n`);
-        process.stdout.write(`\n${flags.server ? serverSteps(packageManagerOf(".")) : await nextSteps(".", answers)}`);
+        process.stdout.write(
+          `\n${project === null ? serverSteps(packageManagerOf(".")) : await nextSteps(".", project)}`,
+        );
       } catch (error) {
         if (!(error instanceof AnswerError || error instanceof OwnerError)) throw error;
         printError(error instanceof ProjectFileError ? error.message : `${error.message}. Nothing was written.`);
@@ -165,13 +166,8 @@ function fileLine({ file, outcome, note }: WrittenFile): string {
 }
 
 /** The steps to take after `tidemark init` in this folder. The owner's own scripts are not mistaken for ours. */
-async function nextSteps(folder: string, { origin }: SiteAnswers): Promise<string> {
+async function nextSteps(folder: string, { names, commands, isBeforeApp }: InitialisedProject): Promise<string> {
   const manifest = parseManifest(await readFile(join(folder, "package.json"), "utf8"));
-  const wrangler = wranglerConfigIn(folder);
-  const app = appWorkerOf(folder, wrangler);
-  const names = namesFor(app, wrangler);
-  const behind = origin === null && app !== null ? app.config : null;
-  const commands = scriptsFor(names, runnerFor(folder, manifest), behind);
   const manager = packageManagerOf(folder);
   const run = (script: EdgeScript): string => {
     const keys = script === "test" ? ["test", "test:edge"] : [`${script}${names.suffix}`];
@@ -181,10 +177,10 @@ async function nextSteps(folder: string, { origin }: SiteAnswers): Promise<strin
   };
   const steps = [
     [`${manager.install} && ${run("test")}`, "the edge on a simulated CDN"],
-    [run("dev"), `the edge at http://localhost:8787, in front of your ${behind === null ? "site" : "app"}`],
+    [run("dev"), `the edge at http://localhost:8787, in front of your ${isBeforeApp ? "app" : "site"}`],
     [
       run("deploy"),
-      `${behind === null ? "" : "after the app itself; "}then: ${manager.exec} wrangler secret put TIDEMARK_TOKEN${names.configFlag}`,
+      `${isBeforeApp ? "after the app itself; " : ""}then: ${manager.exec} wrangler secret put TIDEMARK_TOKEN${names.configFlag}`,
     ],
   ] as const;
   const width = Math.max(30, ...steps.map(([command]) => command.length)) + 4;

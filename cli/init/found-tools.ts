@@ -31,9 +31,18 @@ const VITEST_CONFIG = /^(vite\.config|vitest\.(config|workspace|projects))\.([cm
 
 /** `upwards`: whether those of the folders above count, where vitest before 5 looks too. */
 function hasVitestConfig(folder: string, upwards: boolean): boolean {
-  if (existsSync(folder) && readdirSync(folder).some((file) => VITEST_CONFIG.test(file))) return true;
+  if (filesIn(folder).some((file) => VITEST_CONFIG.test(file))) return true;
   const isTop = existsSync(join(folder, ".git")) || dirname(folder) === folder;
   return upwards && !isTop && hasVitestConfig(dirname(folder), upwards);
+}
+
+/** None if this user may not read the folder. */
+function filesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /**

@@ -35,18 +35,25 @@ export interface InitOptions {
   readonly force: boolean;
 }
 
+/** What was written, and what the next steps name. */
+export interface InitialisedProject {
+  readonly written: readonly WrittenFile[];
+  readonly names: EdgeNames;
+  readonly commands: ReturnType<typeof scriptsFor>;
+  /** Whether the edge is in front of the worker in the same folder. */
+  readonly isBeforeApp: boolean;
+}
+
 /** The entries that version control ignores, beside the file with the secret. */
 const IGNORED = ["node_modules/", ".wrangler/", ".tidemark/"];
 
-/**
- * Writes the project's files into a folder, and returns the result for each. Throws `AnswerError` before it writes any.
- */
+/** Writes the project's files into a folder. Throws `AnswerError` before it writes any. */
 export async function initProject({
   folder,
   answers,
   config = configFile(answers),
   force,
-}: InitOptions): Promise<readonly WrittenFile[]> {
+}: InitOptions): Promise<InitialisedProject> {
   checkAnswers(answers);
   const manifestText = await read(join(folder, "package.json"));
   const existing = manifestText === null ? null : parseManifest(manifestText);
@@ -68,7 +75,7 @@ export async function initProject({
   const startable = behind?.isBuilt ? behind : null;
   const secret = await keepSecret(folder);
 
-  return [
+  const written = [
     await completeManifest(folder, manifestText, existing, name, { suffix: names.suffix, commands, runner }),
     await put("tidemark.config.ts", config, notIn(await read(join(folder, "tidemark.config.ts")), answers)),
     ...(names.isOwnEntry ? [] : [await put(names.worker, workerFile(force ? ".ts" : endingOfImports(ownTsconfig)))]),
@@ -80,6 +87,7 @@ export async function initProject({
       ? await put("test/edge.test.ts", testFile(answers, names.wrangler, startable))
       : await put("edge-test.mjs", nodeTestFile(answers, names.wrangler, startable)),
   ];
+  return { written, names, commands, isBeforeApp: behind !== null };
 }
 
 /** The answers that a kept config does not have. */

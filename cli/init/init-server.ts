@@ -6,7 +6,7 @@ import { ownPackage } from "../../package/own-package.ts";
 import type { InitOptions } from "./init-project.ts";
 import { type Manifest, manifestText, validName } from "./manifest.ts";
 import { configFile } from "./project-files.ts";
-import { environmentFile, UNIT, unitFile } from "./server-files.ts";
+import { environmentFile, hiddenFromUnit, UNIT, unitFile } from "./server-files.ts";
 import { checkAnswers } from "./site-answers.ts";
 import { completeIgnored, parseManifest, putIn, read, type WrittenFile, write } from "./written-files.ts";
 
@@ -30,12 +30,18 @@ export async function initServer(
     validName(basename(resolve(folder)), answers.host),
   );
   const put = putIn(folder, force);
+  const unit = await put(
+    UNIT,
+    unitFile({ folder: resolve(folder), node, host: answers.host, environment: ENVIRONMENT }),
+  );
+  const hidden = [resolve(folder), node].filter(hiddenFromUnit);
+  const note = `it cannot see ${hidden.join(" and ")}, so it would not start: use paths below /opt, for example`;
   return [
     await putManifest(folder, manifest, completed),
     await put(DEFAULT_CONFIG, config),
     await keepSecret(folder),
     await completeIgnored(folder, ["node_modules/", ".tidemark/", ENVIRONMENT]),
-    await put(UNIT, unitFile({ folder: resolve(folder), node, host: answers.host, environment: ENVIRONMENT })),
+    { ...unit, ...(hidden.length > 0 && unit.outcome !== "kept" && { note }) },
   ];
 }
 

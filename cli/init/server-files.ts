@@ -18,6 +18,11 @@ export interface UnitParts {
   readonly environment: string;
 }
 
+/** Whether the unit cannot see this path, by ProtectHome and PrivateTmp. */
+export function hiddenFromUnit(path: string): boolean {
+  return /^\/(home|root|run\/user|tmp|var\/tmp)(\/|$)/.test(path);
+}
+
 /** A service that may only read its folder, listen on port 80, and write its cache and its log. */
 export function unitFile({ folder, node, host, environment }: UnitParts): string {
   return `# sudo cp tidemark.service /etc/systemd/system/ && sudo systemctl enable --now tidemark

@@ -13,10 +13,15 @@ export class AnswerError extends Error {
   override readonly name = "AnswerError";
 }
 
+/** Localhost, and IP addresses, for which there is rarely a certificate. */
+const WITHOUT_TLS = /^(.+\.)?localhost$|^[\d.]+$|^\[/;
+
 /** `https://origin.example.com`, with the scheme added if it is missing. Throws `AnswerError`. */
 export function originOf(text: string): string {
   const given = text.trim();
-  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `https://${given}`);
+  const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(given);
+  const scheme = WITHOUT_TLS.test(URL.parse(`http://${given}`)?.hostname ?? "") ? "http" : "https";
+  const url = URL.parse(hasScheme ? given : `${scheme}://${given}`);
   const isAddress = url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "";
   if (!isAddress || url.username !== "" || url.hash !== "") {
     throw new AnswerError(`${JSON.stringify(text)} is not an address like https://origin.example.com, without a path`);

@@ -1,4 +1,5 @@
 import { createServer } from "node:net";
+import { DevError } from "./dev-error.ts";
 
 /** The highest port there is. */
 export const MAX_PORT = 65_535;
@@ -13,7 +14,7 @@ export class PortTaken extends Error {
   }
 }
 
-/** The addresses of `localhost` on this machine; the port is free on all of them. Rejects with `PortTaken`. */
+/** The addresses of `localhost` on this machine; the port is free on all of them. Rejects with `PortTaken` or `DevError`. */
 export async function freeHosts(port: number): Promise<readonly string[]> {
   await tryToListen("127.0.0.1", port);
   try {
@@ -29,7 +30,9 @@ function tryToListen(host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", (error: NodeJS.ErrnoException) => {
-      reject(error.code === "EADDRINUSE" ? new PortTaken(port) : error);
+      if (error.code === "EADDRINUSE") reject(new PortTaken(port));
+      else if (error.code !== "EACCES") reject(error);
+      else reject(new DevError(`this user may not listen on port ${port}. Choose another with --port, above 1023.`));
     });
     server.listen(port, host, () => server.close(() => resolve()));
   });

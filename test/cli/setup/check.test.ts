@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkProject } from "../../../cli/check/check-project.ts";
-import type { CheckReport } from "../../../cli/check/check-report.ts";
+import { type CheckReport, checkText, warning } from "../../../cli/check/check-report.ts";
 import { initProject } from "../../../cli/init/init-project.ts";
 import { startTidemark, tidemark } from "../run-command.ts";
 
@@ -287,6 +287,12 @@ describe("a warning is given", { tags: ["deep"] }, () => {
       says: /could not be run here.*were not checked: KEY is missing/,
     },
   ])("$name", { tags: ["deep"], timeout: 60_000 }, isGiven);
+});
+
+test("a worker that could not be run is not said to be ready", () => {
+  const findings = [warning("worker.ts", "the worker could not be run here")];
+  const text = checkText({ findings, config: "wrangler.toml", bundle: null, deployments: [] });
+  expect(text).toMatch(/\nwrangler\.toml was not checked completely\.\n$/);
 });
 
 describe("the command", () => {

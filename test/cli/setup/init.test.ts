@@ -1,11 +1,13 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { initProject } from "../../../cli/init/init-project.ts";
+import { initServer } from "../../../cli/init/init-server.ts";
+import { hiddenFromUnit } from "../../../cli/init/server-files.ts";
 import { hostOf, originOf, passedOf } from "../../../cli/init/site-answers.ts";
 import { run } from "../../packed/installed-package.ts";
 import { inGate } from "../../suite/depth.ts";
@@ -28,7 +30,7 @@ const manifest = async () => JSON.parse(await get("package.json")) as Record<str
 const init = (args: readonly string[]) => run(process.execPath, [CLI, ...args], { cwd: folder });
 
 async function outcomes(force = false): Promise<Record<string, string>> {
-  const written = await initProject({ folder, answers: ANSWERS, force });
+  const { written } = await initProject({ folder, answers: ANSWERS, force });
   return Object.fromEntries(written.map(({ file, outcome }) => [file, outcome]));
 }
 
@@ -74,6 +76,19 @@ describe("tidemark init --server", () => {
     expect(unit).toContain(`\nWorkingDirectory=${folder}/50%%n off $HOME\n`);
     expect(unit).toContain(`\nEnvironmentFile=${folder}/50%%n off $HOME/tidemark.env\n`);
   });
+
+  test("warns if the unit could not see Node, whose folder is below a user's", async () => {
+    const written = await initServer({ folder, answers: ANSWERS, force: false }, "/home/ann/.nvm/bin/node");
+    expect(written.find(({ file }) => file === "tidemark.service")!.note).toContain("/home/ann/.nvm/bin/node");
+  });
+
+  test.each([
+    ["/root", true],
+    ["/tmp/shop", true],
+    ["/var/tmp/shop", true],
+    ["/homes/shop", false],
+    ["/opt/home/shop", false],
+  ])("whether the unit cannot see %s: %s", (path, isHidden) => expect(hiddenFromUnit(path)).toBe(isHidden));
 
   test.for([".", SPECIAL])(
     "systemd accepts the unit in the folder %s (skipped without systemd)",
@@ -512,6 +527,34 @@ describe("tidemark init", () => {
     });
   });
 
+  test("prints the command of the test that it wrote, in a folder below one of a vite app", async () => {
+    await put("vite.config.ts", "");
+    const below = join(folder, "edge");
+    await mkdir(below);
+    await writeFile(join(below, "package.json"), '{ "scripts": { "test": "make test" } }');
+    const { stdout } = await run(process.execPath, [CLI, ...FLAGS], { cwd: below });
+    expect(await readdir(join(below, "test"))).toEqual(["edge.test.ts"]);
+    expect(stdout).toContain("npm install && npm run test:edge ");
+  });
+
+  test("takes no settings from a folder above that it may not read", async () => {
+    const below = join(folder, "edge");
+    await mkdir(below);
+    await writeFile(join(below, "package.json"), '{ "devDependencies": { "vitest": "4" } }');
+    await chmod(folder, 0o311);
+    if (process.getuid!() === 0) {
+      for (const each of [below, join(below, "package.json")]) await chown(each, 65_534, 65_534);
+      process.seteuid!(65_534); // root may read everywhere
+    }
+    try {
+      await initProject({ folder: below, answers: ANSWERS, force: false });
+    } finally {
+      if (process.getuid!() === 0) process.seteuid!(0);
+      await chmod(folder, 0o700);
+    }
+    expect(await readdir(join(below, "test"))).toEqual(["edge.test.ts"]);
+  });
+
   test.each([
     ['{ "compilerOptions": { "strict": true } }', "./tidemark.config.js"],
     ['{ "compilerOptions": { "allowImportingTsExtensions": true } }', "./tidemark.config.ts"],
@@ -574,6 +617,12 @@ describe("answers", () => {
   test.each([
     ["origin.example.com", "https://origin.example.com"],
     ["http://localhost:8000/", "http://localhost:8000"],
+    ["localhost:8000", "http://localhost:8000"],
+    ["127.0.0.1:8000", "http://127.0.0.1:8000"],
+    ["192.168.1.20", "http://192.168.1.20"],
+    ["[::1]:8000", "http://[::1]:8000"],
+    ["10.example.com", "https://10.example.com"],
+    ["localhost.example.com:8443", "https://localhost.example.com:8443"],
   ])("%s is the origin %s", (given, origin) => expect(originOf(given)).toBe(origin));
 
   test.each([

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { tidemark } from "../../cli/run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
@@ -69,13 +70,32 @@ describe("tidemark dev explains", () => {
     });
   });
 
-  test("an invalid setting of the environment", async () => {
-    const env = { TIDEMARK_PUBLIC_URL: "www.example.test" };
-    const { exit, stderr } = await tidemark({ args: ["dev", "--config", FILE], env });
+  test.each([
+    ["TIDEMARK_PUBLIC_URL", "www.example.test"],
+    ["TIDEMARK_ORIGIN", "localhost:8000"],
+  ])("an invalid setting of the environment: %s", async (name, value) => {
+    const { exit, stderr } = await tidemark({ args: ["dev", "--config", FILE], env: { [name]: value } });
     expect({ exit, stderr }).toEqual({
       exit: 2,
-      stderr: expect.stringMatching(/TIDEMARK_PUBLIC_URL is "www\.example\.test"\. It must be like/),
+      stderr: expect.stringContaining(`${name} is ${JSON.stringify(value)}. It must be like`),
     });
+  });
+
+  test("that this user may not listen on the port", async () => {
+    const refused = Object.assign(new Error("listen EACCES: permission denied"), { code: "EACCES" });
+    const listen = vi.spyOn(Server.prototype, "listen").mockImplementation(function (this: Server) {
+      queueMicrotask(() => this.emit("error", refused));
+      return this;
+    });
+    try {
+      const { exit, stderr } = await tidemark({ args: ["dev", "--config", FILE, "--port", "80"] });
+      expect({ exit, stderr }).toEqual({
+        exit: 2,
+        stderr: "tidemark: this user may not listen on port 80. Choose another with --port, above 1023.\n",
+      });
+    } finally {
+      listen.mockRestore();
+    }
   });
 
   test("that there is neither a config nor an origin, and suggests --origin", async () => {
