@@ -1178,7 +1178,16 @@ test("a variant marker comes back as it was", async () => {
   const disk = await DiskUnderTest.open(temporaryFolder());
   const marker = {
     head: { key: KEY, stamp: { logId: "log", seq: 1 }, fetchedAt: 1 },
-    variants: [{ key: `${KEY} x`, fields: [["accept-language", "für ~"]] as const, encoding: null, fetchedAt: 1, freshUntil: 0, variesBy: [] }],
+    variants: [
+      {
+        key: `${KEY} x`,
+        fields: [["accept-language", "für ~"]] as const,
+        encoding: null,
+        fetchedAt: 1,
+        freshUntil: 0,
+        variesBy: [],
+      },
+    ],
   };
   await disk.tier.put(marker);
   const found = await disk.tier.get(KEY);
