@@ -25,6 +25,8 @@ import { type Heard, isListening, Neighbour } from "./neighbour.ts";
  */
 const MAX_AWAITED_BYTES = 1024 * 1024;
 const MAX_BODY_MS = 1_000;
+/** The same for the disk, to which a worker comes late while it answers all who have waited. */
+const MAX_WRITE_MS = 5_000;
 /**
  * A lock outlives its fetch by this long, and up to twice as long: another worker may have looked for the page shortly
  * before it was stored, and comes for the lock shortly after. Then it looks again.
@@ -232,7 +234,8 @@ export class MachineFetches {
     const { since, head } = held.underWay;
     if (head && ((head.lengthBytes ?? 0) > MAX_AWAITED_BYTES || !head.isReusable())) this.#end(held, "useless");
     if (held.hasEnded || held.patience) return;
-    held.patience = this.#clock.wait(Math.max(0, since + MAX_BODY_MS - this.#clock.now()));
+    const mostMs = head === null ? MAX_WRITE_MS : MAX_BODY_MS;
+    held.patience = this.#clock.wait(Math.max(0, since + mostMs - this.#clock.now()));
     void held.patience.over.then(() => this.#end(held, "useless"));
   }
 

@@ -286,7 +286,7 @@ describe("several workers of a machine", () => {
   test.each([
     ["before its body came", true],
     ["after its body came", false],
-  ])("wait at most a second for a disk that is slow to take a page, if they asked %s", async (_, isBefore) => {
+  ])("wait at most five seconds for a disk that is slow to take a page, if they asked %s", async (_, isBefore) => {
     const machine = await MachineUnderTest.start();
     const isWritten = Promise.withResolvers<void>();
     const [one, other] = [await machine.worker({ afterWrite: isWritten.promise }), await machine.worker()];
@@ -298,7 +298,7 @@ describe("several workers of a machine", () => {
     expect((await leading).text).toBe("v1");
     const following = early ?? other.ask("/a");
     await settle();
-    await machine.clock.advance(999);
+    await machine.clock.advance(4_999);
     await settle();
     expect(machine.asked).toHaveLength(1);
     await machine.clock.advance(1);
@@ -307,7 +307,7 @@ describe("several workers of a machine", () => {
     isWritten.resolve();
   });
 
-  test("wait a second for the disk also after a body that has taken almost one", async () => {
+  test("wait for the disk as long after a body that has taken almost a second", async () => {
     const machine = await MachineUnderTest.start();
     const isWritten = Promise.withResolvers<void>();
     const [one, other] = [await machine.worker({ afterWrite: isWritten.promise }), await machine.worker()];
@@ -322,7 +322,7 @@ describe("several workers of a machine", () => {
     body.end();
     expect((await leading).text).toBe("slow");
     await settle();
-    await machine.clock.advance(900);
+    await machine.clock.advance(4_900);
     await settle();
     isWritten.resolve();
     expect((await following).text).toBe("slow");

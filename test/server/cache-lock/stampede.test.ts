@@ -27,7 +27,7 @@ describe("a stampede on tidemark serve with several workers", { timeout: 60_000 
 
   beforeAll(async () => {
     await listenLocally(origin);
-    // Files in memory, because a worker waits no longer than a second for a page that another one is writing.
+    // Files in memory, because a worker waits no longer than five seconds for a page that another one is writing.
     folder = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-"));
     const args = ["--origin", localUrl(origin), "--listen", "127.0.0.1:0", "--cache", folder];
     server = new ServerProcess(folder, [...args, "--workers", "3", "--memory", "48MiB"], { TIDEMARK_HOSTS: "*" });
