@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { whyClosed } from "../../worker/control/access/named-tokens.ts";
-import type { TokenSettings } from "../../worker/control/access/tokens.ts";
+import { singleToken, type TokenSettings } from "../../worker/control/access/tokens.ts";
 import { compileSite, type Site, type SiteOverrides } from "../../worker/site/site.ts";
 import { overridesOf, type SiteVariables } from "../../worker/site/site-overrides.ts";
 import type { HttpsRedirect } from "../connections/https-redirect.ts";
@@ -121,12 +121,12 @@ function expectHosts({ review }: LoadedSite, listen: readonly ListenAddress[]): 
 
 /** The tokens that the owner gives, or one that is made for this machine if it alone is served. */
 function tokensOf(
-  { TIDEMARK_TOKEN, TIDEMARK_TOKENS }: TokenSettings,
+  settings: TokenSettings,
   namesHosts: boolean,
   warn: (line: string) => void,
 ): { readonly tokens: TokenSettings; readonly madeToken: string | null } {
-  const given = { TIDEMARK_TOKEN: TIDEMARK_TOKEN?.trim(), TIDEMARK_TOKENS };
-  const hasToken = Boolean(given.TIDEMARK_TOKEN || TIDEMARK_TOKENS);
+  const given = { TIDEMARK_TOKEN: singleToken(settings), TIDEMARK_TOKENS: settings.TIDEMARK_TOKENS };
+  const hasToken = Boolean(given.TIDEMARK_TOKEN || given.TIDEMARK_TOKENS);
   // One that was printed stays good when the config names hosts later.
   const madeToken = hasToken || (namesHosts && madeOnce === undefined) ? null : tokenOfThisMachine();
   const tokens: TokenSettings =

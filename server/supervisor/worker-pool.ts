@@ -38,6 +38,10 @@ interface Generation {
   successors: number;
 }
 
+function generationOf(loaded: Loaded): Generation {
+  return { loaded, isRetired: false, successors: 0 };
+}
+
 export interface PoolOptions {
   /** The path of the module that is the workers' program: a `WorkerProgram`. */
   readonly program: string;
@@ -133,7 +137,7 @@ export class WorkerPool {
   /** Starts the first workers. Each promise resolves once one accepts connections in its place. */
   open(loaded: Loaded, sockets: readonly HeldSocket[]): Promise<void>[] {
     this.#sockets = sockets;
-    this.#generation = { loaded, isRetired: false, successors: 0 };
+    this.#generation = generationOf(loaded);
     void this.#beat();
     return this.#openPlaces(this.#generation);
   }
@@ -143,7 +147,7 @@ export class WorkerPool {
    * ones finish instead.
    */
   async replace(loaded: Loaded): Promise<void> {
-    const next: Generation = { loaded, isRetired: false, successors: 0 };
+    const next = generationOf(loaded);
     const fresh: WorkerProcess[] = [];
     try {
       // The first one alone: if the new settings do not work, little has been disturbed.
@@ -175,7 +179,7 @@ export class WorkerPool {
    * may help.
    */
   async renew(givenUp: Promise<unknown>): Promise<void> {
-    const next: Generation = { loaded: this.#generation!.loaded, isRetired: false, successors: 0 };
+    const next = generationOf(this.#generation!.loaded);
     this.#generation = next;
     const accepting = Promise.all(this.#openPlaces(next)).then(() => this.#takeOver(next));
     await within(this.#parts.clock, START_WITHIN_MS, Promise.race([accepting, givenUp]), () => undefined);

@@ -1,4 +1,5 @@
 import type { Found, FoundResponse } from "../ports/store.ts";
+import { freshUntil } from "../rules/freshness/current-age.ts";
 import { partsKey } from "../rules/key/cache-key.ts";
 import {
   isMarker,
@@ -128,10 +129,6 @@ export function hasTooManyParts(context: RequestContext, variant: VariantFields,
     const values = new Set(fresh.map((each) => each.variant.find(([other]) => other === name)?.[1] ?? null));
     return values.size >= MAX_PART_VALUES && !values.has(value);
   });
-}
-
-function freshUntil({ receivedAt, freshnessSeconds, initialAgeMs }: StoredHead): number {
-  return receivedAt + freshnessSeconds * 1000 - initialAgeMs;
 }
 
 /**

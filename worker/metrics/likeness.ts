@@ -1,4 +1,5 @@
 import type { PassedOnEvent } from "../ports/reporter.ts";
+import { freshUntil } from "../rules/freshness/current-age.ts";
 import { fnvHash } from "../rules/hashing/fnv-hash.ts";
 import { bodyDigest } from "../rules/storing/body-digest.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
@@ -53,8 +54,8 @@ export class Likeness {
 
   /** A response is stored. */
   stored(url: string, { head, body }: StoredResponse, now: number, count: Count): void {
-    const { variant, receivedAt, freshnessSeconds, initialAgeMs } = head;
-    const until = receivedAt + freshnessSeconds * 1000 - initialAgeMs;
+    const { variant } = head;
+    const until = freshUntil(head);
     const key = fnvHash(head.key);
     const digest = this.#digest(body, now);
     const slots = this.#slots;

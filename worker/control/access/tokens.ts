@@ -41,7 +41,7 @@ export function tokenWeakness(token: string): string | null {
 }
 
 /** `TIDEMARK_TOKEN` without the line end that a secret from a file may have. */
-function singleToken({ TIDEMARK_TOKEN }: TokenSettings): string | undefined {
+export function singleToken({ TIDEMARK_TOKEN }: TokenSettings): string | undefined {
   return TIDEMARK_TOKEN?.trim();
 }
 

@@ -1,5 +1,6 @@
 import { readDeltaSeconds } from "../directives/delta-seconds.ts";
 import { parseHttpDate } from "../fields/http-date.ts";
+import type { StoredHead } from "../storing/stored-response.ts";
 
 /**
  * The age of a response at its arrival, in milliseconds: RFC 9111 §4.2.3, `corrected_initial_age`. `requestedAt` and
@@ -21,6 +22,15 @@ function statedAgeMs(age: string | null): number {
   const members = age?.split(",").map((member) => member.trim());
   const seconds = readDeltaSeconds(members?.find(Boolean));
   return seconds === "invalid" ? 0 : seconds * 1000;
+}
+
+/** When a stored response is no longer fresh: epoch milliseconds. RFC 9111 §4.2. */
+export function freshUntil({
+  receivedAt,
+  freshnessSeconds,
+  initialAgeMs,
+}: Pick<StoredHead, "receivedAt" | "freshnessSeconds" | "initialAgeMs">): number {
+  return receivedAt + freshnessSeconds * 1000 - initialAgeMs;
 }
 
 /** RFC 9111 §4.2.3, `current_age`: the initial age and the time held since, in milliseconds. */
