@@ -3,7 +3,7 @@ export { sayToOperator } from "./own-lines.ts";
 export { serve } from "./serve.ts";
 export { PidFile } from "./startup/pid-file.ts";
 export { expectUsableFolders, prepare } from "./startup/prepare-server.ts";
-export { READY, STOPPING, tellServiceManager } from "./startup/service-manager.ts";
+export { handedOverTo, READY, STOPPING, tellServiceManager } from "./startup/service-manager.ts";
 export { checkedText, startedText } from "./startup/started-text.ts";
 export { activatedSockets } from "./supervisor/activated-sockets.ts";
 export { whyNotOpened } from "./supervisor/listening-sockets.ts";

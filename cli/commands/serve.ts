@@ -167,7 +167,7 @@ async function run(flags: ServeFlags): Promise<void> {
   const { activatedSockets, expectLog, expectUsableFolders, PidFile, Predecessor, prepare, serve, whyNotOpened } =
     server;
   const { checkedText, eventInWords, sayToOperator, startedText } = server;
-  const { READY, STOPPING, tellServiceManager } = server;
+  const { handedOverTo, READY, STOPPING, tellServiceManager } = server;
   const printLine = flags.check ? printPlainly : (line: string) => sayToOperator(`tidemark: ${line}`);
   const environment = process.env;
   try {
@@ -179,6 +179,7 @@ async function run(flags: ServeFlags): Promise<void> {
     const report = (event: SupervisorEvent) => {
       printLine(eventInWords(event));
       if (event.kind === "stopping") tellServiceManager(environment, STOPPING, printLine);
+      if (event.kind === "upgraded") tellServiceManager(environment, handedOverTo(event.pid), printLine);
     };
     const options = optionsOf(flags, { sockets, predecessor, ahead, report });
     const pidFile = flags.pidFile === undefined ? null : new PidFile(flags.pidFile);
@@ -200,8 +201,7 @@ async function run(flags: ServeFlags): Promise<void> {
     pidFile?.write(printLine);
     tellServiceManager(environment, READY, printLine);
     process.stdout.write(`${startedText(running)}\n`);
-    await running.ended;
-    pidFile?.remove();
+    await running.ended.finally(() => pidFile?.remove());
   } catch (error) {
     if (!(error instanceof OwnerError)) throw error;
     printError(error.message);

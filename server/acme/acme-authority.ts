@@ -2,7 +2,8 @@ import type acme from "acme-client";
 import { ownPackage } from "../../package/own-package.ts";
 import { printable } from "../../wire/text/printable.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
-import { AcmeProblem, exchangeBy } from "./acme-exchange.ts";
+import { isPaused } from "../pause.ts";
+import { AcmeProblem, exchangeBy, problemOf } from "./acme-exchange.ts";
 import type { Authority, CertificateWish, Challenge, Challenged, OrderOutcome } from "./authority.ts";
 import { type RenewalInfo, readRenewalInfo, readRetryAfter } from "./renewal-info.ts";
 
@@ -47,7 +48,7 @@ export class AcmeAuthority implements Authority {
   #signedUp: Promise<{ readonly library: Library; readonly client: acme.Client }> | null = null;
   /** Epoch milliseconds. Without it, each certificate would wait for the authority once. */
   #silentUntilAt = 0;
-  #directory: { readonly renewalInfo: string | null; readonly readAt: number } | null = null;
+  #directory: { readonly renewalInfo: string | null; readonly readAgainAt: number } | null = null;
 
   constructor(parts: AcmeAuthorityParts) {
     this.#parts = parts;
@@ -64,12 +65,13 @@ export class AcmeAuthority implements Authority {
       }
       return await this.#collect(library, client, order, wish);
     } catch (cause) {
+      if (cause instanceof AcmeProblem && cause.type === "accountDoesNotExist") this.#signedUp = null;
       return this.#refusal(cause);
     }
   }
 
   async renewalInfo(id: string): Promise<RenewalInfo | null> {
-    if (this.#parts.clock.now() < this.#silentUntilAt) return null;
+    if (isPaused(this.#silentUntilAt, this.#parts.clock.now(), SILENT_MS)) return null;
     try {
       const at = await this.#renewalInfoUrl();
       if (at === null) return null;
@@ -195,10 +197,14 @@ export class AcmeAuthority implements Authority {
   /** `null` if the authority does not offer it. RFC 9773 §3. */
   async #renewalInfoUrl(): Promise<string | null> {
     const now = this.#parts.clock.now();
-    if (this.#directory === null || now - this.#directory.readAt > DIRECTORY_AGE_MS) {
+    if (this.#directory === null || !isPaused(this.#directory.readAgainAt, now, DIRECTORY_AGE_MS)) {
       const answer = await this.#get(this.#parts.directory);
+      if (!answer.ok) throw problemOf(answer, await answer.text(), now);
       const { renewalInfo } = (await answer.json()) as { readonly renewalInfo?: unknown };
-      this.#directory = { renewalInfo: typeof renewalInfo === "string" ? renewalInfo : null, readAt: now };
+      this.#directory = {
+        renewalInfo: typeof renewalInfo === "string" ? renewalInfo : null,
+        readAgainAt: now + DIRECTORY_AGE_MS,
+      };
     }
     return this.#directory.renewalInfo;
   }

@@ -32,7 +32,10 @@ export interface KeptCertificates {
  */
 export class AcmeFolder {
   readonly path: string;
-  /** The certificates that were read, by name: they are looked up often, and checking one takes milliseconds. */
+  /**
+   * The certificates that were read, by name: they are looked up often, and checking one takes milliseconds. They stay in use
+   * if their files cannot be read any more.
+   */
   readonly #read = new Map<string, { readonly stamp: string; readonly certificate: Certificate }>();
 
   /** `directory`: the URL of the authority's directory. Each has a folder: their accounts and certificates have nothing in common. */
@@ -59,12 +62,15 @@ export class AcmeFolder {
     const certificates: Certificate[] = [];
     const problems: string[] = [];
     for (const name of names) {
+      let certificate: Certificate | null;
       try {
-        const certificate = this.#readOnce(name);
-        if (certificate !== null) certificates.push(certificate);
+        certificate = this.#readOnce(name);
       } catch (cause) {
-        problems.push(`${messageOf(cause)} The server orders another one.`);
+        certificate = this.#read.get(name)?.certificate ?? null;
+        const does = certificate === null ? "orders another one" : "goes on with the one that it has read before";
+        problems.push(`${messageOf(cause)} The server ${does}.`);
       }
+      if (certificate !== null) certificates.push(certificate);
     }
     return { certificates, problems };
   }

@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { Certificate } from "../connections/certificates.ts";
 import { messageOf } from "../message-of.ts";
@@ -13,7 +14,7 @@ import { ASK_AGAIN_MS, MOST_ASK_AGAIN_MS } from "./renewal-info.ts";
 import { whyNotUsed } from "./why-not-used.ts";
 
 export interface KeeperParts {
-  readonly folder: Pick<AcmeFolder, "certificateOf" | "keep" | "attempts" | "noteAttempts">;
+  readonly folder: Pick<AcmeFolder, "certificateOf" | "certificatesOf" | "keep" | "attempts" | "noteAttempts">;
   readonly authority: Authority;
   readonly challenged: Challenged;
   /** The challenges that this server can answer, in the order in which they are tried. */
@@ -60,8 +61,19 @@ interface Need {
   readonly old: Certificate | null;
 }
 
+/** What a name needs, and when. Epoch milliseconds. */
+interface Looked extends Need {
+  /** From then on it may be ordered together with another one. */
+  readonly earlyAt: number;
+  /** From then on it has to be ordered. */
+  readonly dueAt: number;
+  /** When to look again. */
+  readonly nextAt: number;
+}
+
 type Refusal = Extract<OrderOutcome, { kind: "refused" }>;
 
+const AT_ONCE = { earlyAt: 0, untilAt: 0 };
 const TOO_SOON = { because: "the last attempt was a short time ago" };
 
 /**
@@ -75,7 +87,8 @@ export class CertificateKeeper {
   /** The end of a pause that this process chose because the authority cannot be used. Epoch milliseconds. */
   #pausedUntilAt = 0;
   #failuresOfAll = 0;
-  #isReloadDue = false;
+  /** The end of the pause after a reload that has not put all certificates into use. Epoch milliseconds. */
+  #reloadAgainAt = 0;
   #woken = Promise.withResolvers<void>();
   #isStopped = false;
 
@@ -131,50 +144,44 @@ export class CertificateKeeper {
   /** Does what is due. Resolves to the time of the next task: epoch milliseconds. Never rejects. */
   async #round(): Promise<number> {
     const { names, clock } = this.#parts;
-    const due: Need[] = [];
-    let nextAt = Number.POSITIVE_INFINITY;
+    const looked: Looked[] = [];
     const wanted = names();
     for (const name of this.#known.keys()) if (!wanted.includes(name)) this.#known.delete(name);
-    for (const name of wanted) {
-      const looked = await this.#look(name);
-      if (typeof looked === "number") nextAt = Math.min(nextAt, looked);
-      else due.push(looked);
-    }
+    for (const name of wanted) looked.push(await this.#look(name));
     await this.#takeIntoUse();
+    const due = batchOf(looked, clock.now());
     for (let at = 0; at < due.length && !this.#isStopped; at += ORDERS_AT_A_TIME) {
       const group = due.slice(at, at + ORDERS_AT_A_TIME);
       const refusals = (await Promise.all(group.map((need) => this.#renew(need)))).filter((each) => each !== null);
-      await this.#takeIntoUse();
+      // Renewals wait for the end, so that they share one reload.
+      if (group.some(({ old }) => old === null)) await this.#takeIntoUse();
       const general = refusals.find(({ concerns }) => concerns === "all");
       if (general === undefined) continue;
       for (const need of due.slice(at + ORDERS_AT_A_TIME)) this.#tell(need, general);
       break;
     }
-    const retries = due.map(({ name }) => this.#mayOrderAt(this.#state(name)));
-    if (this.#isReloadDue) retries.push(clock.now() + RELOAD_AGAIN_MS);
-    return Math.min(nextAt, ...retries);
+    await this.#takeIntoUse();
+    const times = looked.map((each) => (due.includes(each) ? this.#mayOrderAt(this.#state(each.name)) : each.nextAt));
+    if (this.#hasUnused()) times.push(this.#reloadAgainAt);
+    return Math.min(...times);
   }
 
-  /** What a name needs now, or when to check it again. */
-  async #look(name: string): Promise<Need | number> {
+  async #look(name: string): Promise<Looked> {
     const known = this.#state(name);
-    const { folder, inUse } = this.#parts;
-    const old = folder.certificateOf(name);
-    // Another process may have left it there, while this one was taking over.
-    if (old !== null && !inUse().some(({ chain }) => chain === old.chain)) this.#isReloadDue = true;
-    const dueAt = old === null ? 0 : await this.#renewalAt(old, known);
+    const old = this.#parts.folder.certificateOf(name);
+    const { earlyAt, untilAt } = old === null ? AT_ONCE : await this.#renewalAt(old, known);
     const now = this.#parts.clock.now();
-    if (dueAt > now) {
-      Object.assign(known, { attempts: 0, notBeforeAt: 0, isTold: false });
-      return known.id === null ? dueAt : Math.min(dueAt, known.askWindowAt);
-    }
+    if (earlyAt > now) Object.assign(known, { attempts: 0, notBeforeAt: 0, isTold: false });
+    // One that was ordered early, and in vain, is tried again also without another one.
+    const dueAt = known.attempts > 0 ? earlyAt : untilAt;
     const mayAt = this.#mayOrderAt(known);
-    if (mayAt <= now) return { name, old };
-    if (!known.isTold) this.#tell({ name, old }, TOO_SOON);
-    return mayAt;
+    if (dueAt <= now && mayAt > now && !known.isTold) this.#tell({ name, old }, TOO_SOON);
+    const askAt = known.id === null ? dueAt : Math.min(dueAt, known.askWindowAt);
+    const nextAt = dueAt > now ? askAt : mayAt;
+    return { name, old, earlyAt: Math.max(earlyAt, mayAt), dueAt: Math.max(dueAt, mayAt), nextAt };
   }
 
-  async #renewalAt(old: Certificate, known: Known): Promise<number> {
+  async #renewalAt(old: Certificate, known: Known): Promise<typeof AT_ONCE> {
     const { authority, clock } = this.#parts;
     const id = certificateId(old.chain);
     if (id !== known.id) Object.assign(known, { id, window: null, askWindowAt: 0 });
@@ -184,12 +191,12 @@ export class CertificateKeeper {
       known.askWindowAt = clock.now() + (info?.againInMs ?? ASK_AGAIN_MS);
     }
     const verdict = judgeRenewal(old, known.window, shareOf(id ?? old.chain), clock.now());
-    return verdict.kind === "renew" ? 0 : verdict.untilAt;
+    return verdict.kind === "renew" ? AT_ONCE : verdict;
   }
 
   /** Resolves to why it failed, or `null`. */
   async #renew(need: Need): Promise<Refusal | null> {
-    const { clock, say } = this.#parts;
+    const { clock } = this.#parts;
     const { name } = need;
     try {
       this.#notes.begin(name, clock.now());
@@ -206,23 +213,24 @@ export class CertificateKeeper {
     if (refusal !== null) return this.#refused(need, refusal);
     this.#notes.forget(name);
     this.#failuresOfAll = 0;
-    this.#isReloadDue = true;
+    this.#reloadAgainAt = 0;
     // A new certificate that is already due for renewal, as with a wrong clock, counts as a failed attempt.
     this.#count(name, null);
     this.#state(name).isTold = true;
-    say(issuedText(name, this.#parts.folder.certificateOf(name)!));
     return null;
   }
 
   #keep(name: string, key: string, chain: string): Refusal | null {
+    const { folder, say } = this.#parts;
     const because = whyNotUsed(chain, key, name);
     if (because !== null) return { kind: "refused", because, retryAfterMs: null, concerns: "name" };
     try {
-      this.#parts.folder.keep(name, key, chain);
-      return null;
+      folder.keep(name, key, chain);
     } catch (cause) {
       return ofTheDisk(cause, "name");
     }
+    say(issuedText(name, Date.parse(new X509Certificate(chain).validTo)));
+    return null;
   }
 
   /** Tries one challenge after the other, until the authority itself refuses the name. */
@@ -273,7 +281,17 @@ export class CertificateKeeper {
   }
 
   async #takeIntoUse(): Promise<void> {
-    if (this.#isReloadDue) this.#isReloadDue = !(await this.#parts.reload());
+    const { clock, reload } = this.#parts;
+    if (!this.#hasUnused() || isPaused(this.#reloadAgainAt, clock.now(), RELOAD_AGAIN_MS)) return;
+    const isDone = (await reload()) && !this.#hasUnused();
+    this.#reloadAgainAt = isDone ? 0 : clock.now() + RELOAD_AGAIN_MS;
+  }
+
+  /** Whether a stored certificate is not in use: it is new, or another process has left it there. */
+  #hasUnused(): boolean {
+    const { folder, inUse, names } = this.#parts;
+    const used = new Set(inUse().map(({ chain }) => chain));
+    return folder.certificatesOf(names()).certificates.some(({ chain }) => !used.has(chain));
   }
 
   /** When the name may be ordered, as far as pauses go; 0 if none goes on. Epoch milliseconds. */
@@ -292,6 +310,13 @@ export class CertificateKeeper {
     this.#known.set(name, fresh);
     return fresh;
   }
+}
+
+/** What is ordered now: if one is due, also those that may be ordered with it. Names without a certificate come first. */
+function batchOf(looked: readonly Looked[], now: number): Looked[] {
+  if (!looked.some(({ dueAt }) => dueAt <= now)) return [];
+  const batch = looked.filter(({ earlyAt }) => earlyAt <= now);
+  return batch.sort((a, b) => Number(a.old !== null) - Number(b.old !== null));
 }
 
 function ofTheDisk(cause: unknown, concerns: Refusal["concerns"]): Refusal {

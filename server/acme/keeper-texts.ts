@@ -28,7 +28,8 @@ export function failureText({ name, old, because, againAt }: Failure, now: numbe
   return `the certificate for ${name} was not renewed yet: ${because}. It is valid until ${iso(old.validUntil)}. ${again}`;
 }
 
-export function issuedText(name: string, { validUntil }: Pick<Validity, "validUntil">): string {
+/** `validUntil`: epoch milliseconds. */
+export function issuedText(name: string, validUntil: number): string {
   return `there is a new certificate for ${name}, valid until ${iso(validUntil)}`;
 }
 

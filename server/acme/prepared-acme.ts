@@ -38,8 +38,15 @@ interface Surroundings {
 
 const HTTP_PORT = 80;
 
-/** Throws a `ServerError` if no certificate can be obtained with these settings. Writes nothing. */
-export function prepareAcme({ directory }: AcmeOptions, around: Surroundings): PreparedAcme {
+/**
+ * Throws a `ServerError` if no certificate can be obtained with these settings. Writes nothing. `before`: what is in use, by
+ * the same options.
+ */
+export function prepareAcme(
+  { directory }: AcmeOptions,
+  around: Surroundings,
+  before: PreparedAcme | null,
+): PreparedAcme {
   const { cache, listen, sites, isOneOfSeveral } = around;
   const named = [...sites.values()].filter(({ isLocal }) => !isLocal).map(({ site }) => site.hosts);
   const { names, others } = namesToCertify(named.flatMap((hosts) => hosts ?? []));
@@ -49,7 +56,7 @@ export function prepareAcme({ directory }: AcmeOptions, around: Surroundings): P
         "Name them: --hosts www.example.com, or hosts in the config.",
     );
   }
-  const folder = new AcmeFolder(resolve(cache, "acme"), directory);
+  const folder = before?.folder ?? new AcmeFolder(resolve(cache, "acme"), directory);
   const { certificates, problems } = folder.certificatesOf(names);
   const warnings = [...problems];
   if (others.length > 0) {

@@ -11,6 +11,7 @@ import type { TlsSettings } from "../connections/tls-server.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
 import { LogFile } from "../log/log-file.ts";
 import { LogFolder } from "../log/log-folder.ts";
+import { messageOf } from "../message-of.ts";
 import { whyNoLogAddress } from "../postgres/log-address.ts";
 import { MachineNote } from "../postgres/machine-note.ts";
 import { expectNoLogIn } from "../postgres/open-shared-log.ts";
@@ -28,7 +29,7 @@ import { addressWithTls, namedTwice, readListenAddress } from "./listen-addresse
 import { readParentSettings } from "./parent-settings.ts";
 import { expectWritableFolder, expectWritableLog } from "./places.ts";
 import { prepareSite, type SiteSurroundings } from "./prepared-site.ts";
-import { logFolderOf, type PreparedSites, readSites, tokenWarnings } from "./prepared-sites.ts";
+import { logFolderOf, type PreparedSites, type ReadSites, readSites, tokenWarnings } from "./prepared-sites.ts";
 import { ServerError } from "./server-error.ts";
 import { expectNoSharedVariables } from "./sites-folder.ts";
 
@@ -102,11 +103,10 @@ export async function prepare(
   const { accessLog, usesFastAnswers, workers } = options;
   const listen = addressesOf(options);
   const { usesProxyProtocol, redirectsToHttps } = options;
-  const config = configOf(options, before);
   const around = { listen, usesProxyProtocol, redirectsToHttps, read };
-  const { sites, problems } = await sitesOf({ ...options, config }, around, before);
+  const { sites, config, problems } = await sitesOf(options, around, before);
   if (accessLog !== null) expectWritableLog(accessLog.path);
-  const acme = acmeOf(options, listen, sites);
+  const acme = acmeOf(options, listen, sites, before);
   const tls = tlsOf(options.certificates, listen, acme, before?.settings.tls ?? null);
   // The address may hold a password, so the message does not repeat it.
   const wrongLog = options.log === null ? null : whyNoLogAddress(options.log);
@@ -122,8 +122,11 @@ export async function prepare(
   const limit = connectionLimit(mayOpenFiles(), handles);
   const ofLimit = limit.warning === null ? [] : [limit.warning];
   const ofDisk = diskWarnings(options, sites);
+  const ofProblems = problems.map((line) =>
+    options.sites === null ? `the old settings stay in use, but with the new certificates: ${line}` : line,
+  );
   const warnings = [
-    ...problems,
+    ...ofProblems,
     ...ofSites,
     ...tokenWarnings(sites),
     ...ofCertificates,
@@ -214,22 +217,28 @@ function diskWarnings(options: ServeOptions, sites: PreparedSites): string[] {
  * A config that was in use is not given up when its file is gone, which is an error then: an editor or a checkout may be about
  * to write it again.
  */
-function configOf({ sites, config, defaultConfig }: ServeOptions, before: Prepared | undefined): string | null {
-  if (sites !== null) return null;
+function configOf({ config, defaultConfig }: ServeOptions, before: Prepared | undefined): string | null {
   const isThere = defaultConfig !== null && existsSync(defaultConfig);
   return config ?? before?.config ?? (isThere ? defaultConfig : null);
 }
 
+/** A faulty site stays as it was in `before`, whether it is the only one or one of several. */
 async function sitesOf(
   options: ServeOptions,
   around: SiteSurroundings,
   before: Prepared | undefined,
-): Promise<{ readonly sites: PreparedSites; readonly problems: readonly string[] }> {
-  const { sites: folder, config, environment, origin } = options;
+): Promise<ReadSites & Pick<Prepared, "config">> {
+  const { sites: folder, environment, origin } = options;
   const parent = readParentSettings({ ...options, hasSeveralSites: folder !== null });
   if (folder === null) {
-    const only = await prepareSite({ name: ONLY_SITE, config, environment, origin, parent }, around);
-    return { sites: new Map([[ONLY_SITE, only]]), problems: [] };
+    const config = configOf(options, before);
+    try {
+      const only = await prepareSite({ name: ONLY_SITE, config, environment, origin, parent }, around);
+      return { sites: new Map([[ONLY_SITE, only]]), config, problems: [] };
+    } catch (error) {
+      if (before === undefined) throw error;
+      return { sites: before.sites, config: before.config, problems: [messageOf(error)] };
+    }
   }
   expectNoSharedVariables(environment);
   if (options.log !== null) {
@@ -239,7 +248,7 @@ async function sitesOf(
   }
   const read = await readSites(folder, options.cache, around, before?.sites ?? new Map());
   if (before === undefined && read.problems.length > 0) throw new ServerError(read.problems.join("\n"));
-  return read;
+  return { ...read, config: null };
 }
 
 /** Where the server is reached. */
@@ -267,6 +276,7 @@ function acmeOf(
   { acme, cache, certificates, log }: ServeOptions,
   listen: readonly ListenAddress[],
   sites: PreparedSites,
+  before: Prepared | undefined,
 ): PreparedAcme | null {
   if (acme === null) return null;
   if (certificates.pairs.length > 0 || certificates.folder !== null) {
@@ -279,7 +289,7 @@ function acmeOf(
       "--acme orders certificates, but there is no address with TLS. Name one: --listen-tls '*:443'",
     );
   }
-  return prepareAcme(acme, { cache, listen, sites, isOneOfSeveral: log !== null });
+  return prepareAcme(acme, { cache, listen, sites, isOneOfSeveral: log !== null }, before?.acme ?? null);
 }
 
 /**

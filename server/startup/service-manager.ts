@@ -1,8 +1,12 @@
 import { spawn } from "node:child_process";
 
+/** A command that takes longer hangs. Milliseconds. */
+const TELL_WITHIN_MS = 30_000;
+
 /**
  * Tells systemd about a service of `Type=notify`, if it asks for that: sd_notify(3). Node cannot send to a Unix datagram
- * socket, so the command `systemd-notify` does, which the unit has to allow with `NotifyAccess=all`.
+ * socket, so the command `systemd-notify` does, which the unit has to allow with `NotifyAccess=all`. This process does not
+ * end before the command.
  */
 export function tellServiceManager(
   environment: NodeJS.ProcessEnv,
@@ -10,10 +14,18 @@ export function tellServiceManager(
   warn: (line: string) => void,
 ): void {
   if (!environment.NOTIFY_SOCKET) return;
-  const child = spawn("systemd-notify", state, { stdio: "ignore", env: environment });
+  const child = spawn("systemd-notify", state, { stdio: "ignore", env: environment, timeout: TELL_WITHIN_MS });
   child.on("error", (error) => warn(`systemd cannot be told the state of this service: ${error.message}`));
 }
 
 /** The service answers, and this is its main process, also after an upgrade. */
 export const READY = ["--ready", `--pid=${process.pid}`, `MAINPID=${process.pid}`];
 export const STOPPING = ["STOPPING=1"];
+
+/**
+ * What a server says of its successor before it ends, which systemd would otherwise take for the end of the unit. An older
+ * version does not say it, so the successor does as well.
+ */
+export function handedOverTo(pid: number): readonly string[] {
+  return [`MAINPID=${pid}`];
+}

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AcmeAuthority } from "../../../server/acme/acme-authority.ts";
 import { makeKey } from "../../../server/acme/acme-folder.ts";
 import type { Challenge, Challenged, OrderOutcome } from "../../../server/acme/authority.ts";
+import type { Clock } from "../../../worker/ports/clock.ts";
 import { ManualClock } from "../../engine/memory/manual-clock.ts";
 
 const HOUR = 3_600_000;
@@ -94,6 +95,8 @@ function problem(type: string, detail: string, status = 400): Reply {
 
 let loose: LooseAuthority;
 let clock: ManualClock;
+/** How far the authority's clock is ahead. Milliseconds. */
+let aheadMs: number;
 let authority: AcmeAuthority;
 const answered: Challenge[] = [];
 const challenged: Challenged = {
@@ -105,10 +108,13 @@ beforeEach(async () => {
   answered.length = 0;
   loose = new LooseAuthority();
   clock = new ManualClock(0);
+  aheadMs = 0;
   await loose.start();
   const accountKey = makeKey();
   const directory = `${loose.url}/dir`;
-  authority = new AcmeAuthority({ directory, email: "you@example.com", accountKey: () => accountKey, clock });
+  const mayBeAhead: Clock = { now: () => clock.now() + aheadMs, wait: (ms) => clock.wait(ms) };
+  const parts = { directory, email: "you@example.com", accountKey: () => accountKey };
+  authority = new AcmeAuthority({ ...parts, clock: mayBeAhead });
 });
 afterEach(async () => {
   authority.stop();
@@ -265,6 +271,16 @@ describe("an authority", () => {
     ]);
   });
 
+  test("that no longer knows the account gets a new one with the next order", async () => {
+    loose.say("/newOrder", problem("accountDoesNotExist", "who are you?"));
+    expect(await authority.order(WISH, challenged)).toMatchObject({ concerns: "all" });
+    loose.say("/newOrder", problem("rejectedIdentifier", "no"));
+    expect(await authority.order(WISH, challenged)).toMatchObject({
+      because: "the authority says rejectedIdentifier: no",
+    });
+    expect(loose.countOf("/newAccount")).toBe(2);
+  });
+
   test("that does not know the old certificate is asked without it", async () => {
     let times = 0;
     loose.say("/newOrder", () =>
@@ -289,5 +305,42 @@ describe("an authority", () => {
     await clock.advance(25 * HOUR); // the directory is read again
     expect(await authority.renewalInfo("a.b")).toBeNull();
     expect(loose.countOf("/renewalInfo/a.b")).toBe(2);
+  });
+
+  describe("says when a certificate should be renewed", () => {
+    const window = { startAt: 0, endAt: HOUR };
+    beforeEach(() => {
+      const suggestedWindow = { start: new Date(0), end: new Date(HOUR) };
+      loose.say("/renewalInfo/a.b", { body: { suggestedWindow } });
+    });
+
+    test("a minute after its directory had an error", async () => {
+      const directory = loose.replies.get("/dir")!;
+      loose.say("/dir", problem("serverInternal", "maintenance", 503));
+      expect(await authority.renewalInfo("a.b")).toBeNull();
+      loose.say("/dir", directory);
+      await clock.advance(60_000);
+      expect(await authority.renewalInfo("a.b")).toMatchObject({ window });
+    });
+
+    test("also if the clock was ahead while its directory had an error", async () => {
+      const directory = loose.replies.get("/dir")!;
+      loose.say("/dir", { body: "no JSON" });
+      aheadMs = 3650 * 24 * HOUR;
+      expect(await authority.renewalInfo("a.b")).toBeNull();
+      aheadMs = 0;
+      loose.say("/dir", directory);
+      expect(await authority.renewalInfo("a.b")).toMatchObject({ window });
+    });
+
+    test("also if the clock was ahead when it did not do so yet", async () => {
+      const directory = loose.replies.get("/dir")!;
+      loose.say("/dir", { body: {} });
+      aheadMs = 3650 * 24 * HOUR;
+      expect(await authority.renewalInfo("a.b")).toBeNull();
+      aheadMs = 0;
+      loose.say("/dir", directory);
+      expect(await authority.renewalInfo("a.b")).toMatchObject({ window });
+    });
   });
 });

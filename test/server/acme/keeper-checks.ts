@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { certificateId } from "../../../server/acme/certificate-id.ts";
@@ -108,6 +108,49 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
       expect(scene.reloads).toBe(2);
     },
 
+  "a certificate is renewed together with those that would be within the next hours, by one reload for all": async (
+    scene,
+  ) => {
+    const early = Array.from({ length: 10 }, (_, index) => `site-${index}.example.com`);
+    scene.names = early;
+    await scene.start();
+    for (const [after, name] of [
+      [3 * HOUR, "hours-later.example.com"],
+      [9 * HOUR, "half-a-day-later.example.com"],
+    ] as const) {
+      await scene.pass(after);
+      scene.names = [name, ...scene.names];
+      scene.keeper?.look();
+      await scene.pass(0);
+    }
+    const { orders } = scene.authority;
+    const [ordered, reloads] = [orders.length, scene.reloads];
+    await scene.pass(30 * DAY - 12 * HOUR);
+    expect(orders.slice(ordered).map(({ name }) => name)).toEqual(["hours-later.example.com", ...early]);
+    expect(scene.reloads).toBe(reloads + 1);
+    await scene.pass(DAY);
+    expect(orders.slice(ordered + 11).map(({ name }) => name)).toEqual(["half-a-day-later.example.com"]);
+  },
+
+  "a certificate that cannot be renewed together with others is tried again after longer and longer pauses": async (
+    scene,
+  ) => {
+    const later = "later.example.com";
+    await scene.start();
+    await scene.pass(3 * HOUR);
+    scene.names = [NAME, later];
+    scene.keeper?.look();
+    await scene.pass(0);
+    scene.authority.refuses = ({ name }) => (name === later ? NO_ROUTE : null);
+    await scene.pass(28 * DAY - 3 * HOUR);
+    const { orders } = scene.authority;
+    const ordered = orders.length;
+    await scene.pass(2 * DAY + 2 * HOUR);
+    const attempts = orders.slice(ordered).filter(({ name, type }) => name === later && type === "http-01");
+    expect(attempts.map(({ atMs }) => (atMs - 30 * DAY) / MINUTE)).toEqual([0, 15, 45, 105]);
+    expect(scene.said.at(-1)).toContain("The next attempt is at 2026-03-31T03:45:00Z.");
+  },
+
   "a certificate is renewed in the window of the authority, which is asked again as often as it says": async (
     scene,
   ) => {
@@ -168,6 +211,18 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     expect(scene.reloads).toBe(1);
   },
 
+  "a certificate with a chain that cannot be used does not take its place, and the next one does": async (scene) => {
+    await scene.start();
+    const first = scene.kept();
+    scene.authority.issued = { rest: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n" };
+    await scene.pass(30 * DAY);
+    expect(scene.kept()).toBe(first);
+    expect(scene.said.at(-1)).toContain("could not be renewed: the authority issued a chain that cannot be used: ");
+    scene.authority.issued = {};
+    await scene.pass(15 * MINUTE);
+    expect(scene.kept()).not.toBe(first);
+  },
+
   "a certificate that has expired already by a wrong clock is used, and not ordered again and again": async (scene) => {
     scene.authority.issued = { validUntil: STARTED_AT - DAY };
     await scene.start();
@@ -187,6 +242,41 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     await scene.pass(0);
     expect(scene.reloads).toBe(2);
     expect([scene.inUse, scene.kept()]).toEqual([certificate, kept]);
+  },
+
+  "a certificate whose file can no longer be read stays in use until it is renewed": async (scene) => {
+    await scene.start();
+    const { inUse } = scene;
+    const file = join(scene.folder.path, `${NAME}.pem`);
+    rmSync(file);
+    mkdirSync(file);
+    const { certificates, problems } = scene.folder.certificatesOf([NAME]);
+    expect(certificates).toEqual(inUse);
+    expect(problems).toEqual([
+      `the certificate ${file} cannot be used: it is a folder. The server goes on with the one that it has read before.`,
+    ]);
+    scene.keeper?.look();
+    await scene.pass(DAY);
+    expect([scene.authority.orders.length, scene.reloads]).toEqual([1, 1]);
+    rmSync(file, { recursive: true });
+    await scene.pass(30 * DAY);
+    expect(scene.kept()).toContain("BEGIN CERTIFICATE");
+  },
+
+  "a certificate that a reload leaves out is tried again after an hour, and holds up no other one": async (scene) => {
+    scene.leftOut = [NAME];
+    await scene.start();
+    await scene.pass(HOUR - 1);
+    expect(scene.reloads).toBe(1);
+    scene.names = [NAME, "other.example.com"];
+    scene.keeper?.look();
+    await scene.pass(0);
+    expect(scene.reloads).toBe(2);
+    expect(scene.inUse.map(({ names }) => names)).toEqual([["other.example.com"]]);
+    scene.leftOut = [];
+    await scene.pass(HOUR);
+    expect(scene.reloads).toBe(3);
+    expect(scene.inUse.length).toBe(2);
   },
 
   "a certificate that could not be taken into use is taken into use later": async (scene) => {

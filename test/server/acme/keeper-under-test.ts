@@ -14,6 +14,8 @@ export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 export const STARTED_AT = Date.parse("2026-03-01T00:00:00Z");
 
+const MOST_RELOADS = 1000;
+
 export interface PlacedOrder extends Omit<CertificateWish, "key"> {
   /** Since the start of the scene. Milliseconds. */
   readonly atMs: number;
@@ -26,7 +28,8 @@ export class FakeAuthority implements Authority {
   info: RenewalInfo | null = null;
   /** `null`: it issues. */
   refuses: (wish: CertificateWish) => Omit<OrderOutcome & { kind: "refused" }, "kind"> | null = () => null;
-  issued: { readonly name?: string; readonly validUntil?: number } = {};
+  /** `rest`: what comes after the certificate in its chain. */
+  issued: { readonly name?: string; readonly validUntil?: number; readonly rest?: string } = {};
   underWay = 0;
   mostUnderWay = 0;
   /** Orders end when the server stops, and not before. */
@@ -57,7 +60,7 @@ export class FakeAuthority implements Authority {
       validUntil: new Date(this.issued.validUntil ?? this.#now() + 45 * DAY),
       authorityKey: Buffer.from("authority"),
     });
-    return { kind: "issued", chain };
+    return { kind: "issued", chain: chain + (this.issued.rest ?? "") };
   }
 
   async renewalInfo(id: string): Promise<RenewalInfo | null> {
@@ -85,6 +88,8 @@ export class KeeperScene {
   names: readonly string[] = ["www.example.com"];
   reloads = 0;
   reloadWorks = true;
+  /** The names whose certificates a reload does not take into use. */
+  leftOut: readonly string[] = [];
   /** How far the keeper's clock is ahead. Milliseconds. */
   aheadMs = 0;
   inUse: readonly Certificate[] = [];
@@ -102,9 +107,12 @@ export class KeeperScene {
       names: () => this.names,
       inUse: () => this.inUse,
       reload: async () => {
-        this.reloads++;
-        if (this.reloadWorks) this.inUse = this.folder.certificatesOf(this.names).certificates;
-        return this.reloadWorks;
+        if (++this.reloads > MOST_RELOADS) throw new Error("one reload follows the other without end");
+        if (!this.reloadWorks) return false;
+        const read = this.names.filter((name) => !this.leftOut.includes(name));
+        this.inUse = this.folder.certificatesOf(read).certificates;
+        keeper.look();
+        return true;
       },
       say: (line) => void this.said.push(line),
       clock: { now: () => this.clock.now() + this.aheadMs, wait: (ms) => this.clock.wait(ms) },

@@ -68,20 +68,46 @@ export const mutants: Mutants = {
     },
     "a new certificate waits for the next reload of the owner": {
       in: "CertificateKeeper.#takeIntoUse",
-      drop: "if (this.#isReloadDue)",
+      replace: "(await reload()) && !this.#hasUnused()",
+      by: "true",
       foundBy:
         "keeper: a name without a certificate gets one at once, which only this user can read, and is in use by one reload for all",
     },
     "a reload that fails is not tried again": {
-      in: "CertificateKeeper.#takeIntoUse",
-      replace: "this.#isReloadDue = !(await this.#parts.reload());",
-      by: "{ await this.#parts.reload(); this.#isReloadDue = false; }",
+      in: "CertificateKeeper.#round",
+      drop: "if (this.#hasUnused())",
       foundBy: "keeper: a certificate that could not be taken into use is taken into use later",
     },
     "what another process has kept is not noticed": {
-      in: "CertificateKeeper.#look",
-      drop: "if (old !== null && !inUse()",
+      in: "CertificateKeeper.#hasUnused",
+      replace: "!used.has(chain)",
+      by: "false",
       foundBy: "keeper: a certificate that another process has left there is taken into use",
+    },
+    "a reload that leaves one out is followed by the next one at once": {
+      in: "CertificateKeeper.#takeIntoUse",
+      replace: "(await reload()) && !this.#hasUnused()",
+      by: "await reload()",
+      foundBy: "keeper: a certificate that a reload leaves out is tried again after an hour, and holds up no other one",
+    },
+    "a new one waits for the end of the pause after another one's reload": {
+      in: "CertificateKeeper.#renew",
+      drop: "this.#reloadAgainAt = 0;",
+      foundBy: "keeper: a certificate that a reload leaves out is tried again after an hour, and holds up no other one",
+    },
+    "each group of renewals is a reload of its own": {
+      in: "CertificateKeeper.#round",
+      replace: "old === null",
+      by: "true",
+      foundBy:
+        "keeper: a certificate is renewed together with those that would be within the next hours, by one reload for all",
+    },
+    "one that would be renewed an hour later is not renewed together with the others": {
+      in: "batchOf",
+      replace: "({ earlyAt }) => earlyAt <= now",
+      by: "({ dueAt }) => dueAt <= now",
+      foundBy:
+        "keeper: a certificate is renewed together with those that would be within the next hours, by one reload for all",
     },
     "others may read the keys": {
       in: "FILE_MODE",
@@ -135,6 +161,13 @@ export const mutants: Mutants = {
       by: "known.attempts = 1;",
       foundBy:
         "keeper: a name without a certificate is tried again after longer and longer pauses if both challenges fail, and the owner is told of both",
+    },
+    "one that was ordered early, and in vain, waits for its own time": {
+      in: "CertificateKeeper.#look",
+      replace: "known.attempts > 0 ? earlyAt : untilAt",
+      by: "untilAt",
+      foundBy:
+        "keeper: a certificate that cannot be renewed together with others is tried again after longer and longer pauses",
     },
     "a certificate that has to be renewed at once is ordered at once": {
       in: "CertificateKeeper.#renew",

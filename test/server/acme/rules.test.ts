@@ -1,12 +1,16 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { LEAST_PAUSE_MS, mayStartAt, pauseAfter } from "../../../server/acme/attempts.ts";
 import { certificateId } from "../../../server/acme/certificate-id.ts";
 import { failureText } from "../../../server/acme/keeper-texts.ts";
 import { namesToCertify } from "../../../server/acme/names.ts";
-import { challengeTypes } from "../../../server/acme/prepared-acme.ts";
+import { challengeTypes, prepareAcme } from "../../../server/acme/prepared-acme.ts";
 import { isInLastThird, judgeRenewal, shareOf } from "../../../server/acme/renewal.ts";
 import { readRenewalInfo, readRetryAfter } from "../../../server/acme/renewal-info.ts";
 import { whyNotUsed } from "../../../server/acme/why-not-used.ts";
+import type { PreparedSites } from "../../../server/startup/prepared-sites.ts";
 import { makeCertificate } from "../connections/make-certificate.ts";
 import { DAY, MINUTE, OF_45_DAYS, PAUSE_CASES, RENEWAL_CASES, WINDOW } from "./renewal-cases.ts";
 
@@ -16,8 +20,25 @@ describe("a certificate of 45 days is renewed", () => {
   });
 
   test("at a time that is known in advance", () => {
-    expect(judgeRenewal(OF_45_DAYS, WINDOW, 0.25, 0)).toEqual({ kind: "wait", untilAt: 28.5 * DAY });
-    expect(judgeRenewal(OF_45_DAYS, null, 0.25, 0)).toEqual({ kind: "wait", untilAt: 30 * DAY });
+    expect(judgeRenewal(OF_45_DAYS, WINDOW, 0.25, 0)).toEqual({
+      ...{ kind: "wait", untilAt: 28.5 * DAY, earlyAt: 28.25 * DAY },
+    });
+    expect(judgeRenewal(OF_45_DAYS, null, 0.25, 0)).toEqual({ kind: "wait", untilAt: 30 * DAY, earlyAt: 29.75 * DAY });
+  });
+
+  test.each([
+    ["hours early, together with others", OF_45_DAYS, null, 0, 29.75 * DAY],
+    ["not before its window, together with others", OF_45_DAYS, WINDOW, 0.1, 28 * DAY],
+    [
+      "not later, together with others, if its window is",
+      OF_45_DAYS,
+      { startAt: 50 * DAY, endAt: 60 * DAY },
+      0,
+      40.5 * DAY,
+    ],
+    ["seconds early if it is for an hour", { validFrom: 0, validUntil: 60 * MINUTE }, null, 0, 40 * MINUTE - 20_000],
+  ])("%s", (_, validity, window, share, earlyAt) => {
+    expect(judgeRenewal(validity, window, share, 0)).toMatchObject({ earlyAt });
   });
 
   test("at its own place in the window, always the same", () => {
@@ -153,13 +174,37 @@ describe("the names of certificates", () => {
   });
 });
 
+test("a reload goes on with a certificate whose file can no longer be read, and says so", () => {
+  const cache = mkdtempSync(join(tmpdir(), "tidemark-"));
+  const name = "www.example.com";
+  const sites = new Map([["only", { isLocal: false, site: { hosts: [name] } }]]) as unknown as PreparedSites;
+  const around = { cache, listen: [], sites, isOneOfSeveral: false };
+  const options = { email: "you@example.com", directory: "https://authority.test/dir" };
+  const started = prepareAcme(options, around, null);
+  const { chain, key } = makeCertificate([name]);
+  started.folder.keep(name, key, chain);
+  const before = prepareAcme(options, around, started);
+  expect(before.certificates).toMatchObject([{ names: [name] }]);
+  const file = join(started.folder.path, `${name}.pem`);
+  rmSync(file);
+  mkdirSync(file);
+  expect(prepareAcme(options, around, before)).toMatchObject({
+    certificates: before.certificates,
+    warnings: [expect.stringContaining("it is a folder. The server goes on with the one that it has read before.")],
+  });
+  expect(prepareAcme(options, around, null).certificates).toEqual([]); // a new process has read none
+  rmSync(cache, { recursive: true });
+});
+
 describe("what was issued", () => {
   const { chain, key } = makeCertificate(["www.example.test"]);
+  const BROKEN = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
   test.each([
     ["is used if it is for the name and the key", chain, key, "www.example.test", null],
     ["not for another name", chain, key, "example.test", /for other names: DNS:www\.example\.test/],
     ["not for another key", chain, makeCertificate(["x.test"]).key, "www.example.test", /for another key/],
     ["not if it is none", "nothing", key, "www.example.test", /not a certificate/],
+    ["not with something else behind it", chain + BROKEN, key, "www.example.test", /a chain that cannot be used: /],
   ] as const)("%s", (_, given, withKey, name, because) => {
     const why = whyNotUsed(given, withKey, name);
     if (because === null) expect(why).toBeNull();

@@ -281,6 +281,27 @@ describe("tidemark serve", () => {
     expect(await server.stop()).toBe(0);
   });
 
+  test("leaves no pid file behind, neither when it stops nor when it gives up", {
+    tags: ["deep"],
+    timeout: 60_000,
+  }, async () => {
+    const args = ["--origin", origin.url, "--listen", "127.0.0.1:0", "--workers", "1", "--cache", "gone"];
+    const serveOnce = async () => {
+      const server = start([...args, "--pid-file", "serve.pid"], { TIDEMARK_HOSTS: "*" });
+      await server.address();
+      expect(readFileSync(join(folder, "serve.pid"), "utf8")).toBe(`${server.pid}\n`);
+      return server;
+    };
+    expect(await (await serveOnce()).stop()).toBe(0);
+    expect(existsSync(join(folder, "serve.pid"))).toBe(false);
+    const server = await serveOnce();
+    const [, worker] = await server.prints(/worker-1 \(process (\d+)\) accepts/);
+    renameSync(join(folder, "gone", "log"), join(folder, "gone", "away")); // where workers lock a file at their start
+    process.kill(Number(worker), "SIGKILL");
+    expect(await server.ended()).toBe(1);
+    expect(existsSync(join(folder, "serve.pid"))).toBe(false);
+  });
+
   test("keeps the token that it has printed when the config names hosts later", {
     tags: ["deep"],
     timeout: 60_000,

@@ -128,6 +128,27 @@ describe("tidemark serve with TLS", () => {
     for (let seen: unknown[] = []; seen.length !== 1 || seen[0] !== "DNS:second.test"; ) seen = await namesSeen(port);
   });
 
+  test("uses renewed certificates also while the config has a mistake, which alone changes nothing", {
+    tags: ["deep"],
+    timeout: 60_000,
+  }, async () => {
+    put("c", ["first.test"]);
+    writeFileSync(join(folder, "site.config.mjs"), "export default {};\n");
+    const files = ["--config", "site.config.mjs", "--tls-cert", "c.crt", "--tls-key", "c.key", "--cache", "mistaken"];
+    const server = start(["--listen-tls", "127.0.0.1:0", ...files]);
+    const port = await portOf(server);
+    writeFileSync(join(folder, "site.config.mjs"), "export default { rutes: [] };\n");
+    await server.prints(/the old settings stay in use: .*rutes/s);
+    put("c", ["second.test"]);
+    const from = server.printed.length;
+    server.child.kill("SIGHUP");
+    const [said] = await server.prints(/the old settings stay in use.*rutes/s, from);
+    expect(said).toMatch(/^the old settings stay in use, but with the new certificates: /);
+    await server.prints(/the new settings are in use/, from);
+    await server.hasRetired(2);
+    expect(await namesSeen(port)).toEqual(["DNS:second.test"]);
+  });
+
   test("resumes sessions that began before a reload", { tags: ["deep"] }, async () => {
     const server = start(A);
     const port = await portOf(server);

@@ -1,15 +1,17 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ScriptedOrigin } from "../../../../local/cdn/scripted-origin.ts";
 import { type HeldSocket, openSockets } from "../../../../server/supervisor/listening-sockets.ts";
 import { systemClock } from "../../../../server/system-clock.ts";
+import { until } from "../../../suite/until.ts";
 import { makeCertificate } from "../../connections/make-certificate.ts";
+import { isAlive } from "../../supervisor/is-alive.ts";
 import { MAIN } from "../running-server.ts";
 
 const UNITS = "docs/examples/server";
@@ -256,4 +258,35 @@ while True: print(s.recv(4096).decode(), flush=True)`;
       await once(manager, "close");
     },
   );
+
+  test("systemd knows the main process after an upgrade before the old one ends, however slow its command is", {
+    tags: ["deep"],
+  }, async () => {
+    [socket] = (await openSockets([{ host: "127.0.0.1", port: 0 }], systemClock, () => false)) as [HeldSocket];
+    const place = (name: string) => join(folder, "slow", name);
+    mkdirSync(place("."));
+    const command = `#!/bin/sh
+while [ -e ${place("hold")} ]; do sleep 0.02; done
+echo "$@" >> ${place("told")}
+`;
+    writeFileSync(place("systemd-notify"), command, { mode: 0o755 });
+    const told = () => (existsSync(place("told")) ? readFileSync(place("told"), "utf8") : "");
+    start("$$", { NOTIFY_SOCKET: place("nobody"), PATH: `${place(".")}:${process.env.PATH}` });
+    const first = running!.child;
+    await until(() => told().includes(`MAINPID=${first.pid}`));
+    await prints(/serves/);
+    writeFileSync(place("hold"), "");
+    onTestFinished(() => rmSync(place("hold"), { force: true }));
+    process.kill(first.pid!, "SIGUSR2");
+    const [, second] = await prints(/process (\d+) has taken over/);
+    // This begins only when the first server has nothing left to do.
+    process.kill(Number(second), "SIGUSR2");
+    const [, third] = await prints(/process \d+ has taken over.*process (\d+) has taken over/s);
+    const [wasAlive, toldBefore] = [isAlive(first.pid!), told()];
+    rmSync(place("hold"));
+    await stop(Number(third));
+    expect([wasAlive, first.exitCode]).toEqual([true, 0]);
+    expect(toldBefore).not.toContain(`MAINPID=${second}`);
+    expect(told()).toMatch(new RegExp(`^MAINPID=${second}$`, "m"));
+  });
 });
