@@ -43,6 +43,9 @@ const WRITTEN_HERE: ReadonlySet<string> = new Set([
  */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** A status whose answers have no content, but a length. RFC 9110 §15.3.6. */
+const RESET_CONTENT = 205;
+
 /**
  * Makes the head of an answer. RFC 9110 §6.6.1, §8.6; RFC 9112 §6. `strictTransportSecurity` replaces the answer's field
  * of that name.
@@ -66,7 +69,7 @@ export function answerHead(answer: Answer, request: AnsweredRequest, strictTrans
   if (framing.kind === "chunked") lines.push("transfer-encoding", "chunked");
   const { status, statusText } = answer;
   const reason = (VALUE.test(statusText) && statusText) || reasonPhrase(status);
-  const isBodiless = request.isHead || framing.kind === "none";
+  const isBodiless = request.isHead || framing.kind === "none" || status === RESET_CONTENT;
   return { status, reason, lines, framing, keepsAlive, isBodiless };
 }
 
@@ -93,7 +96,7 @@ export function bodyLength({ fields, body }: Answer): number | null {
 function framingOf(answer: Answer, { isHead, knowsChunks }: AnsweredRequest): Framing {
   const { status, body } = answer;
   if (status < 200 || status === 204 || status === 304) return { kind: "none" };
-  if (body === null && !isHead) return { kind: "length", bytes: 0 };
+  if (status === RESET_CONTENT || (body === null && !isHead)) return { kind: "length", bytes: 0 };
   const bytes = bodyLength(answer);
   if (bytes !== null) return { kind: "length", bytes };
   if (isHead) return { kind: "none" };

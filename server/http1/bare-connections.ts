@@ -162,9 +162,10 @@ export class BareConnections {
     const { strictTransportSecurity } = this.#parts;
     const request = { isHead: false, knowsChunks: false, keepsAlive: false };
     const head = answerHead(answer, request, arrival.scheme === "https" ? strictTransportSecurity : undefined);
-    const { body } = answer;
-    const isStream = body !== null && !(body instanceof Uint8Array);
     if (socket.destroyed) return unsent(answer);
+    if (head.isBodiless) unsent(answer); // drops its body
+    const body = head.isBodiless ? null : answer.body;
+    const isStream = body !== null && !(body instanceof Uint8Array);
     socket.write(headText(head), "latin1");
     if (isStream) return this.#writeStream(connection, body, head);
     if (body !== null) socket.write(body);

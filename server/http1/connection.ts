@@ -70,8 +70,13 @@ export class Connection implements InterimWriter, ClientSide {
   isLast = false;
   /** Requests that came after the last answer. */
   #unanswerable = 0;
-  /** The answer to a request that the listener refuses. Later bytes do not count as a request. */
-  refused: ServerResponse | undefined;
+  /** The answer to a request that the listener refuses, or to `unswitched`. Later bytes do not count as a request. */
+  final: ServerResponse | undefined;
+  /**
+   * The first request whose wish for another protocol is not fulfilled. Node's parser stops behind it all the same, and Node
+   * drops the bytes that came together with it.
+   */
+  unswitched: IncomingMessage | undefined;
   isTunnel = false;
   /** Set for the one request that the fast path gives to Node. */
   askedEarly: AskedEarly | undefined;

@@ -443,7 +443,8 @@ export class Listener {
       this.#respond({ message, response }, connection, early.request, early.answer, early.startedAt);
       return;
     }
-    const fields = fieldsOf(message);
+    const isUnswitched = connection.unswitched === message;
+    const fields = fieldsOf(message, isUnswitched);
     const expectation = message.httpVersionMinor === 0 ? null : fields.get("expect");
     const line = {
       method: message.method!,
@@ -455,14 +456,12 @@ export class Listener {
     const asked = requestTarget(line, fields, this.#settings.defaultHost, request.arrival.scheme);
     const admitted = admittedTarget(asked, connection.isOverLimit, expectation);
     const target = admitted.kind === "url" && isWebSocket(fields) ? LATE_WEB_SOCKET : admitted;
-    if (target.kind === "refused") {
+    if (target.kind === "refused" || isUnswitched) {
       connection.isLast = true;
-      connection.refused = response;
-      this.#respond({ message, response }, connection, request, refusalAnswer(target), startedAt);
-    } else {
-      const answer = this.#ask(request, target.url);
-      this.#respond({ message, response }, connection, request, answer, startedAt);
+      connection.final = response;
     }
+    const answer = target.kind === "refused" ? refusalAnswer(target) : this.#ask(request, target.url);
+    this.#respond({ message, response }, connection, request, answer, startedAt);
   }
 
   /** Never throws, as the isolate never does. */
@@ -526,11 +525,11 @@ export class Listener {
     const isHead = message.method === "HEAD";
     const sendsOn = !message.complete && (request.awaitsContinue || connection.isBroken || !isSmall(request));
     const isLast = connection.newest?.response === response && this.#isLast(connection);
-    const isRefused = connection.refused === response;
+    const isFinal = connection.final === response;
     const made = this.#made[request.arrival.scheme].make(answer, {
       isHead,
       knowsChunks: message.httpVersionMinor === 1,
-      keepsAlive: response.shouldKeepAlive && !sendsOn && !isRefused && !isLast,
+      keepsAlive: response.shouldKeepAlive && !sendsOn && !isFinal && !isLast,
     });
     if (!made.head.keepsAlive) {
       connection.isLast = true;
@@ -588,11 +587,15 @@ export class Listener {
     return request;
   }
 
+  /** Whether a request leaves Node's HTTP. Node asks this if both `Upgrade` and `Connection` name another protocol. */
   #mayUpgrade(message: IncomingMessage): boolean {
     const connection = this.#connections.on(message.socket);
-    const fields = fieldsOf(message);
+    if (!connection) return false;
+    const fields = fieldsOf(message, true);
     const hasBody = fields.get("transfer-encoding") !== null || Number(fields.get("content-length") ?? 0) !== 0;
-    return connection?.isQuiet === true && !hasBody && isWebSocket(fields);
+    const switches = connection.isQuiet && !hasBody && isWebSocket(fields);
+    if (!switches) connection.unswitched ??= message;
+    return switches;
   }
 
   #endIdle(): void {
@@ -607,12 +610,12 @@ function afterGrace(end: () => void, limitMs = IDLE_GRACE_MS): NodeJS.Timeout {
 }
 
 /**
- * The fields of a request. HTTP/1.0 cannot switch protocols, and only a GET can become a WebSocket: else `Upgrade` is ignored.
- * RFC 9110 §7.8, RFC 6455 §4.1.
+ * The fields of a request. `Upgrade` is ignored unless `Connection` names it too (`isNamed`). HTTP/1.0 cannot switch protocols,
+ * and only a GET can become a WebSocket. RFC 9110 §7.8, RFC 6455 §4.1.
  */
-function fieldsOf({ rawHeaders, httpVersionMinor, method }: IncomingMessage): ClientFields {
+function fieldsOf({ rawHeaders, httpVersionMinor, method }: IncomingMessage, isNamed: boolean): ClientFields {
   const fields = new ClientFields(rawHeaders);
-  const maySwitch = httpVersionMinor !== 0 && method === "GET";
+  const maySwitch = isNamed && httpVersionMinor !== 0 && method === "GET";
   if (maySwitch || fields.get("upgrade") === null) return fields;
   const isKept = (_: string, at: number) => rawHeaders[at - (at % 2)]!.toLowerCase() !== "upgrade";
   return new ClientFields(rawHeaders.filter(isKept));

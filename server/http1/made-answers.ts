@@ -26,8 +26,7 @@ export class MadeAnswer {
   constructor(answer: Answer, request: AnsweredRequest, strictTransportSecurity?: string) {
     const { body } = answer;
     this.head = answerHead(answer, request, strictTransportSecurity);
-    const isSent = body instanceof Uint8Array && !request.isHead && this.head.framing.kind !== "none";
-    this.bytes = isSent ? body : null;
+    this.bytes = body instanceof Uint8Array && !this.head.isBodiless ? body : null;
   }
 
   /** Whether the answer, or its head if there is no body, is sent as one text. */

@@ -410,17 +410,20 @@ function bodyOf(stream: ServerHttp2Stream, length: string | null, watch: StallWa
   const gone = () => body.fail(new Error("the client hung up in the middle of its request"));
   const body = new PushedBody(length === null ? null : Number(length), {
     begin: () => {
-      if (stream.destroyed) gone();
-      stream.on("data", (piece: Buffer) => body.push(piece));
-      stream.on("end", () => {
+      const ended = () => {
         watch.reads(false);
         if (stream.aborted) gone();
         else body.end();
-      });
+      };
+      watch.reads(true);
+      // A body without bytes ends before anybody reads it.
+      if (stream.readableEnded) ended();
+      else if (stream.destroyed) gone();
+      stream.on("data", (piece: Buffer) => body.push(piece));
+      stream.on("end", ended);
       stream.on("aborted", gone);
       stream.on("close", gone);
       begun();
-      watch.reads(true);
     },
     pause: () => {
       watch.reads(false);

@@ -20,6 +20,8 @@ const pages: Readonly<Record<string, Answering>> = {
   "/none": () => answer(null),
   "/no-content": () => answer(null, { "content-length": "4" }, 204, "No Content"),
   "/reset-content": () => answer(null, {}, 205, "Reset Content"),
+  "/reset-and-bytes": () => answer("page", {}, 205, "Reset Content"),
+  "/reset-and-stream": () => answer(streamed(["page"]), {}, 205, "Reset Content"),
   "/not-modified": () => answer(null, { etag: '"1"', "content-length": "4" }, 304, "Not Modified"),
   "/announced": () => answer(streamed(["pa", "ge"], 4)),
   "/announced-and-here": () => answer(arrived(["pa", "ge"], 4)),
@@ -95,9 +97,12 @@ describe.each(["fast", "plain"] as const)("the %s way", (way) => {
     expect((await get("/not-modified")).bytes).toBe(
       `HTTP/1.1 304 Not Modified\r\n${date}etag: "1"\r\nconnection: keep-alive\r\n\r\n`,
     );
-    expect((await get("/reset-content")).bytes).toBe(
-      `HTTP/1.1 205 Reset Content\r\n${date}connection: keep-alive\r\ncontent-length: 0\r\n\r\n`,
-    );
+    for (const path of ["/reset-content", "/reset-and-bytes", "/reset-and-stream"]) {
+      const reset = (connection: string) =>
+        `HTTP/1.1 205 Reset Content\r\n${date}connection: ${connection}\r\ncontent-length: 0\r\n\r\n`;
+      expect((await get(path)).bytes).toBe(reset("keep-alive"));
+      expect((await get(path, "1.1", "BAN")).bytes).toBe(reset("close"));
+    }
   });
 
   test("a stream of known length has its length, and no chunks", async () => {

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import { turns } from "../../suite/turns.ts";
 import { exchange, statuses } from "../raw-client.ts";
 import { answer, type RunningListener, startTestListener } from "./running-listener.ts";
 
@@ -76,6 +78,45 @@ test.each<[name: string, bytes: string, status: number]>([
   expect(statuses(client.received)).toHaveLength(1);
   expect(client.received).toContain("connection: close\r\n");
   expect(asked).toEqual([]);
+});
+
+const UPGRADE = [HOST, "Connection: Upgrade, keep-alive"];
+const H2C = [...UPGRADE, "Upgrade: h2c"];
+const WEB_SOCKET = [...UPGRADE, "Upgrade: websocket"];
+
+describe.each(["fast", "plain"])("the %s way: behind a wish for another protocol that is ignored,", (way) => {
+  // Node loses what comes in one piece with such a request, so the next piece may begin in the middle of another one.
+  test.each<[name: string, bytes: string]>([
+    ["h2c", lines("GET / HTTP/1.1", ...H2C)],
+    ["h2c, with a body", `${lines("POST / HTTP/1.1", ...H2C, "Content-Length: 3")}abc`],
+    ["h2c, with a body in chunks", `${lines("POST / HTTP/1.1", ...H2C, "Transfer-Encoding: chunked")}0\r\n\r\n`],
+    ["TLS", lines("OPTIONS / HTTP/1.1", ...UPGRADE, "Upgrade: TLS/1.0")],
+    ["a WebSocket, by HEAD", lines("HEAD / HTTP/1.1", ...WEB_SOCKET)],
+    ["a WebSocket, in HTTP/1.0", lines("GET / HTTP/1.0", ...WEB_SOCKET)],
+  ])("nothing is a request: %s", async (_, bytes) => {
+    const paths: string[] = [];
+    const made = await startTestListener(
+      async ({ request, url }) => {
+        paths.push(new URL(url).pathname);
+        const reader = request.body && nodeBodies.readThrough(request.body);
+        while (reader && (await reader.next()) !== null);
+        await turns(3);
+        return answer("page");
+      },
+      { usesFastAnswers: way === "fast" },
+    );
+    const smuggled = lines("GET /smuggled HTTP/1.1", HOST);
+    const post = lines("POST /next HTTP/1.1", HOST, `Content-Length: ${smuggled.length}`);
+    for (const before of ["", lines("GET /before HTTP/1.1", HOST)]) {
+      paths.length = 0;
+      const { received, end } = await exchange(made.where, before + bytes + post, smuggled, smuggled);
+      expect(paths).toEqual(before === "" ? ["/"] : ["/before", "/"]);
+      expect(statuses(received)).toEqual(paths.map(() => 200));
+      expect(received.match(/connection: [a-z-]+/g)!.at(-1)).toBe("connection: close");
+      expect(end).toBe("ended");
+    }
+    await made.stop();
+  });
 });
 
 test.each<[name: string, bytes: string, expected: string]>([

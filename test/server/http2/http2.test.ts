@@ -195,6 +195,27 @@ describe("a request in HTTP/2", () => {
     expect((await read(stream)).body).toBe("4 ody host");
   });
 
+  test.each([
+    ["an empty frame", frame(TYPES.data, FLAGS.endStream, 1)],
+    ["trailers alone", frame(HEADERS, FLAGS.endStream | FLAGS.endHeaders, 1, literal("x-trailer", "1"))],
+  ])("whose body is %s has an empty one, also if that is read after its end", async (_, end) => {
+    const next = Promise.withResolvers<void>();
+    const { https } = await start(async ({ request }) => {
+      if (request.body === null) {
+        next.resolve();
+        return answer("next");
+      }
+      await next.promise;
+      await new Promise(setImmediate);
+      return answer(`read: ${await nodeBodies.readThrough(request.body).next()}`);
+    });
+    const client = await rawClient(https);
+    await client.write(frame(HEADERS, FLAGS.endHeaders, 1, HEAD.replace("\x82", "\x83")) + end + get(3));
+    const isBody = ({ type, stream }: Frame) => type === TYPES.data && stream === 1;
+    expect((await client.until(isBody)).find(isBody)!.payload.toString()).toBe("read: null");
+    client.socket.destroy();
+  });
+
   test("gets a 100 once its body is read, and not before", async () => {
     const { https } = await start(async ({ request, url }) => {
       if (url.endsWith("/unread")) return answer("not read");
@@ -361,6 +382,8 @@ describe("an answer in HTTP/2", () => {
     { name: "to HEAD has a length and no body", method: "HEAD", with_: answer("page"), body: "", length: "4" },
     { name: "204 has neither", method: "GET", with_: answer(null, {}, 204), body: "", length: undefined },
     { name: "304 has neither", method: "GET", with_: answer(null, {}, 304), body: "", length: undefined },
+    { name: "205 has the length 0", method: "GET", with_: answer("page", {}, 205), body: "", length: "0" },
+    { name: "205 drops a stream", method: "GET", with_: answer(streamed(["page"], 4), {}, 205), body: "", length: "0" },
     { name: "may be empty", method: "GET", with_: answer(""), body: "", length: "0" },
     {
       name: "may be large",
@@ -372,7 +395,7 @@ describe("an answer in HTTP/2", () => {
   ])("$name", async ({ method, with_, body, length }) => {
     const { https } = await start(() => with_);
     const got = await ask(session(https), { ":method": method });
-    expect(got.body === body).toBe(true);
+    expect([got.body === body, got.rstCode]).toEqual([true, 0]);
     expect([got.head[":status"], got.head["content-length"]]).toEqual([String(with_.status), length]);
   });
 
