@@ -36,6 +36,10 @@ const OUT_OF_REACH = /^(08|53300|57P0)/;
 /** What `pg` says, without a code, if it cannot agree with the server on a password or on TLS. */
 const DISAGREE = /^SASL|does not support SSL/;
 
+/** What `pg-pool` says if none of its connections has come free in time. */
+const NONE_FREE = "timeout exceeded when trying to connect";
+export const BUSY = "all connections of this machine to it are busy";
+
 /** Poolers refuse settings that they do not know, by the code for a violation of the protocol. */
 const REFUSES_SETTING = /unsupported startup parameter/;
 
@@ -61,6 +65,7 @@ export function sharedLogError(where: string, cause: unknown): SharedLogError {
     );
   }
   if (REFUSES_SETTING.test(message)) return new SharedLogError(where, FOR_POOLER, false, cause);
+  if (message === NONE_FREE) return new SharedLogError(where, BUSY, false, cause);
   const { syscall, path } = cause as { syscall?: unknown; path?: unknown };
   if (syscall === "open") return new SharedLogError(where, `${path} cannot be read (${known})`, false, cause);
   if (OF_ROLE_OR_DATABASE.test(message)) {

@@ -1,18 +1,23 @@
 import type pg from "pg";
 import { ownPackage } from "../../package/own-package.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
-import { SharedLogError, sharedLogError } from "./database-error.ts";
+import { Turns } from "../turns.ts";
+import { BUSY, SharedLogError, sharedLogError } from "./database-error.ts";
 import { withoutPassword } from "./log-address.ts";
 import { CHANNEL } from "./schema.ts";
 
 /** The most connections of one machine, beside the one that listens. */
 const MAX_CONNECTIONS = 4;
+/** Statements that wait for each other leave the other connections to reads. */
+const MAX_IN_TURN = MAX_CONNECTIONS - 2;
 
 /** Bounds in milliseconds. The database ends what a machine that is cut off has begun, so that it holds no lock. */
 const CONNECT_WITHIN_MS = 2000;
 const STATEMENT_WITHIN_MS = 4000;
 const LOCK_WITHIN_MS = 3000;
 const ANSWER_WITHIN_MS = 5000;
+/** Whoever asks for a purge waits for 10 s, and its statement may take all the time above. */
+const TURN_WITHIN_MS = 3000;
 /** A listening connection on which nothing comes looks the same as a lost one, so it is asked this often. */
 const PING_EVERY_MS = 2000;
 
@@ -61,6 +66,7 @@ export class Database {
   readonly #options: DatabaseOptions;
   readonly #driver: typeof pg;
   readonly #settings: pg.ClientConfig;
+  readonly #turns = new Turns(MAX_IN_TURN);
   #pool: pg.Pool;
   /** The connections of the pool that have been made. */
   #open = 0;
@@ -107,6 +113,19 @@ export class Database {
   /** Rejects with a `SharedLogError`: at once if a connection has just failed, so that callers do not queue up. */
   query<T>(text: string, values: readonly unknown[] = []): Promise<T[]> {
     return this.#tryQuery(text, values, MAX_CONNECTIONS);
+  }
+
+  /**
+   * For statements that lock the log's row until their commit. They would wait for each other in the database anyway, and
+   * hold all connections meanwhile. Rejects with a `SharedLogError`, also if its turn comes too late.
+   */
+  queryInTurn<T>(text: string, values: readonly unknown[] = []): Promise<T[]> {
+    const { clock } = this.#options;
+    const startBy = clock.elapsed() + TURN_WITHIN_MS;
+    return this.#turns.take(() => {
+      if (clock.elapsed() > startBy) throw new SharedLogError(this.where, BUSY, false);
+      return this.query(text, values);
+    });
   }
 
   /** Makes new connections from now on, because those that are open lead to a server that is not the primary. */
@@ -197,7 +216,8 @@ export class Database {
       const error = sharedLogError(this.where, cause);
       if (error.isOutOfReach) {
         this.#lastFailure = error;
-        this.#tryAt = clock.elapsed() + pauseMs(this.#failures++, random());
+        const now = clock.elapsed();
+        if (now >= this.#tryAt) this.#tryAt = now + pauseMs(this.#failures++, random());
       }
       throw error;
     }

@@ -21,16 +21,7 @@ import { AskedTogether } from "./asked-together.ts";
 import { type Database, IS_STANDBY } from "./database.ts";
 import { SharedLogError, sharedLogError } from "./database-error.ts";
 import type { MachineNote, NotedPosition } from "./machine-note.ts";
-import {
-  ALL_MET_SQL,
-  CREATE_SQL,
-  READ_SQL,
-  SCHEMA_FORMAT,
-  SCHEMA_LOCK,
-  SETTLE_SQL,
-  UNDATED,
-  upgradeSql,
-} from "./schema.ts";
+import { CREATE_SQL, READ_SQL, SCHEMA_FORMAT, SCHEMA_LOCK, SETTLE_SQL, UNDATED, UPGRADE_SQL } from "./schema.ts";
 
 /** A key in a reply: two words of its hash, and a number of 64 bits. */
 const KEY_BYTES = 16;
@@ -167,7 +158,7 @@ export class PgPurgeLog implements LogStorage {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const known = [since, this.#noted].filter((each) => each !== null);
       const { machine } = this;
-      const [row] = await this.#database.query<{ result: Appended | { kind: "conflict" } | null }>(
+      const [row] = await this.#database.queryInTurn<{ result: Appended | { kind: "conflict" } | null }>(
         "SELECT tidemark_log_append($1, $2, $3, $4, $5) AS result",
         [written(purge), JSON.stringify(known), this.#reader, this.#bounds, this.#now],
       );
@@ -208,7 +199,7 @@ export class PgPurgeLog implements LogStorage {
 
   /** Whichever machine is the first to try carries out a repetition. */
   async runDue(): Promise<void> {
-    await this.#database.query("SELECT tidemark_log_run_due($1, $2)", [this.#bounds, this.#now]);
+    await this.#database.queryInTurn("SELECT tidemark_log_run_due($1, $2)", [this.#bounds, this.#now]);
     await this.#date();
   }
 
@@ -329,9 +320,7 @@ export class PgPurgeLog implements LogStorage {
       const [row] = found!.exists ? await query(READ_FORMAT) : [];
       const format = (row?.format as number | undefined) ?? 0;
       if (format > SCHEMA_FORMAT) throw laterError(this.#database, format);
-      if (format < SCHEMA_FORMAT) await query(format === 0 ? CREATE_SQL : upgradeSql(format));
-      const [added] = await query("SELECT to_regproc('tidemark_log_all_met') IS NOT NULL AS exists");
-      if (!added!.exists) await query(ALL_MET_SQL);
+      if (format < SCHEMA_FORMAT) await query(format === SCHEMA_FORMAT - 1 ? UPGRADE_SQL : CREATE_SQL);
     });
   }
 

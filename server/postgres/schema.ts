@@ -51,11 +51,10 @@ INSERT INTO tidemark_log_restore DEFAULT VALUES;
 `;
 
 /**
- * The whole id under which readers have last met the log; when they first did, unless it is known what was granted before;
- * and until when a purge waits for the longest use that a site may ask for, because that is not known (R13).
+ * "met_as": the whole id under which readers have last met the log; "met_at": when they first did, unless it is known what
+ * was granted before; "longest_until": until when a purge waits for the longest use that a site may ask for, because that
+ * is not known (R13).
  */
-const MET_COLUMNS = "met_as TEXT, met_at BIGINT, longest_until BIGINT";
-
 const LOG = `
 CREATE TABLE tidemark_log_format (format INTEGER NOT NULL);
 INSERT INTO tidemark_log_format VALUES (${SCHEMA_FORMAT});
@@ -64,7 +63,7 @@ CREATE TABLE tidemark_log (
   is_only BOOLEAN PRIMARY KEY DEFAULT true CHECK (is_only), id TEXT NOT NULL DEFAULT left(gen_random_uuid()::text, 8),
   head BIGINT NOT NULL DEFAULT 0, floor BIGINT NOT NULL DEFAULT 0, keys BIGINT NOT NULL DEFAULT 0,
   hard BIGINT NOT NULL DEFAULT 0, soft BIGINT NOT NULL DEFAULT 0, invalidate BIGINT NOT NULL DEFAULT 0,
-  ${MET_COLUMNS}
+  met_as TEXT, met_at BIGINT, longest_until BIGINT
 );
 INSERT INTO tidemark_log DEFAULT VALUES;
 `;
@@ -89,10 +88,6 @@ CREATE FUNCTION tidemark_log_now(given BIGINT) RETURNS BIGINT LANGUAGE sql AS $$
 $$;
 `;
 
-const UNDATED_INDEX = `
-CREATE INDEX IF NOT EXISTS tidemark_log_undated ON tidemark_log_audit (seq) WHERE settles_at >= ${UNDATED};
-`;
-
 const CONTENTS = `
 CREATE TABLE tidemark_log_keys (a INTEGER, b INTEGER, seq BIGINT NOT NULL, PRIMARY KEY (a, b));
 CREATE INDEX tidemark_log_keys_by_seq ON tidemark_log_keys (seq);
@@ -105,7 +100,7 @@ CREATE TABLE tidemark_log_audit (
   mark TEXT NOT NULL DEFAULT gen_random_uuid()::text
 );
 
-${UNDATED_INDEX}
+CREATE INDEX tidemark_log_undated ON tidemark_log_audit (seq) WHERE settles_at >= ${UNDATED};
 
 CREATE TABLE tidemark_log_ids (
   seq BIGINT PRIMARY KEY, id TEXT NOT NULL UNIQUE, at BIGINT NOT NULL, content TEXT NOT NULL, mode TEXT NOT NULL
@@ -174,11 +169,10 @@ const ALIVE = "30 seconds";
 
 /**
  * For the owner, who alone knows how many machines run: once all of them are readers of this log, purges no longer wait for
- * the longest use. A database that was made by an earlier version gets this function beside the others, and earlier versions
- * do not mind it.
+ * the longest use.
  */
-export const ALL_MET_SQL: string = `
-CREATE OR REPLACE FUNCTION tidemark_log_all_met(machines INTEGER) RETURNS VOID LANGUAGE plpgsql AS $$
+const ALL_MET = `
+CREATE FUNCTION tidemark_log_all_met(machines INTEGER) RETURNS VOID LANGUAGE plpgsql AS $$
 DECLARE alive TEXT[]; silent TEXT[]; is_met BOOLEAN;
 BEGIN
   SELECT met_as IS NOT DISTINCT FROM tidemark_log_id(id) INTO is_met FROM tidemark_log FOR UPDATE;
@@ -360,19 +354,14 @@ BEGIN
 END $$;
 `;
 
-const FUNCTIONS = IDENTITY + MEETING + DATING + ALL_MET_SQL + NUMBERS + HISTORY + CALLS;
+const FUNCTIONS = IDENTITY + MEETING + DATING + ALL_MET + NUMBERS + HISTORY + CALLS;
 
 /** Makes a log where there is none, or what is left of one. */
 export const CREATE_SQL: string = DROP_SQL + RESTORE + LOG + CONTENTS + FUNCTIONS;
 
-/** Makes this format from an older one. The audit trail and the rows of machines stay. From the first, the id changes. */
-export function upgradeSql(format: number): string {
-  const meeting = `${RESTORE} ALTER TABLE tidemark_log ADD COLUMN ${MET_COLUMNS.replaceAll(", ", ", ADD COLUMN ")};`;
-  const isFirst = format === 1;
-  return `${DROP_FUNCTIONS} ${isFirst ? meeting : ""} ${FUNCTIONS} ${UNDATED_INDEX}
-    ${isFirst ? "UPDATE tidemark_log SET met_as = tidemark_log_id(id);" : ""}
-    UPDATE tidemark_log_format SET format = ${SCHEMA_FORMAT};`;
-}
+/** Makes this format from the one before. The log's id, the audit trail and the rows of machines stay. */
+export const UPGRADE_SQL: string = `${DROP_FUNCTIONS} ${FUNCTIONS}
+  UPDATE tidemark_log_format SET format = ${SCHEMA_FORMAT};`;
 
 /**
  * A reply to a reader, in one statement and so from one snapshot (R14): the head; the purges after the reader's

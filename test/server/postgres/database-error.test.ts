@@ -13,6 +13,11 @@ describe("an error of PostgreSQL, or of the way to it,", () => {
       true,
     ],
     [{ message: "timeout expired" }, "it cannot be reached (timeout expired)", true],
+    [
+      { message: "timeout exceeded when trying to connect" }, // pg-pool's words, if none of its connections comes free
+      "all connections of this machine to it are busy",
+      false,
+    ],
     [{ code: "57P03", message: "the database system is starting up" }, "it is starting up, or is a standby", true],
     [{ code: "08006", message: "connection failure" }, "connection failure", true],
     [{ code: "28P01", message: "password authentication failed" }, "the password is wrong", false],

@@ -141,6 +141,29 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await held).toMatchObject({ seq: 3 });
   });
 
+  test("reads go on while more purges wait for the lock of another one than there are connections", async () => {
+    const machine = await start();
+    await admin.query("BEGIN; SELECT FROM tidemark_log FOR UPDATE");
+    const waiting = Promise.allSettled(Array.from({ length: 8 }, (_, each) => appended(machine, `#${each}`)));
+    await machine.read();
+    await admin.query("COMMIT");
+    expect(new Set((await waiting).map(({ status }) => status))).toEqual(new Set(["fulfilled"]));
+  });
+
+  test("a purge that waits for more than 3 s until its turn comes is refused, and later ones are not", async () => {
+    let elapsed = 0;
+    const database = await Database.over({ url, clock: { ...systemClock, elapsed: () => elapsed }, random: () => 1 });
+    const tried = () => database.queryInTurn("SELECT pg_advisory_xact_lock(1)").then(() => "done", String);
+    await admin.query("SELECT pg_advisory_lock(1)");
+    const [first, second, late] = [tried(), tried(), tried()];
+    elapsed = 3001;
+    const next = tried();
+    await admin.query("SELECT pg_advisory_unlock(1)");
+    const busy = expect.stringMatching(/: all connections of this machine to it are busy\.$/);
+    expect(await Promise.all([first, second, late, next])).toEqual(["done", "done", busy, "done"]);
+    await database.close();
+  });
+
   test("a purge waits from its commit on, for what a machine was granted that could not see it yet", async () => {
     const [a, late] = [await start(), await start()];
     await admin.query(
