@@ -20,8 +20,6 @@ const FOLDER_PREFIX = `files-${FORMAT}`;
 const OLD_FOLDER = /^files-\d+$/;
 const DIGITS = [..."0123456789abcdef"];
 const BEING_WRITTEN = "being-written";
-/** A file that earlier versions kept in the folder (docs/decisions/0033). */
-const OLD_FILTER = "name-filter";
 
 /** The name of a file: a hash of its key, and its kind. */
 const FILE_NAME = new RegExp(`^[0-9a-f]{32}\\.(${KINDS.join("|")})$`);
@@ -94,11 +92,6 @@ export class CacheFolder {
 
   pathOf(name: string): string {
     return `${this.path}/${FOLDER_PREFIX}/${name[0]}/${name}`;
-  }
-
-  /** A file of earlier versions, which nobody reads any more. */
-  get oldFilterPath(): string {
-    return `${this.path}/${OLD_FILTER}`;
   }
 
   isEntryName(name: string): boolean {

@@ -23,7 +23,7 @@ export function keepCopies(database: DatabaseSync): void {
   database.exec(`PRAGMA user_version = ${checksumOfSchema(database)}; RELEASE copies`);
 }
 
-/** Whether a version that keeps copies has opened the log before. Such a version noted the log's head, too. */
+/** Whether the log was opened before. Then its head was noted, too. */
 export function hasCopies(database: DatabaseSync): boolean {
   return checksumIn(database) !== 0;
 }

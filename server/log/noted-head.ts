@@ -44,8 +44,7 @@ export class NotedHead {
     try {
       const { logId, seq, sum } = JSON.parse(text) as Partial<Stamp> & { readonly sum?: unknown };
       if (typeof logId !== "string" || typeof seq !== "number") return "damaged";
-      // Earlier versions wrote no checksum. If damage removed it, the rest is unchanged.
-      return sum === undefined || sum === sumOf({ logId, seq }) ? { logId, seq } : "damaged";
+      return sum === sumOf({ logId, seq }) ? { logId, seq } : "damaged";
     } catch {
       return "damaged";
     }

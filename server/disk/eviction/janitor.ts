@@ -325,7 +325,6 @@ export class Janitor {
   async #scanOnce(): Promise<void> {
     CacheFolder.open(this.#folder.path); // deleting may have failed while the disk took no writes
     await this.#deleteDrafts();
-    await this.#files.unlink(this.#folder.oldFilterPath).catch(() => undefined);
     for (const old of this.#folder.oldFolders()) await this.#deleteFilesBelow(old);
     for (const folder of this.#folder.folders) {
       for (const name of await this.#files.list(folder)) {

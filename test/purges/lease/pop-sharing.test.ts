@@ -86,7 +86,8 @@ describe("the isolates of a PoP", () => {
   }
 
   async function leave(copy: Partial<SharedCopy> & Pick<SharedCopy, "delta">): Promise<void> {
-    const written = notes.write("view", writeCopy({ startedAt: scheduler.now(), longestViewAgeMs: LEASE_MS, ...copy }));
+    const whole = { startedAt: scheduler.now(), longestViewAgeMs: LEASE_MS, sightings: [], ...copy };
+    const written = notes.write("view", writeCopy(whole));
     await scheduler.settle(written);
   }
 
@@ -327,6 +328,7 @@ describe("the isolates of a PoP", () => {
       startedAt: scheduler.now(),
       longestViewAgeMs: LEASE_MS,
       delta: deltaOf(0, 1, [["#t", 1]]),
+      sightings: [],
     });
     notes = { read: async () => whole.slice(0, -1), write: async () => undefined };
     await renew(isolate());
@@ -476,6 +478,7 @@ describe("a shared copy as bytes", () => {
       ["#ä", 9],
       ["/a", 5, "soft"],
     ]),
+    sightings: [{ seq: 5, at: 1_767_268_800_000 }],
   };
 
   test("comes back unchanged", () => {

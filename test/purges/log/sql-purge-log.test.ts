@@ -470,15 +470,6 @@ describe("the purge log", () => {
       expect(settlesInMs(world.open())).toBe(1250);
     });
 
-    test("leases that an earlier version stored count", () => {
-      const world = new World();
-      world.open();
-      world.database.exec(`UPDATE state SET longest_lease = '{"leaseMs":5000,"grantedAt":1000,"namelessAt":1000}'`);
-      expect(settlesInMs(world.open())).toBe(5250);
-      world.now = DAY_MS + 1000 + 3_600_001;
-      expect(settlesInMs(world.open())).toBe(1250);
-    });
-
     test("if a route allows purges later than the lease, that time counts like a longer lease", () => {
       const world = new World();
       const log = world.open();

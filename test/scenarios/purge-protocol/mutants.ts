@@ -334,7 +334,7 @@ this.#sql = {
   },
   R15: {
     "a POST is written to the log before it is forwarded": {
-      in: "forward",
+      in: "askAndInvalidate",
       replace: "const result = await askOrigin(context, { storing: false }); await invalidateAfter(context, result);",
       by: `await invalidateAfter(context, { kind: "failed", answerInstead: () => new Response() });
 const result = await askOrigin(context, { storing: false });`,

@@ -10,8 +10,8 @@ export interface SharedCopy {
    */
   readonly longestViewAgeMs: number;
   readonly delta: ViewDelta;
-  /** When the purges were made that make pages stale, by the same clock. Default, in copies of earlier versions: now. */
-  readonly sightings?: readonly Sighting[];
+  /** When the purges were made that make pages stale, by the same clock. */
+  readonly sightings: readonly Sighting[];
 }
 
 /** Copies of other versions are not read, because isolates of several versions run side by side during a deployment. */

@@ -13,18 +13,9 @@ export interface LeasesOnRecord {
   readonly bornAt?: number | undefined;
 }
 
-/** What earlier versions stored: the longest lease, when it was granted, and those under load, each with its end. */
-export interface LongestLease {
-  readonly leaseMs: number;
-  readonly grantedAt: number;
-  readonly stretched?: Readonly<Record<number, number>>;
-  readonly namelessAt?: number;
-  readonly bornAt?: number | undefined;
-}
-
 export interface LeaseStorage {
   /** `null` before any lease was granted. */
-  read(): LeasesOnRecord | LongestLease | null;
+  read(): LeasesOnRecord | null;
   write(leases: LeasesOnRecord): void;
 }
 
@@ -111,9 +102,7 @@ export class GrantedLeases {
 
   /** A log that has granted nothing was made just now. */
   #leases(now: number): LeasesOnRecord {
-    const stored = this.#storage.read();
-    if (stored === null) return { until: {}, namelessAt: now };
-    return "leaseMs" in stored ? ofEarlierVersion(stored) : stored;
+    return this.#storage.read() ?? { until: {}, namelessAt: now };
   }
 
   #counts(leaseMs: number, at: number): boolean {
@@ -136,15 +125,4 @@ export class GrantedLeases {
       if (!mayFail) throw cause;
     }
   }
-}
-
-/** In their time, no reader had a name before the longest lease was granted. */
-function ofEarlierVersion({
-  leaseMs,
-  grantedAt,
-  stretched,
-  namelessAt = grantedAt,
-  bornAt,
-}: LongestLease): LeasesOnRecord {
-  return { until: { ...stretched, [leaseMs]: grantedAt + COUNTS_FOR_MS }, namelessAt, bornAt };
 }
