@@ -200,8 +200,9 @@ export interface PurgeTimeoutDetails {
 }
 
 /**
- * The deadline passed before the answer was complete; whether the purge happened is unknown. `cause` is the error of
- * the attempt before, if there was one. Trying again is safe, and with the same `id` the purge happens once.
+ * The deadline passed before the answer was complete; whether the purge happened is unknown, unless `attempts` is 0:
+ * then it was not sent. `cause` is the error of the attempt before, if there was one. Trying again is safe, and with
+ * the same `id` the purge happens once.
  */
 export class PurgeTimeout extends PurgeError {
   override readonly name: string = "PurgeTimeout";

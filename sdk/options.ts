@@ -34,9 +34,9 @@ export interface PurgerOptions {
    */
   deadlineMs?: number | undefined;
   /**
-   * How often a call is sent again, with the same `id`, after a failed connection, half an answer, or a 429, 502, 503
-   * or 504: a whole number from 0, which sends once. The pauses double from 0.2 s to 2 s, half of each is random, and
-   * they are added to `Retry-After`. A pause that would exceed the deadline does not begin. Default: 4.
+   * How often a call is sent again, with the same `id`, after a failed connection, half an answer, or a 429, 502, 503,
+   * 504 or 520 to 530: a whole number from 0, which sends once. The pauses double from 0.2 s to 2 s, half of each is
+   * random, and they are added to `Retry-After`. A pause that would exceed the deadline does not begin. Default: 4.
    */
   retries?: number | undefined;
   /** Ends every call of this purger: they reject with the signal's reason. Default: none. */

@@ -73,9 +73,9 @@ export interface PurgeOptions extends PurgeDetails {
    */
   signal?: AbortSignal | undefined;
   /**
-   * Milliseconds for the call with all its attempts and pauses: more than 0, at most 2147483647. They count from the
-   * sending, which happens at once unless several purges of the purger are running. A call that takes longer rejects
-   * with a `PurgeTimeout`. Default: the purger's `deadlineMs`.
+   * Milliseconds for the call with all its attempts and pauses, and with the wait for other purges if many are running:
+   * more than 0, at most 2147483647. A call that takes longer rejects with a `PurgeTimeout`. Default: the purger's
+   * `deadlineMs`.
    */
   deadlineMs?: number | undefined;
   /**

@@ -9,8 +9,11 @@ export function isTag(text: string): boolean {
 /** The prefix of the tags that Next makes from paths: `NEXT_CACHE_IMPLICIT_TAG_ID`. */
 export const PATH_TAG = "_N_T_";
 
-/** The purge for tags that Next revalidates; `null` if there is nothing to purge. */
-export function purgeOf(tags: readonly string[]): PurgeInput | null {
+/**
+ * The purge for tags that Next revalidates; `null` if there is nothing to purge. `basePath` is Next's own: the paths in
+ * its tags do not have it.
+ */
+export function purgeOf(tags: readonly string[], basePath = ""): PurgeInput | null {
   const valid = tags.filter(isTag);
   const urls = new Set<string>();
   const prefixes = new Set<string>();
@@ -18,12 +21,15 @@ export function purgeOf(tags: readonly string[]): PurgeInput | null {
     if (!tag.startsWith(PATH_TAG)) continue;
     const path = tag.slice(PATH_TAG.length);
     const { fixed, reach } = readPath(path);
-    if (fixed !== "/") prefixes.add(fixed);
-    else if (reach === "below") return { everything: true };
+    if (fixed !== "/") prefixes.add(basePath + fixed);
+    else if (reach === "below" && basePath === "") return { everything: true };
+    else if (reach === "below") prefixes.add(basePath);
     else {
-      urls.add("/");
+      // Whether it ends with a slash depends on `trailingSlash` of `next.config`.
+      if (basePath !== "") urls.add(basePath);
+      urls.add(`${basePath}/`);
       // The tag of the front page may also be that of a page whose path is `/page` or `/index`.
-      if (path !== "/") prefixes.add(path);
+      if (path !== "/") prefixes.add(basePath + path);
     }
   }
   const items: ItemsInput = {

@@ -9,6 +9,8 @@ import { tellPurgeError } from "./purge-error.ts";
 export interface NextOptions {
   /** Sends the purges. */
   purger: Pick<Purger, "purge">;
+  /** The `basePath` of `next.config`, like `/docs`: Next's tags leave it out, and the edge has it. Default: none. */
+  basePath?: string | undefined;
   /**
    * Called if a purge fails. The action or route continues, because the change is committed and Next has revalidated.
    * Default: `console.error`.
@@ -38,11 +40,17 @@ type CacheHandlerClass = new (...args: any[]) => CacheHandler;
  *   once more with the old one, which the edge would store.
  * - `revalidatePath("/songs/42")` purges that page with everything below it, and the tag `_N_T_/songs/42`; a path with
  *   `[id]` purges everything below the part before it. `revalidatePath("/")` purges only the front page, by its URL and
- *   by the tag `_N_T_/`; `revalidatePath("/", "layout")` purges the whole site.
+ *   by the tag `_N_T_/`; `revalidatePath("/", "layout")` purges the whole site, or all below `basePath`.
+ * - Behind a rewrite, Next's path is that of the destination: purge the URL that visitors ask for as well.
  */
 export function withPurge<Base extends CacheHandlerClass>(Handler: Base, options: NextOptions): Base {
-  const { purger, onPurgeError = reportPurgeError } = options;
+  const { purger, basePath = "", onPurgeError = reportPurgeError } = options;
   if (typeof purger?.purge !== "function") throw new TypeError("withPurge: the option purger must be a purger");
+  if (!/^(\/.*[^/])?$/.test(basePath)) {
+    throw new TypeError(
+      `withPurge: the option basePath must be like "/docs", as in next.config (got ${shown(basePath)})`,
+    );
+  }
   return class extends Handler {
     override async revalidateTag(given: string | string[], durations?: Durations): Promise<void> {
       const tags = [given].flat();
@@ -55,7 +63,7 @@ export function withPurge<Base extends CacheHandlerClass>(Handler: Base, options
         const names = refused.map(shown).join(", ");
         tellPurgeError(onPurgeError, new TypeError(`revalidateTag: ${names} cannot be a tag at the edge`));
       }
-      const request = purgeOf(tags);
+      const request = purgeOf(tags, basePath);
       if (request === null) return;
       try {
         await purger.purge(request, { mode: mayShowOld ? "soft" : "hard", reason: "revalidated in Next" });

@@ -16,6 +16,11 @@ export interface Answer extends AnswerHead {
   text: string;
 }
 
+/** Whether a status asks for another try, even if a proxy in front of the edge sent it: Cloudflare's are 520 to 530. */
+export function isUnavailable(status: number): boolean {
+  return (status >= 502 && status <= 504) || (status >= 520 && status <= 530);
+}
+
 export type Body = { kind: "whole"; text: string } | { kind: "too-long" } | { kind: "cut-off"; cause: unknown };
 
 /**

@@ -10,6 +10,19 @@ export interface CallLimits {
   deadlineMs: number;
   retries: number;
   signals: readonly AbortSignal[];
+  /** Is kept up to date, for a caller with another deadline. Default: nobody looks at it. */
+  progress?: Progress;
+}
+
+/** How far a call has come. */
+export interface Progress {
+  /** The number of requests that were sent. */
+  attempts: number;
+  lastError: PurgeError | undefined;
+}
+
+export function beginProgress(): Progress {
+  return { attempts: 0, lastError: undefined };
 }
 
 export interface Attempts<T> extends CallLimits {
@@ -24,20 +37,25 @@ export interface Attempts<T> extends CallLimits {
  * the next pause would pass the deadline.
  */
 export function withRetries<T>(
-  { deadlineMs, retries, signals, attempt, timedOut }: Attempts<T>,
+  { deadlineMs, retries, signals, progress = beginProgress(), attempt, timedOut }: Attempts<T>,
   { clock, random }: { readonly clock: Clock; random(): number },
 ): Promise<T> {
-  let attempts = 0;
-  let lastError: PurgeError | undefined;
-  const options = { clock, deadlineMs, signals, timedOut: () => timedOut(attempts, lastError) };
+  const options = {
+    clock,
+    deadlineMs,
+    signals,
+    timedOut: () => timedOut(progress.attempts, progress.lastError),
+  };
   return withDeadline(options, async (deadline) => {
     for (;;) {
-      attempts += 1;
+      progress.attempts += 1;
+      const { attempts } = progress;
       const outcome = await attempt(deadline.signal, attempts);
       if (outcome.kind === "done") return outcome.value;
-      lastError = outcome.error;
-      const pauseMs = retryPauseMs(attempts, retryAfterMsOf(lastError), random());
-      if (!lastError.retryable || attempts > retries || pauseMs >= deadline.leftMs()) throw lastError;
+      const { error } = outcome;
+      progress.lastError = error;
+      const pauseMs = retryPauseMs(attempts, retryAfterMsOf(error), random());
+      if (!error.retryable || attempts > retries || pauseMs >= deadline.leftMs()) throw error;
       await clock.sleep(pauseMs, deadline.signal);
     }
   });

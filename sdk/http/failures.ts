@@ -40,13 +40,20 @@ export function purgeUnreachable(endpoint: string, attempts: number, cause: unkn
 const NEVER_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|ENOENT|UND_ERR_CONNECT_TIMEOUT|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_|bad port)/;
 
-/** The deadline passed. `cause` is the error of the attempt before. */
+/** The deadline passed, perhaps before the first attempt. `cause` is the error of the attempt before. */
 export function timedOut(
   endpoint: string,
   deadlineMs: number,
   attempts: number,
   cause: PurgeError | undefined,
 ): PurgeTimeout {
+  if (attempts === 0) {
+    return new PurgeTimeout(
+      `The purge was not sent to ${endpoint} within ${deadlineMs} ms, because others were under way. Purge again, or ` +
+        "set a longer deadlineMs.",
+      { attempts },
+    );
+  }
   return new PurgeTimeout(
     `No answer from ${endpoint} within ${deadlineMs} ms (${attemptsText(attempts)}). The purge may have happened; ` +
       "purge again to be sure, or set a longer deadlineMs.",
@@ -66,7 +73,7 @@ export function rateLimited(answer: AnswerHead): PurgeRateLimited {
   );
 }
 
-/** A 502, 503 or 504, from the edge or from something in front of it. */
+/** A status of `isUnavailable`, from the edge or from something in front of it. */
 export function unavailable(answer: AnswerHead): PurgeUnreachable {
   const { endpoint, status, attempts } = answer;
   return new PurgeUnreachable(

@@ -1,6 +1,6 @@
 import type { SiteStats } from "../../wire/stats.ts";
 import { WITHOUT_VALUES } from "../check.ts";
-import { systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import { misuse } from "../errors.ts";
 import { findEdges, type PurgerOptions, purgerOptionsSchema, type Settings } from "../options.ts";
 import type { PurgeRecordPage, ReadCall, RecordQuery } from "../purge-record.ts";
@@ -9,6 +9,7 @@ import { type Purger, purgerFrom } from "../purger.ts";
 import type { Receipt } from "../receipt.ts";
 import type { StatsCall } from "../site-stats.ts";
 import { traced } from "./diagnostics.ts";
+import type { EdgeCall } from "./joined-purges.ts";
 import { readFromEdge } from "./read-from-edge.ts";
 import { ledgerReading, trailReading } from "./readings.ts";
 import { type SendPlatform, sendPurge } from "./send-purge.ts";
@@ -25,15 +26,15 @@ export interface Platform extends SendPlatform {
   environment(): Record<string, string | undefined>;
   openTransport(): Transport;
   /**
-   * Limits how many purges run at once. Default: each is sent when it is called, because on Workers a request must not
-   * wait for what another request resolves.
+   * Limits how many purges to an edge run at once. Default: each is sent when it is called, because on Workers a request
+   * must not wait for what another request resolves.
    */
-  limited?(send: SendPurge): SendPurge;
+  limited?(send: SendToEdge, endpoint: string, clock: Clock): SendToEdge;
   /** Advice about a missing setting. Default: advice for code. */
   readonly howToConfigure?: string;
 }
 
-type SendPurge = (call: PurgeCall) => Promise<Receipt>;
+type SendToEdge = (call: EdgeCall) => Promise<Receipt>;
 
 /** The parts that are the same on every platform. */
 export const platform: Omit<Platform, "openTransport"> = {
@@ -71,6 +72,8 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
   const { fetch, deadlineMs = DEFAULT_DEADLINE_MS, retries = DEFAULT_RETRIES, signal } = parsed.data;
   let edges: readonly Settings[] | undefined;
   let transport: Transport | undefined;
+  /** Each edge has its own limit, so that one that does not answer holds up no purges at another. */
+  const senders = new Map<Settings, SendToEdge>();
 
   /** The edges and limits of a call, and the transport that it goes over. */
   function prepared(call: { readonly signal: AbortSignal | undefined; readonly deadlineMs: number | undefined }) {
@@ -85,14 +88,27 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
   }
 
   function send(call: PurgeCall): Promise<Receipt> {
-    const { edges, limits, transport } = prepared(call);
-    const request = { ...call.request, id: call.request.id ?? platform.newId() };
-    const { traceparent } = call;
-    const sendTo = (edge: Settings) =>
-      traced("tidemark:purge", { endpoint: edge.endpoint, request }, () =>
-        sendPurge({ ...edge, ...limits, request, traceparent }, transport, platform),
-      );
-    return options.endpoints ? sendToAll(edges, request, sendTo) : sendTo(edges[0]!);
+    const { edges, limits } = prepared(call);
+    const id = call.request.id ?? platform.newId();
+    const edgeCall = { ...call, id, deadlineMs: limits.deadlineMs };
+    const sendTo = (edge: Settings) => senderTo(edge)(edgeCall);
+    return options.endpoints ? sendToAll(edges, { ...call.request, id }, sendTo) : sendTo(edges[0]!);
+  }
+
+  function senderTo(edge: Settings): SendToEdge {
+    const known = senders.get(edge);
+    if (known) return known;
+    const { endpoint } = edge;
+    const sendOne: SendToEdge = (call) => {
+      const { limits, transport } = prepared(call);
+      const request = { ...call.request, id: call.id ?? platform.newId() };
+      const { traceparent, progress } = call;
+      const purge = { ...edge, ...limits, request, traceparent, ...(progress && { progress }) };
+      return traced("tidemark:purge", { endpoint, request }, () => sendPurge(purge, transport, platform));
+    };
+    const sender = platform.limited?.(sendOne, endpoint, platform.clock) ?? sendOne;
+    senders.set(edge, sender);
+    return sender;
   }
 
   function read(call: ReadCall): Promise<PurgeRecordPage | null> {
@@ -109,7 +125,7 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
   }
 
   return purgerFrom({
-    send: platform.limited?.(send) ?? send,
+    send,
     read,
     stats,
     newId: platform.newId,

@@ -1,60 +1,83 @@
 import { unseenWarning } from "../../wire/text/unseen-warning.ts";
 import { type Item, itemsOf, PURGE_LIMITS, Purge } from "../batch/divide.ts";
-import { PurgeIncomplete } from "../batch/purge-incomplete.ts";
+import type { Clock } from "../clock.ts";
 import { PurgeRejected } from "../errors.ts";
 import { ITEM_KINDS, type PurgeCall, type PurgeRequest } from "../purge-request.ts";
-import type { Receipt, ReceiptBody } from "../receipt.ts";
+import type { Receipt } from "../receipt.ts";
+import { beginProgress, type Progress } from "./attempts.ts";
+import { withDeadline } from "./deadline.ts";
+import { timedOut } from "./failures.ts";
 
-/** The most purges of one purger that run at once. Purges that arrive meanwhile wait, and are joined into one. */
+/** The most purges of one purger to one edge that run at once. Others wait meanwhile, and are joined into one. */
 export const MAX_UNDER_WAY = 8;
 
+/** A call to one edge. */
+export interface EdgeCall extends PurgeCall {
+  /** The caller's id, or a fresh one that it has at every edge; absent for a joined purge, which gets its own. */
+  readonly id?: string;
+  readonly deadlineMs: number;
+  readonly progress?: Progress;
+}
+
+type SendToEdge = (call: EdgeCall) => Promise<Receipt>;
+
 interface Waiting {
-  readonly call: PurgeCall;
+  readonly call: EdgeCall;
   /** The key under which purges may be joined; `null` for a purge that must be sent alone. */
-  readonly together: string | null;
+  together: string | null;
   readonly items: readonly Item[];
+  /** Aborted when this caller has left, or its deadline has passed. */
+  readonly signal: AbortSignal;
+  /** That of the purge it was sent with. */
+  progress: Progress;
   readonly resolve: (receipt: Receipt) => void;
   readonly reject: (cause: unknown) => void;
-  readonly stopListening: () => void;
 }
 
 /**
- * Sends a few purges at a time. Waiting purges that differ only in their items are joined into one, and each caller
- * gets a receipt with the number of its own items. So a thousand calls at once are about ten requests, and none uses up
- * its deadline before it is sent.
+ * Sends a few purges to an edge at a time. Waiting purges that differ only in their items are joined into one, and each
+ * caller gets a receipt with the number of its own items. So a thousand calls at once are about ten requests.
  */
 class JoinedPurges {
-  readonly #sendOne: (call: PurgeCall) => Promise<Receipt>;
+  readonly #sendOne: SendToEdge;
+  readonly #endpoint: string;
+  readonly #clock: Clock;
   #waiting: Waiting[] = [];
   #underWay = 0;
 
-  constructor(sendOne: (call: PurgeCall) => Promise<Receipt>) {
+  constructor(sendOne: SendToEdge, endpoint: string, clock: Clock) {
     this.#sendOne = sendOne;
+    this.#endpoint = endpoint;
+    this.#clock = clock;
   }
 
   /** May throw as well as reject. */
-  send(call: PurgeCall): Promise<Receipt> {
-    if (this.#underWay < MAX_UNDER_WAY || call.signal?.aborted) return this.#counted(this.#sendOne(call));
-    return new Promise((resolve, reject) => this.#wait(call, whatTheyShare(call), resolve, reject));
+  send(call: EdgeCall): Promise<Receipt> {
+    return this.#underWay < MAX_UNDER_WAY ? this.#counted(this.#sendOne(call)) : this.#wait(call);
   }
 
-  #wait(call: PurgeCall, together: Waiting["together"], resolve: Waiting["resolve"], reject: Waiting["reject"]): void {
-    const { signal } = call;
-    const leave = () => {
-      const at = this.#waiting.indexOf(waiting);
-      if (at >= 0) this.#waiting.splice(at, 1);
-      reject(signal!.reason);
+  #wait(call: EdgeCall): Promise<Receipt> {
+    const { deadlineMs } = call;
+    const { promise, resolve, reject } = Promise.withResolvers<Receipt>();
+    let waiting: Waiting | undefined;
+    const options = {
+      clock: this.#clock,
+      deadlineMs,
+      signals: call.signal ? [call.signal] : [],
+      timedOut: () => {
+        const { attempts = 0, lastError } = waiting?.progress ?? {};
+        return timedOut(this.#endpoint, deadlineMs, attempts, lastError);
+      },
     };
-    signal?.addEventListener("abort", leave, { once: true });
-    const waiting: Waiting = {
-      call,
-      together,
-      items: itemsOf(call.request),
-      resolve,
-      reject,
-      stopListening: () => signal?.removeEventListener("abort", leave),
-    };
-    this.#waiting.push(waiting);
+    return withDeadline(options, ({ signal }) => {
+      const items = itemsOf(call.request);
+      waiting = { call, together: whatTheyShare(call), items, signal, progress: beginProgress(), resolve, reject };
+      this.#waiting.push(waiting);
+      signal.addEventListener("abort", () => {
+        this.#waiting = this.#waiting.filter((each) => each !== waiting);
+      });
+      return promise;
+    });
   }
 
   /** Counts a running purge until it has ended, and then lets others begin. It adds no call to an error's stack. */
@@ -75,34 +98,36 @@ class JoinedPurges {
   }
 
   async #sendGroup(group: readonly Waiting[], request: PurgeRequest): Promise<void> {
-    const { call } = group[0]!;
-    const all = whenAllHaveLeft(group);
+    const { id, ...call } = group[0]!.call;
+    const isJoined = group.length > 1;
+    const progress = beginProgress();
+    for (const each of group) each.progress = progress;
+    // Its own deadline begins now. Those of the callers, which have begun earlier, end it.
+    const sent = { ...call, request, ...(!isJoined && { id }), signal: whenAllHaveLeft(group), progress };
     try {
-      const receipt = await this.#sendOne(group.length === 1 ? call : { ...call, request, signal: all.signal });
-      const receipts = group.length === 1 ? [receipt] : ownReceipts(receipt, group);
+      const receipt = await this.#sendOne(sent);
+      const receipts = isJoined ? ownReceipts(receipt, group) : [receipt];
       for (const [at, each] of group.entries()) each.resolve(receipts[at]!);
     } catch (cause) {
-      // One caller's item may be the invalid one, so each purge is sent again by itself.
-      const isForEach = group.length > 1 && isRefusal(cause);
-      for (const { call, resolve, reject } of group) {
-        if (isForEach && !call.signal?.aborted) this.#wait(call, null, resolve, reject);
-        else reject(cause);
+      for (const each of group) {
+        // One caller's item may be the invalid one, so each purge is sent again by itself.
+        if (isJoined && cause instanceof PurgeRejected && !each.signal.aborted) {
+          each.together = null;
+          this.#waiting.push(each);
+        } else each.reject(cause);
       }
-    } finally {
-      all.stopListening();
-      for (const each of group) each.stopListening();
     }
   }
 }
 
-/** The same call, with a limit on how many purges run at once. */
-export function joinPurges(sendOne: (call: PurgeCall) => Promise<Receipt>): (call: PurgeCall) => Promise<Receipt> {
-  const joined = new JoinedPurges(sendOne);
+/** The same call to an edge, with a limit on how many purges run at once. */
+export function joinPurges(sendOne: SendToEdge, endpoint: string, clock: Clock): SendToEdge {
+  const joined = new JoinedPurges(sendOne, endpoint, clock);
   return (call) => joined.send(call);
 }
 
 /** A purge with its own id, a dry run and the like cannot be part of another purge. */
-function whatTheyShare({ request, deadlineMs, traceparent }: PurgeCall): string | null {
+function whatTheyShare({ request, deadlineMs, traceparent }: EdgeCall): string | null {
   const { id, dryRun, refresh, repeatAfterMs, everything, mode = "hard", reason } = request;
   const isAlone = [id, dryRun, refresh, repeatAfterMs, everything].some(Boolean);
   return isAlone ? null : JSON.stringify([mode, reason, deadlineMs, traceparent]);
@@ -123,19 +148,14 @@ function groupOf(waiting: readonly Waiting[]): { group: ReadonlySet<Waiting>; re
 }
 
 /** A signal that is aborted once no caller waits any more. */
-function whenAllHaveLeft(group: readonly Waiting[]): { signal: AbortSignal; stopListening: () => void } {
+function whenAllHaveLeft(group: readonly Waiting[]): AbortSignal {
   const all = new AbortController();
-  const signals = group.map(({ call }) => call.signal);
-  const check = () => {
-    if (signals.every((signal) => signal?.aborted)) all.abort(signals[0]!.reason);
-  };
-  for (const signal of signals) signal?.addEventListener("abort", check);
-  return {
-    signal: all.signal,
-    stopListening: () => {
-      for (const signal of signals) signal?.removeEventListener("abort", check);
-    },
-  };
+  for (const { signal } of group) {
+    signal.addEventListener("abort", () => {
+      if (group.every((each) => each.signal.aborted)) all.abort(signal.reason);
+    });
+  }
+  return all.signal;
 }
 
 /** How the edge begins the name of an item, unless it quotes what it was given. */
@@ -158,26 +178,18 @@ function ownReceipts(receipt: Receipt, group: readonly Waiting[]): Receipt[] {
     const isOwn = (name: string | undefined) => callersOf.get(name ?? "")?.has(each) ?? true;
     const { request } = each.call;
     const counts = Object.fromEntries(ITEM_KINDS.map((kind) => [kind, request[kind]?.length ?? 0]));
-    const ownPart = <Part extends ReceiptBody>({ warnings = [], unseen = [], ...part }: Part) => {
-      const unseenBy = new Map(unseen.map((about) => [unseenWarning(about), about.item]));
-      const ownWarnings = warnings.filter((text) => isOwn(unseenBy.get(text) ?? QUOTED.exec(text)?.[0]));
-      const ownUnseen = unseen.filter(({ item }) => isOwn(item));
-      return {
-        ...part,
-        accepted: { ...part.accepted, ...counts },
-        ...(ownWarnings.length > 0 && { warnings: ownWarnings }),
-        ...(ownUnseen.length > 0 && { unseen: ownUnseen }),
-      };
+    const { warnings = [], unseen = [], ...part } = receipt;
+    const unseenBy = new Map(unseen.map((about) => [unseenWarning(about), about.item]));
+    const ownWarnings = warnings.filter((text) => isOwn(unseenBy.get(text) ?? QUOTED.exec(text)?.[0]));
+    const ownUnseen = unseen.filter(({ item }) => isOwn(item));
+    return {
+      ...part,
+      accepted: { ...part.accepted, ...counts },
+      ...(ownWarnings.length > 0 && { warnings: ownWarnings }),
+      ...(ownUnseen.length > 0 && { unseen: ownUnseen }),
     };
-    const edges = receipt.edges?.map((edge) => ownPart(edge));
-    return { ...ownPart(receipt), ...(edges && { edges }) };
   });
 }
 
 /** The item that a warning begins with. */
 const QUOTED = /^"(?:[^"\\]|\\.)*"/;
-
-function isRefusal(cause: unknown): boolean {
-  if (cause instanceof PurgeIncomplete) return cause.failures.some(({ error }) => error instanceof PurgeRejected);
-  return cause instanceof PurgeRejected;
-}

@@ -3,18 +3,18 @@ import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
 import { WITHOUT_VALUES } from "../check.ts";
 import type { PurgeError } from "../errors.ts";
 import type { ReceiptBody } from "../receipt.ts";
-import type { Answer, AnswerHead } from "./answer.ts";
+import { type Answer, type AnswerHead, isUnavailable } from "./answer.ts";
 import type { Outcome } from "./attempts.ts";
 import { incomplete, rateLimited, refusal, serverError, unavailable, unexpected } from "./failures.ts";
 
 /**
- * Decides what the answer to a purge means. A 429, 502, 503 or 504 asks for another try even if a proxy in front of the
- * edge sent it; any other status counts only with a body that an edge writes.
+ * Decides what the answer to a purge means. A 429 and the statuses of `isUnavailable` ask for another try even if a
+ * proxy in front of the edge sent them; any other status counts only with a body that an edge writes.
  */
 export function readAnswer(answer: Answer): Outcome<ReceiptBody> {
   const { status } = answer;
   if (status === 429) return failed(rateLimited(answer));
-  if (status === 502 || status === 503 || status === 504) return failed(unavailable(answer));
+  if (isUnavailable(status)) return failed(unavailable(answer));
   // A browser shows a redirect that it did not follow as status 0.
   if (status === 0 || (status >= 300 && status <= 399)) return failed(redirected(answer));
 

@@ -5,7 +5,7 @@ import { WITHOUT_VALUES } from "../check.ts";
 import type { Clock } from "../clock.ts";
 import { type PurgeError, PurgeTimeout, PurgeUnreachable } from "../errors.ts";
 import type { Settings } from "../options.ts";
-import { type AnswerHead, jsonOrUndefined, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
+import { type AnswerHead, isUnavailable, jsonOrUndefined, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
 import { rateLimited, refusedRead, serverError, unexpected, unreachable } from "./failures.ts";
@@ -97,7 +97,7 @@ function readAnswer<T>(head: AnswerHead, text: string, { schema, name, missing }
     return failed(unexpected(head, `with JSON that is not ${name}`, parsed.error));
   }
   const problem = problemSchema.safeParse(json, WITHOUT_VALUES);
-  if (status === 502 || status === 503 || status === 504) return failed(unavailable(head, problem.data));
+  if (isUnavailable(status)) return failed(unavailable(head, problem.data));
   if (!problem.success) return failed(unexpected(head, "with something that is not a problem report", problem.error));
   if (status === 404 && missing !== undefined) return { kind: "done", value: missing };
   const isFailure = status >= 500;

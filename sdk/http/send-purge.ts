@@ -28,12 +28,10 @@ export interface SendPlatform extends WarningPlatform {
 
 /** Sends a purge until there is a receipt, or as often as its limits allow. */
 export function sendPurge(purge: PreparedPurge, transport: Transport, platform: SendPlatform): Promise<Receipt> {
-  const { endpoint, deadlineMs, retries, signals } = purge;
+  const { endpoint, deadlineMs } = purge;
   return withRetries(
     {
-      deadlineMs,
-      retries,
-      signals,
+      ...purge,
       attempt: (signal, attempts) => attempt(purge, transport, signal, attempts, platform),
       timedOut: (attempts, lastError) => timedOut(endpoint, deadlineMs, attempts, lastError),
     },

@@ -1,19 +1,24 @@
-import { orderedItems, type WaitingRow } from "./queued-purge.ts";
+import { isHalfAccepted, orderedItems, type WaitingRow } from "./queued-purge.ts";
 
 /** The number of rows that are read together; a claim reads at most `MAX_SCANNED_ROWS`. */
 export const PAGE_ROWS = 500;
 export const MAX_SCANNED_ROWS = 5_000;
 
+/** The most rows that are sent side by side. */
+export const SENT_AT_ONCE = 8;
+
 /** The rows, of those that were read, that may be sent now. */
 export interface Claims {
   readonly rows: readonly WaitingRow[];
+  /** Whether no later row can be chosen. */
+  readonly isFull: boolean;
   /** The items of rows that must wait: no later row with one of these items may be sent before them. */
   readonly held: ReadonlySet<string>;
   /** The earliest time at which one of the waiting rows may be sent; `null` if none waits. */
   readonly nextAt: number | null;
 }
 
-export const NO_CLAIMS: Claims = { rows: [], held: new Set(), nextAt: null };
+export const NO_CLAIMS: Claims = { rows: [], isFull: false, held: new Set(), nextAt: null };
 
 /** The rows that a claim asks for. */
 export interface ClaimTerms {
@@ -24,7 +29,8 @@ export interface ClaimTerms {
 
 /**
  * Chooses the rows to send, at most `limit`: those that are due and not leased, unless an earlier row with an item in
- * common has to wait. Several chosen rows may have items in common; `nextWave` keeps their order.
+ * common has to wait. Several chosen rows may have items in common; `nextWave` keeps their order. Rows that some edges
+ * have accepted come last, and are few: many of them would hold up new rows while another edge is down.
  *
  * `rows` are all waiting rows in the order of their numbers, or the next page of them after `before`.
  */
@@ -33,7 +39,8 @@ export function chooseClaims(
   { now, limit }: ClaimTerms,
   before: Claims = NO_CLAIMS,
 ): Claims {
-  const chosen = [...before.rows];
+  const chosen = before.rows.filter((row) => !isHalfAccepted(row));
+  const again = before.rows.filter(isHalfAccepted);
   const held = new Set(before.held);
   let { nextAt } = before;
   for (const row of rows) {
@@ -42,14 +49,15 @@ export function chooseClaims(
     const readyAt = Math.max(row.dueAt, row.leaseUntil);
     const isHeld = items.some((item) => held.has(item));
     if (!isHeld && readyAt <= now) {
-      chosen.push(row);
+      if (!isHalfAccepted(row)) chosen.push(row);
+      else if (again.length < SENT_AT_ONCE) again.push(row);
       continue;
     }
     for (const item of items) held.add(item);
     // A row behind another waits for it, whatever its own due time.
     if (!isHeld) nextAt = Math.min(nextAt ?? readyAt, readyAt);
   }
-  return { rows: chosen, held, nextAt };
+  return { rows: [...chosen, ...again].slice(0, limit), isFull: chosen.length >= limit, held, nextAt };
 }
 
 /** The chosen rows that were leased, without the rows behind one that another process leased first. */

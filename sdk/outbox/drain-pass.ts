@@ -1,11 +1,10 @@
-import { nextWave } from "./claims.ts";
+import { nextWave, SENT_AT_ONCE } from "./claims.ts";
 import type { StoreClaims } from "./outbox-store.ts";
 import { orderedItems, type WaitingRow } from "./queued-purge.ts";
 
-/** Bounds of one call of `drain`: the rows that it handles, that it leases at a time, and that it sends side by side. */
+/** Bounds of one call of `drain`: the rows that it handles, and that it leases at a time. */
 const MAX_ROWS = 1_000;
 const CLAIMED_ROWS = 50;
-const SENT_AT_ONCE = 8;
 
 /** A lease covers three attempts, one after the other. A row is sent only while the lease covers the whole attempt. */
 const LEASE_DEADLINES = 3;
@@ -36,7 +35,7 @@ export interface HandledPurges {
 
 type Stop =
   | { readonly because: "nothing-due"; readonly nextDueInMs: number | null }
-  /** The edge fails for every purge: the others are due, but would also fail. */
+  /** The edge, or one of several, fails for every purge: the others are due, but would also fail. */
   | { readonly because: "edge-fails" }
   /** The database or a callback of the owner failed. */
   | { readonly because: "broken"; readonly error: unknown };

@@ -14,7 +14,7 @@ import {
 import { type DeadPurge, type DrainReport, type FailedPurge, joinReports, type SentPurge } from "./drain-report.ts";
 import { type OutboxSettings, parseStartOptions, type StartOptions } from "./outbox-options.ts";
 import { errorText, type OutboxStore } from "./outbox-store.ts";
-import type { WaitingRow } from "./queued-purge.ts";
+import { isHalfAccepted, type WaitingRow } from "./queued-purge.ts";
 
 /** Everything that an outbox needs from the platform it runs on. Tests give their own. */
 export interface OutboxPlatform {
@@ -65,10 +65,9 @@ export class Drain<Answer> {
 
   /**
    * A call during another waits for it and then looks again, because its row may have been written too late for the
-   * first; its report covers both. All waiting calls share one.
+   * first; its report covers both. All waiting calls share one. After `close` it sends nothing.
    */
   drain(): Promise<DrainReport<Answer>> {
-    if (this.#closing.signal.aborted) return Promise.reject(new Error("This outbox was closed."));
     if (!this.#running) {
       this.#running = this.#pass()
         .then((report) => {
@@ -87,7 +86,6 @@ export class Drain<Answer> {
       .catch(() => null)
       .then(async (first) => {
         this.#following = undefined;
-        if (this.#closing.signal.aborted) return running;
         const second = await this.drain();
         return first ? joinReports(first, second) : second;
       });
@@ -184,7 +182,7 @@ export class Drain<Answer> {
     const { purger, deadlineMs } = this.#settings;
     const { request } = row;
     // Its pages were fetched again by another edge, or take too long.
-    const skipsRefresh = row.failureScope === "some-edges" || row.failureScope === "refresh";
+    const skipsRefresh = isHalfAccepted(row) || row.failureScope === "refresh";
     const sent = request.refresh && skipsRefresh ? { ...request, refresh: false } : request;
     let receipt: Answer;
     try {
@@ -214,6 +212,8 @@ export class Drain<Answer> {
     const next = afterFailure(error, { failures, maxAttempts, now, random: this.#platform.random() });
     const dueAt = next.kind === "retry" ? next.dueAt : now;
     const deadAt = next.kind === "dead" ? now : null;
+    // Otherwise another edge has accepted it only now, and may accept others.
+    const edgeFails = scope === "edge" || (scope === "some-edges" && isHalfAccepted(row));
     const isMine = await this.#store.fail(row.seq, leaseId, {
       failures,
       scope,
@@ -232,10 +232,10 @@ export class Drain<Answer> {
       publish("tidemark:outbox:dead", purge);
       onDead(purge);
       // A purge that was given up does not hold up others.
-      if (scope !== "edge") return { kind: "happened" };
+      if (!edgeFails) return { kind: "happened" };
     }
-    if (scope === "some-edges") return { kind: "happened" };
-    return { kind: scope === "edge" ? "edge-fails" : "failed" };
+    if (edgeFails) return { kind: "edge-fails" };
+    return { kind: scope === "some-edges" ? "happened" : "failed" };
   }
 }
 

@@ -94,7 +94,7 @@ export function pgStore(database: PgDatabase, givenNow: (() => number) | undefin
       );
       const rows = (page.rows as readonly TableRow[]).map(toWaitingRow);
       claims = chooseClaims(rows, terms, claims);
-      if (rows.length < PAGE_ROWS || claims.rows.length >= terms.limit) break;
+      if (rows.length < PAGE_ROWS || claims.isFull) break;
       lastSeq = rows.at(-1)!.seq;
     }
     const { rows: chosen, nextAt } = claims;

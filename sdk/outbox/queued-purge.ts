@@ -34,13 +34,18 @@ export interface WaitingRow {
   readonly leaseUntil: number;
 }
 
+/** Whether one of several edges has accepted the row's purge, and another has not. */
+export function isHalfAccepted({ failureScope }: Pick<WaitingRow, "failureScope">): boolean {
+  return failureScope === "some-edges";
+}
+
 /**
  * Every item of a row's request, with its kind. Two purges with a common item keep their order, unless one of several
  * edges has accepted the earlier one: otherwise an edge that fails would hold up purges at the others.
  */
-export function orderedItems({ request, failureScope }: Pick<WaitingRow, "request" | "failureScope">): string[] {
-  if (failureScope === "some-edges") return [];
-  const { urls, tags, prefixes, hosts, everything } = request;
+export function orderedItems(row: Pick<WaitingRow, "request" | "failureScope">): string[] {
+  if (isHalfAccepted(row)) return [];
+  const { urls, tags, prefixes, hosts, everything } = row.request;
   const lists = { url: urls, tag: tags, prefix: prefixes, host: hosts };
   const items = Object.entries(lists).flatMap(([kind, list = []]) => list.map((item) => `${kind} ${item}`));
   return everything ? [...items, "everything"] : items;

@@ -125,7 +125,7 @@ export function sqliteStore(
       for (let scanned = 0; scanned < MAX_SCANNED_ROWS; scanned += PAGE_ROWS) {
         const rows = (page.all(lastSeq) as TableRow[]).map(toWaitingRow);
         claims = chooseClaims(rows, terms, claims);
-        if (rows.length < PAGE_ROWS || claims.rows.length >= terms.limit) break;
+        if (rows.length < PAGE_ROWS || claims.isFull) break;
         lastSeq = rows.at(-1)!.seq;
       }
       const update = database.prepare("UPDATE tidemark_outbox SET lease_id = ?, lease_until = ? WHERE seq = ?");

@@ -48,7 +48,8 @@ export interface SqliteOutbox<Answer = Receipt> extends AsyncDisposable {
   enqueue(transaction: SqliteDatabase, request: PurgeInput, options?: EnqueueOptions): string;
   /**
    * Sends all purges that are due, at most a thousand. A call during another waits for it and looks again; its report
-   * covers both. Failed purges are in the report; it rejects only with errors of the database.
+   * covers both. Failed purges are in the report; it rejects only with errors of the database. After `close` it sends
+   * nothing.
    */
   drain(): Promise<DrainReport<Answer>>;
   /**

@@ -587,19 +587,22 @@ describe("the command, installed", () => {
   });
 });
 
-describe("the simulated CDN, installed", () => {
-  test("A bundler keeps the import of the matchers, which nothing is taken from", { tags: ["deep"] }, async () => {
-    const { outputFiles } = await build({
-      stdin: { contents: 'import "tidemark/local/matchers";', resolveDir: installed.folder },
-      bundle: true,
-      write: false,
-      format: "esm",
-      platform: "node",
-      external: ["vitest"],
-    });
-    expect(outputFiles[0]?.text).toContain("expect.extend(");
+test.each([
+  ["the matchers", 'import "tidemark/local/matchers";', "expect.extend("],
+  ["the check of Node's version", 'export { createPurger } from "tidemark";', "but tidemark needs Node"],
+])("A bundler keeps the import of %s, which nothing is taken from", { tags: ["deep"] }, async (_, contents, kept) => {
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: installed.folder },
+    bundle: true,
+    write: false,
+    format: "esm",
+    platform: "node",
+    external: ["vitest"],
   });
+  expect(outputFiles[0]?.text).toContain(kept);
+});
 
+describe("the simulated CDN, installed", () => {
   test("Its types and those of the matchers exist, and reject wrong calls", { tags: ["deep"] }, async () => {
     const folder = await folderWith(installed, "tests-with-types", ["vitest", "@types/node"]);
     await writeFile(

@@ -70,6 +70,29 @@ test.each([
   expect(purger.calls).toEqual([{ ...purge, reason }]);
 });
 
+test.each([
+  ["a path", "/songs/42", { prefixes: ["/docs/songs/42"] }],
+  ["a route with a dynamic segment", "/songs/[id]/page", { prefixes: ["/docs/songs"] }],
+  ["the front page, with or without a slash at its end", "/", { urls: ["/docs", "/docs/"] }],
+  ["a page whose path is also the kind of a page", "/page", { urls: ["/docs", "/docs/"], prefixes: ["/docs/page"] }],
+  ["the root layout", "/layout", { prefixes: ["/docs"] }],
+])("with a basePath, %s is purged below it", async (_, path, items) => {
+  const Handler = withPurge(NextCache, { purger, basePath: "/docs" });
+  await new Handler("").revalidateTag(`_N_T_${path}`);
+  expect(purger.calls).toEqual([{ tags: [`_N_T_${path}`], ...items, mode: "hard", reason }]);
+});
+
+test("the basePath is as in next.config: empty, or with a slash only at its beginning", async () => {
+  await new (withPurge(NextCache, { purger, basePath: "" }))("").revalidateTag("_N_T_/layout");
+  expect(purger.calls).toMatchObject([{ everything: true }]);
+  for (const basePath of ["docs", "/docs/", "/", 7]) {
+    const wrong = { purger, basePath: basePath as string };
+    expect(() => withPurge(NextCache, wrong)).toThrow(
+      `withPurge: the option basePath must be like "/docs", as in next.config (got ${JSON.stringify(basePath)})`,
+    );
+  }
+});
+
 test("a tag that no response can carry at the edge is left out and reported", async () => {
   const errors: unknown[] = [];
   const Handler = withPurge(NextCache, { purger, onPurgeError: (error) => errors.push(error) });

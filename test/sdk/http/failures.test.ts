@@ -339,6 +339,21 @@ const failures: Failure[] = [
     },
   },
   {
+    name: "a proxy of Cloudflare that cannot reach the edge",
+    edge: () => [
+      { status: 520, ...html },
+      { status: 530, ...html },
+    ],
+    expect: {
+      class: PurgeUnreachable,
+      code: "unavailable",
+      status: 530,
+      attempts: 5,
+      retryable: true,
+      message: /accepts no purges at the moment \(530;/,
+    },
+  },
+  {
     name: "an edge that fails",
     edge: () => [{ status: 500, ...html }],
     expect: {

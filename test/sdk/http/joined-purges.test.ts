@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MAX_UNDER_WAY } from "../../../sdk/http/joined-purges.ts";
 import type { Transport } from "../../../sdk/http/transport.ts";
-import { PurgeError, PurgeRejected, type PurgeRequest, type Purger } from "../../../sdk/index.ts";
+import { PurgeError, type PurgeIncomplete, PurgeRejected, type PurgeRequest, type Purger } from "../../../sdk/index.ts";
 import { type Act, receiptBody, refuses } from "../fake-edge.ts";
 import { purgerUnderTest } from "../purger-under-test.ts";
 import { createVirtualClock, type VirtualClock } from "../virtual-clock.ts";
@@ -45,6 +45,13 @@ async function busy({ purger, held }: { purger: Purger; held: Held[] }): Promise
   await settle();
   expect(held).toHaveLength(MAX_UNDER_WAY);
   return calls;
+}
+
+/** The same for a purger with two edges. */
+async function busyAtBoth({ purger, held }: { purger: Purger; held: Held[] }): Promise<void> {
+  for (let at = 0; at < MAX_UNDER_WAY; at++) purger.purgeTags(`busy:${at}`).catch(() => undefined);
+  await settle();
+  expect(held).toHaveLength(2 * MAX_UNDER_WAY);
 }
 
 test("a thousand purges at once are a few requests, and each caller gets its receipt", async () => {
@@ -154,21 +161,75 @@ test("a full purge takes no more items, and the rest becomes the next one", asyn
   expect(edge.held.slice(MAX_UNDER_WAY).map(({ request }) => request.tags?.length)).toEqual([6_000, 6_000, 6_000]);
 });
 
-test("time counts from when a purge is sent", async () => {
-  const clock = createVirtualClock({ skipsUpToMs: 0 });
+test("a purge that waits until its deadline is not sent, and says so", async () => {
+  const clock = createVirtualClock();
   const edge = heldEdge({ endpoint: "https://www.example.test", deadlineMs: 1_000 }, clock);
-  const first = await busy(edge);
-  const waiting = edge.purger.purgeTags("late");
-  clock.advance(999);
+  await busy(edge);
+  const waiting = edge.purger.purgeTags("late", { deadlineMs: 500 });
+  const refused = expect(waiting).rejects.toMatchObject({
+    name: "PurgeTimeout",
+    attempts: 0,
+    message: expect.stringMatching(/^The purge was not sent to https:.* within 500 ms, because others were under way/),
+  });
+  clock.advance(500);
+  await refused;
   edge.held[0]!.answer();
   await settle();
-  expect(edge.held.at(-1)!.request.tags).toEqual(["late"]);
-  clock.advance(999);
+  expect(edge.held).toHaveLength(MAX_UNDER_WAY);
+});
+
+test("the time in which a purge waits counts, for each caller of a joined purge", async () => {
+  const clock = createVirtualClock();
+  const edge = heldEdge({ endpoint: "https://www.example.test", deadlineMs: 1_000 }, clock);
+  await busy(edge);
+  const early = edge.purger.purgeTags("early");
+  const refused = expect(early).rejects.toMatchObject({
+    attempts: 1,
+    message: expect.stringMatching(/^No answer from .* within 1000 ms \(1 attempt\)/),
+  });
+  clock.advance(400);
+  const late = edge.purger.purgeTags("late");
+  edge.held[0]!.answer();
   await settle();
+  expect(edge.held.at(-1)!.request.tags).toEqual(["early", "late"]);
+  clock.advance(600);
+  await refused;
   edge.held.at(-1)!.answer();
-  await expect(waiting).resolves.toMatchObject({ accepted: { tags: 1 } });
-  const outcomes = await Promise.allSettled(first);
-  expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(MAX_UNDER_WAY - 1);
+  await expect(late).resolves.toMatchObject({ accepted: { tags: 1 } });
+});
+
+test("an edge that does not answer holds up no purges at another one", async () => {
+  const edge = heldEdge({ endpoints: ["https://eu.example.test", "https://us.example.test"] });
+  const ids = Array.from({ length: MAX_UNDER_WAY + 2 }, (_, at) => `change-${at}`);
+  for (const id of ids) edge.purger.purgeTags("a", { id }).catch(() => undefined);
+  for (let at = 0; at < edge.held.length; at++) {
+    if (edge.held[at]!.endpoint === "https://eu.example.test") edge.held[at]!.answer();
+    await settle();
+  }
+  const idsAt = (endpoint: string) =>
+    edge.held.filter((each) => each.endpoint === endpoint).map((each) => each.request.id);
+  expect(idsAt("https://eu.example.test")).toEqual(ids);
+  expect(idsAt("https://us.example.test")).toEqual(ids.slice(0, MAX_UNDER_WAY));
+});
+
+test("a purge that fails at one edge can be sent again with its id, even if it was joined with others", async () => {
+  const edge = heldEdge({ endpoints: ["https://eu.example.test", "https://us.example.test"] });
+  await busyAtBoth(edge);
+  const calls = ["a", "b"].map((tag) => edge.purger.purgeTags(tag).catch((error: unknown) => error));
+  for (const { answer } of edge.held.slice()) answer();
+  await settle();
+  const joined = edge.held.slice(2 * MAX_UNDER_WAY);
+  expect(joined.map(({ request }) => request.tags)).toEqual([
+    ["a", "b"],
+    ["a", "b"],
+  ]);
+  joined[0]!.answer();
+  joined[1]!.answer(refuses("unavailable"));
+  const failed = (await Promise.all(calls)) as PurgeIncomplete[];
+  const requests = failed.flatMap(({ failures }) => failures.map(({ request }) => request));
+  expect(requests.map(({ tags }) => tags)).toEqual([["a"], ["b"]]);
+  // Each id is for one purge only.
+  expect(new Set([...requests, ...joined.map(({ request }) => request)].map(({ id }) => id)).size).toBe(4);
 });
 
 test("a caller's invalid item fails only that caller", async () => {

@@ -9,6 +9,11 @@ function row(seq: number, tags: string, more: Partial<WaitingRow> = {}): Waiting
   return { seq, request, failures: 0, failureScope: null, dueAt: 0, leaseUntil: 0, ...more };
 }
 
+/** Rows that some edges have accepted. */
+function half(from: number, to: number): WaitingRow[] {
+  return Array.from({ length: to - from + 1 }, (_, at) => row(from + at, "x", { failureScope: "some-edges" }));
+}
+
 const seqs = (rows: readonly WaitingRow[]) => rows.map(({ seq }) => seq);
 
 describe("the rows to claim", () => {
@@ -65,6 +70,19 @@ describe("the rows to claim", () => {
       ],
       chosen: [2, 4],
       nextAt: NOW + 5,
+    },
+    {
+      name: "rows that some edges have accepted last, and only as many as are sent side by side",
+      rows: [...half(1, 10), row(11, "a"), row(12, "b")],
+      chosen: [11, 12, 1, 2, 3, 4, 5, 6, 7, 8],
+      nextAt: null,
+    },
+    {
+      name: "others instead of these, up to the limit",
+      rows: [...half(1, 3), row(4, "a"), ...half(5, 6), row(7, "b"), row(8, "c")],
+      limit: 4,
+      chosen: [4, 7, 8, 1],
+      nextAt: null,
     },
     {
       name: "as many as the limit",

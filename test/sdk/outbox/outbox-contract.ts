@@ -343,6 +343,35 @@ export function describeOutbox(
       expect((await outbox.drain()).sent).toHaveLength(21);
     });
 
+    test("at one edge of several is tried again after new purges, and only a few times for each call", async () => {
+      const outbox = await open();
+      outbox.purger.answer = isHalfAccepted;
+      await outbox.enqueue(...Array.from({ length: 600 }, (_, index) => tagged(`old:${index}`)[0]!));
+      await outbox.drain();
+      now += 60_000;
+
+      await outbox.enqueue(...tagged("new"));
+      const before = outbox.purger.requests.length;
+      const { failed, nextDueInMs } = await outbox.drain();
+      const sent = outbox.purger.tags.slice(before);
+      expect([sent[0], sent.slice(1).every((tag) => tag.startsWith("old:"))]).toEqual(["new", true]);
+      expect(sent.length).toBeLessThanOrEqual(1 + 8);
+      expect(nextDueInMs).toBe(Math.min(...failed.map(({ dueInMs }) => dueInMs)));
+
+      outbox.purger.answer = accepts;
+      now += 60_000;
+      expect((await outbox.drain()).sent).toHaveLength(601);
+    });
+
+    test("at one edge of several until it is given up ends the call, like one that is tried again", async () => {
+      const outbox = await open({ maxAttempts: 2 });
+      outbox.purger.answer = isHalfAccepted;
+      await outbox.enqueue(...Array.from({ length: 20 }, (_, index) => tagged(`t${index}`)[0]!));
+      await outbox.drain();
+      now += 60_000;
+      expect((await outbox.drain()).dead).toHaveLength(8);
+    });
+
     test("because its pages take longer than the deadline is sent again without refresh, and stops no others", async () => {
       const outbox = await open();
       outbox.purger.answer = refreshesSlowly;
@@ -435,7 +464,8 @@ export function describeOutbox(
     slow.end(accepts);
     await closed;
     expect((await draining).sent).toHaveLength(1);
-    await expect(outbox.drain()).rejects.toThrow("This outbox was closed.");
+    expect(await outbox.drain()).toEqual({ sent: [], failed: [], dead: [], nextDueInMs: 0 });
+    expect(outbox.purger.tags).toEqual(["a"]);
     const other = await open();
     expect((await other.drain()).sent).toHaveLength(1); // its lease was given back
   });
