@@ -1,6 +1,7 @@
 """The purges of rows that change."""
 
 from collections.abc import Callable, Collection, Iterable
+from copy import copy
 from itertools import chain
 from typing import Any
 
@@ -79,12 +80,13 @@ class PurgedQuerySet(models.QuerySet[Any]):
     ) -> list[Any]:
         with transaction.atomic(using=self._for_write_to(), savepoint=False):
             rows = list(objs)
-            unique = (unique_fields or ["pk"]) if update_conflicts else []
-            self._purge(self._stored(rows, unique)[0])
+            unique = [unique_fields] if unique_fields else unique_together(self.model)
+            self._purge(self._stored(rows if update_conflicts else [], unique)[0])
             made = super().bulk_create(rows, batch_size, ignore_conflicts, update_conflicts, update_fields, unique_fields)
-            stored, others = self._stored(made, unique)
+            known = [] if update_conflicts else [row for row in made if row.pk is not None]
+            stored, others = self._stored([row for row in made if update_conflicts or row.pk is None], unique)
             self._purge(stored)
-            purge(tags=tags_of(self.model, others), using=self.db)
+            purge(tags=tags_of(self.model, chain(known, map(_with_key, others))), using=self.db)
             return made
 
     bulk_create.alters_data = True  # type: ignore[attr-defined]
@@ -104,21 +106,41 @@ class PurgedQuerySet(models.QuerySet[Any]):
     def _purge(self, keys: list[Any]) -> None:
         purge(tags=tags_of(self.model, rows_of((self.model, keys), self.db)), using=self.db)
 
-    def _stored(self, rows: list[Any], unique: Collection[str]) -> tuple[list[Any], list[Any]]:
+    def _stored(self, rows: list[Any], unique: list[Collection[str]]) -> tuple[list[Any], list[Any]]:
         """The keys of the stored rows that equal these in unique fields, and those of these without values there."""
         meta, stored = self.model._meta, self.model._base_manager.using(self.db)
-        fields = [meta.get_field(meta.pk.name if name == "pk" else name).attname for name in unique]
+        together = [[meta.get_field(meta.pk.name if name == "pk" else name).attname for name in names] for names in unique]
         equal, others = [], []
         for row in rows:
-            values = {field: getattr(row, field) for field in fields}
-            # NULL equals no other, and an expression is known to the database only.
-            if values and not any(isinstance(each, (type(None), models.Expression)) for each in values.values()):
-                equal.append(models.Q(**values))
-            else:
-                others.append(row)
-        step = max(1, ROWS_AT_ONCE // max(1, len(fields)))
+            values = [{field: getattr(row, field) for field in fields} for fields in together]
+            told = [models.Q(**each) for each in values if not any(map(_is_unknown, each.values()))]
+            equal.extend(told)
+            others.extend([] if told else [row])
+        step = max(1, ROWS_AT_ONCE // max(map(len, together)))
         some = [models.Q(*equal[start : start + step], _connector=models.Q.OR) for start in range(0, len(equal), step)]
-        return [key for each in some for key in stored.filter(each).values_list("pk", flat=True)], others
+        keys = (key for each in some for key in stored.filter(each).values_list("pk", flat=True))
+        return list(dict.fromkeys(keys)), others
+
+
+def unique_together(model: type[models.Model]) -> list[Collection[str]]:
+    """The names of the fields by which a database may find that two rows are in conflict."""
+    meta = model._meta
+    alone = [[each.name] for each in meta.fields if each.unique and not each.primary_key]
+    constraints = [each.fields for each in meta.total_unique_constraints]
+    return [["pk"], *alone, *meta.unique_together, *constraints]
+
+
+def _is_unknown(value: Any) -> bool:
+    """NULL equals no other, and an expression is known to the database only."""
+    return isinstance(value, (type(None), models.Expression))
+
+
+def _with_key(row: Any) -> Any:
+    """Tags may follow relations, which Django reads for no row without a key. Here no row has this one."""
+    if row.pk is None:
+        row = copy(row)
+        row.pk = -1
+    return row
 
 
 def tags_of(model: type[models.Model], rows: Iterable[Any]) -> list[str]:

@@ -1,10 +1,12 @@
 """The thread of a process that sends what is committed."""
 
+import atexit
 import logging
 import os
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 
 from django.db import connections
 
@@ -17,20 +19,24 @@ logger = logging.getLogger("tidemark.django")
 
 POLL_SECONDS = 5.0
 """So often the thread looks for purges whose time has come, and for those of processes that are gone."""
+EXIT_SECONDS = 2.0
+"""At most so long a process that ends, as a script does, lets the thread send what was committed."""
 
 
 class Sender:
-    """It starts with the first request or commit of a process, and never keeps the process alive."""
+    """It starts with the first request or commit of a process."""
 
     def __init__(self) -> None:
         self._begin()
         # A child has none of its parent's threads, and perhaps a lock that one of them held.
         os.register_at_fork(after_in_child=self._begin)
+        atexit.register(self._finish)
 
     def _begin(self) -> None:
         self._thread: threading.Thread | None = None
         self._changed = threading.Condition()
         self._is_woken = False
+        self._is_done = True
         self._is_failing = False
         self._committed: list[Key] = []
         self._awaited: set[Key] = set()
@@ -60,6 +66,7 @@ class Sender:
         with self._changed:
             self._committed.extend(keys)
             self._is_woken = True
+            self._is_done = False
             self._changed.notify_all()
         self.start()
 
@@ -89,8 +96,16 @@ class Sender:
             except Exception as error:
                 self._say(f"Purges wait, because none can be sent: {error}")
             with self._changed:
+                self._is_done = not self._committed
+                self._changed.notify_all()
                 self._changed.wait_for(lambda: self._is_woken, pause)
                 self._is_woken = False
+
+    def _finish(self) -> None:
+        """What is not sent by then is left to the other processes. Ctrl-C ends the wait."""
+        with suppress(KeyboardInterrupt), self._changed:
+            if self._thread is not None:
+                self._changed.wait_for(lambda: self._is_done, EXIT_SECONDS)
 
     def _send_all(self) -> float:
         """Sends what is due in every database. In how many seconds to look again."""

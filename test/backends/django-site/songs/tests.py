@@ -336,6 +336,35 @@ class Models(WithEdge, TransactionTestCase):
         former = {f"review:{kept.pk}", f"about:{self.song.pk}", jazz, rock}
         self.assertEqual(self.tags_sent(), [former | {f"review:{made.pk}", "about:None", "within:None"}])
 
+    def test_bulk_create_finds_what_it_updates_where_a_database_may_not_be_told_by_which_fields(self):
+        kept = Review.objects.create(author="a", song=self.song, genre=self.jazz)
+        self.sent()
+
+        def as_mysql(_, rows, *options):
+            for row in rows:
+                same = models.QuerySet(Review).filter(author=row.author, song=row.song)
+                if not same.update(genre=row.genre):
+                    Review(author=row.author, song=row.song, genre=row.genre).save_base(raw=True)
+            return rows  # without their keys
+
+        rows = [Review(author=author, song=self.song, genre=self.rock) for author in ("a", "b")]
+        with patch.object(models.QuerySet, "bulk_create", as_mysql):
+            Review.objects.bulk_create(rows, update_conflicts=True, update_fields=["genre"])
+        made = Review.objects.get(author="b")
+        about, rock, jazz = f"about:{self.song.pk}", f"within:{self.rock.pk}", f"within:{self.jazz.pk}"
+        self.assertEqual(self.tags_sent(), [{f"review:{kept.pk}", f"review:{made.pk}", about, rock, jazz}])
+
+    def test_bulk_create_purges_what_it_makes_where_a_database_tells_no_keys(self):
+        keep_receivers(self)
+        self.addCleanup(changes._registered.pop)
+        purge_on_change(Song, lambda song: ["list", *(f"in:{each.pk}" for each in song.genres.all())])
+        Song.objects.bulk_create([Song(title="b")], ignore_conflicts=True)
+        [tags] = self.tags_sent()
+        self.assertLessEqual({"album:None", "songs", "list"}, tags)
+        Review.objects.bulk_create([Review(author="a", song=self.song)], ignore_conflicts=True)
+        made, about = Review.objects.get(), f"about:{self.song.pk}"
+        self.assertEqual(self.tags_sent(), [{f"review:{made.pk}", about, "within:None"}])
+
     def test_a_row_is_saved_in_one_transaction_with_its_purge(self):
         seen = []
         listener = lambda instance, **_: seen.append(transaction.get_connection().in_atomic_block)

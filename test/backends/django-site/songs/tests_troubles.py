@@ -1,8 +1,13 @@
 """What tidemark.django does when something else than the edge fails: run by test/backends/django.test.ts."""
 
+import os
 import sqlite3
+import subprocess
+import sys
 import tempfile
+import threading
 from collections import Counter
+from contextlib import closing
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -21,7 +26,7 @@ from tidemark.django.models import QueuedPurge
 from tidemark.django.sender import Sender
 
 from .models import Album, Genre, Song
-from .tests import WithEdge
+from .tests import Handler, WithEdge
 
 
 class Ended(BaseException):
@@ -127,6 +132,39 @@ class Processes(WithEdge, TransactionTestCase):
             purge(tags=["a"])
         look(self.second, 1)
         self.assertEqual(len(self.edge.purges), 1)
+
+
+class Scripts(WithEdge, TransactionTestCase):
+    """Processes that end as soon as they have committed."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.database = Path(folder.name) / "songs.db"
+
+    def rows_left_by_script(self, seconds):
+        script = (
+            "import django; django.setup(); from django.core.management import call_command; "
+            "call_command('migrate', run_syncdb=True, verbosity=0); "
+            f"from tidemark.django import sender; sender.EXIT_SECONDS = {seconds}; "
+            "from songs.models import Song; Song.objects.create(title='imported')"
+        )
+        settings = {"TIDEMARK_ENDPOINT": self.edge.url, "DATABASE": str(self.database), "SENDER": "thread"}
+        ended = subprocess.run([sys.executable, "-c", script], env=os.environ | settings, capture_output=True, text=True)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        with closing(sqlite3.connect(self.database)) as database:
+            return database.execute("SELECT failures FROM tidemark_queued_purge").fetchall()
+
+    def test_a_script_sends_what_it_has_committed_before_it_ends(self):
+        self.assertEqual(self.rows_left_by_script(seconds=60), [])
+        self.assertEqual([body["tags"] for _, body in self.edge.purges], [["song:1", "album:None", "songs"]])
+
+    def test_a_script_ends_while_the_edge_does_not_answer_and_leaves_the_purge_to_the_others(self):
+        is_over = threading.Event()
+        self.addCleanup(is_over.set)
+        with patch.object(Handler, "do_POST", lambda _: is_over.wait()):
+            self.assertEqual(self.rows_left_by_script(seconds=0.1), [(0,)])
 
 
 class Databases(WithEdge, TransactionTestCase):
