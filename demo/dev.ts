@@ -14,6 +14,7 @@ import { startSearchPage } from "./search-page/server.ts";
 
 const HOST = "127.0.0.1";
 const PORT = 8788;
+const DEMO_SITE = "the demo site";
 
 /** The ports of the site and of the page on another origin: the usual ones, or the two after the edges' ports. */
 function portsBeside(edges: readonly number[]): readonly [site: number, search: number] {
@@ -59,11 +60,10 @@ const demoSite: DemoSite = {
     } catch (error) {
       await Promise.all([searchPage?.close(), purger.close()]);
       await removeFolder();
-      throw portTaken(error, searchPage ? "the demo site" : "the search page of the demo") ?? error;
+      throw portTaken(error, searchPage ? DEMO_SITE : "the search page of the demo") ?? error;
     }
     const keys = createInterface({ input: process.stdin });
-    keys.on("line", async (line) => {
-      if (line.trim() !== "o") return tell("Type o and Enter to stop or start the origin; Ctrl-C stops everything.");
+    const toggle = async () => {
       if (origin) {
         const stopping = origin;
         origin = null;
@@ -73,6 +73,12 @@ const demoSite: DemoSite = {
         origin = await startOrigin();
         tell("The origin is up again.");
       }
+    };
+    // Each press waits for the previous one, so that no start overtakes a stop.
+    let work = Promise.resolve();
+    keys.on("line", (line) => {
+      if (line.trim() !== "o") return tell("Type o and Enter to stop or start the origin; Ctrl-C stops everything.");
+      work = work.then(toggle).catch((error: Error) => tell((portTaken(error, DEMO_SITE) ?? error).message));
     });
     return {
       origin: `http://${HOST}:${port}`,
@@ -83,6 +89,7 @@ const demoSite: DemoSite = {
       path: "/plog/",
       async stop() {
         keys.close();
+        await work;
         await origin?.close();
         await searchPage.close();
         await purger.close();

@@ -1,11 +1,11 @@
-import { rmSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { existsSync, rmSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigFileError } from "../../package/config-file-error.ts";
 import type { SimulatedRegion } from "../../wire/simulated-regions.ts";
 import { roundTripsOf } from "../cdn/latency.ts";
-import { loadSite } from "../config/config-file.ts";
+import { type ConfiguredSite, loadSite } from "../config/config-file.ts";
 import { bundleWorker, type EntryCode, watchWorker } from "../runtime/bundle.ts";
 import {
   type EdgeRuntime,
@@ -33,6 +33,8 @@ export interface DevEdgeOptions {
   /** The file with the site's rules; `null` for none. */
   readonly configFile: string | null;
   readonly origin: string;
+  /** The origin once the config has changed. What it throws is told, and the earlier rules stay in force. */
+  readonly originOf: (site: ConfiguredSite) => string;
   readonly token: string;
   /** One edge without a region, or one for each region. Those with a region share a purge log. */
   readonly pops: readonly DevPop[];
@@ -74,11 +76,11 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
   let work: Promise<void> = Promise.resolve();
   const runScript = async (script: string) => {
     if (group) {
-      if (configFile !== null) await loadSite(configFile);
-      await group.reload(script);
+      const changed = configFile === null ? origin : options.originOf(await loadSite(configFile));
+      await group.reload({ script, origin: changed });
       printLine(`${configFile} has changed: its rules are in force. Stored responses keep their lifetimes and tags.`);
     } else {
-      group = await EdgeGroup.start(script, hosts, home, options);
+      group = await EdgeGroup.start({ script, origin }, hosts, home, options);
       started.resolve();
     }
   };
@@ -127,19 +129,28 @@ const WHILE_LOADING =
   "While it is loaded there, it has no process and nothing else of Node, and may not make random values, set timers or send " +
   "requests.";
 
+/** What the edges run, and before which site. */
+interface Front {
+  readonly script: string;
+  readonly origin: string;
+}
+
+/** How often it looks whether the entry of the purge log is still there. */
+const LOOK_EVERY_MS = 1000;
+
 /** All edges of the command, with the purge log that they share if there are several. */
 class EdgeGroup {
   readonly #stops: (() => Promise<void>)[] = [];
   readonly #edges: { readonly runtime: EdgeRuntime; readonly pop: DevPop }[] = [];
   readonly #options: DevEdgeOptions;
-  #script: string;
+  #front: Front;
   #isCodeUsed = false;
   #isUp = true;
   /** What the runtimes have written since they began to load a script; `null` if they do not load one. */
   #held: string[] | null = null;
 
-  private constructor(script: string, options: DevEdgeOptions) {
-    this.#script = script;
+  private constructor(front: Front, options: DevEdgeOptions) {
+    this.#front = front;
     this.#options = options;
   }
 
@@ -149,14 +160,14 @@ class EdgeGroup {
   }
 
   static async start(
-    script: string,
+    front: Front,
     hosts: readonly (readonly string[])[],
     home: string,
     options: DevEdgeOptions,
   ): Promise<EdgeGroup> {
-    const group = new EdgeGroup(script, options);
+    const group = new EdgeGroup(front, options);
     try {
-      await group.#load(() => group.#start(script, hosts, home));
+      await group.#load(() => group.#start(front, hosts, home));
       return group;
     } catch (error) {
       await group.stop();
@@ -164,14 +175,14 @@ class EdgeGroup {
     }
   }
 
-  async #start(script: string, hosts: readonly (readonly string[])[], home: string): Promise<void> {
+  async #start(front: Front, hosts: readonly (readonly string[])[], home: string): Promise<void> {
     const { pops, persist, onEntry, onTraffic, printLine } = this.#options;
     const isShared = pops[0]!.region !== null;
     const registry = join(home, "registry");
-    if (isShared) await this.#startLog(script, registry, home);
+    if (isShared) await this.#startLog(front, registry, home);
     const starting = pops.map(async (pop, index) => {
       const { region, port } = pop;
-      const runtime = await startEdgeRuntime(this.#worker(script, pop), {
+      const runtime = await startEdgeRuntime(this.#worker(front, pop), {
         port,
         hosts: hosts[index]!,
         temporary: home,
@@ -199,13 +210,13 @@ class EdgeGroup {
   }
 
   /** Goes back to the earlier script if the runtime does not load this one: it has stopped what ran before. */
-  async reload(script: string): Promise<void> {
+  async reload(front: Front): Promise<void> {
     try {
-      await this.#load(() => this.#reloadAll(script));
-      this.#script = script;
+      await this.#load(() => this.#reloadAll(front));
+      this.#front = front;
     } catch (error) {
       this.#isUp = false;
-      await this.#load(() => this.#reloadAll(this.#script)).catch(() => {
+      await this.#load(() => this.#reloadAll(this.#front)).catch(() => {
         throw error;
       });
       this.#isUp = true;
@@ -214,8 +225,8 @@ class EdgeGroup {
     this.#isUp = true;
   }
 
-  async #reloadAll(script: string): Promise<void> {
-    const reloading = this.#edges.map(({ runtime, pop }) => runtime.reload(this.#worker(script, pop)));
+  async #reloadAll(front: Front): Promise<void> {
+    const reloading = this.#edges.map(({ runtime, pop }) => runtime.reload(this.#worker(front, pop)));
     for (const outcome of await Promise.allSettled(reloading)) {
       if (outcome.status === "rejected") throw outcome.reason;
     }
@@ -251,10 +262,10 @@ class EdgeGroup {
   }
 
   /** The log does not depend on the rules, so it keeps running when they change. */
-  async #startLog(script: string, registry: string, home: string): Promise<void> {
+  async #startLog(front: Front, registry: string, home: string): Promise<void> {
     const { persist, pops } = this.#options;
     const log = await startWorkerGroup({
-      ...this.#worker(script, pops[0]!),
+      ...this.#worker(front, pops[0]!),
       workers: [LOG_WORKER],
       registry,
       temporary: home,
@@ -263,10 +274,11 @@ class EdgeGroup {
       ...(persist !== null && { persist: await folder(persist, LOG_WORKER) }),
     });
     this.#stops.push(() => log.stop());
+    this.#stops.push(await keepFile(join(registry, LOG_WORKER)));
   }
 
-  #worker(script: string, { region, port }: DevPop): EdgeWorker {
-    const { origin, token, namedTokens, publicUrl, latency, pops, loginCode, onEntry } = this.#options;
+  #worker({ script, origin }: Front, { region, port }: DevPop): EdgeWorker {
+    const { token, namedTokens, publicUrl, latency, pops, loginCode, onEntry } = this.#options;
     const { originMs, logMs } = roundTripsOf(region ?? "", region !== null && latency);
     const settings: DevSettings = {
       originMs,
@@ -296,6 +308,19 @@ class EdgeGroup {
 function simulatedRegion(region: string, port: number, latency: boolean): SimulatedRegion {
   const { clientMs, originMs } = roundTripsOf(region, latency);
   return { region, city: cityOf(region), port, clientMs, originMs };
+}
+
+/**
+ * Writes a file again if it is gone, until the returned function is called: after a machine has slept, Miniflare takes
+ * the entries of its registry for those of processes that have ended, and removes them.
+ */
+async function keepFile(file: string): Promise<() => Promise<void>> {
+  const text = await readFile(file, "utf8");
+  const writeIfGone = () => {
+    if (!existsSync(file)) writeFile(file, text).catch(() => undefined); // the next turn tries again
+  };
+  const timer = setInterval(writeIfGone, LOOK_EVERY_MS).unref();
+  return async () => clearInterval(timer);
 }
 
 async function folder(parent: string, name: string): Promise<string> {

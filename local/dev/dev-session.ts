@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
-import { loadSite } from "../config/config-file.ts";
+import { type ConfiguredSite, loadSite } from "../config/config-file.ts";
 import type { DemoSite } from "./demo-site.ts";
 import { type DevEdge, type DevEdgeOptions, type DevPop, startDevEdge } from "./dev-edge.ts";
 import { DevError } from "./dev-error.ts";
@@ -52,9 +52,10 @@ export async function startDevSession(options: DevSessionOptions, demoSite: Demo
   };
   const demo = chosenOrigin === demoSite?.origin ? await demoSite.start(demoEdge, printLine) : null;
   const origin = demo?.origin ?? chosenOrigin;
+  const originOf = (site: ConfiguredSite) => demo?.origin ?? options.origin ?? addressOfSite(site, configFile);
   let edge: DevEdge;
   try {
-    const where = { configFile, origin, token, namedTokens, loginCode, pops, publicUrl, latency, persist };
+    const where = { configFile, origin, originOf, token, namedTokens, loginCode, pops, publicUrl, latency, persist };
     edge = await startDevEdge({ ...where, onEntry, onTraffic, printLine });
   } catch (error) {
     await demo?.stop();
@@ -106,13 +107,7 @@ async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoS
     );
   }
   const site = await loadSite(configFile);
-  const chosenOrigin = origin ?? site.origin;
-  if (chosenOrigin === null) {
-    throw new DevError(
-      `${configFile} names a service binding instead of an origin. Start that worker, and name its address: --origin ` +
-        "http://localhost:8788. Or run both: npx wrangler dev -c wrangler.toml -c THAT_WORKERS_CONFIG.",
-    );
-  }
+  const chosenOrigin = origin ?? addressOfSite(site, configFile);
   const isForTheDemo = config === undefined && site.origin === demoSite?.origin;
   const isWithoutRules = isForTheDemo && chosenOrigin !== site.origin;
   return {
@@ -120,4 +115,13 @@ async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoS
     origin: chosenOrigin,
     hasDashboard: isWithoutRules || site.dashboard,
   };
+}
+
+/** Throws `DevError` for a service, which has no address here. */
+function addressOfSite({ origin }: ConfiguredSite, configFile: string | null): string {
+  if (origin !== null) return origin;
+  throw new DevError(
+    `${configFile} names a service binding instead of an origin. Start that worker, and name its address: --origin ` +
+      "http://localhost:8788. Or run both: npx wrangler dev -c wrangler.toml -c THAT_WORKERS_CONFIG.",
+  );
 }

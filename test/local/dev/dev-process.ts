@@ -23,7 +23,7 @@ export class Dev {
     this.#child = spawn(process.execPath, [...command, ...args], {
       env,
       cwd,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: "pipe",
     });
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
       stream.on("data", (chunk: Buffer) => {
@@ -45,6 +45,11 @@ export class Dev {
       if (!pattern.test(this.output)) throw new Error(`it ended without saying ${pattern}:\n${this.output}`);
     });
     await Promise.race([said, ended]);
+  }
+
+  /** Writes this to its stdin, as a person does at the terminal. */
+  type(text: string): void {
+    this.#child.stdin!.write(text);
   }
 
   interrupt(signal: "SIGINT" | "SIGHUP" = "SIGINT"): void {

@@ -181,6 +181,24 @@ describe("tidemark dev, in one run", () => {
     expect((await ask("/edited")).fields["x-cache"]).toBe("BYPASS");
   });
 
+  test("takes up an edit of the origin, and keeps the earlier one after an edit to what has no address", async () => {
+    const second = new ScriptedOrigin(() => Date.now());
+    await second.comeUp();
+    try {
+      second.reply("/moved", { body: "second" });
+      const from = running.output.length;
+      config(`{ origin: "${second.url}" }`);
+      await until(() => /its rules are in force/.test(running.output.slice(from)));
+      expect(await ask("/moved")).toMatchObject({ body: "second" });
+
+      config(`{ origin: { service: "SITE" } }`);
+      await running.says(/names a service binding instead of an origin\.[\s\S]*The earlier rules stay in force\./);
+      expect(await ask("/moved")).toMatchObject({ body: "second" });
+    } finally {
+      await second.goDown();
+    }
+  });
+
   test("keeps the earlier rules after an edit that only Node can load", async () => {
     origin.reply("/kept", { fields: { "cache-control": "max-age=60" }, body: "v1" });
     const first = running.output.length;
@@ -299,6 +317,9 @@ describe("tidemark dev", () => {
       expect(await ask("/a", { authorization: "Bearer from-the-environment-0123456789ab" }, "PURGE")).toMatchObject({
         status: 200,
       });
+      config(`{ origin: "http://127.0.0.1:4" }`);
+      await dev.says(/its rules are in force/);
+      expect(await ask("/a")).toMatchObject({ body: "second" });
     } finally {
       await second.goDown();
     }
@@ -432,6 +453,27 @@ describe("tidemark dev", () => {
       expect(dev.output).toMatch(
         /port 8789, where the search page of the demo would listen, is taken\. Stop the process that listens there/,
       );
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      other.close();
+    }
+  });
+
+  test("each o stops the demo, or starts it, also after its port was taken", { tags: ["deep"] }, async () => {
+    const other = createServer();
+    try {
+      dev = new Dev(["--port", String(port)], { TMPDIR: resolve(folder) }, ["demo/dev.ts"]);
+      await dev.says(/everything/);
+      dev.type("o\no\no\n");
+      await dev.says(/The origin is stopped\.[\s\S]*is up again\.[\s\S]*is stopped\./);
+      await new Promise<void>((done) => other.listen(8788, "127.0.0.1", done));
+      dev.type("o\n");
+      await dev.says(/port 8788, where the demo site would listen, is taken\. Stop the process that listens there/);
+      await new Promise((done) => other.close(done));
+      dev.type("o\n");
+      await dev.says(/is taken[\s\S]*The origin is up again\./);
+      dev.interrupt();
+      expect(await dev.exited).toBe(0);
       expect(readdirSync(folder)).toEqual([]);
     } finally {
       other.close();

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
@@ -208,6 +208,20 @@ describe("tidemark dev --regions, in one run", () => {
     const receipt = await purge("syd", "/b");
     expect(await xCache("fra", "/b", receipt)).toBe("MISS");
     expect(running.output).not.toContain("log cannot be reached");
+  });
+
+  test("the regions find the log again after the machine has slept", { tags: ["deep"] }, async () => {
+    const [home] = readdirSync(join(folder, "tmp")).filter((name) => name.startsWith("tidemark-dev-"));
+    const entry = join(folder, "tmp", home!, "registry", "purge-log");
+    const longAgo = new Date(Date.now() - 3_600_000);
+    utimesSync(entry, longAgo, longAgo); // for which Miniflare removes it
+    await until(() => (statSync(entry, { throwIfNoEntry: false })?.mtimeMs ?? 0) > longAgo.getTime());
+    const authorization = `Bearer ${TOKEN}`;
+    for (const region of REGIONS) {
+      await until(
+        async () => (await ask(region, "/slept", { method: "PURGE", fields: { authorization } })).status === 200,
+      );
+    }
   });
 
   test("Ctrl-C leaves no port open and, without --persist, no file", async () => {
