@@ -21,7 +21,7 @@ export interface CdnAnswer {
   readonly status: number;
   /** By name in lower case. Several lines of one field are joined by commas. */
   readonly fields: Readonly<Record<string, string>>;
-  /** The body as UTF-8. */
+  /** The body as UTF-8, without the codings of `Content-Encoding` if it is wholly in them. */
   readonly body: string;
   /** Whether the connection ended before the body did. */
   readonly cutOff: boolean;

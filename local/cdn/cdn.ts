@@ -3,9 +3,10 @@ import { createPurger, type Purger, type PurgerOptions, type Receipt } from "../
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { PurgeLogRuntime } from "../runtime/purge-log-runtime.ts";
 import { answerFrom, type CdnAnswer } from "./answer.ts";
+import { bodyText } from "./body-text.ts";
 import { checkReceipt, checkRequest } from "./check-options.ts";
 import { durationMs, type SimulatedDuration } from "./duration.ts";
-import { exchange } from "./exchange.ts";
+import { exchangeBytes } from "./exchange.ts";
 import type { Pop } from "./pop.ts";
 import type { ScriptedOrigin } from "./scripted-origin.ts";
 import { SimulatedLog } from "./simulated-log.ts";
@@ -144,9 +145,14 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     const sent = { method, path, host, fields: fieldsOf(request), ...(body === undefined ? {} : { body }) };
     const place = JSON.stringify({ colo: pop.colo, country });
     const fromPlatform = { "mf-cf-blob": place, "cf-connecting-ip": address ?? VISITOR_ADDRESS };
-    const received = await exchange(edge, this.#agent, { ...sent, fields: { ...fromPlatform, ...sent.fields } });
+    const outgoing = { ...sent, fields: { ...fromPlatform, ...sent.fields } };
+    const { bytes, ...received } = await exchangeBytes(edge, this.#agent, outgoing);
+    const text = bodyText(bytes, received.fields["content-encoding"]);
     const visitor = { ...(country !== undefined && { country }), ...(address !== undefined && { address }) };
-    const answer = answerFrom(received, { region: pop.name, isolate, request: { ...sent, ...visitor } });
+    const answer = answerFrom(
+      { ...received, body: text },
+      { region: pop.name, isolate, request: { ...sent, ...visitor } },
+    );
     cdnOfAnswer.set(answer, this);
     return answer;
   }
@@ -207,7 +213,8 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
 
   /**
    * Resets the CDN to its initial state, except for its time: no page is stored, nothing was purged or counted, every
-   * fault is repaired, and a scripted origin has its first replies and no record. It is for tests that share one CDN.
+   * fault is repaired, and a scripted origin has its first replies and no record. What an owner's worker keeps itself
+   * stays: its variables, KV and the like. It is for tests that share one CDN.
    */
   async reset(): Promise<void> {
     if (this.#closing) throw new Error(`cdn.reset: ${WAS_CLOSED}`);

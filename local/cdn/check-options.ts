@@ -3,6 +3,7 @@
  * what to write instead.
  */
 
+import { validateHeaderName, validateHeaderValue } from "node:http";
 import { isIP } from "node:net";
 import * as z from "zod";
 import { misuse } from "../../sdk/errors.ts";
@@ -33,9 +34,14 @@ export function checkCdnOptions(options: unknown): void {
   }
 }
 
+/** Throws a `TypeError` for what is not the path of a scripted origin. `call` is for its message. */
+export function checkPath(call: string, target: unknown): void {
+  if (!isPath(target)) throw new TypeError(`${call}: ${JSON.stringify(target)} is not a path. ${asPath(target)}`);
+}
+
 /** Throws a `TypeError` for replies that a scripted origin cannot give. `call` and `target` are for its message. */
 export function checkReplies(call: string, target: string, replies: readonly unknown[]): void {
-  if (!isPath(target)) throw new TypeError(`${call}: ${JSON.stringify(target)} is not a path. ${asPath(target)}`);
+  checkPath(call, target);
   if (replies.length === 0) throw new TypeError(`${call}: the reply is missing. Write one like { body: "v1" }.`);
   for (const [index, reply] of replies.entries()) {
     const place = replies.length === 1 ? `the reply for ${target}` : `reply ${index + 1} for ${target}`;
@@ -72,14 +78,27 @@ const WHOLE = "must be a whole number, 1 or more";
 
 const strings = z.record(z.string(), z.string(), 'must be an object of strings, like { "accept-language": "en" }');
 
+const fieldName = z.string().refine(passes(validateHeaderName));
+
+const notFields = ({ code }: { readonly code: string }) =>
+  code === "invalid_key" ? "is not the name of a field" : 'must be an object, like { "cache-control": "max-age=60" }';
+
+/** The names are checked before, so any name will do. */
+const fieldValue = z.string().refine(
+  passes((value) => validateHeaderValue("x", value)),
+  "has a character that no field can have",
+);
+
+const FINAL_STATUS = "must be 200 to 999";
+
 const replySchema = z.strictObject(
   {
-    status: z.int("must be a whole number, like 404").optional(),
+    status: z.int("must be a whole number, like 404").min(200, FINAL_STATUS).max(999, FINAL_STATUS).optional(),
     fields: z
       .record(
-        z.string(),
-        z.union([z.string(), z.array(z.string())], "must be a string, or a list of them for several lines"),
-        'must be an object, like { "cache-control": "max-age=60" }',
+        fieldName,
+        z.union([fieldValue, z.array(fieldValue)], "must be a string, or a list of them for several lines"),
+        { error: notFields },
       )
       .optional(),
     body: z.string("must be a string").optional(),
@@ -91,7 +110,7 @@ const replySchema = z.strictObject(
       .array(
         z.strictObject({
           status: z.int("must be a whole number, like 103").min(102).max(199),
-          fields: z.record(z.string(), z.string()).optional(),
+          fields: z.record(fieldName, fieldValue, { error: notFields }).optional(),
         }),
         "must be a list, like [{ status: 103 }]",
       )
@@ -175,6 +194,18 @@ const requestSchema = z.strictObject({
 function check(call: string, schema: z.ZodType, given: unknown): void {
   const { error } = schema.safeParse(given, { reportInput: true });
   if (error) throw misuse(call, error, schema, OTHER_NAMES);
+}
+
+/** Whether Node takes a text without an error. */
+function passes(validate: (text: string) => void): (text: string) => boolean {
+  return (text) => {
+    try {
+      validate(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

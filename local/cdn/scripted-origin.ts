@@ -5,7 +5,7 @@ import { checkReplies } from "./check-options.ts";
 
 /** One reply of an origin. It has only the fields named here, `Date`, and those that frame the body. */
 export interface Reply {
-  /** The status. Default 200. */
+  /** The status: 200 to 999. Default 200. */
   readonly status?: number;
   /** The fields, by name. A list is sent as several lines of one field, an empty list as none. Default: none. */
   readonly fields?: Readonly<Record<string, string | readonly string[]>>;
@@ -115,7 +115,9 @@ export class ScriptedOrigin {
 
   /** Accepts connections again, on the port that it had before. */
   async comeUp(): Promise<void> {
-    const server = createServer((request, response) => void this.#answer(request, response));
+    const server = createServer((request, response) => {
+      this.#answer(request, response).catch(() => request.socket.destroy()); // Node did not take the reply.
+    });
     server.keepAliveTimeout = 60_000;
     server.on("upgrade", (request: IncomingMessage, socket: Socket) => this.#upgrade(request, socket));
     await new Promise<void>((resolve, reject) => {
@@ -179,7 +181,7 @@ export class ScriptedOrigin {
     if (body === null) return; // The edge ended the request in the middle of its body.
     const reply = this.#take(request, body);
     const { status = 200, framing = "length", cutAfterBytes, hold, bytesBeforeHold } = reply;
-    if (reply.delayMs) await sleep(reply.delayMs);
+    if (reply.delayMs) await sleep(reply.delayMs, undefined, { ref: false });
     for (const interim of reply.interims ?? []) response.socket?.write(interimText(interim));
     const bytes = Buffer.from(reply.body ?? "");
     const held = hold === undefined ? undefined : this.#held(hold).promise;

@@ -1,7 +1,7 @@
 import type { CdnAnswer } from "../cdn/answer.ts";
 import { type Cdn, cdnOf } from "../cdn/cdn.ts";
 import type { ClaimResult } from "./claim-result.ts";
-import { explanation, explanationOfResponse, type ResponseFacts } from "./explanation.ts";
+import { explanation, explanationOfResponse, failOnEdgeError, type ResponseFacts } from "./explanation.ts";
 
 /** The part of a `Response` that the matchers read. They do not read its body. */
 export interface FetchedResponse {
@@ -60,18 +60,31 @@ export async function hasAgeAbout(
 
 export async function neverShows(answerOrPromise: AnswerOrPromise, version: string): Promise<ClaimResult> {
   const answer = await repeatable(answerOrPromise);
+  if (typeof version !== "string" || version === "") {
+    throw new TypeError(`this takes the text that is not to be shown, like "v1" (got ${JSON.stringify(version)})`);
+  }
   const { isolates } = cdnFor(answer).pop(answer.region);
-  const isRepeatable = answer.request.method === "GET" || answer.request.method === "HEAD";
-  let showing = answer.body.includes(version) ? answer : undefined;
+  const isRepeatable = answer.request.method === "GET";
+  let showing = (await shows(answer, version)) ? answer : undefined;
   for (let number = 0; isRepeatable && !showing && number < isolates; number++) {
     const again = await sendAgain(answer, number);
-    if (again.body.includes(version)) showing = again;
+    if (await shows(again, version)) showing = again;
   }
   return explained(showing ?? answer, {
     holds: showing === undefined,
     failure: `expected never to see ${JSON.stringify(version)}, but it was shown`,
     negatedFailure: `expected to see ${JSON.stringify(version)}, but it was never shown`,
   });
+}
+
+async function shows(answer: CdnAnswer, version: string): Promise<boolean> {
+  if (answer.request.method === "HEAD" || answer.status === 304) {
+    throw new TypeError(
+      "the answer to a HEAD, and a 304, has no body and shows nothing: send a GET without a condition",
+    );
+  }
+  await failOnEdgeError(answer, `${JSON.stringify(version)} is shown`);
+  return answer.body.includes(version);
 }
 
 async function hasXCache(
@@ -121,9 +134,11 @@ function isResponse(given: unknown): given is FetchedResponse {
   return typeof headers?.get === "function";
 }
 
-async function explained(answer: Received, { holds, failure, negatedFailure }: ClaimResult): Promise<ClaimResult> {
-  const facts = isAnswer(answer) ? await explanation(answer) : explanationOfResponse(answer);
-  return { holds, failure: `${failure}\n\n${facts}`, negatedFailure: `${negatedFailure}\n\n${facts}` };
+function explained(answer: Received, claim: ClaimResult): ClaimResult {
+  return {
+    ...claim,
+    explanation: async () => (isAnswer(answer) ? explanation(answer) : explanationOfResponse(answer)),
+  };
 }
 
 function outcomeOf(answer: Received): string {

@@ -2,7 +2,7 @@ import { AssertionError } from "node:assert";
 import type { Cdn } from "../cdn/cdn.ts";
 import type { ScriptedOrigin } from "../cdn/scripted-origin.ts";
 import type { AnswerOrPromise, AnswerOrResponse } from "./answer-claims.ts";
-import type { ClaimResult } from "./claim-result.ts";
+import { type ClaimResult, completeMessage } from "./claim-result.ts";
 import { type Claims, claims } from "./claims.ts";
 
 /*
@@ -37,7 +37,8 @@ export const assertNeverStores: (cdn: Cdn, pattern: string) => Promise<void> = a
 
 /** The origin saw this many requests for a path with its query; without a number, at least one. Not to be awaited. */
 export function assertSeen(origin: ScriptedOrigin, target: string, times?: number): void {
-  assertHolds(claims.toHaveSeen(origin, target, times), assertSeen);
+  const { holds, failure } = claims.toHaveSeen(origin, target, times);
+  if (!holds) throw new AssertionError({ message: failure, stackStartFn: assertSeen });
 }
 
 /** An asynchronous claim as an assertion. */
@@ -48,12 +49,9 @@ type AsyncClaim = Exclude<keyof Claims, "toHaveSeen">;
 function assertionOf<Name extends AsyncClaim>(name: Name): Assertion<Name> {
   const claim = claims[name] as (...args: Parameters<Claims[Name]>) => Promise<ClaimResult>;
   const assertion = async (...args: Parameters<Claims[Name]>): Promise<void> => {
-    assertHolds(await claim(...args), assertion);
+    const result = await claim(...args);
+    if (result.holds) return;
+    throw new AssertionError({ message: await completeMessage(result), stackStartFn: assertion });
   };
   return assertion;
-}
-
-// biome-ignore lint/complexity/noBannedTypes: the type that AssertionError gives to stackStartFn.
-function assertHolds({ holds, failure }: ClaimResult, stackStartFn: Function): void {
-  if (!holds) throw new AssertionError({ message: failure, stackStartFn });
 }

@@ -38,14 +38,22 @@ export interface CdnMatchers {
    * `tolerance`: 1.
    */
   toHaveAgeAbout(seconds: number, tolerance?: number): Promise<void>;
-  /** For an answer: neither its body nor that of another answer, from any isolate of the PoP, contains this text. */
+  /**
+   * For an answer: neither its body nor that of another answer, from any isolate of the PoP, contains this text. An
+   * error that the edge makes (502, 503, 504) fails it, also after `.not`. Throws a `TypeError` for an empty text, and
+   * for the answer to a `HEAD` and a 304, which have no body.
+   */
   toNeverShow(text: string): Promise<void>;
   /**
    * For a CDN: on the paths of a pattern like `/admin/*` it answers neither a guest nor a user from the cache. For
-   * paths that the script does not name, the origin says `public, max-age=3600`.
+   * paths that the script does not name, the origin says `public, max-age=3600`. An error that the edge makes (502,
+   * 503, 504) fails it, also after `.not`.
    */
   toNeverStore(pattern: string): Promise<void>;
-  /** For a scripted origin: this path, with its query, was requested so many times; without a number, at least once. */
+  /**
+   * For a scripted origin: this path, with its query, was requested so many times; without a number, at least once.
+   * Throws a `TypeError` for what is not a path.
+   */
   toHaveSeen(target: string, times?: number): void;
 }
 

@@ -1,3 +1,4 @@
+import { AssertionError } from "node:assert";
 import leven from "leven";
 import type { CdnAnswer } from "../cdn/answer.ts";
 import { type Cdn, cdnOf } from "../cdn/cdn.ts";
@@ -13,8 +14,22 @@ export async function explanation(answer: CdnAnswer): Promise<string> {
     ["Cache-Status", cacheStatus ?? "none"],
   ];
   const cdn = cdnOf(answer);
-  if (cdn) lines.push(...(await keyLines(cdn, answer)), ["the origin saw", originRecord(cdn, request.path)]);
+  if (cdn) {
+    const keys = await keyLines(cdn, answer).catch(() => []); // The PoPs of a closed CDN do not answer.
+    lines.push(...keys, ["the origin saw", originRecord(cdn, request.path)]);
+  }
   return linesOf(lines);
+}
+
+/**
+ * Throws an `AssertionError` for an error that the edge made because it got no page: neither the claim nor its opposite
+ * follows from it. `claim` is for the message, like `anything is stored`.
+ */
+export async function failOnEdgeError(answer: CdnAnswer, claim: string): Promise<void> {
+  const { status, xCache } = answer;
+  if (xCache !== null || ![502, 503, 504].includes(status)) return;
+  const message = `cannot tell whether ${claim}: the edge itself answered ${status}`;
+  throw new AssertionError({ message: `${message}\n\n${await explanation(answer)}` });
 }
 
 /** The relevant parts of a response from `fetch`. */

@@ -1,4 +1,4 @@
-import type { ClaimResult } from "./claim-result.ts";
+import { type ClaimResult, completeMessage } from "./claim-result.ts";
 import { type Claims, claims } from "./claims.ts";
 
 /** The matchers as `expect.extend` takes them: a type, because an interface has no index signature. */
@@ -21,12 +21,20 @@ export interface MatcherResult {
 export const cdnMatchers: CdnMatcherFunctions = Object.fromEntries(
   Object.entries(claims).map(([name, claim]: [string, (...args: never[]) => ClaimResult | Promise<ClaimResult>]) => [
     name,
-    (...args: never[]) => {
+    function (this: { readonly isNot?: boolean } | undefined, ...args: never[]) {
       const result = claim(...args);
-      return result instanceof Promise ? result.then(matcherResult) : matcherResult(result);
+      const isNot = this?.isNot === true;
+      return result instanceof Promise ? result.then((each) => completed(each, isNot)) : matcherResult(result);
     },
   ]),
 ) as CdnMatcherFunctions;
+
+/** `isNot`: whether the test expects the opposite. Only a test that fails has its message completed. */
+async function completed(result: ClaimResult, isNot: boolean): Promise<MatcherResult> {
+  if (result.holds !== isNot) return matcherResult(result);
+  const message = await completeMessage(result);
+  return { pass: result.holds, message: () => message };
+}
 
 function matcherResult({ holds, failure, negatedFailure }: ClaimResult): MatcherResult {
   return { pass: holds, message: () => (holds ? negatedFailure : failure) };

@@ -2,7 +2,7 @@ import type { CdnAnswer } from "../cdn/answer.ts";
 import type { Cdn } from "../cdn/cdn.ts";
 import type { Reply } from "../cdn/scripted-origin.ts";
 import type { ClaimResult } from "./claim-result.ts";
-import { explanation } from "./explanation.ts";
+import { explanation, failOnEdgeError } from "./explanation.ts";
 
 /** The visitors that request each path. */
 const VISITORS: readonly (readonly [name: string, fields: Readonly<Record<string, string>>])[] = [
@@ -18,7 +18,7 @@ const STORABLE: Reply = { fields: { "cache-control": "public, max-age=3600" }, b
  * The claim that nothing under a pattern like `/admin/*` is ever stored. Guests and users request each path twice, and
  * none of the answers may come from the cache. The paths are those of the origin's script that match the pattern, with
  * their scripted replies, and made-up ones, which the origin answers with `public`: only the site's rules can keep these
- * out of the cache. Throws a `TypeError` for a pattern of which no path can be made up.
+ * out of the cache. Throws a `TypeError` for a pattern of which no path can be made up, and an `AssertionError` for an error of the edge.
  */
 export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResult> {
   const origin = cdn.origin;
@@ -34,8 +34,9 @@ export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResul
         const stored = answers.find(isStored);
         if (stored) {
           const failure = `expected nothing under ${pattern} to be stored, but ${path} was when ${visitor} requested it`;
-          return { holds: false, failure: `${failure}\n\n${await explanation(stored)}`, negatedFailure: "" };
+          return { holds: false, failure, negatedFailure: "", explanation: () => explanation(stored) };
         }
+        for (const answer of answers) await failOnEdgeError(answer, `anything under ${pattern} is stored`);
       }
     }
     const negatedFailure = `expected something under ${pattern} to be stored, but nothing was: ${paths.join(", ")}`;

@@ -1,12 +1,17 @@
 import type { Cdn } from "../cdn/cdn.ts";
+import { checkPath } from "../cdn/check-options.ts";
 import type { ScriptedOrigin } from "../cdn/scripted-origin.ts";
 import type { ClaimResult } from "./claim-result.ts";
 
 /** The most other targets that the record names. */
 const MAX_NAMED = 8;
 
-/** The claim that a path was requested from the origin this many times; without a number, at least once. */
+/**
+ * The claim that a path was requested from the origin this many times; without a number, at least once. Throws a
+ * `TypeError` for what is not a path.
+ */
 export function hasSeen(origin: ScriptedOrigin, target: string, times?: number): ClaimResult {
+  checkPath("toHaveSeen", target);
   const seen = origin.countOf(target);
   const expected = times === undefined ? target : `${target} ${inWords(times)}`;
   const record = originRecord({ scriptedOrigin: origin }, target);

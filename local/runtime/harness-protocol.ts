@@ -86,3 +86,17 @@ export type HarnessCommand =
 
 /** The status of the answer to a command if the worker cannot be created; its body says why. */
 export const WORKER_FAILED = 422;
+
+/** A site as a variable of a worker, which is JSON. A `RegExp` becomes `{ RegExp: [source, flags] }`. */
+export function siteAsJson(site: object): unknown {
+  const asData = (_: string, value: unknown) =>
+    value instanceof RegExp ? { RegExp: [value.source, value.flags] } : value;
+  return JSON.parse(JSON.stringify(site, asData));
+}
+
+/** The site that `siteAsJson` was given. */
+export function siteFromJson(json: unknown): unknown {
+  return JSON.parse(JSON.stringify(json), (_, value) =>
+    Array.isArray(value?.RegExp) ? new RegExp(value.RegExp[0], value.RegExp[1]) : value,
+  );
+}

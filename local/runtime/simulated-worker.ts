@@ -7,6 +7,7 @@ import type { SimulatedSiteInput } from "../cdn/cdn-options.ts";
 import { loadSite } from "../config/config-file.ts";
 import { isWranglerConfig, readWranglerConfig } from "../config/wrangler-config.ts";
 import { type EntryCode, formatMessage, WORKER_OPTIONS } from "./bundle.ts";
+import { siteAsJson } from "./harness-protocol.ts";
 import type { EdgeWorker } from "./miniflare.ts";
 
 /** The worker of every isolate and of the purge log in a simulated CDN. */
@@ -23,7 +24,7 @@ export async function simulatedWorker(
 ): Promise<SimulatedWorker> {
   if ("site" in given) {
     const script = await bundledOnce(VIRTUAL_TIME, { entryPoints: [VIRTUAL_TIME] });
-    return { script, variables: { SITE: { ...given.site, origin } }, logClass: "PurgeLog" };
+    return { script, variables: { SITE: siteAsJson({ ...given.site, origin }) }, logClass: "PurgeLog" };
   }
   const file = resolve(given.config);
   rerunOnChange([file]); // Even if it cannot be read, because an edit may correct it.

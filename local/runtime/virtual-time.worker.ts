@@ -1,5 +1,6 @@
 /** The simulated edge for a site that is plain data, in the variable `SITE`. */
 import type { EdgeEnv, SiteInput } from "tidemark/worker";
+import { siteFromJson } from "./harness-protocol.ts";
 import { createEdge, withHarness } from "./simulation.worker.ts";
 
 export { PurgeLog } from "./simulation.worker.ts";
@@ -7,6 +8,6 @@ export { PurgeLog } from "./simulation.worker.ts";
 let edge: ExportedHandler<EdgeEnv> | undefined;
 
 export default withHarness((env) => {
-  edge ??= createEdge((env as EdgeEnv & { SITE: SiteInput }).SITE);
+  edge ??= createEdge(siteFromJson((env as EdgeEnv & { SITE: unknown }).SITE) as SiteInput);
   return edge;
 });

@@ -179,3 +179,18 @@ test("a stale answer is recognised by its X-Cache", async () => {
   await expect(stale).toBeStale();
   await expect(stale).not.toHit();
 });
+
+test("an answer can be judged after its CDN was closed, with the message as far as it is known", async () => {
+  const closed = await startCdn({ site: {}, origin: { "/about": page("v1") } });
+  const answer = await closed.get("/about");
+  await closed.close();
+  await expect(answer).toMiss();
+  expect(await messageOf(() => expect(answer).toHit())).toMatchInlineSnapshot(`
+    "expected a hit, got MISS
+
+      request            GET /about from local
+      answer             200, X-Cache MISS, "v1"
+      Cache-Status       tidemark; fwd=uri-miss; fwd-status=200; stored
+      the origin saw     /about once"
+  `);
+});

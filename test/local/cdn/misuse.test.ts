@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { assertHit, type Cdn, ConfigFileError, startCdn } from "tidemark/local";
+import { assertHit, assertSeen, type Cdn, ConfigFileError, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import "tidemark/local/matchers";
 import { run } from "../../packed/installed-package.ts";
@@ -184,6 +184,36 @@ describe("asking a CDN", () => {
   test("for a reply that is a string, later, is refused with what to write", () => {
     expect(() => cdn.origin.reply("/late", "v1" as never)).toThrow(
       'origin.reply: the reply for /late is a string. A reply is an object; write { body: "v1" }.',
+    );
+  });
+
+  test.each([
+    [{ fields: { "cache-tag": "日本" } }, 'fields.cache-tag: has a character that no field can have (got "日本")'],
+    [{ fields: { "set-cookie": ["a=1", "b=\n"] } }, "fields.set-cookie[1]: has a character that no field can have"],
+    [{ fields: { "x y": "1" } }, 'fields.x y: is not the name of a field (got "x y")'],
+    [{ fields: { a: 1 } }, "fields.a: must be a string, or a list of them for several lines (got 1)"],
+    [{ interims: [{ status: 103, fields: { link: "日本" } }] }, "interims[0].fields.link: has a character that no"],
+    [{ status: 0 }, "status: must be 200 to 999 (got 0)"],
+    [{ status: 103 }, "status: must be 200 to 999 (got 103)"],
+    [{ status: 1000 }, "status: must be 200 to 999 (got 1000)"],
+  ])("for a reply that HTTP does not allow, %j, is refused with the place", (reply, message) => {
+    expect(() => cdn.origin.reply("/late", reply as never)).toThrow(`origin.reply: the reply for /late: ${message}`);
+  });
+
+  test("for a reply that Node refuses only when it is sent closes the connection", async () => {
+    cdn.origin.reply("/trailer", { fields: { trailer: "x" } });
+    expect(await cdn.get("/trailer")).toMatchObject({
+      status: 502,
+      cacheStatus: "tidemark; detail=origin-unreachable",
+    });
+  });
+
+  test("to have seen what is no path is refused with what to write, also for never", () => {
+    expect(() => expect(cdn.origin).toHaveSeen("about", 0)).toThrow(
+      new TypeError('toHaveSeen: "about" is not a path. A path begins with a slash: write "/about".'),
+    );
+    expect(() => assertSeen(cdn.origin, "https://www.example.test/about?a=1", 0)).toThrow(
+      'is not a path. Write the path "/about?a=1" without scheme and host.',
     );
   });
 

@@ -49,6 +49,16 @@ describe("that a site keeps its paths out of the cache", () => {
     await expect(cdn).not.toNeverStore("/:lang(de|en)/account");
   });
 
+  test("does not follow from errors of the edge, and neither does the opposite", async () => {
+    await using cdn = await startCdn({ site: {}, origin: {} });
+    await cdn.origin.goDown();
+    const message =
+      "cannot tell whether anything under /admin/* is stored: the edge itself answered 502\n\n  request            GET /admin/ from local";
+    await expect(expect(cdn).toNeverStore("/admin/*")).rejects.toThrow(message);
+    await expect(expect(cdn).not.toNeverStore("/admin/*")).rejects.toThrow(message);
+    await expect(assertNeverStores(cdn, "/admin/*")).rejects.toMatchObject({ name: "AssertionError" });
+  });
+
   test("cannot be asked of a group for which no path can be made up", async () => {
     await using cdn = await startCdn({ site: {}, origin: {} });
     const error = new TypeError(

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { startCdn } from "tidemark/local";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import "tidemark/local/matchers";
+import { run } from "../../packed/installed-package.ts";
 import { page } from "./pages.ts";
 
 /** The number of CDNs that are started and stopped. The gate has no time for a hundred: TIDEMARK_CDNS=100 is the full run. */
@@ -140,4 +141,18 @@ test("closing a CDN ends requests and purges under way, in words, and nobody has
   await expect(asked).rejects.toThrow('cdn.get("/held"): this CDN was closed');
   expect((await purging).seq).toBe(1);
   await expect(cdn.get("/held")).rejects.toThrow('cdn.get("/held"): this CDN was closed');
+});
+
+test("a reply that is still to come keeps no process alive after the CDN was closed", { tags: ["deep"] }, async () => {
+  const script = `
+    import { startCdn } from "tidemark/local";
+    const cdn = await startCdn({ site: {}, origin: { "/slow": { delayMs: 3_600_000 } } });
+    cdn.get("/slow").catch(() => undefined);
+    await cdn.origin.waitUntilSeen("/slow", 1);
+    await cdn.close();
+    console.log(process.getActiveResourcesInfo().filter((name) => name === "Timeout").length);
+    process.exit();`;
+  const args = ["--input-type=module", "--eval", script];
+  const ended = await run(process.execPath, args, { cwd: inject("packedProject") });
+  expect(ended).toEqual({ exit: 0, stdout: "0\n", stderr: "" });
 });

@@ -241,3 +241,11 @@ test("startCdn rejects a site that is not valid", { tags: ["deep"] }, async () =
   const site = { routes: [{ match: "no slash" }] };
   await expect(startCdn({ site })).rejects.toThrow();
 });
+
+test("startCdn gives the edge the patterns of a site, and refuses them where no pattern may be", async () => {
+  await using cdn = await startCdn({ site: { bypass: { cookies: [/^SESSION=/i] } }, origin });
+  await expect(cdn.get("/about", { fields: { cookie: "session=1" } })).toBypass();
+  await expect(cdn.get("/about", { fields: { cookie: "theme=dark" } })).toMiss();
+  const wrong = { routes: [{ match: /admin/ as never }] };
+  await expect(startCdn({ site: wrong })).rejects.toThrow("routes[0].match: ");
+});

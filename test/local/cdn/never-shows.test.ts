@@ -1,0 +1,84 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { assertNeverShows, type Cdn, startCdn } from "tidemark/local";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import "tidemark/local/matchers";
+import { page } from "./pages.ts";
+
+const FIELDS = { "cache-control": "max-age=3600", etag: '"1"' };
+
+let cdn: Cdn;
+
+beforeAll(async () => {
+  const about = { fields: FIELDS, body: "v1" };
+  cdn = await startCdn({ site: {}, origin: { "/about": about, "/gone": { status: 204 } } });
+});
+
+afterAll(() => cdn.close());
+
+describe("that a page never shows a text", () => {
+  test("is claimed of the text of a compressed page", async () => {
+    const encoders = { gzip: gzipSync, br: brotliCompressSync };
+    const backend = createServer((request, response) => {
+      const coding = request.headers["accept-encoding"] as keyof typeof encoders;
+      response.writeHead(200, { ...FIELDS, "content-encoding": coding, vary: "accept-encoding" });
+      response.end(encoders[coding]("Lanterns"));
+    });
+    await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
+    const { port } = backend.address() as AddressInfo;
+    await using before = await startCdn({ site: {}, origin: `http://127.0.0.1:${port}` });
+    for (const coding of Object.keys(encoders)) {
+      const asked = { fields: { "accept-encoding": coding } };
+      expect(await before.get("/a", asked)).toMatchObject({
+        body: "Lanterns",
+        fields: { "content-encoding": coding },
+      });
+      await expect(before.get("/a", asked)).not.toNeverShow("Lanterns");
+      await expect(before.get("/a", asked)).toNeverShow("Harbour lights");
+    }
+    backend.close();
+  });
+
+  test("is claimed of a body as it is if it is not in the coding that it names", async () => {
+    for (const coding of ["gzip", "br", "dcz"]) {
+      cdn.origin.reply(`/${coding}`, { fields: { "content-encoding": coding }, body: "v1" });
+      const asked = { fields: { "accept-encoding": coding } };
+      await expect(cdn.get(`/${coding}`, asked)).not.toNeverShow("v1");
+    }
+  });
+
+  test("does not follow from an answer without a body, which is refused", async () => {
+    const refusal = new TypeError(
+      "the answer to a HEAD, and a 304, has no body and shows nothing: send a GET without a condition",
+    );
+    await cdn.get("/about");
+    const unchanged = { fields: { "if-none-match": '"1"' } };
+    for (const request of [{ method: "HEAD" }, unchanged]) {
+      await expect(expect(cdn.get("/about", request)).toNeverShow("v1")).rejects.toThrow(refusal);
+      await expect(expect(cdn.get("/about", request)).not.toNeverShow("v1")).rejects.toThrow(refusal);
+    }
+    await expect(cdn.get("/gone")).toNeverShow("v1");
+  });
+
+  test.each([undefined, "", 1])("is refused without a text: %j", async (text) => {
+    const refusal = new TypeError(
+      `this takes the text that is not to be shown, like "v1" (got ${JSON.stringify(text)})`,
+    );
+    await expect(assertNeverShows(cdn.get("/about"), text as string)).rejects.toThrow(refusal);
+  });
+
+  test("does not follow from an error of the edge, and neither does the opposite", async () => {
+    cdn.origin.reply("/failing", { failure: "reset" });
+    const message =
+      'cannot tell whether "v1" is shown: the edge itself answered 502\n\n  request            GET /failing from local';
+    await expect(assertNeverShows(cdn.get("/failing"), "v1")).rejects.toMatchObject({
+      name: "AssertionError",
+      message: expect.stringContaining(message),
+    });
+    await expect(expect(cdn.get("/failing")).toNeverShow("v1")).rejects.toThrow(message);
+    await expect(expect(cdn.get("/failing")).not.toNeverShow("v1")).rejects.toThrow(message);
+    cdn.origin.reply("/failing", { ...page("sorry"), status: 502 });
+    await expect(cdn.get("/failing")).toNeverShow("v1");
+  });
+});
