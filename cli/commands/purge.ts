@@ -34,6 +34,9 @@ interface PurgeFlags {
 /** The longest that a timer of Node can run. */
 const MAX_WAIT_SECONDS = 2_147_483;
 
+/** With `--refresh` the edge answers when it has fetched all pages. */
+const REFRESH_DEADLINE_MS = 600_000;
+
 const AFTER_HELP = `
 The token comes from TIDEMARK_TOKEN alone.
 
@@ -120,6 +123,7 @@ async function send(
   { everything, soft, dryRun, refresh, reason, id }: PurgeFlags,
 ): Promise<{ readonly receipt: Receipt; readonly receipts: readonly Receipt[] }> {
   const options: PurgeOptions = { mode: soft && "soft", dryRun, refresh, reason, id };
+  if (refresh) options.deadlineMs = REFRESH_DEADLINE_MS;
   if (everything) {
     const lists = Object.entries(items).filter(([, list]) => list.length > 0);
     const receipt = await purger.purge({ ...Object.fromEntries(lists), everything }, options);

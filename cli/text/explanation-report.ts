@@ -46,12 +46,13 @@ function purgeText({ seq, made, record }: NonNullable<Explanation["purge"]>): st
 
 /** The key, with the differing parameters underlined. */
 function underlined(key: string, differsIn: readonly string[]): string {
-  const [url, query] = key.split("?", 2);
-  if (query === undefined) return key;
-  const parameters = query
+  const queryAt = key.indexOf("?") + 1;
+  if (queryAt === 0) return key;
+  const parameters = key
+    .slice(queryAt)
     .split("&")
     .map((text) => (differsIn.includes(`query ${text}`) ? styled("underline", text) : text));
-  return `${url}?${parameters.join("&")}`;
+  return key.slice(0, queryAt) + parameters.join("&");
 }
 
 function styled(style: "bold" | "underline", text: string): string {

@@ -116,6 +116,14 @@ const asked = { url: "/a", method: "GET", fields: CODINGS };
 
 const cases: readonly Case[] = [
   { name: "A miss in sentences", args: ["/a"], asks: asked, exit: 0, stdout: missText },
+  {
+    name: "The nearest page has its whole key, even with a second question mark",
+    args: ["/a"],
+    answer: json({ ...miss, nearest: [{ key: "https://www.example.com/list?to=/a?b&page=1", differsIn: [] }] }),
+    asks: asked,
+    exit: 0,
+    stdout: missText.replace("list?page=1\n", "list?to=/a?b&page=1\n").replace(/differs in: .*/, "differs in: "),
+  },
   { name: "A purged page", args: ["/a"], answer: json(purged), asks: asked, exit: 0, stdout: purgedText },
   {
     name: "--json prints the edge's JSON",

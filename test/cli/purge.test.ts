@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { systemClock } from "../../sdk/clock.ts";
 import type { ReceiptBody } from "../../sdk/index.ts";
 import { type Act, accepts, deadEndpoint, purgeRecord, receiptBody, refuses, startFakeEdge } from "../sdk/fake-edge.ts";
 import { type Call, startTidemark, tidemark } from "./run-command.ts";
@@ -325,6 +326,20 @@ const failures: readonly Case[] = [
     stderr: /which is not an answer of a Tidemark edge/,
   },
 ];
+
+test("With --refresh the edge may take five minutes for all pages", async () => {
+  await using edge = await startFakeEdge(receipt({ refreshed: [{ url: "/a", status: 200, xCache: "BYPASS" }] }));
+  const { sleep } = systemClock;
+  const clock = vi
+    .spyOn(systemClock, "sleep")
+    .mockImplementation((ms, signal) => (ms > 300_000 ? sleep(ms, signal) : Promise.resolve()));
+  const args = ["purge", "--url", "/a", "--endpoint", edge.endpoint];
+  const env = { TIDEMARK_TOKEN: TOKEN };
+  const [refreshes, purges] = [await tidemark({ args: [...args, "--refresh"], env }), await tidemark({ args, env })];
+  clock.mockRestore();
+  expect(refreshes).toMatchObject({ exit: 0, stderr: "" });
+  expect(purges).toMatchObject({ exit: 3, stderr: expect.stringContaining("within 10000 ms") });
+});
 
 describe.concurrent("tidemark purge", () => {
   test.for(done)("$name", runs);

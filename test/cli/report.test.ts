@@ -102,6 +102,12 @@ describe("tidemark report", () => {
     expect(page).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
   });
 
+  test("never takes a log for the page to write", async () => {
+    await writeFile(join(folder, "named.log"), log);
+    expect((await run(["report", "--html", "named.log", "access.log"])).exit).toBe(2);
+    expect((await readFile(join(folder, "named.log"))).equals(log)).toBe(true);
+  });
+
   test("leaves no page behind if a log is missing", async () => {
     const { exit, stderr } = await run(["report", "access.log", "gone.log", "--html", "gone.html"]);
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining("gone.log: there is no such file") });
@@ -220,6 +226,11 @@ The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
         parameters: ["report", "access.log", "--html", "no/such/folder.html"],
         exit: 2,
         message: "no/such/folder.html",
+      },
+      {
+        parameters: ["report", "--html", "access.log", "odd.log"],
+        exit: 2,
+        message: "Its name must end in .html or .htm, because the file is overwritten: --html report.html",
       },
       {
         parameters: ["report", "words.txt"],

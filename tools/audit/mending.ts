@@ -20,14 +20,18 @@ export function productOf({ exchanges }: PathRecord): Product {
 /** The settings that keep one visitor's page from others: at the site, and in the cache. */
 export function mendShared(product: Product, path: string, cookies: readonly string[]): readonly string[] {
   const named = cookies.length > 0 ? `the cookie ${cookies.join(" or ")}` : "credentials";
-  const inNginx = (cookies.length > 0 ? cookies.map((name) => `$cookie_${name}`) : ["$http_authorization"]).join(" ");
-  const inVarnish = cookies.length > 0 ? `req.http.Cookie ~ "(^|; )(${cookies.join("|")})="` : "req.http.Authorization";
+  const pattern = `(^|; *)(${cookies.map(inPattern).join("|")})=`;
+  const isMapped = !cookies.every(isVariable);
+  const map = isMapped ? `map $http_cookie $personal { default ""; "~${pattern}" 1; } in the http block; ` : "";
+  const variables = cookies.length > 0 ? cookies.map((name) => `$cookie_${name}`) : ["$http_authorization"];
+  const inNginx = isMapped ? "$personal" : variables.join(" ");
+  const inVarnish = cookies.length > 0 ? `req.http.Cookie ~ "${pattern}"` : "req.http.Authorization";
   const list = cookies.length > 0 ? `bypass: { cookies: ${JSON.stringify(cookies)} }` : "pass: true";
   return [
     "the site: send Cache-Control: private on answers for one visitor",
     {
       tidemark: `tidemark.config.ts: { match: ${JSON.stringify(withoutQuery(path))}, ${list} }`,
-      nginx: `nginx: proxy_cache_bypass ${inNginx}; proxy_no_cache ${inNginx};`,
+      nginx: `nginx: ${map}proxy_cache_bypass ${inNginx}; proxy_no_cache ${inNginx};`,
       cloudflare: `the Worker or rule: neither look up nor store requests with ${named}`,
       varnish: `vcl_recv: if (${inVarnish}) { return (pass); }`,
       unknown: `the cache: neither look up nor store requests with ${named}`,
@@ -61,7 +65,12 @@ export function mendStored(product: Product, because: PersonalBecause): readonly
 
 /** The settings that add an input to the key, or remove its effect. */
 export function mendUnkeyed(product: Product, path: string, { kind, name }: Input): readonly string[] {
-  const variable = `$${{ parameter: "arg", field: "http", cookie: "cookie" }[kind]}_${name.replaceAll("-", "_")}`;
+  const isMapped = kind !== "field" && !isVariable(name);
+  const variable = `$${isMapped ? "key" : { parameter: "arg", field: "http", cookie: "cookie" }[kind]}_${name.replace(/\W/g, "_")}`;
+  const [all, before, value] = kind === "cookie" ? ["$http_cookie", "; *", "[^;]*"] : ["$args", "&", "[^&]*"];
+  const map = isMapped
+    ? `map ${all} ${variable} { default ""; "~(?:^|${before})${inPattern(name)}=(${value})" $1; } in the http block; `
+    : "";
   const key = {
     parameter: "key: { query: … } without that parameter in ignore, or with it in only",
     field: `key: { fields: ["${name}"] }`,
@@ -74,12 +83,22 @@ export function mendUnkeyed(product: Product, path: string, { kind, name }: Inpu
       : `the site: send Vary: ${vary}, or do not let it change the page`,
     {
       tidemark: `tidemark.config.ts: { match: ${JSON.stringify(withoutQuery(path))}, ${key} }`,
-      nginx: `nginx: add ${variable} to proxy_cache_key${kind === "field" ? `, or proxy_set_header ${name} "";` : ""}`,
+      nginx: `nginx: ${map}add ${variable} to proxy_cache_key${kind === "field" ? `, or proxy_set_header ${name} "";` : ""}`,
       cloudflare: `the Worker or rule: put the ${kind} ${name} into the cache key`,
       varnish: `vcl_hash: hash_data() with the ${kind} ${name}`,
       unknown: `the cache: put the ${kind} ${name} into the key, or do not pass it on`,
     }[product],
   ];
+}
+
+/** Whether nginx has a variable for a cookie or a parameter of this name. */
+function isVariable(name: string): boolean {
+  return /^\w+$/.test(name);
+}
+
+/** The name in a regular expression. */
+function inPattern(name: string): string {
+  return name.replace(/[^\w-]/g, "\\$&");
 }
 
 function withoutQuery(path: string): string {

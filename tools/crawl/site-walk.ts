@@ -209,7 +209,15 @@ async function robotsOf(edge: URL, get: (url: URL, maxBytes: number) => Promise<
         "own, --ignore-robots requests them anyway.",
     );
   }
-  return status >= 200 && status < 300 && body !== null ? readRobots(body.toString(), edge) : NO_RULES;
+  if (status < 200 || status >= 300) return NO_RULES;
+  if (body === null) {
+    throw new CrawlError(
+      "refused",
+      `${edge.origin}/robots.txt is larger than ${MAX_ROBOTS_BYTES / 1024} KiB, so what it forbids is not known. If the ` +
+        "site is your own, --ignore-robots requests the pages anyway.",
+    );
+  }
+  return readRobots(body.toString(), edge);
 }
 
 /** No rules; but the sitemaps that robots.txt names, if they are needed. */

@@ -32,7 +32,7 @@ export function fieldsParser(directive: string): LineParser {
     into.at = clock.readIso(`${valueAt(at.date)}T${valueAt(at.time)}`);
     into.status = Number(valueAt(at.status));
     if (Number.isNaN(into.at) || Number.isNaN(into.status)) return "broken";
-    into.bytes = Number(valueAt(at.bytes)) || 0;
+    into.bytes = Number(valueAt(at.bytes));
     into.host = valueAt(at.host).toLowerCase();
     into.userAgent = valueAt(at.agent);
     into.cacheStatus = RESULTS[valueAt(at.result)] ?? "";

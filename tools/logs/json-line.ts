@@ -81,7 +81,7 @@ export function jsonParser(): LineParser {
     into.at = instant(first(values, NAMES.time), time);
     into.status = Number(first(values, NAMES.status));
     if (!Number.isFinite(into.at) || !(into.status >= 0 && into.status <= 999)) return "broken";
-    into.bytes = Math.max(0, Number(first(values, NAMES.bytes) ?? 0)) || 0;
+    into.bytes = Number(first(values, NAMES.bytes));
     into.userAgent = text(first(values, NAMES.userAgent)) || text(userAgentField(inner));
     into.host = text(first(inner, NAMES.host)).toLowerCase();
     into.client = clientOf(text(first(inner, NAMES.client)));

@@ -9,6 +9,9 @@ import type { LineKind, LineParser, LoggedRequest } from "./logged-request.ts";
 const HASH = 35;
 const BRACE = 123;
 
+/** A larger size is a mistake of the log: 1 TiB. */
+const MAX_BODY_BYTES = 2 ** 40;
+
 /** Reads the lines of one file. Each line shows its own format, and a line `#Fields:` names those that follow. */
 export class LineReader {
   /** The formats whose lines cannot be recognized by their beginning. Each is tried if those before it do not match. */
@@ -19,6 +22,7 @@ export class LineReader {
   /** Calls of Tidemark's control plane are no requests for pages, so their lines say nothing. */
   read(line: string, into: LoggedRequest): LineKind {
     const kind = this.#readLine(line, into);
+    into.bytes = into.bytes > 0 && into.bytes <= MAX_BODY_BYTES ? Math.floor(into.bytes) : 0;
     return kind === "request" && into.target.startsWith(CONTROL_PREFIX) ? "nothing" : kind;
   }
 

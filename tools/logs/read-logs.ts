@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import { bytesOf, LogFile, noCounts, type ReadCounts, STANDARD_INPUT } from "./log-file.ts";
 import type { LoggedRequest } from "./logged-request.ts";
 import { TimeOrder } from "./time-order.ts";
@@ -114,9 +115,9 @@ async function inOrder(files: readonly string[], now: () => number): Promise<Wai
   return waiting.sort((a, b) => a.firstAt - b.firstAt);
 }
 
-/** The time of the first readable line; minus infinity if there is none. */
+/** The time of the first readable line; minus infinity if there is none, and for what can be read only once. */
 async function firstTime(path: string, now: () => number): Promise<number> {
-  if (path === STANDARD_INPUT) return -Infinity;
+  if (path === STANDARD_INPUT || !(await stat(path)).isFile()) return -Infinity;
   const file = new LogFile(path, noCounts(), now);
   try {
     const found = await advance(file, async () => undefined);

@@ -52,7 +52,7 @@ export function reportCommand(): Command {
       "with --concurrency: how long an answer takes (default: what the log says, else 200)",
       wholeNumber(0, 600_000),
     )
-    .option("--html <file>", "also write the report as one HTML file", valueNotFlag)
+    .option("--html <file>", "also write the report as one HTML file", pageFile)
     .option("--deploy", "report instead what visitors would download after a deploy, with and without deltas")
     .option("--json", "print the report as one JSON object")
     .addHelpText("after", AFTER_HELP)
@@ -99,6 +99,15 @@ async function reportDeploy(folders: readonly string[], { json, deploy: _, ...ot
     process.stdout.write(json ? `${JSON.stringify(savings)}\n` : deployText(savings));
     return EXIT.done;
   });
+}
+
+function pageFile(file: string): string {
+  if (!/\.html?$/i.test(valueNotFlag(file))) {
+    throw new InvalidArgumentError(
+      "Its name must end in .html or .htm, because the file is overwritten: --html report.html",
+    );
+  }
+  return file;
 }
 
 function lifetime(text: string): number {

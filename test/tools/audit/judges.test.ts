@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { busterVerdict } from "../../../tools/audit/from-store.ts";
 import { judgePath } from "../../../tools/audit/judge-path.ts";
+import { mendShared, mendUnkeyed } from "../../../tools/audit/mending.ts";
 import { provenanceOf } from "../../../tools/audit/provenance.ts";
 import { findingsIn, type Judges, type RecordedCase, recordOf } from "./recorded.ts";
 import { recordedCases } from "./recorded-cases.ts";
@@ -79,5 +80,40 @@ describe("whether the buster is in the key", () => {
         onCopies: {},
       }),
     ).toBe("nothing-stored");
+  });
+});
+
+describe("the settings of nginx that would fix it", () => {
+  test("name cookies by variables, which hold letters, digits and underscores alone", () => {
+    expect(mendShared("nginx", "/", ["sid", "user_id"])[1]).toBe(
+      "nginx: proxy_cache_bypass $cookie_sid $cookie_user_id; proxy_no_cache $cookie_sid $cookie_user_id;",
+    );
+    expect(mendUnkeyed("nginx", "/", { kind: "cookie", name: "lang", value: "de" })[1]).toBe(
+      "nginx: add $cookie_lang to proxy_cache_key",
+    );
+    expect(mendUnkeyed("nginx", "/", { kind: "field", name: "x-shop", value: "b" })[1]).toBe(
+      'nginx: add $http_x_shop to proxy_cache_key, or proxy_set_header x-shop "";',
+    );
+  });
+
+  test("find all other names by a map", () => {
+    expect(mendShared("nginx", "/", ["sid", "laravel-session", "a.b"])[1]).toBe(
+      'nginx: map $http_cookie $personal { default ""; "~(^|; *)(sid|laravel-session|a\\.b)=" 1; } in the http block; ' +
+        "proxy_cache_bypass $personal; proxy_no_cache $personal;",
+    );
+    expect(mendUnkeyed("nginx", "/", { kind: "cookie", name: "user-currency", value: "EUR" })[1]).toBe(
+      'nginx: map $http_cookie $key_user_currency { default ""; "~(?:^|; *)user-currency=([^;]*)" $1; } in the http ' +
+        "block; add $key_user_currency to proxy_cache_key",
+    );
+    expect(mendUnkeyed("nginx", "/", { kind: "parameter", name: "filter[a]", value: "1" })[1]).toBe(
+      'nginx: map $args $key_filter_a_ { default ""; "~(?:^|&)filter\\[a\\]=([^&]*)" $1; } in the http block; ' +
+        "add $key_filter_a_ to proxy_cache_key",
+    );
+  });
+
+  test("are patterns in Varnish, in which a dot is no more than a dot", () => {
+    expect(mendShared("varnish", "/", ["a.b"])[1]).toBe(
+      'vcl_recv: if (req.http.Cookie ~ "(^|; *)(a\\.b)=") { return (pass); }',
+    );
   });
 });

@@ -141,6 +141,21 @@ describe("politely", () => {
     expect(site.seen.map(({ target }) => target)).toEqual(["/robots.txt", "//", "//open/x"]);
   });
 
+  test.each([
+    { bytes: 512 * 1024, asks: ["/robots.txt", "/a"] },
+    { bytes: 512 * 1024 + 1, asks: ["/robots.txt"] },
+  ])("a robots.txt of $bytes bytes is never taken for none", async ({ bytes, asks }) => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const rules = "User-agent: *\nDisallow: /b\n";
+    const { site, address } = await siteThat((target) =>
+      target === "/robots.txt" ? { body: rules.padEnd(bytes, "#") } : {},
+    );
+    const warming = warm(optionsFor(address, ["/a", "/b"]));
+    if (asks.includes("/a")) await warming;
+    else await expect(warming).rejects.toThrow(/robots\.txt is larger than 512 KiB.*--ignore-robots/);
+    expect(site.seen.map(({ target }) => target)).toEqual(asks);
+  });
+
   test("the Crawl-delay of robots.txt is kept where it is longer", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const { site, address } = await siteThat((target) =>

@@ -340,6 +340,23 @@ describe("a line of", () => {
     expect(read(line).kind).toBe("broken");
   });
 
+  const columns = (bytes: string) => [
+    "#Fields: date time cs-method cs-uri-stem sc-status sc-bytes",
+    `2026-10-10 13:55:36 GET /a 200 ${bytes}`,
+  ];
+  test.each([
+    [[`{"msec":${AT / 1000},"request":"GET /a HTTP/2.0","status":200,"bytes":5.5}`], 5],
+    [[`{"msec":${AT / 1000},"request":"GET /a HTTP/2.0","status":200,"bytes":-5}`], 0],
+    [[`{"msec":${AT / 1000},"request":"GET /a HTTP/2.0","status":200,"bytes":1e300}`], 0],
+    [columns("5.5"), 5],
+    [columns("-5"), 0],
+    [columns("Infinity"), 0],
+    [[`192.0.2.7 - - ${TIME} "GET /a HTTP/1.1" 200 99999999999999999999 "-" "-"`], 0],
+    [[`192.0.2.7 - - ${TIME} "GET /a HTTP/1.1" 200 1099511627776 "-" "-"`], 2 ** 40],
+  ])("a size is a whole number that a body may have, or unknown: %j", (lines, bytes) => {
+    expect(read(...lines)).toMatchObject({ kind: "request", bytes });
+  });
+
   test("a line does not show the fields of the one before it", () => {
     const before = `192.0.2.7 - - ${TIME} "GET /b HTTP/1.1" 500 5 "-" "Firefox" MISS 0.004`;
     const line = `{"msec":"${AT / 1000}.000","request":"GET /a?q=x HTTP/2.0","status":200,"bytes_sent":2326}`;

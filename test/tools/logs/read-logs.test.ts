@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -108,6 +109,17 @@ describe("logs", () => {
     const a = await file("a", lines(0, "/0", "/1") + lines(10, "/10", "/11") + lines(20, "/20"));
     const b = await file("b", lines(5, "/5") + lines(15, "/15", "/16") + lines(30, "/30"));
     expect((await read(b, a)).targets).toEqual(["/0", "/1", "/5", "/10", "/11", "/15", "/16", "/20", "/30"]);
+  });
+
+  test("from pipes are opened once, so that nothing of them is lost", async () => {
+    const [a, b] = ["a.pipe", "b.pipe"].map((name) => join(folder, name));
+    execFileSync("mkfifo", [a!, b!]);
+    const [{ targets }] = await Promise.all([
+      read(b!, await file("c.log", lines(2, "/2")), a!),
+      writeFile(a!, lines(0, "/0", "/1")),
+      writeFile(b!, lines(3, "/3", "/4")),
+    ]);
+    expect(targets).toEqual(["/0", "/1", "/2", "/3", "/4"]);
   });
 
   test("with broken lines are read to the end, and the first of those lines are told", async () => {
