@@ -359,6 +359,68 @@ describe("the origin has as long as in nginx", () => {
   });
 });
 
+describe("the wait for the origin, which is the same on all routes,", () => {
+  const waitsOf = async (locations: string) => {
+    const site = await imported(server(locations));
+    const told = site.differences.filter(({ source }) => source?.text.includes("proxy_read_timeout"));
+    return { wait: siteOf(site).limits?.originTimeout, told };
+  };
+  const SOCKET = "proxy_read_timeout 86400s; proxy_set_header Upgrade $http_upgrade;";
+
+  test("is not that of a location for WebSockets, which waits for hours", async () => {
+    const { wait, told } = await waitsOf(`location / { ${CACHED} } location /ws/ { ${CACHED} ${SOCKET} }`);
+    expect({ wait, told }).toMatchObject({ wait: "60s", told: [{ kind: "changed", affects: { routes: ["/ws/*"] } }] });
+    expect((await waitsOf(`location / { ${CACHED} ${SOCKET} }`)).wait).toBe("86400s");
+    const erased = 'proxy_read_timeout 2m; proxy_set_header Upgrade "";';
+    expect((await waitsOf(`location / { ${CACHED} } location /a/ { ${CACHED} ${erased} }`)).wait).toBe("120s");
+  });
+
+  test("is told where nginx waits for a shorter time", async () => {
+    const { told } = await waitsOf(
+      `location / { ${CACHED} } location /b/ { ${CACHED} } location /a/ { ${CACHED} proxy_read_timeout 5m; }`,
+    );
+    expect(told).toMatchObject([
+      {
+        kind: "changed",
+        source: { text: "server (proxy_read_timeout is 60s by default)" },
+        why: "The edge waits up to 300s for the origin on all routes. nginx waits 60s here.",
+        aspects: ["answer"],
+        affects: { routes: ["/b/*", "/*"], statuses: [0] },
+      },
+    ]);
+    expect((await waitsOf(`location / { ${CACHED} }`)).told).toEqual([]);
+  });
+
+  test("is at most a day", async () => {
+    const { wait, told } = await waitsOf(`location / { ${CACHED} proxy_read_timeout 7d; }`);
+    expect({ wait, told }).toMatchObject({
+      wait: "86400s",
+      told: [{ why: expect.stringMatching(/up to 86400s .* nginx waits 604800s here/) }],
+    });
+  });
+});
+
+describe("browsers are told when to ask again", () => {
+  test.each([
+    ["1h", "1h", "changed"],
+    ["0", "0s", "changed"],
+    ["-1", "0s", "changed"],
+    ["epoch", "0s", "changed"],
+    ["max", undefined, "dropped"],
+    ["modified 1h", undefined, "dropped"],
+    ["$expires", undefined, "dropped"],
+  ])("expires %s", async (time, browserTtl, kind) => {
+    const site = await imported(server(`location / { ${CACHED} expires ${time}; }`));
+    expect(site.routes.find(({ value: { match } }) => match === "/*")?.value.browserTtl).toBe(browserTtl);
+    expect(site.differences.filter(({ source }) => source?.text.startsWith("expires"))).toMatchObject([{ kind }]);
+  });
+});
+
+test("an nginx as the origin is told how it compresses for the edge", async () => {
+  const { differences } = await imported(server(`gzip on; location / { ${CACHED} }`));
+  expect(differences.find(({ source }) => source?.text === "gzip on")?.why).toContain("gzip_proxied any;");
+});
+
 describe("a host is named with each port that visitors name", () => {
   test.each([
     ["listen 127.0.0.1:22080;", ["www.example.com", "www.example.com:22080"]],

@@ -98,6 +98,33 @@ describe("a visitor's own value of a field that nginx set or erased never reache
   });
 });
 
+describe("a fixed word on the visitor's scheme, from an nginx behind what ends TLS", () => {
+  test.each([
+    "X-Forwarded-Proto https",
+    "X-Forwarded-Ssl on",
+    "X-Forwarded-Port 443",
+    "X-Scheme https",
+    "X-Forwarded-Scheme https",
+  ])("%s is sent, so that the origin does not redirect for ever", (line) => {
+    const [name = "", value] = line.split(" ");
+    const site = setting(line);
+    expect(siteOf(site).originFields).toEqual({ [name]: value });
+    expect(toldOf(site, name.toLowerCase())).toEqual([]);
+  });
+
+  test("is told where it is not the same on all routes", () => {
+    const site = imported(
+      `location / { proxy_set_header X-Forwarded-Proto https; ${CACHED} } location /b { ${CACHED} }`,
+    );
+    expect(siteOf(site).originFields).toBeUndefined();
+    expect(kindsOf(site, "x-forwarded-proto")).toEqual(["dropped"]);
+  });
+
+  test.each(["X-Forwarded-Host www.example.org", "X-Forwarded-For 192.0.2.7"])("but not %s", (line) => {
+    expect(siteOf(setting(line)).originFields).toBeUndefined();
+  });
+});
+
 test.each(["X-Sendfile-Type X-Accel-Redirect", "X-Accel-Mapping /srv/=/files/"])(
   "%s is never sent, because nobody would fill the origin's empty answers",
   (line) => {

@@ -36,7 +36,7 @@ const PASSWORDS = "The edge asks for no passwords: the origin must do this. Noth
 const FILES = "The edge has no files: the origin must serve them.";
 const FIELDS = "The edge decides which fields it passes on: worker/rules/request/request-fields.ts.";
 const COMPRESSION = dropped(
-  "Cloudflare compresses for visitors. tidemark serve compresses stored pages if the config has compression: {} (docs/server.md). The origin must compress everything else.",
+  "Cloudflare compresses for visitors. tidemark serve compresses stored pages if the config has compression: {} (docs/server.md). The origin must compress everything else: if it is an nginx, it needs gzip_proxied any; because the edge sends Via.",
 );
 const RATE: Note = {
   ...access("The edge has no rate limits: the origin or the platform must limit rates."),

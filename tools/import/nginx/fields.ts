@@ -1,6 +1,8 @@
 import type { Difference } from "../imported-site.ts";
+import type { Directive } from "./files/directives.ts";
 import { isCached } from "./handlers.ts";
 import { inForce } from "./in-force.ts";
+import { durationOf, secondsOf } from "./lifetimes.ts";
 import type { Location } from "./locations.ts";
 
 /** A location with its routes. */
@@ -31,23 +33,32 @@ export function answerFieldDifferences(routed: readonly RoutedLocation[]): reado
   }
   for (const { line, routes } of groupedByLine(routed, (location) => inForce(location.answeredBy, "expires"))) {
     if (line.args[0] === "off") continue;
-    const isCarried = routed.some(
-      ({ location, routes: own }) => isCached(location) && own.some((each) => routes.includes(each)),
-    );
-    const isTime = line.args.length === 1 && !/^(?:epoch|max|-|@|\$)/.test(line.args[0]!);
+    const isCarried =
+      routed.some(({ location, routes: own }) => isCached(location) && own.some((each) => routes.includes(each))) &&
+      browserTtlOf(line) !== null;
     differences.push({
-      kind: isCarried && isTime ? "changed" : "dropped",
+      kind: isCarried ? "changed" : "dropped",
       source: line.source,
-      why:
-        isCarried && isTime
-          ? "browserTtl sets max-age only on stored answers, without Expires; other answers keep the origin's."
-          : "Browsers get the lifetime that the origin gives.",
+      why: isCarried
+        ? "browserTtl sets max-age only on stored answers, without Expires; other answers keep the origin's."
+        : "Browsers get the lifetime that the origin gives.",
       aspects: ["response-field"],
       affects: { routes },
       field: "cache-control",
     });
   }
   return differences;
+}
+
+/**
+ * How long browsers keep pages by a line of `expires`; `null` if that is no time from now on. Throws an `ImportError` for
+ * a time that nginx does not know.
+ */
+export function browserTtlOf({ args, source }: Directive): string | null {
+  const [time = ""] = args;
+  if (args.length !== 1 || /^(?:off|max|modified|@|\$)/.test(time)) return null;
+  // With a time in the past, browsers ask again each time.
+  return /^(?:epoch$|-)/.test(time) ? "0s" : durationOf(Math.round(secondsOf(time, source)));
 }
 
 /** Each line once, with all routes on which it is in force. */

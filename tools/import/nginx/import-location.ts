@@ -1,8 +1,8 @@
 import type { Difference, Source } from "../imported-site.ts";
 import { conditionsOn, evaluationOf, type ServerFacts } from "./conditions/conditions-of.ts";
+import { browserTtlOf } from "./fields.ts";
 import { handlerOf, isCached } from "./handlers.ts";
 import { inForce } from "./in-force.ts";
-import { durationOf, secondsOf } from "./lifetimes.ts";
 import { readAnswerFields } from "./location/answer-fields.ts";
 import { type PassedPaths, readBypass } from "./location/bypass.ts";
 import { CachedLocation, type LocationPart, type LocationRules } from "./location/cached-location.ts";
@@ -65,9 +65,7 @@ export function importLocation(location: Location, facts: LocationFacts): Import
 /** How long browsers keep pages: `expires`, if it is a time. */
 function readBrowserLifetime({ levels }: CachedLocation): LocationPart {
   const expires = inForce(levels, "expires")[0];
-  if (!expires || /^(?:off|epoch|max|-|@|modified|\$)/.test(expires.args[0]!) || expires.args.length !== 1) {
-    return { rules: {}, from: [], differences: [] };
-  }
-  const browserTtl = durationOf(Math.max(1, Math.round(secondsOf(expires.args[0]!, expires.source))));
+  const browserTtl = expires && browserTtlOf(expires);
+  if (!expires || !browserTtl) return { rules: {}, from: [], differences: [] };
   return { rules: { browserTtl }, from: [expires.source], differences: [] };
 }

@@ -3,9 +3,9 @@ import { type Difference, ImportError, type ImportedSite, type Source, type Sour
 import { mapsOf } from "./conditions/maps.ts";
 import { answerFieldDifferences, type RoutedLocation } from "./fields.ts";
 import { type Directive, readNginxFiles } from "./files/directives.ts";
-import { type Family, handlerOf, isCached } from "./handlers.ts";
-import { inForce, type Levels } from "./in-force.ts";
+import { handlerOf, isCached } from "./handlers.ts";
 import { secondsOf } from "./lifetimes.ts";
+import { importLimits } from "./limits.ts";
 import { isRegex, locationsOf } from "./locations.ts";
 import { notCarried } from "./not-carried.ts";
 import { importOriginFields } from "./origin-fields.ts";
@@ -74,8 +74,14 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
   const trustsProxies = proxies.settings.length > 0;
   const fields = importOriginFields(routed, { origin: origin.value, maps, trustsProxies });
   differences.push(...fields.differences, ...answerFieldDifferences(routed));
-  const settings = [...proxies.settings, ...fields.settings, ...limitsOf(server, routed)];
-  differences.push(...proxies.differences, ...notCarried(directives, http, server, routed, proxies.read), ...BY_DESIGN);
+  const limits = importLimits(server, routed);
+  const settings = [...proxies.settings, ...fields.settings, ...limits.settings];
+  differences.push(
+    ...limits.differences,
+    ...proxies.differences,
+    ...notCarried(directives, http, server, routed, proxies.read),
+    ...BY_DESIGN,
+  );
   return { files, origin, hosts, settings, routes, differences, locations: outcomes };
 }
 
@@ -175,55 +181,4 @@ function slashRedirects(routed: readonly RoutedLocation[]): readonly Difference[
       },
     ];
   });
-}
-
-/** What a location that goes to an upstream takes its settings from. */
-interface ProxiedLocation {
-  readonly levels: Levels;
-  readonly family: Family;
-}
-
-/** Larger than anything that is sent, because a site has no settings without a limit. */
-const ANY_SIZE = { bytes: Number.POSITIVE_INFINITY, value: "1024GiB" };
-
-/** The largest body that a location takes to the origin. */
-function largestBody(server: Directive, proxied: readonly ProxiedLocation[]): Sourced<string | number> | null {
-  const sizes = proxied.map(({ levels }) => {
-    const line = inForce(levels, "client_max_body_size")[0];
-    const [, count = "0", unit = ""] = /^(\d+)([kmg]?)$/i.exec(line?.args[0] ?? "1m") ?? [];
-    const exponent = ["", "k", "m", "g"].indexOf(unit.toLowerCase());
-    const name = ["", "KiB", "MiB", "GiB"][exponent]!;
-    const bytes = Number(count) * 1024 ** exponent;
-    const size = bytes === 0 ? ANY_SIZE : { bytes, value: name === "" ? bytes : `${count}${name}` };
-    return { ...size, from: [line?.source ?? byDefault(server, "client_max_body_size is 1m")] };
-  });
-  return sizes.toSorted((a, b) => b.bytes - a.bytes)[0] ?? null;
-}
-
-/** The longest wait for the origin of a location. */
-function longestWait(server: Directive, proxied: readonly ProxiedLocation[]): Sourced<string> | null {
-  const waits = proxied.map(({ levels, family }) => {
-    const name = `${family}_read_timeout`;
-    const line = inForce(levels, name)[0];
-    const source = line?.source ?? byDefault(server, `${name} is 60s`);
-    return { seconds: secondsOf(line?.args[0] ?? "60s", source), from: [source] };
-  });
-  const longest = waits.toSorted((a, b) => b.seconds - a.seconds)[0];
-  return longest ? { value: `${longest.seconds}s`, from: longest.from } : null;
-}
-
-function byDefault({ source }: Directive, setting: string): Source {
-  return { place: source.place, text: `server (${setting} by default)` };
-}
-
-function limitsOf(server: Directive, routed: readonly RoutedLocation[]): ImportedSite["settings"] {
-  const proxied = routed.flatMap(({ location }) => {
-    const handler = handlerOf(location);
-    return handler.kind === "upstream" ? [{ levels: location.answeredBy, family: handler.family }] : [];
-  });
-  const body = largestBody(server, proxied);
-  const wait = longestWait(server, proxied);
-  if (body === null || wait === null) return [];
-  const limits = { requestBodyBytes: body.value, originTimeout: wait.value };
-  return [{ value: { limits }, from: [...body.from, ...wait.from] }];
 }

@@ -98,7 +98,7 @@ function importField(set: SetField, { origin, maps, trustsProxies }: Facts): Imp
     return { settings: [{ value: { forward: { realIp: true } }, from }], differences: [] };
   }
   const maySend = mayBeSent(field);
-  if (maySend && only !== undefined && isFixed(only.value) && !HANDS_OVER_FILES.test(field)) {
+  if ((maySend || IS_SCHEME.test(field)) && only && isFixed(only.value) && !HANDS_OVER_FILES.test(field)) {
     return { settings: [{ value: { originFields: { [name]: only.value } }, from }], differences: [] };
   }
   const isKept = field !== "host" && !(field.startsWith("x-") && isNeverVisitors(field));
@@ -124,6 +124,9 @@ function importField(set: SetField, { origin, maps, trustsProxies }: Facts): Imp
     });
   return { settings: [], differences };
 }
+
+/** What the origin believes of the visitor's scheme. An nginx behind what ends TLS says one for all visitors. */
+const IS_SCHEME = /^x-(?:forwarded-(?:proto|ssl|port|scheme)|scheme)$/;
 
 /** By these Rack lets nginx send a file, and leaves its own answer empty. */
 const HANDS_OVER_FILES = /^x-(?:sendfile-type|accel-mapping)$/;
