@@ -259,6 +259,16 @@ describe("the error for a mistake in a site's rules has its place, its value and
       { origin, limits: { storeBytes: "8 MB" } },
       /^limits\.storeBytes: is not a size: .*found "8 MB"$/,
     ],
+    [
+      "a longer wait for the origin than a timer can keep",
+      { origin, limits: { originTimeout: "25d" } },
+      /^limits\.originTimeout: is more than 24 hours, the maximum; found "25d"$/,
+    ],
+    [
+      "a wait for another request's fetch of more than 24 hours",
+      { origin, limits: { followTimeout: "86400001ms" } },
+      /^limits\.followTimeout: is more than 24 hours, the maximum; found "86400001ms"$/,
+    ],
     ["a lease that is too short to keep", { origin, purge: { leaseMs: 5 } }, /^purge\.leaseMs: .*found 5/],
     [
       "a tag with a space",

@@ -139,8 +139,10 @@ const bypass = z.strictObject({
   sessions: z.optional(z.boolean()),
 });
 
-/** The longest time that a purge may take to reach a route. */
+/** The longest wait for an answer. A timer for more than 24 days ends at once. */
+const longestWait = durationMs.check(z.refine((ms) => ms <= 86_400_000, "is more than 24 hours, the maximum"));
 
+/** The longest time that a purge may take to reach a route. */
 const maxViewAge = durationMs.check(z.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is more than an hour, the maximum"));
 
 const route = z.strictObject({
@@ -360,9 +362,9 @@ export const siteSchema = z.strictObject({
       fills: z.prefault(z.int().check(z.positive()), 256),
       memoryBytes: z.prefault(sizeBytes, 32 * 1024 ** 2),
       tags: z.prefault(z.int().check(z.positive()), DEFAULT_MAX_TAGS),
-      originTimeout: z.prefault(durationMs, "30s"),
+      originTimeout: z.prefault(longestWait, "30s"),
       originDownAfter: z.prefault(z.int().check(z.nonnegative(), z.maximum(100)), 0),
-      followTimeout: z.prefault(durationMs, "10s"),
+      followTimeout: z.prefault(longestWait, "10s"),
     }),
     {},
   ),

@@ -269,7 +269,8 @@ export interface RouteInput {
   readonly defaultTtl?: Duration | Readonly<Record<string, Duration>> | undefined;
   /**
    * How long browsers may keep stored responses, from the moment of the answer, in whole seconds. A purge cannot reach
-   * them there. An origin's `no-cache` or `no-store` stays in force. Default: as the origin says.
+   * them there. An origin's `no-cache` or `no-store` stays in force, and an error's own lifetime if that is shorter.
+   * Default: as the origin says.
    */
   readonly browserTtl?: Duration | undefined;
   /**
@@ -540,7 +541,7 @@ export interface LimitsInput {
   readonly tags?: number | undefined;
   /**
    * The longest wait for the head of the origin's answer; then 504. `tidemark serve` counts it from the last piece of
-   * the request's body, and cuts off an answer whose body pauses for five minutes. Default 30 s.
+   * the request's body, and cuts off an answer whose body pauses for five minutes. At most 24 hours. Default 30 s.
    */
   readonly originTimeout?: Duration | undefined;
   /**
@@ -549,7 +550,7 @@ export interface LimitsInput {
    * get 503. Default 3 under `tidemark serve`, else 0.
    */
   readonly originDownAfter?: number | undefined;
-  /** The longest that a request waits for another request's fetch of the same page. Default 10 s. */
+  /** The longest that a request waits for another request's fetch of the same page, up to 24 hours. Default 10 s. */
   readonly followTimeout?: Duration | undefined;
 }
 

@@ -44,7 +44,8 @@ describe("confirms", () => {
   test.each<{ name: string; stored: Validators; got: Validators; expect: boolean }>([
     { name: "the same strong tag", stored: tagged('"a"'), got: tagged('"a"'), expect: true },
     { name: "another strong tag", stored: tagged('"a"'), got: tagged('"b"'), expect: false },
-    { name: "a strong tag where the stored one is weak", stored: tagged('W/"a"'), got: tagged('"a"'), expect: false },
+    { name: "the strong form of the stored weak tag", stored: tagged('W/"a"'), got: tagged('"a"'), expect: true },
+    { name: "a strong tag that differs from a weak one", stored: tagged('W/"a"'), got: tagged('"b"'), expect: false },
     {
       name: "a strong tag that differs outranks a date that matches",
       stored: both('"a"', LATER),

@@ -224,7 +224,7 @@ export const mutants: Mutants = {
   "docs/http.md#what-clients-see": {
     "browserTtl does not apply to the first answer": {
       in: "answerWhileStoring",
-      drop: "setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));",
+      drop: "setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000), head);",
       foundBy: "bodies/browser-ttl",
     },
   },

@@ -19,6 +19,34 @@ const kept: readonly (readonly [sent: string, told: string])[] = [
   ["max-age=60, stale-while-revalidate=60, stale-if-error=60", "max-age=600"],
 ];
 
+/** Stored errors, and what browsers get as `Cache-Control` at first and four seconds later. */
+const errors: readonly {
+  readonly path: string;
+  readonly status: number;
+  readonly fields: NonNullable<Reply["fields"]>;
+  readonly told: readonly [atFirst: string | null, later: string | null];
+}[] = [
+  { path: "/a-short", status: 503, fields: { "cache-control": "max-age=5" }, told: ["max-age=5", "max-age=5"] },
+  { path: "/a-long", status: 404, fields: { "cache-control": "max-age=3600" }, told: ["max-age=600", "max-age=604"] },
+  { path: "/a-close", status: 404, fields: { "cache-control": "max-age=602" }, told: ["max-age=600", "max-age=602"] },
+  {
+    path: "/a-for-browsers",
+    status: 404,
+    fields: { "cache-control": "max-age=5, s-maxage=3600" },
+    told: ["max-age=5, s-maxage=3600", "max-age=5, s-maxage=3600"],
+  },
+  {
+    path: "/a-expires",
+    status: 404,
+    fields: { "cdn-cache-control": "max-age=3600", expires: "Thu, 01 Jan 2026 12:00:05 GMT" },
+    told: [null, null],
+  },
+  { path: "/a-of-edge", status: 404, fields: {}, told: [null, null] },
+  { path: "/a-longer-of-edge", status: 500, fields: {}, told: ["max-age=600", "max-age=604"] },
+  { path: "/none", status: 503, fields: { "cache-control": "max-age=5" }, told: ["max-age=0", "max-age=4"] },
+  { path: "/none-of-edge", status: 404, fields: {}, told: ["max-age=0", "max-age=4"] },
+];
+
 /** The lifetime that browsers are told where a route has a `browserTtl`. */
 export const scenarios: readonly Scenario[] = [
   {
@@ -125,6 +153,29 @@ export const scenarios: readonly Scenario[] = [
         send: { method: "POST", path: "/a-cookie" },
         expect: { xCache: "BYPASS", fields: { "cache-control": "max-age=60" } },
       },
+    ],
+  },
+  {
+    id: "client-response/browser-ttl-and-errors",
+    name: "the owner's lifetime for browsers never lengthens the one that an error has",
+    source: "docs/reference/worker.md#siteinput",
+    site: {
+      routes: [
+        { match: "/a*", browserTtl: "10m", defaultTtl: { 404: "10s", 500: "1h" } },
+        { match: "/none*", browserTtl: "0s", defaultTtl: { 404: "10s" } },
+      ],
+    },
+    origin: Object.fromEntries(errors.map(({ path, status, fields }) => [path, [{ status, fields, body: "error" }]])),
+    steps: [
+      ...errors.map(({ path, status, told }) => ({
+        get: path,
+        expect: { status, xCache: "MISS", fields: { "cache-control": told[0] } },
+      })),
+      { advanceMs: 4_000 },
+      ...errors.map(({ path, status, told }) => ({
+        get: path,
+        expect: { status, xCache: "HIT", fields: { "cache-control": told[1] } },
+      })),
     ],
   },
   {

@@ -20,8 +20,12 @@ export const rows: readonly ConformanceRow[] = [
     table: "browsers",
     section: "design",
     requirement: "`browserTtl`: `max-age` is the owner's time from now on, without `Expires`",
-    does: "`Age` is added to it, because a browser subtracts it.",
-    scenarios: ["client-response/browser-ttl", "client-response/no-browser-ttl"],
+    does: "`Age` is added to it, because a browser subtracts it. Errors get it only if their own lifetime is not shorter.",
+    scenarios: [
+      "client-response/browser-ttl",
+      "client-response/no-browser-ttl",
+      "client-response/browser-ttl-and-errors",
+    ],
   },
   {
     table: "browsers",

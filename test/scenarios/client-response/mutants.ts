@@ -5,8 +5,8 @@ export const mutants: Mutants = {
   "docs/reference/worker.md#siteinput": {
     "a page's age is not added to the owner's lifetime": {
       in: "browserCacheControl",
-      replace: "maxAge: ageSeconds + ttlSeconds",
-      by: "maxAge: ttlSeconds",
+      replace: "Math.min(ageSeconds + ttlSeconds",
+      by: "Math.min(ttlSeconds",
       foundBy: "client-response/browser-ttl",
     },
     "Expires stays beside the owner's lifetime": {
@@ -38,6 +38,36 @@ export const mutants: Mutants = {
       by: `const fields = clientFields(context, response.fields);
 if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-age=600");`,
       foundBy: "client-response/browser-ttl-if-stored",
+    },
+    "errors get the owner's lifetime like pages": {
+      in: "mostBrowserSeconds",
+      replace: "status < 400",
+      by: "status < 600",
+      foundBy: "client-response/browser-ttl-and-errors",
+    },
+    "an error gives its own lifetime in other words where the owner's is longer": {
+      in: "browserCacheControl",
+      replace: "|| ttlSeconds > mostSeconds",
+      by: "",
+      foundBy: "client-response/browser-ttl-and-errors",
+    },
+    "the owner's lifetime begins anew until an error's own is over": {
+      in: "browserCacheControl",
+      replace: "Math.min(ageSeconds + ttlSeconds, mostSeconds)",
+      by: "ageSeconds + ttlSeconds",
+      foundBy: "client-response/browser-ttl-and-errors",
+    },
+    "an error's lifetime at the edge counts as the one in browsers": {
+      in: "mostBrowserSeconds",
+      replace: 'sMaxage: "absent"',
+      by: "",
+      foundBy: "client-response/browser-ttl-and-errors",
+    },
+    "an error without a lifetime in browsers has none": {
+      in: "mostBrowserSeconds",
+      replace: "Math.floor(freshnessSeconds)",
+      by: "0",
+      foundBy: "client-response/browser-ttl-and-errors",
     },
     "a page that was confirmed or is stale gives the origin's lifetime": {
       in: "answerAsOfNow",

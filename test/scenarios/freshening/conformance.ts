@@ -20,7 +20,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.4",
     requirement: "a strong tag selects by strong comparison, a weak tag or a date the most recent match",
-    does: "Yes.",
+    does: "**A departure**: a strong tag [also selects its weak form](decisions/0054-a-304-may-name-the-strong-form-of-a-weak-tag.md).",
     scenarios: ["validation/by-weak-tag", "freshening/304-with-another-date", "freshening/304-strong-for-weak"],
   },
   {

@@ -49,7 +49,7 @@ export const mutants: Mutants = {
     },
     "a 304 with another entity tag confirms the stored page": {
       in: "confirms",
-      replace: "return stored.etag !== null && matchesStrongly(stored.etag, etag);",
+      replace: "return matchesWeakly(stored.etag, etag);",
       by: "return true;",
       foundBy: "freshening/304-with-another-tag",
     },
@@ -59,10 +59,16 @@ export const mutants: Mutants = {
       by: "stored.lastModified !== null",
       foundBy: "freshening/304-with-another-date",
     },
-    "a strong entity tag in a 304 confirms a page with the weak one": {
+    "a strong entity tag in a 304 does not confirm a page with the weak one": {
       in: "confirms",
-      replace: "matchesStrongly(stored.etag, etag);",
-      by: "matchesWeakly(stored.etag, etag);",
+      replace: "matchesWeakly(stored.etag, etag);",
+      by: "stored.etag === etag;",
+      foundBy: "freshening/304-strong-for-weak",
+    },
+    "a page takes the strong entity tag of a 304 in place of its weak one": {
+      in: "freshenFields",
+      replace: '&& !(keepsTag && name === "etag")',
+      by: "",
       foundBy: "freshening/304-strong-for-weak",
     },
     "a page that a 304 did not confirm is requested again under the same conditions": {

@@ -116,7 +116,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §8.8",
     requirement: "strong and weak comparison",
-    does: "Strong for `If-Range`, dates included, and for what a strong 304 selects; weak for `If-None-Match` and HEAD.",
+    does: "Strong for `If-Range`, dates included; weak for `If-None-Match`, a 304 and HEAD.",
     scenarios: ["validation/if-none-match", "ranges/if-range-decides"],
   },
   {

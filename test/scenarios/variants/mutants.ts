@@ -487,7 +487,7 @@ if (contentEncoding !== null && !acceptsCoding(`,
       foundBy: "variants/no-coding-serves-all",
     },
     "a part that is passed on is requested as if it were stored": {
-      in: "forward",
+      in: "askAndInvalidate",
       replace: "storing: false",
       by: "storing: true",
       foundBy: "variants/part-keeps-accept-encoding",

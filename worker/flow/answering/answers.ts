@@ -1,7 +1,7 @@
 import type { Answer, AnswerSource } from "../../ports/answer.ts";
 import type { AnsweredEvent } from "../../ports/reporter.ts";
 import type { FoundResponse } from "../../ports/store.ts";
-import { browserCacheControl } from "../../rules/directives/browser-cache-control.ts";
+import { browserCacheControl, mostBrowserSeconds } from "../../rules/directives/browser-cache-control.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { cacheStatusMember, type Outcome, type XCache } from "../../rules/forwarding/cache-status.ts";
 import { EDGE_ANSWER_FIELDS } from "../../rules/forwarding/edge-answer-fields.ts";
@@ -32,7 +32,7 @@ export function storedFields(head: StoredHead, metadata: AnswerMetadata): Fields
   if (isPlainHit && made?.ageSeconds === metadata.ageSeconds) return made.fields;
   const fields = Fields.of([...head.fields]);
   fields.set("age", String(metadata.ageSeconds));
-  setBrowserLifetime(fields, metadata.browserTtlSeconds, metadata.ageSeconds);
+  setBrowserLifetime(fields, metadata.browserTtlSeconds, metadata.ageSeconds, head);
   markOutcome(fields, metadata.xCache, metadata.outcome);
   if (isPlainHit) hitFields.set(head, { ageSeconds: metadata.ageSeconds, fields });
   return fields;
@@ -45,9 +45,15 @@ export function notModifiedFields(fields: Fields): Fields {
 }
 
 /** Sets, in place, the lifetime that the owner gives to browsers; `null` keeps the origin's. */
-export function setBrowserLifetime(fields: Fields, ttlSeconds: number | null, ageSeconds: number): void {
+export function setBrowserLifetime(
+  fields: Fields,
+  ttlSeconds: number | null,
+  ageSeconds: number,
+  head: Parameters<typeof mostBrowserSeconds>[0],
+): void {
   if (ttlSeconds === null) return;
-  const text = browserCacheControl(fields.get("cache-control"), ttlSeconds, ageSeconds);
+  const mostSeconds = mostBrowserSeconds(head, fields);
+  const text = browserCacheControl(fields.get("cache-control"), ttlSeconds, ageSeconds, mostSeconds);
   if (text === null) return;
   fields.set("cache-control", text);
   fields.delete("expires");

@@ -263,7 +263,7 @@ function answerWhileStoring(
 ): Answer {
   const { background, ports, resolved } = context;
   ports.compression?.mark(context, head, fields);
-  setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000));
+  setBrowserLifetime(fields, resolved.route.browserTtlSeconds, Math.floor(head.initialAgeMs / 1000), head);
   markOutcome(
     fields,
     wordsOf(miss).xCache,

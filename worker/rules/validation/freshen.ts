@@ -1,20 +1,19 @@
 import { Fields } from "../fields/fields.ts";
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import type { Validators } from "./conditions.ts";
-import { isWeak, matchesStrongly, matchesWeakly } from "./entity-tag.ts";
+import { isWeak, matchesWeakly } from "./entity-tag.ts";
 
 /**
  * Whether a 304 confirms the stored response whose validators were sent. RFC 9111 §4.3.4.
  *
- * A strong tag confirms by strong comparison only. The date does not count if both have a tag, because the tag is more
- * precise. A 304 without validators confirms as well. For this the RFC also wants the stored response to have none; but
- * many origins forget to repeat them, and the condition that they confirmed named only this response.
+ * The date does not count if both have a tag, because the tag is more precise. The condition that a 304 answers named
+ * only this response, so two things are enough that are not in the RFC: a 304 without validators, because many origins
+ * forget to repeat them, and the strong form of the stored weak tag, because servers that compress send it.
  */
 export function confirms({ etag, lastModified }: Validators, stored: Validators): boolean {
   if (etag === null && lastModified === null) return true;
-  if (etag !== null && !isWeak(etag)) return stored.etag !== null && matchesStrongly(stored.etag, etag);
   if (etag !== null && stored.etag !== null) return matchesWeakly(stored.etag, etag);
-  return lastModified !== null && stored.lastModified === lastModified;
+  return (etag === null || isWeak(etag)) && lastModified !== null && stored.lastModified === lastModified;
 }
 
 /**
@@ -27,11 +26,15 @@ const NEVER_FROM_304 = new Set(["content-length", "content-encoding", "content-r
  * The fields of a stored response after a 304 confirmed it. RFC 9111 §3.2, §4.3.4. Each field of the 304 replaces all
  * lines of that name; the others stay. `Content-Type` and the other `Content-` fields are replaced, too: the stored
  * bytes are those that the origin sent, so its current statements about them, such as a charset or a security policy,
- * have to apply. The caller handles tag fields and `Age`, as when a response is stored.
+ * have to apply. A weak entity tag stays, because its strong form is for other bytes. The caller handles tag fields and
+ * `Age`, as when a response is stored.
  */
 export function freshenFields(stored: Fields, from304: Fields): Fields {
   const ownHop = hopByHopFields(from304.get("connection"));
-  const taken = from304.filter((name) => !NEVER_FROM_304.has(name) && !ownHop.has(name));
+  const keepsTag = isWeak(stored.get("etag") ?? "");
+  const taken = from304.filter(
+    (name) => !NEVER_FROM_304.has(name) && !ownHop.has(name) && !(keepsTag && name === "etag"),
+  );
   return new Fields([...stored.filter((name) => !taken.has(name)), ...taken]);
 }
 
