@@ -137,3 +137,21 @@ test.each([
     await settled();
   }
 });
+
+test("a request that gives no sign of life loses its place, and one that lives keeps it for as long as it lasts", async () => {
+  const clock = new ManualClock(0);
+  const capacity = { concurrency: 2, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 2 } };
+  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const enter = () => gate.enter(gate.placeOf(SOMEBODY), PAGE, { report: () => undefined }, {});
+  const [living, dead] = [(await enter())!, (await enter())!];
+  const attended = living.attend(clock);
+  for (let second = 0; second < 30; second++) await clock.advance(1000);
+  expect(gate.enterIfIdle(null)).toBeNull();
+  await clock.advance(1);
+  expect(await enter()).not.toBeNull();
+  dead.end();
+  expect(gate.counts.running).toBe(2);
+  living.end();
+  await attended;
+  expect(gate.counts.running).toBe(1);
+});

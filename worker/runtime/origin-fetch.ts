@@ -4,6 +4,9 @@ import { announcedBytes } from "../rules/storing/framing.ts";
 import { fromWebResponse, toWebHeaders } from "./web-answer.ts";
 import { streamOf } from "./web-bodies.ts";
 
+/** Whoever takes nothing of a body for so long has left before its head: milliseconds. */
+const UNREAD_MS = 2_000;
+
 /*
  * The origin over the runtime's fetch. The platform's guarantees, on which this code relies:
  * - The platform caches a worker's fetches by file extension. `cacheTtl: -1` turns that off, and adds no directive to
@@ -11,6 +14,7 @@ import { streamOf } from "./web-bodies.ts";
  * - It decodes bodies that are read. `encodeResponseBody: "manual"` keeps the bytes as they came.
  * - It returns an interim 1xx response as the final one, with the real response as its body. That counts as a failure.
  * - A refused or reset connection rejects.
+ * - The body of an answer whose client has left before it is neither read nor cancelled.
  */
 export class OriginFetch implements Origin {
   readonly url: string;
@@ -59,15 +63,34 @@ export class OriginFetch implements Origin {
   }
 }
 
-/** The answer with a body that tells when all of it has come. */
+/** The answer with a body that tells when all of it has come, or that nobody reads it. */
 function withEnd(response: Response): OriginResponse {
   const answered = fromWebResponse(response);
   if (response.body === null) return answered;
   const lengthBytes = announcedBytes((name) => answered.fields.get(name));
   const { readable, writable } =
     lengthBytes === null ? new IdentityTransformStream() : new FixedLengthStream(lengthBytes);
-  const ended = response.body.pipeTo(writable).catch(() => undefined); // its reader sees that it was cut off
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  void pass(response.body, writable, end).then(end, end); // its reader sees that it was cut off
   return { ...answered, body: readable, ended: () => ended };
+}
+
+/** Passes a body on. Calls `tellUnread` if its first piece is not taken in time. */
+async function pass(body: ReadableStream, writable: WritableStream, tellUnread: () => void): Promise<void> {
+  const reader = body.getReader();
+  const writer = writable.getWriter();
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  try {
+    const { value } = await reader.read();
+    timer = setTimeout(tellUnread, UNREAD_MS);
+    if (value) await writer.write(value);
+  } catch {
+    // The pipe meets the same error, and ends the other side.
+  }
+  clearTimeout(timer);
+  reader.releaseLock();
+  writer.releaseLock();
+  await body.pipeTo(writable);
 }
 
 /** A service's answer comes without the fields that frame a body. One that is cut off fails while it is read. */

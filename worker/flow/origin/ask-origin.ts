@@ -108,9 +108,12 @@ async function sendInTurn(context: RequestContext, call: OriginCall, body: Reque
   const { isUnattended, ports, incoming, resolved, facts, place = gate.placeOf(clientOf(context)) } = context;
   const { pattern: route } = resolved.route;
   const { asksForStream } = facts;
-  const turn = isUnattended
-    ? gate.enterIfIdle(route)
-    : await gate.enter(place, { route, asksForStream, isForOthers: call.storing }, ports.reporter, incoming.request);
+  const entering = isUnattended
+    ? Promise.resolve(gate.enterIfIdle(route))
+    : gate.enter(place, { route, asksForStream, isForOthers: call.storing }, ports.reporter, incoming.request);
+  // On Workers the code of a request whose client has left ends, unless something holds it.
+  context.background.run(entering.then((entered) => entered?.attend(ports.clock)));
+  const turn = await entering;
   if (turn === null) {
     giveBack(context, body);
     return busy(context);

@@ -20,12 +20,20 @@ import { askOrigin, hasFailed, type OriginResult } from "./ask-origin.ts";
 /** Sends the request on unchanged and streams the answer. It stores nothing. A stored part may stand in for an error. */
 export async function forward(asked: RequestContext, miss: Miss): Promise<Answer> {
   const context = miss.isForPart ? asked : withWholeQuery(asked); // A part is one of the page that the key names.
-  const result = await askOrigin(context, { storing: false });
-  await invalidateAfter(context, result);
+  const asking = askAndInvalidate(context);
+  // On Workers the code of a request whose client has left ends, unless something holds it.
+  if (!isSafeMethod(context.facts.method)) context.background.run(asking.catch(() => undefined));
+  const result = await asking;
   const part = miss.isForPart && hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (part) return part;
   if (result.kind !== "answered") return result.answerInstead();
   return passOn(context, result.response, miss, undefined);
+}
+
+async function askAndInvalidate(context: RequestContext): Promise<OriginResult> {
+  const result = await askOrigin(context, { storing: false });
+  await invalidateAfter(context, result);
+  return result;
 }
 
 function withWholeQuery(context: RequestContext): RequestContext {

@@ -1,13 +1,18 @@
+import type { Clock } from "../../ports/clock.ts";
 import type { Permit } from "./permit-queue.ts";
 
 /** A place among the streams; `null` for none. */
 type EnterStreams = () => Promise<Permit | null>;
+
+/** How often a request says that it lives: milliseconds. */
+const SIGN_OF_LIFE_MS = 10_000;
 
 /** What one request holds until the origin has done with it. */
 export class OriginTurn implements Permit {
   readonly #enterStreams: EnterStreams | null;
   readonly #onTurnedAway: () => void;
   readonly #permits: Permit[] = [];
+  readonly #over = Promise.withResolvers<true>();
   #ofStream: Permit | null = null;
 
   /**
@@ -40,16 +45,28 @@ export class OriginTurn implements Permit {
    */
   async becomeStream(ended: (() => Promise<void>) | undefined): Promise<boolean> {
     if (this.#enterStreams && this.#ofStream === null && !this.hold(await this.#enterStreams(), true)) return false;
-    const ofStream = this.#ofStream;
-    this.#ofStream = null;
-    this.end();
-    if (ofStream && ended) void ended().then(ofStream.end);
-    else ofStream?.end();
+    for (const permit of this.#permits) permit.end();
+    if (this.#ofStream && ended) void ended().then(this.end);
+    else this.end();
     return true;
   }
 
   /** The origin has sent its last byte, or will not. A second call changes nothing. */
   readonly end = (): void => {
     for (const permit of [...this.#permits, this.#ofStream]) permit?.end();
+    this.#over.resolve(true);
   };
+
+  /** Says that the request lives, until the turn is over. What has to end the turn must not end before. */
+  async attend(clock: Clock): Promise<void> {
+    for (let isOver = false; !isOver; this.note()) {
+      const pause = clock.wait(SIGN_OF_LIFE_MS);
+      isOver = (await Promise.race([this.#over.promise, pause.over])) === true;
+      pause.cancel();
+    }
+  }
+
+  note(): void {
+    for (const permit of [...this.#permits, this.#ofStream]) permit?.note();
+  }
 }

@@ -14,8 +14,16 @@ import {
 } from "../../rules/queueing/queue-order.ts";
 import { TurnsLately } from "../../rules/queueing/turns-lately.ts";
 
+/**
+ * A permit is lost when its request has given no sign of life for so long: milliseconds. On Workers the code of a request
+ * may end at any point, at the latest 30 s after its client has left.
+ */
+const LOST_AFTER_MS = 30_000;
+
 /** The right to have one request at the origin. */
 export interface Permit {
+  /** A sign of life of the request. */
+  note(): void;
   /** The origin has sent its last byte, or will not. A second call changes nothing. */
   end(): void;
 }
@@ -48,12 +56,13 @@ export class PermitQueue {
   readonly #clock: Clock;
   readonly #waiting = new Map<Waiting, Tell>();
   readonly #turnsLately: TurnsLately;
+  /** When the request of each permit gave its last sign of life: the oldest first. */
+  readonly #held = new Map<Permit, number>();
   /**
    * The request that makes room for others; `undefined` until somebody asks. A flood asks far more often than it
    * changes.
    */
   #last: Waiting | undefined;
-  #running = 0;
   /** How many of those that waited have had their turn. */
   #turns = 0;
 
@@ -81,11 +90,12 @@ export class PermitQueue {
     for (const { since } of this.#waiting.keys()) longestWaitMs = Math.max(longestWaitMs, now - since);
     const waiting = this.#waiting.size;
     const maxWaiting = mostWaiting(waiting === 0 ? null : this.#turnsLately.at(now), this.#limits);
-    return { running: this.#running, waiting, maxWaiting, longestWaitMs };
+    return { running: this.#held.size, waiting, maxWaiting, longestWaitMs };
   }
 
   /** For work that nobody waits for: a permit that is of no use to those who wait. `null` for none. */
   enterIfIdle(): Permit | null {
+    this.#endLost(this.#clock.now());
     if (this.#waiting.size > 0) return null;
     if (this.#permits.take()) return this.#permit();
     this.#permits.bringWhenIdle();
@@ -98,6 +108,7 @@ export class PermitQueue {
    */
   enter(place: Place): Permit | null | Promise<Permit | null> {
     const now = this.#clock.now();
+    this.#endLost(now);
     const waiting = this.#waiting.size;
     if (waiting === 0 && this.#permits.take()) return this.#permit();
     if (waiting === 0) this.#turnsLately.begin(now);
@@ -179,14 +190,23 @@ export class PermitQueue {
   }
 
   #permit(): Permit {
-    this.#running++;
-    let hasEnded = false;
-    const end = () => {
-      if (hasEnded) return;
-      hasEnded = true;
-      this.#running--;
-      this.#permits.giveBack();
+    const held = this.#held;
+    const permit: Permit = {
+      note: () => {
+        if (held.delete(permit)) held.set(permit, this.#clock.now());
+      },
+      end: () => {
+        if (held.delete(permit)) this.#permits.giveBack();
+      },
     };
-    return { end };
+    held.set(permit, this.#clock.now());
+    return permit;
+  }
+
+  #endLost(now: number): void {
+    for (const [permit, seenAt] of this.#held) {
+      if (now - seenAt <= LOST_AFTER_MS) return;
+      permit.end();
+    }
   }
 }

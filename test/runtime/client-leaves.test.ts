@@ -1,0 +1,147 @@
+import { once } from "node:events";
+import { Agent, createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect, type Socket } from "node:net";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { bundleWorker } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
+import { exchange } from "../engine/runtime/runtime-engine.ts";
+import { HOST, TOKEN } from "../engine/scenario.ts";
+import { listenLocally } from "../suite/local-url.ts";
+
+/** The runtime ends the context of a request whose client has left, and with it all code that nothing holds. */
+describe("a client that leaves", () => {
+  const agent = new Agent({ keepAlive: false });
+  const get = (path: string, fields = {}) => exchange(edge.url, agent, { path, fields });
+  let script: string;
+  let edge: EdgeRuntime;
+  let origin: ReturnType<typeof createServer>;
+  /** The requests that the origin has not answered, by their paths, and who waits for one. */
+  let open: Map<string, ServerResponse>;
+  let awaited: Map<string, () => void>;
+  let version: string;
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    const path = request.url!;
+    if (request.method === "GET" && !/^\/(open|events)/.test(path)) {
+      response.writeHead(200, { "cache-control": path === "/page" ? "max-age=600" : "no-store" }).end(version);
+      return;
+    }
+    request.resume();
+    open.set(path, response);
+    awaited.get(path)?.();
+  }
+
+  /** The answer that the origin owes to a request, once that has arrived. */
+  async function arrived(path: string): Promise<ServerResponse> {
+    if (!open.has(path)) await new Promise<void>((resolve) => awaited.set(path, resolve));
+    return open.get(path)!;
+  }
+
+  function send(path: string, { method = "GET", fields = "" } = {}): Socket {
+    const socket = connect(Number(edge.url.port), edge.url.hostname);
+    socket.on("error", () => undefined);
+    const length = method === "POST" ? "Content-Length: 0\r\n" : "";
+    socket.write(`${method} ${path} HTTP/1.1\r\nHost: ${HOST}\r\n${length}${fields}\r\n`);
+    return socket;
+  }
+
+  /** The client closes its connection, and the runtime has seen it: it answers later connections afterwards. */
+  async function leave(socket: Socket): Promise<void> {
+    socket.resetAndDestroy();
+    for (let each = 0; each < 3; each++) await get("/_tidemark/health");
+  }
+
+  async function atOrigin(): Promise<{ running: number; waiting: number }> {
+    const fields = { authorization: `Bearer ${TOKEN}` };
+    return JSON.parse((await get("/_tidemark/stats?scope=isolate", fields)).body).atOrigin;
+  }
+
+  async function start(capacity = {}): Promise<void> {
+    const site = { origin: { url: await listenLocally(origin), ...capacity }, hosts: [HOST] };
+    edge = await startEdgeRuntime({ script, variables: { SITE: site, TIDEMARK_TOKEN: TOKEN } }, { port: 0 });
+  }
+
+  beforeAll(async () => {
+    script = await bundleWorker("test/runtime/pushing.worker.ts");
+  });
+
+  beforeEach(() => {
+    open = new Map();
+    awaited = new Map();
+    version = "v1";
+    origin = createServer(answer);
+  });
+
+  afterEach(async () => {
+    await edge.stop();
+    origin.closeAllConnections();
+    origin.close();
+  });
+
+  test("before the answer to its change does not keep the old page in the cache", async () => {
+    await start();
+    expect(await get("/page")).toMatchObject({ body: "v1" });
+    expect(await get("/page")).toMatchObject({ body: "v1", fields: { "x-cache": "HIT" } });
+    const client = send("/page", { method: "POST" });
+    const changing = await arrived("/page");
+    await leave(client);
+    version = "v2";
+    changing.end("changed");
+    await expect.poll(async () => (await get("/page")).body).toBe("v2");
+  });
+
+  describe("gives back its place at the origin", () => {
+    test("if it leaves before the head, with the answer", async () => {
+      await start({ concurrency: 1 });
+      const client = send("/open");
+      const response = await arrived("/open");
+      await leave(client);
+      expect(await atOrigin()).toMatchObject({ running: 1 });
+      response.writeHead(200, { "content-length": 300_000, "cache-control": "no-store" });
+      response.end("x".repeat(300_000));
+      expect(await get("/next")).toMatchObject({ status: 200 });
+    });
+
+    test.each(["no-store", "max-age=60"])("if it leaves in the middle of a body with %s", async (cacheControl) => {
+      await start({ concurrency: 1 });
+      const client = send("/open");
+      const response = await arrived("/open");
+      response.writeHead(200, { "content-length": 300_000, "cache-control": cacheControl });
+      response.write("x".repeat(1000));
+      await once(client, "data");
+      await leave(client);
+      response.end("x".repeat(299_000));
+      expect(await get("/next")).toMatchObject({ status: 200 });
+    });
+
+    test("if it leaves a stream of events, with the next event", async () => {
+      await start({ concurrency: 1, streams: 1 });
+      const listen = async (path: string) => {
+        const client = send(path, { fields: "Accept: text/event-stream\r\n" });
+        const response = await arrived(path);
+        response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+        response.write("data: a\n\n");
+        expect(String((await once(client, "data"))[0])).toContain("200 OK");
+        return { client, response };
+      };
+      const { client, response } = await listen("/events");
+      expect(await get("/events-refused", { accept: "text/event-stream" })).toMatchObject({ status: 503 });
+      await leave(client);
+      response.write("data: b\n\n");
+      await once(response, "close");
+      await listen("/events-next");
+    });
+
+    test("if it leaves the queue", async () => {
+      await start({ concurrency: 1 });
+      const first = get("/open");
+      const response = await arrived("/open");
+      const client = send("/waits");
+      await expect.poll(atOrigin).toMatchObject({ waiting: 1 });
+      await leave(client);
+      response.end("ok");
+      await first;
+      expect(await get("/next")).toMatchObject({ status: 200 });
+    });
+  });
+});
