@@ -57,7 +57,9 @@ export class PushedBody implements NodeBody {
    * room.
    */
   spoolIn(place: Omit<SpoolPlace, "onFull" | "onRoom">): void {
-    this.#spool ??= new Spool({ ...place, onFull: () => this.#pause(), onRoom: () => this.#resume() });
+    if (this.#spool) return;
+    this.#spool = new Spool({ ...place, onFull: () => this.#pause(), onRoom: () => this.#resume() });
+    this.#resume();
   }
 
   push(piece: Uint8Array): void {

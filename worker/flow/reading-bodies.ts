@@ -6,7 +6,7 @@ import type { ReceivedAnswer } from "./origin/ask-origin.ts";
 import { cancelBody } from "./origin/cancel-body.ts";
 import type { RequestContext } from "./request-context.ts";
 import { selectInSharedTier } from "./selection.ts";
-import { type Fill, startFill } from "./storing/fill.ts";
+import { type Fill, type ReadBody, startFill } from "./storing/fill.ts";
 
 /** Whether a response is in memory, body and all, or has its body stored apart. */
 export function isInMemory(found: FoundResponse): found is StoredResponse {
@@ -85,7 +85,13 @@ export function startFillFor(
   return fill;
 }
 
-/** The same for an answer of the origin. */
+/** The same for an answer of the origin, which is read ahead of its client once nothing is to be stored. */
 export function startFillOf(context: RequestContext, { status, body, lengthBytes }: ReceivedAnswer): Fill {
-  return startFillFor(context, mayHaveBody(status) ? body : null, lengthBytes);
+  const { ports, isolate, background } = context;
+  const fill = startFillFor(context, mayHaveBody(status) ? body : null, lengthBytes);
+  const readAhead = ({ kind }: ReadBody) => {
+    if (fill.body && kind !== "whole") ports.bodies.readAhead?.(fill.body, isolate.site.limits.readAheadBytes);
+  };
+  background.run(fill.read.then(readAhead));
+  return fill;
 }

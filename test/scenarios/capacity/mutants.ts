@@ -165,7 +165,7 @@ export const mutants: Mutants = {
     },
     "any number of streams is open at a time": {
       in: "OriginTurn.becomeStream",
-      replace: "ofStream && ended",
+      replace: "this.#ofStream && ended",
       by: "false",
       foundBy: "capacity/limit-of-streams",
     },
@@ -236,7 +236,7 @@ export const mutants: Mutants = {
     },
     "each follower of a request that is turned away waits anew": {
       in: "followOrTryAgain",
-      drop: 'if (outcome.byOrigin === "busy") return answerBusy(context);',
+      drop: 'if (outcome.byOrigin === "busy") return fetch.isElsewhere ? lookAgain() : answerBusy(context);',
       foundBy: "capacity/followers-are-turned-away-together",
     },
     "a leader that is turned away does not say why": {
@@ -247,7 +247,7 @@ export const mutants: Mutants = {
     },
     "a refresh waits in line like a visitor": {
       in: "sendInTurn",
-      replace: "isUnattended ? gate.enterIfIdle(route) :",
+      replace: "isUnattended ? Promise.resolve(gate.enterIfIdle(route)) :",
       by: "",
       foundBy: "capacity/refreshes-give-way",
     },

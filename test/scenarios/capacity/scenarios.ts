@@ -547,6 +547,7 @@ export const scenarios: readonly Scenario[] = [
       ...LET_GO,
       { work: "finished" },
       { stats: { "origin.turnedAway": 0 } },
+      { advanceMs: 1000 },
       { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
       { originSees: "/a", count: 2 },
       { work: "finished" },

@@ -82,10 +82,15 @@ export const mutants: Mutants = {
       foundBy: "stale-while-revalidate/no-wait-for-cookie-refresh",
     },
     "each request with cookies refetches a stale page that it cannot renew": {
-      in: "beginRefresh",
-      replace: "collapsed.isHitForMiss(key) ? null :",
+      in: "CollapsedFetches.refreshesInVain",
+      replace: "|| this.isHitForMiss(key)",
       by: "",
       foundBy: "stale-while-revalidate/refresh-with-cookies-in-vain",
+    },
+    "each request for a stale page asks an origin that has failed again": {
+      in: "background-refresh:refresh",
+      drop: "if (answer.status >= 400) isolate.collapsed.rememberFailedRefresh(fetch.key);",
+      foundBy: "stale-while-revalidate/refresh-finds-no-origin",
     },
     "stale-while-revalidate lasts a millisecond too long": {
       in: "usableWhileStale",

@@ -178,8 +178,9 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "stale-while-revalidate/refresh-finds-no-origin",
-    name: "a refresh that gets no answer leaves the stale page, and the next request starts another refresh",
+    name: "a refresh that gets no answer leaves the stale page, and a second later the next request starts another one",
     source: "RFC 5861 §3",
+    only: BACKGROUND_WORK,
     origin: { "/a": [v1, v2] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -188,6 +189,11 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", expect: { status: 200, xCache: "UPDATING", body: "v1" } },
       { work: "finished" },
       { origin: "up" },
+      { advanceMs: 999 },
+      { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
+      { work: "finished" },
+      { originSaw: { "/a": 1 } },
+      { advanceMs: 1 },
       { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
       { work: "finished" },
       { get: "/a", expect: { xCache: "HIT", body: "v2" } },

@@ -30,7 +30,8 @@ class Sending {
 
   readonly #bodies: HeldBodies;
 
-  constructor(bodies: HeldBodies, maxBytes: number) {
+  /** `maxBytes`: how much is read ahead; `null` for nothing yet. */
+  constructor(bodies: HeldBodies, maxBytes: number | null) {
     this.#bodies = bodies;
     this.body = new PushedBody(null, {
       pause: () => {
@@ -41,7 +42,7 @@ class Sending {
       },
       cancel: () => undefined,
     });
-    bodies.readAhead(this.body, maxBytes);
+    if (maxBytes !== null) bodies.readAhead(this.body, maxBytes);
   }
 
   send(bytes: number): void {
@@ -80,6 +81,14 @@ function pathOf(fd: string): string {
   }
 }
 
+/** All that comes out, to the end. */
+async function allOf({ body, sentBytes }: Sending): Promise<Uint8Array> {
+  const reader = body.read();
+  const read: Uint8Array[] = [];
+  for (let piece = await reader.next(); piece !== null; piece = await reader.next()) read.push(piece);
+  return joined(read, sentBytes);
+}
+
 const expected = (bytes: number) => Uint8Array.from({ length: bytes }, (_, each) => each % 251);
 
 test("an answer that nobody reads is received up to the limit, and then waits for its reader", {
@@ -109,6 +118,19 @@ test("an answer that nobody reads is received up to the limit, and then waits fo
   expect(openFiles()).toBe(0);
 });
 
+test("a paused answer comes on as soon as it may be read ahead, and in its order", async () => {
+  const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder });
+  const origin = new Sending(bodies, null);
+  await origin.sendUntilPaused();
+  bodies.readAhead(origin.body, MIB);
+  expect(origin.isPaused).toBe(false);
+  await origin.sendAll(600 * KIB);
+  expect(origin.sentBytes).toBe(600 * KIB);
+  origin.body.end();
+  expect(Buffer.compare(await allOf(origin), expected(origin.sentBytes))).toBe(0);
+  expect(bodies.taken.fileBytes).toBe(0);
+});
+
 test.each(["the room is taken", "no file can be written"])(
   "if %s, the origin is paused, and nothing is lost",
   async (why) => {
@@ -121,10 +143,7 @@ test.each(["the room is taken", "no file can be written"])(
     await until(() => origin.isPaused);
     expect(origin.sentBytes).toBeLessThan(MIB);
     origin.body.end();
-    const reader = origin.body.read();
-    const read: Uint8Array[] = [];
-    for (let piece = await reader.next(); piece !== null; piece = await reader.next()) read.push(piece);
-    expect(Buffer.compare(joined(read, origin.sentBytes), expected(origin.sentBytes))).toBe(0);
+    expect(Buffer.compare(await allOf(origin), expected(origin.sentBytes))).toBe(0);
     expect(bodies.taken.fileBytes).toBe(0);
   },
 );
@@ -156,12 +175,13 @@ test("in any order of sending and reading, the same bytes come out", { tags: ["g
     fc.record({ send: fc.integer({ min: 1, max: 200_000 }) }),
     fc.constant("read" as const),
     fc.constant("wait" as const),
+    fc.constant("read ahead" as const),
   );
   const room = fc.integer({ min: 0, max: 600_000 });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), room, room, async (steps, fileBytes, maxBytes) => {
       const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes, folder });
-      const origin = new Sending(bodies, maxBytes);
+      const origin = new Sending(bodies, null);
       const reader = origin.body.read();
       const read: Uint8Array[] = [];
       let bytes = 0;
@@ -171,6 +191,7 @@ test("in any order of sending and reading, the same bytes come out", { tags: ["g
       };
       for (const each of steps) {
         if (each === "wait") await new Promise(setImmediate);
+        else if (each === "read ahead") bodies.readAhead(origin.body, maxBytes);
         else if (each !== "read") origin.send(each.send);
         else if (bytes < origin.sentBytes) take((await reader.next())!);
       }

@@ -178,6 +178,25 @@ describe("several workers of a machine", () => {
     expect(got.filter(({ text }) => text === "v1")).toHaveLength(5);
   });
 
+  test("wait for turns of their own if another worker's fetch gets none, and share one fetch in each", async () => {
+    const machine = await MachineUnderTest.start();
+    const site = { origin: { url: "http://origin.internal", concurrency: 1, queue: { maxMs: 5_000, maxWaiting: 1 } } };
+    const [one, other] = [await machine.worker(site), await machine.worker(site)];
+    void one.ask("/slow");
+    await machine.hasAsked(1);
+    const leading = one.ask("/a");
+    await settle();
+    const following = other.many(20, "/a");
+    await settle();
+    expect(machine.paths).toEqual(["/slow"]);
+    await machine.clock.advance(5_000);
+    expect((await leading).status).toBe(503);
+    await settle();
+    expect(machine.paths).toEqual(["/slow", "/a"]);
+    machine.asked[1]!.answer("v1");
+    expect(texts(await following)).toEqual(["200 v1"]);
+  });
+
   test("give nobody a page that was purged while it was fetched", async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a");

@@ -30,9 +30,9 @@ export function beginFetch(context: RequestContext, joins = true): Begun {
 }
 
 /**
- * Begins the one refresh of a page behind its answers; `null` if its fetch is under way, or if one for such visitors has
- * just brought nothing to store. It follows another isolate's. On Workers a fetch behind an answer may have died with its
- * request.
+ * Begins the one refresh of a page behind its answers; `null` if its fetch is under way, or if one for such visitors
+ * has just failed or brought nothing to store. It follows another isolate's. On Workers a fetch behind an answer may
+ * have died with its request.
  */
 export function beginRefresh(context: RequestContext): Begun | null {
   const { collapsed } = context.isolate;
@@ -42,5 +42,5 @@ export function beginRefresh(context: RequestContext): Begun | null {
     if (context.ports.clock.now() - (fetch.begunAt ?? Infinity) <= DEAD_AFTER_MS) return null;
     collapsed.abandon(fetch);
   }
-  return collapsed.isHitForMiss(key) ? null : collapsed.begin(key, true);
+  return collapsed.refreshesInVain(key) ? null : collapsed.begin(key, true);
 }

@@ -71,7 +71,8 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
     case "failed": {
       const answer = outcome.byOrigin ? await staleAnswer(context, miss, outcome.byOrigin) : null;
       if (answer) return answer;
-      if (outcome.byOrigin === "busy") return answerBusy(context);
+      // A fetch elsewhere did not wait in this client's place. The next one does, and joins none elsewhere.
+      if (outcome.byOrigin === "busy") return fetch.isElsewhere ? lookAgain() : answerBusy(context);
       return attempt.hasFailed ? fetchAlone() : collapse({ ...attempt, hasFailed: true });
     }
     case "storable": {

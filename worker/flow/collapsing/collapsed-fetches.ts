@@ -57,6 +57,8 @@ export interface FetchesOfNeighbours {
 
 /** How long requests for a key whose answer could not be stored do not wait for each other. */
 const HIT_FOR_MISS_MS = 5_000;
+/** How long a page whose refresh has failed is not refreshed again. */
+const FAILED_REFRESH_MS = 1_000;
 /** The most keys to remember for one reason. */
 const MAX_REMEMBERED = 2_000;
 
@@ -69,6 +71,7 @@ export class CollapsedFetches {
   readonly #neighbours: FetchesOfNeighbours | undefined;
   readonly #leaders = new Map<string, SharedFetch>();
   readonly #hitForMiss = new ExpiringKeys(MAX_REMEMBERED, HIT_FOR_MISS_MS);
+  readonly #failedRefreshes = new ExpiringKeys(MAX_REMEMBERED, FAILED_REFRESH_MS);
   /** By the order of arrivals. */
   readonly #abandoned = new ExpiringKeys(MAX_REMEMBERED, Number.POSITIVE_INFINITY);
   #arrivals = 0;
@@ -150,5 +153,14 @@ export class CollapsedFetches {
 
   isHitForMiss(key: FetchKey): boolean {
     return this.#hitForMiss.has(fetchKeyText(key), this.#clock.now());
+  }
+
+  rememberFailedRefresh(key: FetchKey): void {
+    this.#failedRefreshes.remember(fetchKeyText(key), this.#clock.now());
+  }
+
+  /** Whether a refresh would be in vain, because one of the same page has just been. */
+  refreshesInVain(key: FetchKey): boolean {
+    return this.#failedRefreshes.has(fetchKeyText(key), this.#clock.now()) || this.isHitForMiss(key);
   }
 }

@@ -31,5 +31,6 @@ async function refresh(context: RequestContext, found: FoundResponse, fetch: Lea
   const toValidate = judgeNow(context, found.head, null, ports.clock.now()).kind === "none" ? null : found;
   const miss: Miss = { kind: "stale", because: "stale", selected: null, toValidate };
   const answer = await fetchAndStore(unattended(context, facts.forWholePage()), miss, fetch);
+  if (answer.status >= 400) isolate.collapsed.rememberFailedRefresh(fetch.key);
   await cancelBody(answer.body);
 }

@@ -37,7 +37,8 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   origin = createServer(async (message, response) => {
     const { url, headers } = message;
-    if (url === "/large-answer") {
+    if (url === "/large-answer" || url === "/large-chunks") {
+      if (url === "/large-chunks") response.writeHead(200, { "cache-control": "max-age=60" }).flushHeaders();
       response.end(LARGE, () => {
         sentWhole = true;
       });
@@ -159,15 +160,23 @@ describe("bodies of requests", { timeout: 60_000 }, () => {
   });
 });
 
-test("an answer that is not stored leaves the origin at once, though its client reads nothing yet", {
-  timeout: 60_000,
-}, async () => {
-  const socket = connect(port, "127.0.0.1");
-  socket.pause();
-  socket.write("GET /large-answer HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n");
-  await until(() => sentWhole);
-  expect(socket.bytesRead).toBe(0);
-  let bytes = 0;
-  for await (const piece of socket) bytes += (piece as Buffer).byteLength;
-  expect(bytes).toBeGreaterThan(LARGE.byteLength);
-});
+test.each([
+  { which: "is not stored", path: "/large-answer" },
+  { which: "turns out to be too large to store", path: "/large-chunks" },
+])(
+  "an answer that $which leaves the origin at once, though its client reads nothing yet",
+  {
+    timeout: 60_000,
+  },
+  async ({ path }) => {
+    sentWhole = false;
+    const socket = connect(port, "127.0.0.1");
+    socket.pause();
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: a.example\r\nconnection: close\r\n\r\n`);
+    await until(() => sentWhole);
+    expect(socket.bytesRead).toBe(0);
+    let bytes = 0;
+    for await (const piece of socket) bytes += (piece as Buffer).byteLength;
+    expect(bytes).toBeGreaterThan(LARGE.byteLength);
+  },
+);
