@@ -181,10 +181,11 @@ describe.skipIf(missing !== null)(missing === null ? "tidemark serve --acme, wit
     expect(pebble.printed.match(/is a replacement of/g)).toHaveLength(1);
     await until(async () => (await serialSeen()) === serialOf(certificateOf()));
     await isServed();
+    const file = join(realpathSync(kept()), `${NAME}.pem`);
     const expires = Date.parse(new X509Certificate(certificateOf()).validTo) / 1000;
-    const metrics = await visit(NAME, "TLSv1.3", pebble.tlsPort, "/_tidemark/metrics");
-    const family = "tidemark_certificate_expiry_timestamp_seconds";
-    expect(metrics).toContain(`${family}{file="${join(realpathSync(kept()), `${NAME}.pem`)}"} ${expires}\n`);
+    const line = `tidemark_certificate_expiry_timestamp_seconds{file="${file}"} ${expires}\n`;
+    // They tell of the settings of all workers, so the reload has to be over.
+    await until(async () => (await visit(NAME, "TLSv1.3", pebble.tlsPort, "/_tidemark/metrics")).includes(line));
   });
 
   test("keeps the old certificate while the authority is away, and warns; renews from one that has forgotten it", {
