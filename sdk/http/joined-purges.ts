@@ -42,7 +42,7 @@ class JoinedPurges {
   readonly #sendOne: SendToEdge;
   readonly #endpoint: string;
   readonly #clock: Clock;
-  #waiting: Waiting[] = [];
+  readonly #waiting = new Set<Waiting>();
   #underWay = 0;
 
   constructor(sendOne: SendToEdge, endpoint: string, clock: Clock) {
@@ -71,11 +71,10 @@ class JoinedPurges {
     };
     return withDeadline(options, ({ signal }) => {
       const items = itemsOf(call.request);
-      waiting = { call, together: whatTheyShare(call), items, signal, progress: beginProgress(), resolve, reject };
-      this.#waiting.push(waiting);
-      signal.addEventListener("abort", () => {
-        this.#waiting = this.#waiting.filter((each) => each !== waiting);
-      });
+      const own = { call, together: whatTheyShare(call), items, signal, progress: beginProgress(), resolve, reject };
+      waiting = own;
+      this.#waiting.add(own);
+      signal.addEventListener("abort", () => this.#waiting.delete(own));
       return promise;
     });
   }
@@ -90,10 +89,12 @@ class JoinedPurges {
   }
 
   #next(): void {
-    while (this.#waiting.length > 0 && this.#underWay < MAX_UNDER_WAY) {
-      const { group, request } = groupOf(this.#waiting);
-      this.#waiting = this.#waiting.filter((each) => !group.has(each));
-      void this.#counted(this.#sendGroup([...group], request));
+    while (this.#underWay < MAX_UNDER_WAY) {
+      const [first] = this.#waiting;
+      if (first === undefined) return;
+      const { group, request } = groupOf(first, this.#waiting);
+      for (const each of group) this.#waiting.delete(each);
+      void this.#counted(this.#sendGroup(group, request));
     }
   }
 
@@ -113,7 +114,7 @@ class JoinedPurges {
         // One caller's item may be the invalid one, so each purge is sent again by itself.
         if (isJoined && cause instanceof PurgeRejected && !each.signal.aborted) {
           each.together = null;
-          this.#waiting.push(each);
+          this.#waiting.add(each);
         } else each.reject(cause);
       }
     }
@@ -134,17 +135,16 @@ function whatTheyShare({ request, deadlineMs, traceparent }: EdgeCall): string |
 }
 
 /** The first waiting purge, the others that can be joined with it, and the joined purge. */
-function groupOf(waiting: readonly Waiting[]): { group: ReadonlySet<Waiting>; request: PurgeRequest } {
-  const first = waiting[0]!;
+function groupOf(first: Waiting, waiting: ReadonlySet<Waiting>): { group: readonly Waiting[]; request: PurgeRequest } {
   const { request } = first.call;
-  if (first.together === null) return { group: new Set([first]), request };
+  if (first.together === null) return { group: [first], request };
   const purge = new Purge(PURGE_LIMITS);
-  const group = waiting.filter((each) => {
+  const group = [...waiting].filter((each) => {
     if (each !== first && (each.together !== first.together || !purge.hasRoomFor(each.items))) return false;
     for (const item of each.items) purge.add(item);
     return true;
   });
-  return { group: new Set(group), request: { ...request, ...purge.request() } };
+  return { group, request: { ...request, ...purge.request() } };
 }
 
 /** A signal that is aborted once no caller waits any more. */

@@ -44,9 +44,10 @@ export type FailureScope =
 
 /** `refresh` is that of the request that was sent. */
 export function failureScope(error: unknown, { refresh }: PurgeRequest): FailureScope {
-  const { receipts } = Object(error) as { receipts?: unknown };
+  const { receipts, attempts } = Object(error) as { receipts?: unknown; attempts?: unknown };
   if (Array.isArray(receipts) && receipts.length > 0) return "some-edges";
   const code = codeOf(error);
+  if (code === "timeout" && attempts === 0) return "purge"; // it waited behind others, and was never sent
   if (code === "timeout" && refresh) return "refresh";
   return typeof code === "string" && !isRefused(error) ? "edge" : "purge";
 }

@@ -7,6 +7,16 @@ export const MAX_SCANNED_ROWS = 5_000;
 /** The most rows that are sent side by side. */
 export const SENT_AT_ONCE = 8;
 
+/**
+ * The rows to choose from. Of those that some edges have accepted, only the ones whose time comes first: while an edge is
+ * down for long, they may be more than a claim reads.
+ */
+export const WAITING_ROWS = `FROM tidemark_outbox WHERE dead_at IS NULL AND (
+  failure_scope IS NULL OR failure_scope <> 'some-edges' OR seq IN (
+    SELECT seq FROM tidemark_outbox WHERE dead_at IS NULL AND failure_scope = 'some-edges'
+    ORDER BY CASE WHEN due_at > lease_until THEN due_at ELSE lease_until END, seq LIMIT ${SENT_AT_ONCE}
+  ))`;
+
 /** The rows, of those that were read, that may be sent now. */
 export interface Claims {
   readonly rows: readonly WaitingRow[];
@@ -67,7 +77,7 @@ export function obtainedClaims(chosen: readonly WaitingRow[], obtained: Readonly
 }
 
 /**
- * The first of these rows, in the order of their numbers, that may be sent side by side: no two have an item in common.
+ * The first of these rows, in their order, that may be sent side by side: no two have an item in common.
  */
 export function nextWave(rows: readonly WaitingRow[], held: ReadonlySet<string>, limit: number): WaitingRow[] {
   const wave: WaitingRow[] = [];

@@ -87,7 +87,8 @@ export function nextStep(
     }
   }
   const limit = Math.min(CLAIMED_ROWS, MAX_ROWS - (sent.length + failed.length + dead.length));
-  return limit <= 0 || isClosing ? { kind: "end", nextDueInMs: 0 } : { kind: "claim", limit };
+  if (isClosing) return { kind: "end", nextDueInMs: null };
+  return limit <= 0 ? { kind: "end", nextDueInMs: 0 } : { kind: "claim", limit };
 }
 
 /** After a claim at `now` by the store's clock, with a lease that ends at `leaseEndsAt` by that of this process. */

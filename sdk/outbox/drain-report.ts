@@ -37,8 +37,8 @@ export interface DrainReport<Answer = Receipt> {
   readonly failed: readonly FailedPurge[];
   readonly dead: readonly DeadPurge[];
   /**
-   * Milliseconds until another purge may be due; `null` if none waits. It is 0 if there is more to do than one call
-   * does.
+   * Milliseconds until another purge may be due; `null` if none waits, or if the outbox is closed. It is 0 if there is
+   * more to do than one call does.
    */
   readonly nextDueInMs: number | null;
 }

@@ -1,4 +1,12 @@
-import { type ClaimTerms, chooseClaims, MAX_SCANNED_ROWS, NO_CLAIMS, obtainedClaims, PAGE_ROWS } from "./claims.ts";
+import {
+  type ClaimTerms,
+  chooseClaims,
+  MAX_SCANNED_ROWS,
+  NO_CLAIMS,
+  obtainedClaims,
+  PAGE_ROWS,
+  WAITING_ROWS,
+} from "./claims.ts";
 import type { FailedRow, Lease, OutboxStore, StoreClaims } from "./outbox-store.ts";
 import { type TableRow, toWaitingRow, WAITING_COLUMNS } from "./queued-purge.ts";
 import { SCHEMA_VERSION, schemaError } from "./schema-version.ts";
@@ -89,7 +97,7 @@ export function pgStore(database: PgDatabase, givenNow: (() => number) | undefin
     let lastSeq = 0;
     for (let scanned = 0; scanned < MAX_SCANNED_ROWS; scanned += PAGE_ROWS) {
       const page = await database.query(
-        `SELECT ${WAITING_COLUMNS} FROM tidemark_outbox WHERE dead_at IS NULL AND seq > $1 ORDER BY seq LIMIT ${PAGE_ROWS}`,
+        `SELECT ${WAITING_COLUMNS} ${WAITING_ROWS} AND seq > $1 ORDER BY seq LIMIT ${PAGE_ROWS}`,
         [lastSeq],
       );
       const rows = (page.rows as readonly TableRow[]).map(toWaitingRow);

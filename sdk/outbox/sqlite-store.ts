@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { type ClaimTerms, chooseClaims, MAX_SCANNED_ROWS, NO_CLAIMS, PAGE_ROWS } from "./claims.ts";
+import { type ClaimTerms, chooseClaims, MAX_SCANNED_ROWS, NO_CLAIMS, PAGE_ROWS, WAITING_ROWS } from "./claims.ts";
 import type { FailedRow, Lease, OutboxStore, StoreClaims } from "./outbox-store.ts";
 import { type TableRow, toWaitingRow, WAITING_COLUMNS } from "./queued-purge.ts";
 import { SCHEMA_VERSION, schemaError } from "./schema-version.ts";
@@ -118,7 +118,7 @@ export function sqliteStore(
       checkSchema(database);
       const page = prepared(
         database,
-        `SELECT ${WAITING_COLUMNS} FROM tidemark_outbox WHERE dead_at IS NULL AND seq > ? ORDER BY seq LIMIT ${PAGE_ROWS}`,
+        `SELECT ${WAITING_COLUMNS} ${WAITING_ROWS} AND seq > ? ORDER BY seq LIMIT ${PAGE_ROWS}`,
       );
       let claims = NO_CLAIMS;
       let lastSeq = 0;

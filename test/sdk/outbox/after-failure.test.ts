@@ -65,6 +65,7 @@ describe("after a failure", () => {
     ["a purge that another edge has accepted is that of some edges", accepted(unreachable), PURGE, "some-edges"],
     ["the same with refresh", accepted(new PurgeTimeout("m", { attempts: 1 })), REFRESH, "some-edges"],
     ["a deadline with refresh is that of the pages", new PurgeTimeout("m", { attempts: 1 }), REFRESH, "refresh"],
+    ["a purge with refresh that was never sent is its own", new PurgeTimeout("m", { attempts: 0 }), REFRESH, "purge"],
     ["another failure with refresh is the edge's", unreachable, REFRESH, "edge"],
   ])("the failure of %s", (_, error, request, scope) => {
     expect(afterFailure(error, at(1))).toEqual({ kind: "retry", dueAt: NOW + 500 });

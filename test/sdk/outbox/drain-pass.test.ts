@@ -110,7 +110,7 @@ describe("a call of drain", () => {
   test("that is closed gives back its rows and ends; it claims no more", () => {
     const pass = claimed(rows(2));
     expect(stepOf(pass, { isClosing: true })).toEqual(["release", 1, 2]);
-    expect(stepOf(afterRelease(pass, null), { isClosing: true })).toEqual({ kind: "end", nextDueInMs: 0 });
+    expect(stepOf(afterRelease(pass, null), { isClosing: true })).toEqual({ kind: "end", nextDueInMs: null });
   });
 
   test("gives back its rows before it throws the first error", () => {

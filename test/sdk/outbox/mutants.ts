@@ -125,9 +125,9 @@ export const mutants: Mutants = {
       foundBy: "outbox: is given up at once if the edge refuses the request, and holds back no other",
     },
     "a purge that was given up is sent again": {
-      in: "sqliteStore",
-      replace: "FROM tidemark_outbox WHERE dead_at IS NULL AND seq",
-      by: "FROM tidemark_outbox WHERE seq",
+      in: "WAITING_ROWS",
+      replace: "FROM tidemark_outbox WHERE dead_at IS NULL AND (",
+      by: "FROM tidemark_outbox WHERE (",
       foundBy: "outbox: is given up at once if the edge refuses the request, and holds back no other",
     },
     "an edge that cannot be reached costs every purge an attempt": {

@@ -464,7 +464,7 @@ export function describeOutbox(
     slow.end(accepts);
     await closed;
     expect((await draining).sent).toHaveLength(1);
-    expect(await outbox.drain()).toEqual({ sent: [], failed: [], dead: [], nextDueInMs: 0 });
+    expect(await outbox.drain()).toEqual({ sent: [], failed: [], dead: [], nextDueInMs: null });
     expect(outbox.purger.tags).toEqual(["a"]);
     const other = await open();
     expect((await other.drain()).sent).toHaveLength(1); // its lease was given back

@@ -184,6 +184,20 @@ describe("the table", () => {
     expect(waits.at(-1)).toBe(7);
   });
 
+  test("may have more purges that some edges have accepted than a claim reads", async () => {
+    const connection = connect();
+    const purger = createScriptedPurger();
+    const outbox = createOutbox({ database: connection, purger });
+    outbox.createTable();
+    sqliteTransaction(connection, "COMMIT", () => {
+      for (let each = 0; each < 5_000; each++) outbox.enqueue(connection, { tags: [`old:${each}`] });
+      connection.exec("UPDATE tidemark_outbox SET failures = 1, failure_scope = 'some-edges', due_at = 9e15");
+      outbox.enqueue(connection, { tags: ["new"] });
+    });
+    const { nextDueInMs } = await outbox.drain();
+    expect([purger.tags, nextDueInMs! > 1e12]).toEqual([["new"], true]);
+  });
+
   test("is asked for, with its statement, if it is missing", async () => {
     const connection = connect();
     const outbox = outboxOf(connection);
