@@ -56,8 +56,13 @@ describe("a client that leaves", () => {
     return JSON.parse((await get("/_tidemark/stats?scope=isolate", fields)).body).atOrigin;
   }
 
-  async function start(capacity = {}): Promise<void> {
-    const site = { origin: { url: await listenLocally(origin), ...capacity }, hosts: [HOST] };
+  async function start(capacity?: object): Promise<void> {
+    // Whoever waits for a place is turned away by no clock here.
+    const queue = { maxMs: 60_000 };
+    const site = {
+      origin: { url: await listenLocally(origin), ...(capacity && { ...capacity, queue }) },
+      hosts: [HOST],
+    };
     edge = await startEdgeRuntime({ script, variables: { SITE: site, TIDEMARK_TOKEN: TOKEN } }, { port: 0 });
   }
 
