@@ -82,7 +82,11 @@ export function serveCommand(): Command {
       `where to listen; may be repeated: 8080, 127.0.0.1:8080, [::]:80, unix:/run/edge.sock (default: localhost:8080)`,
       addAddress,
     )
-    .option("--listen-tls <address>", "where to listen with TLS: 8443, 127.0.0.1:8443, [::]:443, *:443", addTlsAddress)
+    .option(
+      "--listen-tls <address>",
+      "where to listen with TLS: 8443, 127.0.0.1:8443, [::]:443 (default: *:443 if there are certificates)",
+      addTlsAddress,
+    )
     .option("--tls-cert <file>", "a certificate with its chain, as PEM; may be repeated for other names", addFile)
     .option("--tls-key <file>", "the key of each certificate, in the same order", addFile)
     .option("--tls-folder <folder>", "a folder of certificates: NAME.crt with NAME.key, or certbot's folders")
@@ -217,6 +221,7 @@ function optionsOf(flags: ServeFlags, parts: OpenedParts): ServeOptions {
   const { sockets, predecessor } = parts;
   const named = [...(flags.listen ?? []), ...(flags.listenTls ?? [])];
   const hasSockets = sockets.length > 0 || predecessor !== null;
+  const hasCertificates = [flags.acme, flags.tlsCert, flags.tlsFolder].some((each) => each !== undefined);
   return {
     ...parts,
     config: flags.config ?? (environment.TIDEMARK_CONFIG || null),
@@ -226,7 +231,7 @@ function optionsOf(flags: ServeFlags, parts: OpenedParts): ServeOptions {
     parent: flags.parent ?? (environment.TIDEMARK_PARENT || null),
     parentToken: environment.TIDEMARK_PARENT_TOKEN || null,
     environment: flags.hosts === undefined ? environment : { ...environment, TIDEMARK_HOSTS: flags.hosts },
-    listen: addressesToOpen(named, { hasSockets, ordersCertificates: flags.acme !== undefined }),
+    listen: addressesToOpen(named, { hasSockets, hasCertificates }),
     acme: flags.acme === undefined ? null : { email: flags.acme, directory: flags.acmeDirectory },
     certificates: {
       pairs: (flags.tlsCert ?? []).map((certificate, at) => ({ certificate, key: flags.tlsKey![at]! })),

@@ -30,15 +30,15 @@ const HTTPS: HostAddress = { host: "::", port: 443, scheme: "https" };
 
 /**
  * Where to listen. `named`: by the owner. `hasSockets`: some are open already, and theirs are enough.
- * `ordersCertificates`: these are for TLS, so port 443 is added to addresses that are all without TLS.
+ * `hasCertificates`: these are for TLS, so port 443 is added to addresses that are all without TLS.
  */
 export function addressesToOpen(
   named: readonly ListenAddress[],
-  { hasSockets, ordersCertificates }: { readonly hasSockets: boolean; readonly ordersCertificates: boolean },
+  { hasSockets, hasCertificates }: { readonly hasSockets: boolean; readonly hasCertificates: boolean },
 ): readonly ListenAddress[] {
   if (hasSockets) return named;
-  if (named.length === 0) return ordersCertificates ? [HTTP, HTTPS] : [DEFAULT];
-  return ordersCertificates && addressWithTls(named) === undefined ? [...named, HTTPS] : named;
+  if (named.length === 0) return hasCertificates ? [HTTP, HTTPS] : [DEFAULT];
+  return hasCertificates && addressWithTls(named) === undefined ? [...named, HTTPS] : named;
 }
 
 /** The host and the port for a URL by which this machine reaches an address, as `127.0.0.1:8080`. */

@@ -4,7 +4,12 @@ import { endingInWords } from "./worker-process.ts";
 
 /** What happens to the processes and to the log. */
 export type SupervisorEvent =
-  | { readonly kind: "listening"; readonly addresses: readonly string[]; readonly workers: number }
+  | {
+      readonly kind: "listening";
+      readonly addresses: readonly string[];
+      readonly workers: number;
+      readonly version: string;
+    }
   | { readonly kind: "worker-listening"; readonly name: string; readonly pid: number }
   /** A worker ended that was not told to. Another one takes its place after `againInMs`. */
   | { readonly kind: "worker-died"; readonly name: string; readonly ending: Ending; readonly againInMs: number }
@@ -37,7 +42,7 @@ export type SupervisorEvent =
 export function eventInWords(event: SupervisorEvent): string {
   switch (event.kind) {
     case "listening":
-      return `listening on ${event.addresses.join(", ")} with ${event.workers} workers`;
+      return `listening on ${event.addresses.join(", ")} with ${event.workers} workers (tidemark ${event.version})`;
     case "worker-listening":
       return `${event.name} (process ${event.pid}) accepts connections`;
     case "worker-died": {

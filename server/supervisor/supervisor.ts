@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
+import { ownPackage } from "../../package/own-package.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { Clocks } from "../log/clock-steps.ts";
 import { HANGS_AFTER_MS } from "../machine/pulse.ts";
@@ -267,7 +268,12 @@ export class Supervisor {
     if (predecessor) await Promise.race([Promise.all(places), this.ended]);
     this.#tell({ kind: "listening" });
     predecessor?.tellIsListening();
-    report({ kind: "listening", addresses: this.addresses, workers: places.length });
+    report({
+      kind: "listening",
+      addresses: this.addresses,
+      workers: places.length,
+      version: ownPackage.version,
+    });
   }
 
   /**

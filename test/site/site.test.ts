@@ -889,6 +889,16 @@ describe("loosened defences are reported at the start", () => {
   ])("%s", (_, routes, lines) => {
     expect(weakenedDefences(compileSite({ origin, routes }, {}))).toEqual(lines);
   });
+
+  test.each<[string, readonly RouteInput[]]>([
+    ["without routes", []],
+    ["with a route for all paths", [{ match: "/*" }]],
+  ])("once for all paths, %s", (_, routes) => {
+    const site = compileSite({ origin, routes, fields: { trust: ["x-app"] } }, {});
+    expect(weakenedDefences(site)).toEqual([
+      "The route /* sends x-app to the origin, and stores the answer for everybody.",
+    ]);
+  });
 });
 
 describe("a route's share of the origin", () => {

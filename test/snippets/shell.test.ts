@@ -211,14 +211,22 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     expect(sites).toContain("site blog: origin http://127.0.0.1:8001, 0 routes, hosts blog.example.com");
     expect(sites).toContain("site shop: origin http://127.0.0.1:8000, 0 routes, hosts shop.example.com");
     const withLog = linesOf(scripts[5]!.code);
-    expect(withLog.slice(0, 2)).toEqual(["createdb tidemark", "npm install pg"]);
+    expect(withLog[1]).toBe("npm install pg");
     const hosts = { ...unset, TIDEMARK_HOSTS: "www.example.com" };
     // Without a database the options are read, too, and the check then says what is wrong with the database alone.
     const postgres = noPostgres ? null : await startPostgres();
     onTestFinished(() => postgres?.stop());
+    if (postgres) {
+      // The user of the page is the superuser of this server.
+      const create = withLog[0]!.replace(" --pwprompt", "").replaceAll("tidemark", "owner");
+      await run(create, folder, { PGHOST: postgres.host, PGUSER: postgres.user });
+    }
     const runWithLog = async (script: string) => {
       expect(script).toContain(LOG);
-      if (postgres) return run(script.replace(LOG, postgres.url("postgres")), folder, hosts);
+      if (postgres) {
+        const url = postgres.url("owner").replace(postgres.user, "owner");
+        return run(script.replace(LOG, url), folder, hosts);
+      }
       const { message } = await run(script, folder, hosts).then(() => expect.fail("there is no database"), Object);
       expect(message).toContain("The purge log in PostgreSQL at db.internal/tidemark: ");
       return message as string;
@@ -238,13 +246,31 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
       const lines = linesOf(blockWith(page, "TIDEMARK_OPTIONS"));
       const [echo] = lines.filter((line) => line.includes("TIDEMARK_OPTIONS"));
       expect(lines.filter((line) => /^systemctl restart (gunicorn )?tidemark$/.test(line))).toHaveLength(1);
-      const environment = join(folder, "environment");
-      const serve = "npx tidemark serve --origin http://127.0.0.1:8000 --listen '*:80' $TIDEMARK_OPTIONS";
-      const script = `${echo!.replace("/etc/tidemark/environment", environment)}\n. ${environment}\n${serve}`;
-      const said = await run(script, folder, { TIDEMARK_HOSTS: "www.example.com", TIDEMARK_TOKEN: "" });
-      expect(said).toContain("hosts www.example.com");
+      expect(await runWithOptions(echo!)).toContain("hosts www.example.com");
     },
   );
+
+  test("docs/getting-started.md: the option for certificates of one's own stands in place of the one for ACME", async () => {
+    const [, certificates, acme] = /For files of your own, put `([^`]+)` in place of `([^`]+)`/.exec(
+      readFileSync("docs/getting-started.md", "utf8"),
+    )!;
+    const { chain, key } = makeCertificate(["www.example.com"]);
+    writeFileSync(join(folder, "a.crt"), chain);
+    writeFileSync(join(folder, "a.key"), key);
+    const [echo] = linesOf(blockWith("docs/getting-started.md", "TIDEMARK_OPTIONS"));
+    const ofAcme = `${acme} you@example.com`;
+    expect(echo).toContain(ofAcme);
+    const own = certificates!.replace("/etc/tidemark/tls", folder);
+    expect(await runWithOptions(echo!.replace(ofAcme, own))).toContain("hosts www.example.com");
+  });
+
+  /** Starts the server as the Debian package does, with the options that a line writes into its environment. */
+  function runWithOptions(echo: string): Promise<string> {
+    const environment = join(folder, "environment");
+    const serve = "npx tidemark serve --origin http://127.0.0.1:8000 --listen '*:80' $TIDEMARK_OPTIONS";
+    const script = `${echo.replace("/etc/tidemark/environment", environment)}\n. ${environment}\n${serve}`;
+    return run(script, folder, { TIDEMARK_HOSTS: "www.example.com", TIDEMARK_TOKEN: "" });
+  }
 
   test("docs/sites.md, Django: gunicorn's unit reads the token where the Debian package has written it", async () => {
     const [print, ...others] = linesOf(blockWith("docs/sites.md", "gunicorn.service.d")).slice(3);

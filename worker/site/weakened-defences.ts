@@ -4,7 +4,8 @@ import type { Site } from "./site.ts";
 
 /** The defences of docs/security.md that the owner has weakened, one line each. They are logged at every start. */
 export function weakenedDefences({ routes }: Pick<Site, "routes">): readonly string[] {
-  return routes.flatMap((route) => {
+  const last = routes.findIndex(({ pattern }) => routeName(pattern) === routeName(null)); // It matches every path.
+  return routes.slice(0, last + 1).flatMap((route) => {
     const { pattern, pass, stripsSetCookie, keyFields, trustedFields, requestDirectives, bypass, hasOwnLifetime } =
       route;
     const { trustedForErrors } = route;

@@ -11,7 +11,7 @@ const CAUSE = "…";
 /** Every event that a server tells of. */
 export const EVENT_LINES: Lines = {
   listening: [
-    { kind: "listening", addresses: ["http://localhost:8080"], workers: 4 },
+    { kind: "listening", addresses: ["http://localhost:8080"], workers: 4, version: "0.2.0" },
     "It has started, or its addresses have changed.",
   ],
   "worker-listening": [

@@ -26,6 +26,7 @@ const MEMBERS = "alice:{PLAIN}wonder\n";
 interface Answer {
   readonly status: number;
   readonly xCache: string | undefined;
+  readonly location: string | undefined;
   readonly body: string;
 }
 
@@ -123,7 +124,8 @@ function ask(port: number, path: string, fields: Readonly<Record<string, string>
   request({ ...options, headers: { host: HOST, ...fields } }, async (message) => {
     let body = "";
     for await (const chunk of message.setEncoding("utf8")) body += chunk;
-    resolve({ status: message.statusCode!, xCache: message.headers["x-cache"] as string | undefined, body });
+    const { location, "x-cache": xCache } = message.headers;
+    resolve({ status: message.statusCode!, xCache: xCache as string | undefined, location, body });
   })
     .on("error", reject)
     .end();
@@ -185,8 +187,8 @@ describe.each(PROGRAMS)("docs/getting-started.md beside $name", { timeout: 60_00
     { tags: each.language === "nginx" ? ["deep"] : [] },
     async () => {
       const [edgePort, port] = [await freePort(), await freePort()];
-      mkdirSync(join(folder, "static"));
-      writeFileSync(join(folder, "static", "a.css"), "a {}");
+      mkdirSync(join(folder, "static", "icons"), { recursive: true });
+      for (const name of ["a.css", "icons/index.html"]) writeFileSync(join(folder, "static", name), "a {}");
       writeFileSync(join(folder, "members"), MEMBERS);
       const ports = { "127.0.0.1:8001": `127.0.0.1:${originPort()}`, "/srv/www": folder };
       const own =
@@ -206,6 +208,7 @@ describe.each(PROGRAMS)("docs/getting-started.md beside $name", { timeout: 60_00
       for (const xCache of ["MISS", "HIT"]) {
         expect(await ask(edgePort, "/static/a.css")).toEqual({ status: 200, xCache, body: "a {}" });
       }
+      expect(await ask(edgePort, "/static/icons")).toMatchObject({ location: "/static/icons/" });
       if (each.language === "caddyfile") return; // The page's Caddyfile has no members.
       const authorization = `Basic ${Buffer.from("alice:wonder").toString("base64")}`;
       const statuses: number[] = [];

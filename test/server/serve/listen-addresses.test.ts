@@ -29,20 +29,20 @@ test("the first address with TLS is found among others, if there is one", () => 
 test.each([
   { named: [], opens: ["localhost:8080"] },
   { named: ["*:80"], opens: [":::80"] },
-  { named: [], ordersCertificates: true, opens: [":::80", "https://:::443"] },
-  { named: ["*:80"], ordersCertificates: true, opens: [":::80", "https://:::443"] },
-  { named: ["unix:/run/edge.sock"], ordersCertificates: true, opens: ["/run/edge.sock", "https://:::443"] },
-  { named: ["https *:8443"], ordersCertificates: true, opens: ["https://:::8443"] },
-  { named: [], ordersCertificates: true, hasSockets: true, opens: [] },
-  { named: ["*:80"], ordersCertificates: true, hasSockets: true, opens: [":::80"] },
+  { named: [], hasCertificates: true, opens: [":::80", "https://:::443"] },
+  { named: ["*:80"], hasCertificates: true, opens: [":::80", "https://:::443"] },
+  { named: ["unix:/run/edge.sock"], hasCertificates: true, opens: ["/run/edge.sock", "https://:::443"] },
+  { named: ["https *:8443"], hasCertificates: true, opens: ["https://:::8443"] },
+  { named: [], hasCertificates: true, hasSockets: true, opens: [] },
+  { named: ["*:80"], hasCertificates: true, hasSockets: true, opens: [":::80"] },
 ])(
-  "a server for which $named is named (certificates ordered: $ordersCertificates, sockets open: $hasSockets) opens $opens",
-  ({ named, hasSockets = false, ordersCertificates = false, opens }) => {
+  "a server for which $named is named (certificates: $hasCertificates, sockets open: $hasSockets) opens $opens",
+  ({ named, hasSockets = false, hasCertificates = false, opens }) => {
     const read = named.map((text) => {
       const address = readListenAddress(text.replace("https ", ""))!;
       return text.startsWith("https ") && "port" in address ? { ...address, scheme: "https" as const } : address;
     });
-    const opened = addressesToOpen(read, { hasSockets, ordersCertificates }).map((address) =>
+    const opened = addressesToOpen(read, { hasSockets, hasCertificates }).map((address) =>
       "path" in address
         ? address.path
         : `${address.scheme === "https" ? "https://" : ""}${address.host}:${address.port}`,

@@ -154,7 +154,9 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
       [socket] = (await openSockets([address()], systemClock, () => false)) as [HeldSocket];
       start();
       // The kernel knows a Unix socket by the name under which it was bound.
-      expect((await prints(/listening on (.*) with 1 workers/))[1]!.replace(/\.new$/, "")).toBe(socket.address);
+      expect(
+        (await prints(/listening on (.*) with 1 workers \(tidemark \d+\.\d+\.\d+\)/))[1]!.replace(/\.new$/, ""),
+      ).toBe(socket.address);
       expect(await ask()).toBe("page");
       await stop();
       const waiting = ask(); // connected, and accepted by nobody yet
@@ -217,9 +219,12 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
     );
   });
 
-  test("without TLS among them are refused for certificates that are ordered", async () => {
-    [socket] = (await openSockets([{ path: join(folder, "acme.sock") }], systemClock, () => false)) as [HeldSocket];
-    const { child, printed } = start("$$", {}, "--acme", "you@example.com", "--hosts", "www.example.com");
+  test.each([
+    ["that are ordered", ["--acme", "you@example.com"]],
+    ["in files", ["--tls-folder", "."]],
+  ])("without TLS among them are refused for certificates %s", async (_, options) => {
+    [socket] = (await openSockets([{ path: join(folder, "plain.sock") }], systemClock, () => false)) as [HeldSocket];
+    const { child, printed } = start("$$", {}, ...options, "--hosts", "www.example.com");
     expect(await once(child, "close")).toEqual([2, null]);
     expect(printed()).toContain("there is no address with TLS. Name one: --listen-tls '*:443'");
   });
