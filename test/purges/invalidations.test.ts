@@ -148,6 +148,49 @@ describe("a key that an unsafe request has invalidated", () => {
     expect(dropped()).toBe(0);
   });
 
+  describe("where a lease is 60 s, and a request's work ends 30 s after its answer", () => {
+    beforeEach(() => {
+      invalidations = new LogInvalidations(log, scheduler, 60_000, { report: (event) => void events.push(event) });
+    });
+
+    test("is tried every 4 s while the log is silent, and counted if it is dropped", async () => {
+      log.isReachable = false;
+      tell("//h/a");
+      await scheduler.advance(3999);
+      expect(log.calls).toBe(1);
+      await scheduler.advance(1);
+      expect(log.calls).toBe(2);
+      await scheduler.advance(12_000);
+      expect([log.calls, dropped()]).toEqual([5, 1]);
+    });
+
+    test("waits for 20 s with others, or until the lease ends", async () => {
+      tell("//h/a");
+      tell("//h/a", "//h/b");
+      await scheduler.advance(19_999);
+      expect(log.told).toHaveLength(1);
+      await scheduler.advance(1);
+      expect(log.told).toEqual([["//h/a"], ["//h/a", "//h/b"]]);
+      await scheduler.advance(30_000);
+      tell("//h/a");
+      await scheduler.advance(9999);
+      expect(log.told).toHaveLength(2);
+      await scheduler.advance(1);
+      expect(log.told).toHaveLength(3);
+    });
+
+    test("causes no further appends after 20 s", async () => {
+      for (let index = 0; index < 20; index++) tell(`//h/${index}`);
+      await scheduler.advance(20_000);
+      expect(log.told).toHaveLength(17);
+      for (let index = 20; index < 40; index++) tell(`//h/${index}`);
+      await scheduler.advance(19_999);
+      expect(log.told).toHaveLength(17);
+      await scheduler.advance(1);
+      expect(log.told).toHaveLength(18);
+    });
+  });
+
   test("is appended with the next key if the request that should append it was cancelled", async () => {
     const dies = { now: () => scheduler.now(), wait: () => ({ over: new Promise<void>(() => {}), cancel: () => {} }) };
     invalidations = new LogInvalidations(log, dies, LEASE_MS, { report: (event) => void events.push(event) });

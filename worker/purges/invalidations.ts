@@ -9,8 +9,11 @@ import { within } from "../within.ts";
 const MAX_APPENDS = 16;
 /** The most keys that wait for the next lease. Further keys are dropped and counted. */
 const MAX_WAITING = 10_000;
-/** The most attempts to append, one per lease. */
+/** The most attempts to append. */
 const MAX_ATTEMPTS = 5;
+/** The longest waits, if the lease is not shorter: the platform ends work behind an answer after 30 s. In milliseconds. */
+const MAX_BETWEEN_ATTEMPTS_MS = 4000;
+const MAX_MERGING_MS = 20_000;
 
 /** A log that is so near that answers to unsafe requests can wait for it. */
 export interface NearLog {
@@ -20,7 +23,7 @@ export interface NearLog {
 
 /**
  * Tells the log which keys unsafe requests have invalidated: at once, but a log far away learns each key at most once in a
- * lease (R15). Further keys are merged, and sent in one append when the lease is over.
+ * lease (R15). Further keys are merged, and sent in one append when the lease is over, or some time before.
  */
 export class LogInvalidations implements Invalidations {
   readonly #log: PurgeLogWriter;
@@ -60,7 +63,7 @@ export class LogInvalidations implements Invalidations {
       if (this.#waiting.size < MAX_WAITING) this.#waiting.add(key);
       else this.#reporter.report({ kind: "invalidation-dropped" });
     }
-    this.#flush ??= this.#flushAfterLease();
+    this.#flush ??= this.#flushLater();
     background.run(this.#flush);
     return undefined;
   }
@@ -71,20 +74,26 @@ export class LogInvalidations implements Invalidations {
 
   /** Begins a lease. Returns the keys that waited for it. */
   #beginLease(now: number): string[] {
-    const waited = [...this.#waiting];
     this.#leaseBeganAt = now;
     this.#appends = 0;
     this.#told.clear();
+    return this.#takeWaiting();
+  }
+
+  #takeWaiting(): string[] {
+    const waited = [...this.#waiting];
     this.#waiting.clear();
     this.#flush = null;
     return waited;
   }
 
-  async #flushAfterLease(): Promise<void> {
+  async #flushLater(): Promise<void> {
     const beganAt = this.#leaseBeganAt;
-    await this.#clock.wait(Math.max(0, beganAt + this.#leaseMs - this.#clock.now())).over;
+    const restMs = Math.max(0, beganAt + this.#leaseMs - this.#clock.now());
+    await this.#clock.wait(Math.min(restMs, MAX_MERGING_MS)).over;
     if (this.#leaseBeganAt !== beganAt) return; // a later request has begun the next lease
-    const keys = this.#beginLease(this.#clock.now());
+    const now = this.#clock.now();
+    const keys = this.#isOver(now) ? this.#beginLease(now) : this.#takeWaiting();
     await this.#untilTold(this.#try(keys), keys);
   }
 
@@ -92,7 +101,7 @@ export class LogInvalidations implements Invalidations {
     let isTold = await tried;
     for (let attempt = 1; !isTold; attempt++) {
       if (attempt === MAX_ATTEMPTS) return this.#reporter.report({ kind: "invalidation-dropped" });
-      await this.#clock.wait(this.#leaseMs).over;
+      await this.#clock.wait(Math.min(this.#leaseMs, MAX_BETWEEN_ATTEMPTS_MS)).over;
       isTold = await this.#append(keys);
     }
   }

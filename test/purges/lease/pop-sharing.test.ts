@@ -69,10 +69,10 @@ describe("the isolates of a PoP", () => {
     random = 0;
   });
 
-  function isolate({ aheadMs = 0, longestViewAgeMs = LEASE_MS } = {}): ViewLease {
+  function isolate({ aheadMs = 0, leaseMs = LEASE_MS, longestViewAgeMs = LEASE_MS } = {}): ViewLease {
     const clock = { now: () => scheduler.now() + aheadMs, wait: (ms: number) => scheduler.wait(ms) };
     const reporter = { report: (event: EdgeEvent) => void events.push(event) };
-    const settings = { leaseMs: LEASE_MS, skewMs: SKEW_MS, longestViewAgeMs };
+    const settings = { leaseMs, skewMs: SKEW_MS, longestViewAgeMs };
     const pop = new PopSharing(notes, settings, clock, reporter);
     const view = new PurgeView(64 * 1024);
     return new ViewLease({ settings, view, log, pop, clock, random: () => random, reporter });
@@ -300,6 +300,19 @@ describe("the isolates of a PoP", () => {
     await renew(lease);
     expect(log.reads).toBe(2);
     expect(events.map(({ kind }) => kind)).toEqual(["log-read", "log-read"]);
+  });
+
+  test("an isolate that has measured no read waits for a claim no longer than 250 ms, however long the lease is", async () => {
+    const [one, other] = [isolate({ leaseMs: 30_000 }), isolate({ leaseMs: 30_000 })];
+    const reading = one.renew(behind, null);
+    await scheduler.advance(1);
+    const waiting = other.renew(behind, null);
+    await scheduler.advance(248);
+    expect(isUsable(one)).toBe(true);
+    await scheduler.advance(1);
+    expect(isUsable(other)).toBe(true);
+    await Promise.all([reading, waiting]);
+    expect(log.reads).toBe(1);
   });
 
   test("a look at notes that never answer is given up after a tenth of a lease", async () => {

@@ -28,12 +28,16 @@ describe("a view's lease", () => {
     log = new HeldLog();
     random = 0;
     events = [];
+    lease = leaseOf(LEASE_MS);
+  });
+
+  function leaseOf(leaseMs: number): ViewLease {
     const reporter = { report: (event: EdgeEvent) => void events.push(event) };
-    const settings = { leaseMs: LEASE_MS, skewMs: SKEW_MS };
+    const settings = { leaseMs, skewMs: SKEW_MS };
     const pop = new PopSharing(new MemoryNotes(scheduler), settings, scheduler, reporter);
     const view = new PurgeView(10_000);
-    lease = new ViewLease({ settings, view, log, pop, clock: scheduler, random: () => random, reporter });
-  });
+    return new ViewLease({ settings, view, log, pop, clock: scheduler, random: () => random, reporter });
+  }
 
   async function renewed(to = 1): Promise<void> {
     const renewal = lease.renew(behind, null);
@@ -223,6 +227,51 @@ describe("a view's lease", () => {
     await rest();
     expect(lease.isUsable(scheduler.now(), null)).toBe(true);
     expect(events.map(({ kind }) => kind)).toEqual(["log-failed", "log-read"]);
+  });
+
+  describe("of 30 s (R21)", () => {
+    beforeEach(() => {
+      lease = leaseOf(30_000);
+    });
+
+    test("is back a second after a read that failed", async () => {
+      const renewal = lease.renew(behind, null);
+      await rest();
+      log.reads[0]!.reject(new Error("gone"));
+      await renewal;
+      await scheduler.advance(999);
+      await lease.renew(behind, null);
+      await rest();
+      expect(log.reads).toHaveLength(1);
+      await scheduler.advance(1);
+      await lease.renew(behind, null);
+      await rest();
+      expect(log.reads).toHaveLength(2);
+      log.answer(1, 1);
+      await rest();
+      expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+    });
+
+    test("is waited for during two seconds if a read never ends, and another read may begin a second later", async () => {
+      const renewal = lease.renew(behind, null);
+      await rest();
+      await scheduler.advance(2000);
+      await renewal;
+      await scheduler.advance(1000);
+      await lease.renew(behind, null);
+      await rest();
+      expect(log.reads).toHaveLength(2);
+    });
+
+    test("asks a silent log at most once a second", async () => {
+      for (let asked = 0; asked < 600; asked++) {
+        void lease.renew(behind, null);
+        await rest();
+        log.reads.at(-1)!.reject(new Error("gone"));
+        await scheduler.advance(100);
+      }
+      expect(log.reads.length).toBeLessThanOrEqual(61);
+    });
   });
 
   test("story 31: is waited for during one lease if a read never ends, and another read may begin (R21)", async () => {

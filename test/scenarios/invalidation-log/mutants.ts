@@ -29,7 +29,7 @@ export const mutants: Mutants = {
     },
     "a second invalidation within a lease is forgotten": {
       in: "LogInvalidations.tell",
-      replace: "this.#flush ??= this.#flushAfterLease();",
+      replace: "this.#flush ??= this.#flushLater();",
       by: "this.#flush ??= Promise.resolve();",
       foundBy: "invalidation-log/second-post-within-lease",
     },
@@ -40,7 +40,7 @@ export const mutants: Mutants = {
       foundBy: "invalidation-log/fetched-during-second-post",
     },
     "invalidations that wait for the next lease are written one by one": {
-      in: "LogInvalidations.#flushAfterLease",
+      in: "LogInvalidations.#flushLater",
       replace: "await this.#untilTold(this.#try(keys), keys);",
       by: "for (const key of keys) await this.#untilTold(this.#try([key]), [key]);",
       foundBy: "invalidation-log/many-posts-many-urls",

@@ -482,7 +482,7 @@ const result = await askOrigin(context, { storing: false });`,
     },
     "no read of the log begins before the last one has ended": {
       in: "Renewal.#mayBeJoined",
-      replace: "return reading !== null && now - reading.startedAt < this.#timing.leaseMs;",
+      replace: "return reading !== null && now - reading.startedAt < this.#timing.patienceMs;",
       by: "return reading !== null;",
       foundBy: "purge-protocol/cancelled-renewal",
     },

@@ -11,7 +11,7 @@ import type { PopSharing } from "./pop-sharing.ts";
 const KEPT_BY_ONE_REQUEST_MS = 25_000;
 const HANDED_OVER_AFTER_MS = 15_000;
 
-/** The longest wait for a message of the log, as a part of the lease. There must still be time for a read. */
+/** The longest wait for a message of the log, as a part of the patience. There must still be time for a read. */
 const MAX_SILENCE = 0.5;
 
 export interface KeptViewParts {
@@ -138,6 +138,6 @@ export class KeptView {
   #soon<T>(answer: Promise<T>): Promise<T | null> {
     const { clock, timing } = this.#parts;
     const none = () => null;
-    return within(clock, timing.leaseMs * MAX_SILENCE, answer.catch(none), none);
+    return within(clock, timing.patienceMs * MAX_SILENCE, answer.catch(none), none);
   }
 }

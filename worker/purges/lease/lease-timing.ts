@@ -12,8 +12,11 @@ const DUE_TO = 0.88;
  */
 const DUE_EARLIEST = 0.5;
 
+/** The longest wait for the log, if the lease is not shorter: milliseconds. Nobody waits so long after a failure (R21). */
+const MAX_PATIENCE_MS = 2000;
+
 /**
- * After a failure, the log is left alone for this part of the lease. Then one probe follows, not one for each request
+ * After a failure, the log is left alone for this part of the patience. Then one probe follows, not one for each request
  * (R21).
  */
 const PROBE_AFTER = 0.5;
@@ -43,6 +46,11 @@ export interface LeaseTimingSettings {
   readonly rememberedByNameMs?: number;
 }
 
+/** How long an isolate waits for a read: milliseconds. */
+export function patienceOf(leaseMs: number): number {
+  return Math.min(leaseMs, MAX_PATIENCE_MS);
+}
+
 /** A lease, granted by the log or by a copy of another isolate's read. */
 export interface Grant {
   /** When the read of the log began: epoch milliseconds. The lease counts from that time (R6). */
@@ -63,6 +71,7 @@ export interface Grant {
  */
 export class LeaseTiming {
   readonly leaseMs: number;
+  readonly patienceMs: number;
   readonly skewMs: number;
   /**
    * For how long the log has to count with a read, in milliseconds: the longest view age that any route allows, the lease
@@ -89,6 +98,7 @@ export class LeaseTiming {
   constructor(settings: LeaseTimingSettings, random: () => number) {
     const { leaseMs, skewMs, longestViewAgeMs = 0, keepViewMs = 0 } = settings;
     this.leaseMs = leaseMs;
+    this.patienceMs = patienceOf(leaseMs);
     this.keepViewMs = keepViewMs;
     this.skewMs = skewMs;
     this.longestViewAgeMs = Math.max(leaseMs, longestViewAgeMs);
@@ -170,8 +180,8 @@ export class LeaseTiming {
   }
 
   noteFailure(now: number): void {
-    this.#failedUntil = now + this.leaseMs;
-    this.#probeAt = now + this.leaseMs * PROBE_AFTER;
+    this.#failedUntil = now + this.patienceMs;
+    this.#probeAt = now + this.patienceMs * PROBE_AFTER;
   }
 
   extend({ startedAt, leaseMs, readTakesMs, isComplete }: Grant, now: number): void {

@@ -3,22 +3,23 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import type { PopNotes } from "../../ports/store.ts";
 import { within } from "../../within.ts";
+import { patienceOf } from "./lease-timing.ts";
 import { readCopy, type SharedCopy, writeCopy } from "./shared-copy.ts";
 
 const COPY = "view";
 const CLAIM = "claim";
 
-/** The longest wait for the PoP's notes, as a part of the lease. A note that takes longer counts as missing. */
+/** The longest wait for the PoP's notes, as a part of the patience. A note that takes longer counts as missing. */
 const MAX_LOOK = 0.1;
 
 /** The wait for a copy, as a multiple of the time that recent copies took. */
 const MARGIN = 1.25;
 
-/** The expected time of a read, as a part of the lease, for an isolate that has not measured one. */
+/** The expected time of a read, as a part of the patience, for an isolate that has not measured one. */
 const UNMEASURED = 0.1;
 
 /**
- * The longest wait for another isolate's copy, as a part of the lease. If the copy does not come, there must still be
+ * The longest wait for another isolate's copy, as a part of the patience. If the copy does not come, there must still be
  * time for a read.
  */
 const MAX_EXPECTED = 0.3;
@@ -38,14 +39,16 @@ export interface PopSharingSettings {
  */
 export class PopSharing {
   readonly #notes: PopNotes;
-  readonly #settings: PopSharingSettings;
+  readonly #patienceMs: number;
+  readonly #skewMs: number;
   readonly #clock: Clock;
   readonly #reporter: Reporter;
   #takesMs: number | null = null;
 
   constructor(notes: PopNotes, settings: PopSharingSettings, clock: Clock, reporter: Reporter) {
     this.#notes = notes;
-    this.#settings = settings;
+    this.#patienceMs = patienceOf(settings.leaseMs);
+    this.#skewMs = settings.skewMs;
     this.#clock = clock;
     this.#reporter = reporter;
   }
@@ -78,7 +81,7 @@ export class PopSharing {
 
   /** Measures how long a read of the log took that has just ended. */
   noteReadTook(startedAt: number): void {
-    const tookMs = Math.max(0, Math.min(this.#clock.now() - startedAt, this.#settings.leaseMs / 2));
+    const tookMs = Math.max(0, Math.min(this.#clock.now() - startedAt, this.#patienceMs / 2));
     this.#takesMs = this.#takesMs === null ? tookMs : this.#takesMs + (tookMs - this.#takesMs) * NEWEST_WEIGHT;
   }
 
@@ -95,14 +98,14 @@ export class PopSharing {
    */
   #expectedMs(claim: Uint8Array): number {
     const ageMs = this.#clock.now() - Number(new TextDecoder().decode(claim));
-    const maxMs = (this.#takesMs ?? this.#settings.leaseMs * UNMEASURED) * MARGIN;
-    if (maxMs > this.#settings.leaseMs * MAX_EXPECTED || !(ageMs >= -this.#settings.skewMs)) return 0;
+    const maxMs = (this.#takesMs ?? this.#patienceMs * UNMEASURED) * MARGIN;
+    if (maxMs > this.#patienceMs * MAX_EXPECTED || !(ageMs >= -this.#skewMs)) return 0;
     return Math.max(0, Math.min(maxMs, maxMs - ageMs));
   }
 
   /** The result, if it arrives within the time allowed for reading notes; otherwise `undefined`. */
   #soon<T>(work: Promise<T>): Promise<T | undefined> {
-    return within(this.#clock, this.#settings.leaseMs * MAX_LOOK, work, () => undefined);
+    return within(this.#clock, this.#patienceMs * MAX_LOOK, work, () => undefined);
   }
 
   #opened(bytes: Uint8Array): SharedCopy | null {

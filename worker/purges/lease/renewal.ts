@@ -88,7 +88,7 @@ export class Renewal {
 
   /**
    * Joins the read of the log in progress, or begins one, and leaves a copy for the other isolates of the PoP. A read
-   * that takes longer than a lease is no longer joined: a new one begins.
+   * that takes longer than the patience is no longer joined: a new one begins.
    */
   read(background: BackgroundWork): Reading {
     if (this.#mayBeJoined(this.#read, this.#clock.now())) return this.#read;
@@ -122,7 +122,7 @@ export class Renewal {
   }
 
   /**
-   * Waits for a reading, but at most for a lease: the request that reads may be cancelled, and its read then never ends
+   * Waits for a reading, but not without end: the request that reads may be cancelled, and its read then never ends
    * (R21).
    */
   waitFor(reading: Reading): Promise<boolean> {
@@ -130,7 +130,7 @@ export class Renewal {
       this.#timing.noteFailure(this.#clock.now());
       return false;
     };
-    return within(this.#clock, this.#timing.leaseMs, reading.hasSucceeded, tooSlow);
+    return within(this.#clock, this.#timing.patienceMs, reading.hasSucceeded, tooSlow);
   }
 
   /** Renews the lease, and then keeps the view alive behind the request (R26). */
@@ -174,7 +174,7 @@ export class Renewal {
   }
 
   #mayBeJoined(reading: Reading | null, now: number): reading is Reading {
-    return reading !== null && now - reading.startedAt < this.#timing.leaseMs;
+    return reading !== null && now - reading.startedAt < this.#timing.patienceMs;
   }
 
   #endRead(reading: Reading): void {

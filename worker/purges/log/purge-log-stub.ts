@@ -27,7 +27,15 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
     report?: string,
     reader?: string,
   ): Promise<ViewDelta> {
-    return this.#stub().read(since, leaseMs, longestViewAgeMs, report, reader);
+    const read = () => this.#stub().read(since, leaseMs, longestViewAgeMs, report, reader);
+    try {
+      return await read();
+    } catch (error) {
+      // As at a deployment, which restarts the object. A second copy of the report is not counted.
+      const { retryable, overloaded } = error as { readonly retryable?: boolean; readonly overloaded?: boolean };
+      if (!retryable || overloaded) throw error;
+      return read();
+    }
   }
 
   async connect({ learn, ...reader }: ConnectingReader): Promise<LogConnection | null> {
