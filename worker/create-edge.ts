@@ -144,6 +144,7 @@ function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
       ...(analytics && { onReport: analyticsWriter(analytics, warn) }),
     },
     bodies: runtimeBodies,
+    losesRequests: true,
     control: deferredControl,
     tokens: configuredTokens({ ...tokensOf(env), acceptsWeakTokens: hooks.acceptsWeakTokens }, warn, readNamedLater),
     fingerprint,

@@ -46,6 +46,8 @@ export interface Platform {
   readonly compression?: Compression;
   /** The permits that isolates share. Default: the isolate has its own, as many as `origin.concurrency` says. */
   readonly permitsOf?: PermitsOf;
+  /** Whether the code of a request may end at any point once its client has left. Default: it runs to its end. */
+  readonly losesRequests?: boolean;
   /** Default: what other isolates know of the origin cannot be known. */
   readonly originTalk?: OriginTalk;
   /** Default: the fetches of other isolates cannot be known. */

@@ -252,6 +252,7 @@ function simulatedPlatform(real: Platform, kept: RestingConnections, isAlive: ()
   const { sharedTier, notes, log, ...rest } = behindNetwork(real, { callOrigin, callLog, callLedger });
   return {
     ...rest,
+    losesRequests: false, // time that a test moves is no sign that a request has died
     log: { ...log, ...(log.connect && { connect: kept.counting(log.connect, isAlive) }) },
     sharedTier: {
       async get(key) {

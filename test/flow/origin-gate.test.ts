@@ -38,6 +38,26 @@ test("a request that has had its turn leaves no timer behind, which a flood woul
   expect(clock.waits).toBe(0);
 });
 
+test("a timer that could not be cleared, as in another request on Workers, turns nobody away who waits again", async () => {
+  const clock = new ManualClock(0);
+  const kept = { now: () => clock.now(), wait: (ms: number) => ({ ...clock.wait(ms), cancel: () => undefined }) };
+  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 1 } };
+  const gate = new OriginGate(capacity, { clock: kept, random: chances(1) });
+  const enter = (place = gate.placeOf(SOMEBODY)) => gate.enter(place, PAGE, { report: () => undefined }, {});
+  const place = gate.placeOf(SOMEBODY);
+  const first = (await enter()) as Permit;
+  const once = enter(place);
+  await clock.advance(1000);
+  first.end();
+  ((await once) as Permit).end();
+  const other = (await enter()) as Permit;
+  await clock.advance(3000);
+  const again = enter(place);
+  await clock.advance(1000); // the first wait would end now
+  other.end();
+  expect(await again).not.toBeNull();
+});
+
 /** A gate whose turns a test gives, and the requests that it has let through and turned away, by their names. */
 function startGate(concurrency: number, maxMs: number) {
   const clock = new ManualClock(0);
@@ -141,7 +161,7 @@ test.each([
 test("a request that gives no sign of life loses its place, and one that lives keeps it for as long as it lasts", async () => {
   const clock = new ManualClock(0);
   const capacity = { concurrency: 2, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 2 } };
-  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const gate = new OriginGate(capacity, { clock, random: chances(1), losesRequests: true });
   const enter = () => gate.enter(gate.placeOf(SOMEBODY), PAGE, { report: () => undefined }, {});
   const [living, dead] = [(await enter())!, (await enter())!];
   const attended = living.attend(clock);
@@ -154,4 +174,13 @@ test("a request that gives no sign of life loses its place, and one that lives k
   living.end();
   await attended;
   expect(gate.counts.running).toBe(1);
+});
+
+test("where no request is lost, none loses its place, whatever the clock says", async () => {
+  const clock = new ManualClock(0);
+  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 2 } };
+  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  expect(gate.enterIfIdle(null)).not.toBeNull();
+  await clock.advance(3_600_000);
+  expect(gate.enterIfIdle(null)).toBeNull();
 });

@@ -19,6 +19,8 @@ export interface Ports {
   readonly reporter: Reporter;
   readonly bodies: Bodies;
   readonly tokens: Tokens;
+  /** Whether the code of a request may end at any point once its client has left. Default: it runs to its end. */
+  readonly losesRequests?: boolean;
   /** Absent where the edge sends bodies as the origin did: the platform may code them itself. */
   readonly compression?: Compression;
 }

@@ -111,8 +111,7 @@ async function sendInTurn(context: RequestContext, call: OriginCall, body: Reque
   const entering = isUnattended
     ? Promise.resolve(gate.enterIfIdle(route))
     : gate.enter(place, { route, asksForStream, isForOthers: call.storing }, ports.reporter, incoming.request);
-  // On Workers the code of a request whose client has left ends, unless something holds it.
-  context.background.run(entering.then((entered) => entered?.attend(ports.clock)));
+  if (ports.losesRequests) context.background.run(entering.then((entered) => entered?.attend(ports.clock)));
   const turn = await entering;
   if (turn === null) {
     giveBack(context, body);

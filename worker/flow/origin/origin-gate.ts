@@ -17,6 +17,8 @@ interface GatePorts {
   readonly random: () => number;
   /** The permits that are shared with other isolates. Default: this isolate has all. */
   readonly permitsOf?: PermitsOf | undefined;
+  /** Whether a request may end without giving back its permits. Default: it does not. */
+  readonly losesRequests?: boolean | undefined;
   /** Default: no other isolate asks this origin. */
   readonly originTalk?: OriginTalk | undefined;
 }
@@ -57,10 +59,10 @@ export class OriginGate {
 
   constructor(
     { concurrency, ofRoutes, streams, queue }: Capacity,
-    { clock, random, permitsOf = ownPermits, originTalk }: GatePorts,
+    { clock, random, permitsOf = ownPermits, losesRequests, originTalk }: GatePorts,
   ) {
     const queueOf = (part: string | null, most: number, limits = queue) =>
-      new PermitQueue(permitsOf(part, most), limits, clock);
+      new PermitQueue(permitsOf(part, most), limits, clock, losesRequests);
     this.#ofSite = queueOf(null, concurrency);
     this.#ofRoutes = new Map([...ofRoutes].map(([route, most]) => [route, queueOf(route, most)]));
     const ofStreams = { ...queue, maxMs: Math.min(queue.maxMs, LONGEST_WAIT_FOR_STREAM_MS) };

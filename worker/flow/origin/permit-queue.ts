@@ -54,6 +54,7 @@ export class PermitQueue {
   readonly #permits: OriginPermits;
   readonly #limits: QueueLimits;
   readonly #clock: Clock;
+  readonly #losesRequests: boolean;
   readonly #waiting = new Map<Waiting, Tell>();
   readonly #turnsLately: TurnsLately;
   /** When the request of each permit gave its last sign of life: the oldest first. */
@@ -66,9 +67,11 @@ export class PermitQueue {
   /** How many of those that waited have had their turn. */
   #turns = 0;
 
-  constructor(permits: OriginPermits, limits: QueueLimits, clock: Clock) {
+  /** `losesRequests`: a request may end without giving back its permit. */
+  constructor(permits: OriginPermits, limits: QueueLimits, clock: Clock, losesRequests = false) {
     this.#permits = permits;
     this.#limits = limits;
+    this.#losesRequests = losesRequests;
     this.#turnsLately = new TurnsLately(limits.maxMs);
     this.#clock = clock;
     permits.onFree = () => this.#serve();
@@ -147,12 +150,13 @@ export class PermitQueue {
 
   #wait(place: Place, now: number): Promise<Permit | null> {
     const patience = this.#clock.wait(Math.max(0, place.since + this.#limits.maxMs - now));
-    void patience.over.then(() => this.#leave(place, null));
     return new Promise((resolve) => {
       const tell: Tell = (permit) => {
         patience.cancel();
         resolve(permit);
       };
+      // On Workers another request cannot clear the timer, and the place may wait again when it ends.
+      void patience.over.then(() => this.#waiting.get(place) === tell && this.#leave(place, null));
       this.#waiting.set(place, tell);
       if (this.#last && compareTurns(place, this.#last) >= 0) this.#last = place;
       this.#permits.bring(place);
@@ -204,6 +208,7 @@ export class PermitQueue {
   }
 
   #endLost(now: number): void {
+    if (!this.#losesRequests) return;
     for (const [permit, seenAt] of this.#held) {
       if (now - seenAt <= LOST_AFTER_MS) return;
       permit.end();
