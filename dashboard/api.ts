@@ -1,7 +1,7 @@
 import type { Problem } from "../wire/problem.ts";
 import type { OpenedSession } from "../wire/session.ts";
 
-/** A refusal of the edge, in its words. */
+/** A refusal of the edge, in its words, or of what cannot be sent to it. */
 export class Refused extends Error {
   readonly status: number;
 
@@ -70,6 +70,8 @@ function asJson(body: object): RequestInit {
 }
 
 async function call<T>(path: string, init: RequestInit, token: string | null): Promise<T> {
+  if (token !== null && !/^ *[!-~]+ *$/.test(token))
+    throw new Refused(401, "This token has characters that cannot be sent.");
   const headers = new Headers(init.headers);
   headers.set("accept", "application/json");
   if (token !== null) headers.set("authorization", `Bearer ${token}`);

@@ -22,6 +22,8 @@ export async function buildPage(): Promise<BuiltPage> {
   const page = html
     .replace(/>\n+</g, "><")
     .replace(/="([\w#-]+)"(?=[ >])/g, "=$1") // HTML §13.1.2.3: a word needs no quotes
+    .replace(/<\/?(?:head|body)>|<\/(?:html|option)>/g, "") // HTML §13.1.2.4: these tags may be left out
+    .replace(/ type=submit\b/g, "") // HTML §4.10.6: the default of a button
     .replace("<style></style>", () => `<style>${style}</style>`)
     .replace("<script></script>", () => `<script>${script}</script>`);
   const policy = [

@@ -3,6 +3,7 @@ import { stepTexts } from "../wire/text/explanation-text.ts";
 import { size } from "../wire/text/numbers.ts";
 import { ask, Refused } from "./api.ts";
 import { byId, type Child, fill, h } from "./elements.ts";
+import { askForToken } from "./pages.ts";
 import { instant } from "./words.ts";
 
 export function startExplain(): void {
@@ -28,6 +29,7 @@ async function explain(): Promise<void> {
     fill("explanation", ...report(await ask<Explanation>("explain", request)));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
+    if (error.status === 401) return askForToken();
     fill("explanation", h("p", { class: "note" }, h("pre", error.message)));
   }
 }

@@ -2,6 +2,7 @@ import { logIn, logOut, Refused, tokenOf } from "./api.ts";
 import { byId } from "./elements.ts";
 import { explainUrl, startExplain } from "./explain.ts";
 import { refreshOverview, startOverview } from "./overview.ts";
+import { askForToken, show } from "./pages.ts";
 import { refreshPurges, startPurges } from "./purges.ts";
 import { refreshRules } from "./rules.ts";
 
@@ -24,35 +25,22 @@ function view(): string {
   return Object.hasOwn(VIEWS, name) ? name : "overview";
 }
 
-function show(name: string): void {
-  for (const section of document.querySelectorAll<HTMLElement>("main > section"))
-    section.hidden = section.id !== `view-${name}`;
-  const nav = document.querySelector("nav")!;
-  nav.hidden = name === "login";
-  for (const link of nav.querySelectorAll("a")) {
-    if (link.hash === `#${name}`) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
-  document.title = `${name[0]!.toUpperCase()}${name.slice(1)} · Tidemark`;
-}
-
 /** Updates the page, and again after a while as long as it is visible. */
 async function refresh(): Promise<void> {
   clearTimeout(timer);
   const name = view();
-  let afterMs: number;
+  let afterMs = AGAIN_MS;
+  let trouble: string | null = null;
   try {
     afterMs = await VIEWS[name]!();
-    if (name !== view()) return;
-    complain(null);
-    show(name);
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     if (error.status === 401) return askForToken();
-    complain(error.message);
-    show(name);
-    afterMs = AGAIN_MS;
+    trouble = error.message;
   }
+  if (name !== view()) return;
+  complain(trouble);
+  show(name);
   clearTimeout(timer);
   if (afterMs > 0 && !document.hidden) timer = setTimeout(() => void refresh(), afterMs);
 }
@@ -61,11 +49,6 @@ function complain(text: string | null): void {
   const trouble = byId("trouble");
   trouble.hidden = text === null;
   if (trouble.textContent !== text) trouble.textContent = text;
-}
-
-function askForToken(): void {
-  show("login");
-  byId("token").focus();
 }
 
 /** Goes to the page that the address names. */

@@ -7,6 +7,7 @@ import { type Chart, chart, stackedBar } from "./charts.ts";
 import { byId, type Child, choices, fill, h, named, say, table } from "./elements.ts";
 import { machineParts } from "./machine.ts";
 import { overviewCharts, spanCount } from "./overview-charts.ts";
+import { readAgain } from "./pages.ts";
 import { OUTCOMES, REASONS, share, time, timeOf } from "./words.ts";
 
 const LAST = { "1h": "Last hour", "24h": "Last 24 h", "5d": "Last 5 days", "90d": "Last 90 days" } as const;
@@ -63,11 +64,10 @@ export async function refreshOverview(): Promise<void> {
   change({ stats, pops, charts: overviewCharts(stats, showSpan) });
 }
 
-/** Changes the request, and announces the answer to users of screen readers. */
+/** Changes the request, and announces the answer to users of screen readers. After a failure it is read like any page. */
 async function ask(question: Partial<Pick<Overview, "last" | "pop">>): Promise<void> {
   change(question);
-  await refreshOverview().catch((error: Error) => say(error.message));
-  say(byId("sentence").textContent ?? "");
+  await refreshOverview().then(() => say(byId("sentence").textContent ?? ""), readAgain);
 }
 
 /** Redraws the parts that show the changes. */
@@ -117,27 +117,24 @@ function showSpan(index: number | null): void {
   byId("cursor").setAttribute("aria-valuetext", `${at}. ${words.join(". ")}`);
 }
 
-/** The stats in sentences, with the numbers in bold. */
+/** The stats in sentences, with the numbers behind the first colon in bold. */
 function sentence(text: string): Child[] {
-  const [about, ...rest] = text.split(/(?<=^[^:]*:)/);
-  const bold = /(\d(?:[\d,.]*\d)?(?: (?:%|ms|bytes|[kMGTP]B|requests?|times))?(?: from cache)?)/;
-  return [
-    about,
-    ...rest
-      .join("")
-      .split(bold)
-      .map((part, index) => (index % 2 === 1 ? h("b", {}, part) : part)),
-  ];
+  const bold = /(?<=:.*)(\d(?:[\d,.]*\d)?(?: (?:%|ms|bytes|[kMGTP]B|requests?|times))?(?: from cache)?)/;
+  return everyOther("b", text.split(bold));
+}
+
+/** The parts, of which every other one is in an element of this name. */
+function everyOther(name: "b" | "code", parts: readonly string[]): Child[] {
+  return parts.map((part, index) => (index % 2 === 1 ? h(name, part) : part));
 }
 
 /** The advised changes. The settings in the sentences are marked as code. */
 function advice(now: SiteStats): Child[] {
   const verdicts = verdictsOf(now);
   if (verdicts.length === 0) return [];
-  const words = (text: string) => text.split("`").map((part, index) => (index % 2 === 1 ? h("code", {}, part) : part));
   return [
-    h("h2", {}, "What to change"),
-    h("ul", {}, ...verdicts.map((verdict) => h("li", {}, ...words(verdictText(verdict))))),
+    h("h2", "What to change"),
+    h("ul", ...verdicts.map((verdict) => h("li", ...everyOther("code", verdictText(verdict).split("`"))))),
   ];
 }
 
@@ -214,14 +211,14 @@ function memory(now: SiteStats): Child[] {
 }
 
 function popTiles(pops: SiteStats["pops"], pop: string | null): Child[] {
-  const names = sorted(Object.fromEntries(Object.entries(pops).map(([name, { requests }]) => [name, requests])));
-  if (names.length === 0) return [nothing()];
+  const byRequests = Object.entries(pops).sort(([, a], [, b]) => b.requests - a.requests);
+  if (byRequests.length === 0) return [nothing()];
   const button = (name: string, { requests, fromCache, bytes, times }: SiteCounts) =>
     h(
       "button",
       {
         class: "tile",
-        type: "button",
+
         "aria-pressed": String(pop === name),
         "data-key": `pop ${name}`,
         click: () => void ask({ pop: pop === name ? null : name }),
@@ -241,7 +238,7 @@ function popTiles(pops: SiteStats["pops"], pop: string | null): Child[] {
       { class: "soft" },
       "Share of all requests that came from the cache, bytes that came from it, and the origin's median time.",
     ),
-    h("ul", { class: "tiles" }, ...names.map(([name]) => h("li", button(name, pops[name]!)))),
+    h("ul", { class: "tiles" }, ...byRequests.map(([name, counts]) => h("li", button(name, counts)))),
   ];
 }
 
@@ -283,7 +280,7 @@ function urls({ kind, allUrls }: Overview, { top, pop: of }: SiteStats): Child[]
   return [
     table(words, ["URL, to explain", column, ...(kind === "notStored" ? ["Reason"] : [])], rows),
     list.length > rows.length &&
-      h("button", { class: "quiet", type: "button", click: () => change({ allUrls: true }) }, `All ${list.length}`),
+      h("button", { class: "quiet", click: () => change({ allUrls: true }) }, `All ${list.length}`),
   ];
 }
 

@@ -4,6 +4,7 @@ import type { PurgeRequestBody } from "../wire/purge-request.ts";
 import { counted, whole } from "../wire/text/numbers.ts";
 import { hasPurgeToken, purge, Refused, read, rememberPurgeToken } from "./api.ts";
 import { byId, type Child, fill, h, say, table } from "./elements.ts";
+import { readAgain } from "./pages.ts";
 import { instant } from "./words.ts";
 
 /** The rows that each wish for older purges adds, the most in one answer of the edge, and the most items in a row. */
@@ -18,7 +19,7 @@ const QUIET_MS = 10_000;
 let wanted = ROWS;
 /** The numbers of the shown purges that have not settled. */
 let unsettled: number[] = [];
-/** The tried purge, with its id, so that it happens once however often it is sent. */
+/** The purge of the form as it is, with its id, so that it happens once however often it is sent; `null` once edited. */
 let tried: PurgeRequestBody | null = null;
 
 export function startPurges(): void {
@@ -27,16 +28,12 @@ export function startPurges(): void {
     event.preventDefault();
     void send(true);
   });
-  form.addEventListener("input", () => allow(null));
+  form.addEventListener("input", () => hold(null));
   byId("wet").addEventListener("click", () => void send(false));
   byId("more").addEventListener("click", () => {
     wanted += ROWS;
     readAgain();
   });
-}
-
-function readAgain(): void {
-  document.dispatchEvent(new Event("stale"));
 }
 
 /** Shows the latest purges. Resolves to the time until the trail changes. */
@@ -77,36 +74,45 @@ async function send(dryRun: boolean): Promise<void> {
   const given = byId<HTMLInputElement>("purge-token").value || null;
   if (given === null && !hasPurgeToken()) {
     byId("purge-token-row").hidden = false;
-    fill("plan", h("p", { class: "note" }, "A purge needs a token with the scope purge: the session may only read."));
+    showPlan(
+      false,
+      h("p", { class: "note" }, "A purge needs a token with the scope purge: the session may only read."),
+    );
     byId("purge-token").focus();
     return;
   }
   const request = dryRun ? requestOfForm() : tried;
   if (!request) return;
-  allow(null);
+  hold(request);
   try {
     const receipt = await purge<PurgeReceiptBody>(dryRun ? { ...request, dryRun } : request, given);
     if (given !== null) rememberPurgeToken(given);
     byId<HTMLInputElement>("purge-token").value = "";
     byId("purge-token-row").hidden = true;
-    if (dryRun) {
-      fill("plan", ...plan(receipt));
-      allow(request);
-    } else accepted(receipt);
+    if (!dryRun) accepted(receipt);
+    else if (request === tried) showPlan(true, ...plan(receipt));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    if (error.status === 401 || error.status === 403) {
+    const isDenied = [401, 403].includes(error.status);
+    if (isDenied) {
       rememberPurgeToken(null);
       byId("purge-token-row").hidden = false;
-    } else if (!dryRun) allow(request); // With the same id, so that it may be sent again.
-    fill("plan", h("p", { class: "note" }, h("pre", error.message)));
+    }
+    // With the same id, so that it may be sent again.
+    const mayPurge = !dryRun && !isDenied && request === tried;
+    if (!dryRun || request === tried) showPlan(mayPurge, h("p", { class: "note" }, h("pre", error.message)));
   }
 }
 
-function allow(request: PurgeRequestBody | null): void {
+function hold(request: PurgeRequestBody | null): void {
   tried = request;
-  byId<HTMLButtonElement>("wet").disabled = request === null;
-  if (request === null) fill("plan");
+  showPlan(false);
+}
+
+/** Shows what is known about a purge, and whether the tried one may be carried out now. */
+function showPlan(mayPurge: boolean, ...children: Child[]): void {
+  byId<HTMLButtonElement>("wet").disabled = !mayPurge;
+  fill("plan", ...children);
 }
 
 /** The purge in the words of `tidemark purge -`: a kind and a colon, or a URL. */
@@ -142,9 +148,7 @@ function plan({ planned = [], warnings = [], accepted: { everything } }: PurgeRe
   return [
     h(
       "p",
-      everything
-        ? "This would purge the whole site."
-        : `This would purge ${counted(items.length, "item")}. Nothing has happened yet.`,
+      `This would purge ${everything ? "the whole site" : counted(items.length, "item")}. Nothing has happened yet.`,
     ),
     ...warnings.map((text) => h("p", { class: "note" }, text)),
     items.length > 0 && table("Plan", ["Item", "Key", "Route"], items),
@@ -152,8 +156,8 @@ function plan({ planned = [], warnings = [], accepted: { everything } }: PurgeRe
 }
 
 function accepted({ seq, settlesInMs, replayed }: PurgeReceiptBody): void {
-  const words = replayed ? `Purge ${seq} was accepted earlier.` : `Purge ${seq} is accepted.`;
-  fill("plan", h("p", { class: "note good" }, `${words} It settles in ${settlesInMs / 1000} s: see the trail.`));
+  const words = `Purge ${seq} ${replayed ? "was accepted earlier" : "is accepted"}.`;
+  showPlan(false, h("p", { class: "note good" }, `${words} It settles in ${settlesInMs / 1000} s: see the trail.`));
   unsettled.push(seq);
   readAgain();
 }

@@ -10,10 +10,10 @@ export function time(value: number | undefined): string {
   return value < 10_000 ? ms(value) : `${Number((value / 1000).toPrecision(2))} s`;
 }
 
-/** The beginning of a span, with the parts that distinguish spans. */
+/** The beginning of a span, with the parts that distinguish spans. A span of days begins with a day of UTC. */
 export function timeOf(at: number, spanMs: number): string {
   const clock = { hour: "2-digit", minute: "2-digit" } as const;
-  const day = { day: "numeric", month: "short" } as const;
+  const day = { day: "numeric", month: "short", timeZone: "UTC" } as const;
   const options = spanMs < 3_600_000 ? clock : spanMs < 86_400_000 ? { weekday: "short" as const, ...clock } : day;
   return new Date(at).toLocaleString("en-GB", options);
 }

@@ -43,3 +43,9 @@ test("times that were all too short to measure have the mean 0", async () => {
   const stats = await statsOf({ times }, { "/a": { answers: { HIT: 2 }, times } });
   expect(stats).toMatchObject({ times: { memory: none }, waits: none });
 });
+
+test("a field of requests may have the name of a sketch's buckets", async () => {
+  const unkeyedFields = { "x-tenant": 2000, buckets: 1 };
+  const { store, pops } = await statsOf({ store: { unkeyedFields } });
+  for (const each of [store, pops.fra!.store]) expect(each.unkeyedFields).toEqual(unkeyedFields);
+});

@@ -76,6 +76,26 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
+  test("a token that no request can carry gets a message, and nothing is sent", { tags: ["deep"] }, async () => {
+    const page = await stage.open();
+    const token = page.getByLabel("Token", { exact: true });
+    await token.waitFor();
+    const sent: string[] = [];
+    page.on("request", (request) => sent.push(request.url()));
+    for (const text of [`${TOKEN.slice(0, 9)}…`, `${TOKEN}é`, "two words"]) {
+      await token.fill(text);
+      await page.keyboard.press("Enter");
+      await page.getByRole("alert").filter({ hasText: "This token has characters that cannot be sent." }).waitFor();
+      await page.reload();
+      await token.waitFor();
+    }
+    expect(sent.filter((url) => url.endsWith("/session"))).toEqual([]);
+    await token.fill(` ${TOKEN} `); // as it was copied
+    await page.keyboard.press("Enter");
+    await page.locator("#view-overview").waitFor();
+    await page.context().close();
+  });
+
   test("a login during which the connection fails does without the session", { tags: ["deep"] }, async () => {
     const page = await stage.open();
     await page.route(/_tidemark\/site/, (route) => route.abort());
@@ -146,6 +166,48 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     ]);
     await page.context().close();
   });
+
+  test("the answer to what the form no longer says allows nothing", { tags: ["deep"] }, async () => {
+    const page = await stage.enter();
+    await goTo(page, "Purges");
+    const items = page.getByLabel("Items");
+    const tryIt = page.getByRole("button", { name: "Try it" });
+    const purge = page.getByRole("button", { name: "Purge", exact: true });
+    const answerTry = await holdNext(page, "purge");
+    await items.fill("prefix:/shop");
+    await tryIt.click();
+    await items.fill("prefix:/shop/old");
+    await answerTry((route) => route.continue());
+    expect(await page.locator("#plan").innerText()).toBe("");
+    expect(await purge.isDisabled()).toBe(true);
+
+    await tryIt.click();
+    await page.locator("#plan").filter({ hasText: "This would purge 1 item." }).waitFor();
+    const answerPurge = await holdNext(page, "purge");
+    await purge.click();
+    await items.fill("prefix:/shop");
+    await answerPurge((route) => route.fulfill({ status: 503, json: { title: "The purge log did not answer." } }));
+    await page.locator("#plan").filter({ hasText: "The purge log did not answer." }).waitFor();
+    expect(await purge.isDisabled()).toBe(true);
+    await page.context().close();
+  });
+
+  /** Holds the next request for a path. Returns how to let it be answered, which waits until the page has its answer. */
+  async function holdNext(
+    page: Page,
+    path: string,
+  ): Promise<(answer: (route: Route) => Promise<void>) => Promise<void>> {
+    const pattern = new RegExp(`_tidemark/${path}(?:\\?|$)`);
+    const held = Promise.withResolvers<Route>();
+    await page.route(pattern, held.resolve, { times: 1 });
+    return async (answer) => {
+      const route = await held.promise;
+      const answered = page.waitForResponse((response) => response.request() === route.request());
+      await answer(route);
+      await (await answered).finished();
+      await page.evaluate("fetch('health').then((response) => response.text())");
+    };
+  }
 
   test("the trail has no gap, however many purges came while another page was shown", { tags: ["deep"] }, async () => {
     const page = await stage.enter();
@@ -270,6 +332,28 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await readAnew(page);
     await page.getByLabel("Token", { exact: true }).waitFor();
     expect(await page.locator("#view-overview").isVisible()).toBe(false);
+    await page.context().close();
+  });
+
+  const ended = (route: Route) => route.fulfill({ status: 401, json: { title: "The token is missing or wrong" } });
+
+  test.each([
+    ["a time is chosen", "stats", (page: Page) => page.getByText("Last 5 days").click()],
+    ["a PoP is chosen", "stats", (page: Page) => page.getByRole("button", { name: "FRA" }).click()],
+    [
+      "a request is to be explained",
+      "explain",
+      async (page: Page) => {
+        await goTo(page, "Explain");
+        await page.getByLabel("URL or path").fill("/a");
+        await page.getByRole("button", { name: "Explain" }).click();
+      },
+    ],
+  ])("if the session has ended when %s, the login appears", { tags: ["deep"] }, async (_, path, act) => {
+    const page = await stage.enter({}, { pops: 3 });
+    await page.route(new RegExp(`_tidemark/${path}`), ended);
+    await act(page);
+    await page.getByLabel("Token", { exact: true }).waitFor();
     await page.context().close();
   });
 
@@ -488,6 +572,17 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
+  test("a chart of days names the days of UTC, wherever its reader is", { tags: ["deep"] }, async () => {
+    const page = await stage.enter({ timezoneId: "America/New_York" });
+    const made = madeUpStats({ pops: 3 });
+    const [from, to] = ["2026-03-09T00:00:00.000Z", made.to];
+    const json = { ...made, from, to, spanMs: 86_400_000, spans: [{ ...made.spans[0]!, at: from }] };
+    await page.route(/_tidemark\/stats/, (route) => route.fulfill({ json }));
+    await page.getByText("Last 90 days").click();
+    await expect.poll(() => page.locator(".times").first().innerText()).toMatch(/^9 Mar\s*14 Mar$/);
+    await page.context().close();
+  });
+
   test("if the log does not answer, the page says so and keeps its figures", { tags: ["deep"] }, async () => {
     const page = await stage.enter({}, { pops: 3 });
     const detail = "The purge log, which keeps the site's counts, did not answer.";
@@ -499,6 +594,34 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.getByRole("alert").filter({ hasText: detail }).waitFor();
     expect(await page.locator("#sentence").innerText()).toContain("requests");
     await answerWith(page, { pops: 3 });
+    await page.context().close();
+  });
+
+  test("if the stats of a chosen time cannot be read, the page says so and asks again", {
+    tags: ["deep"],
+  }, async () => {
+    const page = await stage.enter({}, { pops: 3 });
+    await page.clock.install({ time: now });
+    await page.route(/_tidemark\/stats/, (route) => route.fulfill({ status: 503, json: { title: "Unavailable" } }));
+    await page.getByText("Last 5 days").click();
+    const alert = page.getByRole("alert");
+    await alert.filter({ hasText: "Unavailable" }).waitFor();
+    await answerWith(page, { pops: 3 });
+    await page.clock.runFor(5000);
+    await page.locator("#sentence").filter({ hasText: "Last 5 days" }).waitFor();
+    await alert.waitFor({ state: "hidden" });
+    await page.context().close();
+  });
+
+  test("the late failure of a page that was left does not bring it back", { tags: ["deep"] }, async () => {
+    const page = await stage.enter({}, { pops: 3 });
+    await goTo(page, "Rules");
+    const answerStats = await holdNext(page, "stats");
+    await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
+    await goTo(page, "Explain");
+    await answerStats((route) => route.fulfill({ status: 503, json: { title: "Unavailable" } }));
+    expect(await page.locator("#view-explain").isVisible()).toBe(true);
+    expect(await page.getByRole("alert").isVisible()).toBe(false);
     await page.context().close();
   });
 

@@ -88,7 +88,7 @@ function memoryStats({ counts, isolates }: LedgerReading): Pick<SiteStats, "memo
  * the head may have been counted before.
  */
 function withTimes(tree: CountTree): object {
-  if ("buckets" in tree) return timeStats(tree as SketchedTimes);
+  if (typeof tree.buckets === "object") return timeStats(tree as SketchedTimes);
   return mapped(tree, (value) => (typeof value === "object" ? withTimes(value) : Math.max(0, value)));
 }
 
