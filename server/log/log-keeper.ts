@@ -3,12 +3,12 @@ import type { Clock } from "../../worker/ports/clock.ts";
 import type { PurgeRecord, PurgeRecordPage } from "../../worker/ports/purge-log.ts";
 import { HeldAnswers } from "../../worker/purges/log/held-answers.ts";
 import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "../../worker/purges/log/log-contract.ts";
+import { ReportIntake } from "../../worker/purges/log/report-intake.ts";
 import type { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import type { LogFile } from "./log-file.ts";
 import type { LogCalls } from "./log-messages.ts";
 import { LogReaders } from "./log-readers.ts";
-import { ReportIntake } from "./report-intake.ts";
 
 /** The longest time between two looks for repetitions that are due, in milliseconds: timers have an upper bound. */
 const LOOK_EVERY_MS = 3_600_000;

@@ -203,8 +203,8 @@ const STATS = `## Stats
 - **How long.** The log's object adds reports up in SQLite, about 80 MB with five PoPs: minutes for two hours, hours and days for
   90 days, by PoP (the first 100, and \`(others)\`); routes (50 and \`(others)\`) and URLs for the whole site. A window of up to two
   hours is read by minutes, of up to five days by hours, a longer one by days; it begins with a whole one.
-- **What may be missing.** The newest minute, unless the stats say \`isCurrent\`. An isolate that dies loses at most a minute, and
-  more only while it cannot reach the log: \`isolates\` says how many have fallen silent, and at most how much of their time
+- **What may be missing.** The newest minute, unless the stats say \`isCurrent\`. An isolate that dies loses at most a minute
+  (half a minute of all, if the log's object on Workers ends), and more only while it cannot reach the log: \`isolates\` says how many have fallen silent, and at most how much of their time
   (\`unheardMs\`) no report covers. Quantiles of times are [within 2 %](../decisions/0022-a-sketch-of-our-own.md), between 0.01 ms
   and 100 s. Hits in memory are timed on a server of one's own, one of 16; on Workers the clock stands still meanwhile. A body
   whose length the origin does not announce counts once it is stored, and otherwise in \`unmeasuredBodies\`. Others count in full,

@@ -6,6 +6,6 @@ export interface LogCall {
   readonly log: string;
   /** Its time: epoch milliseconds. */
   readonly now: number;
-  readonly call: keyof LogStorage | "report" | "join" | "confirm" | "leave" | "restart";
+  readonly call: keyof LogStorage | "report" | "readLedger" | "join" | "confirm" | "leave" | "restart";
   readonly parameters: readonly unknown[];
 }

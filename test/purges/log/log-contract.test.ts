@@ -11,6 +11,7 @@ import { Database } from "../../../server/postgres/database.ts";
 import { MachineNote } from "../../../server/postgres/machine-note.ts";
 import { PgPurgeLog } from "../../../server/postgres/pg-purge-log.ts";
 import { systemClock } from "../../../server/system-clock.ts";
+import type { LedgerReading } from "../../../worker/metrics/ledger-reading.ts";
 import type {
   AppendRequest,
   AppendResult,
@@ -376,6 +377,7 @@ class ObjectSubject implements Subject {
   read = async (...given: Parameters<PurgeLogClient["read"]>) => withWords(await this.#call<ViewDelta>("read", given));
   list: Subject["list"] = (...given) => this.#call("list", given);
   report = (text: string) => this.#call<void>("report", [text]);
+  readLedger = (lastMs: number | null, pop: string | null) => this.#call<string>("readLedger", [lastMs, pop]);
   find: Subject["find"] = (seq) => this.#call("find", [seq]);
   changesSince: Subject["changesSince"] = async (...given) => withWords(await this.#call("changesSince", given));
   settleUpTo: Subject["settleUpTo"] = (...given) => this.#call("settleUpTo", given);
@@ -435,6 +437,18 @@ test(
     expect(await log.read(null, 1000, 1000, report())).not.toHaveProperty("reportFailed");
   },
 );
+
+test("a Durable Object shows a report at once, and does not count it twice", BEHIND_A_PROGRAM, async () => {
+  runtime ??= started();
+  const log = new ObjectSubject((await runtime).url);
+  const requests = async () => (JSON.parse(await log.readLedger(null, null)) as LedgerReading).counts.requests;
+  await log.read(null, 1000, 1000, report());
+  await log.report(report({ isolate: "two" }));
+  await log.report(report({ isolate: "two" }));
+  expect(await requests()).toBe(20);
+  await log.report(report());
+  expect(await requests()).toBe(20);
+});
 
 test(
   "a Durable Object refuses a report that it cannot store, and logs it once until one is stored",

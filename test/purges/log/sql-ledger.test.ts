@@ -136,6 +136,78 @@ test("a reading takes its rows one by one, and only those of the PoP that it is 
   expect(reading.read(HOUR_MS, "")).toMatchObject({ counts: {}, routes: {}, top: null, pops: {} });
 });
 
+/** A ledger over the same rows, and the statements that it makes from now on. */
+function noting({ database, ...clock }: ReturnType<typeof ledgerAt>) {
+  const made: string[] = [];
+  const sql = sqlOver(database);
+  const world = { ...clock };
+  const exec = <Row extends object>(...statement: Parameters<Sql["exec"]>) => {
+    made.push(statement[0]);
+    return sql.exec<Row>(...statement);
+  };
+  const ledger = new SqlLedger({ ...sql, exec }, () => world.now);
+  made.length = 0;
+  return Object.assign(world, { ledger, count: (part: string) => made.filter((each) => each.includes(part)).length });
+}
+
+describe("rows are read and written sparingly", () => {
+  test("all rows are looked at for old ones once an hour, also by logs that live for a minute", () => {
+    const first = noting(ledgerAt());
+    for (let number = 1; number <= 60; number++) {
+      first.ledger.take(report({ number }));
+      first.now += MINUTE_MS;
+    }
+    expect([first.count("DELETE FROM seen_keys"), first.count("SELECT id, pop, heard_at")]).toEqual([1, 1]);
+    const world = ledgerAt();
+    world.ledger.take(report());
+    for (let number = 2; number <= 60; number++) {
+      world.now += MINUTE_MS;
+      const short = noting(world);
+      short.ledger.take(report({ number }));
+      expect(short.count("DELETE FROM seen_keys")).toBe(0);
+    }
+  });
+
+  test("reports that are held are written together: each row and each isolate once", () => {
+    const { ledger, count } = noting(ledgerAt());
+    for (const isolate of ["one", "two", "three"]) {
+      ledger.hold(report({ isolate, pop: isolate === "one" ? "fra" : "syd", seen: ["#a"] }));
+      ledger.hold(report({ isolate, number: 2 }));
+      ledger.hold(report({ isolate, number: 2 })); // sent again
+    }
+    expect([count("INSERT"), ledger.read(HOUR_MS, null).counts]).toEqual([0, {}]);
+    ledger.write();
+    ledger.write();
+    // Of a minute, an hour, a day and all time: the two PoPs, and the site.
+    expect([count("INTO ledger"), count("INTO reporters"), count("INTO seen_keys")]).toEqual([12, 3, 1]);
+    ledger.hold(report({ isolate: "one", number: 2 }));
+    ledger.write();
+    const { counts, pops, routes, isolates } = ledger.read(HOUR_MS, null);
+    expect([counts.requests, pops.syd!.requests, routes]).toEqual([60, 20, { "/a": { requests: 60 } }]);
+    expect(isolates).toMatchObject({ reported: 3, heardMs: 6 * MINUTE_MS });
+  });
+
+  test("a held report counts in the minute in which it came", () => {
+    const world = ledgerAt();
+    world.ledger.hold(report());
+    world.now += MINUTE_MS;
+    world.ledger.write();
+    expect(world.ledger.read(HOUR_MS, null).spans).toMatchObject([{ at: NOON, counts: { requests: 10 } }]);
+  });
+
+  test("a malformed report takes nothing with it, and what could not be written counts once when it comes again", () => {
+    const { ledger, database } = ledgerAt();
+    ledger.hold(report());
+    for (const text of ["{", JSON.stringify({ form: REPORT_FORM })]) expect(() => ledger.hold(text)).toThrow();
+    database.exec("PRAGMA query_only=ON");
+    expect(() => ledger.write()).toThrow();
+    database.exec("PRAGMA query_only=OFF");
+    ledger.hold(report());
+    ledger.write();
+    expect(ledger.read(HOUR_MS, null).counts.requests).toBe(10);
+  });
+});
+
 describe("the clock of an isolate may be wrong", () => {
   test("a late report is counted in the minute that it covers, by its own measure of how late it is", () => {
     const { ledger } = ledgerAt();

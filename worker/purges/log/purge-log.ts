@@ -5,6 +5,7 @@ import type { PurgeRecord, PurgeRecordPage } from "../../ports/purge-log.ts";
 import { ConnectedLog, type Connecting, type Connection, MAX_CONNECTIONS, type Push } from "./connected-log.ts";
 import type { AppendRequest, AppendResult, LogConnection, ReaderPosition, ViewDelta } from "./log-contract.ts";
 import { LOG_SETTINGS } from "./log-settings.ts";
+import { ReportIntake } from "./report-intake.ts";
 import type { Sql } from "./sql.ts";
 import { SqlLedger } from "./sql-ledger.ts";
 import { SqlPurgeLog } from "./sql-purge-log.ts";
@@ -21,9 +22,12 @@ export class PurgeLog extends DurableObject {
   #log: SqlPurgeLog | undefined;
   #ledger: SqlLedger | undefined;
   #connected: ConnectedLog | undefined;
-  /** The last report could not be stored. */
-  #failed = false;
   readonly #clock: Clock = { now: () => this.now(), wait };
+  readonly #reports = new ReportIntake(
+    (report) => this.#ledgerOpened().hold(report),
+    (cause) => cause !== null && console.warn(`The ledger could not store a report: ${String(cause)}`),
+    { clock: this.#clock, write: () => this.#ledgerOpened().write() },
+  );
 
   /** Overridden by the simulated CDN, which has its own time. */
   protected now(): number {
@@ -42,9 +46,8 @@ export class PurgeLog extends DurableObject {
     report?: string,
     reader?: string,
   ): ViewDelta {
-    const isTaken = report === undefined || this.#takes(report);
-    const delta = this.#opened().read(since, leaseMs, longestViewAgeMs, reader);
-    return isTaken ? delta : { ...delta, reportFailed: true };
+    const outcome = this.#reports.outcomeOf(report);
+    return { ...this.#opened().read(since, leaseMs, longestViewAgeMs, reader), ...outcome };
   }
 
   /**
@@ -57,23 +60,18 @@ export class PurgeLog extends DurableObject {
 
   /** Adds an isolate's report to the site's ledger. Throws if it cannot be stored, which the owner is told once. */
   report(report: string): void {
-    try {
-      this.#ledgerOpened().take(report);
-      this.#failed = false;
-    } catch (cause) {
-      if (!this.#failed) console.warn(`The ledger could not store a report: ${String(cause)}`);
-      this.#failed = true;
-      throw cause;
-    }
+    this.#reports.take(report);
   }
 
   /** The ledger of a time up to now, or since it began for `null`, as JSON: `LedgerReading`. */
   readLedger(lastMs: number | null, pop: string | null): string {
+    this.#reports.flush();
     return JSON.stringify(this.#ledgerOpened().read(lastMs, pop));
   }
 
   /** The purge keys among these that no report has named, as far as that is known. */
   findUnseen(keys: readonly string[]): UnseenKey[] {
+    this.#reports.flush();
     return this.#ledgerOpened().unseen(keys);
   }
 
@@ -118,16 +116,6 @@ export class PurgeLog extends DurableObject {
   async #wakeWhenDue(): Promise<void> {
     const dueInMs = this.#opened().nextDueInMs();
     if (dueInMs !== null) await this.wakeAt(this.now() + dueInMs);
-  }
-
-  /** Whether the report is stored. A fault of the ledger must not keep a reader from its purges. */
-  #takes(report: string): boolean {
-    try {
-      this.report(report);
-      return true;
-    } catch {
-      return false;
-    }
   }
 
   #ledgerOpened(): SqlLedger {

@@ -48,6 +48,15 @@ interface Span {
   readonly top?: TopLists;
 }
 
+/** What is to be added to a row. */
+type HeldRow = readonly [spanMs: number, at: number, pop: string, more: Span];
+
+/** What an isolate has said last, with its row. */
+interface Reporter {
+  readonly number: number;
+  readonly row: readonly (string | number)[];
+}
+
 interface LedgerRow {
   readonly at: number;
   readonly pop: string;
@@ -61,6 +70,10 @@ export class SqlLedger {
   readonly #now: () => number;
   readonly #seen: SqlSeenKeys;
   #prunedAt = Number.NEGATIVE_INFINITY;
+  /** What reports have added that is not written yet. */
+  readonly #held = new Map<string, HeldRow>();
+  readonly #reporters = new Map<string, Reporter>();
+  readonly #seenKeys = new Set<string>();
 
   constructor(sql: Sql, now: () => number) {
     this.#sql = sql;
@@ -72,16 +85,45 @@ export class SqlLedger {
     );
     sql.exec(
       `CREATE TABLE IF NOT EXISTS reporters (id TEXT PRIMARY KEY, number INTEGER, pop TEXT, heard_at INTEGER,
-        ended INTEGER, bytes INTEGER, max_bytes INTEGER)`,
+        ended INTEGER, bytes INTEGER, max_bytes INTEGER) WITHOUT ROWID`,
     );
   }
 
-  /** Adds a report, unless it was added before. Either all of it is added or nothing. */
+  /** Adds a report, unless it was added before, and writes it. Either all of it is added or nothing. */
   take(text: string): void {
+    this.hold(text);
+    this.write();
+  }
+
+  /** Adds a report, unless it was added before. It is in no reading before `write`. */
+  hold(text: string): void {
     if (text.length > MAX_REPORT_CHARACTERS) return;
     const report = JSON.parse(text) as Report;
     if (report.form !== REPORT_FORM) return;
-    this.#sql.transaction(() => this.#add(report));
+    const { isolate, number, coversMs, agoMs, isLast, memory, routes, top } = report;
+    const known =
+      this.#reporters.get(isolate) ?? this.#sql.exec("SELECT number FROM reporters WHERE id = ?", isolate)[0];
+    if (known && (known.number as number) >= number) return;
+    // A difference of two readings of one clock: right even if the clock itself is not.
+    const at = this.#now() - Math.min(Math.max(0, agoMs), 2 * HOUR_MS - MINUTE_MS);
+    const { bytes, maxBytes } = memory;
+    const counts = { ...report.counts, heard: { heardMs: coversMs } };
+    for (const [spanMs, spanAt] of spansAt(at)) {
+      this.#holdRow(spanMs, spanAt, report.pop || OTHERS, { counts });
+      this.#holdRow(spanMs, spanAt, SITE, { counts: {}, routes, ...(spanMs !== EVER && { top }) });
+    }
+    this.#reporters.set(isolate, { number, row: [isolate, number, report.pop, at, isLast ? 1 : 0, bytes, maxBytes] });
+    for (const key of report.seen ?? []) this.#seenKeys.add(key);
+  }
+
+  /** Writes what is held: each row once. If it throws, nothing is written, and nothing is held any more. */
+  write(): void {
+    if (this.#reporters.size === 0) return;
+    try {
+      this.#sql.transaction(() => this.#writeHeld());
+    } finally {
+      for (const held of [this.#held, this.#reporters, this.#seenKeys]) held.clear();
+    }
   }
 
   /** The time up to now, or since the ledger began. Spans are not divided, so that it may begin earlier than asked. */
@@ -122,27 +164,28 @@ export class SqlLedger {
     return this.#seen.unseen(keys);
   }
 
-  #add(report: Report): void {
-    const { isolate, number, coversMs, agoMs, isLast, memory, routes, top } = report;
-    const now = this.#now();
-    const known = this.#sql.exec("SELECT number FROM reporters WHERE id = ?", isolate)[0];
-    if (known && (known.number as number) >= number) return;
-    // A difference of two readings of one clock: right even if the clock itself is not.
-    const at = now - Math.min(Math.max(0, agoMs), 2 * HOUR_MS - MINUTE_MS);
-    const counts = { ...report.counts, heard: { heardMs: coversMs } };
-    for (const [spanMs, spanAt] of spansAt(at)) {
-      this.#addTo(spanMs, spanAt, report.pop || OTHERS, { counts });
-      this.#addTo(spanMs, spanAt, SITE, { counts: {}, routes, ...(spanMs !== EVER && { top }) });
+  #writeHeld(): void {
+    let isNewHour = false;
+    for (const row of this.#held.values()) {
+      const isNew = this.#addTo(...row);
+      if (isNew && row[0] === HOUR_MS && row[2] === SITE) isNewHour = true;
     }
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO reporters VALUES (?, ?, ?, ?, ?, ?, ?)",
-      ...[isolate, number, report.pop, at, isLast ? 1 : 0, memory.bytes, memory.maxBytes],
-    );
-    if (report.seen) this.#seen.take(report.seen);
-    if (now - this.#prunedAt >= MINUTE_MS || now < this.#prunedAt) this.#prune(now);
+    for (const { row } of this.#reporters.values()) {
+      this.#sql.exec("INSERT OR REPLACE INTO reporters VALUES (?, ?, ?, ?, ?, ?, ?)", ...row);
+    }
+    this.#seen.take([...this.#seenKeys]);
+    // The look at all rows costs reads, of which a platform may sell few. An object may live for less than an hour.
+    const now = this.#now();
+    if (isNewHour || now < this.#prunedAt) this.#prune(now);
   }
 
-  #addTo(spanMs: number, at: number, pop: string, more: Span): void {
+  #holdRow(spanMs: number, at: number, pop: string, more: Span): void {
+    const row = `${spanMs} ${at} ${pop}`;
+    this.#held.set(row, [spanMs, at, pop, sumOf(this.#held.get(row)?.[3], more)]);
+  }
+
+  /** Adds to a row. Whether the row is new. */
+  #addTo(spanMs: number, at: number, pop: string, more: Span): boolean {
     let name = pop;
     let held = this.#row(spanMs, at, name);
     if (!held && pop !== SITE) {
@@ -152,12 +195,9 @@ export class SqlLedger {
         held = this.#row(spanMs, at, name);
       }
     }
-    const sum: Span = {
-      counts: addCounts(held?.counts ?? emptyTree(), more.counts),
-      ...(more.routes && { routes: addCounts(held?.routes ?? emptyTree(), more.routes) }),
-      ...(more.top && { top: mergeTop(held?.top ?? null, more.top) }),
-    };
+    const sum = sumOf(held, more);
     this.#sql.exec("INSERT OR REPLACE INTO ledger VALUES (?, ?, ?, ?)", spanMs, at, name, JSON.stringify(sum));
+    return !held;
   }
 
   #row(spanMs: number, at: number, pop: string): Span | undefined {
@@ -232,6 +272,15 @@ function spansAt(at: number): (readonly [spanMs: number, at: number])[] {
 function countsOverTime(counts: CountTree): CountTree {
   const { requests = 0, fromCache = 0, statuses = {}, origin = {}, bytes = {}, times = {} } = counts;
   return { requests, fromCache, statuses, origin, bytes, times };
+}
+
+/** The sum, in place of the first where that can be. */
+function sumOf(some: Span | undefined, more: Span): Span {
+  return {
+    counts: addCounts(some?.counts ?? emptyTree(), more.counts),
+    ...(more.routes && { routes: addCounts(some?.routes ?? emptyTree(), more.routes) }),
+    ...(more.top && { top: mergeTop(some?.top ?? null, more.top) }),
+  };
 }
 
 function mergeTop(some: TopLists | null, more: TopLists): TopLists {

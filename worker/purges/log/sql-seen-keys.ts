@@ -5,16 +5,18 @@ import type { Sql } from "./sql.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** A key that no report has named for so long is forgotten: milliseconds. */
-const SEEN_FOR_MS = 7 * 24 * HOUR_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A key that no report has named for so long is forgotten, up to a day later: milliseconds. */
+const SEEN_FOR_MS = 7 * DAY_MS;
 
 /** The time of a key is written anew after so long: milliseconds. A row that is written costs much more than one that is read. */
-const NOTED_EVERY_MS = HOUR_MS;
+const NOTED_EVERY_MS = DAY_MS;
 
 /** A ledger that has listened for less has not heard of most pages, so that it cannot tell which are missing: milliseconds. */
 const LISTENED_MS = HOUR_MS;
 
-/** The most keys of one kind, without those of the last minute. They take about 2 MB. */
+/** The most keys of one kind. Up to twice as many are held until they are counted. They take about 2 MB. */
 const MAX_SEEN = 20_000;
 
 /**
@@ -33,6 +35,8 @@ export class SqlSeenKeys {
   readonly #sql: Sql;
   readonly #now: () => number;
   #searchedAt = 0;
+  /** The rows that were written since the keys were counted. */
+  #written = 0;
 
   constructor(sql: Sql, now: () => number) {
     this.#sql = sql;
@@ -50,13 +54,15 @@ export class SqlSeenKeys {
       if (keys.length === 0) continue;
       this.#sql.exec("INSERT OR IGNORE INTO seen_kinds VALUES (?, ?)", kind, now);
       // The keys are passed as one parameter, because a statement has at most 100.
-      this.#sql.exec(
+      const written = this.#sql.exec(
         `INSERT INTO seen_keys SELECT value, ? FROM json_each(?) JOIN seen_kinds ON kind = ? AND since <= ? WHERE true
-          ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE at <= excluded.at - ?`,
+          ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE at <= excluded.at - ? RETURNING 1`,
         ...[now, JSON.stringify(keys), kind, now, NOTED_EVERY_MS],
       );
+      this.#written += written.length;
       if (keys.includes(kind)) this.#forget(kind, now);
     }
+    if (this.#written > MAX_SEEN) this.prune(now);
   }
 
   /** The keys among these that no report has named, as far as that is known. */
@@ -79,9 +85,10 @@ export class SqlSeenKeys {
     }));
   }
 
-  /** Forgets keys that were not named for long, and kinds that have too many keys. */
+  /** Forgets keys that were not named for long, and kinds that have too many keys. It reads each key three times. */
   prune(now: number): void {
-    this.#sql.exec("DELETE FROM seen_keys WHERE at <= ?", now - SEEN_FOR_MS);
+    this.#written = 0;
+    this.#sql.exec("DELETE FROM seen_keys WHERE at <= ?", now - SEEN_FOR_MS - NOTED_EVERY_MS);
     const full = this.#sql.exec<{ kind: SeenKind }>(
       "SELECT kind FROM seen_kinds JOIN seen_keys ON key GLOB kind || '*' GROUP BY kind HAVING count(*) > ?",
       MAX_SEEN,
