@@ -73,8 +73,8 @@ export class Connection implements InterimWriter, ClientSide {
   /** The answer to a request that the listener refuses, or to `unswitched`. Later bytes do not count as a request. */
   final: ServerResponse | undefined;
   /**
-   * The first request whose wish for another protocol is not fulfilled. Node's parser stops behind it all the same, and Node
-   * drops the bytes that came together with it.
+   * The first request whose wish for another protocol is not fulfilled, with bytes that may have come behind it in one
+   * piece. Node's parser stops behind it all the same, and Node drops those bytes.
    */
   unswitched: IncomingMessage | undefined;
   isTunnel = false;

@@ -28,6 +28,7 @@ import { ClientFields } from "./client-fields.ts";
 import { Connection, type Exchange } from "./connection.ts";
 import { FastAnswers } from "./fast-answers.ts";
 import { MadeAnswers } from "./made-answers.ts";
+import { fillsPiece } from "./node-parser.ts";
 import { type InterimWriter, NodeRequest } from "./node-request.ts";
 import { ownAnswer } from "./own-answer.ts";
 import { refused, requestTarget } from "./request-target.ts";
@@ -444,7 +445,7 @@ export class Listener {
       return;
     }
     const isUnswitched = connection.unswitched === message;
-    const fields = fieldsOf(message, isUnswitched);
+    const fields = fieldsOf(message);
     const expectation = message.httpVersionMinor === 0 ? null : fields.get("expect");
     const line = {
       method: message.method!,
@@ -591,10 +592,10 @@ export class Listener {
   #mayUpgrade(message: IncomingMessage): boolean {
     const connection = this.#connections.on(message.socket);
     if (!connection) return false;
-    const fields = fieldsOf(message, true);
-    const hasBody = fields.get("transfer-encoding") !== null || Number(fields.get("content-length") ?? 0) !== 0;
-    const switches = connection.isQuiet && !hasBody && isWebSocket(fields);
-    if (!switches) connection.unswitched ??= message;
+    const fields = fieldsOf(message);
+    const bodyBytes = fields.get("transfer-encoding") === null ? Number(fields.get("content-length") ?? 0) : null;
+    const switches = connection.isQuiet && bodyBytes === 0 && isWebSocket(fields);
+    if (!switches && !fillsPiece(message, bodyBytes)) connection.unswitched ??= message;
     return switches;
   }
 
@@ -610,16 +611,19 @@ function afterGrace(end: () => void, limitMs = IDLE_GRACE_MS): NodeJS.Timeout {
 }
 
 /**
- * The fields of a request. `Upgrade` is ignored unless `Connection` names it too (`isNamed`). HTTP/1.0 cannot switch protocols,
+ * The fields of a request. `Upgrade` is ignored unless `Connection` names it too. HTTP/1.0 cannot switch protocols,
  * and only a GET can become a WebSocket. RFC 9110 §7.8, RFC 6455 §4.1.
  */
-function fieldsOf({ rawHeaders, httpVersionMinor, method }: IncomingMessage, isNamed: boolean): ClientFields {
+function fieldsOf({ rawHeaders, httpVersionMinor, method }: IncomingMessage): ClientFields {
   const fields = new ClientFields(rawHeaders);
-  const maySwitch = isNamed && httpVersionMinor !== 0 && method === "GET";
-  if (maySwitch || fields.get("upgrade") === null) return fields;
+  if (fields.get("upgrade") === null) return fields;
+  const isNamed = NAMES_UPGRADE.test(fields.get("connection") ?? "");
+  if (isNamed && httpVersionMinor !== 0 && method === "GET") return fields;
   const isKept = (_: string, at: number) => rawHeaders[at - (at % 2)]!.toLowerCase() !== "upgrade";
   return new ClientFields(rawHeaders.filter(isKept));
 }
+
+const NAMES_UPGRADE = /(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i;
 
 /** A request that waits behind other answers gets no interim responses, because nothing can be written for it yet. */
 function interimWriter(response: ServerResponse, connection: Connection): InterimWriter["writeInterim"] {

@@ -104,6 +104,21 @@ export function isInRequest(socket: Duplex): boolean {
   return parser?.finish() instanceof Error;
 }
 
+/**
+ * Whether the piece of bytes that the parser reads begins and ends with this request, so that none come behind it. The
+ * head has to be written in the usual way. Behind an equal one before it, the parser would have stopped. `bodyBytes`:
+ * `null` if unknown. To be called while the parser hands over the head.
+ */
+export function fillsPiece(message: IncomingMessage, bodyBytes: number | null): boolean {
+  const { method, url, httpVersion, rawHeaders, socket } = message;
+  const piece = (socket as SeenSocket).parser?.getCurrentBuffer?.();
+  if (piece === undefined || bodyBytes === null) return false;
+  let head = `${method} ${url} HTTP/${httpVersion}\r\n`;
+  for (let at = 0; at < rawHeaders.length; at += 2) head += `${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`;
+  head += "\r\n";
+  return piece.length === head.length + bodyBytes && piece.toString("latin1", 0, head.length) === head;
+}
+
 function wrap(original: HeadersComplete): HeadersComplete {
   const headersComplete: HeadersComplete = function (...args) {
     const { socket } = this;

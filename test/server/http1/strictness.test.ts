@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { turns } from "../../suite/turns.ts";
-import { exchange, statuses } from "../raw-client.ts";
+import { exchange, RawClient, statuses } from "../raw-client.ts";
 import { answer, type RunningListener, startTestListener } from "./running-listener.ts";
 
 /** Requests that two servers could read differently do not reach the edge. */
@@ -85,15 +85,7 @@ const H2C = [...UPGRADE, "Upgrade: h2c"];
 const WEB_SOCKET = [...UPGRADE, "Upgrade: websocket"];
 
 describe.each(["fast", "plain"])("the %s way: behind a wish for another protocol that is ignored,", (way) => {
-  // Node loses what comes in one piece with such a request, so the next piece may begin in the middle of another one.
-  test.each<[name: string, bytes: string]>([
-    ["h2c", lines("GET / HTTP/1.1", ...H2C)],
-    ["h2c, with a body", `${lines("POST / HTTP/1.1", ...H2C, "Content-Length: 3")}abc`],
-    ["h2c, with a body in chunks", `${lines("POST / HTTP/1.1", ...H2C, "Transfer-Encoding: chunked")}0\r\n\r\n`],
-    ["TLS", lines("OPTIONS / HTTP/1.1", ...UPGRADE, "Upgrade: TLS/1.0")],
-    ["a WebSocket, by HEAD", lines("HEAD / HTTP/1.1", ...WEB_SOCKET)],
-    ["a WebSocket, in HTTP/1.0", lines("GET / HTTP/1.0", ...WEB_SOCKET)],
-  ])("nothing is a request: %s", async (_, bytes) => {
+  const startReading = async () => {
     const paths: string[] = [];
     const made = await startTestListener(
       async ({ request, url }) => {
@@ -105,6 +97,19 @@ describe.each(["fast", "plain"])("the %s way: behind a wish for another protocol
       },
       { usesFastAnswers: way === "fast" },
     );
+    return { made, paths };
+  };
+
+  // Node loses what comes in one piece with such a request, so the next piece may begin in the middle of another one.
+  test.each<[name: string, bytes: string]>([
+    ["h2c", lines("GET / HTTP/1.1", ...H2C)],
+    ["h2c, with a body", `${lines("POST / HTTP/1.1", ...H2C, "Content-Length: 3")}abc`],
+    ["h2c, with a body in chunks", `${lines("POST / HTTP/1.1", ...H2C, "Transfer-Encoding: chunked")}0\r\n\r\n`],
+    ["TLS", lines("OPTIONS / HTTP/1.1", ...UPGRADE, "Upgrade: TLS/1.0")],
+    ["a WebSocket, by HEAD", lines("HEAD / HTTP/1.1", ...WEB_SOCKET)],
+    ["a WebSocket, in HTTP/1.0", lines("GET / HTTP/1.0", ...WEB_SOCKET)],
+  ])("nothing is a request: %s", async (_, bytes) => {
+    const { made, paths } = await startReading();
     const smuggled = lines("GET /smuggled HTTP/1.1", HOST);
     const post = lines("POST /next HTTP/1.1", HOST, `Content-Length: ${smuggled.length}`);
     for (const before of ["", lines("GET /before HTTP/1.1", HOST)]) {
@@ -115,6 +120,44 @@ describe.each(["fast", "plain"])("the %s way: behind a wish for another protocol
       expect(received.match(/connection: [a-z-]+/g)!.at(-1)).toBe("connection: close");
       expect(end).toBe("ended");
     }
+    await made.stop();
+  });
+
+  // Java's client wishes for h2c with each request.
+  test.each<[name: string, bytes: string]>([
+    ["h2c", lines("GET / HTTP/1.1", ...H2C)],
+    ["h2c, with a body", `${lines("POST / HTTP/1.1", ...H2C, "Content-Length: 3")}abc`],
+  ])("the next request is answered on the same connection if it comes after the answer: %s", async (_, bytes) => {
+    const { made } = await startReading();
+    const client = new RawClient(made.where);
+    for (const count of [1, 2, 3]) {
+      await client.send(bytes);
+      await client.until((text) => text.split("page").length > count);
+      expect(statuses(client.received)).toEqual(Array(count).fill(200));
+    }
+    expect(client.received.match(/connection: [a-z-]+/g)).toEqual(Array(3).fill("connection: keep-alive"));
+    client.destroy();
+    await made.stop();
+  });
+
+  const post = lines("POST / HTTP/1.1", ...H2C, "Content-Length: 104");
+  test.each<[name: string, first: string, rest: string]>([
+    ["in the middle of the head's end", lines("GET / HTTP/1.1", ...H2C).slice(0, -1), "\n"],
+    ["in front of a body as long as the head", post, "a".repeat(post.length)],
+    ["in a body", `${post}a`, "a".repeat(103)],
+  ])("nothing is a request if it is cut %s", async (_, first, rest) => {
+    const { made, paths } = await startReading();
+    const client = new RawClient(made.where);
+    const lost = lines("GET /lost HTTP/1.1", HOST);
+    await client.send(lines("GET / HTTP/1.1", HOST) + first);
+    await client.until((text) => text.includes("page"));
+    await client.send(rest + lost);
+    await client.until((text) => text.split("page").length > 2);
+    await client.send(lost);
+    client.socket.end();
+    await client.closed;
+    expect(paths).toEqual(["/", "/"]);
+    expect(client.received.match(/connection: [a-z-]+/g)!.at(-1)).toBe("connection: close");
     await made.stop();
   });
 });
