@@ -375,6 +375,14 @@ describe("the wait for the origin, which is the same on all routes,", () => {
     expect((await waitsOf(`location / { ${CACHED} } location /a/ { ${CACHED} ${erased} }`)).wait).toBe("120s");
   });
 
+  test("is that of a location for pages and WebSockets, which waits for minutes", async () => {
+    const both = "proxy_read_timeout 300s; proxy_set_header Upgrade $http_upgrade;";
+    const { wait } = await waitsOf(
+      `location / { ${CACHED} ${both} } location /static/ { ${CACHED} proxy_read_timeout 1500ms; }`,
+    );
+    expect(wait).toBe("300s");
+  });
+
   test("is told where nginx waits for a shorter time", async () => {
     const { told } = await waitsOf(
       `location / { ${CACHED} } location /b/ { ${CACHED} } location /a/ { ${CACHED} proxy_read_timeout 5m; }`,

@@ -32,6 +32,9 @@ function largestBody(server: Directive, proxied: readonly ProxiedLocation[]): So
 /** The longest wait for an answer that a site may set. */
 const MAX_WAIT_SECONDS = 86_400;
 
+/** Too long a wait to be one for an answer. */
+const SOCKET_SECONDS = 3600;
+
 /** The longest wait for the origin of a location, and where nginx waits for another time. */
 function longestWait(server: Directive, proxied: readonly ProxiedLocation[]) {
   const waits = proxied.map(({ levels, family, routes }) => {
@@ -43,8 +46,8 @@ function longestWait(server: Directive, proxied: readonly ProxiedLocation[]) {
     );
     return { seconds: secondsOf(line?.args[0] ?? "60s", source), source, isUpgrade, routes };
   });
-  // A location for WebSockets waits for as long as nobody speaks, not for an answer.
-  const ofAnswers = waits.filter(({ isUpgrade }) => !isUpgrade);
+  // A location for WebSockets alone waits for as long as nobody speaks. One for pages as well waits for an answer.
+  const ofAnswers = waits.filter(({ isUpgrade, seconds }) => !isUpgrade || seconds < SOCKET_SECONDS);
   const longest = (ofAnswers.length > 0 ? ofAnswers : waits).toSorted((a, b) => b.seconds - a.seconds)[0];
   if (!longest) return null;
   const seconds = Math.min(longest.seconds, MAX_WAIT_SECONDS);
