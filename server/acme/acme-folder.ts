@@ -34,7 +34,7 @@ export class AcmeFolder {
   readonly path: string;
   /**
    * The certificates that were read, by name: they are looked up often, and checking one takes milliseconds. They stay in use
-   * if their files cannot be read any more.
+   * if their files cannot be used any more, but not if these are gone.
    */
   readonly #read = new Map<string, { readonly stamp: string; readonly certificate: Certificate }>();
 

@@ -38,7 +38,7 @@ const DISAGREE = /^SASL|does not support SSL/;
 
 /** What `pg-pool` says if none of its connections has come free in time. */
 const NONE_FREE = "timeout exceeded when trying to connect";
-export const BUSY = "all connections of this machine to it are busy";
+export const BUSY = "all connections of this machine to it are busy, or it does not answer";
 
 /** Poolers refuse settings that they do not know, by the code for a violation of the protocol. */
 const REFUSES_SETTING = /unsupported startup parameter/;

@@ -190,7 +190,7 @@ export const mutants: Mutants = {
     },
     "a request waits without end": {
       in: "PermitQueue.#wait",
-      drop: "void patience.over.then(() => this.#leave(place, null));",
+      drop: "void patience.over.then(() => this.#waiting.get(place) === tell && this.#leave(place, null));",
       foundBy: "capacity/waits-too-long",
     },
     "who is turned away may ask again before the others have had their turn": {

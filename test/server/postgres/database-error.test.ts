@@ -15,7 +15,7 @@ describe("an error of PostgreSQL, or of the way to it,", () => {
     [{ message: "timeout expired" }, "it cannot be reached (timeout expired)", true],
     [
       { message: "timeout exceeded when trying to connect" }, // pg-pool's words, if none of its connections comes free
-      "all connections of this machine to it are busy",
+      "all connections of this machine to it are busy, or it does not answer",
       false,
     ],
     [{ code: "57P03", message: "the database system is starting up" }, "it is starting up, or is a standby", true],
