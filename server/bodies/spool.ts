@@ -5,6 +5,9 @@ import type { Room } from "./room.ts";
 /** The source stops while this much waits to be written, because the disk is slower. */
 const MOST_UNWRITTEN = 256 * 1024;
 
+/** A file that holds nothing any more is kept for later bytes if it takes no more room than this: bytes. */
+const MOST_KEPT_FILE = 256 * 1024;
+
 export interface SpoolPlace {
   readonly folder: string;
   readonly files: Room;
@@ -21,6 +24,7 @@ export class Spool {
   #unwritten: Uint8Array[] = [];
   #unwrittenBytes = 0;
   #file: BodyFile | null = null;
+  #closed: Promise<unknown> = Promise.resolve();
   /** The bytes in the file, or on their way there. */
   #inFileBytes = 0;
   #writing: Promise<void> | null = null;
@@ -51,7 +55,8 @@ export class Spool {
       if (this.#writing === null) break;
       await this.#writing;
     }
-    this.#emptyFile();
+    if (this.#giveRoom() > MOST_KEPT_FILE) void this.#closeFile();
+    else this.#file?.empty();
     const first = this.#unwritten.shift() ?? null;
     this.#unwrittenBytes -= first?.byteLength ?? 0;
     this.#noteRoom();
@@ -65,8 +70,8 @@ export class Spool {
     this.#unwritten = [];
     this.#unwrittenBytes = 0;
     await this.#writing;
-    this.#emptyFile();
-    await this.#file?.close().catch(() => undefined);
+    this.#giveRoom();
+    await this.#closeFile();
   }
 
   /**
@@ -100,11 +105,19 @@ export class Spool {
     else this.#noteRoom();
   }
 
-  /** All that was in the file has been read. */
-  #emptyFile(): void {
-    this.#place.files.give(this.#inFileBytes);
+  /** Nobody needs what is in the file any more. Returns how much it was: bytes. */
+  #giveRoom(): number {
+    const bytes = this.#inFileBytes;
+    this.#place.files.give(bytes);
     this.#inFileBytes = 0;
-    this.#file?.empty();
+    return bytes;
+  }
+
+  /** Resolves when all files are closed. The next write makes another one. */
+  #closeFile(): Promise<unknown> {
+    this.#closed = Promise.all([this.#closed, this.#file?.close().catch(() => undefined)]);
+    this.#file = null;
+    return this.#closed;
   }
 
   #noteFull(): void {

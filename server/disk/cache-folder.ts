@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OwnerError } from "../../package/owner-error.ts";
 import { CODINGS } from "../../worker/rules/variants/accept-encoding.ts";
@@ -17,7 +17,7 @@ const MAY_STAND_UNMARKED: ReadonlySet<string> = new Set([DRAFT_OF_MARK, "lost+fo
 /** Raised when the names of the files change. Files of other formats are never read, and are deleted. */
 const FORMAT = 1;
 const FOLDER_PREFIX = `files-${FORMAT}`;
-const OLD_FOLDER = /^files-\d+$/;
+const FOLDER_OF_FORMAT = /^files-\d+$/;
 const DIGITS = [..."0123456789abcdef"];
 const BEING_WRITTEN = "being-written";
 
@@ -55,8 +55,8 @@ export class CacheFolder {
       makeFolders(path);
       if (!isMarked(path)) {
         refuseOthers(path);
-        // The mark comes first, and whole, so that a crash never leaves a folder of ours that is refused.
-        writeFileSync(join(path, DRAFT_OF_MARK), `${JSON.stringify({ format: FORMAT })}\n`);
+        // The mark comes first, and whole, so that neither a crash nor a power loss leaves a folder of ours that is refused.
+        writeFileSync(join(path, DRAFT_OF_MARK), `${JSON.stringify({ format: FORMAT })}\n`, { flush: true });
         renameSync(join(path, DRAFT_OF_MARK), join(path, MARK));
       }
       markForBackups(join(path, CACHEDIR_TAG));
@@ -116,7 +116,7 @@ export class CacheFolder {
   /** Folders with files of other formats. */
   oldFolders(): string[] {
     return readdirSync(this.path)
-      .filter((name) => OLD_FOLDER.test(name) && name !== FOLDER_PREFIX)
+      .filter((name) => FOLDER_OF_FORMAT.test(name) && name !== FOLDER_PREFIX)
       .map((name) => join(this.path, name));
   }
 
@@ -149,9 +149,13 @@ function explaining<T>(path: string, work: () => T): T {
   }
 }
 
-/** Throws a `CacheFolderError` if a folder holds anything else than a cache that is being made. */
+/** Throws a `CacheFolderError` if a folder without a whole mark holds anything else than a cache. */
 function refuseOthers(path: string): void {
-  if (readdirSync(path).every((name) => MAY_STAND_UNMARKED.has(name))) return;
+  const names = readdirSync(path);
+  if (names.every((name) => MAY_STAND_UNMARKED.has(name))) return;
+  // A power loss may have emptied a mark that was written without a flush.
+  const isEmptied = statSync(join(path, MARK), { throwIfNoEntry: false })?.size === 0;
+  if (isEmptied && names.some((name) => FOLDER_OF_FORMAT.test(name))) return;
   throw new CacheFolderError(
     `The folder ${path} is not empty and is not a cache of tidemark (it has no ${MARK}). Name an empty folder, or one that does not exist.`,
   );

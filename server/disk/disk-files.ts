@@ -17,13 +17,21 @@ export interface DiskFiles {
   /** When a file was last written: epoch milliseconds. */
   changedAt(path: string): Promise<number>;
   list(folder: string): Promise<readonly string[]>;
-  /** The free bytes in the file system of a folder, for this user. */
-  freeBytes(folder: string): Promise<number>;
+  /** What is free in the file system of a folder, for this user. */
+  freeRoom(folder: string): Promise<FreeRoom>;
   openNow(path: string, flags: "r"): number;
   readNow(fd: number, into: Uint8Array, length: number, position: number): number;
   closeNow(fd: number): void;
   /** The size of a file in bytes; `null` if there is none. Throws if that cannot be told: a disk that fails is not an empty one. */
   sizeNow(path: string): number | null;
+}
+
+export interface FreeRoom {
+  readonly bytes: number;
+  /** How many more files can be created. */
+  readonly files: number;
+  /** The most files that there can be; 0 where their number has no bound. */
+  readonly mostFiles: number;
 }
 
 const open = promisify(fs.open);
@@ -48,9 +56,9 @@ export const diskFiles: DiskFiles = {
   sizeOf: async (path) => (await stat(path)).size,
   changedAt: async (path) => (await stat(path)).mtimeMs,
   list: promisify(fs.readdir),
-  freeBytes: async (folder) => {
-    const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize;
+  freeRoom: async (folder) => {
+    const { bavail, bsize, ffree, files } = await statfs(folder);
+    return { bytes: bavail * bsize, files: ffree, mostFiles: files };
   },
   openNow: (path, flags) => fs.openSync(path, flags),
   readNow: (fd, into, length, position) => fs.readSync(fd, into, 0, length, position),

@@ -119,6 +119,16 @@ export class EvictingMap<Value> {
     return this.#entries.keys[entry] === key;
   }
 
+  /**
+   * Takes back an entry that was evicted and could not leave. There may be too many bytes until the next `set`, so that
+   * entries that can never leave do not evict each other without end.
+   */
+  restore(key: string, value: Value, bytes: number): void {
+    const entry = this.#entries.add(key, value, bytes, this.#frequency.estimate(key));
+    this.#numbers.set(key, entry);
+    this.#established.add(entry);
+  }
+
   /** Changes the bytes of an entry, without counting a request. It may have to leave, or others may. */
   resize(key: string, bytes: number): void {
     const entry = this.#numbers.get(key);

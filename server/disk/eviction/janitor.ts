@@ -54,6 +54,9 @@ const MOST_FILES = 2 ** 24 - 1;
 const MOST_SKETCH_SLOTS = 1 << 22;
 /** An index with room for fewer files has this many counters per file, so that two files rarely share one. */
 const SKETCH_SLOTS_PER_FILE = 4;
+/** So many more files can always be created in the file system, as a share of the most that there can be, and at most. */
+const FREE_FILES_SHARE = 1 / 16;
+const MOST_FREE_FILES = 1 << 16;
 /** A folder that could not be read is tried again after this time. Milliseconds. */
 const SCAN_AGAIN_MS = 60 * 1000;
 /**
@@ -95,8 +98,11 @@ export class Janitor {
   readonly #keptFreeBytes: number;
   readonly #index: EvictingMap<number>;
   readonly #lines = new Set<Line>();
-  /** The bytes of files that have left the index and are being deleted. */
+  /** The files that have left the index and are being deleted, and their bytes. */
+  #leavingFiles = 0;
   #leavingBytes = 0;
+  /** How often something that was leaving has made room. */
+  #departures = 0;
   /** The last look for each file that a process has deleted, unless the file was put since. */
   readonly #looks = new Map<string, Promise<void>>();
   #evictions = 0;
@@ -205,6 +211,7 @@ export class Janitor {
       .catch(() => undefined) // The disk fails, so nothing can be written either.
       .then(() => {
         this.#leavingBytes -= reservedBytes;
+        this.#departures++;
       });
     this.#deleting = Promise.all([this.#deleting, deleted]);
   }
@@ -224,25 +231,34 @@ export class Janitor {
     return 0;
   }
 
-  /** Deletes files until everything that was granted has room. Returns false if deleting all files is not enough. */
+  /** Deletes files until everything that was granted has room. Returns false if no more can be deleted. */
   async #makeRoom(): Promise<boolean> {
     for (;;) {
-      const lackingBytes = this.#keptFreeBytes === 0 ? 0 : await this.#lackingBytes();
-      const excessBytes = Math.max(this.usedBytes - this.#maxBytes, lackingBytes);
-      if (excessBytes <= 0) return true;
+      const lacking = await this.#lacking();
+      const excessBytes = Math.max(this.usedBytes - this.#maxBytes, lacking.bytes);
+      if (excessBytes <= 0 && lacking.files <= 0) return true;
       if (excessBytes > this.#leavingBytes)
         this.#index.shrinkTo(this.#index.heldBytes - excessBytes + this.#leavingBytes);
-      if (this.#leavingBytes === 0) return false;
+      const leavingFiles = Math.min(lacking.files, NAMES_PER_TURN);
+      while (this.#leavingFiles < leavingFiles && this.#index.size > 0) this.#index.shrinkTo(this.#index.heldBytes - 1);
+      const before = this.#departures;
       await this.settled();
+      if (this.#departures === before) return false;
     }
   }
 
-  /** The bytes that the file system lacks for everything granted, less what drafts take of that already. */
-  async #lackingBytes(): Promise<number> {
-    const free = await this.#files.freeBytes(this.#folder.path).catch(() => Number.POSITIVE_INFINITY); // writes will tell
+  /**
+   * The bytes that the file system lacks for everything granted, less what drafts take of that already, and the files
+   * that it lacks.
+   */
+  async #lacking(): Promise<{ bytes: number; files: number }> {
+    const free = await this.#files.freeRoom(this.#folder.path).catch(() => null);
+    if (free === null) return { bytes: 0, files: 0 }; // writes will tell
+    const files = Math.min(Math.floor(free.mostFiles * FREE_FILES_SHARE), MOST_FREE_FILES) - free.files;
+    if (this.#keptFreeBytes === 0) return { bytes: 0, files };
     let draftBytes = 0;
     for (const line of this.#lines) draftBytes += line.draftBytes;
-    return this.#keptFreeBytes + this.#reservedBytes - draftBytes - free;
+    return { bytes: this.#keptFreeBytes + this.#reservedBytes - draftBytes - free.bytes, files };
   }
 
   get #reservedBytes(): number {
@@ -311,13 +327,21 @@ export class Janitor {
 
   #delete(file: string, bytes: number): void {
     this.#leavingBytes += bytes;
+    this.#leavingFiles++;
     const deleted = this.#files
       .unlink(this.#folder.pathOf(file))
-      .catch(() => undefined) // It is gone, or the disk fails, so nothing can be written either.
-      .then(() => {
+      .then(
+        () => true,
+        (cause) => failureCode(cause) === "ENOENT",
+      )
+      .then((isGone) => {
         this.#leavingBytes -= bytes;
-        // The coded forms of an entry leave with it.
-        for (const coded of this.#folder.codedOf(file)) this.#leave(coded);
+        this.#leavingFiles--;
+        if (isGone) {
+          this.#departures++;
+          // The coded forms of an entry leave with it.
+          for (const coded of this.#folder.codedOf(file)) this.#leave(coded);
+        } else if (this.#index.peek(file) === undefined) this.#index.restore(file, bytes, bytes);
       });
     this.#deleting = Promise.all([this.#deleting, deleted]);
   }

@@ -131,6 +131,37 @@ test("a paused answer comes on as soon as it may be read ahead, and in its order
   expect(bodies.taken.fileBytes).toBe(0);
 });
 
+test("when its reader has caught up, an answer keeps a small file for what comes next, but no large one", async () => {
+  const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder });
+  const origin = new Sending(bodies, 2 * MIB);
+  const reader = origin.body.read();
+  const read: Uint8Array[] = [];
+  let bytes = 0;
+  const take = (piece: Uint8Array | null) => {
+    read.push(piece!);
+    bytes += piece!.byteLength;
+  };
+  for (const [inFile, kept] of [
+    [200 * KIB, 1],
+    [900 * KIB, 0],
+    [200 * KIB, 1],
+  ] as const) {
+    origin.send(WAITING);
+    origin.send(inFile);
+    await until(() => bodies.taken.fileBytes === inFile);
+    while (bytes < origin.sentBytes) take(await reader.next());
+    const next = reader.next();
+    await until(() => bodies.taken.fileBytes === 0 && openFiles() <= kept);
+    expect(openFiles()).toBe(kept);
+    origin.send(1);
+    take(await next);
+  }
+  origin.body.end();
+  expect(await reader.next()).toBeNull();
+  expect(Buffer.compare(joined(read, bytes), expected(origin.sentBytes))).toBe(0);
+  expect(openFiles()).toBe(0);
+});
+
 test.each(["the room is taken", "no file can be written"])(
   "if %s, the origin is paused, and nothing is lost",
   async (why) => {

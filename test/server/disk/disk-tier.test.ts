@@ -561,6 +561,21 @@ describe("the folder", () => {
     expect(existsSync(join(path, "CACHEDIR.TAG"))).toBe(false);
   });
 
+  test("whose mark a power loss has emptied is still a cache, and is marked anew, but not without its files", async () => {
+    const path = temporaryFolder();
+    const mark = join(path, "tidemark-cache.json");
+    await (await DiskUnderTest.open(path)).tier.put(page("/a", "text"));
+    const text = readFileSync(mark, "utf8");
+    writeFileSync(mark, "");
+    expect(await (await DiskUnderTest.open(path)).textOf(KEY)).toBe("text");
+    expect(readFileSync(mark, "utf8")).toBe(text);
+
+    const other = temporaryFolder();
+    writeFileSync(join(other, "tidemark-cache.json"), "");
+    writeFileSync(join(other, "holiday.jpg"), "picture");
+    await expect(DiskUnderTest.open(other)).rejects.toThrow(`The folder ${other} is not empty`);
+  });
+
   test("that cannot be made is refused with the reason", async () => {
     const path = temporaryFolder();
     writeFileSync(join(path, "file"), "");
@@ -727,6 +742,43 @@ describe("the bound of the disk", () => {
     expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
   });
 
+  test("holds while no file can be deleted: all stay in the index, and leave once they can be deleted or are gone", async () => {
+    const maxBytes = 8 * MIB;
+    let isBroken = true;
+    let tried = 0;
+    const files: DiskFiles = {
+      ...diskFiles,
+      unlink: async (path) => {
+        tried++;
+        if (isBroken) throw failure("EIO", "unlink");
+        return diskFiles.unlink(path);
+      },
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes, files });
+    const { janitor } = disk;
+    for (let at = 0; at < 250; at++) {
+      await disk.tier.put(page(`/${at}`, noise(40_000, at)));
+      await disk.settled();
+    }
+    expect(disk.bytesOnDisk()).toBeGreaterThan(7 * MIB);
+    expect(disk.bytesOnDisk()).toBeLessThanOrEqual(maxBytes);
+    const held = { files: disk.paths().length, bytes: disk.bytesOnDisk() };
+    expect({ files: janitor.heldFiles, bytes: janitor.heldBytes }).toEqual(held);
+
+    tried = 0;
+    const line = janitor.connect();
+    expect(await line.ask(MIB, MIB)).toBe(0);
+    expect({ files: janitor.heldFiles, bytes: janitor.heldBytes }).toEqual(held);
+    expect(tried).toBeLessThan(50);
+
+    isBroken = false;
+    expect(await line.ask(MIB, MIB)).toBe(MIB);
+    expect(janitor.heldFiles).toBeGreaterThan(held.files / 2);
+    expect(janitor.heldBytes).toBe(disk.bytesOnDisk());
+    for (const path of disk.paths()) rmSync(path);
+    expect(await line.ask(2 * MIB, 2 * MIB)).toBe(2 * MIB);
+  });
+
   test("is one of files as well: there are no more than the index has room for, also after a restart", {
     tags: ["deep"],
   }, async () => {
@@ -755,9 +807,11 @@ describe("the bound of the disk", () => {
     let disk: DiskUnderTest;
     let least: number;
     const free = () => 10 * MIB - othersBytes - disk.bytesOnDisk();
+    let mostFiles: number;
+    const filesOnDisk = () => disk.paths().length + readdirSync(disk.folder.draftsFolder).length;
     const files: DiskFiles = {
       ...diskFiles,
-      freeBytes: async () => free(),
+      freeRoom: async () => ({ bytes: free(), files: Math.max(0, mostFiles - filesOnDisk()), mostFiles }),
       write: async (...args) => {
         const written = await diskFiles.write(...args);
         least = Math.min(least, free());
@@ -765,14 +819,14 @@ describe("the bound of the disk", () => {
       },
     };
     const opened = () => new Janitor(disk.folder, 64 * MIB, { files, keptFreeBytes: KEPT });
-    const fill = async (janitor: Janitor, from: number) => {
-      const tier = disk.otherTier({ janitor: janitor.connect(), files });
+    const fill = async (janitor: Janitor, from: number, its = files) => {
+      const tier = disk.otherTier({ janitor: janitor.connect(), files: its });
       for (let at = from; at < from + 250; at++) await tier.put(page(`/${at}`, noise(40_000, at)));
       await tier.settled();
       await janitor.settled();
     };
     beforeEach(async () => {
-      [othersBytes, least] = [0, Number.POSITIVE_INFINITY];
+      [othersBytes, least, mostFiles] = [0, Number.POSITIVE_INFINITY, 0]; // no bound of files
       disk = await DiskUnderTest.open(temporaryFolder());
     });
 
@@ -786,6 +840,26 @@ describe("the bound of the disk", () => {
       await fill(janitor, 250);
       expect(free()).toBeGreaterThanOrEqual(KEPT);
       expect(janitor.heldFiles).toBeGreaterThan(0);
+      await janitor.close();
+    });
+
+    test("files leave before no more can be created, unless their number has no bound", async () => {
+      let most = 0;
+      const rename: DiskFiles["rename"] = async (...args) => {
+        most = Math.max(most, filesOnDisk());
+        return diskFiles.rename(...args);
+      };
+      const janitor = new Janitor(disk.folder, 64 * MIB, { files });
+      await janitor.scan();
+      mostFiles = 160;
+      await fill(janitor, 0, { ...files, rename });
+      expect(most).toBeGreaterThan(140);
+      expect(most).toBeLessThan(mostFiles);
+      expect(await janitor.connect().ask(4096, 4096)).toBe(4096);
+      expect([filesOnDisk(), janitor.heldFiles]).toEqual([150, 150]);
+      mostFiles = 0;
+      await fill(janitor, 250);
+      expect(janitor.heldFiles).toBe(400);
       await janitor.close();
     });
 
