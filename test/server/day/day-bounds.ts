@@ -35,8 +35,8 @@ const MAX_DESCRIPTORS_MORE = 100;
 /** What Node opens for a thread. */
 const DESCRIPTORS_OF_THREAD = 5;
 
-/** They are kept for two hours, and looked at when a worker reports, which it does where there is something to report. */
-const MINUTES_KEPT_MS = 2 * HOUR_MS + 15 * 60_000;
+/** They are kept for two hours, and looked at with the first report of an hour. Workers report where there is something to. */
+const MINUTES_KEPT_MS = 3 * HOUR_MS + 15 * 60_000;
 
 /** What a day may hold at any hour, with what it holds. Several hours are compared, so that growth shows. */
 export interface Sample {
