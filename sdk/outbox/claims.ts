@@ -11,7 +11,7 @@ export const SENT_AT_ONCE = 8;
  * The rows to choose from. Of those that some edges have accepted, only the ones whose time comes first: while an edge is
  * down for long, they may be more than a claim reads.
  */
-export const WAITING_ROWS = `FROM tidemark_outbox WHERE dead_at IS NULL AND (
+export const WAITING_ROWS: string = `FROM tidemark_outbox WHERE dead_at IS NULL AND (
   failure_scope IS NULL OR failure_scope <> 'some-edges' OR seq IN (
     SELECT seq FROM tidemark_outbox WHERE dead_at IS NULL AND failure_scope = 'some-edges'
     ORDER BY CASE WHEN due_at > lease_until THEN due_at ELSE lease_until END, seq LIMIT ${SENT_AT_ONCE}

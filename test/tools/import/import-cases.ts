@@ -74,8 +74,8 @@ export const importCases: readonly ImportCase[] = [
     name: "files that decide",
     server: `location / { try_files $uri =404; ${CACHED} }
       location /a/ { try_files /mine/$cookie_member $uri @app; } location /b/ { try_files $uri @app; }
-      location @app { ${CACHED} }`,
-    routes: { "/x": null, "/a/x": null, "/b/x": STORES },
+      location /c/ { try_files $fastcgi_script_name @app; } location @app { ${CACHED} }`,
+    routes: { "/x": null, "/a/x": null, "/b/x": STORES, "/c/x": STORES },
   },
   {
     name: "folders with an index",

@@ -80,7 +80,9 @@ function ofTriedFiles(location: Location): readonly Condition[] {
     const last = line.args.at(-1);
     if (last === undefined) throw new ImportError(`${line.source.place}: try_files names no files`);
     const files = line.args.slice(0, -1);
-    const isForAll = !/\$(?!\{?(?:uri|document_uri|host|server_name|document_root)\b)/.test(files.join(" "));
+    const isForAll = !/\$(?!\{?(?:uri|document_uri|fastcgi_script_name|host|server_name|document_root)\b)/.test(
+      files.join(" "),
+    );
     const isConstant = step > 0 && newPath !== null;
     const refuses = isRefusal && !isConstant && last.startsWith("=");
     // The path of another folder's index cannot be derived from the request.
