@@ -130,8 +130,8 @@ export const mutants: Mutants = {
       foundBy: "purging/unseen-known-by-the-ledger",
     },
     "the ledger forgets what reports have named": {
-      in: "SqlLedger.#add",
-      drop: "if (report.seen) this.#seen.take(report.seen);",
+      in: "SqlLedger.#writeHeld",
+      drop: "this.#seen.take([...this.#seenKeys]);",
       foundBy: "purging/unseen-by-all-isolates",
     },
     "the ledger finds no nearest key": {
