@@ -33,6 +33,14 @@ export function valueNotFlag(value: string): string {
   return value;
 }
 
+/** Reads the name of a file to be written, which must match `pattern`. `otherwise`: the refusal. */
+export function fileNamed(pattern: RegExp, otherwise: string): (given: string) => string {
+  return (given) => {
+    if (!pattern.test(valueNotFlag(given))) throw new InvalidArgumentError(otherwise);
+    return given;
+  };
+}
+
 /** Reads a whole number within these limits. */
 export function wholeNumber(from: number, to: number): (given: string) => number {
   return (given) => {

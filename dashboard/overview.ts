@@ -218,7 +218,6 @@ function popTiles(pops: SiteStats["pops"], pop: string | null): Child[] {
       "button",
       {
         class: "tile",
-
         "aria-pressed": String(pop === name),
         "data-key": `pop ${name}`,
         click: () => void ask({ pop: pop === name ? null : name }),

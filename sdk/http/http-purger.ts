@@ -9,7 +9,7 @@ import { type Purger, purgerFrom } from "../purger.ts";
 import type { Receipt } from "../receipt.ts";
 import type { StatsCall } from "../site-stats.ts";
 import { traced } from "./diagnostics.ts";
-import type { EdgeCall } from "./joined-purges.ts";
+import type { SendToEdge } from "./joined-purges.ts";
 import { readFromEdge } from "./read-from-edge.ts";
 import { ledgerReading, trailReading } from "./readings.ts";
 import { type SendPlatform, sendPurge } from "./send-purge.ts";
@@ -33,8 +33,6 @@ export interface Platform extends SendPlatform {
   /** Advice about a missing setting. Default: advice for code. */
   readonly howToConfigure?: string;
 }
-
-type SendToEdge = (call: EdgeCall) => Promise<Receipt>;
 
 /** The parts that are the same on every platform. */
 export const platform: Omit<Platform, "openTransport"> = {

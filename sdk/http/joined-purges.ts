@@ -19,7 +19,7 @@ export interface EdgeCall extends PurgeCall {
   readonly progress?: Progress;
 }
 
-type SendToEdge = (call: EdgeCall) => Promise<Receipt>;
+export type SendToEdge = (call: EdgeCall) => Promise<Receipt>;
 
 interface Waiting {
   readonly call: EdgeCall;

@@ -89,8 +89,11 @@ export function startFillFor(
 export function startFillOf(context: RequestContext, { status, body, lengthBytes }: ReceivedAnswer): Fill {
   const { ports, isolate, background } = context;
   const fill = startFillFor(context, mayHaveBody(status) ? body : null, lengthBytes);
+  const { bodies } = ports;
+  const client = fill.body;
+  if (!client || !bodies.readAhead) return fill;
   const readAhead = ({ kind }: ReadBody) => {
-    if (fill.body && kind !== "whole") ports.bodies.readAhead?.(fill.body, isolate.site.limits.readAheadBytes);
+    if (kind !== "whole") bodies.readAhead!(client, isolate.site.limits.readAheadBytes);
   };
   background.run(fill.read.then(readAhead));
   return fill;

@@ -1,5 +1,5 @@
 import { open, writeFile } from "node:fs/promises";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { missingPeersMessage } from "../../../package/optional-peers.ts";
 import { pngOf } from "../../../tools/charts/png.ts";
 import { crawl } from "../../../tools/crawl/crawl.ts";
@@ -8,7 +8,7 @@ import { CrawlRecord } from "../../../tools/crawl/crawl-record.ts";
 import { crawlText } from "../../../tools/crawl/crawl-text.ts";
 import { percentOf } from "../../../tools/words/words.ts";
 import { EXIT } from "../../exit-code.ts";
-import { valueNotFlag, wholeNumber } from "../../flags.ts";
+import { fileNamed, valueNotFlag, wholeNumber } from "../../flags.ts";
 import { DESCRIPTIONS } from "../../text/descriptions.ts";
 import { printError } from "../../text/print-error.ts";
 import { addPageFlags, askingPages, type PageFlags, siteUrl, walkExit } from "./asking-pages.ts";
@@ -79,7 +79,4 @@ async function run(pages: readonly string[], flags: CrawlFlags): Promise<number>
   });
 }
 
-function chartFile(file: string): string {
-  if (!/\.(svg|png)$/i.test(valueNotFlag(file))) throw new InvalidArgumentError("Its name must end in .svg or .png.");
-  return file;
-}
+const chartFile = fileNamed(/\.(svg|png)$/i, "Its name must end in .svg or .png.");

@@ -8,7 +8,7 @@ import { analyseLogs } from "../../../tools/report/analyse-logs.ts";
 import { reportPage } from "../../../tools/report/report-page.ts";
 import { reportText } from "../../../tools/report/report-text.ts";
 import { EXIT } from "../../exit-code.ts";
-import { valueNotFlag, wholeNumber } from "../../flags.ts";
+import { fileNamed, wholeNumber } from "../../flags.ts";
 import { DESCRIPTIONS } from "../../text/descriptions.ts";
 import { printError } from "../../text/print-error.ts";
 import { readingLogs } from "./reading-logs.ts";
@@ -101,14 +101,10 @@ async function reportDeploy(folders: readonly string[], { json, deploy: _, ...ot
   });
 }
 
-function pageFile(file: string): string {
-  if (!/\.html?$/i.test(valueNotFlag(file))) {
-    throw new InvalidArgumentError(
-      "Its name must end in .html or .htm, because the file is overwritten: --html report.html",
-    );
-  }
-  return file;
-}
+const pageFile = fileNamed(
+  /\.html?$/i,
+  "Its name must end in .html or .htm, because the file is overwritten: --html report.html",
+);
 
 function lifetime(text: string): number {
   const seconds = readLifetime(text);
