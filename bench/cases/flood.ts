@@ -10,7 +10,7 @@ import type { Asking } from "../flood/crowd-thread.ts";
 import { PageOrigin } from "../flood/page-origin.ts";
 import { type Case, count, hasWord, words } from "../frame/case.ts";
 import type { Latencies } from "../frame/latency-histogram.ts";
-import { isInstalled, NGINX, VARNISH } from "../frame/programs.ts";
+import { isInstalled, NGINX, VARNISH, VARNISH_MODULES } from "../frame/programs.ts";
 import { printTable } from "../frame/table.ts";
 import { nginx, nginxOptions } from "../peers/nginx.ts";
 import { type Peer, RunningPeer, type Site } from "../peers/peer.ts";
@@ -77,13 +77,16 @@ const LIMITED_NGINX = nginxAs(
 );
 
 /** Varnish with its throttle module: by address, only for misses. */
-const THROTTLED_VARNISH = varnish("Varnish: vsthrottle", {
-  vcl: `import vsthrottle;
-    sub vcl_recv { if (req.url != "/login") { unset req.http.Cookie; } }
-    sub vcl_miss {
-      if (vsthrottle.is_denied(req.http.X-Forwarded-For, 20, 10s)) { return (synth(429, "Too Many Requests")); }
-    }`,
-});
+const THROTTLED_VARNISH: Peer = {
+  ...varnish("Varnish: vsthrottle", {
+    vcl: `import vsthrottle;
+      sub vcl_recv { if (req.url != "/login") { unset req.http.Cookie; } }
+      sub vcl_miss {
+        if (vsthrottle.is_denied(req.http.X-Forwarded-For, 20, 10s)) { return (synth(429, "Too Many Requests")); }
+      }`,
+  }),
+  needs: VARNISH_MODULES,
+};
 
 /** It is no cache, but shows how much a flood slows down any server on Node. */
 const BARE_NODE: Peer = {
@@ -115,7 +118,7 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
     new Option("--tidemark <command>", "how Tidemark is started").default(SOURCES_COMMAND),
   ],
   needs: [NGINX],
-  uses: [VARNISH],
+  uses: [VARNISH, VARNISH_MODULES],
   async measure({ seconds, peers, tidemark: command }) {
     // Tidemark comes last, because the sessions that it has seen must be ten minutes old.
     const chosen = [UNLIMITED_NGINX, LIMITED_NGINX, THROTTLED_VARNISH, BARE_NODE, limitedTidemark(command)].filter(

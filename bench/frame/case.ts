@@ -38,21 +38,28 @@ export function commandOf({ name, description, options, needs, uses = [], measur
   return command.action(async ({ json, ...settings }: { readonly json?: string }) => {
     const missing = needs.filter((program) => !isInstalled(program));
     if (missing.length > 0) {
-      const names = missing.map((each) => each.program).join(" and ");
+      const names = missing.map(nameOf).join(" and ");
       const packages = missing.map((each) => each.package).join(" ");
       throw new BenchFailure(`${name} needs ${names}. On Debian: apt-get install ${packages}`);
     }
     const machine = thisMachine();
     const { cpu, cores, system, node, workerd, loadBefore } = machine;
     const programs = [...new Set([...needs, ...uses])].filter(isInstalled);
-    const versions = Object.fromEntries(programs.map((each) => [each.program, versionOf(each)]));
+    const versions = Object.fromEntries(programs.map((each) => [nameOf(each), versionOf(each)]));
     const found = Object.entries({ Node: node, workerd, ...versions }).map((each) => each.join(" "));
     console.log(`${cpu}, ${cores} cores that the load shares, load ${loadBefore} before; ${system}`);
     console.log(`${found.join(", ")}; ${name}: ${JSON.stringify(settings)}`);
+    const left = uses.filter((program) => !isInstalled(program)).map((each) => each.package);
+    if (left.length > 0)
+      console.log(`Rows are left out. For all of them, on Debian: apt-get install ${left.join(" ")}`);
     const { results, failures } = await measure(settings);
     write(name, { machine, versions, settings, failures, ...results }, json);
     if (failures.length > 0) throw new BenchFailure(failures.join("\n"));
   });
+}
+
+function nameOf(wanted: Program): string {
+  return wanted.program ?? wanted.package;
 }
 
 function write(name: string, results: object, file: string | undefined): void {
