@@ -600,6 +600,18 @@ describe("a site on a Unix socket", () => {
     expect(compileSite(siteOf(site), {}).namesHosts).toBe(site.hosts !== null);
   });
 
+  const WITH_HOST = "proxy_set_header Host $http_host; proxy_set_header X-Real-IP $remote_addr; proxy_pass http://app";
+
+  test("gets the visitor's Host where nginx sends it, because apps refuse a host that they do not know", async () => {
+    const named = (name: string) => `http { ${SOCKET}\nserver { ${name} ${location(WITH_HOST)} } }`;
+    const site = await imported(named("server_name www.example.com;"));
+    expect(siteOf(site).forward).toEqual({ host: "visitor", realIp: true });
+    expect(await evaluateSite(configText(site))).toEqual(siteOf(site));
+    const nameless = await imported(named(""));
+    expect(siteOf(nameless).forward).toEqual({ realIp: true });
+    expect(nameless.differences).toContainEqual(expect.objectContaining({ field: "host", kind: "dropped" }));
+  });
+
   test("has the path of another location told, as behind an address", async () => {
     const { differences } = await imported(server(location("proxy_pass http://unix:/run/gunicorn.sock:/app/")));
     expect(differences).toContainEqual(

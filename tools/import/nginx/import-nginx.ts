@@ -72,7 +72,12 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
 
   const proxies = importTrustedProxies(levels);
   const trustsProxies = proxies.settings.length > 0;
-  const fields = importOriginFields(routed, { origin: origin.value, maps, trustsProxies });
+  const fields = importOriginFields(routed, {
+    origin: origin.value,
+    namesHosts: hosts !== null,
+    maps,
+    trustsProxies,
+  });
   differences.push(...fields.differences, ...answerFieldDifferences(routed));
   const limits = importLimits(server, routed);
   const settings = [...proxies.settings, ...fields.settings, ...limits.settings];

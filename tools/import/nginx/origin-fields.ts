@@ -1,5 +1,5 @@
 import { hopByHopFields, ordinaryForm, type SiteInput, treatmentOf } from "#tidemark/internal";
-import type { Difference, Sourced } from "../imported-site.ts";
+import { type Difference, readSocket, type Sourced } from "../imported-site.ts";
 import { type Maps, variableIn } from "./conditions/maps.ts";
 import { groupedByLine, type RoutedLocation } from "./fields.ts";
 import type { Directive } from "./files/directives.ts";
@@ -33,6 +33,8 @@ interface SetField {
 
 interface Facts {
   readonly origin: string;
+  /** Whether the file names the site's hosts. */
+  readonly namesHosts: boolean;
   readonly maps: Maps;
   /** Whether the site believes proxies in front of it. */
   readonly trustsProxies: boolean;
@@ -75,7 +77,7 @@ function fieldsIn(routed: readonly RoutedLocation[]): readonly SetField[] {
   }));
 }
 
-function importField(set: SetField, { origin, maps, trustsProxies }: Facts): ImportedFields {
+function importField(set: SetField, { origin, namesHosts, maps, trustsProxies }: Facts): ImportedFields {
   const { name, field, lines, isEverywhere } = set;
   const ofOrigin = field === "host" ? URL.parse(origin)?.host || undefined : undefined;
   const isSent = (value: string) =>
@@ -93,6 +95,10 @@ function importField(set: SetField, { origin, maps, trustsProxies }: Facts): Imp
       return { kind: "changed", source, why, aspects: ["origin-field"], affects, field };
     });
     return { settings: [{ value: { cookies: { ignore: ["*"] } }, from }], differences };
+  }
+  // A socket has no name of its own, and only tidemark serve reaches it. An app refuses a host that it does not know.
+  if (field === "host" && namesHosts && readSocket(origin) !== null && only && IS_VISITORS_HOST.test(only.value)) {
+    return { settings: [{ value: { forward: { host: "visitor" } }, from }], differences: [] };
   }
   if (field === "x-real-ip" && only?.value === "$remote_addr") {
     return { settings: [{ value: { forward: { realIp: true } }, from }], differences: [] };
@@ -220,14 +226,13 @@ function isBelieved(field: string): boolean {
   return ordinaryForm(field) === undefined && !/^(?:origin|date|x-requested-with)$/.test(field);
 }
 
-/** Several fixed fields are one setting. */
+/** Settings of one name are one setting. */
 function merged(settings: readonly Settings[]): Settings[] {
-  const fixed = settings.filter(({ value }) => value.originFields);
-  const others = settings.filter(({ value }) => !value.originFields);
-  const unique = [...new Map(others.map((each) => [JSON.stringify(each.value), each])).values()];
-  if (fixed.length === 0) return unique;
-  const originFields = Object.assign({}, ...fixed.map(({ value }) => value.originFields));
-  return [...unique, { value: { originFields }, from: fixed.flatMap(({ from }) => from) }];
+  const groups = Map.groupBy(settings, ({ value }) => Object.keys(value)[0]!);
+  return [...groups].map(([name, own]) => ({
+    value: { [name]: Object.assign({}, ...own.map(({ value }) => Object.values(value)[0])) },
+    from: own.flatMap(({ from }) => from),
+  }));
 }
 
 const OF_ADDRESSES = ["x-client-ip", "true-client-ip", "x-forwarded-for"];
@@ -240,6 +245,8 @@ const OF_HOSTS = [
   "x-forwarded-proto",
   "x-forwarded-server",
 ];
+
+const IS_VISITORS_HOST = /^\$\{?(?:host|http_host|server_name)\}?(?::\$\{?server_port\}?)?$/;
 
 function whyNotHost(value: string, origin: string): string {
   if (/^\$\{?(?:host|http_host|server_name|http_x_forwarded_host)\b/.test(value)) {
