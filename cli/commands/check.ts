@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
-import { WRANGLER_FILES } from "../../package/wrangler-files.ts";
+import { EDGE_WRANGLER_FILE, WRANGLER_FILES } from "../../package/wrangler-files.ts";
 import { checkText } from "../check/check-report.ts";
 import { WranglerConfigError } from "../check/wrangler-settings.ts";
 import { EXIT } from "../exit-code.ts";
@@ -15,6 +15,9 @@ interface CheckFlags {
   readonly env?: string;
   readonly json?: true;
 }
+
+/** In the order in which they are looked for. */
+const CONFIGS = [EDGE_WRANGLER_FILE, ...WRANGLER_FILES, DEFAULT_CONFIG];
 
 const AFTER_HELP = `
 It reads the wrangler config, runs the worker's modules in the Workers runtime, and looks at the site's rules, public
@@ -36,12 +39,12 @@ Exit codes: 0 can be deployed, 1 has problems, 2 wrong usage, or no config that 
 export function checkCommand(): Command {
   return new Command("check")
     .description(DESCRIPTIONS.check)
-    .option("--config <file>", `the config (default: ${[...WRANGLER_FILES, DEFAULT_CONFIG].join(", ")})`, valueNotFlag)
+    .option("--config <file>", `the config (default: ${CONFIGS.join(", ")})`, valueNotFlag)
     .option("--env <name>", "check only this environment (default: the top level and all environments)", valueNotFlag)
     .option("--json", "print the report as one JSON object")
     .addHelpText("after", AFTER_HELP)
     .action(async ({ config, env, json }: CheckFlags, command: Command) => {
-      const file = config ?? [...WRANGLER_FILES, DEFAULT_CONFIG].find((each) => existsSync(each)) ?? "wrangler.toml";
+      const file = config ?? CONFIGS.find((each) => existsSync(each)) ?? "wrangler.toml";
       if (/\.[cm]?[jt]s$/.test(file)) {
         if (env !== undefined || json)
           command.error(`error: --env and --json are for a wrangler config, not for ${file}`);

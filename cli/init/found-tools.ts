@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, posix, resolve } from "node:path";
+import { EDGE_WRANGLER_FILE } from "../../package/wrangler-files.ts";
 import { mainOf } from "./app-worker.ts";
 import type { WranglerConfig } from "./wrangler-config.ts";
 
@@ -57,7 +58,7 @@ export function endingOfImports(tsconfig: string | null): ".ts" | ".js" {
 
 /** The names of the edge's files and scripts. Beside an app that is a worker itself, they differ from the app's. */
 export interface EdgeNames {
-  readonly wrangler: WranglerConfig["file"] | "wrangler.edge.toml";
+  readonly wrangler: WranglerConfig["file"] | typeof EDGE_WRANGLER_FILE;
   /** Its entry, from the folder. */
   readonly worker: string;
   /** Whether the owner has written that entry: then it stays as it is, and `tidemark dev` would not run it. */
@@ -65,17 +66,17 @@ export interface EdgeNames {
   /** The suffix of its scripts' names. */
   readonly suffix: "" | ":edge";
   /** The suffix of commands that read its wrangler config, if that is not their default. */
-  readonly configFlag: "" | " --config wrangler.edge.toml";
+  readonly configFlag: "" | ` --config ${typeof EDGE_WRANGLER_FILE}`;
 }
 
 const ENTRY = "worker.ts";
 
 const BESIDE_AN_APP: EdgeNames = {
-  wrangler: "wrangler.edge.toml",
+  wrangler: EDGE_WRANGLER_FILE,
   worker: "edge.ts",
   isOwnEntry: false,
   suffix: ":edge",
-  configFlag: " --config wrangler.edge.toml",
+  configFlag: ` --config ${EDGE_WRANGLER_FILE}`,
 };
 
 /**

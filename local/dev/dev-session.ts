@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
+import { EDGE_WRANGLER_FILE } from "../../package/wrangler-files.ts";
 import { type ConfiguredSite, loadSite } from "../config/config-file.ts";
 import type { DemoSite } from "./demo-site.ts";
 import { type DevEdge, type DevEdgeOptions, type DevPop, startDevEdge } from "./dev-edge.ts";
@@ -120,8 +121,9 @@ async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoS
 /** Throws `DevError` for a service, which has no address here. */
 function addressOfSite({ origin }: ConfiguredSite, configFile: string | null): string {
   if (origin !== null) return origin;
+  const wrangler = existsSync(EDGE_WRANGLER_FILE) ? EDGE_WRANGLER_FILE : "wrangler.toml";
   throw new DevError(
     `${configFile} names a service binding instead of an origin. Start that worker, and name its address: --origin ` +
-      "http://localhost:8788. Or run both: npx wrangler dev -c wrangler.toml -c THAT_WORKERS_CONFIG.",
+      `http://localhost:8788. Or run both: npx wrangler dev -c ${wrangler} -c THAT_WORKERS_CONFIG.`,
   );
 }

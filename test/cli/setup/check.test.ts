@@ -306,6 +306,13 @@ describe("the command", () => {
     });
   });
 
+  test("looks at the edge's own config beside that of an app on Workers", async () => {
+    await writeFile(join(folder, "wrangler.jsonc"), '{ "name": "app", "main": "app.ts" }');
+    await writeFile(join(folder, "wrangler.edge.toml"), "name = \n");
+    const { exit, stderr } = await tidemark({ args: ["check"], env: { PATH: process.env.PATH! }, cwd: folder });
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining("wrangler.edge.toml: ") });
+  });
+
   test("exits with 1 and the findings as JSON if something is wrong", { tags: ["deep"] }, async () => {
     await checkWith("tidemark.config.ts", "pass: true", "pas: true");
     const { exit, stdout } = await check("--json", "--config", join(folder, "wrangler.toml"));
