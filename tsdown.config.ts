@@ -55,7 +55,7 @@ export const COMMAND: UserConfig = {
   ...TYPES,
   entry: { ...NODE_VERSION, ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL, ...SERVER, cli: "cli/main.ts" },
   format: "esm",
-  deps: { onlyBundle: ["commander", "leven", "nginx-conf", "robots-parser", "structured-headers"] },
+  deps: { onlyBundle: ["commander", "leven", "nginx-conf", "robots-parser", "structured-headers", "yaml"] },
   dts: { generator: "oxc", entry: Object.values({ ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL }) },
   // What is bundled, here and below, comes with its licence.
   copy: ({ outDir }) =>
@@ -65,6 +65,7 @@ export const COMMAND: UserConfig = {
       "nginx-conf/LICENSE",
       "robots-parser/LICENSE.md",
       "structured-headers/LICENSE",
+      "yaml/LICENSE",
     ].map((file) => ({
       from: `node_modules/${file}`,
       to: `${outDir}/licenses`,

@@ -3,6 +3,7 @@ import { ownPackage } from "../../package/own-package.ts";
 import { PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import { appWorkerOf, mainOf } from "./app-worker.ts";
 import { type EdgeNames, endingOfImports, namesFor, runnerFor, scriptsFor } from "./found-tools.ts";
+import { denyScriptsIn, scriptsFileOf } from "./install-scripts.ts";
 import {
   completedManifest,
   type EdgeTools,
@@ -12,6 +13,7 @@ import {
   typesBeside,
   validName,
 } from "./manifest.ts";
+import { packageManagerOf } from "./package-manager.ts";
 import {
   configFile,
   nodeTestFile,
@@ -68,6 +70,7 @@ export async function initProject({
     );
   }
   const runner = runnerFor(folder, existing);
+  const scriptsFile = await scriptsFileOf(folder, packageManagerOf(folder));
   const commands = scriptsFor(names, runner, behind?.config ?? null);
   const tsconfig = tsconfigFile(names.worker);
   const ownTsconfig = await read(join(folder, "tsconfig.json"));
@@ -76,7 +79,13 @@ export async function initProject({
   const secret = await keepSecret(folder);
 
   const written = [
-    await completeManifest(folder, manifestText, existing, name, { suffix: names.suffix, commands, runner }),
+    await completeManifest(folder, manifestText, existing, name, {
+      suffix: names.suffix,
+      commands,
+      runner,
+      decidesOnScripts: scriptsFile === "package.json",
+    }),
+    ...(scriptsFile === null || scriptsFile === "package.json" ? [] : [await denyScriptsIn(folder, scriptsFile)]),
     await put("tidemark.config.ts", config, notIn(await read(join(folder, "tidemark.config.ts")), answers)),
     ...(names.isOwnEntry ? [] : [await put(names.worker, workerFile(force ? ".ts" : endingOfImports(ownTsconfig)))]),
     await putWranglerFile(wrangler, names, wranglerFile(answers, name, names, behind?.name ?? null), put),

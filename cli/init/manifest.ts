@@ -4,6 +4,7 @@ import type { EdgeNames, EdgeScript, NamedTools, Runner } from "./found-tools.ts
 export interface Manifest extends NamedTools {
   readonly name?: string;
   readonly allowScripts?: Readonly<Record<string, boolean>>;
+  readonly workspaces?: unknown;
   readonly [key: string]: unknown;
 }
 
@@ -20,6 +21,8 @@ export interface EdgeTools extends Pick<EdgeNames, "suffix"> {
   readonly versions: Versions;
   readonly commands: Readonly<Record<EdgeScript, string>>;
   readonly runner: Runner;
+  /** Whether this package.json decides which packages run scripts when they are installed. */
+  readonly decidesOnScripts: boolean;
 }
 
 /** The versions of added packages. */
@@ -62,16 +65,16 @@ const TOOLS = [
 ] as const;
 
 /**
- * The packages below those tools that have install scripts. The tools work without them, and npm warns at each install
- * until the project allows or denies them.
+ * The packages below the edge's tools that have install scripts. The tools work without them, but at each install npm warns
+ * and pnpm fails until the project allows or denies them.
  */
-const WITH_INSTALL_SCRIPTS = ["esbuild", "workerd"] as const;
+export const WITH_INSTALL_SCRIPTS = ["esbuild", "workerd"] as const;
 
 /** Adds what the project needs to a package.json; `null` if there is none. Existing values stay. */
 export function completedManifest(
   existing: Manifest | null,
   name: string,
-  { versions, suffix, commands, runner }: EdgeTools,
+  { versions, suffix, commands, runner, decidesOnScripts }: EdgeTools,
 ): ManifestChange {
   const base = existing ?? { name, private: true, type: "module" };
   const changed: string[] = [];
@@ -106,15 +109,19 @@ export function completedManifest(
     devDependencies[tool] = versions.tested[tool]!;
     changed.push(`devDependencies.${tool}`);
   }
-  const allowScripts = { ...base.allowScripts };
-  const isDecided = (each: string) =>
-    Object.keys(allowScripts).some((key) => key === each || key.startsWith(`${each}@`));
-  for (const each of WITH_INSTALL_SCRIPTS.filter((name) => !isDecided(name))) {
-    allowScripts[each] = false;
-    changed.push(`allowScripts.${each}`);
-  }
-  const manifest = { ...base, scripts, dependencies, devDependencies, allowScripts };
-  return { manifest, changed: existing === null ? [] : changed, kept };
+  const completed = { ...base, scripts, dependencies, devDependencies };
+  const { manifest, added } = decidesOnScripts ? withDeniedScripts(completed) : { manifest: completed, added: [] };
+  return { manifest, changed: existing === null ? [] : [...changed, ...added], kept };
+}
+
+/** A package.json that denies the scripts on which it does not decide, and the keys that were added. */
+export function withDeniedScripts(manifest: Manifest): { readonly manifest: Manifest; readonly added: string[] } {
+  const allowScripts = { ...manifest.allowScripts };
+  const isDecided = (name: string) =>
+    Object.keys(allowScripts).some((key) => key === name || key.startsWith(`${name}@`));
+  const undecided = WITH_INSTALL_SCRIPTS.filter((name) => !isDecided(name));
+  for (const name of undecided) allowScripts[name] = false;
+  return { manifest: { ...manifest, allowScripts }, added: undecided.map((name) => `allowScripts.${name}`) };
 }
 
 const BYTE_ORDER_MARK = "\ufeff";

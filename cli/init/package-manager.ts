@@ -3,6 +3,8 @@ import { dirname, join, resolve } from "node:path";
 
 /** How a project's package manager is called. */
 export interface PackageManager {
+  /** Where it is told which packages may run scripts when they are installed; `null` for one that is told nothing. */
+  readonly scriptsIn: "package.json" | "pnpm-workspace.yaml" | null;
   readonly install: string;
   readonly test: string;
   /** Before the name of a script. */
@@ -11,11 +13,34 @@ export interface PackageManager {
   readonly exec: string;
 }
 
-const PNPM: PackageManager = { install: "pnpm install", test: "pnpm test", run: "pnpm run", exec: "pnpm exec" };
-const YARN: PackageManager = { install: "yarn install", test: "yarn test", run: "yarn run", exec: "yarn" };
-/** `bun test` would be Bun's own runner. */
-const BUN: PackageManager = { install: "bun install", test: "bun run test", run: "bun run", exec: "bunx" };
-const NPM: PackageManager = { install: "npm install", test: "npm test", run: "npm run", exec: "npx" };
+const PNPM: PackageManager = {
+  install: "pnpm install",
+  test: "pnpm test",
+  run: "pnpm run",
+  exec: "pnpm exec",
+  scriptsIn: "pnpm-workspace.yaml",
+};
+const YARN: PackageManager = {
+  install: "yarn install",
+  test: "yarn test",
+  run: "yarn run",
+  exec: "yarn",
+  scriptsIn: null,
+};
+const BUN: PackageManager = {
+  install: "bun install",
+  test: "bun run test", // `bun test` would be Bun's own runner
+  run: "bun run",
+  exec: "bunx",
+  scriptsIn: null,
+};
+const NPM: PackageManager = {
+  install: "npm install",
+  test: "npm test",
+  run: "npm run",
+  exec: "npx",
+  scriptsIn: "package.json",
+};
 
 const BY_LOCK: readonly (readonly [lock: string, PackageManager])[] = [
   ["pnpm-lock.yaml", PNPM],
@@ -25,11 +50,18 @@ const BY_LOCK: readonly (readonly [lock: string, PackageManager])[] = [
   ["package-lock.json", NPM],
 ];
 
-/** The one whose lock file is in the folder or, for a package of a workspace, above it in the repository; otherwise npm. */
-export function packageManagerOf(folder: string): PackageManager {
-  const here = resolve(folder);
-  const [, found] = BY_LOCK.find(([lock]) => existsSync(join(here, lock))) ?? [];
-  if (found !== undefined) return found;
-  const isTop = existsSync(join(here, ".git")) || dirname(here) === here;
-  return isTop ? NPM : packageManagerOf(dirname(here));
+/** A project's package manager, and the folder of its lock file, which is above a package of a workspace. */
+export interface FoundManager extends PackageManager {
+  /** An absolute path. */
+  readonly root: string;
+}
+
+/** The one whose lock file is in the folder or above it in the repository; otherwise npm, and the folder itself. */
+export function packageManagerOf(folder: string): FoundManager {
+  const own = resolve(folder);
+  for (let root = own; ; root = dirname(root)) {
+    const [, found] = BY_LOCK.find(([lock]) => existsSync(join(root, lock))) ?? [];
+    if (found !== undefined) return { ...found, root };
+    if (existsSync(join(root, ".git")) || dirname(root) === root) return { ...NPM, root: own };
+  }
 }

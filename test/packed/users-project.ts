@@ -32,7 +32,7 @@ export async function takeUp(
   const manifest = { name: "app", private: true, dependencies: { tidemark: `file:${tarball}` }, devDependencies };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
   for (const [file, text] of Object.entries(isWorker ? WORKER : {})) await writeFile(join(folder, file), text);
-  const flags = manager === "pnpm" ? ["--config.strict-dep-builds=false", "--no-frozen-lockfile"] : [];
+  const flags = manager === "pnpm" ? ["--no-frozen-lockfile"] : [];
   const cli = "node_modules/tidemark/dist/package/cli.mjs";
   await step(folder, manager, "install", ...flags);
   await step(folder, "node", cli, "init", ...(isWorker ? [] : ["--origin=https://o.test"]), "--host=w.test");

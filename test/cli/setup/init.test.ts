@@ -243,6 +243,58 @@ describe("tidemark init", () => {
     expect((await manifest()).allowScripts).toEqual({ "esbuild@0.28.1": true, sharp: true, workerd: false });
   });
 
+  test.each([
+    ["none", null, "written", "allowBuilds:\n  esbuild: false\n  workerd: false\n"],
+    [
+      "one with comments",
+      "packages:\n  - apps/* # all of them\ncatalog:\n  esbuild: ^0.25.0\n",
+      "completed",
+      "packages:\n  - apps/* # all of them\ncatalog:\n  esbuild: ^0.25.0\nallowBuilds:\n  esbuild: false\n  workerd: false\n",
+    ],
+    [
+      "one in which pnpm asks",
+      "allowBuilds:\n  esbuild: set this to true or false\n  sharp: true\n  workerd: set this to true or false\n",
+      "completed",
+      "allowBuilds:\n  esbuild: false\n  sharp: true\n  workerd: false\n",
+    ],
+    [
+      "one that decides",
+      "allowBuilds: { esbuild: true, workerd: false }\n",
+      "kept",
+      "allowBuilds: { esbuild: true, workerd: false }\n",
+    ],
+    ["one that is no YAML", "allowBuilds: {\n", "kept", "allowBuilds: {\n"],
+  ])("tells pnpm about install scripts in its own file, beside %s", async (_, before, outcome, after) => {
+    await put("pnpm-lock.yaml", "");
+    if (before !== null) await put("pnpm-workspace.yaml", before);
+    expect(await outcomes()).toMatchObject({ "pnpm-workspace.yaml": outcome });
+    expect(await get("pnpm-workspace.yaml")).toBe(after);
+    expect((await manifest()).allowScripts).toBeUndefined();
+  });
+
+  test.each([
+    [
+      "package-lock.json",
+      "package.json",
+      '{ "workspaces": ["edge"] }',
+      /"allowScripts": \{\s+"esbuild": false,\s+"workerd": false/,
+    ],
+    [
+      "pnpm-lock.yaml",
+      "pnpm-workspace.yaml",
+      "packages: [edge]\n",
+      /^packages: \[ ?edge ?\]\nallowBuilds:\n {2}esbuild: false\n/,
+    ],
+  ])("in a workspace with a %s, install scripts are denied in the %s above", async (lock, file, text, expected) => {
+    await put(lock, "");
+    await put(file, text);
+    await mkdir(join(folder, "edge"));
+    const { stdout } = await run(process.execPath, [CLI, ...FLAGS], { cwd: join(folder, "edge") });
+    expect(stdout).toMatch(new RegExp(`^completed {2}\\.\\./${file}: added allow`, "m"));
+    expect(await get(file)).toMatch(expected);
+    expect(JSON.parse(await get("edge/package.json")).allowScripts).toBeUndefined();
+  });
+
   test("replaces npm's placeholder script for tests", async () => {
     await put("package.json", JSON.stringify({ scripts: { test: 'echo "Error: no test specified" && exit 1' } }));
     await outcomes();

@@ -1,0 +1,59 @@
+import { existsSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { parseDocument } from "yaml";
+import { manifestText, WITH_INSTALL_SCRIPTS, withDeniedScripts } from "./manifest.ts";
+import type { FoundManager } from "./package-manager.ts";
+import { parseManifest, read, type WrittenFile, write } from "./written-files.ts";
+
+/**
+ * The file in which a package manager looks for the project's decisions on install scripts, as a path from the project's
+ * folder: that of its workspace, if it is in one. `null`: the manager has no such file.
+ */
+export async function scriptsFileOf(folder: string, { scriptsIn, root }: FoundManager): Promise<string | null> {
+  if (scriptsIn === null) return null;
+  const above = join(root, scriptsIn);
+  return (await isOfWorkspace(above)) ? relative(resolve(folder), above) : scriptsIn;
+}
+
+async function isOfWorkspace(file: string): Promise<boolean> {
+  if (file.endsWith(".yaml")) return existsSync(file);
+  const text = await read(file);
+  return text !== null && parseManifest(text).workspaces !== undefined;
+}
+
+/** Denies the scripts on which such a file does not decide. */
+export async function denyScriptsIn(folder: string, file: string): Promise<WrittenFile> {
+  const path = join(folder, file);
+  const before = await read(path);
+  const denied = file.endsWith(".yaml") ? withDeniedBuilds(before ?? "") : withDeniedScriptsText(before!);
+  if (denied === null) return { file, outcome: "kept", note: `it is no valid YAML. It needs:\n\n${BUILDS_YAML}` };
+  if (denied.added.length === 0) return { file, outcome: "kept" };
+  await write(path, denied.text);
+  return before === null
+    ? { file, outcome: "written" }
+    : { file, outcome: "completed", note: `added ${denied.added.join(", ")}` };
+}
+
+interface Denied {
+  readonly text: string;
+  /** The keys that were added. */
+  readonly added: readonly string[];
+}
+
+function withDeniedScriptsText(text: string): Denied {
+  const { manifest, added } = withDeniedScripts(parseManifest(text));
+  return { text: manifestText(manifest, text), added };
+}
+
+const BUILDS = "allowBuilds";
+const BUILDS_YAML = `${BUILDS}:\n${WITH_INSTALL_SCRIPTS.map((name) => `  ${name}: false\n`).join("")}`;
+
+/** pnpm itself may have left words in place of a decision. `null`: the text is no YAML. */
+function withDeniedBuilds(before: string): Denied | null {
+  if (before.trim() === "") return { text: BUILDS_YAML, added: WITH_INSTALL_SCRIPTS };
+  const settings = parseDocument(before);
+  if (settings.errors.length > 0) return null;
+  const undecided = WITH_INSTALL_SCRIPTS.filter((name) => typeof settings.getIn([BUILDS, name]) !== "boolean");
+  for (const name of undecided) settings.setIn([BUILDS, name], false);
+  return { text: settings.toString({ lineWidth: 0 }), added: undecided.map((name) => `${BUILDS}.${name}`) };
+}
