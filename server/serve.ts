@@ -180,7 +180,10 @@ export class RunningServer {
     const { disk } = settings;
     if (this.#folder === null || disk === null) return null;
     const keptFreeBytes = keptForLogs(disk.folder, logFoldersOf(this.#options, sites));
-    const janitor = new Janitor(this.#folder, disk.maxBytes, { keptFreeBytes });
+    const janitor = new Janitor(this.#folder, disk.maxBytes, {
+      keptFreeBytes,
+      say: (line) => this.#options.report({ kind: "warning", line }),
+    });
     void janitor.scanUntilRead(); // a disk that cannot be read is reported by those who read pages
     return janitor;
   }

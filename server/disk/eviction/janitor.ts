@@ -28,6 +28,8 @@ export interface JanitorParts {
    * less. Default: 0.
    */
   readonly keptFreeBytes?: number;
+  /** Receives lines for the owner. Default: nobody does. */
+  readonly say?: (line: string) => void;
 }
 
 /** The janitor, as a process that reads and writes files sees it. */
@@ -46,6 +48,8 @@ const ROOM_SHARE = 1 / 16;
 const MAX_RESERVED_SHARE = 1 / 2;
 /** Files that are small may have so much at a time, too, while large bodies use up the room for them. */
 const SMALL_PIECE_BYTES = 256 * 1024;
+/** What a process asks for to write pages is at most this. */
+const PAGE_ROOM_BYTES = 4 * 1024 * 1024;
 /** A file in the index takes about 200 bytes of the heap, and for a moment twice as many when a table grows. */
 const HEAP_BYTES_PER_FILE = 512;
 /** A `Map` has no room for more than 2^24. */
@@ -96,6 +100,9 @@ export class Janitor {
   readonly #files: DiskFiles;
   readonly #maxFiles: number;
   readonly #keptFreeBytes: number;
+  readonly #say: (line: string) => void;
+  /** Whether others have left no room, which is said once, and its end once. */
+  #isCrowdedOut = false;
   readonly #index: EvictingMap<number>;
   readonly #lines = new Set<Line>();
   /** The files that have left the index and are being deleted, and their bytes. */
@@ -117,6 +124,7 @@ export class Janitor {
   constructor(folder: CacheFolder, maxBytes: number, parts: JanitorParts = {}) {
     const { files = diskFiles, maxFiles = mostFiles() } = parts;
     this.#keptFreeBytes = parts.keptFreeBytes ?? 0;
+    this.#say = parts.say ?? (() => undefined);
     this.#folder = folder;
     this.#files = files;
     this.#maxFiles = maxFiles;
@@ -226,9 +234,23 @@ export class Janitor {
     const small = SMALL_PIECE_BYTES <= most / 4 ? Math.min(orUpTo, SMALL_PIECE_BYTES) : 0;
     const bytes = Math.max(leastBytes, isPlenty ? orUpTo : small);
     line.reservedBytes += bytes; // at once, so that no other request gets the same room
-    if ((await this.#makeRoom()) && this.#lines.has(line)) return bytes;
+    const isRoom = await this.#makeRoom();
+    // A large body may have no room where a page has.
+    if (isRoom || (bytes <= PAGE_ROOM_BYTES && this.#index.size === 0)) this.#noteRoom(isRoom);
+    if (isRoom && this.#lines.has(line)) return bytes;
     line.reservedBytes -= bytes;
     return 0;
+  }
+
+  #noteRoom(isRoom: boolean): void {
+    if (isRoom !== this.#isCrowdedOut) return;
+    this.#isCrowdedOut = !isRoom;
+    const { path } = this.#folder;
+    this.#say(
+      isRoom
+        ? `There is room for the cache in ${path} again.`
+        : `Others have left no room in the file system of ${path}. For now, pages are kept only in memory.`,
+    );
   }
 
   /** Deletes files until everything that was granted has room. Returns false if no more can be deleted. */

@@ -843,6 +843,25 @@ describe("the bound of the disk", () => {
       await janitor.close();
     });
 
+    test("where they leave none, it says so once, and once when there is room again", async () => {
+      const said: string[] = [];
+      const janitor = new Janitor(disk.folder, 64 * MIB, {
+        files,
+        keptFreeBytes: KEPT,
+        say: (line) => said.push(line),
+      });
+      await janitor.scan();
+      await fill(janitor, 0);
+      expect(said).toEqual([]);
+      othersBytes = 9 * MIB;
+      await fill(janitor, 250);
+      expect([said, janitor.heldFiles]).toEqual([[expect.stringMatching(/^Others have left no room .* in memory/)], 0]);
+      othersBytes = 0;
+      await fill(janitor, 500);
+      expect(said.slice(1)).toEqual([expect.stringMatching(/^There is room .* again\.$/)]);
+      await janitor.close();
+    });
+
     test("files leave before no more can be created, unless their number has no bound", async () => {
       let most = 0;
       const rename: DiskFiles["rename"] = async (...args) => {
