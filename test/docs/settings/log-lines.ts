@@ -136,6 +136,16 @@ export const OTHER_LINES: readonly OtherLine[] = [
   },
   { line: "The cache in … works again.", source: "server/disk/disk-health.ts", meaning: "That is over." },
   {
+    line: "Others have left no room in the file system of …. For now, pages are kept only in memory.",
+    source: "server/disk/eviction/janitor.ts",
+    meaning: "All pages have left, and still less is free than [log files may need](server.md#disk).",
+  },
+  {
+    line: "There is room for the cache in … again.",
+    source: "server/disk/eviction/janitor.ts",
+    meaning: "That is over.",
+  },
+  {
     line: "is too slow, so some pages are kept only in memory",
     source: "server/disk/backlog.ts",
     meaning: "32 MiB of pages wait in a worker for the disk. The line says how many pages were not written.",
