@@ -36,9 +36,10 @@ export interface SqliteDatabase {
 
 /** A prepared statement of either client. */
 export interface SqliteStatement {
-  run(...parameters: (string | number | null)[]): { changes: number | bigint };
-  get(...parameters: (string | number | null)[]): unknown;
-  all(...parameters: (string | number | null)[]): unknown[];
+  // With a narrower type the statements of better-sqlite3 do not fit in TypeScript 5.
+  run(...parameters: unknown[]): { changes: number | bigint };
+  get(...parameters: unknown[]): unknown;
+  all(...parameters: unknown[]): unknown[];
   /** Only `node:sqlite` has it. */
   setReturnArrays?(enabled: boolean): void;
 }
@@ -59,8 +60,13 @@ export function isInTransaction({ isTransaction, inTransaction }: SqliteDatabase
  * end. It blocks the process, because the work is not asynchronous.
  */
 export function waitingForLocks<T>(database: SqliteDatabase, work: () => T): T {
+  return withBusyTimeout(database, MAX_BUSY_MS, work);
+}
+
+/** Does work for which the connection blocks the process for at most `ms` while another one has the lock. */
+function withBusyTimeout<T>(database: SqliteDatabase, ms: number, work: () => T): T {
   const { timeout } = prepared(database, "PRAGMA busy_timeout").get() as { timeout: unknown };
-  database.exec(`PRAGMA busy_timeout = ${MAX_BUSY_MS}`);
+  database.exec(`PRAGMA busy_timeout = ${ms}`);
   try {
     return work();
   } finally {
@@ -100,12 +106,15 @@ export function sqliteStore(
   now: () => number,
   { clock, random }: { readonly clock: Clock; random(): number },
 ): OutboxStore {
-  /** Runs the work in a transaction, and repeats it while another transaction blocks it. */
+  /**
+   * Runs the work in a transaction, and repeats it while another transaction blocks it. The connection itself does not
+   * wait, because the other transaction could not end in a blocked process.
+   */
   async function transaction<T>(work: () => T): Promise<T> {
     const until = clock.now() + MAX_BUSY_MS;
     for (;;) {
       try {
-        return inTransaction(database, work);
+        return withBusyTimeout(database, 0, () => inTransaction(database, work));
       } catch (error) {
         if (!isBusy(error) || clock.now() >= until) throw error;
         await clock.sleep(MAX_BUSY_PAUSE_MS * (0.1 + 0.9 * random()));
@@ -189,7 +198,7 @@ class CallersTransaction extends Error {
   }
 }
 
-/** SQLITE_BUSY, with its extended codes. `node:sqlite` waits for no lock, unless its option `timeout` says so. */
+/** SQLITE_BUSY, with its extended codes. */
 function isBusy(error: unknown): boolean {
   if (error instanceof CallersTransaction) return true;
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };

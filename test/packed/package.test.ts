@@ -418,7 +418,11 @@ export async function send(better: BetterSqlite3.Database, pool: pg.Pool, client
 }`,
     );
     const compilerOptions = { ...STRICT, module: "nodenext", lib: ["es2024", "esnext.disposable"], types: ["node"] };
-    await expectTypesToHold(folder, { compilerOptions, include: ["types.mts"] });
+    const older = await fetchedFromNpm(["typescript@5.9.3"]);
+    if ("missing" in older) throw new Error(older.missing);
+    for (const compiler of [undefined, join(older.folder, "node_modules/typescript/bin/tsc")]) {
+      await expectTypesToHold(folder, { compilerOptions, include: ["types.mts"] }, compiler);
+    }
   });
 });
 
@@ -743,10 +747,11 @@ export const used = [tidemark, createOutbox, setEditorCookie];`,
 
 const STRICT = { strict: true, exactOptionalPropertyTypes: true, noEmit: true, skipLibCheck: false, target: "es2024" };
 
-async function expectTypesToHold(folder: string, tsconfig: object): Promise<void> {
+/** With the repository's TypeScript, unless another compiler is given. */
+async function expectTypesToHold(folder: string, tsconfig: object, compiler?: string): Promise<void> {
   await writeFile(join(folder, "tsconfig.json"), JSON.stringify(tsconfig));
   const [node, tsc] = tool("tsc");
-  expect(await run(node, [tsc, "-p", "."], { cwd: folder })).toEqual({ exit: 0, stdout: "", stderr: "" });
+  expect(await run(node, [compiler ?? tsc, "-p", "."], { cwd: folder })).toEqual({ exit: 0, stdout: "", stderr: "" });
 }
 
 /** Each command of the built command line, with the file of its code. */

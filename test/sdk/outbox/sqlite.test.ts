@@ -51,6 +51,10 @@ function connect(open: (file: string) => Connection = (file) => new DatabaseSync
   return connection;
 }
 
+function busyTimeoutOf(connection: SqliteDatabase): unknown {
+  return Object.values(connection.prepare("PRAGMA busy_timeout").get() as object)[0];
+}
+
 function closeAll(): void {
   for (const connection of connections.splice(0)) connection.close();
 }
@@ -132,16 +136,28 @@ describe("one connection for everything", () => {
     expect(purger.tags).toEqual(["a"]);
   });
 
-  test("a write lock of another connection is waited for", async () => {
-    const { connection, outbox } = opened();
-    sqliteTransaction(connection, "COMMIT", () => outbox.enqueue(connection, { tags: ["a"] }));
-    const other = connect();
-    other.exec("BEGIN IMMEDIATE");
-    const draining = outbox.drain();
-    await new Promise(setImmediate);
-    other.exec("COMMIT");
-    expect((await draining).sent).toHaveLength(1);
-  });
+  test.each(["node:sqlite", "better-sqlite3"])(
+    "a write lock of another connection is waited for without blocking the process: %s",
+    async (client) => {
+      const open = CLIENTS.find(({ name }) => name === client)?.connect;
+      const [connection, other] = [connect(open), connect(open)];
+      connection.exec("PRAGMA busy_timeout = 6000");
+      const outbox = createOutbox({ database: connection, purger: createScriptedPurger() });
+      outbox.createTable();
+      sqliteTransaction(connection, "COMMIT", () => outbox.enqueue(connection, { tags: ["a"] }));
+      other.exec("BEGIN IMMEDIATE");
+      const draining = outbox.drain();
+      await new Promise(setImmediate);
+      expect(busyTimeoutOf(connection)).toBe(6_000);
+      other.exec("COMMIT");
+      expect((await draining).sent).toHaveLength(1);
+      expect(busyTimeoutOf(connection)).toBe(6_000);
+
+      connection.exec("ALTER TABLE tidemark_outbox RENAME TO hidden");
+      await expect(outbox.drain()).rejects.toThrow("no such table");
+      expect(busyTimeoutOf(connection)).toBe(6_000);
+    },
+  );
 });
 
 describe("the table", () => {
@@ -161,7 +177,7 @@ describe("the table", () => {
   test("is created, and its purges are requeued and discarded, with a wait for locks of five seconds", () => {
     const connection = connect();
     const waits: unknown[] = [];
-    const noteWait = () => waits.push(Object.values(connection.prepare("PRAGMA busy_timeout").get() as object)[0]);
+    const noteWait = () => waits.push(busyTimeoutOf(connection));
     const outbox = createOutbox({
       database: {
         exec(sql) {
