@@ -73,6 +73,15 @@ export function rateLimited(answer: AnswerHead): PurgeRateLimited {
   );
 }
 
+/** A 413, from the edge or from something in front of it. */
+export function tooLarge({ endpoint, status, attempts }: AnswerHead): PurgeRejected {
+  return new PurgeRejected(
+    `The edge at ${endpoint}, or something in front of it, takes only smaller bodies (413), and purged nothing. Name ` +
+      "fewer items in one purge, or raise the limit (nginx: client_max_body_size).",
+    { code: "too-large", status, attempts, errors: [] },
+  );
+}
+
 /** A status of `isUnavailable`, from the edge or from something in front of it. */
 export function unavailable(answer: AnswerHead): PurgeUnreachable {
   const { endpoint, status, attempts } = answer;
@@ -132,8 +141,9 @@ export function refusal(answer: AnswerHead, problem: Problem): PurgeError {
   const { endpoint, status, attempts } = answer;
   const code = problemCodeOf(status);
   switch (code) {
-    case "invalid":
     case "too-large":
+      return tooLarge(answer);
+    case "invalid":
     case "unsupported-media-type": {
       const errors = problem.errors ?? [];
       return new PurgeRejected(
@@ -190,10 +200,15 @@ function attemptsText(attempts: number): string {
   return attempts === 1 ? "1 attempt" : `${attempts} attempts`;
 }
 
+/** OpenSSL's codes for bytes that are no TLS. */
+const NO_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
+
 /** `fetch` hides the reason in the cause of its own error: ECONNREFUSED, ENOTFOUND, UND_ERR_SOCKET, a certificate's. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return reasonOf(error.cause);
   const { code } = error as { code?: unknown };
-  return [code, error.message].filter(Boolean).join(", ") || error.name;
+  const isNoTls = NO_TLS.test(String(code));
+  const words = isNoTls ? "the port does not speak https, perhaps http" : error.message.trim();
+  return [code, words].filter(Boolean).join(", ") || error.name;
 }

@@ -5,14 +5,15 @@ import type { PurgeError } from "../errors.ts";
 import type { ReceiptBody } from "../receipt.ts";
 import { type Answer, type AnswerHead, isUnavailable } from "./answer.ts";
 import type { Outcome } from "./attempts.ts";
-import { incomplete, rateLimited, refusal, serverError, unavailable, unexpected } from "./failures.ts";
+import { incomplete, rateLimited, refusal, serverError, tooLarge, unavailable, unexpected } from "./failures.ts";
 
 /**
- * Decides what the answer to a purge means. A 429 and the statuses of `isUnavailable` ask for another try even if a
- * proxy in front of the edge sent them; any other status counts only with a body that an edge writes.
+ * Decides what the answer to a purge means. A 413, a 429 and the statuses of `isUnavailable` mean the same if a proxy in
+ * front of the edge sent them; any other status counts only with a body that an edge writes.
  */
 export function readAnswer(answer: Answer): Outcome<ReceiptBody> {
   const { status } = answer;
+  if (status === 413) return failed(tooLarge(answer));
   if (status === 429) return failed(rateLimited(answer));
   if (isUnavailable(status)) return failed(unavailable(answer));
   // A browser shows a redirect that it did not follow as status 0.

@@ -255,7 +255,20 @@ const failures: Failure[] = [
       status: 413,
       attempts: 1,
       retryable: false,
-      message: /\(413\) and purged nothing: at most 1 MiB/,
+      message: /or something in front of it, takes only smaller bodies \(413\), .*nginx: client_max_body_size/,
+      also: { errors: [] },
+    },
+  },
+  {
+    name: "a 413 from nginx in front of the edge",
+    edge: () => [{ status: 413, ...html }],
+    expect: {
+      class: PurgeRejected,
+      code: "too-large",
+      status: 413,
+      attempts: 1,
+      retryable: false,
+      message: /or something in front of it, takes only smaller bodies \(413\), .*nginx: client_max_body_size/,
       also: { errors: [] },
     },
   },
@@ -543,6 +556,16 @@ describe.each(Object.entries(transports))("over %s", (_, openTransport) => {
     const clock = createVirtualClock({ skipsUpToMs: 9_999 });
     await using cdn = purgerUnderTest({ endpoint: "http://127.0.0.1:6000" }, { clock, openTransport });
     await expect(cdn.purgeTags("a")).rejects.toThrow(/^No connection to http:\/\/127\.0\.0\.1:6000: bad port \(/);
+  });
+
+  test("a port that speaks http under an endpoint with https: the error says so on one line", async () => {
+    const clock = createVirtualClock({ skipsUpToMs: 9_999 });
+    await using edge = await startFakeEdge(accepts);
+    const endpoint = edge.endpoint.replace("http:", "https:");
+    await using cdn = purgerUnderTest({ endpoint, retries: 0 }, { clock, openTransport });
+    await expect(cdn.purgeTags("a")).rejects.toThrow(
+      /^No connection to https:.*: ERR_SSL_WRONG_VERSION_NUMBER, the port does not speak https, perhaps http \(.*\.$/,
+    );
   });
 
   test("a server that speaks another protocol: the error has the reason and no other words", async () => {
