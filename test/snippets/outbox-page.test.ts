@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -9,6 +10,7 @@ import type { PgOutbox } from "../../sdk/outbox/pg.ts";
 import type { SqliteOutbox } from "../../sdk/outbox/sqlite.ts";
 import { accepts, type FakeEdge, receiptBody, refuses, startFakeEdge } from "../sdk/fake-edge.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../sdk/outbox/postgres-server.ts";
+import { listenLocally } from "../suite/local-url.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const PAGE = readFileSync(join(ROOT, "docs/purging.md"), "utf8");
@@ -48,27 +50,50 @@ async function runExample<Exports>(name: string, code: string, external: readonl
   return (await import(pathToFileURL(outfile.replace(/\.ts$/, ".mjs")).href)) as Exports;
 }
 
-function useEdge(edge: FakeEdge): void {
-  vi.stubEnv("TIDEMARK_ENDPOINT", edge.endpoint);
+function useEdge({ endpoint }: Pick<FakeEdge, "endpoint">): void {
+  vi.stubEnv("TIDEMARK_ENDPOINT", endpoint);
   vi.stubEnv("TIDEMARK_TOKEN", "token");
 }
 
 beforeEach(() => () => vi.unstubAllEnvs());
 
-test("the example in SQLite purges what it has saved, and a purge that was given up is sent again", async () => {
-  await using edge = await startFakeEdge(accepts, refuses("conflict"), accepts);
-  useEdge(edge);
-  const file = join(folder, "songs.sqlite");
+interface Songs {
+  readonly outbox: SqliteOutbox;
+  rename(song: number, title: string | null): Promise<string | undefined>;
+}
+
+/** Runs the example in SQLite with a file that has a song. The editor waits so long for the edge. */
+async function runWithSong(name: string, waitMs: number): Promise<{ songs: Songs; database: DatabaseSync }> {
+  const file = join(folder, `${name}.sqlite`);
   const database = new DatabaseSync(file);
   database.exec(
     "CREATE TABLE songs (id INTEGER PRIMARY KEY, title TEXT NOT NULL); INSERT INTO songs VALUES (7, 'Old')",
   );
+  const code = example("sqlite").replace('"songs.sqlite"', JSON.stringify(file)).replace("2_000", String(waitMs));
+  return { songs: await runExample<Songs>(name, code), database };
+}
 
-  const code = example("sqlite").replace('"songs.sqlite"', JSON.stringify(file));
-  const songs = await runExample<{ outbox: SqliteOutbox; rename(song: number, title: string | null): Promise<string> }>(
-    "songs",
-    code,
-  );
+test("the example in SQLite answers the editor while the edge hangs, and the purge is sent when it no longer does", async () => {
+  const asked = Promise.withResolvers<ServerResponse>();
+  const server = createServer((_, response) => asked.resolve(response));
+  useEdge({ endpoint: await listenLocally(server) });
+  const { songs, database } = await runWithSong("songs-of-a-hanging-edge", 0);
+  try {
+    expect(await songs.rename(7, "New")).toBeUndefined();
+    (await asked.promise).setHeader("content-type", "application/json").end(JSON.stringify(receiptBody));
+    await songs.outbox.close();
+    expect(songs.outbox.list()).toEqual([]);
+  } finally {
+    database.close();
+    server.close();
+    server.closeAllConnections();
+  }
+});
+
+test("the example in SQLite purges what it has saved, and a purge that was given up is sent again", async () => {
+  await using edge = await startFakeEdge(accepts, refuses("conflict"), accepts);
+  useEdge(edge);
+  const { songs, database } = await runWithSong("songs", 60_000);
   expect(await songs.rename(7, "New")).toBe(receiptBody.token);
   expect(database.prepare("SELECT title FROM songs").get()).toEqual({ title: "New" });
   expect(edge.requests[0]?.body).toMatchObject({ tags: ["song:7", "songs"], reason: "renamed" });
@@ -125,6 +150,7 @@ describe.skipIf(noPostgres)("PostgreSQL", () => {
     }>("songs-pg", example("pg"));
     await expect(songs.rename(7, null)).rejects.toThrow("null value");
     await songs.rename(7, "New");
+    await songs.outbox.drain();
     expect((await client.query("SELECT title FROM songs")).rows).toEqual([{ title: "New" }]);
     expect(edge.requests.map(({ body }) => body.tags)).toEqual([["song:7", "songs"]]);
     expect(await songs.outbox.list()).toEqual([]);
