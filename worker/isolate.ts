@@ -126,7 +126,7 @@ function corridorParts(
   const cacheKeys = new CacheKeyMemo(site);
   return {
     site,
-    ports: { ...platform, store: new TieredStore(memory, sharedTier, reporter), purges, invalidations },
+    ports: { ...platform, store: new TieredStore(memory, sharedTier, reporter, clock), purges, invalidations },
     collapsed: new CollapsedFetches(clock, neighbours),
     neighbours,
     fills: new FillBudget(site.limits.fillBytes, site.limits.fills, platform.fills),

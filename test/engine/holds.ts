@@ -1,8 +1,8 @@
 /**
- * The events that a scenario can hold back: a reply of the log, the result of a look-up in the shared tier, a copy for
- * the PoP, and a push on its way to a reader.
+ * The events that a scenario can hold back: a reply of the log, the result of a look-up in the shared tier, a removal
+ * from it, a copy for the PoP, and a push on its way to a reader.
  */
-export type Held = "reply of the log" | "look-up" | "shared copy" | "push of the log";
+export type Held = "reply of the log" | "look-up" | "removal" | "shared copy" | "push of the log";
 
 /** Events under way that arrive when the scenario releases them. */
 export class Holds {

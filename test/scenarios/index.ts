@@ -21,6 +21,7 @@ import { scenarios as freshening } from "./freshening/scenarios.ts";
 import { scenarios as freshness } from "./freshness/scenarios.ts";
 import { scenarios as identity } from "./identity/scenarios.ts";
 import { scenarios as invalidation } from "./invalidation/scenarios.ts";
+import { scenarios as invalidationLogRaces } from "./invalidation-log/races.ts";
 import { scenarios as invalidationLog } from "./invalidation-log/scenarios.ts";
 import { scenarios as keyChoices } from "./key/choices.ts";
 import { scenarios as key } from "./key/scenarios.ts";
@@ -77,6 +78,7 @@ export const scenarios: readonly Scenario[] = [
   ...identity,
   ...invalidation,
   ...invalidationLog,
+  ...invalidationLogRaces,
   ...key,
   ...keyChoices,
   ...purgeProtocol,

@@ -28,7 +28,10 @@ export interface Store {
   weighAgain(key: string): void;
   /** Stores in both tiers: in memory at once, and in the shared tier by the time the promise resolves. */
   keep(stored: Stored): Promise<void>;
-  /** Removes this PoP's copy as far as possible: a put under way may still bring it back. */
+  /**
+   * Removes this PoP's copy as far as possible: a put under way may still bring it back, but not to this isolate. For a
+   * minute, it finds and remembers nothing that was fetched before.
+   */
   forget(key: string): Promise<void>;
   /** A body that is stored apart, or a part of it; `undefined` if it is gone. */
   readBody(bodyKey: string, part: BytePart | null): Promise<StreamedBody | undefined>;

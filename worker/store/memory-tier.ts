@@ -78,16 +78,17 @@ export class MemoryTier {
 
   /**
    * Stores a response unless it is too large, is not admitted, or a newer one is stored (R23). `isAdmitted`: `admits` has
-   * counted the request.
+   * counted the request. Returns false if a newer one is stored.
    */
-  put(stored: Stored, isAdmitted = false): void {
+  put(stored: Stored, isAdmitted = false): boolean {
     const { key } = stored.head;
     const held = this.#entries.peek(key);
-    if (held && isNewer(held, stored)) return;
+    if (held && isNewer(held, stored)) return false;
     const bytes = this.#weigh(stored);
     if (!held && !isAdmitted && !isMarker(stored)) this.#uses?.missed(key, bytes);
     if (this.#fits(bytes)) this.#entries.set(key, stored, bytes, isAdmitted);
     else this.delete(key);
+    return true;
   }
 
   /** Weighs an entry anew, because more is held beside its body now. Counts no request. */

@@ -1,6 +1,9 @@
 import type { StreamedBody } from "../ports/bodies.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Reporter } from "../ports/reporter.ts";
 import type { Found, Store } from "../ports/store.ts";
+import { fnvHash } from "../rules/hashing/fnv-hash.ts";
+import { ExpiringKeys } from "../rules/key/expiring-keys.ts";
 import type { BytePart } from "../rules/ranges/range.ts";
 import { isMarker, type Stored, type StoredHead } from "../rules/storing/stored-response.ts";
 import type { MemoryTier } from "./memory-tier.ts";
@@ -21,6 +24,11 @@ export interface SharedTier {
   putBody(bodyKey: string, body: StreamedBody): Promise<void>;
 }
 
+/** The most keys that are known to be forgotten. */
+const MAX_FORGOTTEN = 2_000;
+/** For how long: the log takes less to tell of an unsafe request. */
+const FORGOTTEN_MS = 60_000;
+
 /**
  * The isolate's memory in front of the PoP's shared tier. A tier that fails counts as a miss, and is reported (promise
  * 6).
@@ -29,12 +37,16 @@ export class TieredStore implements Store {
   readonly #memory: MemoryTier;
   readonly #shared: SharedTier;
   readonly #reporter: Reporter;
+  readonly #clock: Clock;
   readonly #failed: (cause: unknown) => undefined;
+  /** Hashes of keys. What was fetched before that counts as missing, because the shared tier may still give it. */
+  readonly #forgotten = new ExpiringKeys(MAX_FORGOTTEN, FORGOTTEN_MS);
 
-  constructor(memory: MemoryTier, shared: SharedTier, reporter: Reporter) {
+  constructor(memory: MemoryTier, shared: SharedTier, reporter: Reporter, clock: Clock) {
     this.#memory = memory;
     this.#shared = shared;
     this.#reporter = reporter;
+    this.#clock = clock;
     this.#failed = (cause) => {
       reporter.report({ kind: "store-failed", cause });
     };
@@ -45,7 +57,10 @@ export class TieredStore implements Store {
   }
 
   lookUp(key: string): Promise<Found | undefined> | undefined {
-    return this.#shared.get(key)?.catch(this.#failed);
+    return this.#shared
+      .get(key)
+      ?.then((found) => (found && this.#isForgotten(found) ? drop(found) : found))
+      .catch(this.#failed);
   }
 
   admits(head: StoredHead): boolean {
@@ -53,7 +68,7 @@ export class TieredStore implements Store {
   }
 
   remember(stored: Stored, isAdmitted = false): void {
-    this.#memory.put(stored, isAdmitted);
+    if (!this.#isForgotten(stored)) this.#memory.put(stored, isAdmitted);
   }
 
   weighAgain(key: string): void {
@@ -61,13 +76,14 @@ export class TieredStore implements Store {
   }
 
   keep(stored: Stored): Promise<void> {
-    this.#memory.put(stored);
+    if (!this.#memory.put(stored)) return Promise.resolve();
     const put = this.#shared.put(stored);
     if (isMarker(stored)) return put.catch(this.#failed);
     return put.then(() => this.#reporter.report({ kind: "stored", bytes: stored.head.bodyBytes }), this.#failed);
   }
 
   forget(key: string): Promise<void> {
+    this.#forgotten.remember(fnvHash(key), this.#clock.now());
     this.#memory.delete(key);
     return this.#shared.delete(key).catch(this.#failed);
   }
@@ -79,4 +95,13 @@ export class TieredStore implements Store {
   async keepBody(bodyKey: string, body: StreamedBody): Promise<boolean> {
     return (await this.#shared.putBody(bodyKey, body).then(() => true, this.#failed)) ?? false;
   }
+
+  #isForgotten({ head }: Found): boolean {
+    const at = this.#forgotten.when(fnvHash(head.key), this.#clock.now());
+    return at !== undefined && head.fetchedAt <= at;
+  }
+}
+
+async function drop(found: Found): Promise<undefined> {
+  if (!isMarker(found) && found.body && "cancel" in found.body) await found.body.cancel();
 }

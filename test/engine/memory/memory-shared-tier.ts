@@ -73,6 +73,7 @@ export class MemorySharedTier implements SharedTier {
 
   /** Like the platform's, it loses to a put under way. */
   async delete(key: string): Promise<void> {
+    await this.#holds.pass("removal");
     await this.#scheduler.turn();
     this.#entries.delete(key);
   }

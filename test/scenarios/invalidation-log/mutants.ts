@@ -39,6 +39,23 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "invalidation-log/fetched-during-second-post",
     },
+    "what was fetched before a POST to a long URL is stored after it": {
+      in: "CollapsedFetches.abandonPage",
+      replace: "this.#abandoned.remember(fnvHash(page)",
+      by: "if (page.length <= 512) this.#abandoned.remember(fnvHash(page)",
+      foundBy: "invalidation-log/long-url-fetched-during-post",
+    },
+    "a look-up that a POST overtakes brings the old page back": {
+      in: "TieredStore.forget",
+      drop: "this.#forgotten.remember(",
+      foundBy: ["invalidation-log/look-up-outlasts-post", "invalidation-log/look-up-during-removal"],
+    },
+    "a look-up that a POST overtakes brings the old variants back": {
+      in: "TieredStore.lookUp",
+      replace: "found && this.#isForgotten(found) ? drop(found) : found",
+      by: "found",
+      foundBy: "invalidation-log/variant-look-up-outlasts-post",
+    },
     "invalidations that wait for the next lease are written one by one": {
       in: "LogInvalidations.#flushLater",
       replace: "await this.#untilTold(this.#try(keys), keys);",

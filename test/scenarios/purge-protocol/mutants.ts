@@ -544,6 +544,12 @@ const result = await askOrigin(context, { storing: false });`,
       by: "false",
       foundBy: ["purge-protocol/purged-before-arrival", "simulation"],
     },
+    "an answer that is older than the one in memory is put into the shared tier": {
+      in: "TieredStore.keep",
+      replace: "if (!this.#memory.put(stored)) return Promise.resolve();",
+      by: "this.#memory.put(stored);",
+      foundBy: "purging/refresh-during-earlier-fetch",
+    },
     "an unusable entry in memory ends the look-up": {
       in: "candidates",
       replace: "[remembered, found].filter",

@@ -1,5 +1,5 @@
 import { type ClientRequest, type Scenario, TOKEN } from "../../engine/scenario.ts";
-import { LOST_LOG, SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
+import { BACKGROUND_WORK, LOST_LOG, SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 const v1 = page("max-age=3600", "v1", { "cache-tag": "song:42, songs" });
@@ -364,6 +364,26 @@ export const scenarios: readonly Scenario[] = [
       { advanceMs: 1_250 },
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } },
       { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "purging/refresh-during-earlier-fetch",
+    name: "a fetch that began before a refresh and ends after it replaces the refreshed page nowhere",
+    source: "docs/protocol.md#r23-no-waste",
+    only: BACKGROUND_WORK,
+    origin: { "/a": [{ ...songsV1, hold: "slow" }, songsV2], "/b": [songsV1] },
+    steps: [
+      { get: "/b", expect: { body: "v1" } },
+      { begin: "early", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      { advanceMs: 1 },
+      { send: { path: "/a", fields: { "tidemark-refresh": TOKEN } }, expect: { body: "v2" } },
+      { get: "/a", expect: { xCache: "HIT", body: "v2" } },
+      { release: "slow" },
+      { finish: "early", expect: { body: "v1" } },
+      { work: "finished" },
+      { restart: "isolate" },
+      { get: "/a", expect: { xCache: "HIT", body: "v2" } },
     ],
   },
   {

@@ -1,6 +1,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { BeingStored, Failing, FetchTurn, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
+import { fnvHash } from "../../rules/hashing/fnv-hash.ts";
 import { mayJoinFetchesOf } from "../../rules/identity/identity.ts";
 import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
 import { type FetchKey, fetchKeyText } from "../../rules/key/fetch-key.ts";
@@ -72,7 +73,7 @@ export class CollapsedFetches {
   readonly #leaders = new Map<string, SharedFetch>();
   readonly #hitForMiss = new ExpiringKeys(MAX_REMEMBERED, HIT_FOR_MISS_MS);
   readonly #failedRefreshes = new ExpiringKeys(MAX_REMEMBERED, FAILED_REFRESH_MS);
-  /** By the order of arrivals. */
+  /** Hashes of pages, by the order of arrivals. Where two pages share one, a fetch is not stored. */
   readonly #abandoned = new ExpiringKeys(MAX_REMEMBERED, Number.POSITIVE_INFINITY);
   #arrivals = 0;
 
@@ -129,7 +130,7 @@ export class CollapsedFetches {
   abandonPage(page: string): void {
     for (const fetch of this.#leaders.values()) if (fetch.key.page === page) this.abandon(fetch);
     this.#neighbours?.avoid(page);
-    this.#abandoned.remember(page, this.nextOrder());
+    this.#abandoned.remember(fnvHash(page), this.nextOrder());
   }
 
   /**
@@ -137,7 +138,7 @@ export class CollapsedFetches {
    * not be stored: the view may not know of it yet.
    */
   wasAbandonedSince(page: string, order: number): boolean {
-    return (this.#abandoned.when(page, order) ?? 0) > order;
+    return (this.#abandoned.when(fnvHash(page), order) ?? 0) > order;
   }
 
   /** From now on no request joins this fetch, because the leader's request may be dead. The fetch may still end. */

@@ -2,14 +2,14 @@
 export const MAX_KEY_CHARACTERS = 512;
 
 /**
- * Keys that are remembered for a while, up to a number. Beyond it, the oldest is forgotten first. Times are epoch
- * milliseconds, or places in another order.
+ * Keys, or hashes of keys, that are remembered for a while, up to a number. Beyond it, the oldest is forgotten first.
+ * Times are epoch milliseconds, or places in another order.
  */
 export class ExpiringKeys {
   readonly #maxKeys: number;
   readonly #forMs: number;
   /** When each was remembered. */
-  readonly #keys = new Map<string, number>();
+  readonly #keys = new Map<string | number, number>();
 
   constructor(maxKeys: number, forMs: number) {
     this.#maxKeys = maxKeys;
@@ -17,8 +17,8 @@ export class ExpiringKeys {
   }
 
   /** Remembers a key from now on. One that is too long is not remembered. */
-  remember(key: string, now: number): void {
-    if (key.length > MAX_KEY_CHARACTERS) return;
+  remember(key: string | number, now: number): void {
+    if (typeof key === "string" && key.length > MAX_KEY_CHARACTERS) return;
     this.#keys.delete(key);
     this.#keys.set(key, now);
     if (this.#keys.size > this.#maxKeys) {
@@ -27,12 +27,12 @@ export class ExpiringKeys {
     }
   }
 
-  has(key: string, now: number): boolean {
+  has(key: string | number, now: number): boolean {
     return this.when(key, now) !== undefined;
   }
 
   /** When the key was remembered, if it still is. A time far ahead is one from before the clock was set back. */
-  when(key: string, now: number): number | undefined {
+  when(key: string | number, now: number): number | undefined {
     const at = this.#keys.get(key);
     return at !== undefined && Math.abs(now - at) < this.#forMs ? at : undefined;
   }
