@@ -17,6 +17,13 @@ describe("recent counts", () => {
     expect(counted.count("192.0.2.7", ms)).toBe(count);
   });
 
+  test("go by the new time after the clock was set back", () => {
+    const counted = counts();
+    counted.count("192.0.2.7", 21_600_000);
+    for (let each = 0; each < 8; each++) counted.count("192.0.2.7", 0);
+    expect(counted.count("192.0.2.7", 180_000)).toBeLessThan(8);
+  });
+
   test("are at most 255", () => {
     const counted = counts();
     for (let each = 0; each < 300; each++) counted.count("192.0.2.7", 0);

@@ -74,6 +74,7 @@ const NOT_STORED: Readonly<Record<NotStoredBecause, Remedy>> = {
     "The values of the fields that `Vary` names are too long.",
     "`fields.drop` for a field that chooses nothing.",
   ],
+  coding: ["`Content-Encoding` is not br, gzip, zstd or identity.", "Correct or remove it at the origin."],
   "too-many-parts": [
     "The ninth fresh value of a framework's field for parts of one page.",
     "Nothing, or `fields.drop`.",

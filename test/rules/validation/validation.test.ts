@@ -88,6 +88,7 @@ describe("freshenedByHead", () => {
     stored?: Validators;
     head: Validators;
     contentLength?: string;
+    contentEncoding?: string;
     expect: "freshen" | "invalidate" | "nothing";
   }>([
     { name: "the same tag", stored: tagged('"a"'), head: tagged('"a"'), expect: "freshen" },
@@ -133,10 +134,27 @@ describe("freshenedByHead", () => {
       contentLength: "10",
       expect: "nothing",
     },
+    {
+      name: "another length in another coding",
+      stored: tagged('"a"'),
+      head: tagged('"a"'),
+      contentLength: "9",
+      contentEncoding: "gzip",
+      expect: "freshen",
+    },
+    {
+      name: "another length in another coding, and another tag",
+      stored: tagged('"a"'),
+      head: tagged('"b"'),
+      contentLength: "9",
+      contentEncoding: "gzip",
+      expect: "invalidate",
+    },
     { name: "nothing to compare", stored: tagged('"a"'), head: bare, expect: "nothing" },
   ])("$name: $expect (RFC 9111 §4.3.5)", (row) => {
-    const stored = { ...(row.stored ?? bare), bodyBytes: 10 };
-    expect(freshenByHead(stored, { ...row.head, contentLength: row.contentLength ?? null })).toBe(row.expect);
+    const stored = { ...(row.stored ?? bare), bodyBytes: 10, contentEncoding: null };
+    const { contentLength = null, contentEncoding = null } = row;
+    expect(freshenByHead(stored, { ...row.head, contentLength, contentEncoding })).toBe(row.expect);
   });
 });
 
@@ -154,11 +172,14 @@ test("no text makes these rules throw", () => {
   const text = fc.option(anyText);
   const validators = fc.record({ etag: text, lastModified: text });
   fc.assert(
-    fc.property(validators, validators, text, (stored, got, contentLength) => {
+    fc.property(validators, validators, text, text, (stored, got, contentLength, contentEncoding) => {
       const fields = validationFields(stored, NOON);
       expect(fields === null || fields.length > 0).toBe(true);
       expect(typeof confirms(got, stored)).toBe("boolean");
-      const verdict = freshenByHead({ ...got, bodyBytes: 1 }, { ...got, contentLength });
+      const verdict = freshenByHead(
+        { ...got, bodyBytes: 1, contentEncoding },
+        { ...got, contentLength, contentEncoding },
+      );
       expect(["freshen", "invalidate", "nothing"]).toContain(verdict);
     }),
   );

@@ -8,6 +8,8 @@ function headOf(reply: Reply, expect: object): Step[] {
   return [{ reply: { "/a": [reply, v2] } }, { send: { method: "HEAD", path: "/a" }, expect }, { advanceMs: 1 }];
 }
 
+const codedV1 = page("max-age=60", "v1", { etag: 'W/"1"', vary: "accept-encoding" });
+
 /** What a HEAD of a stored page changes in it, RFC 9111 §4.3.5. */
 export const scenarios: readonly Scenario[] = [
   {
@@ -72,6 +74,25 @@ export const scenarios: readonly Scenario[] = [
       ],
     }),
   ),
+  {
+    id: "freshening/head-in-another-coding",
+    name: "a HEAD in another coding than the stored page makes it fresh again, although its length is another",
+    source: "RFC 9111 §4.3.5; RFC 9110 §8.8.3.3",
+    only: BACKGROUND_WORK,
+    origin: { "/a": [{ ...codedV1, fields: { ...codedV1.fields, "content-encoding": "gzip" } }] },
+    steps: [
+      { get: "/a", fields: { "accept-encoding": "gzip" }, expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 60_000 },
+      { reply: { "/a": [{ ...codedV1, body: "v1, uncompressed" }] } },
+      { send: { method: "HEAD", path: "/a", fields: { "accept-encoding": "gzip" } }, expect: { xCache: "EXPIRED" } },
+      { advanceMs: 1 },
+      {
+        get: "/a",
+        fields: { "accept-encoding": "gzip" },
+        expect: { xCache: "HIT", body: "v1", ageSeconds: 0, fields: { "content-encoding": "gzip" } },
+      },
+    ],
+  },
   ...(
     [
       ["head-with-another-tag", "another entity tag", { etag: '"2"' }, "v1"],

@@ -78,8 +78,13 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.5",
     requirement: "a matching 200 to HEAD SHOULD freshen",
-    does: "Tag, date, and the length if present must match.",
-    scenarios: ["freshening/head-with-same-tag", "freshening/head-with-weak-tag", "freshening/head-with-same-date"],
+    does: "Tag and date must match if present, and the length in the same coding.",
+    scenarios: [
+      "freshening/head-with-same-tag",
+      "freshening/head-with-weak-tag",
+      "freshening/head-with-same-date",
+      "freshening/head-in-another-coding",
+    ],
   },
   {
     table: "caching",

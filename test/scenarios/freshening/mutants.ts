@@ -260,6 +260,12 @@ export const mutants: Mutants = {
       by: "false",
       foundBy: "freshening/head-with-another-length",
     },
+    "the length in another coding is compared": {
+      in: "freshenByHead",
+      replace: "head.contentEncoding === stored.contentEncoding",
+      by: "true",
+      foundBy: "freshening/head-in-another-coding",
+    },
     "a HEAD of the same length freshens the stored page": {
       in: "freshenByHead",
       replace: '? "nothing" : "freshen"',

@@ -119,6 +119,28 @@ export const mutants: Mutants = {
       by: 'members?.find(Boolean)?.replace(/\\..*/, "")',
       foundBy: "freshness/larger-of-age-and-date",
     },
+    "a page stays fresh for as long as the clock was set back": {
+      in: "judge",
+      drop: 'if (isAgeUnknown(stored.receivedAt, now)) return { kind: "validate", because: "stale" };',
+      foundBy: "freshness/clock-set-back",
+    },
+    "after the clock was set back, the new page is not stored while the old one seems newer": {
+      in: "answerBy",
+      drop: "if (old && isAgeUnknown(old.receivedAt, ports.clock.now())) background.run(ports.store.forget(old.key));",
+      foundBy: "freshness/clock-set-back",
+    },
+    "a page that arrived slightly ahead of the clock is stale": {
+      in: "isAgeUnknown",
+      replace: "now + MAX_SKEW_MS",
+      by: "now",
+      foundBy: "freshness/clock-set-back-a-little",
+    },
+    "after the clock was set back, a page that must not be served stale stands in for an error": {
+      in: "mayServeOnError",
+      replace: " || isAgeUnknown(stored.receivedAt, now)",
+      by: "",
+      foundBy: "freshness/clock-set-back-and-origin-fails",
+    },
     "an old Date does not make a response old": {
       in: "initialAgeMs",
       replace: "Math.max(apparentAgeMs, statedAgeMs(age)",

@@ -1,5 +1,6 @@
 import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import { BEGINNING, type Scenario, type Step } from "../../engine/scenario.ts";
+import { BENEATH_THE_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { each, neverStored } from "../storing/openings.ts";
 
@@ -429,6 +430,62 @@ export const scenarios: readonly Scenario[] = [
       { get: "/page", expect: { cacheStatus: "tidemark; hit; ttl=3600" } },
       { get: "/gone", expect: { cacheStatus: "tidemark; hit; ttl=3600" } },
       { get: "/failed", expect: { cacheStatus: "tidemark; hit; ttl=60" } },
+    ],
+  },
+  {
+    id: "freshness/clock-set-back",
+    name: "after the clock was set back by hours, a page that arrived before is asked for again, and stored",
+    source: "RFC 9111 §4.2.3",
+    only: BENEATH_THE_ISOLATES,
+    origin: {
+      "/a": [page("max-age=60", "v1", { date: at(7_200) }), page("max-age=60", "v2")],
+      "/same": [page("max-age=60", "v1", { date: at(7_200), etag: '"1"' }), { status: 304, fields: minute }],
+    },
+    steps: [
+      { clockOf: "a", aheadMs: 7_200_000 },
+      { get: "/other", expect: { status: 404 } },
+      ...each(["/a", "/same"], { xCache: "MISS", body: "v1" }),
+      { work: "finished" },
+      { clockOf: "a", aheadMs: 0 },
+      { get: "/a", expect: { xCache: "EXPIRED", body: "v2" } },
+      { get: "/a", expect: { xCache: "HIT", body: "v2", ageSeconds: 0 } },
+      { get: "/same", expect: { xCache: "REVALIDATED", body: "v1" } },
+      { get: "/same", expect: { xCache: "HIT", body: "v1", ageSeconds: 0 } },
+    ],
+  },
+  {
+    id: "freshness/clock-set-back-a-little",
+    name: "a page stays fresh if the clock is set back by no more than clocks may differ",
+    source: "RFC 9111 §4.2.3",
+    only: BENEATH_THE_ISOLATES,
+    origin: { "/a": [page("max-age=60", "v1", { date: at(60) })] },
+    steps: [
+      { clockOf: "a", aheadMs: 60_000 },
+      { get: "/other", expect: { status: 404 } },
+      { get: "/a", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { clockOf: "a", aheadMs: 0 },
+      { get: "/a", expect: { xCache: "HIT", ageSeconds: 0 } },
+    ],
+  },
+  {
+    id: "freshness/clock-set-back-and-origin-fails",
+    name: "after the clock was set back, a page that must not be served stale does not stand in for an error",
+    source: "RFC 9111 §4.2.3, §4.2.4",
+    only: BENEATH_THE_ISOLATES,
+    site: { stale: { ifError: "1h" } },
+    origin: {
+      "/strict": [page("max-age=60, must-revalidate", "v1", { date: at(7_200) }), { status: 500 }],
+      "/other": [page("max-age=60", "v1", { date: at(7_200) }), { status: 500 }],
+    },
+    steps: [
+      { clockOf: "a", aheadMs: 7_200_000 },
+      { get: "/none", expect: { status: 404 } },
+      ...each(["/strict", "/other"], { body: "v1" }),
+      { work: "finished" },
+      { clockOf: "a", aheadMs: 0 },
+      { get: "/strict", expect: { status: 500 } },
+      { get: "/other", expect: { xCache: "STALE", body: "v1" } },
     ],
   },
 ];

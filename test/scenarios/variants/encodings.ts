@@ -283,13 +283,30 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/unknown-coding",
-    name: "a page in a coding that no client asked for is passed on and not used again",
+    name: "a page in a coding that no client asked for is passed on and not stored",
     source: "RFC 9110 §8.4.1",
     origin: { "/a": [encoded("squeezed", "compress")] },
     steps: [
       accepting("compress, *", { xCache: "MISS", body: "squeezed", fields: { "content-encoding": "compress" } }),
-      accepting("compress, *", { xCache: "MISS", body: "squeezed" }),
+      accepting("compress, *", { xCache: "MISS", body: "squeezed", cacheStatus: /; detail=coding$/ }),
       accepting(null, { xCache: "MISS" }),
+    ],
+  },
+  {
+    id: "variants/nobody-waits-for-unknown-coding",
+    name: "nobody waits for another's fetch of a page whose Content-Encoding is known to name no coding",
+    source: "RFC 9110 §8.4.1; docs/http.md#collapsed-requests",
+    only: WAITING_REQUESTS,
+    origin: { "/a": [encoded("plain", "none"), { ...encoded("plain", "none"), hold: "slow" }] },
+    steps: [
+      accepting("gzip", { xCache: "MISS", body: "plain" }),
+      ...["first", "second", "third"].map((begin) => ({
+        begin,
+        send: { path: "/a", fields: { "accept-encoding": "gzip" } },
+      })),
+      { originSees: "/a", count: 4 },
+      { release: "slow" },
+      ...["first", "second", "third"].map((finish) => ({ finish, expect: { body: "plain" } })),
     ],
   },
   {

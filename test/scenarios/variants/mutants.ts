@@ -514,6 +514,11 @@ if (contentEncoding !== null && !acceptsCoding(`,
       by: "codingBit(name) === 0 || (codingBit(name) & known) !== 0",
       foundBy: "variants/unknown-coding",
     },
+    "a page in an unknown coding is stored again and again": {
+      in: "mayStore",
+      drop: 'if (!acceptsCoding(ALL_CODINGS, field("content-encoding") ?? "")) return notStored("coding");',
+      foundBy: ["variants/unknown-coding", "variants/nobody-waits-for-unknown-coding"],
+    },
   },
   "docs/decisions/0011-encodings-are-variants.md": {
     "what the origin chooses from a full offer is not learned": {

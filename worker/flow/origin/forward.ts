@@ -6,7 +6,7 @@ import { invalidatedUrls } from "../../rules/invalidation/invalidated-urls.ts";
 import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
 import { partsKey } from "../../rules/key/cache-key.ts";
 import { groupPurgeKey, urlPurgeKey } from "../../rules/key/purge-key.ts";
-import { validatorsOf } from "../../rules/storing/stored-response.ts";
+import { storedField, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { freshenByHead } from "../../rules/validation/freshen.ts";
 import { clientFields, passOn } from "../answering/pass-on.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
@@ -55,12 +55,14 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
   const stored = miss.selected;
   if (stored && !ports.origin.isCache && response.status === 200 && stored.head.status === 200) {
     const { fields, announcedBytes } = response;
+    const { bodyBytes } = stored.head;
     const effect = freshenByHead(
-      { ...validatorsOf(stored.head), bodyBytes: stored.head.bodyBytes },
+      { ...validatorsOf(stored.head), bodyBytes, contentEncoding: storedField(stored.head, "content-encoding") },
       {
         etag: fields.get("etag"),
         lastModified: fields.get("last-modified"),
         contentLength: announcedBytes === null ? null : String(announcedBytes),
+        contentEncoding: fields.get("content-encoding"),
       },
     );
     if (effect === "invalidate") forgetOutdated(context, stored);

@@ -33,6 +33,7 @@ export class RecentCounts {
   }
 
   #age(now: number): void {
+    if (now < this.#halvedAt) this.#halvedAt = now; // the clock was set back
     const halvings = Math.floor((now - this.#halvedAt) / HALF_LIFE_MS);
     if (halvings < 1) return;
     this.#halvedAt += halvings * HALF_LIFE_MS;

@@ -1,6 +1,7 @@
 import { readDeltaSeconds } from "../directives/delta-seconds.ts";
 import { parseHttpDate } from "../fields/http-date.ts";
 import type { StoredHead } from "../storing/stored-response.ts";
+import { MAX_SKEW_MS } from "./unknown-purge-state.ts";
 
 /**
  * The age of a response at its arrival, in milliseconds: RFC 9111 §4.2.3, `corrected_initial_age`. `requestedAt` and
@@ -31,6 +32,14 @@ export function freshUntil({
   initialAgeMs,
 }: Pick<StoredHead, "receivedAt" | "freshnessSeconds" | "initialAgeMs">): number {
   return receivedAt + freshnessSeconds * 1000 - initialAgeMs;
+}
+
+/**
+ * Whether a response arrived further ahead of `now` than clocks may differ. Then the clock was set back, and the time
+ * held is unknown. Both are epoch milliseconds.
+ */
+export function isAgeUnknown(receivedAt: number, now: number): boolean {
+  return receivedAt > now + MAX_SKEW_MS;
 }
 
 /** RFC 9111 §4.2.3, `current_age`: the initial age and the time held since, in milliseconds. */

@@ -2,7 +2,7 @@ import type { RequestDirectives } from "../directives/request-directives.ts";
 import type { ReuseRules } from "../directives/reuse-rules.ts";
 import { mayBeAnsweredBy, mayBeAnsweredInSession } from "../identity/identity.ts";
 import type { StoredHead } from "../storing/stored-response.ts";
-import { currentAgeMs } from "./current-age.ts";
+import { currentAgeMs, isAgeUnknown } from "./current-age.ts";
 import { mayAnswerWhileUnknown } from "./unknown-purge-state.ts";
 
 /**
@@ -119,6 +119,7 @@ export function judge(
     }
   }
   if (stored.reuse.validateAlways) return { kind: "validate", because: "no-cache" };
+  if (isAgeUnknown(stored.receivedAt, now)) return { kind: "validate", because: "stale" };
 
   const { directives } = request;
   const ageMs = currentAgeMs(stored.initialAgeMs, stored.receivedAt, now);

@@ -1,6 +1,6 @@
 import { mayBeAnsweredBy } from "../identity/identity.ts";
 import type { StoredHead } from "../storing/stored-response.ts";
-import { currentAgeMs } from "./current-age.ts";
+import { currentAgeMs, isAgeUnknown } from "./current-age.ts";
 import { isMadeStale, mayBeStale, type PurgeAnswer, type ReuseRequest, type StaleRules } from "./judge.ts";
 import { mayStandInWhileUnknown } from "./unknown-purge-state.ts";
 
@@ -48,7 +48,8 @@ export function mayServeOnError(
   const ageMs = currentAgeMs(stored.initialAgeMs, stored.receivedAt, now);
   const purgedMs = madeStaleAt === null ? 0 : now - madeStaleAt;
   const staleMs = Math.max(0, ageMs - stored.freshnessSeconds * 1000, purgedMs);
-  const isStale = ageMs >= stored.freshnessSeconds * 1000 || reuse.validateAlways || isMadeStale(answer);
+  const isOld = ageMs >= stored.freshnessSeconds * 1000 || isAgeUnknown(stored.receivedAt, now);
+  const isStale = isOld || reuse.validateAlways || isMadeStale(answer);
   if (isStale && !mayBeStale(reuse, rules)) return null;
   const { staleIfErrorSeconds: own } = reuse;
   if (staleMs < Math.max(own ?? 0, request.directives.staleIfErrorSeconds) * 1000) return "stale-if-error";

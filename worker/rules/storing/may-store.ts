@@ -1,6 +1,7 @@
 import type { RequestFacts } from "../request/request-facts.ts";
 import type { KeyAndOwnersFields } from "../request/request-fields.ts";
 import { isPlainRequest, unkeyedField } from "../request/unkeyed-field.ts";
+import { ALL_CODINGS, acceptsCoding } from "../variants/accept-encoding.ts";
 import { isVariantTooLong, selectingFields, type VariantFields, variantOf } from "../variants/vary.ts";
 import type { NotStored, NotStoredBecause } from "./not-stored.ts";
 import { type Storable, type StorableResponse, type StorableRules, storable } from "./storable.ts";
@@ -78,6 +79,7 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
   if (names.some((name) => OF_ONE_VISITOR.has(name) && originView.value(name) !== null)) return notStored("vary");
   const variant = variantOf(names, originView);
   if (isVariantTooLong(variant)) return notStored("vary-too-long");
+  if (!acceptsCoding(ALL_CODINGS, field("content-encoding") ?? "")) return notStored("coding");
 
   const tagTexts = TAG_FIELDS.map(field).filter((text) => text !== null);
   const tags = collectTags(rules.routeTags, tagTexts, rules.maxTags, response.earlierTags);

@@ -22,6 +22,7 @@ export type NotStoredBecause =
   | "stale-on-arrival"
   // Limits of this cache: `may-store.ts`, which can also give "vary", and `flow/storing/storage-decision.ts`.
   | "vary-too-long"
+  | "coding"
   | "too-many-parts"
   | "too-many-tags"
   | "tag-invalid"

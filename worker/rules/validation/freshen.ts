@@ -41,23 +41,24 @@ export function freshenFields(stored: Fields, from304: Fields): Fields {
 /** The properties by which a stored response is compared with the answer to a HEAD. */
 export interface StoredForHead extends Validators {
   readonly bodyBytes: number;
+  readonly contentEncoding: string | null;
 }
 
 /** The properties of a 200 to HEAD; `null` for a field that it does not have. */
 export interface HeadResponse extends Validators {
   readonly contentLength: string | null;
+  readonly contentEncoding: string | null;
 }
 
 /**
  * The effect of a 200 to HEAD on a stored response that could have answered it. RFC 9111 §4.3.5. All its properties
  * must match; otherwise the stored response is invalid. Equal lengths without a validator prove nothing, so nothing is
- * done.
+ * done. Lengths in different codings are not compared: many servers compress the answers to GET only.
  */
 export function freshenByHead(stored: StoredForHead, head: HeadResponse): "freshen" | "invalidate" | "nothing" {
   const { etag, lastModified, contentLength } = head;
-  if (contentLength !== null && /^[0-9]+$/.test(contentLength) && Number(contentLength) !== stored.bodyBytes) {
-    return "invalidate";
-  }
+  const isComparable = contentLength !== null && head.contentEncoding === stored.contentEncoding;
+  if (isComparable && /^[0-9]+$/.test(contentLength) && Number(contentLength) !== stored.bodyBytes) return "invalidate";
   if (etag !== null && (stored.etag === null || !matchesWeakly(etag, stored.etag))) return "invalidate";
   if (lastModified !== null && lastModified !== stored.lastModified) return "invalidate";
   return etag === null && lastModified === null ? "nothing" : "freshen";

@@ -11,6 +11,9 @@ export type Coding = (typeof CODINGS)[number];
 /** The canonical text of each set of codings, indexed by its bits. */
 const TEXTS = ["identity", "br", "gzip", "br, gzip", "zstd", "br, zstd", "gzip, zstd", "br, gzip, zstd"] as const;
 
+/** The set of all known codings. A client that is served from the store accepts no other. */
+export const ALL_CODINGS: string = TEXTS[ALL]!;
+
 /**
  * The content codings that a client accepts, as one text for each set: sorted, or `identity` for none. RFC 9110
  * §12.5.3.
