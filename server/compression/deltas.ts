@@ -42,7 +42,8 @@ const NONE: readonly DictionaryCoding[] = [];
 interface Recognition {
   readonly hash: Promise<BodyHash>;
   lookedAt: number;
-  own: Dictionary | null;
+  /** Weak, because the page may be held for longer. */
+  own: WeakRef<Dictionary> | null;
 }
 
 /**
@@ -96,7 +97,7 @@ export class Deltas {
     if (body === null || head.stamp === null || !mayBecomeDictionary(request.facts, body)) return false;
     const recognition = this.#recognitionOf(request, body);
     const made = { hash: await recognition.hash, family: use.family, bytes: body, keepMs: use.keepMs };
-    recognition.own = this.#dictionaries.admit(request, { ...made, stamp: head.stamp });
+    recognition.own = reference(this.#dictionaries.admit(request, { ...made, stamp: head.stamp }));
     return recognition.own !== null;
   }
 
@@ -107,7 +108,8 @@ export class Deltas {
   isAdmitted(request: CodedRequest, body: Uint8Array<ArrayBuffer>, use: TimedUse): boolean {
     const known = this.#recognized.get(body);
     if (known?.own) {
-      if (this.#dictionaries.sent(request, known.own)) return true;
+      const own = known.own.deref();
+      if (own && this.#dictionaries.sent(request, own)) return true;
       known.own = null; // it has left memory since
     }
     const now = request.ports.clock.now();
@@ -115,7 +117,7 @@ export class Deltas {
     const recognition = this.#recognitionOf(request, body);
     recognition.lookedAt = now;
     const recognized = recognition.hash.then(async (hash) => {
-      recognition.own ??= await this.#dictionaries.recognize(request, use.family, hash);
+      recognition.own ??= reference(await this.#dictionaries.recognize(request, use.family, hash));
     });
     request.background.run(recognized);
     return false;
@@ -132,7 +134,7 @@ export class Deltas {
     if (typeof use === "string") return use;
     const form = this.#formFor(request, (hash) => this.#dictionaries.peek(request, use.family, hash));
     if (typeof form === "string") return form;
-    const own = body instanceof Uint8Array ? this.#recognized.get(body)?.own : null;
+    const own = body instanceof Uint8Array ? this.#recognized.get(body)?.own?.deref() : null;
     return own && this.#dictionaries.holds(own) ? form.name : "not-admitted";
   }
 
@@ -154,4 +156,8 @@ export class Deltas {
     this.#recognized.set(body, made);
     return made;
   }
+}
+
+function reference(dictionary: Dictionary | null): WeakRef<Dictionary> | null {
+  return dictionary && new WeakRef(dictionary);
 }

@@ -26,8 +26,7 @@ export interface DictionaryRequest {
   readonly background: BackgroundWork;
 }
 
-/** The most versions of one family, and the most that are read from disk at a time. */
-const MAX_OF_FAMILY = 16;
+/** The most versions that are read from disk at a time. */
 const MAX_READS = 4;
 
 /** Only a purge of everything covers a response without a URL. */
@@ -45,16 +44,15 @@ interface Kept extends Dictionary, HeldVersion {
 
 /**
  * The versions of a site's pages and files that visitors may still hold, in memory and on disk. Memory has bounds
- * for all sites together, and for the versions of a family. On disk, the bound of all files holds. A version that is no
- * longer sent, because it was purged or replaced, is a dictionary for `keepMs` more. A hard purge of everything
- * ends all of them; so does a log that cannot tell whether there was one.
+ * for all sites together. On disk, the bound of all files holds. A version that is no longer sent, because it was purged
+ * or replaced, is a dictionary for `keepMs` more. A hard purge of everything ends all of them; so does a log that cannot
+ * tell whether there was one.
  */
 export class Dictionaries {
   readonly #files: DictionaryFiles | null;
   readonly #memory: DictionaryMemory;
   readonly #digest: (body: Uint8Array<ArrayBuffer>) => Promise<BodyHash>;
   readonly #held = new Map<string, Kept>();
-  readonly #families = new Map<string, Set<Kept>>();
   readonly #reading = new Map<string, Promise<Kept | undefined>>();
   #bytes = 0;
 
@@ -100,7 +98,7 @@ export class Dictionaries {
     return known && isInForce(request, known) ? known : null;
   }
 
-  /** Admits bytes, or admits them anew with a later stamp. `null` if there is no room. */
+  /** Admits a copy of bytes, or admits them anew with a later stamp. `null` if there is no room. */
   admit(
     request: DictionaryRequest,
     { stamp, ...made }: Pick<Dictionary, "hash" | "family" | "bytes" | "keepMs"> & { readonly stamp: Stamp },
@@ -116,7 +114,9 @@ export class Dictionaries {
       return known;
     }
     const head = { ...OF_NO_URL, stamp };
-    const kept: Kept = { ...made, head, sentAt, inLineSince: sentAt, writtenAt: sentAt, isHeld: false };
+    // A copy: the page's own bytes would keep the page's coded forms in memory.
+    const bytes = new Uint8Array(made.bytes);
+    const kept: Kept = { ...made, bytes, head, sentAt, inLineSince: sentAt, writtenAt: sentAt, isHeld: false };
     if (!this.#hold(kept)) return null;
     request.background.run(this.#write(kept));
     return kept;
@@ -191,22 +191,14 @@ export class Dictionaries {
   #hold(kept: Kept): boolean {
     const { byteLength } = kept.bytes;
     if (byteLength > this.#memory.maxBytes) return false;
-    const family = this.#families.get(kept.family) ?? new Set();
-    this.#families.set(kept.family, family.add(kept));
     this.#held.set(nameOf(kept.family, kept.hash), kept);
     this.#bytes += byteLength;
     kept.isHeld = true;
-    if (family.size > MAX_OF_FAMILY) {
-      this.#leave([...family].filter((each) => each !== kept).reduce((a, b) => (a.sentAt <= b.sentAt ? a : b)));
-    }
     this.#memory.add(kept, () => this.#leave(kept));
     return true;
   }
 
   #leave(kept: Kept): void {
-    const family = this.#families.get(kept.family);
-    family?.delete(kept);
-    if (family?.size === 0) this.#families.delete(kept.family);
     this.#held.delete(nameOf(kept.family, kept.hash));
     this.#bytes -= kept.bytes.byteLength;
     this.#memory.remove(kept);

@@ -47,7 +47,7 @@ export interface CompressionParts {
 /** The most forms by dictionaries of one body. Beyond that, the oldest one leaves. */
 const MAX_DELTAS = 32;
 
-/** A coded form has to be smaller than the plain one by this factor, or it is not worth decoding. */
+/** A coded form has to be smaller by this factor than what is sent without it, or it is not worth decoding. */
 const WORTH = 0.9;
 
 /** A page is sent plain if its coded form on disk takes longer than this to read: the disk may hang. Milliseconds. */
@@ -336,7 +336,7 @@ export class NodeCompression implements Compression {
       of.known.set(name, "absent");
       return;
     }
-    const isWorth = bytes.byteLength <= body.byteLength * WORTH;
+    const isWorth = bytes.byteLength <= bytesWithout(form, body, of) * WORTH;
     if (!isWorth) {
       of.known.set(name, "futile");
       return;
@@ -442,6 +442,13 @@ function deltasOf(parts: CompressionParts, digest: Digest): Deltas {
 }
 
 const NONE: readonly Coding[] = [];
+
+/** What is sent without the form, in bytes: for one by a dictionary, the smallest of the others that are known. */
+function bytesWithout({ dictionary }: Form, body: CodedBytes, { known }: FormsOfBody): number {
+  const others = dictionary ? CODINGS.map((coding) => known.get(coding)) : [];
+  const made = others.filter((each) => each instanceof Uint8Array);
+  return Math.min(body.byteLength, ...made.map(({ byteLength }) => byteLength));
+}
 
 /** Removes the oldest form by a dictionary if there are too many. */
 function leaveRoomForDelta(of: FormsOfBody): void {

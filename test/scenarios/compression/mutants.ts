@@ -56,7 +56,7 @@ export const mutants: Mutants = {
     },
     "a compressed form is sent although it is larger": {
       in: "NodeCompression.#make",
-      replace: "const isWorth = bytes.byteLength <= body.byteLength * WORTH;",
+      replace: "const isWorth = bytes.byteLength <= bytesWithout(form, body, of) * WORTH;",
       by: "const isWorth = true;",
       foundBy: "compression/not-smaller",
     },

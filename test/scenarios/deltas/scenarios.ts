@@ -443,6 +443,11 @@ export const scenarios: readonly Scenario[] = [
     origin: { [OLD]: [js(`${"0123456789abcdef".repeat(64)}`)], [NEW]: [js("x".repeat(4000))] },
     steps: [
       ...fetched(OLD, "0123456789abcdef".repeat(64)),
+      // It is made before the usual form is.
+      ...fetched(NEW, "x".repeat(4000), {
+        "accept-encoding": "dcz",
+        "available-dictionary": holding("0123456789abcdef".repeat(64)),
+      }),
       ...neverByDelta(
         NEW,
         { ...BROWSER, "available-dictionary": holding("0123456789abcdef".repeat(64)) },

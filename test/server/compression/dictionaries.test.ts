@@ -100,24 +100,6 @@ describe("in memory", () => {
     expect(await process.finds("v1", { family: "https://www.example.com /b" })).toBe(false);
   });
 
-  test("a family keeps the 16 versions that were sent last", async () => {
-    const process = new Process();
-    const first = await process.admit("v0");
-    for (let each = 1; each < 16; each++) {
-      await process.clock.advance(1);
-      await process.admit(`v${each}`);
-    }
-    await process.clock.advance(1);
-    expect(process.dictionaries.sent(process.request, first!)).toBe(true);
-    await process.admit("v16");
-    expect(process.dictionaries.size).toBe(16);
-    expect(await process.finds("v0")).toBe(true);
-    expect(await process.finds("v1")).toBe(false);
-    expect(await process.finds("v2")).toBe(true);
-    await process.admit("other", { family: "other" });
-    expect(process.dictionaries.size).toBe(17);
-  });
-
   test("all versions together stay within their bytes; those that were not sent for longest are evicted", async () => {
     const process = new Process(null, 3000);
     const first = await process.admit("v0", { family: "0" });
