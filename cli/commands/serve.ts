@@ -191,7 +191,6 @@ async function run(flags: ServeFlags): Promise<void> {
     for (const line of prepared.warnings) printLine(line);
     if (flags.check) {
       expectUsableFolders(options, prepared);
-      // A running server with these settings holds its addresses, so this need not be a mistake.
       for (const line of await whyNotOpened(options.listen)) printLine(line);
       process.stdout.write(`${checkedText(prepared)}\n`);
       if (options.log !== null) await expectLog({ sharedLog: options.log });

@@ -1,7 +1,10 @@
-import { closeSync, fstatSync, openSync, readSync, statSync, write } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, statSync, write } from "node:fs";
 import type { Answer, Turn } from "../../worker/ports/answer.ts";
 import type { ClientFields } from "../http1/client-fields.ts";
 import { messageOf } from "../message-of.ts";
+
+/** The method of bytes that were refused before they were read as a request. */
+export const UNREAD_METHOD = "-";
 
 /** One request, as the access log shows it. */
 export interface AnsweredExchange {
@@ -43,6 +46,7 @@ const LOOK_AGAIN_MS = 10;
 const STANDARD_OUTPUT = "/dev/stdout";
 const STANDARD_OUTPUT_FILE = 1;
 const LINE_FEED = 10;
+const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
 
 /** The call that writes, so that a test can simulate a full disk. */
 export type WriteCall = (
@@ -121,19 +125,24 @@ export class AccessLog implements ExchangeLog {
   }
 
   /**
-   * Opens the file again after it was moved away: waiting lines go to the new file. If that fails, the owner is told,
-   * and lines still go to the old file.
+   * Opens the file again after it was moved away: waiting lines go to the new file. If that fails, it resolves to false, the
+   * owner is told, and lines still go to the old file if there is one.
    */
-  async reopen(): Promise<void> {
+  async reopen(): Promise<boolean> {
     while (this.#writing) await this.#writing;
     try {
       const file = openFile(this.#path);
       if (this.#file) closeFile(this.#file);
       this.#file = file;
+      return true;
     } catch (cause) {
-      this.#warn(
-        `The access log ${this.#path} cannot be reopened, so the server still writes the old file: ${messageOf(cause)}`,
-      );
+      // Without an old file the owner was told that it cannot be written.
+      if (this.#file) {
+        this.#warn(
+          `The access log ${this.#path} cannot be reopened, so the server still writes the old file: ${messageOf(cause)}`,
+        );
+      }
+      return false;
     }
   }
 
@@ -176,6 +185,7 @@ export class AccessLog implements ExchangeLog {
             const isCut = file.hasEnd && end > 0;
             const kept = end === 0 ? lines : bytes.subarray(isCut ? bytes.lastIndexOf(LINE_FEED, end - 1) + 1 : end);
             this.#unwritten = kept;
+            if (error.code === "EPIPE") this.#giveUpPipe(file);
             this.#failed(error);
           } else {
             this.#unwritten = null;
@@ -186,6 +196,12 @@ export class AccessLog implements ExchangeLog {
       };
       rest(0);
     });
+  }
+
+  /** Nobody reads this pipe any more, and the next reader may come to another one in its place. */
+  #giveUpPipe(file: OpenFile): void {
+    closeFile(file);
+    this.#file = null;
   }
 
   #tryToOpen(): OpenFile | null {
@@ -233,7 +249,9 @@ function openFile(path: string): OpenFile {
   if (path === STANDARD_OUTPUT) return { descriptor: STANDARD_OUTPUT_FILE, hasEnd: false };
   // Reading from a pipe or a device would disturb it.
   const hasEnd = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
-  return { descriptor: openSync(path, hasEnd ? "a+" : "a"), hasEnd };
+  const access = hasEnd ? O_RDWR : O_WRONLY;
+  // Without O_NONBLOCK, the process would stand still until somebody reads the pipe.
+  return { descriptor: openSync(path, access | O_APPEND | O_CREAT | O_NONBLOCK), hasEnd };
 }
 
 function closeFile({ descriptor }: OpenFile): void {
@@ -269,7 +287,7 @@ function linesIn(text: string): number {
 
 /** `$remote_addr - - [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`, and more. */
 function combinedLine({ clientAddress, method, target, version, fields, answer, bodyBytes, tookMs }: AnsweredExchange) {
-  const request = `${method} ${target} HTTP/${version}`;
+  const request = method === UNREAD_METHOD ? method : `${method} ${target} HTTP/${version}`;
   const referer = quoted(fields.get("referer"));
   const agent = quoted(fields.get("user-agent"));
   const head = `${clientAddress ?? "unix:"} - - [${logTime()}] "${escaped(request)}" ${answer.status} ${bodyBytes}`;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports/answer.ts";
 import type { Bodies, StreamedBody } from "../../worker/ports/bodies.ts";
-import type { ExchangeLog } from "../connections/access-log.ts";
+import { type ExchangeLog, UNREAD_METHOD } from "../connections/access-log.ts";
 import { refusalAnswer, TOO_MANY_CONNECTIONS } from "../connections/refusal.ts";
 import { type AnswerHead, answerHead, headText } from "./answer-head.ts";
 import { answeredExchange } from "./answered-exchange.ts";
@@ -91,16 +91,26 @@ export class BareConnections {
   }
 
   /** RFC 9110 §9.1, §9.3.6. */
-  refuseTunnel(connection: Connection): void {
+  refuseTunnel(connection: Connection, message: IncomingMessage): void {
     takeOver(connection);
     connection.carryOn();
-    this.#refuse(connection, NO_PROXY);
+    this.#refuse(connection, NO_PROXY, message);
   }
 
   /** Ends a connection with this answer. What was sent counts for nothing, so the scheme is that of the connection. */
-  #refuse(connection: Connection, refusal: RefusedRequest): void {
-    const { scheme } = connection.arrivals.of(NO_FIELDS, "/");
-    connection.refuseRest(farewell(refusal, scheme === "https" ? this.#parts.strictTransportSecurity : undefined));
+  #refuse(connection: Connection, refusal: RefusedRequest, message: ReadMessage = UNREAD): void {
+    const arrival = connection.arrivals.of(NO_FIELDS, "/");
+    const answer = refusalAnswer(refusal);
+    const body = Buffer.from(answer.body as Uint8Array);
+    const head = answerHead(
+      answer,
+      { isHead: false, knowsChunks: true, keepsAlive: false },
+      arrival.scheme === "https" ? this.#parts.strictTransportSecurity : undefined,
+    );
+    if (!connection.refuseRest(headText(head) + body.toString("latin1"))) return;
+    const request = new NodeRequest(message.method!, new ClientFields(message.rawHeaders), null, arrival);
+    const written = { bodyBytes: body.byteLength, isWhole: true };
+    this.#parts.log?.record(answeredExchange(message, request, answer, written, performance.now(), false));
   }
 
   /** Reads bytes that Node's parser does not know as a BAN. Returns false if they are not one. */
@@ -236,8 +246,7 @@ const NO_PROXY = refused(501, "this server is not a proxy and does not accept CO
 
 const NO_FIELDS = new ClientFields([]);
 
-function farewell(refusal: RefusedRequest, strictTransportSecurity: string | undefined): string {
-  const answer = refusalAnswer(refusal);
-  const head = answerHead(answer, { isHead: false, knowsChunks: true, keepsAlive: false }, strictTransportSecurity);
-  return headText(head) + Buffer.from(answer.body as Uint8Array).toString("latin1");
-}
+type ReadMessage = Pick<IncomingMessage, "method" | "url" | "httpVersion" | "rawHeaders">;
+
+/** The version is that of the answer. */
+const UNREAD: ReadMessage = { method: UNREAD_METHOD, url: "-", httpVersion: "1.1", rawHeaders: [] };

@@ -293,13 +293,18 @@ export class Connection implements InterimWriter, ClientSide {
     return this.#farewell !== undefined;
   }
 
-  /** Writes these bytes and ends the connection, once every earlier request is answered. */
-  refuseRest(farewell: string): void {
-    if (this.#takesNoMore) return;
+  /**
+   * Writes these bytes and ends the connection, once every earlier request is answered. Returns whether they answer bytes of no
+   * request: false if an earlier answer ends the connection, or within a body, whose request has an answer of its own.
+   */
+  refuseRest(farewell: string): boolean {
+    if (this.#takesNoMore) return false;
     this.giveToNode();
     this.#farewell = farewell;
-    if (this.upload && !this.upload.message.complete) this.upload.body.fail(new Error("the body was cut off"));
+    const isInBody = this.upload?.message.complete === false;
+    if (isInBody) this.upload!.body.fail(new Error("the body was cut off"));
     if (this.outstanding === 0) this.#end();
+    return !isInBody;
   }
 
   /** Begins to watch a client that does not read. The connection ends after a while without progress. */

@@ -21,6 +21,7 @@ import { answerOfNoSite, type SitesByHost } from "../connections/sites-by-host.t
 import { makeTlsServer, type TlsSettings } from "../connections/tls-server.ts";
 import { Http2Sessions } from "../http2/http2-sessions.ts";
 import { nodeHttp2 } from "../http2/node-http2.ts";
+import { mostConnections } from "../startup/connection-limit.ts";
 import type { Children } from "../tiers/children.ts";
 import { answeredExchange } from "./answered-exchange.ts";
 import { BareConnections } from "./bare-connections.ts";
@@ -290,7 +291,7 @@ export class Listener {
 
   /** Connections far above the limit are closed at once. Node's own limit would count per handle. */
   #bound(server: NetServer): void {
-    const most = Math.ceil(this.#settings.maxConnections * 1.1) + 10;
+    const most = mostConnections(this.#settings.maxConnections);
     const get = () => (this.connections + this.#tunnels < most ? Number.POSITIVE_INFINITY : 0);
     Object.defineProperty(server, "maxConnections", { get });
   }
@@ -326,7 +327,9 @@ export class Listener {
     server.on("upgrade", (message, socket, head) => {
       this.#give(socket, (connection) => void bare.upgrade(connection, message, head));
     });
-    server.on("connect", (_message, socket) => this.#give(socket, (connection) => bare.refuseTunnel(connection)));
+    server.on("connect", (message, socket) => {
+      this.#give(socket, (connection) => bare.refuseTunnel(connection, message));
+    });
     server.on("clientError", (error, socket) => this.#give(socket, (connection) => bare.misread(connection, error)));
     server.on("timeout", (socket) => this.#connections.on(socket)?.stalled());
     return server;

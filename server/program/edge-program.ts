@@ -198,8 +198,8 @@ class EdgeWorker implements RunningWorker {
     this.#parts.closed.delete(site);
   }
 
-  async reopen(): Promise<void> {
-    await this.#parts.accessLog?.reopen();
+  async reopen(): Promise<boolean> {
+    return (await this.#parts.accessLog?.reopen()) ?? true;
   }
 
   async survey(): Promise<ProcessFigures> {

@@ -45,8 +45,11 @@ export interface RunningWorker {
   listen(sockets: readonly ListeningSocket[], notAdmitted: readonly string[]): Promise<void>;
   /** The view of this site has reached its log's head, so that the site may be served. */
   admit?(site: string): void;
-  /** Opens its log files anew, because they were moved away. A failure is told to the owner. Default: it has none. */
-  reopen?(): Promise<void>;
+  /**
+   * Opens its log files anew, because they were moved away. Resolves to whether it writes no old file any more; if it does, it
+   * has told the owner why. Default: it has none.
+   */
+  reopen?(): Promise<boolean>;
   /** Reports to the ledgers of its sites, and says how it is: plain data for the survey. Default: it says nothing. */
   survey?(): Promise<unknown>;
   /**

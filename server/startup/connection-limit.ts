@@ -5,8 +5,17 @@ const MOST_CONNECTIONS = 20_000;
 /** A worker that takes fewer may refuse clients of a site that is busy, so its owner is told. */
 const FEW_CONNECTIONS = 4_000;
 
+/** A worker takes as many also if it may open too few files for them. */
+const LEAST_CONNECTIONS = 10;
+
+/** What a worker holds open without any client, and in addition for each site: its program, the logs and the other processes. */
+const OWN_FILES = 32;
+const FILES_OF_SITE = 3;
 /** The rest is for the origin, the disk and the logs: otherwise idle clients could keep all pages from being fetched. */
 const SHARE_OF_CLIENTS = 3 / 4;
+/** Connections above the limit: a tenth of it, and ten. */
+const WITH_REFUSED = 1.1;
+const MORE_REFUSED = 10;
 /**
  * The share of that rest for connections to origins: otherwise a slow origin could keep pages on the disk from being
  * read.
@@ -26,16 +35,25 @@ export interface ConnectionLimit {
  * `openFiles`: how many files a process may open; `null` if that is not known. `handles`: how many of them are handles of
  * listening sockets.
  */
-export function connectionLimit(openFiles: number | null, handles: number): ConnectionLimit {
-  const files = openFiles && Math.max(openFiles - handles, 0);
-  const bounded = files === null ? MOST_CONNECTIONS : Math.floor(files * SHARE_OF_CLIENTS);
-  const connections = Math.min(bounded, MOST_CONNECTIONS);
-  const toOrigins = files && Math.floor((files - connections) * SHARE_OF_ORIGINS);
+export function connectionLimit(openFiles: number | null, handles: number, sites: number): ConnectionLimit {
+  const files = openFiles === null ? Number.POSITIVE_INFINITY : openFiles - handles - OWN_FILES - FILES_OF_SITE * sites;
+  const bounded = Math.floor((files * SHARE_OF_CLIENTS - MORE_REFUSED) / WITH_REFUSED);
+  const connections = Math.min(Math.max(bounded, LEAST_CONNECTIONS), MOST_CONNECTIONS);
+  const rest = Math.max(files - mostConnections(connections), 2);
+  const toOrigins = openFiles === null ? null : Math.floor(rest * SHARE_OF_ORIGINS);
   if (connections >= FEW_CONNECTIONS) return { connections, toOrigins, warning: null };
   const warning =
     `each worker accepts at most ${connections} connections, because a process may open only ${openFiles} files here: raise ` +
     "that limit with LimitNOFILE= in systemd, --ulimit nofile= in Docker, or ulimit -n";
   return { connections, toOrigins, warning };
+}
+
+/**
+ * The connections of clients that a worker with this limit has open at most. Those above it take a file as well, until their
+ * clients have read that they are refused.
+ */
+export function mostConnections(limit: number): number {
+  return Math.ceil(limit * WITH_REFUSED) + MORE_REFUSED;
 }
 
 /** The share of each of several origins in the connections to all of them. */

@@ -2,7 +2,10 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs
 import { dirname, resolve } from "node:path";
 import { ServerError } from "./server-error.ts";
 
-/** Throws a `ServerError` if the access log could not be written there. Writes nothing. */
+/** The disk takes no writes now, which need not be a mistake of the owner. */
+export class ReadOnlyError extends ServerError {}
+
+/** Throws a `ServerError` if the access log could not be written there: a `ReadOnlyError` on such a disk. Writes nothing. */
 export function expectWritableLog(file: string): void {
   if (file === "/dev/stdout") return; // it is open already
   const path = resolve(file);
@@ -12,18 +15,15 @@ export function expectWritableLog(file: string): void {
   if (existsSync(path) && statSync(path).isDirectory()) {
     throw new ServerError(`the access log ${file} cannot be written, because it is a folder.`);
   }
-  const place = existsSync(path) ? path : folder;
-  if (!isWritable(place))
-    throw new ServerError(`the access log ${file} cannot be written: this user may not write to ${place}.`);
+  expectWritable(existsSync(path) ? path : folder, `the access log ${file} cannot be written`);
 }
 
-/** Throws a `ServerError` if the cache could not be kept there. Writes nothing. */
+/** Throws a `ServerError` if the cache could not be kept there: a `ReadOnlyError` on such a disk. Writes nothing. */
 export function expectWritableFolder(folder: string): void {
   let place = resolve(folder);
   while (!existsSync(place)) place = dirname(place);
   if (!statSync(place).isDirectory()) throw new ServerError(`the cache cannot be in ${folder}: ${place} is a file.`);
-  if (!isWritable(place))
-    throw new ServerError(`the cache cannot be in ${folder}: this user may not write to ${place}.`);
+  expectWritable(place, `the cache cannot be in ${folder}`);
   if (KERNEL_FILE_SYSTEMS.has(statfsSync(place).type)) {
     throw new ServerError(`the cache cannot be in ${folder}: ${place} shows the kernel's state and holds no files.`);
   }
@@ -32,11 +32,13 @@ export function expectWritableFolder(folder: string): void {
 /** proc and sysfs, by their numbers in statfs(2). Root may write there, but nobody can make a folder. */
 const KERNEL_FILE_SYSTEMS: ReadonlySet<number> = new Set([0x9fa0, 0x62656572]);
 
-function isWritable(path: string): boolean {
+/** `what`: what cannot be if it is not. */
+function expectWritable(place: string, what: string): void {
   try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false; // the reason does not matter: a permission, or a disk that is read-only
+    accessSync(place, constants.W_OK);
+  } catch (cause) {
+    const isReadOnly = (cause as NodeJS.ErrnoException).code === "EROFS";
+    if (isReadOnly) throw new ReadOnlyError(`${what}: the disk of ${place} is read-only.`);
+    throw new ServerError(`${what}: this user may not write to ${place}.`);
   }
 }

@@ -27,7 +27,7 @@ import { keptForLogs, whyLittleRoom } from "./disk-room.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 import { addressWithTls, namedTwice, readListenAddress } from "./listen-addresses.ts";
 import { readParentSettings } from "./parent-settings.ts";
-import { expectWritableFolder, expectWritableLog } from "./places.ts";
+import { expectWritableFolder, expectWritableLog, ReadOnlyError } from "./places.ts";
 import { prepareSite, type SiteSurroundings } from "./prepared-site.ts";
 import { logFolderOf, type PreparedSites, type ReadSites, readSites, tokenWarnings } from "./prepared-sites.ts";
 import { ServerError } from "./server-error.ts";
@@ -105,7 +105,7 @@ export async function prepare(
   const { usesProxyProtocol, redirectsToHttps } = options;
   const around = { listen, usesProxyProtocol, redirectsToHttps, read };
   const { sites, config, problems } = await sitesOf(options, around, before);
-  if (accessLog !== null) expectWritableLog(accessLog.path);
+  const ofAccessLog = accessLogWarnings(options, before);
   const acme = acmeOf(options, listen, sites, before);
   const tls = tlsOf(options.certificates, listen, acme, before?.settings.tls ?? null);
   // The address may hold a password, so the message does not repeat it.
@@ -119,7 +119,7 @@ export async function prepare(
   const ofTls = hstsWarnings(options, listen, sites);
   const schemes = listen.map((address) => ("port" in address && address.scheme) || "http");
   const handles = schemes.reduce((sum, scheme) => sum + handlesOf(scheme, workers), 0);
-  const limit = connectionLimit(mayOpenFiles(), handles);
+  const limit = connectionLimit(mayOpenFiles(), handles, sites.size);
   const ofLimit = limit.warning === null ? [] : [limit.warning];
   const ofDisk = diskWarnings(options, sites);
   const ofProblems = problems.map((line) =>
@@ -133,6 +133,7 @@ export async function prepare(
     ...ofTls,
     ...ofLimit,
     ...ofDisk,
+    ...ofAccessLog,
   ];
   const settings: EdgeSettings = {
     sites: [...sites.values()].map((each) => each.settings),
@@ -204,6 +205,17 @@ export function expectUsableFolders(options: ServeOptions, { sites, settings }: 
   if (settings.disk === null) return;
   expectWritableFolder(settings.disk.folder);
   CacheFolder.expectUsable(settings.disk.folder);
+}
+
+/** Lines wait in memory while the file cannot be written, so that only mistakes at the start keep the settings from being used. */
+function accessLogWarnings({ accessLog }: ServeOptions, before: Prepared | undefined): string[] {
+  try {
+    if (accessLog !== null) expectWritableLog(accessLog.path);
+    return [];
+  } catch (cause) {
+    if (before === undefined && !(cause instanceof ReadOnlyError)) throw cause;
+    return [`${messageOf(cause)} Its lines wait in memory.`];
+  }
 }
 
 function diskWarnings(options: ServeOptions, sites: PreparedSites): string[] {

@@ -195,5 +195,9 @@ function originOf(text: string): OriginAddress {
       `the origin ${JSON.stringify(text)} is neither like http://127.0.0.1:8000 nor unix:/run/app.sock`,
     );
   }
+  // No machine has such a name (RFC 2606). tidemark import writes one in the place of a socket.
+  if (/\.invalid$/i.test(new URL(address.url).hostname)) {
+    throw new ServerError(`the origin ${JSON.stringify(text)} is no address: name the socket with --origin`);
+  }
   return address;
 }

@@ -2,9 +2,8 @@ import { resolve } from "node:path";
 import { hostToFind } from "../connections/sites-by-host.ts";
 import { ANY_OTHER_HOST } from "../log/hosts-of-sites.ts";
 import { LogFolder } from "../log/log-folder.ts";
-import { refusesWrites } from "../log/storage-error.ts";
 import type { LoadedSite } from "../program/load-site.ts";
-import { expectWritableFolder } from "./places.ts";
+import { expectWritableFolder, ReadOnlyError } from "./places.ts";
 import { type PreparedSite, prepareSite, type SiteSurroundings } from "./prepared-site.ts";
 import { ServerError } from "./server-error.ts";
 import { type SiteFiles, sitesIn, variablesOf } from "./sites-folder.ts";
@@ -78,7 +77,7 @@ function expectRoomForLog(folder: string): void {
   try {
     expectWritableFolder(folder);
   } catch (cause) {
-    if (!refusesWrites(folder)) throw cause; // otherwise the site is served from memory until the disk takes writes
+    if (!(cause instanceof ReadOnlyError)) throw cause; // otherwise the site is served from memory until the disk takes writes
   }
   LogFolder.expectShortPath(folder);
 }

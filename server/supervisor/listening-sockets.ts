@@ -112,7 +112,13 @@ export async function openSockets(
   }
 }
 
-/** Why these addresses could not be opened now. Opens none for longer than a moment, and makes no files. */
+/** Who listens there may be this server, and it may run as a user who may use the port. */
+const MAY_BE_OPENED = ["EADDRINUSE", "EACCES"];
+
+/**
+ * Why these addresses could not be opened now. Opens none for longer than a moment, and makes no files. Throws a `ListenError`
+ * for one that the server could never open here.
+ */
 export async function whyNotOpened(addresses: readonly ListenAddress[]): Promise<string[]> {
   const why: string[] = [];
   for (const address of addresses) {
@@ -120,8 +126,8 @@ export async function whyNotOpened(addresses: readonly ListenAddress[]): Promise
       if ("path" in address) await expectFreePath(address.path);
       else for (const socket of await openHost(address)) socket.close();
     } catch (cause) {
-      if (!(cause instanceof ListenError)) throw cause;
-      why.push(cause.reason); // the other process may be this server
+      if (!(cause instanceof ListenError && MAY_BE_OPENED.includes(cause.code))) throw cause;
+      why.push(cause.reason);
     }
   }
   return why;

@@ -57,7 +57,7 @@ export type ToSupervisor =
   | { readonly kind: "surveyed"; readonly said: unknown }
   /** It comes to its messages. */
   | { readonly kind: "sign" }
-  /** It writes to log files that it has opened anew. */
-  | { readonly kind: "reopened" }
+  /** It writes to log files that it has opened anew, or could not open them. */
+  | { readonly kind: "reopened"; readonly hasWorked: boolean }
   /** It could not start or listen, and ends. */
   | { readonly kind: "failed"; readonly because: string };

@@ -172,8 +172,7 @@ export class Supervisor {
   /** Lets all workers open their log files anew, also those that only finish their answers, and those of a predecessor. */
   async reopen(): Promise<void> {
     this.#successor?.reopen();
-    await this.#reopenAll();
-    this.#options.report({ kind: "reopened" });
+    if (await this.#reopenAll()) this.#options.report({ kind: "reopened" });
   }
 
   /**
@@ -432,9 +431,10 @@ export class Supervisor {
     }
   }
 
-  async #reopenAll(): Promise<void> {
-    const ofPredecessor = this.#lifecycle.hasPredecessor && this.#options.predecessor?.reopen();
-    await Promise.all([this.#pool.reopen(), ofPredecessor]);
+  /** Resolves to whether no worker writes an old file any more. */
+  async #reopenAll(): Promise<boolean> {
+    const ofPredecessor = this.#lifecycle.hasPredecessor ? this.#options.predecessor?.reopen() : true;
+    return !(await Promise.all([this.#pool.reopen(), ofPredecessor])).includes(false);
   }
 
   async #giveUp(cause: unknown): Promise<void> {

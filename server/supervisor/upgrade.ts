@@ -39,7 +39,8 @@ type ToSuccessor =
   | { readonly kind: "reader-ended"; readonly reader: string }
   /** The log files were moved away while the successor was starting. */
   | { readonly kind: "reopen" }
-  | { readonly kind: "reopened" }
+  /** What became of a "reopen". `hasWorked`: absent from an older version. */
+  | { readonly kind: "reopened"; readonly hasWorked?: boolean }
   /** The settings may have changed while the successor was starting. */
   | { readonly kind: "reload" };
 
@@ -54,8 +55,8 @@ type FromSuccessor =
 
 /** What a successor may ask of the old server while that finishes its answers. */
 export interface OldWorkers {
-  /** Resolves when they write to log files that they have opened anew. */
-  reopen(): Promise<void>;
+  /** Resolves to whether they write to log files that they have opened anew, and to no old one. */
+  reopen(): Promise<boolean>;
   /** They have no more time than this for their answers. */
   finishWithin(ms: number): void;
   hearOfPermits(news: PermitNews): void;
@@ -76,7 +77,8 @@ export class Successor {
     const steps = { prepared: this.prepared, "log-open": this.logOpen, listening: this.listening };
     for (const { promise } of Object.values(steps)) promise.catch(() => undefined);
     child.on("message", (message: FromSuccessor) => {
-      if (message.kind === "reopen") void workers.reopen().then(() => this.#tell({ kind: "reopened" }));
+      if (message.kind === "reopen")
+        void workers.reopen().then((hasWorked) => this.#tell({ kind: "reopened", hasWorked }));
       else if (message.kind === "stop") workers.finishWithin(message.withinMs);
       else if (message.kind === "permits") workers.hearOfPermits(message.news);
       else steps[message.kind].resolve();
@@ -166,7 +168,7 @@ export class Predecessor {
   readonly #ofPermits: PermitMessage[] = [];
   #onPermits: (message: PermitMessage) => void = (message) => void this.#ofPermits.push(message);
   /** Told in turn, an answer for each time that it was asked. */
-  #reopened: (() => void)[] = [];
+  #reopened: ((hasWorked: boolean) => void)[] = [];
 
   /** `null` for a process that nobody started as a successor. */
   static find(): Predecessor | null {
@@ -182,7 +184,7 @@ export class Predecessor {
     process.on("message", (message: ToSuccessor, handle: unknown) => this.#take(message, handle as Handle));
     process.on("disconnect", () => {
       this.#handOver.reject(new UpgradeError("The old server exited before it had handed over."));
-      for (const resolve of this.#reopened.splice(0)) resolve();
+      for (const resolve of this.#reopened.splice(0)) resolve(true);
       this.#onGone();
     });
     process.channel?.unref();
@@ -221,10 +223,10 @@ export class Predecessor {
     this.#tell({ kind: "listening" });
   }
 
-  /** Lets the old workers open their log files anew. Resolves when they write to those, or have ended. */
-  reopen(): Promise<void> {
-    if (!process.connected) return Promise.resolve();
-    const reopened = new Promise<void>((resolve) => this.#reopened.push(resolve));
+  /** Lets the old workers open their log files anew. Resolves to whether none writes an old file, as when they have ended. */
+  reopen(): Promise<boolean> {
+    if (!process.connected) return Promise.resolve(true);
+    const reopened = new Promise<boolean>((resolve) => this.#reopened.push(resolve));
     this.#tell({ kind: "reopen" });
     return reopened;
   }
@@ -240,7 +242,7 @@ export class Predecessor {
       this.#sockets.push(inheritedSocket(message.address, handle, message.isOurs, message.scheme));
     } else if (message.kind === "reader-ended") this.#onReaderEnded(message.reader);
     else if (message.kind === "permits") this.#onPermits(message.message);
-    else if (message.kind === "reopened") this.#reopened.shift()?.();
+    else if (message.kind === "reopened") this.#reopened.shift()?.(message.hasWorked ?? true);
     else if (message.kind === "reopen") process.emit("SIGUSR1", "SIGUSR1");
     else if (message.kind === "reload") process.emit("SIGHUP", "SIGHUP");
     else if (this.#sockets.length === message.sockets) this.#handOver.resolve({ ...message, sockets: this.#sockets });

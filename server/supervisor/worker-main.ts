@@ -114,8 +114,8 @@ function keepObjectsYoung(): void {
 
 async function reopen(): Promise<void> {
   await starting; // the program may just have opened them, before they were moved
-  await running?.reopen?.();
-  tell({ kind: "reopened" });
+  const hasWorked = (await running?.reopen?.()) ?? true;
+  tell({ kind: "reopened", hasWorked });
 }
 
 async function survey(): Promise<void> {

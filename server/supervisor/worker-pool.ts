@@ -212,8 +212,10 @@ export class WorkerPool {
     for (const worker of this.alive) worker.resume();
   }
 
-  async reopen(): Promise<void> {
-    await Promise.all([...this.alive].map((worker) => worker.reopen()));
+  /** Lets them open their log files anew. Resolves to whether none writes an old file any more. */
+  async reopen(): Promise<boolean> {
+    const reopened = await Promise.all([...this.alive].map((worker) => worker.reopen()));
+    return !reopened.includes(false);
   }
 
   /**

@@ -82,7 +82,7 @@ export class WorkerProcess {
   readonly #started = Promise.withResolvers<void>();
   readonly #listening = Promise.withResolvers<void>();
   /** Told in turn, an answer for each time that it was asked. */
-  readonly #reopened: (() => void)[] = [];
+  readonly #reopened: ((hasWorked: boolean) => void)[] = [];
   readonly #held: (() => void)[] = [];
   readonly #surveyed: ((said: unknown) => void)[] = [];
   readonly #pulse: Pulse;
@@ -182,11 +182,11 @@ export class WorkerProcess {
     this.#tell({ kind: "resume" });
   }
 
-  /** Lets it open its log files anew. Resolves when it writes to those, or has ended. */
-  async reopen(): Promise<void> {
-    const reopened = new Promise<void>((resolve) => this.#reopened.push(resolve));
+  /** Lets it open its log files anew. Resolves to whether it writes no old file any more, as when it has ended. */
+  async reopen(): Promise<boolean> {
+    const reopened = new Promise<boolean>((resolve) => this.#reopened.push(resolve));
     this.#tell({ kind: "reopen" });
-    await Promise.race([reopened, this.ended]);
+    return Promise.race([reopened, this.ended.then(() => true)]);
   }
 
   /** What it says of itself; `null` if it has ended, or does not answer within a second. */
@@ -222,7 +222,7 @@ export class WorkerProcess {
 
   #take(message: ToSupervisor): void {
     if (message.kind === "started") this.#started.resolve();
-    if (message.kind === "reopened") this.#reopened.shift()?.();
+    if (message.kind === "reopened") this.#reopened.shift()?.(message.hasWorked);
     if (message.kind === "sign") this.#pulse.sign();
     if (message.kind === "held") this.#held.shift()?.();
     if (message.kind === "failed") this.#because = message.because;

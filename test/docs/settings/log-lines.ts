@@ -11,8 +11,8 @@ const CAUSE = "…";
 /** Every event that a server tells of. */
 export const EVENT_LINES: Lines = {
   listening: [
-    { kind: "listening", addresses: ["http://localhost:8080"], workers: 4, version: "0.2.0" },
-    "It has started, or its addresses have changed.",
+    { kind: "listening", addresses: ["127.0.0.1:8080", "https://127.0.0.1:8443"], workers: 4, version: "0.2.0" },
+    "It has started, or taken over from an older version.",
   ],
   "worker-listening": [
     { kind: "worker-listening", name: "worker-1", pid: 4711 },

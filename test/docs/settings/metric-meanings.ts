@@ -1,7 +1,7 @@
 /** What each metric tells, by its name behind `tidemark_`. A test compares the names with those that are exposed. */
 export const METRIC_MEANINGS: Readonly<Record<string, string>> = {
   requests_total: "answers by `X-Cache`; those that the edge makes itself are in `edge_answers`",
-  responses_total: "all answers, by status",
+  responses_total: "answers of the edge, not of its listener, by status",
   edge_answers_total: "answers that the edge made itself, by the `detail` of `Cache-Status`",
   not_stored_total: "answers that were not stored, by the reason",
   cache_response_bytes_total: "bytes of bodies sent out of stored responses",

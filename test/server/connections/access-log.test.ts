@@ -1,9 +1,27 @@
-import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, write } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  write,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
-import { AccessLog, type AccessLogFormat, type WriteCall } from "../../../server/connections/access-log.ts";
+import {
+  AccessLog,
+  type AccessLogFormat,
+  type AnsweredExchange,
+  type WriteCall,
+} from "../../../server/connections/access-log.ts";
 import { LineReader } from "../../../tools/logs/line-reader.ts";
 import { LoggedRequest } from "../../../tools/logs/logged-request.ts";
 import type { StreamedBody } from "../../../worker/ports/bodies.ts";
@@ -173,13 +191,59 @@ test("requests that the listener itself refuses are logged too", async () => {
   expect(lines).toEqual([expect.stringMatching(/"GET \/a HTTP\/1\.1" 400 \d+ "-" "-" - /)]);
 });
 
+describe.each([true, false])("what is refused before it is read as a request (fast way: %s)", (fast) => {
+  test.each([
+    ["a bare LF", "GET /a HTTP/1.1\nHost: localhost\n\n", 400],
+    ["a length that is none", get("/a", "Content-Length: 1x"), 400],
+    ["a folded line", get("/a", "X-Folded: a", " b"), 400],
+    ["a head that is too large", get("/a", `X-Large: ${"a".repeat(70_000)}`), 431],
+  ])("is logged with its refusal: %s", async (_, bytes, status) => {
+    const [line, ...others] = await logged("combined", fast, bytes);
+    expect(line).toMatch(new RegExp(String.raw`^127\.0\.0\.1 - - ${TIME} "-" ${status} [1-9]\d* "-" "-" - 0\.\d{3}$`));
+    expect(others).toEqual([]);
+    const request = new LoggedRequest();
+    expect(new LineReader().read(line!, request)).toBe("request");
+    expect(request).toMatchObject({ method: "", target: "", status });
+  });
+
+  test("is logged once, behind the request before it", async () => {
+    const lines = await logged("json", fast, `${get("/a")}no request\r\n\r\nand no other\r\n\r\n`);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { method: "GET", target: "/a", status: 200 },
+      { method: "-", target: "-", protocol: "HTTP/1.1", host: null, status: 400 },
+    ]);
+  });
+
+  test("is logged as it was read, for a CONNECT", async () => {
+    const lines = await logged("combined", fast, "CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\nUser-Agent: agent\r\n\r\n");
+    expect(lines).toEqual([expect.stringMatching(/"CONNECT a:1 HTTP\/1\.1" 501 \d+ "-" "agent" - /)]);
+  });
+});
+
+test("a head that takes too long is logged, but not a connection on which nothing came", async () => {
+  const exchanges: AnsweredExchange[] = [];
+  const accessLog = { record: (exchange: AnsweredExchange) => void exchanges.push(exchange) };
+  const running = await startTestListener(site, { accessLog });
+  const clients = [new RawClient(running.where), new RawClient(running.where)];
+  await clients[0]!.send("GET /a HTTP/1.1\r\n");
+  while (running.listener.connections < clients.length) await new Promise(setImmediate);
+  await exchange(running.where, get("/a")); // what came before it has been read
+  for (const laterMs of [0, 60_000]) running.listener.sweep(performance.now() + laterMs);
+  for (const client of clients) await client.closed;
+  await running.stop();
+  expect(exchanges.map(({ method, answer: { status } }) => [method, status])).toEqual([
+    ["GET", 200],
+    ["-", 408],
+  ]);
+});
+
 test("a reopened log continues in the new file", async () => {
   const log = new AccessLog(path, "json", () => undefined);
   const running = await startTestListener(site, { accessLog: log });
   await exchange(running.where, get("/before"));
   await log.flush();
   renameSync(path, `${path}.1`);
-  await log.reopen();
+  expect(await log.reopen()).toBe(true);
   await exchange(running.where, get("/after"));
   await running.stop();
   await log.close();
@@ -254,6 +318,76 @@ describe("a pipe whose reader is slow", () => {
     await record(log, 200);
     await log.close();
     expect(log.dropped).toBe(200);
+  });
+});
+
+describe("a named pipe", () => {
+  const fields = { get: () => null } as never;
+  const line = { clientAddress: null, method: "GET", version: "1.1", fields, bodyBytes: 0, tookMs: 0, isWhole: true };
+  const record = (log: AccessLog, target: string) => log.record({ ...line, target, answer: answer(null) });
+  const makePipe = () => expect(spawnSync("mkfifo", [path]).status).toBe(0);
+  const openReader = () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const readFrom = (reader: number) => {
+    const room = Buffer.alloc(1024 * 1024);
+    return room.toString("latin1", 0, readSync(reader, room));
+  };
+  const targetsIn = (text: string) => text.match(/(?<="GET )\S+(?= .* 0\.000\n)/g);
+
+  test("without a reader holds nobody up: lines wait in memory until there is one", async () => {
+    const said: string[] = [];
+    makePipe();
+    const log = new AccessLog(path, "combined", (text) => said.push(text));
+    record(log, "/a");
+    await log.flush();
+    expect(await log.reopen()).toBe(false);
+    const first = openReader();
+    record(log, "/b");
+    await log.flush();
+    expect(targetsIn(readFrom(first))).toEqual(["/a", "/b"]);
+    closeSync(first);
+    expect(await log.reopen()).toBe(false);
+    record(log, "/c");
+    await log.flush();
+    rmSync(path);
+    makePipe();
+    record(log, "/d");
+    await log.flush();
+    const second = openReader();
+    await log.close();
+    expect(targetsIn(readFrom(second))).toEqual(["/c", "/d"]);
+    closeSync(second);
+    const cannot = (code: string) =>
+      expect.stringMatching(`^The access log ${path} cannot be written: ${code}: .* Its lines wait in memory`);
+    const again = `The access log ${path} can be written again.`;
+    const stays = expect.stringContaining("cannot be reopened, so the server still writes the old file: ENXIO");
+    expect(said).toEqual([cannot("ENXIO"), again, stays, cannot("EPIPE"), again]);
+  });
+
+  test("whose reader is slow gets all lines in order, and is not written while it is full", async () => {
+    let tries = 0;
+    const counted: WriteCall = (...args) => {
+      tries++;
+      write(...args);
+    };
+    makePipe();
+    const reader = openReader();
+    const said: string[] = [];
+    const log = new AccessLog(path, "combined", (text) => said.push(text), counted);
+    const targets = Array.from({ length: 300 }, (_, at) => `/${at}/${"a".repeat(1_000)}`);
+    for (const target of targets) record(log, target);
+    let text = "";
+    let flushes = 0;
+    while (text.split("\n").length <= targets.length) {
+      await log.flush();
+      flushes++;
+      text += readFrom(reader);
+    }
+    expect(targetsIn(text)).toEqual(targets);
+    expect(flushes).toBeGreaterThan(1);
+    expect(tries).toBeLessThan(flushes * 3);
+    await log.close();
+    closeSync(reader);
+    expect(said).toEqual([]);
   });
 });
 
@@ -356,7 +490,7 @@ test("a log whose folder is gone continues in the old file, and says so", async 
   const log = new AccessLog(path, "json", (line) => said.push(line));
   const running = await startTestListener(site, { accessLog: log });
   renameSync(folder, `${folder}.old`);
-  await log.reopen();
+  expect(await log.reopen()).toBe(false);
   await exchange(running.where, get("/after"));
   await running.stop();
   await log.close();

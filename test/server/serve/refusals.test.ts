@@ -18,6 +18,7 @@ beforeAll(() => {
   const mistaken = { origin: "http://127.0.0.1:8000", compression: { codings: ["deflate"] } };
   writeFileSync(join(folder, "mistaken.config.mjs"), `export default ${JSON.stringify(mistaken)};\n`);
   writeFileSync(join(folder, "service.config.mjs"), 'export default { origin: { service: "APP" } };\n');
+  writeFileSync(join(folder, "socket.config.mjs"), 'export default { origin: "http://unix-socket.invalid" };\n');
   mkdirSync(join(folder, "folder"));
   mkdirSync(join(folder, "unusable", "log", "purge-log.sqlite"), { recursive: true });
   mkdirSync(join(folder, "shared", "log"), { recursive: true });
@@ -78,6 +79,11 @@ const refusals: readonly Refusal[] = [
     name: "a worker in the origin's place",
     args: ["--config", "service.config.mjs", "--check"],
     words: ["origin names the service binding APP, which exists only on Workers", "--origin http://127.0.0.1:8000"],
+  },
+  {
+    name: "the name that tidemark import writes for a socket, which no machine has",
+    args: ["--config", "socket.config.mjs", "--check"],
+    words: ['the origin "http://unix-socket.invalid" ', "name the socket with --origin"],
   },
   {
     name: "an origin that is the server itself",
@@ -218,6 +224,17 @@ const refusals: readonly Refusal[] = [
     environment: HOSTS,
     words: ["Cannot listen on nowhere.invalid: "],
   },
+  {
+    name: "an address that the machine does not have, when the settings are checked",
+    args: [...ORIGIN, "--listen", "192.0.2.1:21099", "--check"],
+    environment: HOSTS,
+    words: ["Cannot listen on 192.0.2.1:21099: this machine does not have that address"],
+  },
+  {
+    name: "a folder of a unix socket that does not exist, when the settings are checked",
+    args: [...ORIGIN, "--listen", "unix:/nowhere/edge.sock", "--check"],
+    words: ["Cannot listen on /nowhere/edge.sock: its folder does not exist"],
+  },
 ];
 
 describe("tidemark serve refuses in words, and with exit code 2:", () => {
@@ -228,8 +245,11 @@ describe("tidemark serve refuses in words, and with exit code 2:", () => {
     expect(code).toBe(2);
   });
 
-  test("a unix socket in the place of a file", async () => {
-    const { code, printed } = await run([...ORIGIN, "--listen", `unix:${join(folder, "file")}`]);
+  test.each([
+    ["", []],
+    [", when the settings are checked", ["--check"]],
+  ])("a unix socket in the place of a file%s", async (_, flags) => {
+    const { code, printed } = await run([...ORIGIN, "--listen", `unix:${join(folder, "file")}`, ...flags]);
     expect(printed).toContain(`Cannot listen on ${join(folder, "file")}: there is a file that is not a socket.`);
     expect(code).toBe(2);
   });
@@ -386,18 +406,19 @@ describe("tidemark serve --check, of valid settings,", () => {
     }
   });
 
-  test("tells of addresses on which it could not listen now, and takes none from others", {
+  test("tells of addresses on which others listen, of which one may be this server, and takes none from them", {
     tags: ["deep"],
   }, async () => {
-    const other = createServer().listen(0, "127.0.0.1");
-    await once(other, "listening");
-    const { port } = other.address() as AddressInfo;
-    const listen = ["--listen", `127.0.0.1:${port}`, "--listen", `unix:${join(folder, "file")}`];
+    const used = join(folder, "used.sock");
+    const others = [createServer().listen(0, "127.0.0.1"), createServer().listen(used)];
+    await Promise.all(others.map((other) => once(other, "listening")));
+    const { port } = others[0]!.address() as AddressInfo;
+    const listen = ["--listen", `127.0.0.1:${port}`, "--listen", `unix:${used}`];
     const lines = await check(CONFIG, ...listen, "--listen", `unix:${join(folder, "unused.sock")}`);
-    other.close();
+    for (const other of others) other.close();
     expect(lines.slice(0, -1)).toEqual([
       `tidemark: Cannot listen on 127.0.0.1:${port}: another process is listening there.`,
-      `tidemark: Cannot listen on ${join(folder, "file")}: there is a file that is not a socket.`,
+      `tidemark: Cannot listen on ${used}: another process is listening there.`,
     ]);
     expect(readdirSync(folder)).not.toContainEqual(expect.stringContaining("unused"));
   });

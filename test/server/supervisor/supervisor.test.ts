@@ -690,12 +690,16 @@ describe("a supervisor", () => {
         follow: (_: unknown, onGone: () => void) => {
           gone = onGone;
         },
-        reopen: async () => void asked.push(-1),
+        reopen: async () => {
+          asked.push(-1);
+          return false;
+        },
         stop: (withinMs: number) => void asked.push(withinMs),
       };
       const supervisor = await start({ predecessor: predecessor as unknown as Predecessor, workers: 1 });
       const [pid] = [...supervisor.workers.values()] as [number];
       await supervisor.reopen();
+      expect(events).not.toContainEqual({ kind: "reopened" }); // old workers still write the old files
       await supervisor.reload();
       await supervisor.loadChanges();
       let hasEnded = false;

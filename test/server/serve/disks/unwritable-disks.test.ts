@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -118,6 +118,45 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve" : NOT_RUN, { timeout: 120
       (disk) => disk.remount("ro"),
       (disk) => disk.remount("rw"),
     ),
+  );
+
+  test(
+    "starts, and takes new settings, while the access log cannot be written, whose lines wait",
+    {
+      tags: ["deep"],
+    },
+    () =>
+      onDisk("8m", async (disk, start) => {
+        const logs = join(disk.path, "logs");
+        const log = join(logs, "access.log");
+        const args = ["--cache", join(folder, "cache"), "--disk", "0", "--access-log", log];
+        const isReadOnly = `the access log ${log} cannot be written: the disk of ${logs} is read-only. Its lines wait in memory.`;
+        mkdirSync(logs);
+        disk.remount("ro");
+        const check = start(...args, "--check");
+        expect(await check.ended()).toBe(0);
+        expect(check.printed).toContain(isReadOnly);
+        const server = start(...args);
+        const address = await server.address();
+        expect(server.printed).toContain(isReadOnly);
+        await server.prints(/worker-2 .*accepts/);
+        server.signal("SIGHUP");
+        await server.prints(/the new settings are in use/);
+        await server.hasRetired(2);
+        publish("/logged", "page");
+        expect(await ask(address, "/logged")).toMatchObject({ status: 200, body: "page" });
+        disk.remount("rw");
+        await server.prints(/The access log \S+ can be written again/);
+        expect(readFileSync(log, "latin1")).toContain("GET /logged ");
+        renameSync(logs, `${logs}.old`);
+        server.signal("SIGHUP");
+        await server.prints(/(the new settings are in use.*){2}/s);
+        expect(server.printed).toContain(
+          `the access log ${log} cannot be written: there is no folder ${logs}. Its lines wait in memory.`,
+        );
+        const refused = start(...args, "--check");
+        expect(await refused.ended()).toBe(2);
+      }),
   );
 
   test(

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,6 +48,19 @@ describe("the access log of tidemark serve", { timeout: 60_000 }, () => {
     expect(await server.stop()).toBe(0);
     expect(readFileSync(join(folder, "access.log"), "utf8")).toContain('"/held"');
     expect(readFileSync(join(folder, "moved.log"), "utf8")).not.toContain('"/held"');
+  });
+
+  test("is not said to be reopened as long as a worker writes the old file", { tags: ["deep"] }, async () => {
+    const path = join(folder, "access.log");
+    renameSync(path, join(folder, "moved.log"));
+    mkdirSync(path);
+    server.child.kill("SIGUSR1");
+    await server.prints(/(cannot be reopened, so the server still writes the old file.*){2}/s);
+    rmdirSync(path);
+    server.child.kill("SIGUSR1");
+    await server.prints(/log files were reopened/);
+    expect(await server.stop()).toBe(0);
+    expect(server.printed.match(/log files were reopened/g)).toHaveLength(1);
   });
 
   test("is rotated by SIGUSR1 while requests come: no line is lost, written twice, or torn", async () => {
