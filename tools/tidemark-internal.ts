@@ -9,6 +9,7 @@
 
 export { ownPackage } from "../package/own-package.ts";
 export { OwnerError } from "../package/owner-error.ts";
+export { addressInConfig, readSocket, socketComment } from "../package/unix-socket.ts";
 export { counted, whole } from "../wire/text/numbers.ts";
 export { printable } from "../wire/text/printable.ts";
 

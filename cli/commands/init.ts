@@ -13,7 +13,7 @@ import { type InitialisedProject, initProject } from "../init/init-project.ts";
 import { initServer } from "../init/init-server.ts";
 import { type PackageManager, packageManagerOf } from "../init/package-manager.ts";
 import { ProjectFileError } from "../init/project-file-error.ts";
-import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers } from "../init/site-answers.ts";
+import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers, serverOriginOf } from "../init/site-answers.ts";
 import { wranglerConfigIn } from "../init/wrangler-config.ts";
 import { parseManifest, type WrittenFile } from "../init/written-files.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
@@ -76,7 +76,7 @@ export function initCommand(): Command {
 }
 
 /** The rules of the file, with flags for what it does not say. */
-async function importedBy({ origin, host, pass, force }: InitFlags, file: string): Promise<ImportedProject> {
+async function importedBy({ origin, host, pass, force, server }: InitFlags, file: string): Promise<ImportedProject> {
   if (pass !== undefined)
     throw new AnswerError("leave out --pass with --import: the imported file says which paths pass");
   if (!force && existsSync(DEFAULT_CONFIG)) {
@@ -85,9 +85,15 @@ async function importedBy({ origin, host, pass, force }: InitFlags, file: string
   // Loaded here, because most projects import nothing.
   const { importProject } = await import("./tools/import-project.ts");
   return importProject(file, {
-    origin: origin === undefined ? null : originOf(origin),
+    origin: origin === undefined ? null : originFor(server)(origin),
     host: host === undefined ? null : hostOf(host),
+    isForServer: server ?? false,
   });
+}
+
+/** Reads an origin. Only a server of one's own reaches a socket. */
+function originFor(server: true | undefined): (text: string) => string {
+  return server ? serverOriginOf : originOf;
 }
 
 /** The answers from the file. */
@@ -100,7 +106,8 @@ function answersOf({ origin, host }: ImportedProject): InitFlags {
  * name of the worker in the project, which is the origin unless another one is named.
  */
 async function answersFrom(flags: InitFlags, app: string | null = null): Promise<SiteAnswers> {
-  const origin = flags.origin === undefined ? undefined : originOf(flags.origin);
+  const readOrigin = originFor(flags.server);
+  const origin = flags.origin === undefined ? undefined : readOrigin(flags.origin);
   const host = flags.host === undefined ? undefined : hostOf(flags.host);
   const passed = flags.pass === undefined ? undefined : passedOf(flags.pass);
   if (origin !== undefined && host !== undefined) return { origin, host, passed: passed ?? [] };
@@ -131,9 +138,9 @@ async function answersFrom(flags: InitFlags, app: string | null = null): Promise
   };
   const askOrigin = () =>
     app === null
-      ? ask("Where is the site now, like https://origin.example.com?", originOf)
+      ? ask("Where is the site now, like https://origin.example.com?", readOrigin)
       : ask(`Where is the site now (Enter for the worker ${app})?`, (text) =>
-          text.trim() === "" ? null : originOf(text),
+          text.trim() === "" ? null : readOrigin(text),
         );
   try {
     return {

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { ownPackage } from "../../package/own-package.ts";
+import { readSocket } from "../../package/unix-socket.ts";
 import type { InitOptions } from "./init-project.ts";
 import { type Manifest, manifestText, validName } from "./manifest.ts";
 import { configFile } from "./project-files.ts";
-import { environmentFile, hiddenFromUnit, UNIT, unitFile } from "./server-files.ts";
+import { environmentFile, hiddenFromUnit, socketLine, UNIT, unitFile } from "./server-files.ts";
 import { checkAnswers } from "./site-answers.ts";
 import { completeIgnored, parseManifest, putIn, read, type WrittenFile, write } from "./written-files.ts";
 
@@ -39,7 +39,7 @@ export async function initServer(
   return [
     await putManifest(folder, manifest, completed),
     await put(DEFAULT_CONFIG, config),
-    await keepSecret(folder),
+    await keepSecret(folder, answers.origin === null ? null : readSocket(answers.origin)),
     await completeIgnored(folder, ["node_modules/", ".tidemark/", ENVIRONMENT]),
     { ...unit, ...(hidden.length > 0 && unit.outcome !== "kept" && { note }) },
   ];
@@ -79,10 +79,14 @@ async function putManifest(
     : { file, outcome: "completed", note: `added ${added.join(", ")}` };
 }
 
-/** An existing secret is never replaced. */
-async function keepSecret(folder: string): Promise<WrittenFile> {
+/** An existing secret is never replaced. `socket`: that of the site; `null` for none. */
+async function keepSecret(folder: string, socket: string | null): Promise<WrittenFile> {
   const file = ENVIRONMENT;
-  if (existsSync(join(folder, file))) return { file, outcome: "kept" };
-  await write(join(folder, file), environmentFile(randomBytes(24).toString("base64url")), 0o600);
+  const existing = await read(join(folder, file));
+  if (existing !== null) {
+    const isNamed = socket === null || existing.split(/\r?\n/).includes(socketLine(socket));
+    return { file, outcome: "kept", ...(!isNamed && { note: `it needs this line: ${socketLine(socket)}` }) };
+  }
+  await write(join(folder, file), environmentFile(randomBytes(24).toString("base64url"), socket), 0o600);
   return { file, outcome: "written" };
 }

@@ -1,3 +1,4 @@
+import { addressInConfig, readSocket, socketComment } from "../../package/unix-socket.ts";
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import type { AppWorker } from "./app-worker.ts";
 import type { EdgeNames } from "./found-tools.ts";
@@ -11,7 +12,7 @@ const APP_BINDING = "APP";
 
 /** How a config names its origin. */
 export function originText(origin: string | null): string {
-  return origin === null ? `{ service: "${APP_BINDING}" }` : JSON.stringify(origin);
+  return origin === null ? `{ service: "${APP_BINDING}" }` : JSON.stringify(addressInConfig(origin));
 }
 
 /** The worker's entry: one line for the edge, and the class of its purge log. `ending`: that of imports. */
@@ -26,11 +27,15 @@ export default createEdge(site);
 
 export function configFile({ origin, host, passed }: SiteAnswers): string {
   const routes = passed.map((path) => `    { match: ${JSON.stringify(`${path}{/*}?`)}, pass: true },`);
+  const comment = () => {
+    if (origin === null) return "// The app's own worker, by its binding in the edge's wrangler config.";
+    return readSocket(origin) === null ? "// Where the site really is." : socketComment(origin);
+  };
   return `import { defineSite } from "tidemark/worker";
 
 /** A page is stored if the origin's Cache-Control says so, or if a route gives it a lifetime. */
 export default defineSite({
-  // ${origin === null ? "The app's own worker, by its binding in the edge's wrangler config." : "Where the site really is."}
+  ${comment()}
   origin: ${originText(origin)},
 
   // The public hosts. All others are answered 421.

@@ -1,11 +1,23 @@
 /** The unit of systemd, beside the config. */
 export const UNIT = "tidemark.service";
 
-export function environmentFile(token: string): string {
+/** The line of the environment that names the site's socket, which no config can name. */
+export function socketLine(socket: string): string {
+  return `TIDEMARK_ORIGIN=${socket}`;
+}
+
+/** `socket`: that of the site; `null` if the config has its address. */
+export function environmentFile(token: string, socket: string | null): string {
+  const ofSocket =
+    socket === null
+      ? ""
+      : `# The site's socket. If it belongs to a group, name that in ${UNIT}: SupplementaryGroups=www-data
+${socketLine(socket)}
+`;
   return `# Read by systemd for tidemark.service; for a shell: set -a; . ./tidemark.env
 # The token that may purge. Keep it out of version control.
 TIDEMARK_TOKEN=${token}
-`;
+${ofSocket}`;
 }
 
 export interface UnitParts {

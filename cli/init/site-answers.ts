@@ -1,6 +1,8 @@
+import { readSocket } from "../../package/unix-socket.ts";
+
 /** The answers about a site that `tidemark init` needs. */
 export interface SiteAnswers {
-  /** Where the site is now: scheme, host and port. `null`: it is the worker of the project's wrangler config. */
+  /** Where the site is now: scheme, host and port; for a server also `unix:/run/app.sock`. `null`: it is the worker of the project's wrangler config. */
   readonly origin: string | null;
   /** The public host name. */
   readonly host: string;
@@ -27,6 +29,11 @@ export function originOf(text: string): string {
     throw new AnswerError(`${JSON.stringify(text)} is not an address like https://origin.example.com, without a path`);
   }
   return url.origin;
+}
+
+/** As `originOf`, or the Unix socket of a site on the server's machine: `unix:/run/app.sock`. Throws `AnswerError`. */
+export function serverOriginOf(text: string): string {
+  return readSocket(text.trim()) ?? originOf(text);
 }
 
 /** `www.example.com`, also read from a URL. Throws `AnswerError`. */

@@ -1,5 +1,6 @@
+import { addressInConfig, readSocket, socketComment } from "#tidemark/internal";
 import { differenceLines } from "./import-report.ts";
-import { configOrigin, type Difference, type ImportedSite, readSocket, type Source } from "./imported-site.ts";
+import type { Difference, ImportedSite, Source } from "./imported-site.ts";
 
 /** An imported site as the text of a `tidemark.config.ts`. Above each setting are the lines that it came from. */
 export function configText(imported: ImportedSite): string {
@@ -13,8 +14,8 @@ export function configText(imported: ImportedSite): string {
     " */",
     "export default defineSite({",
     ...sources(origin.from, 1),
-    ...(socket === null ? [] : [`  // Name the socket to the server: npx tidemark serve --origin ${socket}`]),
-    `  origin: ${literal(configOrigin(imported), 1)},`,
+    ...(socket === null ? [] : [`  ${socketComment(socket)}`]),
+    `  origin: ${literal(addressInConfig(origin.value), 1)},`,
   ];
   if (hosts !== null) lines.push("", ...sources(hosts.from, 1), `  hosts: ${literal(hosts.value, 1)},`);
   for (const { value, from } of settings) {

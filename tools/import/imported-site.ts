@@ -1,4 +1,4 @@
-import { OwnerError, type RouteInput, type SiteInput } from "#tidemark/internal";
+import { addressInConfig, OwnerError, type RouteInput, type SiteInput } from "#tidemark/internal";
 
 /** A line of the file that is imported. */
 export interface Source {
@@ -93,28 +93,11 @@ export interface ImportedSite {
   readonly locations: readonly LocationOutcome[];
 }
 
-/**
- * The address in a config whose origin is a socket. No machine has this name (RFC 2606), so it is never asked by
- * mistake.
- */
-const NO_ADDRESS = "http://unix-socket.invalid";
-
-/** `unix:/run/app.sock`, with only characters that need no quotes in a shell; `null` for anything else. */
-export function readSocket(text: string): string | null {
-  const path = /^unix:(?:\/\/)?(\/[\w./@%+-]+)$/.exec(text)?.[1];
-  return path === undefined ? null : `unix:${path}`;
-}
-
-/** The origin as a config names it. A socket is not in the config: `tidemark serve` gets it by `--origin`. */
-export function configOrigin({ origin }: ImportedSite): string {
-  return readSocket(origin.value) === null ? origin.value : NO_ADDRESS;
-}
-
 /** The imported site as `defineSite` takes it. */
 export function siteOf(imported: ImportedSite): SiteInput {
-  const { hosts, settings, routes } = imported;
+  const { origin, hosts, settings, routes } = imported;
   return {
-    origin: configOrigin(imported),
+    origin: addressInConfig(origin.value),
     ...(hosts !== null && { hosts: hosts.value }),
     ...Object.assign({}, ...settings.map(({ value }) => value)),
     routes: routes.map(({ value }) => value),

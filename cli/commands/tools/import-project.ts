@@ -1,7 +1,9 @@
+import { readSocket } from "../../../package/unix-socket.ts";
 import { configText } from "../../../tools/import/config-text.ts";
 import { importFile } from "../../../tools/import/import-file.ts";
 import { differenceLines } from "../../../tools/import/import-report.ts";
-import { readSocket } from "../../../tools/import/imported-site.ts";
+import { ImportError } from "../../../tools/import/imported-site.ts";
+import type { ImportOptions } from "../../../tools/import/nginx/import-nginx.ts";
 import { AnswerError } from "../../init/site-answers.ts";
 
 /** The rules of another cache, for a new project. */
@@ -17,17 +19,19 @@ export interface ImportedProject {
 
 /**
  * Reads an nginx.conf for a project. `origin` and `host` override the file. Throws `OwnerError` if the file cannot be
- * imported, or `AnswerError` if no worker could reach the site that it names.
+ * imported, or `AnswerError` if no worker could reach the site that it names. `isForServer`: nothing is for Workers.
  */
 export async function importProject(
   file: string,
-  { origin, host }: { readonly origin: string | null; readonly host: string | null },
+  { isForServer, ...named }: Pick<ImportOptions, "origin" | "host"> & { readonly isForServer: boolean },
 ): Promise<ImportedProject> {
-  const imported = await importFile(file, { origin, host, server: null, root: null });
+  const imported = await importFile(file, { ...named, server: null, root: null }).catch((error: Error) => {
+    throw withOtherCommand(error, file);
+  });
   const socket = readSocket(imported.origin.value);
-  if (socket !== null) {
+  if (socket !== null && !isForServer) {
     throw new AnswerError(
-      `Workers cannot reach the socket ${socket}: name the site's public address with --origin. For your own server, tidemark import writes the config`,
+      `Workers cannot reach the socket ${socket}: name the site's public address with --origin. For your own server, add --server`,
     );
   }
   return {
@@ -37,4 +41,15 @@ export async function importProject(
     config: (named) =>
       configText(imported.hosts === null ? { ...imported, hosts: { value: [named], from: [] } } : imported),
   };
+}
+
+/** An error, with the command that has the option which its message names, because init has not. */
+function withOtherCommand(error: Error, file: string): Error {
+  const option = /--(?:server|root)\b/.exec(error.message)?.[0];
+  if (!(error instanceof ImportError) || option === undefined) return error;
+  const command = `npx tidemark import ${file} ${option === "--root" ? "--root FOLDER" : "--server NAME"}`;
+  return new ImportError(
+    `${error.message}. Here that option is not for the import: run ${command}, which writes tidemark.config.ts, then init without --import`,
+    { cause: error },
+  );
 }

@@ -1,11 +1,12 @@
 import { Command } from "commander";
+import { readSocket } from "../../../package/unix-socket.ts";
 import { configText } from "../../../tools/import/config-text.ts";
 import { importFile, writeWhole } from "../../../tools/import/import-file.ts";
 import { differenceLines, importSummary } from "../../../tools/import/import-report.ts";
-import { ImportError, readSocket, siteOf } from "../../../tools/import/imported-site.ts";
+import { ImportError, siteOf } from "../../../tools/import/imported-site.ts";
 import { EXIT } from "../../exit-code.ts";
 import { valueNotFlag } from "../../flags.ts";
-import { AnswerError, hostOf, originOf } from "../../init/site-answers.ts";
+import { AnswerError, hostOf, serverOriginOf } from "../../init/site-answers.ts";
 import { DESCRIPTIONS } from "../../text/descriptions.ts";
 import { printError } from "../../text/print-error.ts";
 
@@ -39,7 +40,11 @@ export function importCommand(): Command {
     .argument("<file>", "nginx.conf, a file from sites-enabled, or the output of nginx -T")
     .option("--origin <url>", "where the site is, if the file names another place; or unix:/run/app.sock", valueNotFlag)
     .option("--host <name>", "the public host, if the file does not name it", valueNotFlag)
-    .option("--server <name>", "the server_name to import, if several servers have a cache", valueNotFlag)
+    .option(
+      "--server <name>",
+      "the server_name to import, or its place like nginx.conf:12, if several servers have a cache",
+      valueNotFlag,
+    )
     .option("--root <folder>", "the folder to use as / for included files", valueNotFlag)
     .option("--out <file>", "the config to write; - for standard output", valueNotFlag, "tidemark.config.ts")
     .option("--force", "replace the file if it exists")
@@ -49,7 +54,7 @@ export function importCommand(): Command {
     .action(async (file: string, { origin, host, server, root, out, force, json, strict }: ImportFlags) => {
       try {
         const imported = await importFile(file, {
-          origin: origin === undefined ? null : (readSocket(origin) ?? originOf(origin)),
+          origin: origin === undefined ? null : serverOriginOf(origin),
           host: host === undefined ? null : hostOf(host),
           server: server ?? null,
           root: root ?? null,

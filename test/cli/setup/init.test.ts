@@ -63,6 +63,36 @@ describe("tidemark init --server", () => {
     expect((await init(SERVER)).stdout).toMatch(/^kept {7}package\.json\nkept {7}tidemark\.config\.ts\n/);
   });
 
+  const SOCKET = "unix:/run/gunicorn.sock";
+  const conf = (pass: string) => `http { server { server_name shop.example; location / { ${pass} } } }`;
+
+  test.each([
+    { named: "by --origin", text: null, flags: ["--origin", SOCKET, "--host", "shop.example"] },
+    { named: "by the imported file", text: conf(`proxy_pass http://${SOCKET}; proxy_cache c;`), flags: [] },
+    {
+      named: "by --origin for the imported file",
+      text: conf("uwsgi_pass unix:/run/uwsgi.sock; uwsgi_cache c;"),
+      flags: ["--origin", SOCKET],
+    },
+  ])("names a socket, $named, to the unit and to the commands", async ({ text, flags }) => {
+    if (text !== null) await put("nginx.conf", text);
+    const imported = text === null ? ["--pass", "/admin"] : ["--import", "nginx.conf"];
+    const { exit, stderr } = await init(["init", "--server", ...imported, ...flags]);
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
+    expect(await get("tidemark.env")).toMatch(/^TIDEMARK_ORIGIN=unix:\/run\/gunicorn\.sock$/m);
+    expect(await get("tidemark.config.ts")).toMatch(/ serve --origin unix:\/run\/gunicorn\.sock\n {2}origin: "http:/);
+  });
+
+  test("says which line an existing token file needs for a socket", async () => {
+    const withSocket = ["init", "--server", "--origin", SOCKET, "--host", "shop.example", "--pass", "/admin"];
+    await put("tidemark.env", "TIDEMARK_TOKEN=mine\n");
+    expect((await init(withSocket)).stdout).toContain(
+      `kept       tidemark.env: it needs this line: TIDEMARK_ORIGIN=${SOCKET}\n`,
+    );
+    await put("tidemark.env", `TIDEMARK_TOKEN=mine\nTIDEMARK_ORIGIN=${SOCKET}\n`);
+    expect((await init(withSocket)).stdout).toContain("kept       tidemark.env\n");
+  });
+
   /** A folder whose name has what means something in a unit (systemd.unit(5), "Specifiers"; systemd.service(5)). */
   const SPECIAL = "50%n off $HOME";
 

@@ -310,6 +310,40 @@ describe("a file that cannot be imported is refused with its place", () => {
     await expect(imported(text)).rejects.toThrow(message);
   });
 
+  describe("an origin that the other paths do not have", () => {
+    const SCRIPT =
+      "location = /js/s.js { proxy_pass https://plausible.io/js/s.js; proxy_cache c; proxy_cache_valid 1h; }";
+    const APP = "location / { proxy_pass http://app; }";
+    const both = (app: string) =>
+      `http {\nupstream app { server 127.0.0.1:3000; }\n${server(`${app}\n${SCRIPT}`).slice(7)}`;
+
+    test.each([APP, "location / { try_files $uri @app; } location @app { fastcgi_pass unix:/run/php.sock; }"])(
+      "%s",
+      async (app) => {
+        await expect(imported(both(app))).rejects.toThrow(
+          /^nginx\.conf:6: proxy_pass https:\/\/plausible\.io\/js\/s\.js .*nginx\.conf:5: \w+_pass .*--origin/,
+        );
+      },
+    );
+
+    test("until it is named: then what goes elsewhere is told", async () => {
+      const site = await imported(both(APP), "nginx.conf", { origin: "http://127.0.0.1:3000" });
+      expect(siteOf(site).routes).toEqual([
+        { match: "/js/s.js", pass: true },
+        { match: "/*", pass: true },
+      ]);
+      const told = site.differences.filter(({ why }) => why.startsWith("A site has one origin"));
+      expect(told.map(({ source }) => source!.place)).toEqual(["nginx.conf:6"]);
+    });
+
+    test("but not one of the first page alone", async () => {
+      const site = await imported(
+        server(`location = / { proxy_pass http://10.0.0.2; }\nlocation / { ${CACHED} proxy_cache_valid 200 1h; }`),
+      );
+      expect(site.origin.value).toBe("http://10.0.0.1");
+    });
+  });
+
   test("two servers with a cache, until one is named", async () => {
     const two = ["a.example.com", "b.example.com"].map(
       (name) => `server { server_name ${name}; location / { ${CACHED} } }`,
@@ -317,6 +351,18 @@ describe("a file that cannot be imported is refused with its place", () => {
     const text = `http {\n${two.join("\n")}\n}`;
     await expect(imported(text)).rejects.toThrow(/2 servers.*--server.*nginx\.conf:2 \(a\.example\.com\)/);
     expect(siteOf(await imported(text, "nginx.conf", { server: "b.example.com" })).hosts).toEqual(["b.example.com"]);
+  });
+
+  test("two servers of one name with a cache, until the place of one is given", async () => {
+    const two = [80, 443].map(
+      (port) => `server { listen ${port}; server_name example.com; location /at-${port} { ${CACHED} } }`,
+    );
+    const text = `http {\n${two.join("\n")}\nserver { server_name example.com; return 404; }\n}`;
+    await expect(imported(text, "nginx.conf", { server: "example.com" })).rejects.toThrow(
+      /2 servers.*--server.*nginx\.conf:2 \(example\.com\), nginx\.conf:3 \(example\.com\)$/,
+    );
+    const { routes } = siteOf(await imported(text, "nginx.conf", { server: "nginx.conf:3" }));
+    expect(routes).toContainEqual(expect.objectContaining({ match: "/at-443*" }));
   });
 
   test("a file that includes itself", async () => {
@@ -574,6 +620,14 @@ test("what several lines say alike is told once, with all places", async () => {
   expect(lines).toEqual(["  - nginx.conf:5, nginx.conf:7: charset utf-8: The origin must name its charset."]);
 });
 
+test("an answer of the origin that no stale page replaces is told with a reason that fits a 429, too", async () => {
+  const { differences } = await imported(server(`location / { ${CACHED} proxy_cache_use_stale http_404 http_429; }`));
+  expect(differences.find(({ source }) => source?.text.includes("http_429"))).toMatchObject({
+    kind: "safer",
+    why: "A 404 or 429 of the origin is passed on, because it is the origin's answer, and not its failure.",
+  });
+});
+
 test.each(["gzip on", "brotli on", "zstd on"])("%s leads to the server's own compression", async (line) => {
   const { differences } = await imported(server(`${line};\nlocation / { ${CACHED} }`));
   expect(differences.find(({ source }) => source?.text === line)).toMatchObject({
@@ -610,6 +664,30 @@ describe("a site on a Unix socket", () => {
     const nameless = await imported(named(""));
     expect(siteOf(nameless).forward).toEqual({ realIp: true });
     expect(nameless.differences).toContainEqual(expect.objectContaining({ field: "host", kind: "dropped" }));
+  });
+
+  test.each([
+    ["is spelled in two ways", `location /a { proxy_set_header Host $host; proxy_pass http://app; }`],
+    ["is not sent to another upstream", "location /a { proxy_pass http://10.0.0.2; }"],
+    ["is another for another upstream", "location /a { proxy_pass http://10.0.0.2; proxy_set_header Host a.test; }"],
+  ])("gets the visitor's Host where it %s", async (_, other) => {
+    const realIp = other.includes("http://app") ? "proxy_set_header X-Real-IP $remote_addr;" : "";
+    const at = other.replace("{", `{ ${realIp}`);
+    const site = await imported(
+      `http { ${SOCKET}\nserver { server_name www.example.com; ${location(WITH_HOST)}\n${at} } }`,
+    );
+    expect(siteOf(site).forward).toEqual({ host: "visitor", realIp: true });
+    const told = site.differences.filter(({ field }) => field === "host").map(({ why }) => why);
+    expect(told).toEqual(other.includes("a.test") ? [expect.stringMatching(/host localhost.*not for a\.test\.$/)] : []);
+  });
+
+  test("is told what Host it gets otherwise, which is no name of its own", async () => {
+    const { differences } = await imported(
+      `http { ${SOCKET}\nserver { server_name www.example.com; ${location(WITH_HOST)}\nlocation /a { proxy_pass http://app; } } }`,
+    );
+    expect(differences.find(({ field }) => field === "host")?.why).toMatch(
+      /^A socket has no name, so Host is localhost\. .*forward: \{ host: "visitor" \}/,
+    );
   });
 
   test("has the path of another location told, as behind an address", async () => {
@@ -656,7 +734,44 @@ describe("includes", () => {
     const text = server(`location / { ${CACHED} include snippets/cached.conf; }`);
     const site = await imported(text, "etc/nginx/sites-enabled/site.conf", { root: folder });
     expect(siteOf(site).routes).toEqual([{ match: "/*", defaultTtl: { 200: "2m" } }]);
-    await expect(imported(text, "etc/nginx/sites-enabled/site.conf")).rejects.toThrow(/there is no file.*--root/);
+    await expect(imported(text, "elsewhere/site.conf")).rejects.toThrow(
+      /there is no file .*elsewhere\/snippets\/cached\.conf\. .*import nginx\.conf.*--root/,
+    );
+  });
+
+  test.each(["sites-enabled", "sites-available", "conf.d"])(
+    "relative paths of a file in %s are in the folder around it, where nginx.conf is",
+    async (name) => {
+      put("etc/nginx/proxy_params", "proxy_no_cache $cookie_a; proxy_cache_bypass $cookie_a;");
+      put(`etc/nginx/${name}/proxy_params`, "proxy_cache_valid 200 2m;");
+      const text = server(`location / { ${CACHED} include proxy_params; }`);
+      const site = await imported(text, `etc/nginx/${name}/site.conf`);
+      expect(siteOf(site).routes).toEqual([{ match: "/*", bypass: { cookies: [expect.any(RegExp)] } }]);
+    },
+  );
+
+  test("a missing file of nginx's package is told once, because it may hold rules of the owner", async () => {
+    const text = server(
+      `location / { ${CACHED} include proxy_params; }\nlocation /a/ { ${CACHED} include proxy_params; }`,
+    );
+    const { differences } = await imported(`types { include mime.types; }\n${text}`);
+    const told = differences.filter(({ source }) => source?.text.startsWith("include"));
+    expect(told.map(({ kind, source }) => `${kind} at ${source!.place}`).sort()).toEqual([
+      "access at nginx.conf:5",
+      "access at nginx.conf:6",
+    ]);
+    const lines = differenceLines(told, 1_000);
+    expect(lines).toEqual([lines[0], expect.stringMatching(/include proxy_params: This file was not found.*--root/)]);
+  });
+
+  test("a file without the http block around its servers is told not to be the whole", async () => {
+    const told = async (text: string) =>
+      (await imported(text)).differences.filter(({ why }) => why.startsWith("Only this file was read."));
+    const whole = server(`location / { ${CACHED} }`);
+    expect(await told(whole)).toEqual([]);
+    expect(await told(whole.slice("http {".length, whole.lastIndexOf("}")))).toMatchObject([
+      { kind: "access", source: null, why: expect.stringMatching(/import nginx\.conf.*nginx -T.*--server/) },
+    ]);
   });
 
   test("absolute paths are below --root, and a pattern takes its files in order", async () => {
@@ -760,11 +875,23 @@ describe("the command", () => {
         exit: 2,
         words: "leave out --pass with --import",
       },
+      {
+        args: ["init", "--import", "two.conf"],
+        exit: 2,
+        words: "run npx tidemark import two.conf --server NAME, which writes tidemark.config.ts",
+      },
+      {
+        args: ["init", "--import", "lost.conf"],
+        exit: 2,
+        words: "run npx tidemark import lost.conf --root FOLDER, which writes tidemark.config.ts",
+      },
     ]),
   )("$args ends with $exit, writes nothing and says $words", async ({ args, exit, words }) => {
     put("nginx.conf", CONF);
+    put("two.conf", `${CONF}${CONF}`);
+    put("lost.conf", "include lost/lost.conf;");
     expect(await command(...args)).toMatchObject({ exit, stderr: expect.stringContaining(words) });
-    expect(readdirSync(folder)).toEqual(["nginx.conf"]);
+    expect(readdirSync(folder).sort()).toEqual(["lost.conf", "nginx.conf", "two.conf"]);
   });
 
   test.each([

@@ -671,6 +671,39 @@ describe("caching is not lost", () => {
   });
 });
 
+describe("an expression for every path of its location", () => {
+  test.each([
+    ["/img/", "rewrite ^/img/(.*)$ /$1 break;"],
+    ["/img/", "rewrite ^/img/.* /x break;"],
+    ["/img/", "rewrite ^/img/ /x break;"],
+    ["/img/", "rewrite /img/(.*) /$1 break;"],
+    ["/img/", "rewrite ^/i(.*)$ /$1 break;"],
+    ["/img/", "if ($uri ~ ^/img/) { return 403; }"],
+    ["/img.d/", "rewrite ^/img\\.d/(.*)$ /$1 break;"],
+    ["~ ^/img/", "rewrite ^/img/(.*)$ /$1 break;"],
+    ["~ ^/img/(.*)$", "rewrite ^/img/(.*)$ /$1 break;"],
+    ["= /img/a", "rewrite ^/img/(.*)$ /$1 break;"],
+  ])("counts as one that stores nothing: location %s { %s }", (location, line) => {
+    const site = imported(`location ${location} { ${line} ${CACHED} } location / { ${CACHED} }`);
+    expect(site.locations.map(({ stores }) => stores)).toEqual([false, true]);
+    expect(because(site)).toEqual([expect.stringContaining(line.slice(0, 7))]);
+    expect(site.differences.map(({ why }) => why).join()).toContain("Nothing is stored here");
+  });
+
+  test.each([
+    ["/img", "rewrite ^/img/(.*)$ /$1 break;", "/imgs"],
+    ["/img/", "rewrite ^/img/(.+)$ /$1 break;", "/img/"],
+    ["/img/", "rewrite ^/img/$ /x break;", "/img/a"],
+    ["/img/", "rewrite ^/img/a/(.*)$ /x break;", "/img/b"],
+    ["/img/", "rewrite a/img/(.*) /x break;", "/img/b"],
+    ["~ ^/img/", "rewrite ^/img/a/(.*)$ /x break;", "/img/b"],
+  ])("but not one for some of them: location %s { %s } stores %s", (location, line, path) => {
+    const site = imported(`location ${location} { ${line} ${CACHED} } location / { ${CACHED} }`);
+    expect(site.locations.map(({ stores }) => stores)).toEqual([true, true]);
+    expect(routeOf(site, path)).toEqual(HOUR);
+  });
+});
+
 describe("spellings of a path", () => {
   test.each(["//account/a", "/x//account/a", "/x%2Faccount/a", "/a%20b"])(
     "that nginx reads differently are not stored: %s",

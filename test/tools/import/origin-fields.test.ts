@@ -181,6 +181,14 @@ describe("a Host that is not the visitor's", () => {
     },
   );
 
+  test("is no name for the site where another upstream gets it", () => {
+    const site = imported(
+      `location / { ${CACHED} } location /a { proxy_set_header Host plausible.io; proxy_pass https://plausible.io; }`,
+    );
+    const [told] = toldOf(site, "host");
+    expect(told?.why).toMatch(/not for plausible\.io\.$/);
+  });
+
   test("never leads to a forwarded one", () => {
     for (const value of ["bucket.s3.example.com", "$bucket"]) expect(hostOf(value).join()).not.toContain("forward:");
   });

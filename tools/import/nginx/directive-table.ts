@@ -58,7 +58,17 @@ type Line = readonly [
  */
 const TABLE: readonly Line[] = [
   // Blocks, and what the import reads.
-  ["http server location upstream map include server_name", "own", "setup", "read"],
+  ["http server location upstream map server_name", "own", "setup", "read"],
+  // Those that were found are replaced by what is in them.
+  [
+    "include",
+    "own",
+    "setup",
+    "read",
+    access(
+      "This file was not found. It may keep visitors out, or forbid storing: name the folder to use as / with --root.",
+    ),
+  ],
   ["if set break", "own", "rewrite", "read"],
   [
     "return",

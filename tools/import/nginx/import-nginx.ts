@@ -18,7 +18,7 @@ export interface ImportOptions {
   readonly origin: string | null;
   /** The public host, if it is not the one in the file. */
   readonly host: string | null;
-  /** The `server_name` of the server to import, if several have a cache. */
+  /** The `server_name` of the server to import, or its place, if several have a cache. */
   readonly server: string | null;
   /** The folder to use as `/` in includes; `null` for `/` itself. */
   readonly root: string | null;
@@ -27,20 +27,28 @@ export interface ImportOptions {
 /** How long nginx keeps pages without requests, if `proxy_cache_path` does not say. */
 const DEFAULT_INACTIVE_SECONDS = 600;
 
+const WITHOUT_HTTP: Difference = {
+  kind: "access",
+  source: null,
+  why: "Only this file was read. Passwords, addresses and cache rules that nginx.conf or conf.d give to all servers are not in it: import nginx.conf or the output of nginx -T with --server.",
+  aspects: [],
+  affects: { routes: null },
+};
+
 /** Reads a configuration of nginx as a site. Throws `ImportError`. */
 export function importNginx(file: string, options: ImportOptions): ImportedSite {
   const { directives, files } = readNginxFiles(file, options.root);
   // A file from sites-enabled has servers without the `http` block around them.
-  const http = directives.some(({ name }) => name === "http")
-    ? directives.flatMap(({ name, block }) => (name === "http" ? (block ?? []) : []))
-    : directives;
+  const isWhole = directives.some(({ name }) => name === "http");
+  const http = isWhole ? directives.flatMap(({ name, block }) => (name === "http" ? (block ?? []) : [])) : directives;
   const server = chosenServer(file, http, options.server);
   const levels = [server.block!, http];
   const locations = locationsOf(levels);
   const maps = mapsOf(http);
-  const differences: Difference[] = [];
-  const { origin, differences: ofOrigin, isReached } = importOrigin(locations, http, server.block!, options.origin);
-  differences.push(...ofOrigin);
+  const differences: Difference[] = isWhole ? [] : [WITHOUT_HTTP];
+  const main = importOrigin(locations, http, server.block!, options.origin);
+  const { origin, isOfOrigin, isReached } = main;
+  differences.push(...main.differences);
   const hosts = hostsOf(server, options.host, differences);
   for (const other of http.filter(({ name, block }) => name === "server" && block !== null)) {
     if (other === server) continue;
@@ -74,6 +82,7 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
   const trustsProxies = proxies.settings.length > 0;
   const fields = importOriginFields(routed, {
     origin: origin.value,
+    isOfOrigin,
     namesHosts: hosts !== null,
     maps,
     trustsProxies,
@@ -99,10 +108,15 @@ function chosenServer(file: string, http: readonly Directive[], named: string | 
   const hasCache = ({ block }: Directive) => locationsOf([block!, http]).some(isCached);
   const cached = servers.filter(hasCache);
   const list = (each: Directive) => `${each.source.place} (${namesOf(each).join(" ") || "without a name"})`;
+  const severalCached = (all: readonly Directive[]) =>
+    new ImportError(
+      `${file}: ${all.length} servers have a cache, but a site is one of them: choose it with --server, by its name or its place. There are: ${all.map(list).join(", ")}`,
+    );
   if (named !== null) {
-    const wanted = servers.filter((each) => namesOf(each).includes(named));
-    const found = wanted.find(hasCache);
-    if (found) return found;
+    const wanted = servers.filter((each) => each.source.place === named || namesOf(each).includes(named));
+    const found = wanted.filter(hasCache);
+    if (found.length === 1) return found[0]!;
+    if (found.length > 1) throw severalCached(found);
     if (wanted.length > 0)
       throw new ImportError(`${list(wanted[0]!)}: no location of this server has a cache, like proxy_cache`);
     throw new ImportError(`${file}: no server is named ${named}. There are: ${servers.map(list).join(", ")}`);
@@ -111,9 +125,7 @@ function chosenServer(file: string, http: readonly Directive[], named: string | 
   if (cached.length === 0) {
     throw new ImportError(`${file}: no location has a cache, like proxy_cache, so there are no rules to import`);
   }
-  throw new ImportError(
-    `${file}: ${cached.length} servers have a cache, but a site is one of them: choose it with --server. There are: ${cached.map(list).join(", ")}`,
-  );
+  throw severalCached(cached);
 }
 
 function hostsOf(

@@ -1,10 +1,11 @@
-import { hopByHopFields, ordinaryForm, type SiteInput, treatmentOf } from "#tidemark/internal";
-import { type Difference, readSocket, type Sourced } from "../imported-site.ts";
+import { hopByHopFields, ordinaryForm, readSocket, type SiteInput, treatmentOf } from "#tidemark/internal";
+import type { Difference, Sourced } from "../imported-site.ts";
 import { type Maps, variableIn } from "./conditions/maps.ts";
 import { groupedByLine, type RoutedLocation } from "./fields.ts";
 import type { Directive } from "./files/directives.ts";
 import { handlerOf } from "./handlers.ts";
 import { inForce } from "./in-force.ts";
+import type { Location } from "./locations.ts";
 
 type Settings = Sourced<Omit<Partial<SiteInput>, "origin" | "hosts" | "routes">>;
 
@@ -18,6 +19,8 @@ interface FieldLine {
   readonly line: Directive;
   readonly routes: readonly string[];
   readonly value: string;
+  /** Whether it is in force where the origin itself is asked, and not another upstream. */
+  readonly isOfOrigin: boolean;
 }
 
 /** All lines for one field. */
@@ -27,12 +30,13 @@ interface SetField {
   /** In lower case. */
   readonly field: string;
   readonly lines: readonly FieldLine[];
-  /** Whether each location that asks the origin has a line for it. */
+  /** Whether each location with an upstream has a line for it; for fields in `forward`, each one of the origin's. */
   readonly isEverywhere: boolean;
 }
 
 interface Facts {
   readonly origin: string;
+  readonly isOfOrigin: (location: Location) => boolean;
   /** Whether the file names the site's hosts. */
   readonly namesHosts: boolean;
   readonly maps: Maps;
@@ -56,7 +60,7 @@ const SENT_ANYWAY: Readonly<Record<string, RegExp>> = {
 export function importOriginFields(routed: readonly RoutedLocation[], facts: Facts): ImportedFields {
   const settings: Settings[] = [];
   const differences: Difference[] = [];
-  for (const each of fieldsIn(routed)) {
+  for (const each of fieldsIn(routed, facts.isOfOrigin)) {
     const found = importField(each, facts);
     settings.push(...found.settings);
     differences.push(...found.differences);
@@ -64,16 +68,24 @@ export function importOriginFields(routed: readonly RoutedLocation[], facts: Fac
   return { settings: merged(settings), differences };
 }
 
-function fieldsIn(routed: readonly RoutedLocation[]): readonly SetField[] {
+function fieldsIn(routed: readonly RoutedLocation[], isOfOrigin: Facts["isOfOrigin"]): readonly SetField[] {
   const proxied = routed.filter(({ location }) => handlerOf(location).kind === "upstream");
+  const asking = proxied.filter(({ location }) => isOfOrigin(location));
   const linesOf = ({ location }: RoutedLocation) => inForce(location.answeredBy, "proxy_set_header");
   const fieldOf = ({ args }: Directive) => args[0]?.toLowerCase() ?? "";
+  const ofOrigin = new Set(asking.flatMap(linesOf));
   const lines = groupedByLine(proxied, (location) => inForce(location.answeredBy, "proxy_set_header"));
   return [...Map.groupBy(lines, ({ line }) => fieldOf(line))].map(([field, own]) => ({
     name: own[0]!.line.args[0] ?? "",
     field,
-    lines: own.map((each) => ({ ...each, value: each.line.args[1] ?? "" })),
-    isEverywhere: proxied.every((each) => linesOf(each).some((line) => fieldOf(line) === field)),
+    lines: own.map((each) => ({
+      ...each,
+      value: each.line.args[1] ?? "",
+      isOfOrigin: ofOrigin.has(each.line),
+    })),
+    isEverywhere: (FORWARDED.has(field) ? asking : proxied).every((each) =>
+      linesOf(each).some((line) => fieldOf(line) === field),
+    ),
   }));
 }
 
@@ -84,7 +96,12 @@ function importField(set: SetField, { origin, namesHosts, maps, trustsProxies }:
     SENT_ANYWAY[field]?.test(value) ||
     value.toLowerCase() === ofOrigin ||
     (trustsProxies && /^x-forwarded-(?:for|proto)$/.test(field) && isOfProxy(value, maps));
-  const told = lines.filter(({ value }) => !isSent(value));
+  // A socket has no name of its own, and only tidemark serve reaches it. An app refuses a host that it does not know.
+  const mayForward = field !== "host" || (namesHosts && readSocket(origin) !== null);
+  const visitors = mayForward && isEverywhere ? FORWARDED.get(field) : undefined;
+  const isForwarded =
+    visitors !== undefined && lines.every(({ value, isOfOrigin }) => !isOfOrigin || visitors.values.test(value));
+  const told = lines.filter(({ value }) => !isSent(value) && !(isForwarded && visitors.values.test(value)));
   const [only] = new Set(lines.map(({ value }) => value)).size === 1 && isEverywhere ? told : [];
   const from = told.map(({ line: { source } }) => source);
   if (field === "cookie" && only?.value === "") {
@@ -96,13 +113,6 @@ function importField(set: SetField, { origin, namesHosts, maps, trustsProxies }:
     });
     return { settings: [{ value: { cookies: { ignore: ["*"] } }, from }], differences };
   }
-  // A socket has no name of its own, and only tidemark serve reaches it. An app refuses a host that it does not know.
-  if (field === "host" && namesHosts && readSocket(origin) !== null && only && IS_VISITORS_HOST.test(only.value)) {
-    return { settings: [{ value: { forward: { host: "visitor" } }, from }], differences: [] };
-  }
-  if (field === "x-real-ip" && only?.value === "$remote_addr") {
-    return { settings: [{ value: { forward: { realIp: true } }, from }], differences: [] };
-  }
   const maySend = mayBeSent(field);
   if ((maySend || IS_SCHEME.test(field)) && only && isFixed(only.value) && !HANDS_OVER_FILES.test(field)) {
     return { settings: [{ value: { originFields: { [name]: only.value } }, from }], differences: [] };
@@ -112,7 +122,7 @@ function importField(set: SetField, { origin, namesHosts, maps, trustsProxies }:
   if (own.length > 0 && maySend && isBelieved(field)) return withoutVisitors(set, own);
   const differences = own
     .filter(({ value }) => value !== "" || !isNeverVisitors(field) || isWrittenByEdge(field))
-    .map(({ line: { source }, routes, value }): Difference => {
+    .map(({ line: { source }, routes, value, isOfOrigin }): Difference => {
       const isErased = value === "" && field !== "host" && field !== "accept-encoding";
       if (isOfProxy(value, maps) && /^x-(?:real-ip|forwarded-(?:for|proto|host))$/.test(field)) {
         // An origin that lets its own network in would let everybody in.
@@ -122,13 +132,15 @@ function importField(set: SetField, { origin, namesHosts, maps, trustsProxies }:
       return {
         kind: value !== "" && IS_IDENTITY.test(field) ? "access" : "dropped",
         source,
-        why: field === "host" ? whyNotHost(value, origin) : whyNotSent(set, value),
+        why: field === "host" ? whyNotHost(value, isOfOrigin, origin) : whyNotSent(set, value),
         aspects: isErased ? ["origin-field", "answer"] : ["origin-field"],
         affects: { routes },
         field,
       };
     });
-  return { settings: [], differences };
+  if (!isForwarded) return { settings: [], differences };
+  const forwarded = lines.filter(({ value }) => visitors.values.test(value)).map(({ line: { source } }) => source);
+  return { settings: [{ value: { forward: visitors.forward }, from: forwarded }], differences };
 }
 
 /** What the origin believes of the visitor's scheme. An nginx behind what ends TLS says one for all visitors. */
@@ -246,19 +258,32 @@ const OF_HOSTS = [
   "x-forwarded-server",
 ];
 
-const IS_VISITORS_HOST = /^\$\{?(?:host|http_host|server_name)\}?(?::\$\{?server_port\}?)?$/;
+/** What `forward` sends to the origin, by the field, and the values of the file for which it stands. */
+const FORWARDED: ReadonlyMap<string, { readonly values: RegExp; readonly forward: SiteInput["forward"] }> = new Map([
+  [
+    "host",
+    {
+      values: /^\$\{?(?:host|http_host|server_name)\}?(?::\$\{?server_port\}?)?$/,
+      forward: { host: "visitor" as const },
+    },
+  ],
+  ["x-real-ip", { values: /^\$\{?remote_addr\}?$/, forward: { realIp: true } }],
+]);
 
-function whyNotHost(value: string, origin: string): string {
+function whyNotHost(value: string, isOfOrigin: boolean, origin: string): string {
+  const isSocket = readSocket(origin) !== null;
   if (/^\$\{?(?:host|http_host|server_name|http_x_forwarded_host)\b/.test(value)) {
-    return 'Host is the origin\'s own name. The public one is in X-Forwarded-Host, and under tidemark serve with forward: { host: "visitor" } in Host, too.';
+    return isSocket
+      ? 'A socket has no name, so Host is localhost. The public one is in X-Forwarded-Host, and with hosts and forward: { host: "visitor" } in Host, too.'
+      : 'Host is the origin\'s own name. The public one is in X-Forwarded-Host, and under tidemark serve with forward: { host: "visitor" } in Host, too.';
   }
-  // A socket has no host.
-  const { protocol, host } = URL.parse(origin.startsWith("unix:") ? "http://localhost" : origin)!;
-  const instead =
-    URL.canParse(`http://${value}`) && isFixed(value)
-      ? `If the site answers at that name, import with --origin ${protocol}//${value}.`
-      : "--origin can name another.";
-  return `The edge asks for the host ${host}, which is the origin's name, not for ${value === "" ? "none" : value}. ${instead}`;
+  const { protocol, host } = URL.parse(isSocket ? "http://localhost" : origin)!;
+  const why = `The edge asks for the host ${host}, which is the origin's name, not for ${value === "" ? "none" : value}.`;
+  // Behind another upstream's name is another site.
+  if (!isOfOrigin) return why;
+  return URL.canParse(`http://${value}`) && isFixed(value)
+    ? `${why} If the site answers at that name, import with --origin ${protocol}//${value}.`
+    : `${why} --origin can name another.`;
 }
 
 function whyNotSent({ name, field, isEverywhere }: SetField, value: string): string {

@@ -110,7 +110,12 @@ function readLocation(
     if (handler.kind === "upstream" && !isReached(location)) because.push(handler.pass.source.text);
     for (const { from, ...expression } of unsupported === null ? imported.passed : []) {
       const below = passedPatterns({ location, prefix }, expression);
-      if (below.kind === "patterns") continue;
+      if (below.kind === "patterns") {
+        const alone = isRegex(location) ? regexPatterns(expression.regex, { ...expression, prefix }) : below;
+        const isEvery = alone.kind === "patterns" && patterns.every((each) => alone.patterns.includes(each));
+        if (isEvery) because.push(from.at(-1)!.text);
+        continue;
+      }
       const why = `${whyNoPattern(below.construct)}. Nothing is stored in this location until you route those paths with pass.`;
       pass(from.at(-1)!.text, from.at(-1)!, why);
     }

@@ -1,10 +1,11 @@
-import { type Difference, ImportError, readSocket, type Source, type Sourced } from "../imported-site.ts";
+import { readSocket } from "#tidemark/internal";
+import { type Difference, ImportError, type Source, type Sourced } from "../imported-site.ts";
 import { variableIn } from "./conditions/maps.ts";
 import { assignmentsOf } from "./conditions/requests-where.ts";
 import { noteOn } from "./directive-table.ts";
 import type { Directive } from "./files/directives.ts";
 import { handlerOf, isCached } from "./handlers.ts";
-import type { Location } from "./locations.ts";
+import { EVERY_PATH, type Location } from "./locations.ts";
 
 const NAME_IT =
   "name the site's address with --origin, like --origin http://127.0.0.1:8000 or --origin unix:/run/app.sock";
@@ -12,13 +13,16 @@ const NAME_IT =
 export interface ImportedOrigin {
   readonly origin: Sourced<string>;
   readonly differences: readonly Difference[];
+  /** Whether a location's own upstream is the origin. */
+  readonly isOfOrigin: (location: Location) => boolean;
   /** Whether a location's requests reach the origin with the visitors' paths. */
   readonly isReached: (location: Location) => boolean;
 }
 
 /**
  * The site's address: the upstream that most of the storing locations have; if there are several, that of the widest.
- * `given` overrides it.
+ * `given` overrides it. Throws an `ImportError` if another upstream answers all other paths: their requests would go
+ * to, say, the one for a cached script, which may be somebody else's.
  */
 export function importOrigin(
   locations: readonly Location[],
@@ -28,11 +32,21 @@ export function importOrigin(
 ): ImportedOrigin {
   const proxied = locations.filter((each) => handlerOf(each).kind === "upstream");
   const authorityOf = new Map(proxied.map((each) => [each, targetOf(each, server).authority]));
+  const serversOf = (authority: string) => {
+    const upstream = http.find(({ name, args }) => name === "upstream" && args[0] === authority);
+    return { upstream, servers: upstream?.block?.filter(({ name }) => name === "server") ?? [] };
+  };
+  const isGiven = (each: Location) => {
+    const { scheme, authority } = targetOf(each, server);
+    const addresses = [authority, ...serversOf(authority).servers.map(({ args }) => args[0])];
+    return addresses.some((address) => given === address || given === `${scheme}://${address}`);
+  };
   const isNamed = (each: Location) => !authorityOf.get(each)!.includes("$");
   const sharing = (each: Location) =>
     proxied.filter((other) => authorityOf.get(other) === authorityOf.get(each)).length;
   const byWidth = proxied.toSorted(
     (a, b) =>
+      Number(isGiven(b)) - Number(isGiven(a)) ||
       Number(isCached(b)) - Number(isCached(a)) ||
       Number(isNamed(b)) - Number(isNamed(a)) ||
       sharing(b) - sharing(a) ||
@@ -41,12 +55,20 @@ export function importOrigin(
   const main = byWidth[0]!;
   const target = targetOf(main, server);
   const differences: Difference[] = [];
-  const upstream = http.find(({ name, args }) => name === "upstream" && args[0] === target.authority);
+  const isOfOrigin = (location: Location) =>
+    handlerOf(location).kind === "upstream" && targetOf(location, server).authority === target.authority;
+  const wide = proxied.find((each) => each.kind !== "exact" && EVERY_PATH.test(each.text) && !isOfOrigin(each));
+  if (wide && given === null) {
+    const other = targetOf(wide, server).source;
+    throw new ImportError(
+      `${target.source.place}: ${target.source.text} has the cache, but ${other.place}: ${other.text} answers the other paths, and a site has one origin: ${NAME_IT}`,
+    );
+  }
+  const { upstream, servers } = serversOf(target.authority);
   const balancer = upstream?.block?.find(({ name }) => /^balancer_by_lua/.test(name));
   if (balancer && given === null) {
     throw new ImportError(`${balancer.source.place}: ${balancer.name} chooses the server: ${NAME_IT}`);
   }
-  const servers = upstream?.block?.filter(({ name }) => name === "server") ?? [];
   const usable = servers.filter(({ args }) => !args.includes("backup") && !args.includes("down"));
   const first = usable[0] ?? servers[0];
   const address = first?.args[0] ?? target.authority;
@@ -60,19 +82,17 @@ export function importOrigin(
   if (balancer) differences.push({ ...noteOn(balancer)!, source: balancer.source, affects: { routes: null } });
   const origin = given ?? addressOf(main, target, address);
   const isReached = (location: Location) => {
-    const handler = handlerOf(location);
-    if (handler.kind !== "upstream") return false;
-    const own = targetOf(location, server);
-    const keepsPaths = own.path === "" || (location.kind.startsWith("prefix") && own.path === location.text);
-    return own.authority === target.authority && keepsPaths && newPathOf(location) === null;
+    if (!isOfOrigin(location)) return false;
+    const { path } = targetOf(location, server);
+    const keepsPaths = path === "" || (location.kind.startsWith("prefix") && path === location.text);
+    return keepsPaths && newPathOf(location) === null;
   };
   for (const location of proxied.filter((each) => !isReached(each))) {
     const own = targetOf(location, server);
     const asked = newPathOf(location) ?? (own.path === "" ? null : `one below ${own.path}`);
-    const why =
-      own.authority === target.authority
-        ? `The edge asks the origin for the visitor's path, not for ${asked}: the origin must serve the page at that path.`
-        : `A site has one origin. Requests here go to ${origin}, which must pass them on.`;
+    const why = isOfOrigin(location)
+      ? `The edge asks the origin for the visitor's path, not for ${asked}: the origin must serve the page at that path.`
+      : `A site has one origin. Requests here go to ${origin}, which must pass them on.`;
     differences.push({
       kind: "dropped",
       source: own.source,
@@ -81,7 +101,7 @@ export function importOrigin(
       affects: { routes: null },
     });
   }
-  return { origin: { value: origin, from: given === null ? from : [] }, differences, isReached };
+  return { origin: { value: origin, from: given === null ? from : [] }, differences, isOfOrigin, isReached };
 }
 
 /**

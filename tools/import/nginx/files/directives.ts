@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, matchesGlob, relative } from "node:path";
+import { basename, dirname, isAbsolute, join, matchesGlob, relative, resolve } from "node:path";
 import { ImportError, type Source } from "../../imported-site.ts";
 import { parseStatements, type Statement } from "./statements.ts";
 
@@ -48,7 +48,8 @@ export function readNginxFiles(mainFile: string, root: string | null): NginxFile
           if (statement.args.length !== 1 || pattern === undefined) {
             throw new ImportError(`${source.place}: include takes one file, but has ${JSON.stringify(source.text)}`);
           }
-          return disk.included(pattern, source.place).flatMap((file) => read(file, depth + 1, source.place));
+          const found = disk.included(pattern, source.place);
+          if (found !== null) return found.flatMap((file) => read(file, depth + 1, source.place));
         }
         const block = statement.block === null ? null : expand(statement.block);
         return [{ name: statement.name, args: statement.args, block, source }];
@@ -63,8 +64,8 @@ interface Disk {
   /** The main file, if it is another than the imported one. */
   readonly main: string | null;
   read(path: string, includedAt: string | null): string;
-  /** The files that an include names. */
-  included(pattern: string, place: string): readonly string[];
+  /** The files that an include names; `null` if they are missing, and the import can do without. */
+  included(pattern: string, place: string): readonly string[] | null;
 }
 
 function diskBelow(folder: string, root: string | null): Disk {
@@ -99,7 +100,7 @@ function readDump(text: string): Disk | null {
 
 function readText(path: string, includedAt: string | null): string {
   const before = includedAt === null ? "" : `${includedAt}: `;
-  if (!existsSync(path)) throw new ImportError(`${before}there is no file ${path}${includedAt ? ROOT_HINT : ""}`);
+  if (!existsSync(path)) throw new ImportError(`${before}there is no file ${path}`);
   if (statSync(path).isDirectory()) throw new ImportError(`${before}${path} is a folder; name a file`);
   try {
     return readFileSync(path, "utf8");
@@ -108,33 +109,33 @@ function readText(path: string, includedAt: string | null): string {
   }
 }
 
-const ROOT_HINT = ". If you copied the files from another machine, name the folder to use as its / with --root";
+const ROOT_HINT = "If you copied the files from another machine, name the folder to use as its / with --root";
 
-/** Files from nginx's package, in which an import needs nothing. */
-const WITHOUT_RULES = new Set([
-  "mime.types",
-  "proxy_params",
-  "fastcgi_params",
-  "uwsgi_params",
-  "scgi_params",
-  "fastcgi.conf",
-]);
+/** Files from nginx's package, in which an import needs nothing unless the owner has changed them. */
+const OF_PACKAGE = new Set(["proxy_params", "fastcgi_params", "uwsgi_params", "scgi_params", "fastcgi.conf"]);
+
+/** The folders beside nginx.conf for files of servers. */
+const OF_SERVERS = /^(?:sites-enabled|sites-available|conf\.d)$/;
 
 /** The folders below `root` from which relative names may start, besides that of the main file. */
 const PREFIXES = ["etc/nginx", "usr/local/nginx/conf", "usr/local/etc/nginx", ""];
 
 /**
- * The files that an include names. In nginx, relative names start from the folder of its own nginx.conf, which may not
- * be the imported file.
+ * The files that an include names; `null` for missing ones from nginx's package. In nginx, relative names start from
+ * the folder of its own nginx.conf, which may not be the imported file.
  */
-function includedFiles(pattern: string, folder: string, root: string | null, place: string): readonly string[] {
+function includedFiles(pattern: string, folder: string, root: string | null, place: string): readonly string[] | null {
+  const around = OF_SERVERS.test(basename(resolve(folder))) ? [join(folder, "..")] : [];
+  const below = root === null ? [] : PREFIXES.map((each) => join(root, each));
   const paths = isAbsolute(pattern)
     ? [join(root ?? "/", pattern)]
-    : [folder, ...(root === null ? [] : PREFIXES.map((each) => join(root, each)))].map((each) => join(each, pattern));
+    : [...around, folder, ...below].map((each) => join(each, pattern));
   const found = paths.map(filesOf).find((files) => files.length > 0);
   if (found !== undefined || /[*?[]/.test(pattern)) return found ?? [];
-  if (WITHOUT_RULES.has(basename(pattern)) || /\/modules-enabled\//.test(pattern)) return [];
-  throw new ImportError(`${place}: there is no file ${paths[0]!}${ROOT_HINT}`);
+  if (basename(pattern) === "mime.types" || /\/modules-enabled\//.test(pattern)) return [];
+  if (OF_PACKAGE.has(basename(pattern))) return null;
+  const here = isAbsolute(pattern) ? "" : "On this machine, import nginx.conf, or say --root /. ";
+  throw new ImportError(`${place}: there is no file ${paths[0]!}. ${here}${ROOT_HINT}`);
 }
 
 /** The files that match a pattern, sorted as glob(3) sorts them. */

@@ -47,7 +47,7 @@ export function readStalePages(location: CachedLocation, inactiveSeconds: (zone:
   }
   const refusals = [403, 404, 429].filter((status) => stale.has(`http_${status}`));
   if (line && refusals.length > 0) {
-    const why = `A ${refusals.join(" or ")} of the origin is passed on, because a removed page must disappear.`;
+    const why = `A ${refusals.join(" or ")} of the origin is passed on, because it is the origin's answer, and not its failure.`;
     differences.push(location.difference("safer", line.source, why, ["answer"], { statuses: refusals }));
   }
   if (line && stale.has("updating") && !isUpdating) {

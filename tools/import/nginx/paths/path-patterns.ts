@@ -81,10 +81,13 @@ function patternsOf(alternative: readonly Token[], prefix: string | null): strin
   if (isFromStart) {
     const leading = leadingLiterals(body);
     const text = leading.map(({ character }) => character).join("");
-    if (prefix !== null && !text.startsWith(prefix) && !prefix.startsWith(text)) return [];
-    if (!text.startsWith("/") || (prefix !== null && !text.startsWith(prefix))) return general;
-    if (ENDS_WITH_DOTS.test(text)) return general;
-    return [literalPattern(text) + restPattern(body.slice(leading.length), isToEnd)];
+    const rest = restPattern(body.slice(leading.length), isToEnd);
+    if (prefix !== null && !text.startsWith(prefix)) {
+      if (!prefix.startsWith(text)) return [];
+      return rest === "*" ? [prefixPattern(prefix)] : general;
+    }
+    if (!text.startsWith("/") || ENDS_WITH_DOTS.test(text)) return general;
+    return [literalPattern(text) + rest];
   }
   while (isAnything(body)) body = body.slice(2);
   if (body.length === 0) return [prefixPattern(prefix ?? "/")];
@@ -93,7 +96,7 @@ function patternsOf(alternative: readonly Token[], prefix: string | null): strin
   if (text === "" || ENDS_WITH_DOTS.test(text)) return general;
   const rest = restPattern(body.slice(leading.length), isToEnd);
   if (text.startsWith("/")) {
-    if (prefix !== null) return general;
+    if (prefix !== null) return prefix.includes(text) && rest === "*" ? [prefixPattern(prefix)] : general;
     return [literalPattern(text) + rest, `/*${literalPattern(text)}${rest}`];
   }
   // A match that begins within the prefix ends there or contains a slash.
@@ -135,6 +138,7 @@ function lookingPattern(looks: string, prefix: string): string {
 function restPattern(rest: readonly Token[], isToEnd: boolean): string {
   if (rest.length === 0) return isToEnd ? "" : "*";
   const source = rest.map((token) => token.source).join("");
+  if (/^(?:\.\*\??|\(\?:\.\*\??\))$/.test(source)) return "*";
   if (!isToEnd) return `((?:${source}).*)`;
   const inner = /^\(\?:([^()]+)\)$/.exec(source)?.[1];
   if (inner !== undefined) return `(${inner})`;
