@@ -1,11 +1,14 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { OwnerError } from "../../package/owner-error.ts";
 import { ServerError } from "./server-error.ts";
 
 /** The disk takes no writes now, which need not be a mistake of the owner. */
-export class ReadOnlyError extends ServerError {}
+export class ReadOnlyError extends OwnerError {
+  override readonly name = "ReadOnlyError";
+}
 
-/** Throws a `ServerError` if the access log could not be written there: a `ReadOnlyError` on such a disk. Writes nothing. */
+/** Throws a `ServerError` if the access log could not be written there, and a `ReadOnlyError` on such a disk. Writes nothing. */
 export function expectWritableLog(file: string): void {
   if (file === "/dev/stdout") return; // it is open already
   const path = resolve(file);
@@ -18,7 +21,7 @@ export function expectWritableLog(file: string): void {
   expectWritable(existsSync(path) ? path : folder, `the access log ${file} cannot be written`);
 }
 
-/** Throws a `ServerError` if the cache could not be kept there: a `ReadOnlyError` on such a disk. Writes nothing. */
+/** Throws a `ServerError` if the cache could not be kept there, and a `ReadOnlyError` on such a disk. Writes nothing. */
 export function expectWritableFolder(folder: string): void {
   let place = resolve(folder);
   while (!existsSync(place)) place = dirname(place);
