@@ -192,9 +192,10 @@ describe("a fill", () => {
     expect(await at(9)).toEqual({ kind: "too-large" });
   });
 
-  test("without a body is complete, unless a body was announced", async () => {
-    const share = () => new FillBudget(1, 256).open(0);
-    expect(await startFill(null, null, 1, share(), ports).read).toMatchObject({ kind: "whole" });
-    expect(await startFill(null, 5, 1, share(), ports).read).toEqual({ kind: "cut-off" });
+  test("without a body is complete, unless a body was announced, and leaves its place at once", async () => {
+    const budget = new FillBudget(1, 1);
+    expect(await startFill(null, null, 1, budget.open(0), ports).read).toMatchObject({ kind: "whole" });
+    expect(await startFill(null, 5, 1, budget.open(0), ports).read).toEqual({ kind: "cut-off" });
+    expect(budget.open(0).take(1)).toBe(true);
   });
 });

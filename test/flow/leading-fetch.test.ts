@@ -30,6 +30,17 @@ describe("a fetch that others may wait for", () => {
     await pop.finish();
   });
 
+  test("gives its turn at the origin back if a bug ends it", async () => {
+    const pop = new PopUnderTest();
+    let asked = 0;
+    const origin = originThat(async () => {
+      if (++asked === 1) throw new Error("a bug");
+      return page("v1");
+    });
+    const ask = pop.start(origin, { site: { origin: { url: "http://origin.test", concurrency: 1 } } });
+    expect(await pop.text(await pop.head(ask()))).toBe("v1");
+  });
+
   test("releases them at once if a bug ends a validation", async () => {
     const pop = new PopUnderTest();
     const fields = { "cache-control": "max-age=60", "content-length": "2", etag: '"v1"' };

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { tracingChannel } from "node:diagnostics_channel";
+import { expect, onTestFinished, test } from "vitest";
 import { receiptFrom } from "../../sdk/receipt.ts";
 import { purgeWaitSchema } from "../../wire/purge-record-query.ts";
 import { accepts, purgeRecord, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
@@ -93,6 +94,17 @@ test("A receipt that may settle sooner settles as soon as the edge says so", asy
   expect(edge.requests.at(-1)).toMatchObject({ method: "GET", path: "/_tidemark/purges/7?wait=1000" });
 });
 
+/** Resolves when the purger has read the answer to a question whether a purge has settled, and has acted on it. */
+async function answerRead(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const subscribers = { asyncEnd: (event: object) => "method" in event && event.method === "GET" && resolve() };
+  const channel = tracingChannel("tidemark:request");
+  channel.subscribe(subscribers as never);
+  onTestFinished(() => channel.unsubscribe(subscribers as never));
+  await promise;
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
 test.each([
   ["cannot be reached", { hangsUpAfterBytes: 0 }],
   ["does not let the token read", refuses("forbidden")],
@@ -103,8 +115,8 @@ test.each([
   ],
 ])("A receipt that may settle sooner settles by the clock if the edge %s", async (_, act) => {
   const clock = createVirtualClock();
-  const answered = Promise.withResolvers<void>();
-  await using edge = await startFakeEdge(sooner, { ...act, afterwards: answered.resolve });
+  const read = answerRead();
+  await using edge = await startFakeEdge(sooner, act);
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint }, { clock });
 
   const receipt = await cdn.purgeTags("a");
@@ -112,7 +124,7 @@ test.each([
   const settled = receipt.settled().then(() => {
     hasSettled = true;
   });
-  await answered.promise;
+  await read;
   clock.advance(1_249);
   await new Promise((resolve) => setImmediate(resolve));
   expect(hasSettled).toBe(false);

@@ -321,6 +321,13 @@ describe("the memory tier", () => {
     });
   });
 
+  test("does not keep the old entry of a page that has become too large", () => {
+    const tier = new MemoryTier(40_000);
+    tier.put(filled("/a"));
+    tier.put(stored("/a", "x".repeat(6000), { fetchedAt: 1_767_268_800_001 }));
+    expect(tier.get("https://www.example.test/a")).toBeUndefined();
+  });
+
   test("an entry that was replaced takes no memory", () => {
     const tier = new MemoryTier(40_000);
     tier.put(filled("/a"));

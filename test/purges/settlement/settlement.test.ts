@@ -89,6 +89,16 @@ describe("a settlement", () => {
     expect(settlement.leave("reader", two)).toMatchObject([{ seq: 2 }]);
   });
 
+  test("waits for a reader whose connection has ended, if it has got a lease without one since", () => {
+    const settlement = new Settlement();
+    const connection = {};
+    settlement.join("reader", NOW + 1000, NOW, connection);
+    settlement.join("reader", NOW + 2000, NOW);
+    watch(settlement, 1);
+    expect(settlement.leave("reader", connection)).toEqual([]);
+    expect(settlement.unconfirmed(at(1), NOW)).toEqual(["reader"]);
+  });
+
   test("lets nothing settle by confirmations while an unknown reader may use an older view", () => {
     const settlement = joined("one");
     settlement.stranger(NOW - SKEW_MS + 1);

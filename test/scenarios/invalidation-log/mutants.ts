@@ -45,6 +45,12 @@ export const mutants: Mutants = {
       by: "if (page.length <= 512) this.#abandoned.remember(fnvHash(page)",
       foundBy: "invalidation-log/long-url-fetched-during-post",
     },
+    "what the last request to arrive before a POST ends has fetched is stored after it": {
+      in: "CollapsedFetches.abandonPage",
+      replace: "fnvHash(page), this.nextOrder()",
+      by: "fnvHash(page), this.#arrivals",
+      foundBy: "invalidation-log/unshared-fetch-during-post",
+    },
     "a look-up that a POST overtakes brings the old page back": {
       in: "TieredStore.forget",
       drop: "this.#forgotten.remember(",

@@ -1,6 +1,7 @@
 import type { Scenario } from "../../engine/scenario.ts";
 import { ALL_DONE, ANEW, done, post, v1, v2 } from "../invalidation/openings.ts";
 import { BENEATH_THE_ISOLATES, LOST_LOG } from "../not-on-every-engine.ts";
+import { page } from "../page.ts";
 
 const LONG = `/${"x".repeat(600)}`;
 const inEnglish = { "accept-language": "en" };
@@ -91,6 +92,26 @@ export const scenarios: readonly Scenario[] = [
       { release: "slow" },
       { finish: "early", expect: { body: "v1" } },
       { get: LONG, expect: { xCache: ANEW, body: "v2" } },
+    ],
+  },
+  {
+    id: "invalidation-log/unshared-fetch-during-post",
+    name: "what was fetched during a POST by the last request to arrive, which nobody could join, is not stored",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    only: LOST_LOG,
+    origin: { "/a": [page("no-store"), { ...done, hold: "post" }, { ...v1, hold: "slow" }, v2] },
+    steps: [
+      { get: "/a", expect: { body: "v1" } },
+      { begin: "post", send: { method: "POST", path: "/a", body: "x" } },
+      { originSees: "/a", count: 2 },
+      { begin: "late", send: { path: "/a" } },
+      { originSees: "/a", count: 3 },
+      { log: "down" },
+      { release: "post" },
+      { finish: "post", expect: { body: "done" } },
+      { release: "slow" },
+      { finish: "late", expect: { body: "v1" } },
+      { get: "/a", expect: { body: "v2" } },
     ],
   },
 ];

@@ -104,6 +104,46 @@ test("An error of the database is reported, and the background continues", async
   expect([purger.tags, errors.length]).toEqual([["a"], 1]);
 });
 
+test("After an error of the database, the background pauses although a purge is due", async () => {
+  const onError = (error: unknown) => {
+    if (errors.push(error) === 1) return;
+    void drain.close(); // it would go on for ever, and let nothing else happen
+    paused();
+  };
+  purger.answer = isUnreachable;
+  enqueue("a");
+  await untilPaused(() => drain.start({ onError, everyMs: EVERY_MS }));
+  database.exec("ALTER TABLE tidemark_outbox RENAME TO hidden");
+  expect(await untilPaused(() => clock.advance(PAUSE_MS))).toBe(EVERY_MS);
+  expect(errors).toHaveLength(1);
+});
+
+test("An error of the database while rows get their leases back is reported", async () => {
+  database.exec(`CREATE TRIGGER broken BEFORE UPDATE ON tidemark_outbox
+    WHEN new.lease_until = 0 AND new.failures = old.failures BEGIN SELECT raise(FAIL, 'broken'); END`);
+  purger.answer = isUnreachable;
+  enqueue("a", "a");
+  await expect(drain.drain()).rejects.toThrow("broken");
+});
+
+test("A call of drain during another one looks again, each time", async () => {
+  for (const [first, late] of [
+    ["a", "b"],
+    ["c", "d"],
+  ] as const) {
+    const slow = heldUp();
+    purger.answer = forTags([first], slow.answer);
+    enqueue(first);
+    const drained = drain.drain();
+    await slow.arrived;
+    enqueue(late);
+    const following = drain.drain();
+    slow.end(accepts);
+    await drained;
+    expect((await following).sent.map(({ request }) => request.tags)).toContainEqual([late]);
+  }
+});
+
 test("Closing waits for running sends, and a second start is refused", async () => {
   const slow = heldUp();
   purger.answer = slow.answer;

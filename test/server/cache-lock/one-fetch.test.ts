@@ -1,5 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { connect } from "node:net";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { placesForLocks } from "../../../server/cache-lock/lock-folder.ts";
@@ -38,6 +48,17 @@ async function expectNoWaitAfterPost(
   expect((await read).text).toBe("new");
   first.answer("old", page);
   await leading;
+}
+
+/** A worker's fetch of /a is under way, and its lock belongs to another one. Returns the path of the lock. */
+async function lockedBy(owner: string, machine: MachineUnderTest): Promise<string> {
+  void (await machine.worker()).ask("/a");
+  await machine.hasAsked(1);
+  await settle(); // it has swept up at its start
+  const lock = join(machine.locks, locksIn(machine.locks)[0]!);
+  rmSync(lock);
+  symlinkSync(owner, lock);
+  return lock;
 }
 
 const texts = (answers: readonly Received[]) => [...new Set(answers.map(({ status, text }) => `${status} ${text}`))];
@@ -214,6 +235,20 @@ describe("several workers of a machine", () => {
     for (const each of machine.asked.slice(1)) each.answer("new");
     expect(texts([await following, ...(await Promise.all(late))])).toEqual(["200 new"]);
     expect(texts([await one.ask("/a"), await other.ask("/a")])).toEqual(["200 new"]);
+  });
+
+  test("share a fetch for longer than the lock of the fetch before it lingers", async () => {
+    const { machine, one, other } = await MachineUnderTest.withTwo();
+    await machine.stores(one, "/a", "v1", PUBLIC);
+    await one.purge(["/a"]);
+    const leading = one.ask("/a");
+    const second = await machine.hasAsked(2);
+    await machine.clock.advance(100);
+    const following = other.ask("/a");
+    await settle();
+    expect(machine.asked).toHaveLength(2);
+    second.answer("v2");
+    expect(texts(await Promise.all([leading, following]))).toEqual(["200 v2"]);
   });
 
   test("wait for one fetch, not for several one after the other", { tags: ["deep"] }, async () => {
@@ -414,6 +449,37 @@ describe("several workers of a machine", () => {
     second.answer("v2");
     expect(texts((await Promise.all(answers)).flat())).toEqual(["200 v2"]);
     expect(machine.asked).toHaveLength(2);
+  });
+
+  test("leave the lock to a worker that cannot be reached for another reason than its death", async () => {
+    const machine = await MachineUnderTest.start();
+    const lock = await lockedBy("1-0badc0de", machine);
+    const socket = join(machine.locks, "1-0badc0de.socket");
+    symlinkSync(socket, socket); // a loop
+    const asking = (await machine.worker()).ask("/a");
+    (await machine.hasAsked(2)).answer("v2");
+    expect((await asking).text).toBe("v2");
+    expect(readlinkSync(lock)).toBe("1-0badc0de");
+  });
+
+  test("wait once for a worker that says nothing, and not again", async () => {
+    const machine = await MachineUnderTest.start();
+    await lockedBy("1-0badc0de", machine);
+    const silent = createServer().listen(join(machine.locks, "1-0badc0de.socket"));
+    onTestFinished(() => void silent.close());
+    const worker = await machine.worker();
+    const first = worker.ask("/a");
+    await settle();
+    expect(machine.asked).toHaveLength(1);
+    await machine.clock.advance(10_000);
+    (await machine.hasAsked(2)).answer("v2", { "cache-control": "no-store" });
+    expect((await first).text).toBe("v2");
+    await machine.clock.advance(5_000); // until then the requests of a worker do not wait for each other
+    const second = worker.ask("/a");
+    await settle();
+    expect(machine.asked).toHaveLength(3);
+    machine.asked[2]!.answer("v3");
+    expect((await second).text).toBe("v3");
   });
 
   test("use a page that another worker has stored since, if they learn of a death late", async () => {

@@ -276,6 +276,19 @@ describe("a body that is stored apart", () => {
     expect(disk.janitor.usedBytes).toBeLessThan(9 * MIB);
   });
 
+  test("that is cut off leaves no draft in the janitor's sum", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    const notes: DiskNote[] = [];
+    const line = disk.janitor.connect();
+    const tell = (more: readonly DiskNote[]) => void notes.push(...more);
+    const tier = disk.otherTier({ janitor: { ask: line.ask, tell } });
+    await expect(tier.putBody(BODY_KEY, bodyOf(pieces(), bytes.length + 1))).rejects.toThrow("fewer bytes");
+    await tier.settled();
+    const drafts = notes.flatMap((note) => (note.kind === "draft" ? [note.bytes] : []));
+    expect(drafts.length).toBeGreaterThan(1);
+    expect(drafts.reduce((sum, each) => sum + each, 0)).toBe(0);
+  });
+
   test("that is cut off by a reset of the origin's connection is no failure of the disk", async () => {
     const disk = await DiskUnderTest.open(temporaryFolder());
     const { readable, writable } = nodeBodies.pipe(bytes.length);
@@ -990,6 +1003,19 @@ describe("the bound of the disk", () => {
     expect([await room(4 * MIB), await room(8192)]).toEqual([256 * 1024, 8192]);
     expect(await large.ask(10 * MIB, 10 * MIB)).toBe(10 * MIB);
     expect(await room(4 * MIB)).toBe(4096); // the rest is for those who have none
+  });
+
+  test("before the folder is read, is the room that is always kept free, less what was written into it", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: 16 * MIB, isScanned: false });
+    const line = disk.janitor.connect();
+    const file = (path: string) => disk.folder.nameOf(path, "entry");
+    for (const path of ["/a", "/b"]) {
+      expect(await line.ask(MIB / 2, MIB / 2)).toBe(MIB / 2);
+      line.tell([{ kind: "put", file: file(path), bytes: MIB / 2 }]);
+    }
+    expect(await line.ask(4096, 4096)).toBe(0);
+    await disk.janitor.scan();
+    expect(await line.ask(4096, 4096)).toBe(4096);
   });
 
   test("room that a process had asked for is free again when it has gone", async () => {

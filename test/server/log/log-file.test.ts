@@ -354,6 +354,16 @@ describe("a log in a file", () => {
     });
   });
 
+  test("follows a step of the clock later if it could not be written at once", () => {
+    const file = open();
+    append(file, "#a", { repeatAfterMs: 5000 });
+    databases[0]!.exec("CREATE TRIGGER full BEFORE UPDATE ON repeats BEGIN SELECT raise(FAIL, 'full'); END");
+    now += HOUR_MS;
+    expect(file.use((log) => log.nextDueInMs())).toBeLessThan(5000);
+    databases[0]!.exec("DROP TRIGGER full");
+    expect(file.use((log) => log.nextDueInMs())).toBe(5000);
+  });
+
   test("does not take small adjustments of the clock for a step", () => {
     const file = open();
     append(file, "#a", { repeatAfterMs: 5000 });

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { FrameReader, MAX_FRAME_BYTES, writeFrame } from "../../../server/log/frames.ts";
 import { SupervisedLog } from "../../../server/log/log-client.ts";
 import { LogFile } from "../../../server/log/log-file.ts";
@@ -263,6 +263,18 @@ describe("a broken peer", () => {
     await sent(...pieces);
     expect(broken).toEqual([expect.stringContaining(because)]);
     expect(await client().read(null, 1000)).toMatchObject({ to: 0 });
+  });
+
+  test("that reads nothing loses its connection", async () => {
+    vi.spyOn(keeper, "list").mockResolvedValue({ purges: "x".repeat(MAX_FRAME_BYTES / 2) } as never);
+    const gone = new Promise((resolve) => vi.spyOn(keeper.readers, "disconnect").mockImplementation(resolve));
+    const socket = connect(socketPath).pause();
+    socket.on("error", () => undefined);
+    socket.write(hello);
+    for (let number = 0; number < 6; number++)
+      socket.write(writeFrame({ number, call: "list", parameters: [null, 1] }));
+    await gone;
+    socket.destroy();
   });
 
   test("whose parameters make no sense gets an error, and nothing is written", async () => {
