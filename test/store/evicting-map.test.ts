@@ -20,7 +20,7 @@ describe("EvictingMap", () => {
       bytes: fc.integer({ min: 1, max: 300 }),
     });
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 400, size: "max" }), (steps) => {
+      fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
         const held = new Map<string, number>();
         const map = new EvictingMap<string>(1000, (key, value) => {
           expect(value).toBe(`value of ${key}`);
