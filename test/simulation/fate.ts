@@ -10,9 +10,15 @@ import { noOccurrences } from "./occurrences.ts";
 /** Separates the chances of one step from those of its neighbours. */
 const APART = 0x9e3779b1;
 
+/** The seeds of strained worlds, by their remainder: a quarter of all, some of them with parents. */
+const STRAINED_OF = { seeds: 12, are: [0, 5, 6] };
+
 /** The part of the usual time that a message takes in a calm world. One that takes longer is as late there. */
 const QUICK = 0.1;
 const USUAL_MS = 120;
+
+/** Thrown by an origin, which should never throw. */
+export class BrokenOrigin extends Error {}
 
 /** The state that the parts of a world share: its time, the seed that decides every event, and the record. */
 export class Fate {
@@ -27,6 +33,8 @@ export class Fate {
   readonly isCalm: boolean;
   /** Whether the shared tiers of this world say at once that they hold nothing, as a disk can: in one world of ten. */
   readonly missesAtOnce: boolean;
+  /** Whether the origin of this world takes few requests at a time and sometimes hangs or breaks, and visitors leave. */
+  readonly isStrained: boolean;
   readonly #seed: number;
   readonly #chances: () => number;
   readonly #ofStep = new Context<() => number>();
@@ -40,10 +48,12 @@ export class Fate {
     this.#seed = seed;
     this.isCalm = isCalm;
     this.missesAtOnce = seed % 10 === 5;
+    this.isStrained = !isCalm && STRAINED_OF.are.includes(seed % STRAINED_OF.seeds);
     this.#chances = chances(seed);
   }
 
   readonly noteBug = (bug: unknown): void => {
+    if (bug instanceof BrokenOrigin) return;
     this.bugs.push(String((bug as Error).stack ?? bug));
   };
 

@@ -132,6 +132,10 @@ export class History {
   readonly errors: { readonly request: string; readonly target: string; readonly arrivedAt: number }[] = [];
   /** Requests whose answer was cut off without the client being able to see it. */
   readonly cutShort: string[] = [];
+  /** The origin's bodies that nobody has read to their end or cancelled. */
+  readonly openBodies = new Set<{ readonly of: string }>();
+  /** What is held once all is over, in words. */
+  readonly held: string[] = [];
   /** For each id that a caller gave: the numbers that one log gave to it. */
   readonly numbersOfIds = new Map<string, Set<number>>();
   /** Purges that their log, which still exists, no longer knows. */

@@ -6,6 +6,10 @@ export interface Delivery {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Resolves when its second part has come; rejects if that never does. `null`: all of it is here. */
   readonly rest: (() => Promise<void>) | null;
+  /** Whether what comes after the first part is in several pieces, too. Default: false. */
+  readonly isInSmallPieces?: boolean;
+  /** Called when all of it has been read, its rest never comes, or it is cancelled. */
+  readonly onOver?: () => void;
 }
 
 /** A first part, which comes at once. */
@@ -17,23 +21,34 @@ export function wholeBody(bytes: Uint8Array<ArrayBuffer>): NodeBody {
 }
 
 /** A body of the origin: whole, late, or cut off. */
-export function originBody({ bytes, rest }: Delivery): NodeBody {
+export function originBody({ bytes, rest, isInSmallPieces = false, onOver = () => undefined }: Delivery): NodeBody {
   const { byteLength } = bytes;
   let at = 0;
+  const cancel = async () => onOver();
+  const takeWhole = () => {
+    onOver();
+    return bytes;
+  };
   const reader: BodyReader = {
     next: async () => {
       if (at === byteLength) return null;
       const from = at;
-      if (from > 0) await rest?.();
-      at = from === 0 ? Math.min(FIRST_BYTES, byteLength) : byteLength;
+      try {
+        if (from === FIRST_BYTES) await rest?.();
+      } catch (cause) {
+        onOver();
+        throw cause;
+      }
+      at = from === 0 || isInSmallPieces ? Math.min(from + FIRST_BYTES, byteLength) : byteLength;
+      if (at === byteLength) onOver();
       return bytes.slice(from, at);
     },
-    cancel: async () => undefined,
+    cancel,
   };
   return {
     lengthBytes: byteLength,
     read: () => reader,
-    cancel: async () => undefined,
-    ...(rest === null && { takeWhole: () => bytes }),
+    cancel,
+    ...(rest === null && { takeWhole }),
   };
 }

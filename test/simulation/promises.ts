@@ -26,7 +26,7 @@ const RENEWED_AFTER = 0.25;
 export interface BrokenPromise {
   /** Its number there. */
   readonly promise: number;
-  /** The rule of docs/protocol.md that should have kept it, or the section of an RFC. */
+  /** The rule of docs/protocol.md that should have kept it, the section of an RFC, or the site's limits. */
   readonly rule: string;
   readonly words: string;
 }
@@ -40,7 +40,7 @@ export function brokenPromises(history: History, bounds: Bounds): BrokenPromise[
     ...unknown(answer, bounds),
     ...usedTooLong(answer, history, bounds),
   ]);
-  const { unanswered, cutShort, forgotten } = history;
+  const { unanswered, cutShort, forgotten, held } = history;
   return [
     ...ofAnswers,
     ...untoldChanges(history),
@@ -52,6 +52,7 @@ export function brokenPromises(history: History, bounds: Bounds): BrokenPromise[
     ...[...unanswered].map((request) => broken(6, "R21", `${request} was never answered`)),
     ...needlessErrors(history, bounds),
     ...needlessWork(history, bounds),
+    ...held.map((words) => broken(7, "limits", `nothing is held once all is over, but ${words}`)),
   ];
 }
 

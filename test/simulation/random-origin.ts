@@ -2,7 +2,7 @@ import type { StreamedBody } from "../../worker/ports/bodies.ts";
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { DIRECTIVES, LONG_LIVED, languageOf } from "./directives.ts";
-import type { Fate } from "./fate.ts";
+import { BrokenOrigin, type Fate } from "./fate.ts";
 import type { Fetched } from "./history.ts";
 import { identityOf } from "./identity.ts";
 import { FETCH_FIELD, VALIDATION_FIELD } from "./log/answer-numbers.ts";
@@ -15,6 +15,9 @@ export const TAGS = ["t1", "t2", "t3"];
 /** The lifetime that the site gives to one of the pages, whatever the origin says. */
 const ROUTE_TTL_SECONDS = 600;
 export const ROUTE = { match: "/plog/:slug", ttl: `${ROUTE_TTL_SECONDS}s`, tags: ["plog:{slug}"] };
+
+/** An origin that hangs is given up after this time: milliseconds. */
+const GIVEN_UP_MS = 8000;
 
 /** How far a replica of the origin lags behind. */
 const LAG_MS = 800;
@@ -38,7 +41,8 @@ export class RandomOrigin {
   seenFrom(isolate: string): Origin {
     return {
       url: "http://origin.internal",
-      fetch: (request) => (request.method === "POST" ? this.#take(request, isolate) : this.#give(request)),
+      fetch: (request) =>
+        this.#fate.isStrained ? this.#answerUnderStrain(request, isolate) : this.#answer(request, isolate),
     };
   }
 
@@ -95,9 +99,14 @@ export class RandomOrigin {
     this.#countCrossings(fetched, isNotModified);
     fields.set(isNotModified || method === "HEAD" ? VALIDATION_FIELD : FETCH_FIELD, String(number));
     if (isNotModified) return answered(304, fields);
+    if (fate.isStrained && method !== "HEAD" && fate.happens("pages without a body", 0.1)) {
+      fields.set("content-length", "0");
+      return answered(404, fields);
+    }
     const text = `fetch ${String(number).padStart(4)} whole`;
+    if (method !== "HEAD") return this.#withBody(`fetch ${number}`, 200, text, fields);
     fields.set("content-length", String(text.length));
-    return answered(200, fields, method === "HEAD" ? null : this.#bodyOf(text));
+    return answered(200, fields);
   }
 
   /** The version that a replica shows. Some replicas lag, so theirs is an older one. */
@@ -128,13 +137,33 @@ export class RandomOrigin {
     return answered(fate.pick([200, 201, 303]), new Fields(named === null ? [] : [["content-location", named]]));
   }
 
+  #answer(request: OriginRequest, isolate: string): Promise<OriginAnswer> {
+    return request.method === "POST" ? this.#take(request, isolate) : this.#give(request);
+  }
+
+  /** It sometimes hangs until its time-out, or throws. */
+  async #answerUnderStrain(request: OriginRequest, isolate: string): Promise<OriginAnswer> {
+    const [fate, target] = [this.#fate, request.pathAndQuery];
+    if (!fate.chance(0.08)) return this.#answer(request, isolate);
+    const hangs = fate.chance(0.5);
+    fate.count("origins that hung", hangs);
+    fate.count("origins that threw", !hangs);
+    fate.tell(`the origin ${hangs ? "hangs" : "throws"} when it is asked for ${target}`);
+    if (hangs) await fate.scheduler.wait(GIVEN_UP_MS).over;
+    fate.history.failures.push({ target, at: fate.now() });
+    if (hangs) return { kind: "failed", because: "timed-out", cause: "simulated" };
+    throw new BrokenOrigin("simulated");
+  }
+
   #isFailing(): boolean {
     return this.#fate.now() < this.#failsUntil || this.#fate.random() < 0.04;
   }
 
   #fail(target: string): OriginAnswer {
     this.#fate.history.failures.push({ target, at: this.#fate.now() });
-    if (this.#fate.random() < 0.5) return answered(503);
+    if (this.#fate.random() < 0.5) {
+      return this.#fate.isStrained ? this.#withBody(`an error of ${target}`, 503, "out of order") : answered(503);
+    }
     return { kind: "failed", because: "unreachable", cause: "simulated" };
   }
 
@@ -148,7 +177,8 @@ export class RandomOrigin {
     );
   }
 
-  #bodyOf(text: string): StreamedBody {
+  /** An answer of which the record shows whether somebody has read it to its end or cancelled it. */
+  #withBody(of: string, status: number, text: string, fields = new Fields()): OriginAnswer {
     const isCut = this.#fate.random() < 0.05;
     const isSlow = this.#fate.random() < 0.3;
     const isInPieces = isCut || isSlow || this.#fate.random() < 0.5;
@@ -156,10 +186,30 @@ export class RandomOrigin {
       if (isSlow) await this.#fate.delay(2000);
       if (isCut) throw new Error("cut off");
     };
-    return originBody({ bytes: new TextEncoder().encode(text), rest: isInPieces ? rest : null });
+    const { openBodies } = this.#fate.history;
+    const open = { of };
+    openBodies.add(open);
+    const { promise: over, resolve } = Promise.withResolvers<void>();
+    const onOver = () => {
+      openBodies.delete(open);
+      resolve();
+    };
+    fields.set("content-length", String(text.length));
+    const body = originBody({
+      bytes: new TextEncoder().encode(text),
+      rest: isInPieces ? rest : null,
+      isInSmallPieces: this.#fate.isStrained,
+      onOver,
+    });
+    return answered(status, fields, body, isInPieces ? () => over : undefined);
   }
 }
 
-function answered(status: number, fields = new Fields(), body: StreamedBody | null = null): OriginAnswer {
-  return { kind: "answered", response: { status, statusText: "", fields, body } };
+function answered(
+  status: number,
+  fields = new Fields(),
+  body: StreamedBody | null = null,
+  ended?: () => Promise<void>,
+): OriginAnswer {
+  return { kind: "answered", response: { status, statusText: "", fields, body, ...(ended && { ended }) } };
 }

@@ -91,12 +91,22 @@ export class SimulatedIsolate {
     return this.hasEnded ? new Response("the process has ended", { status: 502 }) : response;
   }
 
-  /** Answers a visitor. `isBearer`: whether the fields hold a token, for which the log may be read. */
-  async visit(method: string, path: string, fields: Fields, isBearer = false): Promise<Answer> {
+  /**
+   * Answers a visitor. `isBearer`: whether the fields hold a token, for which the log may be read. `onceLeft`: as the
+   * request's; absent if the visitor waits for the answer.
+   */
+  async visit(
+    method: string,
+    path: string,
+    fields: Fields,
+    isBearer = false,
+    onceLeft?: ClientRequest["onceLeft"],
+  ): Promise<Answer> {
     if (this.admission) await this.admission;
     const body: StreamedBody | null = method === "POST" ? wholeBody(NEW_PAGE) : null;
     if (isBearer) this.#reader.bearers++;
-    const answer = await this.#running.fetch(this.#incoming({ method, headers: fields, body, bodyUsed: false }, path));
+    const request = { method, headers: fields, body, bodyUsed: false, ...(onceLeft && { onceLeft }) };
+    const answer = await this.#running.fetch(this.#incoming(request, path));
     if (!isBearer) return answer as Answer;
     this.#reader.bearers--;
     this.#reader.lastBearerAt = this.#now();

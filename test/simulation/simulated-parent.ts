@@ -35,7 +35,10 @@ export function simulatedParent(
         const parent = anyParent();
         fate.tell(`${name} asks its parent ${parent.name} for ${target}`);
         const response = await parent.answerChild(request);
-        if (parent.hasEnded) return unreached();
+        if (parent.hasEnded) {
+          void response.body?.cancel();
+          return unreached();
+        }
         const fields = response.fields;
         if (response.status === 304 || request.method === "HEAD") confirmByOneNumber(fields);
         // The parent's knowledge when it gave the answer, for the checker.

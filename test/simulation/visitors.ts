@@ -14,6 +14,10 @@ import { TOLD_FIELD } from "./simulated-parent.ts";
 
 const IDENTITIES = [null, null, null, null, null, "cookie:1", "cookie:2", "authorization:1"] as const;
 
+/** When a visitor leaves who does not read the answer to its end. */
+const LEAVING = ["while waiting", "before the body", "after a piece"] as const;
+const PATIENCE_MS = 400;
+
 /** The name of a request in the record, and its arrival. */
 interface Asking {
   readonly request: string;
@@ -50,7 +54,16 @@ export class Visitors {
     if (token) fields.set("tidemark-after", `${token.logId}.${token.seq}`);
     const withToken = token ? ` with the token of ${after ? after.name : "no purge"}` : "";
     fate.tell(`${asking.request} arrives from ${identity} in "${language}"${withToken}`);
-    const answer = await isolate.visit(method, path, fields, token !== null);
+    const leaving = fate.isStrained && fate.chance(0.2) ? fate.pick(LEAVING) : null;
+    const onceLeft = leaving === "while waiting" ? this.#leaveSoon() : undefined;
+    const answer = await isolate.visit(method, path, fields, token !== null, onceLeft);
+    if (leaving !== null) {
+      fate.count("visitors who left");
+      fate.tell(`${asking.request} leaves ${leaving}`);
+      await leave(answer, leaving === "after a piece");
+      fate.history.unanswered.delete(asking.request);
+      return;
+    }
     const xCache = answer.fields.get("x-cache");
     const givenBy = isolate.told.soFar();
     const chosenBy = FROM_STORE.includes(xCache) ? givenBy : toldAtArrival;
@@ -115,6 +128,15 @@ export class Visitors {
     return this.#fate.pick(PATHS);
   }
 
+  /** A visitor who soon waits no longer. */
+  #leaveSoon(): (tell: () => void) => () => void {
+    return (tell) => {
+      const patience = this.#fate.scheduler.wait(Math.floor(this.#fate.random() * PATIENCE_MS));
+      void patience.over.then(tell);
+      return () => patience.cancel();
+    };
+  }
+
   #arrive(method: string, target: string, isolate: SimulatedIsolate): Asking {
     const request = `${method} ${++this.#requests} of ${target} at ${isolate.name}`;
     this.#fate.history.unanswered.add(request);
@@ -169,6 +191,15 @@ async function textOf({ body }: Answer): Promise<string | null> {
     return null;
   }
   return text;
+}
+
+/** Reads no more than the first piece of an answer. */
+async function leave({ body }: Answer, isAfterAPiece: boolean): Promise<void> {
+  if (body === null || body instanceof Uint8Array) return;
+  if (!isAfterAPiece) return body.cancel();
+  const reader = nodeBodies.readThrough(body);
+  await reader.next().catch(() => null);
+  await reader.cancel();
 }
 
 const UTF_8 = new TextDecoder();

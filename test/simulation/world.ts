@@ -10,13 +10,14 @@ import type { Around } from "./calm/around.ts";
 import { CALM_STEPS, calmStep } from "./calm/calm-world.ts";
 import { Fate } from "./fate.ts";
 import { History, type Purged } from "./history.ts";
+import { Holdings } from "./holdings.ts";
 import { LateLog, type Pushing, type Reader } from "./log/late-log.ts";
 import { LateNotes } from "./log/late-notes.ts";
 import { LateTier } from "./log/late-tier.ts";
 import { Told } from "./log/told.ts";
 import type { Occurrences } from "./occurrences.ts";
 import { type Bounds, type BrokenPromise, brokenPromises, untoldChanges } from "./promises.ts";
-import { RandomOrigin, ROUTE } from "./random-origin.ts";
+import { PATHS, RandomOrigin, ROUTE } from "./random-origin.ts";
 import { SimulatedIsolate } from "./simulated-isolate.ts";
 import { simulatedParent } from "./simulated-parent.ts";
 import { Visitors } from "./visitors.ts";
@@ -60,6 +61,12 @@ const STEP_MS = 300;
 interface Start {
   /** The probability that it is of a version that keeps no connection. */
   readonly withoutConnection?: number;
+}
+
+/** How many requests the origin takes at a time and how long others wait, in milliseconds; and what bodies may hold. */
+interface Strain {
+  readonly origin: { readonly concurrency: number; readonly queue: { readonly maxMs: number } };
+  readonly limits: { readonly fillBytes?: number; readonly storeBytes?: number };
 }
 
 /** The options of a world besides its seed. */
@@ -108,6 +115,10 @@ export class World {
   /** The clocks of different PoPs may differ by any amount, those of one PoP only within the allowance. */
   readonly #skewsMs: readonly number[];
   readonly #isolates: SimulatedIsolate[][] = [[], []];
+  /** Of all isolates that have ever been. */
+  readonly #holdings: Holdings[] = [];
+  /** `null` in a world that is not strained. */
+  readonly #strain: Strain | null;
 
   constructor(seed: number, options: WorldOptions = {}) {
     this.#seed = seed;
@@ -144,6 +155,12 @@ export class World {
     // A child counts with its parent's `Date`, so clocks that are hours apart would leave it nothing that is fresh.
     this.#skewsMs = this.#hasParent ? POPS.map(() => 0) : apartMs;
     this.#calm = isCalm ? this.#around() : null;
+    this.#strain = fate.isStrained
+      ? {
+          origin: { concurrency: fate.pick([2, 3, 4]), queue: { maxMs: fate.pick([200, 400, 800]) } },
+          limits: fate.pick(LIMITS),
+        }
+      : null;
     for (const pop of POPS) for (const index of ISOLATES) this.#startIsolate(pop, index);
   }
 
@@ -159,14 +176,21 @@ export class World {
       await scheduler.advance(LOOK_EVERY_MS);
     }
     this.#noteForgotten();
+    this.#history.held.push(...this.#held);
     const broken = brokenPromises(this.#history, this.#bounds);
     this.#fate.storages.giveBack();
     return { seed: this.#seed, broken, bugs, story, occurred };
   }
 
-  /** Whether a visitor or the backend waits for something, or the log has not been told of a change. */
+  /** Whether somebody waits for something, the log has not been told of a change, or something is held. */
   get #isBusy(): boolean {
-    return this.#fate.isBusy || untoldChanges(this.#history).length > 0;
+    return this.#fate.isBusy || untoldChanges(this.#history).length > 0 || this.#held.length > 0;
+  }
+
+  /** What the isolates hold and the origin's bodies that are open, in words. */
+  get #held(): string[] {
+    const bodies = [...this.#history.openBodies].map(({ of }) => `the body of ${of} is neither read nor cancelled`);
+    return [...this.#holdings.flatMap(({ all }) => all), ...bodies];
   }
 
   /** Begins a step, or leaves it out. Returns the time until the next one. */
@@ -351,7 +375,7 @@ export class World {
     const connects = this.#hasConnections && !fate.chance(start.withoutConnection ?? usual);
     fate.count("isolates that never confirm, beside others that do", this.#hasConnections && !connects);
     const keepViewMs = connects ? this.#keepViewMs : null;
-    const site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed, keepViewMs);
+    const site = siteOf(this.#isStaleWhileSilent, this.#isLateAllowed, keepViewMs, this.#strain);
     const notes = this.#notes[pop]!.reachedBy(told);
     const reporter = new Counters("http://origin.internal", () => undefined);
     const purge = { ...site.purge, rememberedByNameMs: this.#rememberedByNameMs };
@@ -371,7 +395,10 @@ export class World {
         find: (seq, waitMs = 0) => this.#log.find(reader, seq, waitMs),
       },
       bodies: nodeBodies,
-      control: (...of) => startControl(...of, ({ request }) => request as Request),
+      control: (compiled, platform, parts) => {
+        this.#holdings.push(new Holdings(name, parts.corridor));
+        return startControl(compiled, platform, parts, ({ request }) => request as Request);
+      },
       fingerprint: async (text) => text,
       tokens: { check: async () => ({ kind: "allowed", name: "simulation" }) },
       reporter: Object.assign(reporter, {
@@ -396,6 +423,15 @@ export class World {
     fate.count("bodies cut off", event.kind === "body-cut-off");
     fate.count("views taken from another isolate of the PoP", event.kind === "view-shared");
     fate.count("origin failures", event.kind === "origin-failed");
+    fate.count("requests that waited for their turn at the origin", event.kind === "origin-awaited");
+    if (event.kind === "origin-turned-away") this.#noteTurnedAway();
+  }
+
+  /** An origin that is too busy counts as one that fails. The event does not say for which page. */
+  #noteTurnedAway(): void {
+    const [fate, { failures }] = [this.#fate, this.#history];
+    fate.count("requests that a busy origin turned away");
+    failures.push(...PATHS.map((target) => ({ target, at: fate.now() })));
   }
 
   /** Records acknowledged purges that their log, which still exists, no longer knows. */
@@ -428,6 +464,9 @@ export class World {
   }
 }
 
+/** The limits of strained worlds: the usual ones, room for less than one body on its way, or all bodies apart from their heads. */
+const LIMITS: readonly Strain["limits"][] = [{}, { fillBytes: 2500 }, { storeBytes: 10 }];
+
 const CONNECTED = ["over-connections", "over-connections", "over-connections"] as const;
 /** How the log of a world pushes, by its seed. */
 const PUSHINGS: readonly Pushing[] = [
@@ -443,13 +482,19 @@ const REMEMBERED_BY_NAME_MS: readonly number[] = [0, 1500, 3000, 4000, 0, 0, 300
 const sites = new Map<string, Site>();
 
 /** Each site is compiled once for all worlds. */
-function siteOf(isStaleWhileSilent: boolean, isLateAllowed: boolean, keepViewMs: number | null): Site {
-  const name = `${isStaleWhileSilent} ${isLateAllowed} ${keepViewMs}`;
+function siteOf(
+  isStaleWhileSilent: boolean,
+  isLateAllowed: boolean,
+  keepViewMs: number | null,
+  strain: Strain | null,
+): Site {
+  const name = `${isStaleWhileSilent} ${isLateAllowed} ${keepViewMs} ${JSON.stringify(strain)}`;
   const compiled =
     sites.get(name) ??
     compileSite(
       {
-        origin: "http://origin.internal",
+        origin: { url: "http://origin.internal", ...strain?.origin },
+        limits: { ...strain?.limits },
         hosts: [HOST],
         routes: [{ ...ROUTE, purge: { maxViewAge: isLateAllowed ? `${MAX_VIEW_AGE_MS}ms` : "0s" } }],
         purge: {

@@ -1,3 +1,5 @@
+import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import type { Found } from "../../../worker/ports/store.ts";
 import { fieldIn } from "../../../worker/rules/fields/fields.ts";
 import { isMarker, type Stored } from "../../../worker/rules/storing/stored-response.ts";
@@ -41,7 +43,7 @@ export class LateTier {
         return tier.delete(key);
       },
       getBody: (bodyKey, part) => tier.getBody(bodyKey, part),
-      putBody: (bodyKey, body) => tier.putBody(bodyKey, body),
+      putBody: (bodyKey, body) => tier.putBody(bodyKey, webStreamOf(body)),
     };
   }
 
@@ -65,4 +67,17 @@ export class LateTier {
     const confirmed = validation === null ? fetched : fetches.get(validation)!;
     kept.push({ isolate: name, fetched, confirmed, told: told.soFar() });
   }
+}
+
+/** The body as the tier in memory reads it. */
+function webStreamOf(body: StreamedBody): StreamedBody {
+  const reader = nodeBodies.read(body);
+  return new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const piece = await reader.next();
+      if (piece === null) controller.close();
+      else controller.enqueue(piece);
+    },
+    cancel: () => reader.cancel(),
+  });
 }
