@@ -48,8 +48,6 @@ const ROOM_SHARE = 1 / 16;
 const MAX_RESERVED_SHARE = 1 / 2;
 /** Files that are small may have so much at a time, too, while large bodies use up the room for them. */
 const SMALL_PIECE_BYTES = 256 * 1024;
-/** What a process asks for to write pages is at most this. */
-const PAGE_ROOM_BYTES = 4 * 1024 * 1024;
 /** A file in the index takes about 200 bytes of the heap, and for a moment twice as many when a table grows. */
 const HEAP_BYTES_PER_FILE = 512;
 /** A `Map` has no room for more than 2^24. */
@@ -235,8 +233,8 @@ export class Janitor {
     const bytes = Math.max(leastBytes, isPlenty ? orUpTo : small);
     line.reservedBytes += bytes; // at once, so that no other request gets the same room
     const isRoom = await this.#makeRoom();
-    // A large body may have no room where a page has.
-    if (isRoom || (bytes <= PAGE_ROOM_BYTES && this.#index.size === 0)) this.#noteRoom(isRoom);
+    // For a body that is large by itself there may be no room where there is some for others.
+    if (orUpTo > leastBytes && (isRoom || (this.#isScanned && this.#index.size === 0))) this.#noteRoom(isRoom);
     if (isRoom && this.#lines.has(line)) return bytes;
     line.reservedBytes -= bytes;
     return 0;

@@ -138,7 +138,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
   {
     line: "Others have left no room in the file system of …. For now, pages are kept only in memory.",
     source: "server/disk/eviction/janitor.ts",
-    meaning: "All pages have left, and still less is free than [log files may need](server.md#disk).",
+    meaning: "All pages have left, and there is no room beyond what [log files may need](server.md#disk).",
   },
   {
     line: "There is room for the cache in … again.",

@@ -875,6 +875,37 @@ describe("the bound of the disk", () => {
       await janitor.close();
     });
 
+    test("it does not say so for what it finds in its own folder, nor of one page and then of another", async () => {
+      const earlier = opened();
+      await earlier.scan();
+      await fill(earlier, 0);
+      await earlier.close();
+      const said: string[] = [];
+      const janitor = new Janitor(disk.folder, 64 * MIB, {
+        files,
+        keptFreeBytes: KEPT,
+        say: (line) => said.push(line),
+      });
+      const line = janitor.connect();
+      const give = async (bytes: number, orUpTo: number) => {
+        const granted = await line.ask(bytes, orUpTo);
+        if (granted > 0) line.tell([{ kind: "unused", bytes: granted }]);
+        return granted > 0;
+      };
+      othersBytes += free() - KEPT; // just as much is free as is kept
+      const scanned = janitor.scan();
+      await give(40_000, 4 * MIB);
+      await scanned;
+      expect(said).toEqual([]);
+      othersBytes = 10 * MIB - KEPT - 100_000;
+      for (let each = 0; each < 3; each++) {
+        expect(await give(40_000, 4 * MIB)).toBe(false);
+        expect(await give(50_000, 50_000)).toBe(true);
+      }
+      expect(said).toHaveLength(1);
+      await janitor.close();
+    });
+
     test("files leave before no more can be created, unless their number has no bound", async () => {
       let most = 0;
       const rename: DiskFiles["rename"] = async (...args) => {
