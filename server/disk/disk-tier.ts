@@ -1,5 +1,6 @@
 import type { StreamedBody } from "../../worker/ports/bodies.ts";
 import type { Found } from "../../worker/ports/store.ts";
+import { isAgeUnknown } from "../../worker/rules/freshness/current-age.ts";
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
 import { isMarker, type Stored } from "../../worker/rules/storing/stored-response.ts";
 import { writeHead } from "../../worker/store/envelope.ts";
@@ -163,7 +164,8 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
         (isMissing ? this.#batched?.put(name, stored, body) : undefined) ??
         this.#changeInMemory(name, body, async () => {
           const held = isMissing ? undefined : await this.#heldAt(key, name);
-          if (held && isNewer(held, stored)) return;
+          // One from before the clock was set back only looks newer.
+          if (held && isNewer(held, stored) && !isAgeUnknown(held.head.fetchedAt, this.#parts.now())) return;
           const bytes = await this.#writes.write(name, "entry", writeHead(stored), body);
           if (bytes !== null) this.#cached.touch(name, bytes);
         })

@@ -30,7 +30,7 @@ export interface Store {
   keep(stored: Stored): Promise<void>;
   /**
    * Removes this PoP's copy as far as possible: a put under way may still bring it back, but not to this isolate. For a
-   * minute, it finds and remembers nothing that was fetched before.
+   * minute at most, it finds and remembers nothing that was fetched before.
    */
   forget(key: string): Promise<void>;
   /** A body that is stored apart, or a part of it; `undefined` if it is gone. */

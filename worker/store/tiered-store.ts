@@ -2,8 +2,8 @@ import type { StreamedBody } from "../ports/bodies.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Reporter } from "../ports/reporter.ts";
 import type { Found, Store } from "../ports/store.ts";
-import { fnvHash } from "../rules/hashing/fnv-hash.ts";
-import { ExpiringKeys } from "../rules/key/expiring-keys.ts";
+import { isAgeUnknown } from "../rules/freshness/current-age.ts";
+import { beginningOf, ExpiringKeys } from "../rules/key/expiring-keys.ts";
 import type { BytePart } from "../rules/ranges/range.ts";
 import { isMarker, type Stored, type StoredHead } from "../rules/storing/stored-response.ts";
 import type { MemoryTier } from "./memory-tier.ts";
@@ -39,7 +39,7 @@ export class TieredStore implements Store {
   readonly #reporter: Reporter;
   readonly #clock: Clock;
   readonly #failed: (cause: unknown) => undefined;
-  /** Hashes of keys. What was fetched before that counts as missing, because the shared tier may still give it. */
+  /** What was fetched before that counts as missing, because the shared tier may still give it. */
   readonly #forgotten = new ExpiringKeys(MAX_FORGOTTEN, FORGOTTEN_MS);
 
   constructor(memory: MemoryTier, shared: SharedTier, reporter: Reporter, clock: Clock) {
@@ -68,7 +68,7 @@ export class TieredStore implements Store {
   }
 
   remember(stored: Stored, isAdmitted = false): void {
-    if (!this.#isForgotten(stored)) this.#memory.put(stored, isAdmitted);
+    if (!this.#isForgotten(stored)) this.#put(stored, isAdmitted);
   }
 
   weighAgain(key: string): void {
@@ -76,14 +76,14 @@ export class TieredStore implements Store {
   }
 
   keep(stored: Stored): Promise<void> {
-    if (!this.#memory.put(stored)) return Promise.resolve();
+    if (!this.#put(stored)) return Promise.resolve();
     const put = this.#shared.put(stored);
     if (isMarker(stored)) return put.catch(this.#failed);
     return put.then(() => this.#reporter.report({ kind: "stored", bytes: stored.head.bodyBytes }), this.#failed);
   }
 
   forget(key: string): Promise<void> {
-    this.#forgotten.remember(fnvHash(key), this.#clock.now());
+    this.#forgotten.remember(beginningOf(key), this.#clock.now());
     this.#memory.delete(key);
     return this.#shared.delete(key).catch(this.#failed);
   }
@@ -96,8 +96,16 @@ export class TieredStore implements Store {
     return (await this.#shared.putBody(bodyKey, body).then(() => true, this.#failed)) ?? false;
   }
 
+  /** Returns false if a newer response is in memory. One from before the clock was set back only looks newer. */
+  #put(stored: Stored, isAdmitted = false): boolean {
+    const { key } = stored.head;
+    const held = this.#memory.peek(key);
+    if (held && isAgeUnknown(held.head.fetchedAt, this.#clock.now())) this.#memory.delete(key);
+    return this.#memory.put(stored, isAdmitted);
+  }
+
   #isForgotten({ head }: Found): boolean {
-    const at = this.#forgotten.when(fnvHash(head.key), this.#clock.now());
+    const at = this.#forgotten.when(beginningOf(head.key), this.#clock.now());
     return at !== undefined && head.fetchedAt <= at;
   }
 }

@@ -125,8 +125,8 @@ export const mutants: Mutants = {
       foundBy: "freshness/clock-set-back",
     },
     "after the clock was set back, the new page is not stored while the old one seems newer": {
-      in: "answerBy",
-      drop: "if (old && isAgeUnknown(old.receivedAt, ports.clock.now())) background.run(ports.store.forget(old.key));",
+      in: "TieredStore.#put",
+      drop: "if (held && isAgeUnknown(held.head.fetchedAt, this.#clock.now())) this.#memory.delete(key);",
       foundBy: "freshness/clock-set-back",
     },
     "a page that arrived slightly ahead of the clock is stale": {

@@ -41,14 +41,14 @@ export const mutants: Mutants = {
     },
     "what was fetched before a POST to a long URL is stored after it": {
       in: "CollapsedFetches.abandonPage",
-      replace: "this.#abandoned.remember(fnvHash(page)",
-      by: "if (page.length <= 512) this.#abandoned.remember(fnvHash(page)",
+      replace: "this.#abandoned.remember(beginningOf(page)",
+      by: "this.#abandoned.remember(page",
       foundBy: "invalidation-log/long-url-fetched-during-post",
     },
     "what the last request to arrive before a POST ends has fetched is stored after it": {
       in: "CollapsedFetches.abandonPage",
-      replace: "fnvHash(page), this.nextOrder()",
-      by: "fnvHash(page), this.#arrivals",
+      replace: "beginningOf(page), this.nextOrder()",
+      by: "beginningOf(page), this.#arrivals",
       foundBy: "invalidation-log/unshared-fetch-during-post",
     },
     "a look-up that a POST overtakes brings the old page back": {

@@ -546,8 +546,8 @@ const result = await askOrigin(context, { storing: false });`,
     },
     "an answer that is older than the one in memory is put into the shared tier": {
       in: "TieredStore.keep",
-      replace: "if (!this.#memory.put(stored)) return Promise.resolve();",
-      by: "this.#memory.put(stored);",
+      replace: "if (!this.#put(stored)) return Promise.resolve();",
+      by: "this.#put(stored);",
       foundBy: "purging/refresh-during-earlier-fetch",
     },
     "an unusable entry in memory ends the look-up": {

@@ -1,9 +1,8 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { BeingStored, Failing, FetchTurn, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
-import { fnvHash } from "../../rules/hashing/fnv-hash.ts";
 import { mayJoinFetchesOf } from "../../rules/identity/identity.ts";
-import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
+import { beginningOf, ExpiringKeys } from "../../rules/key/expiring-keys.ts";
 import { type FetchKey, fetchKeyText } from "../../rules/key/fetch-key.ts";
 import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
 import type { Place } from "../origin/permit-queue.ts";
@@ -73,7 +72,7 @@ export class CollapsedFetches {
   readonly #leaders = new Map<string, SharedFetch>();
   readonly #hitForMiss = new ExpiringKeys(MAX_REMEMBERED, HIT_FOR_MISS_MS);
   readonly #failedRefreshes = new ExpiringKeys(MAX_REMEMBERED, FAILED_REFRESH_MS);
-  /** Hashes of pages, by the order of arrivals. Where two pages share one, a fetch is not stored. */
+  /** By the order of arrivals. */
   readonly #abandoned = new ExpiringKeys(MAX_REMEMBERED, Number.POSITIVE_INFINITY);
   #arrivals = 0;
 
@@ -130,7 +129,7 @@ export class CollapsedFetches {
   abandonPage(page: string): void {
     for (const fetch of this.#leaders.values()) if (fetch.key.page === page) this.abandon(fetch);
     this.#neighbours?.avoid(page);
-    this.#abandoned.remember(fnvHash(page), this.nextOrder());
+    this.#abandoned.remember(beginningOf(page), this.nextOrder());
   }
 
   /**
@@ -138,7 +137,7 @@ export class CollapsedFetches {
    * not be stored: the view may not know of it yet.
    */
   wasAbandonedSince(page: string, order: number): boolean {
-    return (this.#abandoned.when(fnvHash(page), order) ?? 0) > order;
+    return (this.#abandoned.when(beginningOf(page), order) ?? 0) > order;
   }
 
   /** From now on no request joins this fetch, because the leader's request may be dead. The fetch may still end. */

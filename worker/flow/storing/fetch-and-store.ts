@@ -1,7 +1,6 @@
 import type { Answer } from "../../ports/answer.ts";
 import type { StreamedBody } from "../../ports/bodies.ts";
 import type { FoundResponse } from "../../ports/store.ts";
-import { isAgeUnknown } from "../../rules/freshness/current-age.ts";
 import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import { answerAsOfNow, isHeldByClient } from "../answering/answer-from-store.ts";
 import {
@@ -99,11 +98,8 @@ function answerBy(
   response: ReceivedAnswer,
   tellFollowers: TellFollowers,
 ): Answer | Promise<Answer> {
-  const { facts, background, ports } = context;
+  const { facts, background } = context;
   const { status, fields, fetchedAt } = response;
-  const old = miss.toValidate?.head;
-  // The store would take it for newer than its successor.
-  if (old && isAgeUnknown(old.receivedAt, ports.clock.now())) background.run(ports.store.forget(old.key));
   context.isolate.codings.learn(facts.originView.value("accept-encoding")!, fields.get("content-encoding"), fetchedAt);
   if (status === 304 && toValidate) return answerFreshened(context, miss, toValidate, response, tellFollowers);
   const decision = decideStorage(context, response);

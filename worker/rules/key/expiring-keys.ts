@@ -1,15 +1,20 @@
 /** The longest key that is remembered, in characters. 2000 of them take about 2 MiB. */
 export const MAX_KEY_CHARACTERS = 512;
 
+/** The beginning of a key, which may always be remembered. Of two with the same one, what is said of one holds for both. */
+export function beginningOf(key: string): string {
+  return key.slice(0, MAX_KEY_CHARACTERS);
+}
+
 /**
- * Keys, or hashes of keys, that are remembered for a while, up to a number. Beyond it, the oldest is forgotten first.
- * Times are epoch milliseconds, or places in another order.
+ * Keys that are remembered for a while, up to a number. Beyond it, the oldest is forgotten first. Times are epoch
+ * milliseconds, or places in another order.
  */
 export class ExpiringKeys {
   readonly #maxKeys: number;
   readonly #forMs: number;
   /** When each was remembered. */
-  readonly #keys = new Map<string | number, number>();
+  readonly #keys = new Map<string, number>();
 
   constructor(maxKeys: number, forMs: number) {
     this.#maxKeys = maxKeys;
@@ -17,8 +22,8 @@ export class ExpiringKeys {
   }
 
   /** Remembers a key from now on. One that is too long is not remembered. */
-  remember(key: string | number, now: number): void {
-    if (typeof key === "string" && key.length > MAX_KEY_CHARACTERS) return;
+  remember(key: string, now: number): void {
+    if (key.length > MAX_KEY_CHARACTERS) return;
     this.#keys.delete(key);
     this.#keys.set(key, now);
     if (this.#keys.size > this.#maxKeys) {
@@ -27,12 +32,12 @@ export class ExpiringKeys {
     }
   }
 
-  has(key: string | number, now: number): boolean {
+  has(key: string, now: number): boolean {
     return this.when(key, now) !== undefined;
   }
 
   /** When the key was remembered, if it still is. A time far ahead is one from before the clock was set back. */
-  when(key: string | number, now: number): number | undefined {
+  when(key: string, now: number): number | undefined {
     const at = this.#keys.get(key);
     return at !== undefined && Math.abs(now - at) < this.#forMs ? at : undefined;
   }
