@@ -35,13 +35,22 @@ export async function initServer(
     unitFile({ folder: resolve(folder), node, host: answers.host, environment: ENVIRONMENT }),
   );
   const hidden = [resolve(folder), node].filter(hiddenFromUnit);
-  const note = `it cannot see ${hidden.join(" and ")}, so it would not start: use paths below /opt, for example`;
+  const socket = answers.origin === null ? null : readSocket(answers.origin);
+  const socketPath = socket?.replace(/^unix:/, "") ?? "";
+  const notes = [
+    ...(hidden.length > 0
+      ? [`it cannot see ${hidden.join(" and ")}, so it would not start: use paths below /opt, for example`]
+      : []),
+    ...(hiddenFromUnit(socketPath)
+      ? [`it cannot reach the site's socket ${socketPath}: use one like /run/app.sock`]
+      : []),
+  ];
   return [
     await putManifest(folder, manifest, completed),
     await put(DEFAULT_CONFIG, config),
-    await keepSecret(folder, answers.origin === null ? null : readSocket(answers.origin)),
+    await keepSecret(folder, socket),
     await completeIgnored(folder, ["node_modules/", ".tidemark/", ENVIRONMENT]),
-    { ...unit, ...(hidden.length > 0 && unit.outcome !== "kept" && { note }) },
+    { ...unit, ...(notes.length > 0 && unit.outcome !== "kept" && { note: notes.join("; ") }) },
   ];
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { parseDocument } from "yaml";
-import { manifestText, WITH_INSTALL_SCRIPTS, withDeniedScripts } from "./manifest.ts";
+import { isMap, isScalar, parseDocument, YAMLMap } from "yaml";
+import { isDecided, manifestText, WITH_INSTALL_SCRIPTS, withDeniedScripts } from "./manifest.ts";
 import type { FoundManager } from "./package-manager.ts";
 import { parseManifest, read, type WrittenFile, write } from "./written-files.ts";
 
@@ -26,7 +26,9 @@ export async function denyScriptsIn(folder: string, file: string): Promise<Writt
   const path = join(folder, file);
   const before = await read(path);
   const denied = file.endsWith(".yaml") ? withDeniedBuilds(before ?? "") : withDeniedScriptsText(before!);
-  if (denied === null) return { file, outcome: "kept", note: `it is no valid YAML. It needs:\n\n${BUILDS_YAML}` };
+  if (denied === null) {
+    return { file, outcome: "kept", note: `it is no YAML with keys and values. It needs:\n\n${BUILDS_YAML}` };
+  }
   if (denied.added.length === 0) return { file, outcome: "kept" };
   await write(path, denied.text);
   return before === null
@@ -48,12 +50,27 @@ function withDeniedScriptsText(text: string): Denied {
 const BUILDS = "allowBuilds";
 const BUILDS_YAML = `${BUILDS}:\n${WITH_INSTALL_SCRIPTS.map((name) => `  ${name}: false\n`).join("")}`;
 
-/** pnpm itself may have left words in place of a decision. `null`: the text is no YAML. */
+/** Where pnpm 10 keeps decisions. */
+const DECIDED_LISTS = ["onlyBuiltDependencies", "ignoredBuiltDependencies", "neverBuiltDependencies"] as const;
+
+/** pnpm itself may have left words in place of a decision. `null`: the text is no YAML with keys and values. */
 function withDeniedBuilds(before: string): Denied | null {
   if (before.trim() === "") return { text: BUILDS_YAML, added: WITH_INSTALL_SCRIPTS };
   const settings = parseDocument(before);
-  if (settings.errors.length > 0) return null;
-  const undecided = WITH_INSTALL_SCRIPTS.filter((name) => typeof settings.getIn([BUILDS, name]) !== "boolean");
+  const { contents, errors } = settings;
+  if (errors.length > 0 || (contents !== null && !isMap(contents))) return null;
+  const values = (settings.toJS() ?? {}) as Record<string, unknown>;
+  const decided = [
+    ...Object.entries(values[BUILDS] ?? {}).flatMap(([key, value]) => (typeof value === "boolean" ? key : [])),
+    ...DECIDED_LISTS.flatMap((list) => values[list] ?? []).map(String),
+  ];
+  const undecided = WITH_INSTALL_SCRIPTS.filter((name) => !isDecided(name, decided));
+  const builds = settings.get(BUILDS, true);
+  if (!isMap(builds)) {
+    const map = new YAMLMap();
+    if (isScalar(builds)) map.commentBefore = builds.comment ?? null;
+    settings.set(BUILDS, map);
+  }
   for (const name of undecided) settings.setIn([BUILDS, name], false);
   return { text: settings.toString({ lineWidth: 0 }), added: undecided.map((name) => `${BUILDS}.${name}`) };
 }

@@ -114,12 +114,15 @@ export function completedManifest(
   return { manifest, changed: existing === null ? [] : [...changed, ...added], kept };
 }
 
+/** Whether one of these decisions, like `esbuild` or `esbuild@0.25.0`, is on the package of this name. */
+export function isDecided(name: string, decisions: readonly string[]): boolean {
+  return decisions.some((each) => each === name || each.startsWith(`${name}@`));
+}
+
 /** A package.json that denies the scripts on which it does not decide, and the keys that were added. */
 export function withDeniedScripts(manifest: Manifest): { readonly manifest: Manifest; readonly added: string[] } {
   const allowScripts = { ...manifest.allowScripts };
-  const isDecided = (name: string) =>
-    Object.keys(allowScripts).some((key) => key === name || key.startsWith(`${name}@`));
-  const undecided = WITH_INSTALL_SCRIPTS.filter((name) => !isDecided(name));
+  const undecided = WITH_INSTALL_SCRIPTS.filter((name) => !isDecided(name, Object.keys(allowScripts)));
   for (const name of undecided) allowScripts[name] = false;
   return { manifest: { ...manifest, allowScripts }, added: undecided.map((name) => `allowScripts.${name}`) };
 }

@@ -113,6 +113,17 @@ describe("tidemark init --server", () => {
   });
 
   test.each([
+    ["/home/ann/app.sock", true],
+    ["/run/user/1000/app.sock", true],
+    ["/run/app.sock", false],
+  ])("warns if the unit could not reach the site's socket, as at %s: %s", async (path, isHidden) => {
+    const answers = { ...ANSWERS, origin: `unix:${path}` };
+    const written = await initServer({ folder, answers, force: false }, "/usr/bin/node");
+    const note = written.find(({ file }) => file === "tidemark.service")!.note ?? "";
+    expect(note.includes(`cannot reach the site's socket ${path}`)).toBe(isHidden);
+  });
+
+  test.each([
     ["/root", true],
     ["/tmp/shop", true],
     ["/var/tmp/shop", true],
@@ -293,6 +304,25 @@ describe("tidemark init", () => {
       "kept",
       "allowBuilds: { esbuild: true, workerd: false }\n",
     ],
+    [
+      "one with comments in place of decisions",
+      "allowBuilds:\n  # sharp: true\npackages:\n  - apps/*\n",
+      "completed",
+      "allowBuilds:\n  # sharp: true\n  esbuild: false\n  workerd: false\npackages:\n  - apps/*\n",
+    ],
+    [
+      "one that decides on a version",
+      "allowBuilds:\n  esbuild@0.25.0: true\n",
+      "completed",
+      "allowBuilds:\n  esbuild@0.25.0: true\n  workerd: false\n",
+    ],
+    [
+      "one with decisions of pnpm 10",
+      "onlyBuiltDependencies: [esbuild]\nignoredBuiltDependencies: [workerd]\n",
+      "kept",
+      "onlyBuiltDependencies: [esbuild]\nignoredBuiltDependencies: [workerd]\n",
+    ],
+    ["one that is a list", "- apps/*\n", "kept", "- apps/*\n"],
     ["one that is no YAML", "allowBuilds: {\n", "kept", "allowBuilds: {\n"],
   ])("tells pnpm about install scripts in its own file, beside %s", async (_, before, outcome, after) => {
     await put("pnpm-lock.yaml", "");
