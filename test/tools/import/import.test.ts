@@ -681,6 +681,17 @@ describe("a site on a Unix socket", () => {
     expect(told).toEqual(other.includes("a.test") ? [expect.stringMatching(/host localhost.*not for a\.test\.$/)] : []);
   });
 
+  test.each(["$server_name", "$host:$server_port", "$http_host:$server_port"])(
+    "is told that it does not get %s as Host, which may not be the visitor's",
+    async (value) => {
+      const site = await imported(
+        `http { ${SOCKET}\nserver { server_name www.example.com m.example.com; ${location(WITH_HOST.replace("$http_host", () => value))} } }`,
+      );
+      expect(siteOf(site).forward).toEqual({ realIp: true });
+      expect(site.differences).toContainEqual(expect.objectContaining({ field: "host", kind: "dropped" }));
+    },
+  );
+
   test("is told what Host it gets otherwise, which is no name of its own", async () => {
     const { differences } = await imported(
       `http { ${SOCKET}\nserver { server_name www.example.com; ${location(WITH_HOST)}\nlocation /a { proxy_pass http://app; } } }`,

@@ -263,7 +263,7 @@ const FORWARDED: ReadonlyMap<string, { readonly values: RegExp; readonly forward
   [
     "host",
     {
-      values: /^\$\{?(?:host|http_host|server_name)\}?(?::\$\{?server_port\}?)?$/,
+      values: /^\$\{?(?:host|http_host)\}?$/,
       forward: { host: "visitor" as const },
     },
   ],
