@@ -39,6 +39,10 @@ const FLUSH_MS = 100;
 const MAX_WAITING_CHARACTERS = 8 * 1024 * 1024;
 /** While the file cannot be written, it is tried again after this time. Milliseconds. */
 const TRY_AGAIN_MS = 1000;
+/** A pipe that is full is written again after this time: a reader may empty its 64 KiB in less. Milliseconds. */
+const PIPE_AGAIN_MS = 2;
+/** So long the end of the process waits for the reader of a full pipe. Milliseconds. */
+const PIPE_CLOSE_MS = 1000;
 /** No process takes longer to write its lines. Milliseconds. */
 const LOOK_AGAIN_MS = 10;
 
@@ -77,6 +81,8 @@ export class AccessLog implements ExchangeLog {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   #isFailing = false;
+  /** Whether the last attempt that failed met a pipe whose reader is slow. */
+  #isPipeFull = false;
   #dropped = 0;
   /** How many dropped lines the owner has been told of. */
   #droppedAndTold = 0;
@@ -146,8 +152,13 @@ export class AccessLog implements ExchangeLog {
     }
   }
 
+  /** Writes the waiting lines, within about a second, and counts the others as dropped. */
   async close(): Promise<void> {
     await this.flush();
+    for (let ms = 0; this.#unwritten && this.#isPipeFull && ms < PIPE_CLOSE_MS; ms += PIPE_AGAIN_MS) {
+      await new Promise((resolve) => setTimeout(resolve, PIPE_AGAIN_MS));
+      await this.flush();
+    }
     clearTimeout(this.#timer);
     this.#dropped += linesIn((this.#unwritten?.toString("latin1") ?? "") + this.#waiting);
     this.#unwritten = null;
@@ -215,9 +226,12 @@ export class AccessLog implements ExchangeLog {
 
   #failed({ code, message }: NodeJS.ErrnoException): void {
     // A pipe whose reader is slow is no fault of the log. It has room again soon.
-    const isSlow = code === "EAGAIN";
-    this.#flushAfter(isSlow ? FLUSH_MS : TRY_AGAIN_MS);
-    if (this.#isFailing || isSlow) return;
+    this.#isPipeFull = code === "EAGAIN";
+    // Lines that came during the attempt have set the timer.
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#flushAfter(this.#isPipeFull ? PIPE_AGAIN_MS : TRY_AGAIN_MS);
+    if (this.#isFailing || this.#isPipeFull) return;
     this.#isFailing = true;
     this.#warn(`The access log ${this.#path} cannot be written: ${message}. Its lines wait in memory.`);
   }

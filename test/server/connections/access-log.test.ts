@@ -301,10 +301,10 @@ describe("a pipe whose reader is slow", () => {
     await record(log, 1_000);
     expect(tries).toBe(1);
     room = 100_000;
-    await pass(100);
+    await pass(2);
     expect([tries, written.length]).toEqual([4, 100_000]);
     await record(log, 1_000);
-    await pass(99);
+    await pass(1);
     expect(tries).toBe(4);
     room = Number.POSITIVE_INFINITY;
     await pass(1);
@@ -313,10 +313,29 @@ describe("a pipe whose reader is slow", () => {
     await log.close();
   });
 
-  test("has the lines that are lost at the end counted", async () => {
+  /** Closes the log, while the reader makes room every 2 ms. */
+  const close = async (log: AccessLog, roomEachTime: number) => {
+    let isClosed = false;
+    const closed = log.close().then(() => (isClosed = true));
+    while (!isClosed) {
+      room += roomEachTime;
+      await pass(2);
+    }
+    await closed;
+  };
+
+  test("gets all lines at the end if it still reads", async () => {
     const log = new AccessLog("/dev/stdout", "combined", () => undefined, writeWithinRoom);
     await record(log, 200);
-    await log.close();
+    await close(log, 10_000);
+    expect(written.match(/(?<=GET \/)\d+/g)).toEqual(Array.from({ length: 200 }, (_, at) => String(at)));
+    expect(log.dropped).toBe(0);
+  });
+
+  test("and no longer reads has the lines that are lost at the end counted", async () => {
+    const log = new AccessLog("/dev/stdout", "combined", () => undefined, writeWithinRoom);
+    await record(log, 200);
+    await close(log, 0);
     expect(log.dropped).toBe(200);
   });
 });
