@@ -73,7 +73,7 @@ export function rateLimited(answer: AnswerHead): PurgeRateLimited {
   );
 }
 
-/** A 413, from the edge or from something in front of it. */
+/** A 413 without a problem report: from the edge before it read a purge, or from something in front of it. */
 export function tooLarge({ endpoint, status, attempts }: AnswerHead): PurgeRejected {
   return new PurgeRejected(
     `The edge at ${endpoint}, or something in front of it, takes only smaller bodies (413), and purged nothing. Name ` +
@@ -141,9 +141,8 @@ export function refusal(answer: AnswerHead, problem: Problem): PurgeError {
   const { endpoint, status, attempts } = answer;
   const code = problemCodeOf(status);
   switch (code) {
-    case "too-large":
-      return tooLarge(answer);
     case "invalid":
+    case "too-large":
     case "unsupported-media-type": {
       const errors = problem.errors ?? [];
       return new PurgeRejected(

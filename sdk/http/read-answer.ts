@@ -8,12 +8,11 @@ import type { Outcome } from "./attempts.ts";
 import { incomplete, rateLimited, refusal, serverError, tooLarge, unavailable, unexpected } from "./failures.ts";
 
 /**
- * Decides what the answer to a purge means. A 413, a 429 and the statuses of `isUnavailable` mean the same if a proxy in
- * front of the edge sent them; any other status counts only with a body that an edge writes.
+ * Decides what the answer to a purge means. A 413, a 429 and the statuses of `isUnavailable` count even if a proxy in front
+ * of the edge sent them; any other status counts only with a body that an edge writes.
  */
 export function readAnswer(answer: Answer): Outcome<ReceiptBody> {
   const { status } = answer;
-  if (status === 413) return failed(tooLarge(answer));
   if (status === 429) return failed(rateLimited(answer));
   if (isUnavailable(status)) return failed(unavailable(answer));
   // A browser shows a redirect that it did not follow as status 0.
@@ -24,6 +23,7 @@ export function readAnswer(answer: Answer): Outcome<ReceiptBody> {
   if (status === 200) return readReceipt(answer, json.value);
   const problem = problemSchema.safeParse(json.value, WITHOUT_VALUES);
   if (status >= 500) return failed(serverError(answer, problem.data));
+  if (!problem.success && status === 413) return failed(tooLarge(answer));
   if (!problem.success) return failed(unexpected(answer, "with JSON that is not a problem report", problem.error));
   return failed(refusal(answer, problem.data));
 }
@@ -42,6 +42,7 @@ function redirected(answer: AnswerHead): PurgeError {
 function notJson(answer: Answer, cause: unknown): PurgeError {
   const mediaType = (answer.headers.get("content-type")?.split(";")[0] ?? "").trim().toLowerCase();
   if (answer.status >= 500) return serverError(answer, cause);
+  if (answer.status === 413) return tooLarge(answer);
   // A JSON body that does not parse was cut off: a worker can end half a body as if it were whole.
   if (/[/+]json$/.test(mediaType)) return incomplete(answer, cause);
   return unexpected(answer, `with ${mediaType || "a body without a type"}`, cause);

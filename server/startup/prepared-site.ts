@@ -197,7 +197,9 @@ function originOf(text: string): OriginAddress {
   }
   // No machine has such a name (RFC 2606). tidemark import writes one in the place of a socket.
   if (/\.invalid$/i.test(new URL(address.url).hostname)) {
-    throw new ServerError(`the origin ${JSON.stringify(text)} is no address: name the socket with --origin`);
+    throw new ServerError(
+      `the origin ${JSON.stringify(text)} is no address: name the site, or its socket, with --origin or TIDEMARK_ORIGIN`,
+    );
   }
   return address;
 }

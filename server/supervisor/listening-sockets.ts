@@ -112,8 +112,8 @@ export async function openSockets(
   }
 }
 
-/** Who listens there may be this server, and it may run as a user who may use the port. */
-const MAY_BE_OPENED = ["EADDRINUSE", "EACCES"];
+/** Who listens there may be this server; it may run as a user who may use the port; systemd may make the folder for it. */
+const MAY_BE_OPENED = ["EADDRINUSE", "EACCES", "ENOENT"];
 
 /**
  * Why these addresses could not be opened now. Opens none for longer than a moment, and makes no files. Throws a `ListenError`
