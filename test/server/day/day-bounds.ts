@@ -53,7 +53,7 @@ export interface Sample {
 const MOST: readonly (readonly [of: Class, field: string, most: number])[] = [
   [SecondLooks, "#marks", 32],
   [IdleFields, "#records", 256],
-  [ExpiringKeys, "#until", 2_000],
+  [ExpiringKeys, "#keys", 2_000],
   [CacheKeyMemo, "#resolved", 4_096],
   [LargeFills, "#fills", 0],
   [CollapsedFetches, "#leaders", 0],
@@ -96,8 +96,11 @@ export function heldTooMuch(workers: number, before: Alive): string[] {
   const looked: readonly Class[] = byDepth({ test: FEW, gate: FEW, all: [...MOST.map(([of]) => of), ...ONE_EACH] });
   const held = heldBy([...new Set(looked)]);
   const full = MOST.flatMap(([of, field, most]) => {
-    const sizes = held.filter((each) => each.of === of.name).map(({ sizes }) => sizes[field] ?? 0);
-    return sizes.filter((size) => size > most).map((size) => `${of.name}${field} holds ${size}, at most ${most}`);
+    const sizes = held.filter((each) => each.of === of.name).map(({ sizes }) => sizes[field]);
+    return sizes.flatMap((size) => {
+      if (size === undefined) return [`${of.name} has no ${field}`];
+      return size > most ? [`${of.name}${field} holds ${size}, at most ${most}`] : [];
+    });
   });
   const left = [...countOf(held)].filter(([name, count]) => count > workers + before.get(name)!);
   return [

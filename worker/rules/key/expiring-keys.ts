@@ -3,7 +3,9 @@ export const MAX_KEY_CHARACTERS = 512;
 
 /** The beginning of a key, which may always be remembered. Of two with the same one, what is said of one holds for both. */
 export function beginningOf(key: string): string {
-  return key.slice(0, MAX_KEY_CHARACTERS);
+  if (key.length <= MAX_KEY_CHARACTERS) return key;
+  // Joined anew, because a part of a string keeps all of it in memory.
+  return key.slice(0, MAX_KEY_CHARACTERS).split("").join("");
 }
 
 /**
