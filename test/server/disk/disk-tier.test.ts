@@ -92,6 +92,14 @@ describe("an entry on disk", () => {
     expect(await disk.textOf(KEY)).toBe("next");
   });
 
+  test("is replaced by a page of today if it was fetched before the clock was set back", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder());
+    const { now } = disk;
+    await disk.tier.put(page("/a", "ahead", { fetchedAt: now + 7_200_000 }));
+    await disk.tier.put(page("/a", "today", { fetchedAt: now }));
+    expect(await disk.textOf(KEY)).toBe("today");
+  });
+
   test("is looked for once before it is stored, also if it has just been missed", async () => {
     let looks = 0;
     const rename = Promise.withResolvers<void>();

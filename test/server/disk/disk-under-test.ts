@@ -79,7 +79,8 @@ export class DiskUnderTest {
   readonly janitor: Janitor;
   readonly tier: DiskTier;
   readonly lines: string[] = [];
-  now = 1_000_000;
+  /** After all pages were fetched. */
+  now = Date.UTC(2028);
   readonly #writer: DiskOptions["writer"];
   readonly #monotonicNow: () => number;
 
