@@ -34,7 +34,9 @@ export async function takeUp(
   for (const [file, text] of Object.entries(isWorker ? WORKER : {})) await writeFile(join(folder, file), text);
   const flags = manager === "pnpm" ? ["--no-frozen-lockfile"] : [];
   const cli = "node_modules/tidemark/dist/package/cli.mjs";
-  await step(folder, manager, "install", ...flags);
+  // Before `init`, nobody has judged the install scripts of the project's own tools.
+  const unjudged = manager === "pnpm" ? ["--config.strict-dep-builds=false"] : [];
+  await step(folder, manager, "install", ...flags, ...unjudged);
   await step(folder, "node", cli, "init", ...(isWorker ? [] : ["--origin=https://o.test"]), "--host=w.test");
   await step(folder, manager, "install", ...flags);
   const tests = await step(folder, manager, "run", "test");
