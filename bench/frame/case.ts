@@ -44,14 +44,16 @@ export function commandOf({ name, description, options, needs, uses = [], measur
     }
     const machine = thisMachine();
     const { cpu, cores, system, node, workerd, loadBefore } = machine;
-    const programs = [...new Set([...needs, ...uses])].filter(isInstalled);
+    const left = uses.filter((program) => !isInstalled(program));
+    const programs = [...new Set([...needs, ...uses])].filter((program) => !left.includes(program));
     const versions = Object.fromEntries(programs.map((each) => [nameOf(each), versionOf(each)]));
     const found = Object.entries({ Node: node, workerd, ...versions }).map((each) => each.join(" "));
     console.log(`${cpu}, ${cores} cores that the load shares, load ${loadBefore} before; ${system}`);
     console.log(`${found.join(", ")}; ${name}: ${JSON.stringify(settings)}`);
-    const left = uses.filter((program) => !isInstalled(program)).map((each) => each.package);
-    if (left.length > 0)
-      console.log(`Rows are left out. For all of them, on Debian: apt-get install ${left.join(" ")}`);
+    if (left.length > 0) {
+      const packages = left.map((each) => each.package).join(" ");
+      console.log(`Rows are left out. For all of them, on Debian: apt-get install ${packages}`);
+    }
     const { results, failures } = await measure(settings);
     write(name, { machine, versions, settings, failures, ...results }, json);
     if (failures.length > 0) throw new BenchFailure(failures.join("\n"));

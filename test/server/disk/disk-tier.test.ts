@@ -839,7 +839,8 @@ describe("the bound of the disk", () => {
         return written;
       },
     };
-    const opened = () => new Janitor(disk.folder, 64 * MIB, { files, keptFreeBytes: KEPT });
+    const opened = (say: (line: string) => void = () => undefined) =>
+      new Janitor(disk.folder, 64 * MIB, { files, keptFreeBytes: KEPT, say });
     const fill = async (janitor: Janitor, from: number, its = files) => {
       const tier = disk.otherTier({ janitor: janitor.connect(), files: its });
       for (let at = from; at < from + 250; at++) await tier.put(page(`/${at}`, noise(40_000, at)));
@@ -866,11 +867,7 @@ describe("the bound of the disk", () => {
 
     test("where they leave none, it says so once, and once when there is room again", async () => {
       const said: string[] = [];
-      const janitor = new Janitor(disk.folder, 64 * MIB, {
-        files,
-        keptFreeBytes: KEPT,
-        say: (line) => said.push(line),
-      });
+      const janitor = opened((line) => said.push(line));
       await janitor.scan();
       await fill(janitor, 0);
       expect(said).toEqual([]);
@@ -889,11 +886,7 @@ describe("the bound of the disk", () => {
       await fill(earlier, 0);
       await earlier.close();
       const said: string[] = [];
-      const janitor = new Janitor(disk.folder, 64 * MIB, {
-        files,
-        keptFreeBytes: KEPT,
-        say: (line) => said.push(line),
-      });
+      const janitor = opened((line) => said.push(line));
       const line = janitor.connect();
       const give = async (bytes: number, orUpTo: number) => {
         const granted = await line.ask(bytes, orUpTo);
