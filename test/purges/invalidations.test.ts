@@ -258,7 +258,10 @@ describe("the answer to an unsafe request, where the log is near", () => {
         return { kind: "appended", seq: 1, logId: "log", at: 0, settlesInMs: 0, replayed: false };
       },
     };
-    invalidations = new LogInvalidations(log, scheduler, LEASE_MS, { report: () => undefined }, { holdMs: 250 });
+    invalidations = new LogInvalidations(log, scheduler, LEASE_MS, { report: () => undefined }, {
+      holdMs: 250,
+      apartMs: 50,
+    });
   });
 
   test("waits until the log has what it invalidates, also if that was told before in this lease", async () => {
@@ -275,14 +278,69 @@ describe("the answer to an unsafe request, where the log is near", () => {
     expect(sent).toEqual(["//h/a", "//h/a"]);
   });
 
-  test("does not wait for the next lease, in which the log learns of what 16 appends left", async () => {
-    const held = Array.from(
-      { length: 17 },
-      () => invalidations.tell(["//h/a"], { run: () => undefined }) !== undefined,
-    );
-    expect(held).toEqual([...Array.from({ length: 16 }, () => true), false]);
-    await scheduler.advance(LEASE_MS);
-    expect(appends).toHaveLength(17);
+  describe("after 16 appends in a lease", () => {
+    beforeEach(async () => {
+      for (let index = 0; index < 16; index++) send("//h/a");
+      for (const { ended } of appends) ended.resolve();
+      await scheduler.advance(1);
+      sent = [];
+    });
+
+    test("waits until one append, 50 ms after the last one, has told the log all keys", async () => {
+      send("//h/b");
+      send("//h/c");
+      await scheduler.advance(48);
+      expect(appends).toHaveLength(16);
+      await scheduler.advance(1);
+      expect(appends.slice(16).map(({ keys }) => keys)).toEqual([["//h/b", "//h/c"]]);
+      expect(sent).toEqual([]);
+      appends[16]!.ended.resolve();
+      await scheduler.advance(0);
+      expect(sent).toEqual(["//h/b", "//h/c"]);
+    });
+
+    test("does not wait for others 50 ms after the last append", async () => {
+      await scheduler.advance(49);
+      send("//h/b");
+      await scheduler.advance(0);
+      expect(appends).toHaveLength(17);
+    });
+
+    test("waits for the append of a request that takes its key into the next lease", async () => {
+      await scheduler.advance(LEASE_MS - 11);
+      send("//h/b"); // 50 ms after the last append
+      await scheduler.advance(0);
+      appends[16]!.ended.resolve();
+      send("//h/c");
+      await scheduler.advance(10);
+      send("//h/d"); // begins the next lease
+      expect(appends[17]!.keys).toEqual(["//h/c", "//h/d"]);
+      await scheduler.advance(60);
+      expect([appends.length, sent]).toEqual([18, ["//h/b"]]);
+      appends[17]!.ended.resolve();
+      await scheduler.advance(0);
+      expect(sent.sort()).toEqual(["//h/b", "//h/c", "//h/d"]);
+    });
+
+    test("is sent after the first attempt if the log cannot be reached", async () => {
+      send("//h/b");
+      await scheduler.advance(49);
+      appends[16]!.ended.reject(new Error("the log cannot be reached"));
+      await scheduler.advance(0);
+      expect(sent).toEqual(["//h/b"]);
+      await scheduler.advance(LEASE_MS);
+      expect(appends).toHaveLength(18);
+    });
+
+    test("waits at most 50 ms for others, although the clock was set back", async () => {
+      await scheduler.advance(400);
+      send("//h/b");
+      await scheduler.advance(1);
+      scheduler.stepBack(300);
+      send("//h/c");
+      await scheduler.advance(50);
+      expect(appends.at(-1)!.keys).toEqual(["//h/c"]);
+    });
   });
 
   test("waits no longer than a receipt for a worker that does not confirm", async () => {

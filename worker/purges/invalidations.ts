@@ -19,11 +19,21 @@ const MAX_MERGING_MS = 20_000;
 export interface NearLog {
   /** How long an answer waits: milliseconds. */
   readonly holdMs: number;
+  /** The shortest time between two appends of merged keys: milliseconds. */
+  readonly apartMs: number;
+}
+
+/** Keys that wait to be sent in one append. */
+interface Flush {
+  /** Ends with the first attempt. */
+  readonly tried: Promise<unknown>;
+  readonly ended: Promise<void>;
 }
 
 /**
  * Tells the log which keys unsafe requests have invalidated: at once, but a log far away learns each key at most once in a
- * lease (R15). Further keys are merged, and sent in one append when the lease is over, or some time before.
+ * lease (R15). Further keys are merged, and sent in one append when the lease is over, or some time before; to a log that
+ * is near, so soon that answers can wait for it.
  */
 export class LogInvalidations implements Invalidations {
   readonly #log: PurgeLogWriter;
@@ -36,7 +46,8 @@ export class LogInvalidations implements Invalidations {
   readonly #waiting = new Set<string>();
   #leaseBeganAt = Number.NEGATIVE_INFINITY;
   #appends = 0;
-  #flush: Promise<void> | null = null;
+  #last: { readonly at: number; readonly tried: Promise<boolean> } | null = null;
+  #flush: Flush | null = null;
 
   /** `near`: by default, each append goes far and costs the site's owner something. */
   constructor(log: PurgeLogWriter, clock: Clock, leaseMs: number, reporter: Reporter, near?: NearLog) {
@@ -56,7 +67,7 @@ export class LogInvalidations implements Invalidations {
     if (this.#appends < MAX_APPENDS && mayRepeat) {
       const tried = this.#try(keys);
       background.run(this.#untilTold(tried, keys));
-      return this.#near && within(this.#clock, this.#near.holdMs, tried, () => undefined);
+      return this.#held(tried);
     }
     for (const key of purgeKeys) {
       if (this.#waiting.has(key)) continue;
@@ -64,8 +75,13 @@ export class LogInvalidations implements Invalidations {
       else this.#reporter.report({ kind: "invalidation-dropped" });
     }
     this.#flush ??= this.#flushLater();
-    background.run(this.#flush);
-    return undefined;
+    background.run(this.#flush.ended);
+    return this.#held(this.#flush.tried);
+  }
+
+  /** What an answer waits for. */
+  #held(tried: Promise<unknown>): Promise<unknown> | undefined {
+    return this.#near && within(this.#clock, this.#near.holdMs, tried, () => undefined);
   }
 
   #isOver(now: number): boolean {
@@ -87,14 +103,29 @@ export class LogInvalidations implements Invalidations {
     return waited;
   }
 
-  async #flushLater(): Promise<void> {
+  #flushLater(): Flush {
+    const { promise: tried, resolve } = Promise.withResolvers<unknown>();
+    return { tried, ended: this.#flushThen(resolve) };
+  }
+
+  async #flushThen(onTried: (tried: unknown) => void): Promise<void> {
     const beganAt = this.#leaseBeganAt;
-    const restMs = Math.max(0, beganAt + this.#leaseMs - this.#clock.now());
-    await this.#clock.wait(Math.min(restMs, MAX_MERGING_MS)).over;
-    if (this.#leaseBeganAt !== beganAt) return; // a later request has begun the next lease
-    const now = this.#clock.now();
-    const keys = this.#isOver(now) ? this.#beginLease(now) : this.#takeWaiting();
-    await this.#untilTold(this.#try(keys), keys);
+    await this.#clock.wait(this.#mergingMs(this.#clock.now())).over;
+    // Otherwise a later request has begun the next lease, and has sent the keys.
+    if (this.#leaseBeganAt === beganAt) {
+      const now = this.#clock.now();
+      const keys = this.#isOver(now) ? this.#beginLease(now) : this.#takeWaiting();
+      const tried = this.#try(keys);
+      onTried(tried);
+      return this.#untilTold(tried, keys);
+    }
+    onTried(this.#last?.tried);
+  }
+
+  /** How long keys wait for others to go with them. */
+  #mergingMs(now: number): number {
+    const endsAt = this.#near ? this.#last!.at + this.#near.apartMs : this.#leaseBeganAt + this.#leaseMs;
+    return Math.min(Math.max(0, endsAt - now), this.#near?.apartMs ?? MAX_MERGING_MS);
   }
 
   async #untilTold(tried: Promise<boolean>, keys: Iterable<string>): Promise<void> {
@@ -110,7 +141,9 @@ export class LogInvalidations implements Invalidations {
   #try(keys: Iterable<string>): Promise<boolean> {
     this.#appends++;
     for (const key of keys) this.#told.add(key);
-    return this.#append(keys);
+    const tried = this.#append(keys);
+    this.#last = { at: this.#clock.now(), tried };
+    return tried;
   }
 
   /** Resolves to whether the log has the keys. */
