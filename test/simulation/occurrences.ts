@@ -6,6 +6,8 @@ export const OCCURRENCES = [
   "HEADs from store",
   "fills crossed by a purge",
   "collapsed requests",
+  "requests that waited for another isolate's fetch",
+  "news of a fetch that never came",
   "evictions",
   "look-ups that missed at once",
   "puts that were lost",

@@ -1,5 +1,5 @@
 import { nodeBodies } from "../../server/bodies/node-bodies.ts";
-import { startIsolate } from "../../worker/isolate.ts";
+import { KnownNeighbours, startIsolate } from "../../worker/isolate.ts";
 import { startControl } from "../../worker/isolate-control.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { EdgeEvent } from "../../worker/ports/reporter.ts";
@@ -11,6 +11,7 @@ import { CALM_STEPS, calmStep } from "./calm/calm-world.ts";
 import { Fate } from "./fate.ts";
 import { History, type Purged } from "./history.ts";
 import { Holdings } from "./holdings.ts";
+import { LateFetches } from "./late-fetches.ts";
 import { LateLog, type Pushing, type Reader } from "./log/late-log.ts";
 import { LateNotes } from "./log/late-notes.ts";
 import { LateTier } from "./log/late-tier.ts";
@@ -56,6 +57,9 @@ const CUT_OFF_WITHOUT_CONNECTION = 0.5;
 /** The number of steps of a world, and the most time between two of them, in milliseconds. */
 export const STEPS = 28;
 const STEP_MS = 300;
+
+/** In so many of seven worlds, the isolates of a PoP know each other's fetches, as the workers of a server do. */
+const SHARING_IN_SEVEN = 3;
 
 /** How an isolate starts, if that is not left to chance. */
 interface Start {
@@ -112,6 +116,8 @@ export class World {
   readonly #calm: Around | null;
   readonly #tiers: readonly LateTier[];
   readonly #notes: readonly LateNotes[];
+  /** By PoP; `null` where isolates do not know each other's. */
+  readonly #fetches: readonly LateFetches[] | null;
   /** The clocks of different PoPs may differ by any amount, those of one PoP only within the allowance. */
   readonly #skewsMs: readonly number[];
   readonly #isolates: SimulatedIsolate[][] = [[], []];
@@ -151,6 +157,7 @@ export class World {
     this.#backend = new Backend(fate, this.#log);
     this.#tiers = POPS.map(() => new LateTier(fate));
     this.#notes = POPS.map(() => new LateNotes(fate, this.#clocksDifferBy));
+    this.#fetches = !isCalm && seed % 7 < SHARING_IN_SEVEN ? POPS.map(() => new LateFetches(fate)) : null;
     const apartMs = POPS.map((pop) => (pop === 0 ? 0 : (fate.random() - 0.5) * 2 * 3_600_000));
     // A child counts with its parent's `Date`, so clocks that are hours apart would leave it nothing that is fresh.
     this.#skewsMs = this.#hasParent ? POPS.map(() => 0) : apartMs;
@@ -205,7 +212,7 @@ export class World {
     const [path, isolate, drawn] = [this.#visitors.anyPath(), this.#anyIsolate(), fate.random()];
     if (drawn < 0.6) return this.#visitors.get(isolate, path, fate.chance(0.2) ? this.#latestPurge() : null);
     if (drawn < 0.67) return this.#visitors.get(isolate, path, null, "HEAD");
-    if (drawn < 0.7) return this.#visitors.crowd(isolate, path);
+    if (drawn < 0.7) return this.#crowd(isolate, path);
     if (drawn < 0.83) return this.#purge();
     if (drawn < 0.87) return this.#visitors.post(isolate, path);
     if (drawn < 0.88) this.#deployLongerViewAge();
@@ -220,6 +227,12 @@ export class World {
     }
     this.#log.fallSilent(fate.pick([500, 4000]));
     fate.tell("the log falls silent for a while");
+  }
+
+  /** Where isolates know each other's fetches, a crowd comes to all of a PoP. */
+  async #crowd(isolate: SimulatedIsolate, path: string): Promise<void> {
+    const pop = this.#isolates.find((isolates) => isolates.includes(isolate))!;
+    await Promise.all((this.#fetches ? pop : [isolate]).map((each) => this.#visitors.crowd(each, path)));
   }
 
   /**
@@ -350,6 +363,7 @@ export class World {
     const { reader } = this.#isolates[pop]![index]!;
     reader.isDead = true;
     this.#log.noteDeath(reader);
+    this.#fetches?.[pop]!.noteDeath(reader);
     return this.#startIsolate(pop, index, start);
   }
 
@@ -386,6 +400,7 @@ export class World {
       random: () => fate.random(),
       sharedTier: this.#tiers[pop]!.reachedBy(reader),
       notes,
+      ...(this.#fetches && { neighbours: new KnownNeighbours(this.#fetches[pop]!.seenBy(reader)) }),
       origin: isChild
         ? simulatedParent(fate, name, clock, () => fate.pick(this.#isolates[PARENTS_POP]!))
         : this.#origin.seenFrom(name),
