@@ -1,6 +1,7 @@
 import type { Answer } from "../../worker/ports/answer.ts";
 import { canonicalUrl } from "../../worker/rules/key/canonical-url.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
+import { isHealthCheck } from "./health-check.ts";
 
 /** Where clients are sent that ask without TLS. */
 export interface HttpsRedirect {
@@ -14,6 +15,14 @@ export interface HttpsRedirect {
 }
 
 const DEFAULT_PORT = 443;
+
+/**
+ * Whether a request comes from a program that does not follow redirects: a probe, or one that purges as Varnish's clients
+ * do, from the same machine and without TLS.
+ */
+export function followsNoRedirect(method: string, url: string): boolean {
+  return method === "PURGE" || method === "BAN" || isHealthCheck(method, url);
+}
 
 /**
  * The answer that sends a client to the same page over TLS; `null` if the host is none of the site's, or if the URL is

@@ -12,8 +12,7 @@ import type { ExchangeLog } from "../connections/access-log.ts";
 import { Arrivals, ArrivalsAtSites, type Peer, type RequestArrivals, type Scheme } from "../connections/arrival.ts";
 import { CountedWork } from "../connections/background.ts";
 import { Carriers } from "../connections/carriers.ts";
-import { isHealthCheck } from "../connections/health-check.ts";
-import { type HttpsRedirect, redirectToHttps } from "../connections/https-redirect.ts";
+import { followsNoRedirect, type HttpsRedirect, redirectToHttps } from "../connections/https-redirect.ts";
 import { OpenConnections } from "../connections/open-connections.ts";
 import { addressOf, ProxiedConnections } from "../connections/proxied-connections.ts";
 import { admittedTarget, refusalAnswer } from "../connections/refusal.ts";
@@ -479,7 +478,7 @@ export class Listener {
     try {
       const forChild = children?.answer(request, url, this.work);
       if (forChild) return forChild;
-      if (toHttps && scheme === "http" && peerAddress !== null && !isHealthCheck(request.method, url)) {
+      if (toHttps && scheme === "http" && peerAddress !== null && !followsNoRedirect(request.method, url)) {
         const elsewhere = redirectToHttps(url, toHttps);
         if (elsewhere) return elsewhere;
       }

@@ -308,6 +308,10 @@ describe("a redirect to https", () => {
       expect(await askedHere(other)).toMatch(/^HTTP\/1\.1 308 /);
     }
   });
+  test.each(["PURGE /a", "BAN /a"])("does not apply to %s, whose senders follow none", async (asking) => {
+    const { http } = await start(shown, { toHttps });
+    expect(await asked(http, `${asking} HTTP/1.1\r\nHost: www.example.test`)).toMatch(/^HTTP\/1\.1 200 /);
+  });
   test("does not go to a host that is not the site's", async () => {
     const { http } = await start(shown, { toHttps });
     expect(await asked(http, "GET / HTTP/1.1\r\nHost: evil.test")).toContain("http://evil.test/ for");
