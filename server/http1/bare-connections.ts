@@ -28,7 +28,6 @@ export interface BareConnectionsParts {
   readonly bodies: Bodies;
   readonly log: ExchangeLog | null;
   readonly maxHeadBytes: number;
-  readonly defaultHost: string | null;
   readonly strictTransportSecurity: string | undefined;
 }
 
@@ -160,7 +159,7 @@ export class BareConnections {
 
   /** Asks the edge for a request without a body, on a bare connection. Never rejects. */
   async #askOnce(line: RequestLine, request: NodeRequest): Promise<Answer> {
-    const target = requestTarget(line, request.headers, this.#parts.defaultHost, request.arrival.scheme);
+    const target = requestTarget(line, request.headers, request.arrival.scheme);
     const asked = target.kind === "refused" ? refusalAnswer(target) : this.#parts.ask(request, target.url);
     const answered = await Promise.resolve(asked).catch((cause: unknown) => this.#parts.failed(cause));
     return plainAnswer(answered);

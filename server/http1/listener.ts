@@ -69,8 +69,6 @@ export interface ListenerSettings {
   readonly maxConnections?: number;
   /** The most bytes of a request line and its fields; a larger head gets a 431. Default: 64 KiB. */
   readonly maxHeadBytes?: number;
-  /** The host for HTTP/1.0 requests that name none; without it they are refused. */
-  readonly defaultHost?: string | null;
   /** Waiting connections that the kernel holds. Default: 4096; its own limit may be lower. */
   readonly backlog?: number;
 }
@@ -148,7 +146,6 @@ export class Listener {
       maxRequestsPerConnection: Number.POSITIVE_INFINITY,
       maxConnections: 20_000,
       maxHeadBytes: 64 * 1024,
-      defaultHost: null,
       backlog: 4096,
       ...parts.settings,
     };
@@ -161,7 +158,7 @@ export class Listener {
       warn: parts.warn,
       left: () => this.#left(),
     });
-    const { stallMs, maxHeadBytes, maxRequestsPerConnection, defaultHost } = this.#settings;
+    const { stallMs, maxHeadBytes, maxRequestsPerConnection } = this.#settings;
     const keepAliveMs = () => this.#keepAliveMs();
     const ask = (request: NodeRequest, url: string) => this.#ask(request, url);
     const failed = (cause: unknown) => this.#failure(cause);
@@ -175,7 +172,7 @@ export class Listener {
         })
       : null;
     this.#bare = new BareConnections({
-      ...{ ask, failed, log, maxHeadBytes, defaultHost, strictTransportSecurity },
+      ...{ ask, failed, log, maxHeadBytes, strictTransportSecurity },
       countTunnel: () => this.#countTunnel(),
       bodies: parts.bodies,
     });
@@ -456,7 +453,7 @@ export class Listener {
       versionMinor: message.httpVersionMinor,
     };
     const request = this.#read({ message, response }, fields, connection);
-    const asked = requestTarget(line, fields, this.#settings.defaultHost, request.arrival.scheme);
+    const asked = requestTarget(line, fields, request.arrival.scheme);
     const admitted = admittedTarget(asked, connection.isOverLimit, expectation);
     const target = admitted.kind === "url" && isWebSocket(fields) ? LATE_WEB_SOCKET : admitted;
     if (target.kind === "refused" || isUnswitched) {

@@ -35,18 +35,15 @@ export function isHost(text: string): boolean {
   return true;
 }
 
+/** Of a request in HTTP/1.0 that names none, such as HAProxy's health check. */
+const HOST_OF_NONE = "localhost";
+
 /**
  * Resolves the target of a request. Node's parser accepts more than one reading of some requests; those are refused
  * here: several `Host` fields, `Transfer-Encoding` in HTTP/1.0 or with a coding beside `chunked`, and other versions.
- * RFC 9112 §3.2, §6.1; RFC 9110 §7.2. `defaultHost` is for HTTP/1.0 without `Host`; `null` for none.
- * `scheme` is that of the connection.
+ * RFC 9112 §3.2, §6.1; RFC 9110 §7.2. `scheme` is that of the connection.
  */
-export function requestTarget(
-  line: RequestLine,
-  fields: ClientFields,
-  defaultHost: string | null,
-  scheme: Scheme,
-): RequestTarget {
+export function requestTarget(line: RequestLine, fields: ClientFields, scheme: Scheme): RequestTarget {
   const { method, target, versionMajor, versionMinor } = line;
   if (versionMajor !== 1) return refused(505, "this server speaks only HTTP/1.0 and HTTP/1.1");
   const coding = fields.get("transfer-encoding");
@@ -61,12 +58,9 @@ export function requestTarget(
   const hosts = fields.count("host");
   if (hosts > 1) return refused(400, "more than one Host field");
   if (hosts === 0 && versionMinor === 1) return refused(400, "no Host field");
-  const host = hosts === 0 ? defaultHost : fields.get("host")!;
-  if (hosts === 1 && !isHost(host!)) return refused(400, "the Host field is not a host");
-  if (target.startsWith("/")) {
-    if (host === null) return refused(400, "no Host field");
-    return { kind: "url", url: `${scheme}://${host}${target}` };
-  }
+  const host = hosts === 0 ? HOST_OF_NONE : fields.get("host")!;
+  if (!isHost(host)) return refused(400, "the Host field is not a host");
+  if (target.startsWith("/")) return { kind: "url", url: `${scheme}://${host}${target}` };
   if (method === "CONNECT") return refused(501, "this server is not a proxy and does not accept CONNECT");
   // The absolute form, whose host replaces that of the field. RFC 9112 §3.2.2.
   const origin = /^(https?):\/\/([^/?#]*)/i.exec(target);

@@ -79,22 +79,21 @@ describe("a BAN", () => {
     expect({ end, asked }).toEqual({ end: "ended", asked: [] });
   });
 
-  test("in HTTP/1.0 is for the default host, gets the fields of the listener, and is in the access log", async () => {
+  test("in HTTP/1.0 is for localhost if it names no host, gets the fields of the listener, and is in the access log", async () => {
     const logged: AnsweredExchange[] = [];
     const { where, stop } = await startTestListener(({ url }) => answer(url), {
       accessLog: { record: (each) => void logged.push(each) },
-      settings: { defaultHost: "shop.example" },
       strictTransportSecurity: "max-age=60",
       trustedProxies: [readNetwork("127.0.0.1")!],
     });
     const { received } = await exchange(where, lines("BAN /a HTTP/1.0", "X-Forwarded-Proto: https"));
     await stop();
-    expect(received).toMatch(/\r\nstrict-transport-security: max-age=60\r\n[\s\S]*\r\n\r\nhttps:\/\/shop\.example\/a$/);
+    expect(received).toMatch(/\r\nstrict-transport-security: max-age=60\r\n[\s\S]*\r\n\r\nhttps:\/\/localhost\/a$/);
     const line = {
       method: "BAN",
       target: "/a",
       version: "1.0",
-      bodyBytes: "https://shop.example/a".length,
+      bodyBytes: "https://localhost/a".length,
       isWhole: true,
     };
     expect(logged).toEqual([expect.objectContaining(line)]);

@@ -28,7 +28,6 @@ test.each<[name: string, bytes: string, status: number]>([
   ["two Host fields", lines("GET / HTTP/1.1", HOST, "host: evil.example"), 400],
   ["two equal Host fields", lines("GET / HTTP/1.1", HOST, HOST), 400],
   ["no Host field in HTTP/1.1", lines("GET / HTTP/1.1"), 400],
-  ["no Host field in HTTP/1.0", lines("GET / HTTP/1.0"), 400],
   ["an empty Host", lines("GET / HTTP/1.1", "Host:"), 400],
   ["a Host with a path", lines("GET / HTTP/1.1", "Host: a/b"), 400],
   ["a Host with user information", lines("GET / HTTP/1.1", "Host: a@b"), 400],
@@ -179,18 +178,15 @@ test.each<[name: string, bytes: string, expected: string]>([
   expect(asked).toEqual([expected]);
 });
 
-test("HTTP/1.0 without Host is for the default host", async () => {
-  const hosts: string[] = [];
-  const withDefault = await startTestListener(
-    ({ url }) => {
-      hosts.push(url);
-      return answer("page");
-    },
-    { settings: { defaultHost: "shop.example" } },
-  );
-  await exchange(withDefault.where, lines("GET /health HTTP/1.0"));
-  expect(hosts).toEqual(["http://shop.example/health"]);
-  await withDefault.stop();
+test("HTTP/1.0 without Host is for localhost, as a health check of HAProxy is", async () => {
+  const urls: string[] = [];
+  const { where, stop } = await startTestListener(({ url }) => {
+    urls.push(url);
+    return answer("page");
+  });
+  await exchange(where, lines("GET /_tidemark/health HTTP/1.0"));
+  expect(urls).toEqual(["http://localhost/_tidemark/health"]);
+  await stop();
 });
 
 test("what is asked before bytes that are no request is answered before they are refused", async () => {
