@@ -172,6 +172,7 @@ async function openHost({ host, port, scheme = "http" }: HostAddress): Promise<H
       missing.push(cause); // `localhost` often stands for ::1 where the machine has no IPv6
     }
   }
+  if (held.length === 0 && host === "::") return openHost({ host: "0.0.0.0", port, scheme }); // no IPv6, as in some containers
   if (held.length === 0) throw missing[0] ?? new ListenError(`${host}:${port}`, "EADDRNOTAVAIL");
   return held;
 }

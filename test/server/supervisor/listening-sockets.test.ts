@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { lstatSync, mkdtempSync, rmSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import net, { type AddressInfo, createServer, type Server } from "node:net";
+import { constants } from "node:os";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type HeldSocket, openSockets } from "../../../server/supervisor/listening-sockets.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
@@ -44,6 +45,14 @@ async function open(isLastOneEnding: () => boolean): Promise<HeldSocket[]> {
   await scheduler.advance(20_000);
   return opened;
 }
+
+test("every address is every IPv4 address where the machine has no IPv6", async () => {
+  binding._createServerHandle = (...args) => (args[2] === 6 ? -constants.errno.EAFNOSUPPORT : bind(...args));
+  syncBuiltinESMExports();
+  const [socket, ...others] = await openSockets([{ host: "::", port: 0 }], scheduler, () => false);
+  expect([socket!.address, others]).toEqual([expect.stringMatching(/^0\.0\.0\.0:\d+$/), []]);
+  socket!.close();
+});
 
 test("a Unix socket may have the longest path that is named to those who chose a longer one", async () => {
   const folder = mkdtempSync("/tmp/tidemark-");
