@@ -1,5 +1,6 @@
 import type acme from "acme-client";
 import { ownPackage } from "../../package/own-package.ts";
+import { OwnerError } from "../../package/owner-error.ts";
 import { printable } from "../../wire/text/printable.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
 import { isPaused } from "../pause.ts";
@@ -37,6 +38,9 @@ const OF_ALL_NAMES: ReadonlySet<string> = new Set([
   ...["rateLimited", "serverInternal", ""],
 ]);
 
+/** An account that the authority does not know, or has closed. */
+const OF_THE_ACCOUNT: ReadonlySet<string> = new Set(["accountDoesNotExist", "unauthorized"]);
+
 /**
  * An authority that is asked with acme-client. The library signs (RFC 8555 §6), and makes the requests for certificates
  * and the certificates of TLS-ALPN-01. The order of the steps, the pauses and RFC 9773, which the library does not
@@ -46,6 +50,11 @@ export class AcmeAuthority implements Authority {
   readonly #parts: AcmeAuthorityParts;
   readonly #stopping = new AbortController();
   #signedUp: Promise<{ readonly library: Library; readonly client: acme.Client }> | null = null;
+  /**
+   * Orders for whose certificates this server has asked, by the certificates' keys. Another order would be another
+   * certificate of the few that a name gets in a week.
+   */
+  readonly #finalized = new Map<string, acme.Order>();
   /** Epoch milliseconds. Without it, each certificate would wait for the authority once. */
   #silentUntilAt = 0;
   #directory: { readonly renewalInfo: string | null; readonly readAgainAt: number } | null = null;
@@ -57,6 +66,8 @@ export class AcmeAuthority implements Authority {
   async order(wish: CertificateWish, challenged: Challenged): Promise<OrderOutcome> {
     try {
       const { library, client } = await this.#signUp();
+      const earlier = await this.#finalizedEarlier(client, wish);
+      if (earlier !== null) return await this.#collect(library, client, earlier, wish);
       const order = await this.#placeOrder(client, wish);
       const [authorization] = await client.getAuthorizations(order);
       if (authorization!.status !== "valid") {
@@ -65,7 +76,7 @@ export class AcmeAuthority implements Authority {
       }
       return await this.#collect(library, client, order, wish);
     } catch (cause) {
-      if (cause instanceof AcmeProblem && cause.type === "accountDoesNotExist") this.#signedUp = null;
+      if (cause instanceof AcmeProblem && OF_THE_ACCOUNT.has(cause.type)) this.#signedUp = null;
       return this.#refusal(cause);
     }
   }
@@ -106,6 +117,19 @@ export class AcmeAuthority implements Authority {
     const client = new library.Client({ directoryUrl: directory, accountKey: accountKey() });
     await client.createAccount({ termsOfServiceAgreed: true, contact: [`mailto:${email}`] });
     return { library, client };
+  }
+
+  /** `null` if there is none, or the authority does not know it any more. */
+  async #finalizedEarlier(client: acme.Client, { key }: CertificateWish): Promise<acme.Order | null> {
+    const order = this.#finalized.get(key);
+    if (order === undefined) return null;
+    try {
+      return await client.getOrder(order);
+    } catch (cause) {
+      if (!(cause instanceof AcmeProblem) || cause.status >= 500 || cause.status === 429) throw cause;
+      this.#finalized.delete(key);
+      return null;
+    }
   }
 
   /**
@@ -168,13 +192,20 @@ export class AcmeAuthority implements Authority {
     { name, key }: CertificateWish,
   ): Promise<OrderOutcome> {
     const look = () => client.getOrder(order);
-    const ready = await this.#lookUntil(look, ({ status }) => status !== "pending");
-    if (ready.status === "invalid") return refusedName(whyInvalid(ready));
-    const [, csr] = await library.crypto.createCsr({ altNames: [name] }, key);
-    await client.finalizeOrder(ready, csr);
+    const placed = await this.#lookUntil(look, ({ status }) => status !== "pending");
+    if (placed.status === "ready" || placed.status === "pending") {
+      const [, csr] = await library.crypto.createCsr({ altNames: [name] }, key);
+      this.#finalized.set(key, order); // also if its answer gets lost
+      await client.finalizeOrder(placed, csr);
+    }
     const finished = await this.#lookUntil(look, ({ status }) => status === "valid" || status === "invalid");
-    if (finished.status !== "valid") return refusedName(whyInvalid(finished));
-    return { kind: "issued", chain: await client.getCertificate(finished) };
+    if (finished.status === "valid") {
+      const chain = await client.getCertificate(finished);
+      this.#finalized.delete(key);
+      return { kind: "issued", chain };
+    }
+    if (finished.status === "invalid") this.#finalized.delete(key);
+    return refusedName(whyInvalid(finished));
   }
 
   /** Resolves to the last state seen if the wait takes too long. */
@@ -215,6 +246,9 @@ export class AcmeAuthority implements Authority {
   }
 
   #refusal(cause: unknown): Refused {
+    if (cause instanceof OwnerError) {
+      return { kind: "refused", because: shown(cause.message), retryAfterMs: null, concerns: "all" };
+    }
     if (!(cause instanceof AcmeProblem)) {
       const because = `${this.#parts.directory} cannot be used: ${shown(rootOf(cause))}`;
       return { kind: "refused", because, retryAfterMs: null, concerns: "all" };

@@ -1,10 +1,11 @@
-import { generateKeyPairSync } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type Certificate, readCertificate } from "../connections/certificates.ts";
 import { makeFolders } from "../make-folders.ts";
 import { messageOf } from "../message-of.ts";
 import { putFile } from "../put-file.ts";
+import { ServerError } from "../startup/server-error.ts";
 
 const FOLDER_MODE = 0o700;
 
@@ -44,10 +45,13 @@ export class AcmeFolder {
     this.path = join(folder, `${host}${pathname}`.replace(/[^A-Za-z0-9.-]+/g, "_").replace(/_$/, ""));
   }
 
-  /** The PEM of the account's key, which is made the first time. Throws what the disk throws. */
+  /**
+   * The PEM of the account's key, which is made the first time. Throws what the disk throws, and a `ServerError` if the file
+   * holds no key.
+   */
   accountKey(): string {
     const path = join(this.path, "account.key");
-    if (existsSync(path)) return readFileSync(path, "utf8");
+    if (existsSync(path)) return keyIn(path);
     const key = makeKey();
     this.#write("account.key", key);
     return key;
@@ -112,6 +116,17 @@ export class AcmeFolder {
     chmodSync(this.path, FOLDER_MODE); // it may have been copied here
     putFile(join(this.path, file), text, { isDurable: true });
   }
+}
+
+function keyIn(path: string): string {
+  const key = readFileSync(path, "utf8");
+  try {
+    createPrivateKey(key);
+  } catch {
+    const advice = "Restore it from a backup, or remove it, and the next attempt makes another account.";
+    throw new ServerError(`${path} holds no private key. ${advice}`);
+  }
+  return key;
 }
 
 /**

@@ -19,7 +19,7 @@ export interface Challenged {
 
 export interface CertificateWish {
   readonly name: string;
-  /** The certificate's own key, as PEM. */
+  /** The certificate's own key, as PEM. The next wish after a failed one has the same, so that its order can go on. */
   readonly key: string;
   readonly type: ChallengeType;
   /** The `certificateId` of the certificate that this one replaces. RFC 9773 §5. `null`: of none. */

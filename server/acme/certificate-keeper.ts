@@ -47,6 +47,8 @@ interface Known {
   /** Failed attempts in a row. */
   attempts: number;
   notBeforeAt: number;
+  /** The key of the next certificate, as PEM; `null` if it has none yet. */
+  key: string | null;
   /** Whether the owner was told why there is none, and when the next attempt is. */
   isTold: boolean;
   /** Which certificate the window is for. */
@@ -203,8 +205,11 @@ export class CertificateKeeper {
     } catch (cause) {
       return this.#refused(need, ofTheDisk(cause, "all"));
     }
-    const key = makeKey();
+    const known = this.#state(name);
+    known.key ??= makeKey();
+    const { key } = known;
     const outcome = await this.#order(need, key);
+    if (outcome.kind === "issued") known.key = null;
     const refusal = outcome.kind === "refused" ? outcome : this.#keep(name, key, outcome.chain);
     if (refusal !== null && this.#isStopped) {
       this.#notes.forget(name); // this server stopped it; the authority did not refuse it
@@ -216,7 +221,7 @@ export class CertificateKeeper {
     this.#reloadAgainAt = 0;
     // A new certificate that is already due for renewal, as with a wrong clock, counts as a failed attempt.
     this.#count(name, null);
-    this.#state(name).isTold = true;
+    known.isTold = true;
     return null;
   }
 
@@ -306,7 +311,7 @@ export class CertificateKeeper {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     const notBeforeAt = mayStartAt(this.#notes.lastAt(name), this.#parts.clock.now());
-    const fresh: Known = { attempts: 0, notBeforeAt, isTold: false, id: null, window: null, askWindowAt: 0 };
+    const fresh: Known = { attempts: 0, notBeforeAt, key: null, isTold: false, id: null, window: null, askWindowAt: 0 };
     this.#known.set(name, fresh);
     return fresh;
   }

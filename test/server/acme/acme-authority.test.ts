@@ -281,6 +281,91 @@ describe("an authority", () => {
     expect(loose.countOf("/newAccount")).toBe(2);
   });
 
+  describe("that has been asked for a certificate", () => {
+    let status: string;
+    const wish = { ...WISH, key: makeKey() };
+    const order = () => ({
+      status,
+      authorizations: [`${loose.url}/authorization`],
+      finalize: `${loose.url}/finalize`,
+      certificate: `${loose.url}/certificate`,
+    });
+    beforeEach(() => {
+      status = "ready";
+      loose.say("/newOrder", () => ({ status: 201, fields: { location: `${loose.url}/order` }, body: order() }));
+      loose.say("/order", () => ({ body: order() }));
+      loose.say("/authorization", { body: loose.authorization("valid") });
+      loose.say("/certificate", { body: "a chain" });
+      loose.say("/finalize", () => {
+        status = "processing";
+        return { fields: { location: `${loose.url}/order` }, body: order() };
+      });
+    });
+
+    test("and takes longer than two minutes is asked for the same one again", async () => {
+      expect(await outcomeOf(authority.order(wish, challenged))).toMatchObject({
+        because: "the order is processing",
+        concerns: "name",
+      });
+      status = "valid";
+      expect(await authority.order(wish, challenged)).toEqual({ kind: "issued", chain: "a chain" });
+      expect([loose.countOf("/newOrder"), loose.countOf("/finalize")]).toEqual([1, 1]);
+    });
+
+    test("and cannot hand it over is asked for the same one again", async () => {
+      loose.say("/finalize", () => {
+        status = "valid";
+        return { fields: { location: `${loose.url}/order` }, body: order() };
+      });
+      loose.say("/certificate", problem("serverInternal", "sorry", 500));
+      expect(await authority.order(wish, challenged)).toMatchObject({ concerns: "all" });
+      loose.say("/certificate", { body: "a chain" });
+      expect(await authority.order(wish, challenged)).toMatchObject({ kind: "issued" });
+      expect(loose.countOf("/newOrder")).toBe(1);
+    });
+
+    test("and whose answer was lost is asked again", async () => {
+      loose.say("/finalize", problem("serverInternal", "sorry", 500));
+      expect(await authority.order(wish, challenged)).toMatchObject({ concerns: "all" });
+      loose.say("/finalize", () => {
+        status = "valid";
+        return { fields: { location: `${loose.url}/order` }, body: order() };
+      });
+      expect(await authority.order(wish, challenged)).toMatchObject({ kind: "issued" });
+      expect([loose.countOf("/newOrder"), loose.countOf("/finalize")]).toEqual([1, 2]);
+    });
+
+    test.each([
+      ["does not know the order any more", () => loose.say("/order", problem("malformed", "no such order", 404))],
+      [
+        "has ended it",
+        () => {
+          status = "invalid";
+        },
+      ],
+    ])("gets another order if it %s", async (_, change) => {
+      await outcomeOf(authority.order(wish, challenged));
+      change();
+      await authority.order(wish, challenged);
+      await authority.order(wish, challenged);
+      expect(loose.countOf("/newOrder")).toBeGreaterThan(1);
+    });
+
+    test("gets another order for another key", async () => {
+      await outcomeOf(authority.order(wish, challenged));
+      status = "ready";
+      await outcomeOf(authority.order(WISH, challenged));
+      expect(loose.countOf("/newOrder")).toBe(2);
+    });
+  });
+
+  test("that has closed the account is asked by another one once its key is gone", async () => {
+    loose.say("/newOrder", problem("unauthorized", "account is deactivated", 403));
+    await authority.order(WISH, challenged);
+    await authority.order(WISH, challenged);
+    expect(loose.countOf("/newAccount")).toBe(2);
+  });
+
   test("that does not know the old certificate is asked without it", async () => {
     let times = 0;
     loose.say("/newOrder", () =>

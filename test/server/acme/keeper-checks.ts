@@ -495,4 +495,26 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     expect(readFileSync(join(scene.folder.path, "account.key"), "utf8")).toBe(key);
     expect(modeOf(join(scene.folder.path, "account.key"))).toBe(0o600);
   },
+
+  "a folder whose key of the account is damaged says which file it is": async (scene) => {
+    scene.folder.accountKey();
+    const path = join(scene.folder.path, "account.key");
+    writeFileSync(path, readFileSync(path).subarray(0, 60));
+    expect(() => scene.folder.accountKey()).toThrow(
+      `${path} holds no private key. Restore it from a backup, or remove it`,
+    );
+  },
+
+  "the key of a certificate stays the same until there is one, so that an order can go on": async (scene) => {
+    const keys: string[] = [];
+    scene.authority.refuses = ({ key }) => {
+      keys.push(key);
+      return keys.length < 5 ? { because: "the order is processing", retryAfterMs: null, concerns: "name" } : null;
+    };
+    await scene.start();
+    await scene.pass(2 * HOUR);
+    expect([keys.length, new Set(keys).size]).toEqual([5, 1]);
+    await scene.pass(45 * DAY);
+    expect(new Set(keys).size).toBe(2);
+  },
 };
