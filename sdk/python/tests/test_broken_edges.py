@@ -58,6 +58,14 @@ def accepts(connection: socket.socket, done: threading.Event) -> None:
     connection.sendall(ACCEPTED)
 
 
+def answers(status: int, body: bytes) -> Answer:
+    def answer(connection: socket.socket, done: threading.Event) -> None:
+        read_request(connection)
+        connection.sendall(b"HTTP/1.1 %d No\r\nContent-Length: %d\r\n\r\n%s" % (status, len(body), body))
+
+    return answer
+
+
 def stalls(status: int) -> Answer:
     def answer(connection: socket.socket, done: threading.Event) -> None:
         read_request(connection)
@@ -110,6 +118,36 @@ def test_a_refusal_whose_body_breaks_fails_with_its_status() -> None:
         with pytest.raises(PurgeFailed, match="the edge answered with 503: its words cannot be read") as caught:
             Purger(endpoint, "a-token", retries=0).purge(tags=["a"])
     assert (caught.value.status, caught.value.retryable, caught.value.refused) == (503, True, False)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "refused"),
+    [
+        (400, b"<html>The plain HTTP request was sent to HTTPS port</html>", False),
+        (400, b'{"code": "inv', False),
+        (400, b'["code"]', False),
+        pytest.param(400, b"[" * 60_000, False, id="deeply nested"),
+        (409, b'{"code": 409}', False),
+        (415, b"", False),
+        (413, b"<html>Request Entity Too Large</html>", True),
+        (409, b'{"code": "conflict"}', True),
+        (403, b'{"code": "forbidden"}', False),
+    ],
+)
+def test_only_an_edge_refuses_a_purge_except_one_that_is_too_large(status: int, body: bytes, refused: bool) -> None:
+    with edge(answers(status, body)) as endpoint:
+        with pytest.raises(PurgeFailed, match=f"the edge answered with {status}") as caught:
+            Purger(endpoint, "a-token", retries=0).purge(tags=["a"])
+    assert (caught.value.refused, caught.value.retryable) == (refused, False)
+    assert len(str(caught.value)) < 1100
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504, 520, 522, 530])
+def test_a_proxy_without_an_edge_behind_it_can_have_one_in_a_moment(status: int) -> None:
+    with edge(answers(status, b"<html>Connection timed out</html>")) as endpoint:
+        with pytest.raises(PurgeFailed) as caught:
+            Purger(endpoint, "a-token", retries=0).purge(tags=["a"])
+    assert (caught.value.retryable, caught.value.refused) == (True, False)
 
 
 @pytest.mark.parametrize(

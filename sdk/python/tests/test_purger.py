@@ -71,6 +71,13 @@ def test_the_same_id_purges_once(stored: str) -> None:
     assert caught.value.refused and not caught.value.retryable
 
 
+def test_a_refusal_that_names_ten_thousand_items_is_one() -> None:
+    with pytest.raises(PurgeFailed, match="400") as caught:
+        Purger(ENDPOINT, TOKEN).purge(urls=[f"http://:{number}" for number in range(10_000)])
+    assert caught.value.refused
+    assert len(str(caught.value)) < 1100
+
+
 def test_a_wrong_token_is_told_and_not_repeated() -> None:
     wrong = "a-token-that-nobody-knows-0000000"
     with pytest.raises(PurgeFailed, match="401") as caught:

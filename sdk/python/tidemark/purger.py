@@ -13,15 +13,19 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import Request
 
-from .items import MAX_ITEMS, checked_items, divided
+from .items import MAX_BYTES, MAX_ITEMS, checked_items, divided
 from .timed_http import Answer, NotConnected, ask
 
-REFUSED = (400, 409, 413, 415)
-"""The statuses for a purge that the edge will never accept."""
-PASSING = (429, 502, 503, 504)
-"""The statuses after which the same purge can succeed."""
+REFUSED = (400, 409, 415)
+"""The statuses for a purge that the edge will never accept, if the edge itself sent them."""
+TOO_LARGE = 413
+"""The same, even if a proxy in front of the edge sent it."""
+PASSING = (429, 502, 503, 504, *range(520, 531))
+"""The statuses after which the same purge can succeed. Those from 520 are Cloudflare's."""
 WORDS_SECONDS = 1.0
 """So long the words of another status are waited for, so that time is left to send the purge again."""
+MAX_REPORT_BYTES = 3 * MAX_BYTES
+"""The report of a refusal names each item that is wrong."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,19 @@ class Receipt:
 class PurgeFailed(Exception):
     """A purge that was not accepted. It may have happened if the connection broke before the answer."""
 
-    def __init__(self, message: str, *, status: int | None = None, passing: bool = False, retry_after: float = 0.0):
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        refused: bool = False,
+        passing: bool = False,
+        retry_after: float = 0.0,
+    ):
         super().__init__(message)
         self.status = status
         """That of the edge's answer; None if there was no answer."""
-        self.refused = status in REFUSED
+        self.refused = refused
         """True if the edge will never accept this purge."""
         self.retryable = passing
         """True if the same purge, with the same id, can succeed in a moment."""
@@ -129,15 +141,25 @@ def _refusal(answer: Answer) -> PurgeFailed:
     """A proxy in between can answer with anything, and stop in the middle of it."""
     answer.deadline.shorten(WORDS_SECONDS)
     try:
-        words = answer.read(1000).decode("utf-8", "replace")
+        words = answer.read(MAX_REPORT_BYTES).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException) as failure:
         words = f"its words cannot be read: {failure}"
     return PurgeFailed(
-        f"the edge answered with {answer.status}: {words}",
+        f"the edge answered with {answer.status}: {words[:1000]}",
         status=answer.status,
+        refused=answer.status == TOO_LARGE or (answer.status in REFUSED and _is_of_edge(words)),
         passing=answer.status in PASSING,
         retry_after=_seconds(answer.headers.get("Retry-After")),
     )
+
+
+def _is_of_edge(words: str) -> bool:
+    """Whether they are a problem report, which has a code."""
+    try:
+        report = json.loads(words)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(report, dict) and isinstance(report.get("code"), str)
 
 
 def _receipt(body: Any) -> Receipt:

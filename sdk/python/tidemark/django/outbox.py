@@ -29,8 +29,11 @@ HOLD = timedelta(seconds=2)
 """So long a process keeps a purge whose request waits for the receipt from the others, which send it if it is killed."""
 MAX_ROWS = 500
 """The rows that go in one request."""
-MAX_FAILURES = 20
-MAX_PAUSE_SECONDS = 3600.0
+MAX_FAILURES = 500
+MAX_PAUSE_SECONDS = 60.0
+MAX_RETRY_AFTER_SECONDS = 3600.0
+MAX_AHEAD = LEASE + timedelta(seconds=MAX_RETRY_AFTER_SECONDS)
+"""No right clock writes a later due time. It has passed: the clock was ahead when it was written."""
 
 Key = tuple[str, int]
 """The database of a queued purge, and its primary key."""
@@ -95,7 +98,7 @@ def _taken(using: str, held: Q = Q()) -> list[QueuedPurge]:
     """Takes purges for `LEASE`. Each of the updates takes only what no other process has taken meanwhile."""
     while True:
         now = timezone.now()
-        is_due = Q(next_at__lte=now) | Q(held, request_id=None)
+        is_due = Q(next_at__lte=now) | Q(next_at__gt=now + MAX_AHEAD) | Q(held, request_id=None)
         due = QueuedPurge.objects.using(using).filter(is_due, given_up=False)
         first = due.order_by("id").first()
         if first is None:
@@ -144,7 +147,7 @@ def _after_failure(ours: "QuerySet[QueuedPurge]", rows: list[QueuedPurge], failu
         logger.error("The purge is given up, and pages may be stale: %s (%.500s)", failure, _named(rows))
         return
     own_pause = min(MAX_PAUSE_SECONDS, 2.0 ** (failures - 1)) * random.uniform(0.5, 1)
-    pause = max(own_pause, min(MAX_PAUSE_SECONDS, failure.retry_after))
+    pause = max(own_pause, min(MAX_RETRY_AFTER_SECONDS, failure.retry_after))
     ours.update(failures=failures, last_error=words, next_at=timezone.now() + timedelta(seconds=pause))
     logger.warning("The purge failed and is sent again in %.1f s: %s", pause, failure)
 

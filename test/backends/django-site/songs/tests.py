@@ -5,6 +5,7 @@ import json
 import os
 import re
 import threading
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
@@ -70,7 +71,7 @@ class Handler(BaseHTTPRequestHandler):
             return
         receipt = {"seq": len(self.server.purges), "token": f"log.{len(self.server.purges)}", "settlesInMs": 1200}
         status, fields, text = answer if isinstance(answer, tuple) else (answer, {}, None)
-        payload = (text or json.dumps(receipt if status == 200 else {"detail": "no"})).encode()
+        payload = (text or json.dumps(receipt if status == 200 else {"code": "no"})).encode()
         self.send_response(status)
         for name, value in {"Content-Length": str(len(payload)), **fields}.items():
             self.send_header(name, value)
@@ -395,6 +396,7 @@ class Sending(WithEdge, TransactionTestCase):
 
     def test_a_failure_is_tried_again_later_with_the_same_id_and_logged(self):
         answers = [503, "hang up", (429, {"Retry-After": "100"}, None), (200, {}, "cut"), 401, (307, {"Location": "/"}, None)]
+        answers.append((400, {}, "<html>"))  # from a proxy
         purge(tags=["a"])
         for answer in answers:
             self.edge.answers = [answer]
@@ -415,10 +417,10 @@ class Sending(WithEdge, TransactionTestCase):
         self.send_due()
         self.assertEqual(len(set(self.ids())), 2)
 
-    def test_the_pauses_double_up_to_an_hour_and_the_edge_may_ask_for_longer_ones_within_it(self):
+    def test_the_pauses_double_up_to_a_minute_and_the_edge_may_ask_for_an_hour(self):
         purge(tags=["a"])
-        asked = {3: 1800, 4: 86_400, 19: 5000}
-        for failures in range(1, outbox.MAX_FAILURES):
+        asked = {3: 1800, 4: 86_400, 10: 5000}
+        for failures in range(1, 12):
             retry_after = asked.get(failures, 0)
             self.edge.answers = [(503, {"Retry-After": str(retry_after)}, None)]
             before = timezone.now()
@@ -427,14 +429,43 @@ class Sending(WithEdge, TransactionTestCase):
             row = QueuedPurge.objects.get()
             self.assertEqual(row.failures, failures)
             pause = (row.next_at - before).total_seconds()
-            longest = min(3600, max(retry_after, 2 ** (failures - 1)))
+            longest = max(min(3600, retry_after), min(60, 2 ** (failures - 1)))
             shortest = longest if retry_after else longest / 2
             self.assertTrue(shortest <= pause <= longest + 5, (failures, pause))
             self.wait_out()
 
-    def test_it_gives_up_after_twenty_failures_and_says_what_may_be_stale(self):
+    def at(self, now):
+        return patch("django.utils.timezone.now", return_value=now)
+
+    def test_a_purge_is_sent_within_a_minute_of_the_end_of_an_outage(self):
+        purge(tags=["a"])
+        begun = timezone.now()
+        for minute in range(30):
+            self.edge.answers = [503]
+            with self.at(begun + timedelta(minutes=minute)), self.assertLogs("tidemark.django", "WARNING"):
+                self.send_due()
+        self.edge.purges.clear()
+        with self.at(begun + timedelta(minutes=30)):
+            self.assertEqual(self.sent(), [{"tags": ["a"]}])
+
+    def test_a_clock_that_was_ahead_by_days_holds_no_purge_up(self):
+        with self.at(timezone.now() + timedelta(days=2)):
+            purge(tags=["a"])
+            outbox._taken("default")  # by a process that is killed
+            purge(tags=["b"])
+        self.assertEqual(self.sent(), [{"tags": ["a"]}, {"tags": ["b"]}])
+
+    def test_an_hour_that_the_edge_asked_for_is_waited_for_by_a_clock_that_is_slightly_behind(self):
+        purge(tags=["a"])
+        self.edge.answers = [(503, {"Retry-After": "3600"}, None)]
+        with self.assertLogs("tidemark.django", "WARNING"):
+            self.send_due()
+        with self.at(timezone.now() - timedelta(seconds=5)):
+            self.assertEqual(self.send_due(), [])
+
+    def test_it_gives_up_after_500_failures_and_says_what_may_be_stale(self):
         purge(tags=["song-42"])
-        QueuedPurge.objects.update(failures=outbox.MAX_FAILURES - 1)
+        QueuedPurge.objects.update(failures=499)
         self.edge.answers = [502]
         with self.assertLogs("tidemark.django", "ERROR") as logs:
             self.send_due()
