@@ -25,12 +25,15 @@ async function explain(): Promise<void> {
     method: byId<HTMLSelectElement>("method").value,
     fields: fieldsOf(byId<HTMLTextAreaElement>("fields").value),
   };
+  // An answer to an earlier question finds its own place gone.
+  const place = h("p");
+  fill("explanation", place);
   try {
-    fill("explanation", ...report(await ask<Explanation>("explain", request)));
+    place.replaceWith(report(await ask<Explanation>("explain", request)));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     if (error.status === 401) return askForToken();
-    fill("explanation", h("p", { class: "note" }, h("pre", error.message)));
+    place.replaceWith(h("p", { class: "note" }, h("pre", error.message)));
   }
 }
 
@@ -39,11 +42,12 @@ function fieldsOf(text: string): Record<string, string> {
   return Object.fromEntries(lines.map(([, name, value]) => [name!.toLowerCase(), value!]));
 }
 
-function report(explanation: Explanation): Child[] {
+function report(explanation: Explanation): HTMLElement {
   const { outcome, key, dropped, memory, sharedTier, purge, nearest, worker } = explanation;
   const row = (name: string, ...children: Child[]) => [h("dt", name), h("dd", ...children)];
   const tags = memory?.tags ?? sharedTier?.tags ?? [];
-  return [
+  return h(
+    "div",
     h(
       "p",
       { class: "outcome" },
@@ -64,7 +68,7 @@ function report(explanation: Explanation): Child[] {
         row("Nearest", h("code", ...underlined(other, differsIn)), h("br"), `differs in: ${differsIn.join(", ")}`),
       ),
     ),
-  ];
+  );
 }
 
 function stored(held: Explanation["memory"]): string {

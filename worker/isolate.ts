@@ -172,10 +172,10 @@ function withRescue(
 
 async function rescue(isolate: Isolate, incoming: IncomingRequest, cause: unknown): Promise<EdgeAnswer> {
   const { request, url } = incoming;
-  isolate.ports.reporter.report({ kind: "failed", cause });
+  const isSentOn = !request.bodyUsed && !isForControl(isolate.site, request, url);
+  isolate.ports.reporter.report({ kind: "failed", cause, isSentOn });
   const failed = () => answerOurselves(isolate, 502, "failed", "502: the edge failed on this request.");
-  if (request.bodyUsed || isForControl(isolate.site, request, url)) return failed();
-  return handleWithoutCache(incoming, isolate).catch(failed);
+  return isSentOn ? handleWithoutCache(incoming, isolate).catch(failed) : failed();
 }
 
 /** Whether the control plane answers. A site that does not know BAN leaves it to its origin. */

@@ -390,7 +390,8 @@ describe("the control plane refuses, says why, and purges nothing", () => {
 });
 
 describe("the control plane answers", () => {
-  test("a purge with a receipt that fits the contract", async () => {
+  test("a purge with a receipt that fits the contract, and counts it once however often it is sent", async () => {
+    const before = await head();
     const answer = await call({ body: { tags: ["a", "a", "b"], urls: ["/x"], reason: "a test", id: "answers-1" } });
     const receipt = purgeReceiptSchema.parse(JSON.parse(answer.body));
     expect(receipt).toMatchObject({
@@ -402,6 +403,7 @@ describe("the control plane answers", () => {
     expect(receipt.token).toBe(`${receipt.logId}.${receipt.seq}`);
     const again = await call({ body: { urls: ["/x"], tags: ["b", "a"] }, fields: { "idempotency-key": "answers-1" } });
     expect(JSON.parse(again.body)).toMatchObject({ seq: receipt.seq, replayed: true });
+    expect(await head()).toBe(before + 1);
   });
 
   test("names that stand twice in texts, or in different objects", async () => {

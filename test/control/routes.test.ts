@@ -79,6 +79,23 @@ describe("routes of the control plane", () => {
   });
 });
 
+test.each(["purge", "explain", "doors/netlify/api/v1/purge"])(
+  "POST /%s whose client breaks off the upload is refused, and is no bug of the edge",
+  async (path) => {
+    const body = new ReadableStream({ pull: (upload) => upload.error(new Error("hung up")) });
+    const request = new Request(`http://edge.test/_tidemark/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: "Bearer anything" },
+      body,
+      duplex: "half",
+    } as RequestInit);
+    const allowed = { ...tokens, check: async () => ({ kind: "allowed", name: "somebody" }) as const };
+    const open = { ...ports, tokens: allowed, doors: { netlify: "site" }, rules: {} } as unknown as ControlPorts;
+    const answer = await controlPlane(open).fetch(request, {} as ControlCall);
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringMatching(/the body was cut off/i)]);
+  },
+);
+
 test.each([
   ["www.example.test", ["a.test", "www.example.test"], "http://www.example.test/path"],
   ["127.0.0.1:8080", ["www.example.test", "a.test"], "http://www.example.test/path"],

@@ -387,6 +387,22 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
+  test("an explanation that comes late does not replace that of the form", { tags: ["deep"] }, async () => {
+    const page = await stage.enter();
+    await goTo(page, "Explain");
+    const url = page.getByLabel("URL or path");
+    const ask = page.getByRole("button", { name: "Explain" });
+    const answerFirst = await holdNext(page, "explain");
+    await url.fill("/songs?page=7");
+    await ask.click();
+    await url.fill("/images/new.png");
+    await ask.click();
+    await page.locator("#explanation", { hasText: "/images/new.png" }).waitFor();
+    await answerFirst((route) => route.continue());
+    expect(await page.locator("#explanation").innerText()).toContain("/images/new.png");
+    await page.context().close();
+  });
+
   test("the rules show each route and every limit, and no secret", { tags: ["deep"] }, async () => {
     const page = await stage.enter();
     await goTo(page, "Rules");

@@ -89,10 +89,11 @@ describe("each kind of event", () => {
     [{ kind: "invalidation-dropped" }, { invalidationsDropped: 1 }],
     [{ kind: "purged", items: 4 }, { purges: 1 }],
     [
-      { kind: "failed", cause: "a bug" },
+      { kind: "failed", cause: "a bug", isSentOn: true },
       { failures: 1 },
       "Tidemark failed on a request and sent it to the origin: a bug",
     ],
+    [{ kind: "failed", cause: "a bug", isSentOn: false }, { failures: 1 }, "Tidemark failed on a request: a bug"],
   ];
 
   test.each(CASES)("%j is counted as %j", (event, counted, ...said) => {

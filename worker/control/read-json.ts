@@ -16,10 +16,7 @@ export async function readJson({ headers, body }: Request, maxBytes: number, wha
     return refused("unsupported-media-type", `Send the ${what} as application/json: this one is ${mediaType}.`);
   }
   const read = await readText(body, maxBytes);
-  if (read.kind === "too-large") {
-    return refused("too-large", `A ${what} has at most ${maxBytes} bytes: split it into several.`);
-  }
-  if (read.kind === "not-utf-8") return refused("invalid", `Send the ${what} in UTF-8: this one has other bytes.`);
+  if (read.kind === "refused") return refused(read.code, `The ${what} was not read: ${read.because}.`);
   let value: unknown;
   try {
     value = JSON.parse(read.text);

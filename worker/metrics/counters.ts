@@ -195,9 +195,9 @@ export class Counters implements Reporter {
     "view-shared": () => void this.#counts.log.shared++,
     "invalidation-dropped": () => void this.#counts.invalidationsDropped++,
     purged: () => void this.#counts.purges++,
-    failed: ({ cause }) => {
+    failed: ({ cause, isSentOn }) => {
       this.#counts.failures++;
-      this.#write(`Tidemark failed on a request and sent it to the origin: ${stackOf(cause)}`);
+      this.#write(`Tidemark failed on a request${isSentOn ? " and sent it to the origin" : ""}: ${stackOf(cause)}`);
     },
   };
 

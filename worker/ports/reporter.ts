@@ -71,7 +71,7 @@ export type EdgeEvent =
   /** The log could not be told of pages that an unsafe request has invalidated. They stay until their lifetime ends. */
   | { readonly kind: "invalidation-dropped" }
   | { readonly kind: "purged"; readonly items: number }
-  | { readonly kind: "failed"; readonly cause: unknown };
+  | { readonly kind: "failed"; readonly cause: unknown; readonly isSentOn: boolean };
 
 /** The body of an answer that is for one visitor, or may be: one of a few, read on its way. */
 export interface PassedOnEvent {

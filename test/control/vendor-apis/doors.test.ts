@@ -112,7 +112,13 @@ describe.each(Object.entries(PLATFORMS))("without doors, on %s", (_, start) => {
 
   test("a PURGE that names more than its URL is refused, and the answer says which door would read it", async () => {
     const authorization = `Bearer ${TOKEN}`;
-    for (const fields of [{ xkey: "shop" }, { "x-magento-tags-pattern": ".*" }, { "x-purge-method": "regex" }]) {
+    for (const fields of [
+      { xkey: "shop" },
+      { "x-magento-tags-pattern": ".*" },
+      { "x-purge-method": "regex" },
+      { "x-purge-method": "tags", "x-cache-tags-pattern": "shop" },
+      { "x-purge-all": "true" },
+    ]) {
       const answer = await edge.ask({ method: "PURGE", path: "/about", fields: { authorization, ...fields } });
       expect(answer.status).toBe(400);
       expect(JSON.parse(answer.body)).toMatchObject({

@@ -257,8 +257,8 @@ export const mutants: Mutants = {
     },
     "the tags of Magento purge a URL alone": {
       in: "wideningFields",
-      replace: ", MAGENTO_TAGS]",
-      by: "]",
+      replace: "MAGENTO_TAGS, ",
+      by: "",
       foundBy: "doors: Varnish: the tags of Magento 2",
     },
     "a pattern of Magento's that names more than tags purges what it names in part": {
@@ -268,9 +268,22 @@ export const mutants: Mutants = {
       foundBy: 'doors: Varnish: PURGE / with {"x-magento-tags-pattern":"((^|,)a|b(,|$))"}',
     },
     "an expression of WordPress's purges the URL of its name": {
+      in: "wideningFields",
+      replace: "[...named, PURGE_METHOD]",
+      by: "named",
+      foundBy: 'doors: Varnish: PURGE /about with {"x-purge-method":"regex"}',
+    },
+    "the tags of WordPress's purge a URL alone": {
+      in: "wideningFields",
+      replace: ", TAGS_PATTERN]",
+      by: "]",
+      foundBy: "doors: Varnish: the tags of WordPress's Proxy Cache Purge",
+    },
+    "the whole site of W3 Total Cache is a URL": {
       in: "readPurge",
-      drop: "if (name === PURGE_METHOD) return readDirectory(page);",
-      foundBy: "doors: Varnish: a directory of WordPress's Proxy Cache Purge",
+      replace: '|| (name === undefined && page.endsWith("/.*"))',
+      by: "",
+      foundBy: "doors: Varnish: the whole site of W3 Total Cache, which names no field",
     },
     "of two fields one is carried out": {
       in: "readPurge",

@@ -363,6 +363,12 @@ export const KEYCDN: readonly DoorCase[] = [
     },
   },
   {
+    name: "a URL that is no text",
+    request: keycdn("DELETE", "zones/purgeurl/4711.json", { urls: [{ toString: 1 }] }),
+    status: 400,
+    answer: { status: "error", description: expect.stringMatching(/^Bad request: urls\[0\]: /) },
+  },
+  {
     name: "no URLs",
     request: keycdn("DELETE", "zones/purgeurl/4711.json", { tags: ["shop"] }),
     status: 400,
@@ -571,6 +577,20 @@ export const VARNISH: readonly DoorCase[] = [
     purged: all,
   },
   {
+    name: "the whole site of W3 Total Cache, which names no field",
+    request: purge({}, "/.*"),
+    status: 200,
+    answer: "Purged",
+    purged: all,
+  },
+  {
+    name: "the tags of WordPress's Proxy Cache Purge",
+    request: purge({ "x-purge-method": "tags", "x-cache-tags-pattern": "other-2|song:1" }, "/"),
+    status: 200,
+    answer: "Purged",
+    purged: ["/about"],
+  },
+  {
     name: "a page of WordPress's Proxy Cache Purge",
     request: purge({ "x-purge-method": "default" }),
     status: 200,
@@ -590,6 +610,11 @@ export const VARNISH: readonly DoorCase[] = [
       [{ "x-purge-method": "regex" }, "/sh(op|ip)/.*"],
       [{ "x-purge-method": "regex" }, "/about"],
       [{ "x-purge-method": "regex", xkey: "shop" }, "/.*"],
+      [{ "x-purge-method": "tags" }, "/about"],
+      [{ "x-purge-method": "regex", "x-cache-tags-pattern": "shop" }, "/shop/.*"],
+      [{ "x-purge-method": "tags", "x-cache-tags-pattern": "sh.p" }, "/"],
+      [{ "x-cache-tags-pattern": "\\bshop\\b" }, "/"],
+      [{ "x-purge-all": "true" }, "/about"],
       [{ "x-purge-regex": "/shop/.*" }, "/"],
     ] as const
   ).map(([fields, path]) => ({

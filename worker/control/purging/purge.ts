@@ -87,7 +87,7 @@ export async function purge(
     return { kind: "unavailable", cause };
   }
   if (result.kind === "conflict") return { kind: "conflict" };
-  reporter.report({ kind: "purged", items: plan.purgeKeys.length });
+  if (!result.replayed) reporter.report({ kind: "purged", items: plan.purgeKeys.length });
   const { seq, logId } = result;
   return {
     kind: "accepted",

@@ -56,20 +56,24 @@ export const TAGS_OF_PURGE: Readonly<Record<string, "hard" | "soft">> = {
 };
 /** Magento's field: a regular expression of tags. */
 export const MAGENTO_TAGS = "x-magento-tags-pattern";
-/** The field of WordPress's plugins: `regex` if the URL of the `PURGE` is a regular expression. */
+/** The field of tags of WordPress's Proxy Cache Purge: `p-12|t-5`. */
+export const TAGS_PATTERN = "x-cache-tags-pattern";
+/** The field of WordPress's plugins: `regex` if the URL of the `PURGE` is a regular expression, `tags` if tags are named. */
 export const PURGE_METHOD = "x-purge-method";
 
 /** Fields of other caches that widen a `PURGE` in ways that nothing here reads. */
-const UNREAD = ["x-ban-regex", "x-purge-regex", "x-purge-url"];
+const UNREAD = ["x-ban-regex", "x-purge-regex", "x-purge-url", "x-purge-all"];
 
 /**
  * The fields by which a `PURGE` means more than its URL. A door that cannot read them must refuse the purge: a purge of
  * the URL alone would leave pages that the sender believes purged.
  */
 export function wideningFields(fields: Headers): string[] {
-  const named = [...UNREAD, ...Object.keys(TAGS_OF_PURGE), MAGENTO_TAGS].filter((name) => fields.has(name));
-  const isExpression = fields.get(PURGE_METHOD)?.trim().toLowerCase() === "regex";
-  return isExpression ? [...named, PURGE_METHOD] : named;
+  const named = [...UNREAD, ...Object.keys(TAGS_OF_PURGE), MAGENTO_TAGS, TAGS_PATTERN].filter((name) =>
+    fields.has(name),
+  );
+  const saysNoMore = fields.has(TAGS_PATTERN) ? /^(tags)?$/i : /^(default|exact)?$/i;
+  return saysNoMore.test(fields.get(PURGE_METHOD) ?? "") ? named : [...named, PURGE_METHOD];
 }
 
 /** The fields of a JSON object; none if the text is not one. Then the door refuses the call, because it names nothing. */

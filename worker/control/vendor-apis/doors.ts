@@ -45,11 +45,10 @@ export async function answerAtDoor(request: Request, peer: string | null, ports:
     return isAnybodys && access.because === "forbidden" ? null : door.refuse(wrong, needed ?? "");
   }
   const read = await readText(request.body, MAX_PURGE_BYTES);
-  if (read.kind === "too-large") {
-    const [, ...texts] = words.invalid;
-    return door.refuse([413, ...texts], `the body can have at most ${MAX_PURGE_BYTES} bytes`);
+  if (read.kind === "refused") {
+    const [status, ...texts] = words.invalid;
+    return door.refuse([read.code === "too-large" ? 413 : status, ...texts], read.because);
   }
-  if (read.kind === "not-utf-8") return door.refuse(words.invalid, "the body is not in UTF-8");
   const path = pathname.slice(isPage ? 1 : DOORS_PREFIX.length + name.length + 1);
   const { publicUrl } = ports.rules;
   const site = publicUrl ? `${publicUrl.scheme}://${publicUrl.host}` : origin;

@@ -33,8 +33,8 @@ function answer(code: number, status: string, description: string): Response {
   return Response.json({ status, description }, { status: code });
 }
 
-function withScheme(url: unknown): string {
-  return String(url).replace(/^(?:https?:\/\/)?(?!\/)/i, "https://");
+function withScheme(url: unknown): unknown {
+  return typeof url === "string" ? url.replace(/^(?:https?:\/\/)?(?!\/)/i, "https://") : url;
 }
 
 /** The name in the credentials of RFC 7617 §2; `null` if there is none. */

@@ -1,5 +1,13 @@
 import { bearerToken } from "../access/tokens.ts";
-import { type Door, type DoorReading, MAGENTO_TAGS, PURGE_METHOD, TAGS_OF_PURGE, wideningFields } from "./door.ts";
+import {
+  type Door,
+  type DoorReading,
+  MAGENTO_TAGS,
+  PURGE_METHOD,
+  TAGS_OF_PURGE,
+  TAGS_PATTERN,
+  wideningFields,
+} from "./door.ts";
 
 /**
  * Varnish as its usual VCL takes purges: `PURGE` of a URL, of tags in the fields of vmod_xkey, Shopware and Magento, or of
@@ -26,11 +34,16 @@ export const varnish: Door = {
 /** The target of a PURGE: its URL, unless a field names another one. */
 function readPurge(page: string, fields: Headers): DoorReading {
   const [name, another] = wideningFields(fields);
-  if (name === undefined) return purged({ urls: [page] });
   if (another !== undefined) return refused(`${name} and ${another} in one PURGE`);
+  // W3 Total Cache names no field.
+  if (name === PURGE_METHOD || (name === undefined && page.endsWith("/.*"))) return readDirectory(page);
+  if (name === undefined) return purged({ urls: [page] });
   const value = fields.get(name)!;
   if (name === MAGENTO_TAGS) return readMagento(value.trim());
-  if (name === PURGE_METHOD) return readDirectory(page);
+  if (name === TAGS_PATTERN) {
+    const tags = literals(value);
+    return tags ? purged({ tags }) : refused(`${name} does not name exact tags: ${value}`);
+  }
   const mode = TAGS_OF_PURGE[name];
   if (mode === undefined) return refused(`${name} is not supported`);
   return purged({ tags: value.split(/[\s,]+/).filter(Boolean), mode });
@@ -50,7 +63,7 @@ function readDirectory(page: string): DoorReading {
   const [, host, folder] = /^https?:\/\/([^/]+)(?:(\/.+))?\/\.\*$/.exec(page) ?? [];
   const path = folder === undefined ? "" : onlyLiteral(folder);
   if (host === undefined || path === undefined || path.includes("?")) {
-    return refused(`${PURGE_METHOD}: regex is supported only for a whole directory, like /shop/.*`);
+    return refused("a PURGE of more than its URL must name tags, or a whole directory like /shop/.*");
   }
   return purged(path === "" ? { hosts: [host] } : { prefixes: [host + path] });
 }
