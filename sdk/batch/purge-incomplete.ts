@@ -65,10 +65,10 @@ export async function sendOnly(
 }
 
 /**
- * Sends purges one after another. The others are still sent if the items of one are refused; of several edges, if one
- * accepts or refuses them. After any other failure they are not sent, because they would also fail, and each counts as
- * failed at every edge. If any failed, it rejects with a `PurgeIncomplete`, or else with the first error of `onReceipt`,
- * which stops no purge.
+ * Sends purges one after another. The others are still sent if one fails because of its items; of several edges, if one
+ * accepts it or fails because of them. After any other failure they are not sent, because they would also fail, and each
+ * counts as failed at every edge. If any failed, it rejects with a `PurgeIncomplete`, or else with the first error of
+ * `onReceipt`, which stops no purge.
  */
 export async function sendInTurn(
   calls: readonly PurgeCall[],
@@ -90,7 +90,7 @@ export async function sendInTurn(
       const accepted = error instanceof PurgeIncomplete ? error.receipts : [];
       receipts.push(...accepted);
       failures.push(...failed);
-      if (accepted.length > 0 || failed.some(({ error }) => isOfItsItems(error))) continue;
+      if (accepted.length > 0 || failed.some(isOfItsItems)) continue;
       const unsent = calls.slice(index + 1);
       failures.push(...unsent.flatMap(({ request }) => failed.map((failure) => ({ ...failure, request }))));
       break;
@@ -108,7 +108,11 @@ export async function sendInTurn(
   return receipts;
 }
 
-/** Whether a purge was refused for what it names, which says nothing about others. */
-function isOfItsItems(error: PurgeError): boolean {
+/**
+ * Whether a purge failed for what it names, which says nothing about others: it was refused, or fetching its pages took too
+ * long.
+ */
+function isOfItsItems({ request, error }: PurgeFailure): boolean {
+  if (error.code === "timeout" && request.refresh) return true;
   return error instanceof PurgeRejected || error instanceof PurgeConflict;
 }

@@ -139,7 +139,8 @@ function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
   let isClosed = false;
   const purgeIfNobodyEnds = () => {
     const isAnswered = isPiped || response.headersSent;
-    if (isClosed && isAnswered && state === "open" && outcomeOf(response.statusCode) === "succeeded") void scope.send();
+    if (isClosed && isAnswered && state === "open" && outcomeOf(response.statusCode) === "succeeded")
+      scope.sendAtOnce();
   };
   response.once("pipe", () => {
     isPiped = true;
@@ -153,13 +154,16 @@ function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
 
 /** Saves the current status and fields. Returns a function that restores them. */
 function keepHead(response: NodeResponse): () => void {
-  const { statusCode, statusMessage } = response;
+  const { statusCode } = response;
+  // Over HTTP/2 it is a property of the prototype, and Node warns of every use.
+  const hasMessage = () => Object.hasOwn(response, "statusMessage");
+  const statusMessage = hasMessage() ? response.statusMessage : "";
   const fields = response.getHeaderNames().map((name) => [name, response.getHeader(name)!] as const);
   return () => {
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     for (const [name, value] of fields) response.setHeader(name, value);
     response.statusCode = statusCode;
-    response.statusMessage = statusMessage;
+    if (hasMessage()) response.statusMessage = statusMessage;
   };
 }
 

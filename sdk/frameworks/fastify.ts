@@ -30,18 +30,16 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
   const scopes = new WeakMap<object, RequestScope>();
   const failed = new WeakSet<object>();
 
-  /** For an answer that was sent directly over `reply.raw`; for all others there is nothing left to send. */
-  const finishRaw = async (request: object, { raw }: Reply) =>
-    scopes.get(request)?.finish(failed.has(request) ? "failed" : outcomeOf(raw.statusCode));
+  const outcome = (request: object, { statusCode }: { readonly statusCode: number }) =>
+    failed.has(request) ? "failed" : outcomeOf(statusCode);
 
   const enter = (request: object, reply: Reply, done: () => void) => {
-    let scope = scopes.get(request);
-    if (!scope) {
-      scope = new RequestScope(options);
+    const scope = scopes.get(request) ?? new RequestScope(options);
+    if (!scopes.has(request)) {
       scopes.set(request, scope);
       // Fastify has no hook for the end of such an answer if its client has left.
       reply.raw.once("close", () => {
-        if (reply.raw.headersSent) void finishRaw(request, reply);
+        if (reply.raw.headersSent && outcome(request, reply.raw) === "succeeded") scope.sendAtOnce();
       });
     }
     inScope(scope, done);
@@ -57,7 +55,7 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
   app.addHook("onSend", async (request: object, reply: Reply, payload: unknown) => {
     const scope = scopes.get(request);
     if (!scope) return payload;
-    await scope.finish(failed.has(request) ? "failed" : outcomeOf(reply.statusCode));
+    await scope.finish(outcome(request, reply));
     const held = reply.getHeader(TAG_FIELD);
     const { cacheTag, setCookie } = scope.takeFields(held === undefined ? null : [held].flat().join(","));
     if (cacheTag !== null) reply.header(TAG_FIELD, cacheTag);
@@ -66,7 +64,10 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
     return payload;
   });
 
-  app.addHook("onResponse", finishRaw);
+  /** For an answer that was sent directly over `reply.raw`; for all others there is nothing left to send. */
+  app.addHook("onResponse", async (request: object, { raw }: Reply) =>
+    scopes.get(request)?.finish(outcome(request, raw)),
+  );
 }
 
 // Fastify's own marks of a plugin: its hooks also apply to the routes of the instance that registers it.

@@ -2,8 +2,8 @@
 
 import { shown } from "../errors.ts";
 import type { Purger } from "../purger.ts";
+import { tellError } from "../tell-error.ts";
 import { isTag, PATH_TAG, purgeOf } from "./next-purge.ts";
-import { tellPurgeError } from "./purge-error.ts";
 
 /** Options of `withPurge`. */
 export interface NextOptions {
@@ -61,14 +61,14 @@ export function withPurge<Base extends CacheHandlerClass>(Handler: Base, options
       if (refused.length > 0) {
         // At the edge, no response can carry this tag, so none can be purged by it.
         const names = refused.map(shown).join(", ");
-        tellPurgeError(onPurgeError, new TypeError(`revalidateTag: ${names} cannot be a tag at the edge`));
+        tellError("onPurgeError", onPurgeError, new TypeError(`revalidateTag: ${names} cannot be a tag at the edge`));
       }
       const request = purgeOf(tags, basePath);
       if (request === null) return;
       try {
         await purger.purge(request, { mode: mayShowOld ? "soft" : "hard", reason: "revalidated in Next" });
       } catch (error) {
-        tellPurgeError(onPurgeError, error);
+        tellError("onPurgeError", onPurgeError, error);
       }
     }
   };

@@ -8,8 +8,8 @@ import { type ItemList, itemsOf, type PurgeInput } from "../purge-request.ts";
 import type { Purger } from "../purger.ts";
 import { checkTag } from "../tags/define-tags.ts";
 import { type TagLimits, tagResponse } from "../tags/tag-response.ts";
+import { tellError } from "../tell-error.ts";
 import { editorCookieField } from "./editor-cookie.ts";
-import { tellPurgeError } from "./purge-error.ts";
 
 /** Options of the middleware. A call of `tag` that would exceed a limit is a `TypeError`. */
 export interface RequestOptions extends TagLimits {
@@ -50,6 +50,7 @@ export class RequestScope {
   #tagBytes = 0;
   #isHeadSent = false;
   #isOver = false;
+  #sendsAtOnce = false;
   #batch: PurgeBatch | undefined;
   #cookieField: string | null = null;
 
@@ -90,6 +91,7 @@ export class RequestScope {
     // The items are checked first, so that a misspelt kind is an error even beside `everything`.
     this.#batch.add(items);
     if (everything) this.#batch.everything();
+    if (this.#sendsAtOnce) void this.#send();
   }
 
   /** True if there is something to send at the end. */
@@ -111,16 +113,25 @@ export class RequestScope {
   async finish(outcome: "succeeded" | "failed"): Promise<void> {
     this.#isOver = true;
     if (outcome === "failed") this.#batch = undefined;
-    else await this.send();
+    else await this.#send();
+  }
+
+  /**
+   * Sends the items collected so far, and from now on each call's items by themselves: for a request whose client has left,
+   * because nobody may end it.
+   */
+  sendAtOnce(): void {
+    this.#sendsAtOnce = true;
+    void this.#send();
   }
 
   /** Sends the items collected so far. It never rejects. */
-  async send(): Promise<void> {
+  async #send(): Promise<void> {
     try {
       await this.purgeNow();
     } catch (error) {
       const { onPurgeError = reportPurgeError } = this.#options;
-      tellPurgeError(onPurgeError, error);
+      tellError("onPurgeError", onPurgeError, error);
     }
   }
 

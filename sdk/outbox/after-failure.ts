@@ -3,7 +3,7 @@ import type { PurgeRequest } from "../purge-request.ts";
 const FIRST_PAUSE_MS = 1_000;
 /** After an outage, purges with a common item wait for the first one's pause. */
 const MAX_PAUSE_MS = 60_000;
-const MAX_RETRY_AFTER_MS = 3_600_000;
+export const MAX_RETRY_AFTER_MS = 3_600_000;
 
 /** Whether a purge is tried again after a failure, and when (epoch milliseconds). */
 export type AfterFailure =

@@ -34,6 +34,11 @@ export const NO_CLAIMS: Claims = { rows: [], isFull: false, held: new Set(), nex
 export interface ClaimTerms {
   /** Epoch milliseconds. */
   readonly now: number;
+  /**
+   * No due time or lease of a right clock is later, in epoch milliseconds. A later one has passed: the clock was ahead when
+   * it was written.
+   */
+  readonly latestAt: number;
   readonly limit: number;
 }
 
@@ -46,7 +51,7 @@ export interface ClaimTerms {
  */
 export function chooseClaims(
   rows: readonly WaitingRow[],
-  { now, limit }: ClaimTerms,
+  { now, latestAt, limit }: ClaimTerms,
   before: Claims = NO_CLAIMS,
 ): Claims {
   const chosen = before.rows.filter((row) => !isHalfAccepted(row));
@@ -56,7 +61,7 @@ export function chooseClaims(
   for (const row of rows) {
     if (chosen.length >= limit) break;
     const items = orderedItems(row);
-    const readyAt = Math.max(row.dueAt, row.leaseUntil);
+    const readyAt = Math.max(0, ...[row.dueAt, row.leaseUntil].filter((at) => at <= latestAt));
     const isHeld = items.some((item) => held.has(item));
     if (!isHeld && readyAt <= now) {
       if (!isHalfAccepted(row)) chosen.push(row);
@@ -73,7 +78,8 @@ export function chooseClaims(
 /** The chosen rows that were leased, without the rows behind one that another process leased first. */
 export function obtainedClaims(chosen: readonly WaitingRow[], obtained: ReadonlySet<number>): readonly WaitingRow[] {
   const asFound = chosen.map((row) => (obtained.has(row.seq) ? row : { ...row, leaseUntil: Number.POSITIVE_INFINITY }));
-  return chooseClaims(asFound, { now: Number.MAX_VALUE, limit: chosen.length }).rows;
+  return chooseClaims(asFound, { now: Number.MAX_VALUE, latestAt: Number.POSITIVE_INFINITY, limit: chosen.length })
+    .rows;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { channel } from "node:diagnostics_channel";
 import { type Clock, systemClock } from "../clock.ts";
-import { afterFailure, type FailureScope, failureScope } from "./after-failure.ts";
+import { tellError } from "../tell-error.ts";
+import { afterFailure, type FailureScope, failureScope, MAX_RETRY_AFTER_MS } from "./after-failure.ts";
 import {
   afterClaim,
   afterRelease,
@@ -102,7 +103,7 @@ export class Drain<Answer> {
           await this.drain();
         } catch (error) {
           this.#dueAt = Number.POSITIVE_INFINITY;
-          if (!this.#closing.signal.aborted) onError(error);
+          if (!this.#closing.signal.aborted) tellError("onError", onError, error);
         }
         await this.#untilDue(this.#platform.clock.now() + everyMs);
       }
@@ -164,7 +165,7 @@ export class Drain<Answer> {
     const leaseEndsAt = clock.now() + lastsMs;
     const now = await this.#now();
     const lease = { id: newId(), until: now + lastsMs };
-    const claims = await this.#store.claim(lease, { now, limit });
+    const claims = await this.#store.claim(lease, { now, latestAt: lease.until + MAX_RETRY_AFTER_MS, limit });
     return afterClaim(pass, claims, { now, leaseId: lease.id, leaseEndsAt });
   }
 
@@ -230,7 +231,7 @@ export class Drain<Answer> {
       const purge = { id, request, error, failures, because: next.because };
       dead.push(purge);
       publish("tidemark:outbox:dead", purge);
-      onDead(purge);
+      await onDead(purge);
       // A purge that was given up does not hold up others.
       if (!edgeFails) return { kind: "happened" };
     }

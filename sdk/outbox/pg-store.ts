@@ -110,11 +110,12 @@ export function pgStore(database: PgDatabase, givenNow: (() => number) | undefin
     const leased = await database.query(
       `WITH free AS (
          SELECT seq FROM tidemark_outbox
-         WHERE seq = ANY($1::bigint[]) AND dead_at IS NULL AND due_at <= $2 AND lease_until <= $2
+         WHERE seq = ANY($1::bigint[]) AND dead_at IS NULL
+           AND (due_at <= $2 OR due_at > $5) AND (lease_until <= $2 OR lease_until > $5)
          FOR UPDATE SKIP LOCKED
        )
        UPDATE tidemark_outbox AS o SET lease_id = $3, lease_until = $4 FROM free WHERE o.seq = free.seq RETURNING o.seq`,
-      [chosen.map(({ seq }) => seq), terms.now, lease.id, lease.until],
+      [chosen.map(({ seq }) => seq), terms.now, lease.id, lease.until, terms.latestAt],
     );
     const obtained = new Set((leased.rows as readonly TableRow[]).map(({ seq }) => Number(seq)));
     const rows = obtainedClaims(chosen, obtained);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { PurgeIncomplete, type PurgeRequest, PurgeUnauthorized } from "../../sdk/index.ts";
+import { PurgeIncomplete, type PurgeRequest, PurgeTimeout, PurgeUnauthorized } from "../../sdk/index.ts";
 import { createRecordingPurger } from "../../sdk/testing.ts";
 import { accepts, purgeRecord, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
 import { purgerUnderTest } from "./purger-under-test.ts";
@@ -349,6 +349,24 @@ test("A batch with a wrong token stops, and everything unsent counts as failed",
   const failed = (error as PurgeIncomplete).failures;
   expect(failed.map(({ request }) => request.id)).toEqual(["id-1.1", "id-1.2", "id-1.3"]);
   expect(sizes(failed.map(({ request }) => request))).toEqual([10_000, 10_000, 1]);
+});
+
+test("A batch goes on after a purge whose pages are fetched too slowly, and stops after another one that takes too long", async () => {
+  const cdn = createRecordingPurger();
+  const failures = async (committing: Promise<unknown>) =>
+    committing.catch((error: PurgeIncomplete) => error.failures.map(({ request }) => request.id));
+  const tooLate = () => new PurgeTimeout("the deadline has passed", { attempts: 1 });
+
+  cdn.failNext(tooLate());
+  const slow = cdn.batch().urls(many(101, "/song")).commit({ id: "slow", refresh: true });
+  expect(await failures(slow)).toEqual(["slow.1"]);
+  expect(cdn.calls.map(({ id }) => id)).toEqual(["slow.1", "slow.2", "slow.3"]);
+
+  cdn.reset();
+  cdn.failNext(tooLate());
+  const hanging = cdn.batch().tags(many(20_001, "song")).commit({ id: "hanging", refresh: true });
+  expect(await failures(hanging)).toEqual(["hanging.1", "hanging.2", "hanging.3"]);
+  expect(cdn.calls.map(({ id }) => id)).toEqual(["hanging.1"]);
 });
 
 test("Aborting a batch in the middle rejects with the reason and sends no further purge", async () => {

@@ -1,6 +1,9 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
+import { connect, createServer as createHttp2Server } from "node:http2";
 import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
 import express, { type Express, type Response } from "express";
 import { afterEach, expect, test } from "vitest";
 import { purgeLater, tag, tidemark } from "../../../sdk/frameworks/express.ts";
@@ -30,12 +33,13 @@ test("an error after the answer, while the purge is under way, changes nothing o
   const url = await start((app) => {
     app.post("/", async (_request, response) => {
       purgeLater({ tags: ["a"] });
+      response.statusMessage = "Own words";
       response.status(201).set("X-Own", "1").send("saved");
       throw new Error("too late");
     });
   });
   const answer = await fetch(url, { method: "POST" });
-  expect([answer.status, await answer.text()]).toEqual([201, "saved"]);
+  expect([answer.status, answer.statusText, await answer.text()]).toEqual([201, "Own words", "saved"]);
   expect(answer.headers.get("x-own")).toBe("1");
   expect(answer.headers.get("content-security-policy")).toBeNull();
   expect(answer.headers.getSetCookie()).toHaveLength(1);
@@ -191,6 +195,85 @@ test.each<[string, number, (response: Response, left: Promise<unknown>) => unkno
   await expect(asking).rejects.toThrow();
   await over.promise;
   expect(purger.calls).toEqual(status === 200 ? [{ tags: ["a"] }] : []);
+});
+
+test.each<[string, number, (response: Response, saveSecond: () => Promise<void>) => unknown]>([
+  [
+    "writes",
+    200,
+    async (response, saveSecond) => {
+      response.write("first");
+      await saveSecond();
+    },
+  ],
+  [
+    "writes",
+    500,
+    async (response, saveSecond) => {
+      response.write("first");
+      await saveSecond();
+    },
+  ],
+  [
+    "pipes",
+    200,
+    async (response, saveSecond) => {
+      async function* saving() {
+        yield "first";
+        await saveSecond();
+      }
+      await pipeline(Readable.from(saving()), response);
+    },
+  ],
+])(
+  "a change that is saved just after the client has left, by a handler that %s %i, is purged accordingly",
+  async (_, status, answer) => {
+    const over = Promise.withResolvers<void>();
+    const url = await start((app) => {
+      app.post("/", async (_request, response) => {
+        const left = once(response.status(status), "close");
+        purgeLater({ tags: ["first"] });
+        const saveSecond = async () => {
+          await left;
+          purgeLater({ tags: ["second"] });
+          purgeLater({ tags: ["third"] });
+          over.resolve();
+        };
+        await answer(response, saveSecond);
+      });
+    });
+    const leaving = new AbortController();
+    await fetch(url, { method: "POST", signal: leaving.signal });
+    leaving.abort();
+    await over.promise;
+    const purges = [{ tags: ["first"] }, { tags: ["second"] }, { tags: ["third"] }];
+    expect(purger.calls).toEqual(status === 200 ? purges : []);
+  },
+);
+
+test("a purge before an answer over HTTP/2 causes no warning of Node", async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => void warnings.push(warning);
+  process.on("warning", note);
+  purger = createRecordingPurger();
+  const middleware = tidemark({ purger });
+  const http2 = createHttp2Server((request, response) => {
+    middleware(request, response as unknown as ServerResponse, () => {
+      purgeLater({ tags: ["a"] });
+      response.end("saved");
+    });
+  }).listen(0, "127.0.0.1");
+  await once(http2, "listening");
+  const client = connect(localUrl(http2));
+  try {
+    const stream = client.request({ ":method": "POST" });
+    expect(await text(stream)).toBe("saved");
+    expect([purger.calls, warnings]).toEqual([[{ tags: ["a"] }], []]);
+  } finally {
+    process.off("warning", note);
+    client.close();
+    http2.close();
+  }
 });
 
 test.each<[string, (response: ServerResponse) => unknown]>([

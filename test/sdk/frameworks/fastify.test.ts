@@ -56,3 +56,32 @@ test.each([
   expect(purger.calls).toEqual(purges);
   await app.close();
 });
+
+test.each([
+  [200, [{ tags: ["first"] }, { tags: ["second"] }]],
+  [500, []],
+])(
+  "a change that is saved just after its client has left, with a status of %i, is purged accordingly",
+  async (status, purges) => {
+    const purger = createRecordingPurger();
+    const app = Fastify();
+    app.register(tidemark, { purger });
+    const over = Promise.withResolvers<void>();
+    app.post("/raw", async (_request, reply) => {
+      reply.hijack();
+      const left = new Promise<void>((resolve) => reply.raw.once("close", resolve));
+      purgeLater({ tags: ["first"] });
+      reply.raw.writeHead(status).write("event");
+      await left;
+      const save = async () => purgeLater({ tags: ["second"] });
+      save().then(over.resolve, over.reject);
+    });
+    const url = await app.listen({ port: 0, host: "127.0.0.1" });
+    const leaving = new AbortController();
+    await fetch(`${url}/raw`, { method: "POST", signal: leaving.signal });
+    leaving.abort();
+    await over.promise;
+    expect(purger.calls).toEqual(purges);
+    await app.close();
+  },
+);

@@ -3,6 +3,8 @@ import { chooseClaims, NO_CLAIMS, nextWave, obtainedClaims } from "../../../sdk/
 import type { WaitingRow } from "../../../sdk/outbox/queued-purge.ts";
 
 const NOW = 1_000_000;
+/** The latest instant that a row could wait for. */
+const LATEST = NOW + 1_000;
 
 function row(seq: number, tags: string, more: Partial<WaitingRow> = {}): WaitingRow {
   const request = { id: `p${seq}`, tags: tags.split(" ") };
@@ -30,6 +32,22 @@ describe("the rows to claim", () => {
     { name: "no row that is due later", rows: [row(1, "a", { dueAt: NOW + 1 })], chosen: [], nextAt: NOW + 1 },
     { name: "a row whose lease ends now", rows: [row(1, "a", { leaseUntil: NOW })], chosen: [1], nextAt: null },
     { name: "no leased row", rows: [row(1, "a", { leaseUntil: NOW + 1 })], chosen: [], nextAt: NOW + 1 },
+    {
+      name: "rows that wait for an instant that no right clock would have written",
+      rows: [row(1, "a", { dueAt: LATEST + 1 }), row(2, "b", { leaseUntil: LATEST + 1 }), row(3, "a b")],
+      chosen: [1, 2, 3],
+      nextAt: null,
+    },
+    {
+      name: "no rows that wait for the latest instant, and none that is leased rightly although it was due wrongly",
+      rows: [
+        row(1, "a", { dueAt: LATEST, leaseUntil: LATEST }),
+        row(2, "b", { dueAt: LATEST + 1, leaseUntil: NOW + 9 }),
+        row(3, "c", { dueAt: NOW + 10, leaseUntil: LATEST + 1 }),
+      ],
+      chosen: [],
+      nextAt: NOW + 9,
+    },
     {
       name: "a leased row that is due later still",
       rows: [row(1, "a", { leaseUntil: NOW + 1, dueAt: NOW + 9 })],
@@ -94,7 +112,7 @@ describe("the rows to claim", () => {
   ];
 
   test.each(CASES)("$name", ({ rows, limit = 50, chosen, nextAt }) => {
-    const terms = { now: NOW, limit };
+    const terms = { now: NOW, latestAt: LATEST, limit };
     const claims = chooseClaims(rows, terms);
     expect([seqs(claims.rows), claims.nextAt]).toEqual([chosen, nextAt]);
     const pageByPage = rows.reduce((before, each) => chooseClaims([each], terms, before), NO_CLAIMS);
@@ -109,7 +127,7 @@ describe("the rows to claim", () => {
       { tags: ["x"] },
       { everything: true },
     ] as const;
-    const terms = { now: NOW, limit: 50 };
+    const terms = { now: NOW, latestAt: LATEST, limit: 50 };
     for (const items of requests) {
       const waiting = { ...row(1, "a", { dueAt: NOW + 1 }), request: { id: "1", ...items } };
       const behind = requests.map((others, index) => ({ ...row(2 + index, "a"), request: { id: "2", ...others } }));

@@ -31,8 +31,8 @@ export const mutants: Mutants = {
     },
     "the purges of a killed process are left to it": {
       in: "chooseClaims",
-      replace: "Math.max(row.dueAt, row.leaseUntil)",
-      by: "(row.leaseUntil > 0 ? Number.POSITIVE_INFINITY : row.dueAt)",
+      replace: "[row.dueAt, row.leaseUntil]",
+      by: "[row.leaseUntil > 0 ? latestAt : row.dueAt]",
       foundBy: "outbox: take over the purges of one that was killed when its lease is over, with the same id",
     },
     "a process that was stopped for longer than its lease records its failure over the other's": {
@@ -45,8 +45,8 @@ export const mutants: Mutants = {
     },
     "what two processes claim is sent by both": {
       in: "chooseClaims",
-      replace: "Math.max(row.dueAt, row.leaseUntil)",
-      by: "row.dueAt",
+      replace: "[row.dueAt, row.leaseUntil]",
+      by: "[row.dueAt]",
       foundBy: "outbox: share the work: no purge is sent twice",
     },
     "an id may stand in the table twice": {
@@ -110,13 +110,13 @@ export const mutants: Mutants = {
     },
     "nobody is told of a purge that is given up": {
       in: "Drain.#recordFailure",
-      drop: "onDead(purge);",
+      drop: "await onDead(purge);",
       foundBy: "outbox: is given up after the last attempt, reported, listed, and sent again once it is requeued",
     },
     "a purge that is given up is deleted": {
       in: "Drain.#recordFailure",
-      replace: "onDead(purge);",
-      by: "onDead(purge); await this.#store.remove(row.seq);",
+      replace: "await onDead(purge);",
+      by: "await onDead(purge); await this.#store.remove(row.seq);",
       foundBy: "outbox: is given up after the last attempt, reported, listed, and sent again once it is requeued",
     },
     "a request that the edge refuses is sent again": {

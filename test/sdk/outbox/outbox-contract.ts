@@ -46,6 +46,8 @@ export interface DatabaseUnderTest {
 /** The longest lease: three deadlines. */
 const LEASE_MS = 30_000;
 
+const DAY_MS = 86_400_000;
+
 /** Vitest's functions, as far as the contract calls them. Who collects the tests gives others. */
 export interface TestFunctions {
   describe(name: string, define: () => void): unknown;
@@ -434,6 +436,25 @@ export function describeOutbox(
       expect(await other.list()).toEqual([]);
     });
 
+    test("send what waits for an instant of a clock that was a day ahead, in its order", async () => {
+      const [killed, other] = [await open(), await open()];
+      now += DAY_MS;
+      killed.purger.answer = fails;
+      await killed.enqueue(...tagged("a"));
+      await killed.drain();
+      const slow = heldUp();
+      killed.purger.answer = slow.answer;
+      await killed.enqueue(...tagged("b"));
+      const first = killed.drain();
+      await slow.arrived;
+      now -= DAY_MS;
+      await other.enqueue(...tagged("a b"));
+      expect((await other.drain()).sent).toHaveLength(3);
+      expect(other.purger.tags).toEqual(["a", "b", "a b"]);
+      slow.end(accepts);
+      await first;
+    });
+
     test("are not disturbed by the late failure of one that was stopped for longer than its lease", async () => {
       const [stopped, other] = [await open(), await open()];
       const [slow, slower] = [heldUp(), heldUp()];
@@ -495,12 +516,16 @@ export function describeOutbox(
     expect((await outbox.drain()).sent).toHaveLength(1);
   });
 
-  test("A callback that throws loses no purge, and is not swallowed", async () => {
-    const outbox = await open({
+  test.each([
+    {
+      fails: "throws",
       onDead: () => {
         throw new Error("in the callback");
       },
-    });
+    },
+    { fails: "rejects", onDead: () => Promise.reject(new Error("in the callback")) },
+  ])("A callback that $fails loses no purge, and is not swallowed", async ({ onDead }) => {
+    const outbox = await open({ onDead });
     outbox.purger.answer = forTags(["bad"], refuses);
     await outbox.enqueue(...tagged("bad", "bad", "a"));
     await expect(outbox.drain()).rejects.toThrow("in the callback");

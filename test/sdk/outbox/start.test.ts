@@ -1,6 +1,6 @@
 import { channel } from "node:diagnostics_channel";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Drain } from "../../../sdk/outbox/drain.ts";
 import { createOutbox } from "../../../sdk/outbox/sqlite.ts";
 import { sqliteStore } from "../../../sdk/outbox/sqlite-store.ts";
@@ -102,6 +102,31 @@ test("An error of the database is reported, and the background continues", async
   enqueue("a");
   await untilPaused(() => clock.advance(EVERY_MS));
   expect([purger.tags, errors.length]).toEqual([["a"], 1]);
+});
+
+test.each([
+  [
+    "throws",
+    (reason: Error) => {
+      throw reason;
+    },
+  ],
+  ["rejects", (reason: Error) => Promise.reject(reason)],
+])("If onError %s, both errors are printed, and the background continues", async (_, fail) => {
+  const broken = new Error("no log");
+  const print = vi.spyOn(console, "error").mockImplementation(() => {});
+  try {
+    database.exec("ALTER TABLE tidemark_outbox RENAME TO hidden");
+    await untilPaused(() => drain.start({ onError: () => fail(broken), everyMs: EVERY_MS }));
+    database.exec("ALTER TABLE hidden RENAME TO tidemark_outbox");
+    enqueue("a");
+    await untilPaused(() => clock.advance(EVERY_MS));
+    expect(purger.tags).toEqual(["a"]);
+    const told = expect.objectContaining({ message: expect.stringContaining("no such table") });
+    expect(print).toHaveBeenCalledExactlyOnceWith("onError failed:", broken, "It was told of:", told);
+  } finally {
+    print.mockRestore();
+  }
 });
 
 test("After an error of the database, the background pauses although a purge is due", async () => {
