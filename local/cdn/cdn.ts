@@ -5,6 +5,7 @@ import type { PurgeLogRuntime } from "../runtime/purge-log-runtime.ts";
 import { answerFrom, type CdnAnswer } from "./answer.ts";
 import { bodyText } from "./body-text.ts";
 import { checkReceipt, checkRequest } from "./check-options.ts";
+import { checkTimers } from "./check-timers.ts";
 import { durationMs, type SimulatedDuration } from "./duration.ts";
 import { exchangeBytes } from "./exchange.ts";
 import type { Pop } from "./pop.ts";
@@ -237,9 +238,10 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
    * Stops everything. No process, port, file or handle is left. Requests under way reject, without an unhandled rejection
    * if nobody waits for them: so a test that fails meanwhile shows its own error.
    */
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    if (!this.#closing) await checkTimers("cdn.close");
     this.#closing ??= this.#stopAll();
-    return this.#closing;
+    await this.#closing;
   }
 
   /** The same as `close()`, for `await using`. */
@@ -256,6 +258,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
 
   async #resetAll(): Promise<void> {
     const { pops, origin } = this.#parts;
+    await checkTimers("cdn.reset");
     await origin?.reset(); // first, so that requests that wait for it end
     await Promise.all(pops.map((pop) => pop.reset()));
     await this.log.reset();

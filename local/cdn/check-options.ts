@@ -136,10 +136,7 @@ const optionsSchema = z.strictObject(
       .string('must be the name of a file, like "tidemark.config.ts"; rules as an object go into site')
       .optional(),
     origin: z
-      .custom(
-        (origin) => isScript(origin) || isOrigin(origin),
-        'must be a running site like "http://localhost:8000", without a path, or replies by path like { "/about": { body: "v1" } }',
-      )
+      .custom((origin) => isScript(origin) || isOrigin(origin), { error: ({ input }) => howToNameOrigin(input) })
       .optional(),
     regions: z
       .array(
@@ -218,7 +215,7 @@ function isScript(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function isOrigin(value: unknown): boolean {
   const url = URL.parse(String(value));
-  return url !== null && /^https?:$/.test(url.protocol) && url.pathname === "/" && url.search === "" && url.hash === "";
+  return url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
 }
 
 function isPath(target: unknown): boolean {
@@ -232,6 +229,14 @@ function asPath(target: unknown): string {
     return `Write the path ${JSON.stringify(url.pathname + url.search)} without scheme and host.`;
   }
   return `A path begins with a slash: write ${JSON.stringify(`/${target}`)}.`;
+}
+
+function howToNameOrigin(given: unknown): string {
+  const url = URL.parse(String(given));
+  if (url?.username || url?.password) {
+    return 'cannot have a user and password; give the site originFields: { authorization: "Basic …" }';
+  }
+  return 'must be a running site like "http://localhost:8000", without a path, or replies by path like { "/about": { body: "v1" } }';
 }
 
 function howToListRegions(given: unknown): string {

@@ -1,5 +1,6 @@
 import { type Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
+import type { Duplex } from "node:stream";
 
 /** A request whose target and fields are sent exactly as given. */
 export interface WireRequest {
@@ -30,7 +31,7 @@ export async function exchange(edge: URL, agent: Agent, request: WireRequest): P
   return { ...answer, body: bytes.toString() };
 }
 
-/** The same, with the bytes of the body. */
+/** The same, with the bytes of the body. The socket of a request that became a tunnel or another protocol is closed. */
 export function exchangeBytes(
   edge: URL,
   agent: Agent,
@@ -50,6 +51,13 @@ export function exchangeBytes(
     },
     (incoming) => void readAnswer(incoming).then(resolve, reject),
   );
+  // Without a listener Node ends the request for such an answer, and tells nobody.
+  for (const event of ["upgrade", "connect"]) {
+    outgoing.on(event, (incoming: IncomingMessage, socket: Duplex) => {
+      socket.destroy();
+      resolve(answerOf(incoming, Buffer.alloc(0), false));
+    });
+  }
   if (onInterim) {
     outgoing.on("information", ({ statusCode, headers }) => onInterim(statusCode, headers as Record<string, string>));
   }
@@ -67,6 +75,10 @@ async function readAnswer(incoming: IncomingMessage) {
   } catch {
     cutOff = true; // Node throws for a body that ends before its length.
   }
+  return answerOf(incoming, Buffer.concat(chunks), cutOff);
+}
+
+function answerOf(incoming: IncomingMessage, bytes: Buffer, cutOff: boolean) {
   const fields = Object.entries(incoming.headers).map(([name, value]) => [
     name,
     Array.isArray(value) ? value.join(", ") : (value ?? ""),
@@ -74,7 +86,7 @@ async function readAnswer(incoming: IncomingMessage) {
   return {
     status: incoming.statusCode ?? 0,
     fields: Object.fromEntries(fields),
-    bytes: Buffer.concat(chunks),
+    bytes,
     cutOff,
   };
 }

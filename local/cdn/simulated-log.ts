@@ -1,4 +1,5 @@
 import type { PurgeLogRuntime } from "../runtime/purge-log-runtime.ts";
+import { checkTimers } from "./check-timers.ts";
 import type { Pop } from "./pop.ts";
 
 /** The purge log of a simulated CDN, and the faults that it can have. */
@@ -13,6 +14,7 @@ export class SimulatedLog {
 
   /** Ends its runtime, so that no PoP reaches it. The stored data is kept. */
   async stop(): Promise<void> {
+    await checkTimers("cdn.log.stop");
     await Promise.all(this.#pops.map((pop) => pop.loseLogConnections()));
     await this.#runtime.stop();
   }

@@ -3,12 +3,14 @@ import { isWranglerConfig } from "../config/wrangler-config.ts";
 import type { Cdn } from "./cdn.ts";
 import type { CdnOptions } from "./cdn-options.ts";
 import { checkCdnOptions } from "./check-options.ts";
+import { checkTimers } from "./check-timers.ts";
 
 /** Starts a whole CDN on free ports of this machine. If a part of it cannot start, it throws and leaves nothing behind. */
 export async function startCdn<const Region extends string = "local">(
   options: CdnOptions<Region>,
 ): Promise<Cdn<Region>> {
   checkCdnOptions(options);
+  await checkTimers("startCdn");
   const needsWrangler = options.config !== undefined && isWranglerConfig(options.config);
   const peers = ["miniflare", "esbuild", ...(needsWrangler ? (["wrangler"] as const) : [])] as const;
   const missing = missingPeersMessage("startCdn", peers);

@@ -75,7 +75,7 @@ export type HarnessCommand =
   | { readonly do: "lose-answers"; readonly answersToLose: AnswersToLose }
   /** The isolate forgets all that it had in memory, as if it had been evicted and a new one started. */
   | { readonly do: "kill" }
-  /** Answers once nothing is being written to the PoP's cache. */
+  /** Answers once nothing that has arrived whole is being written to the PoP's cache. */
   | { readonly do: "finish-writes" }
   /** Answers once all work after the isolate's responses has ended. */
   | { readonly do: "finish-work" }

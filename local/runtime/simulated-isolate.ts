@@ -73,7 +73,7 @@ export class SimulatedIsolate {
     await this.#command({ do: "kill" });
   }
 
-  /** Resolves once nothing is being written to the PoP's cache. */
+  /** Resolves once nothing that has arrived whole is being written to the PoP's cache. */
   async finishWrites(): Promise<void> {
     await this.#command({ do: "finish-writes" });
   }

@@ -66,9 +66,9 @@ async function workerOfWranglerConfig(file: string): Promise<SimulatedWorker> {
   const stdin: EntryCode = {
     contents: `
       import worker from ${JSON.stringify(main)};
-      import { withHarness } from ${JSON.stringify(SIMULATION)};
+      import { ownersWorker } from ${JSON.stringify(SIMULATION)};
       export * from ${JSON.stringify(main)};
-      export default withHarness(() => worker);`,
+      export default ownersWorker(worker);`,
     resolveDir: dirname(main),
     loader: "ts",
   };

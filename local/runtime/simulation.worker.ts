@@ -33,6 +33,7 @@ export { defineSite, SiteError } from "tidemark/worker";
 const POLL_MS = 1;
 
 type Handler = ExportedHandler<EdgeEnv>;
+type StreamedBody = ReturnType<Platform["bodies"]["pipe"]>["readable"];
 
 let clockAndNetwork: ClockAndNetwork = {
   now: 0,
@@ -47,6 +48,8 @@ let site: SiteInput | null = null;
 /** Rises when the isolate is killed. An edge from before is then no longer used. */
 let generation = 0;
 let unfinishedWrites = 0;
+/** Resolves once all of a body has been written to the pipe from which it is stored. */
+const wholeBodies = new WeakMap<StreamedBody, Promise<void>>();
 /** Work that continues after responses were sent. */
 let unfinishedWork = 0;
 const storedKeys = new StoredKeys();
@@ -129,6 +132,17 @@ export function withHarness(workerFor: (env: EdgeEnv) => Handler): Handler {
       });
     },
   };
+}
+
+/** An owner's worker with all its handlers, which also takes the harness's commands. Throws if it has no `fetch`. */
+export function ownersWorker(worker: Handler): Handler {
+  if (typeof worker?.fetch !== "function") {
+    throw new Error("the default export must be an object with a function fetch, not a class.");
+  }
+  return Object.assign(
+    Object.create(worker) as Handler,
+    withHarness(() => worker),
+  );
 }
 
 /** The current round trips, and how long the PoP took for this response, including its waits for origin and log. */
@@ -249,11 +263,25 @@ function withDatesShifted(response: OriginResponse, originNow: number): OriginRe
 
 /** The runtime's platform behind the simulated network, with its writes counted and its keys remembered. */
 function simulatedPlatform(real: Platform, kept: RestingConnections, isAlive: () => boolean): Platform {
-  const { sharedTier, notes, log, ...rest } = behindNetwork(real, { callOrigin, callLog, callLedger });
+  const { sharedTier, notes, log, bodies, ...rest } = behindNetwork(real, { callOrigin, callLog, callLedger });
   return {
     ...rest,
     losesRequests: false, // time that a test moves is no sign that a request has died
     log: { ...log, ...(log.connect && { connect: kept.counting(log.connect, isAlive) }) },
+    bodies: {
+      ...bodies,
+      pipe(lengthBytes) {
+        const { readable, writable } = bodies.pipe(lengthBytes);
+        const close = writable.close.bind(writable);
+        const { promise, resolve } = Promise.withResolvers<void>();
+        wholeBodies.set(readable, promise);
+        writable.close = () => {
+          resolve();
+          return close();
+        };
+        return { readable, writable };
+      },
+    },
     sharedTier: {
       async get(key) {
         const found = await sharedTier.get(key);
@@ -269,7 +297,13 @@ function simulatedPlatform(real: Platform, kept: RestingConnections, isAlive: ()
         return sharedTier.delete(key);
       },
       getBody: (bodyKey, part) => sharedTier.getBody(bodyKey, part),
-      putBody: (bodyKey, body) => countingWrite(() => sharedTier.putBody(bodyKey, body)),
+      putBody(bodyKey, body) {
+        const written = sharedTier.putBody(bodyKey, body);
+        // While its source still sends, a test may be what it waits for.
+        const counted = wholeBodies.get(body)?.then(() => countingWrite(() => written));
+        counted?.catch(() => undefined);
+        return written;
+      },
     },
     notes: {
       read: (name) => notes.read(name),

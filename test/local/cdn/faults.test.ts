@@ -68,6 +68,26 @@ test("all requests that wait for a held answer share it", async () => {
   expect(cdn.origin).toHaveSeen("/held", 1);
 });
 
+test("while a large page is half sent, the PoP answers other requests and can have faults", async () => {
+  const site = { limits: { storeBytes: 1000 } };
+  await using cdn = await startCdn({ site, isolates: 2 });
+  const body = "x".repeat(100_000);
+  cdn.origin.reply("/large", { ...page(body), hold: "rest", bytesBeforeHold: 50_000 });
+  cdn.origin.reply("/small", page("v1"));
+  const response = await fetch(`${cdn.url()}/large`);
+  const reader = response.body!.getReader();
+  let readBytes = 0;
+  while (readBytes < 50_000) readBytes += (await reader.read()).value!.byteLength;
+
+  expect(await cdn.get("/small", { isolate: 1 })).toMatchObject({ status: 200, body: "v1" });
+  await cdn.pop().emptyCache();
+  await cdn.pop().killIsolate(1);
+  cdn.origin.release("rest");
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) readBytes += piece.value.byteLength;
+  expect(readBytes).toBe(body.length);
+  await expect(cdn.get("/large", { isolate: 1 })).toHit();
+});
+
 test("a slow origin delays only the requests that reach it", { tags: ["deep"] }, async () => {
   cdn.origin.reply("/slow", { ...page("v1"), delayMs: 20 });
   await expect(cdn.get("/slow")).toMiss();

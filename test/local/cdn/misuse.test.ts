@@ -94,6 +94,17 @@ const misuses: { name: string; args: readonly unknown[]; message: string }[] = [
       'startCdn: origin: must be a running site like "http://localhost:8000", without a path, or replies by path ',
   },
   {
+    name: "an origin with a user and password",
+    args: [{ site: {}, origin: "http://user:secret@localhost:8000" }],
+    message:
+      'startCdn: origin: cannot have a user and password; give the site originFields: { authorization: "Basic …" }',
+  },
+  {
+    name: "an origin with a password alone, as a URL",
+    args: [{ site: {}, origin: new URL("http://:secret@localhost:8000") }],
+    message: "startCdn: origin: cannot have a user and password;",
+  },
+  {
     name: "latency in one word",
     args: [{ site: {}, latency: "high" }],
     message: "startCdn: latency: must be true, false, or round trips by region like { nyc: { clientMs: 12, ",

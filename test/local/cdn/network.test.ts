@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { ROUND_TRIPS, startCdn } from "tidemark/local";
 import { describe, expect, test } from "vitest";
 import "tidemark/local/matchers";
@@ -81,6 +84,29 @@ test("a visitor has a country and an address, and a proxy in between has its own
   expect(cdn.origin.seen[1]?.fields).toMatchObject({ "x-country": "US", "x-forwarded-for": "203.0.113.9" });
   await expect(cdn.get("/about")).toMiss();
   expect(cdn.origin.seen[2]?.fields).toMatchObject({ "x-country": "XX" });
+});
+
+test("a request that becomes a connection of another protocol has the head of the answer and no body", async () => {
+  const upgrading = createServer().on("upgrade", ({ headers }, socket) => {
+    const key = `${headers["sec-websocket-key"]}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`; // RFC 6455, section 1.3
+    const accept = createHash("sha1").update(key).digest("base64");
+    const fields = ["upgrade: websocket", "connection: upgrade", `sec-websocket-accept: ${accept}`];
+    socket.end(["HTTP/1.1 101 Switching Protocols", ...fields, "", ""].join("\r\n"));
+  });
+  await new Promise<void>((resolve) => upgrading.listen(0, "127.0.0.1", resolve));
+  const { port } = upgrading.address() as AddressInfo;
+  await using cdn = await startCdn({ site: {}, origin: `http://127.0.0.1:${port}` });
+  const handshake = {
+    connection: "upgrade",
+    upgrade: "websocket",
+    "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+    "sec-websocket-version": "13",
+  };
+  const answer = await cdn.get("/chat", { fields: handshake });
+  expect(answer).toMatchObject({ status: 101, fields: { upgrade: "websocket" }, body: "", cutOff: false });
+  const connect = await cdn.request("/chat", { method: "CONNECT" });
+  expect(connect).toMatchObject({ status: expect.any(Number), body: "" });
+  await new Promise((resolve) => upgrading.close(resolve));
 });
 
 test("unknown regions and isolates are refused", { tags: ["deep"] }, async () => {

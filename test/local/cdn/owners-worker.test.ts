@@ -102,7 +102,8 @@ new_sqlite_classes = ["PurgeLog"]
        export default {
          async fetch(request, env, context) {
            if (request.url.endsWith("/send")) return await env.JOBS.send(100), new Response("sent");
-           if (request.url.endsWith("/count")) return new Response(await counter(env).add(1));
+           if (request.url.endsWith("/add")) return new Response(await counter(env).add(1));
+           if (request.url.endsWith("/sum")) return new Response(await counter(env).add(0));
            return edge.fetch(request, env, context);
          },
          async queue(batch, env) {
@@ -117,10 +118,11 @@ new_sqlite_classes = ["PurgeLog"]
     const migration = '[[migrations]]\ntag = "v2"\nnew_sqlite_classes = ["Counter"]\n';
     const config = await file("consumer.toml", wrangler("consumer.ts") + objects + migration + queue);
     await using cdn = await startCdn({ config, origin, isolates: 2 });
-    const count = async (isolate: number) => Number((await cdn.get("/count", { isolate })).body);
-    expect([await count(0), await count(1), await count(0)]).toEqual([1, 2, 3]);
+    const ask = async (path: string, isolate: number) => Number((await cdn.get(path, { isolate })).body);
+    expect([await ask("/add", 0), await ask("/add", 1), await ask("/add", 0)]).toEqual([1, 2, 3]);
     expect(await cdn.get("/send", { isolate: 1 })).toMatchObject({ body: "sent" });
-    await until(async () => (await count(1)) > 100);
+    await until(async () => (await ask("/sum", 1)) !== 3);
+    expect(await ask("/sum", 1)).toBe(103);
     await expect(cdn.get("/about", { isolate: 1 })).toMiss();
   });
 
@@ -164,6 +166,28 @@ new_sqlite_classes = ["PurgeLog"]
     );
     const config = await file("elsewhere.toml", wrangler("elsewhere.ts"));
     await expect(startCdn({ config, origin })).rejects.toThrow("createEdge of tidemark/worker");
+  });
+
+  test.each([
+    [
+      "a class",
+      "class extends WorkerEntrypoint { fetch(request) { return edge.fetch(request, this.env, this.ctx); } }",
+    ],
+    ["an object without fetch", "{ queue() {} }"],
+  ])("is refused, with what to write, if its worker exports %s", { tags: ["deep"] }, async (_, exported) => {
+    await file(
+      "no-fetch.ts",
+      `import { WorkerEntrypoint } from "cloudflare:workers";
+       import { createEdge } from "tidemark/worker";
+       export { PurgeLog } from "tidemark/worker";
+       export const edge = createEdge({ origin: "https://origin.example.com" });
+       export const base = WorkerEntrypoint;
+       export default ${exported};`,
+    );
+    const config = await file("no-fetch.toml", wrangler("no-fetch.ts"));
+    await expect(startCdn({ config, origin })).rejects.toThrow(
+      `${config}: its worker does not start: the default export must be an object with a function fetch, not a class.`,
+    );
   });
 
   test.each([

@@ -1,5 +1,6 @@
+import { mock } from "node:test";
 import { type Cdn, startCdn } from "tidemark/local";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
@@ -85,4 +86,31 @@ test("a visitor's request cannot change the time", async () => {
   await cdn.get("/still");
   await cdn.get("/still", { fields: { date: "Fri, 01 Jan 2100 00:00:00 GMT", "x-now": "9999999999999" } });
   await expect(cdn.get("/still")).toHaveAgeAbout(0);
+});
+
+describe.each([
+  ["vitest", () => vi.useFakeTimers(), () => vi.useRealTimers()],
+  [
+    "node:test",
+    () => mock.timers.enable({ apis: ["Date", "setTimeout", "setInterval", "setImmediate"] }),
+    () => mock.timers.reset(),
+  ],
+])("with the fake timers of %s", (_, fake, restore) => {
+  test("a CDN answers, and neither starts nor stops, in words", async () => {
+    const starting = { site: {}, origin: { "/faked": page("v1") } };
+    await using faked = await startCdn(starting);
+    fake();
+    try {
+      const calls = [
+        ["startCdn", () => startCdn(starting)],
+        ["cdn.reset", () => faked.reset()],
+        ["cdn.log.stop", () => faked.log.restart()],
+        ["cdn.close", () => faked.close()],
+      ] as const;
+      for (const [name, call] of calls) await expect(call()).rejects.toThrow(`${name}: setImmediate is faked`);
+      expect(await faked.get("/faked")).toMatchObject({ status: 200, body: "v1" });
+    } finally {
+      restore();
+    }
+  });
 });
