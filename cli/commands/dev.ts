@@ -121,6 +121,11 @@ function serverUrl(text: string): string {
   if (!url?.protocol.startsWith("http") || url.pathname !== "/" || url.search !== "") {
     throw new InvalidArgumentError("It must be like http://localhost:8000 or https://www.example.com, without a path.");
   }
+  if (url.username !== "" || url.password !== "") {
+    throw new InvalidArgumentError(
+      'It cannot have a user and password. Send them to the origin with originFields: { authorization: "Basic …" }.',
+    );
+  }
   return url.origin;
 }
 

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { ConfigFileError, whatItThrew } from "../../package/config-file-error.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
-import { formatMessage, ownWorker } from "../runtime/bundle.ts";
+import { formatMessage, ownWorker, WORKER_OPTIONS } from "../runtime/bundle.ts";
 
 /** The part of a site that the harness reads; the worker reads the rest itself. */
 export interface ConfiguredSite {
@@ -38,9 +38,8 @@ export async function loadSite(file: string): Promise<ConfiguredSite> {
   }
   let module: { default?: unknown };
   try {
-    const options = { bundle: true, write: false, format: "esm", platform: "neutral", logLevel: "silent" } as const;
     const result = await build({
-      ...options,
+      ...WORKER_OPTIONS,
       banner: { js: OWN_URL_PATTERN },
       entryPoints: [resolve(file)],
       plugins: [ownWorker, withoutRuntime],

@@ -71,6 +71,7 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
   const cleanUp = () => rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   process.once("exit", cleanUp); // For a signal that ends the process before `stop`.
   let group: EdgeGroup | undefined;
+  let isBuilt = false;
   const started = Promise.withResolvers<void>();
   // Each build waits for the previous one, so that no reload overtakes another.
   let work: Promise<void> = Promise.resolve();
@@ -84,17 +85,20 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
       started.resolve();
     }
   };
+  const tellMistake = (words: string) => printLine(`${words}\n${group?.isUp === false ? IS_DOWN : STAY_IN_FORCE}`);
   const onBuild = (script: string) => {
+    isBuilt = true;
     work = work
       .then(() => runScript(script))
       .catch((error: Error) => {
         started.reject(error);
-        if (group) printLine(`${error.message}\n${group.isUp ? STAY_IN_FORCE : IS_DOWN}`);
+        if (group) tellMistake(error.message);
       });
   };
   const onError = (errors: string) => {
-    started.reject(new Error(errors));
-    if (group) printLine(`${configFile}: ${errors}\n${group.isUp ? STAY_IN_FORCE : IS_DOWN}`);
+    const words = `${configFile}: ${errors}`;
+    if (isBuilt) tellMistake(words);
+    else started.reject(new ConfigFileError(words));
   };
   const watching =
     configFile === null
@@ -135,6 +139,10 @@ interface Front {
   readonly origin: string;
 }
 
+/** The runtime's line for an origin whose certificate it does not trust, and the line that follows each of its errors. */
+const CERTIFICATE_FAULT = /TLS peer's certificate is not trusted; reason = (.+)/;
+const STACK_OF_ADDRESSES = /^stack: .+@[0-9a-f]{6,}/;
+
 /** How often it looks whether the entry of the purge log is still there. */
 const LOOK_EVERY_MS = 1000;
 
@@ -143,6 +151,7 @@ class EdgeGroup {
   readonly #stops: (() => Promise<void>)[] = [];
   readonly #edges: { readonly runtime: EdgeRuntime; readonly pop: DevPop }[] = [];
   readonly #options: DevEdgeOptions;
+  readonly #certificateFaults = new Set<string>();
   #front: Front;
   #isCodeUsed = false;
   #isUp = true;
@@ -195,6 +204,9 @@ class EdgeGroup {
             this.#isCodeUsed = true; // the next reload starts the worker again, which would not know this
             return printLine("Logged in to the dashboard; the link cannot be used again.");
           }
+          const fault = CERTIFICATE_FAULT.exec(line)?.[1];
+          if (fault !== undefined) return this.#tellCertificateFault(fault);
+          if (STACK_OF_ADDRESSES.test(line)) return;
           const entry = readEntry(line);
           if (entry?.kind === "traffic") onTraffic(entry);
           else if (entry && onEntry) onEntry(entry, region);
@@ -250,6 +262,14 @@ class EdgeGroup {
       this.#held = null;
       if (!isTold) for (const line of held) this.#print(line);
     }
+  }
+
+  /** Each fault once, because the runtime writes it for each request. */
+  #tellCertificateFault(fault: string): void {
+    if (this.#certificateFaults.has(fault)) return;
+    this.#certificateFaults.add(fault);
+    const remedy = "If you made it, start dev with NODE_EXTRA_CA_CERTS=FILE.";
+    this.#print(`The origin's certificate is not trusted: ${fault}. ${remedy}`);
   }
 
   #print(line: string): void {

@@ -31,7 +31,9 @@ export interface PurgeEntry {
   readonly status: number;
   /** The purged items: `/path`, `tag:a`, `prefix:/shop`, `host:m.example.com`, `everything`. Empty if it was refused. */
   readonly purged: readonly string[];
-  /** `null` if the purge was refused, or came by another vendor's door. */
+  /** Whether it purged nothing, as its sender wished. */
+  readonly dryRun: boolean;
+  /** `null` if the purge was refused, was a dry run, or came by another vendor's door. */
   readonly seq: number | null;
   readonly settlesInMs: number | null;
   readonly ms: number;

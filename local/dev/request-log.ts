@@ -75,12 +75,13 @@ const COLOURS: Readonly<Record<string, Parameters<typeof styleText>[0]>> = {
   BYPASS: "cyan",
 };
 
-function purgeParts({ status, purged, seq, settlesInMs, ms }: PurgeEntry, style: Style): string[] {
+function purgeParts({ status, purged, dryRun, seq, settlesInMs, ms }: PurgeEntry, style: Style): string[] {
   const parts = [style("magenta", "PURGE")];
   if (purged.length === 0) return [...parts, style("red", `refused: ${status}`), duration(ms)];
   const more = purged.length - MAX_NAMES;
   const names = purged.slice(0, MAX_NAMES).map(printable).join(", ") + (more > 0 ? ` and ${more} more` : "");
   const receipt = seq === null ? [] : [`purge ${seq}`, `settles in ${settlesInMs} ms`];
+  if (dryRun) receipt.push("dry run");
   return [...parts, names.padEnd(MIN_PATH_WIDTH), ...receipt, duration(ms)];
 }
 

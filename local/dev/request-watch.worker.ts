@@ -16,6 +16,9 @@ const MAX_READ_BYTES = 64 * 1024;
 /** A purge that takes longer to settle is not waited for, in milliseconds. */
 const MAX_SETTLING_MS = 60_000;
 
+/** What the log's line of a purge says that has no number. */
+const NO_NUMBER = { seq: null, settlesInMs: null };
+
 /** Tells a purge's client, at `?purge=SEQ`, which pages were fetched again and had not changed. */
 export const EARLY_PURGES_PATH = "/_tidemark/dev/early-purges";
 
@@ -106,18 +109,21 @@ export class RequestWatch {
     if (receipt === null) {
       resolve(null);
       const purged = status === 200 ? [pathOf(url)] : [];
-      if (this.#logsRequests) writeEntry({ kind: "purge", method, status, purged, seq: null, settlesInMs: null, ms });
+      if (this.#logsRequests) writeEntry({ kind: "purge", method, status, purged, dryRun: false, ...NO_NUMBER, ms });
       return response;
     }
     const { seq, settlesInMs, accepted, dryRun } = receipt;
     const purge = dryRun ? null : { seq, at: startedAt };
-    if (purge) this.#earlyPurges.accepted(purge);
+    if (purge) {
+      this.#earlyPurges.accepted(purge);
+      this.#count({ purges: 1 }, context);
+    }
     resolve(purge);
-    this.#count({ purges: 1 }, context);
     const log = async () => {
       const items = readable && (await readable.json<Items>());
       const purged = method === "PURGE" ? [pathOf(url)] : items ? namesOf(items) : countsOf(accepted);
-      writeEntry({ kind: "purge", method, status, purged, seq, settlesInMs, ms });
+      const number = dryRun ? NO_NUMBER : { seq, settlesInMs };
+      writeEntry({ kind: "purge", method, status, purged, dryRun, ...number, ms });
       if (purge && pushingLog) await logSettled(receipt, startedAt, pushingLog);
     };
     if (this.#logsRequests) context.waitUntil(log());

@@ -2,16 +2,20 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
-import { createServer } from "node:net";
+import { createServer as createTlsServer, type Server } from "node:https";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Miniflare } from "miniflare";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
+import { startDevSession } from "../../../local/dev/dev-session.ts";
 import type { SiteStats } from "../../../wire/stats.ts";
 import { DOOR_TOKENS, EVERY_DOOR, TOKEN_LIST } from "../../control/vendor-apis/door-edges.ts";
 import type { ClientAnswer } from "../../engine/engine.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import { purgerUnderTest } from "../../sdk/purger-under-test.ts";
+import { type MadeCertificate, makeCertificate } from "../../server/connections/make-certificate.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { until } from "../../suite/until.ts";
 import { Dev } from "./dev-process.ts";
@@ -55,6 +59,24 @@ function config(text: string): string {
 
 function ask(path: string, fields: Record<string, string> = {}, method = "GET"): Promise<ClientAnswer> {
   return exchange(new URL(`http://127.0.0.1:${port}`), agent, { method, path, fields, host: `localhost:${port}` });
+}
+
+/** Sends a purge that purges nothing. */
+function tryPurge(url: string): Promise<ClientAnswer> {
+  const fields = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  const body = JSON.stringify({ urls: [url], dryRun: true });
+  const call = { method: "POST", path: "/_tidemark/purge", fields, host: `localhost:${port}`, body };
+  return exchange(new URL(`http://127.0.0.1:${port}`), agent, call);
+}
+
+/** Starts an origin that says `v1` over TLS. */
+async function startTlsOrigin({
+  chain,
+  key,
+}: MadeCertificate): Promise<{ readonly server: Server; readonly url: string }> {
+  const server = createTlsServer({ cert: chain, key }, (_, response) => response.end("v1"));
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return { server, url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
 describe("tidemark dev, in one run", () => {
@@ -104,6 +126,12 @@ describe("tidemark dev, in one run", () => {
     origin.reply("/odd", { fields: { "cache-control": "max-age=60" }, body: "v1" });
     await ask("/odd", { "x-odd": "1" });
     await running.says(/ {2}GET {4}\/odd +200 {2}MISS .* {2}unkeyed-field:x-odd$/m);
+  });
+
+  test("prints a dry run as what it is, without the number of a purge", async () => {
+    expect(await tryPurge("/dry")).toMatchObject({ status: 200 });
+    await running.says(/ {2}PURGE {2}\/dry +dry run {2}(<1|\d+) ms$/m);
+    expect(running.output).not.toMatch(/\/dry.*(purge 0|settles)/);
   });
 
   test("says which request waited for the origin, and which one for another's fetch", async () => {
@@ -196,6 +224,24 @@ describe("tidemark dev, in one run", () => {
       expect(await ask("/moved")).toMatchObject({ body: "second" });
     } finally {
       await second.goDown();
+    }
+  });
+
+  test("says once that the origin's certificate is not trusted, and what to do", async () => {
+    const { server, url } = await startTlsOrigin(makeCertificate(["127.0.0.1"]));
+    try {
+      const from = running.output.length;
+      config(`{ origin: "${url}" }`);
+      await until(() => /its rules are in force/.test(running.output.slice(from)));
+      for (const path of ["/tls/1", "/tls/2"]) expect(await ask(path)).toMatchObject({ status: 502 });
+      await running.says(/ \/tls\/2 /);
+      const said = running.output.slice(from);
+      const words =
+        "The origin's certificate is not trusted: self signed certificate. If you made it, start dev with NODE_EXTRA_CA_CERTS=FILE.";
+      expect(said.split(words)).toHaveLength(2);
+      expect(said).not.toMatch(/workerd|stack:/);
+    } finally {
+      server.close();
     }
   });
 
@@ -385,11 +431,11 @@ describe("tidemark dev", () => {
   test("--quiet prints no line for a request, and ends with a one-line summary", { tags: ["deep"] }, async () => {
     origin.reply("/a", { fields: { "cache-control": "max-age=60" }, body: "v1" });
     const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
-    const token = "token-of-the-edge-0123456789abcdef";
-    dev = new Dev([...flags, "--quiet"], { TIDEMARK_TOKEN: token });
+    dev = new Dev([...flags, "--quiet"], { TIDEMARK_TOKEN: TOKEN });
     await dev.says(/everything/);
     for (const path of ["/a", "/a", "/a", "/_tidemark/health", "/_tidemark/purges", "/b"]) await ask(path);
-    await ask("/a", { authorization: `Bearer ${token}` }, "PURGE");
+    await ask("/a", { authorization: `Bearer ${TOKEN}` }, "PURGE");
+    await tryPurge("/a");
     await origin.goDown();
     await ask("/c");
     await dev.says(/cannot be reached/); // without a line for a request before it
@@ -416,6 +462,42 @@ describe("tidemark dev", () => {
     await dev.says(/everything/);
     expect((await ask("/a")).fields["x-cache"]).toBe("BYPASS");
     rmSync(elsewhere, { recursive: true });
+  });
+
+  test("trusts the certificate that NODE_EXTRA_CA_CERTS names", { tags: ["deep"] }, async () => {
+    const certificate = makeCertificate(["127.0.0.1"]);
+    const file = join(folder, "origin.pem");
+    writeFileSync(file, certificate.chain);
+    const { server, url } = await startTlsOrigin(certificate);
+    try {
+      dev = new Dev(["--origin", url, "--port", String(port)], { NODE_EXTRA_CA_CERTS: file });
+      await dev.says(/everything/);
+      expect(await ask("/a")).toMatchObject({ status: 200, body: "v1" });
+    } finally {
+      server.close();
+    }
+  });
+
+  test("starts with the rules that it has read if a mistake is saved meanwhile, and tells the mistake", async () => {
+    const file = config(`{ origin: "${origin.url}" }`);
+    const { promise: told, resolve: printLine } = Promise.withResolvers<string>();
+    const ready = Object.getOwnPropertyDescriptor(Miniflare.prototype, "ready")!.get!;
+    const starting = vi.spyOn(Miniflare.prototype, "ready", "get").mockImplementation(async function (this: Miniflare) {
+      writeFileSync(file, "{{{");
+      await told;
+      return ready.call(this);
+    });
+    try {
+      const options = { origin: undefined, firstPort: port, config: file, publicUrl: null, token: TOKEN };
+      const more = { namedTokens: undefined, regions: undefined, latency: false, persists: false, onEntry: null };
+      const session = await startDevSession({ ...options, ...more, onTraffic: () => undefined, printLine }, null);
+      expect(await told).toMatch(/^.*site\.ts: .*site\.ts:1:\d+: .*\nThe earlier rules stay in force\.$/);
+      origin.reply("/a", { body: "v1" });
+      expect(await ask("/a")).toMatchObject({ status: 200, body: "v1" });
+      await session.stop();
+    } finally {
+      starting.mockRestore();
+    }
   });
 
   const namesPlace = async (_: string, text: string, expected: RegExp) => {

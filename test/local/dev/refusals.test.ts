@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { tidemark } from "../../cli/run-command.ts";
+import { freePort } from "../../suite/free-ports.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -19,6 +20,12 @@ describe("tidemark dev explains", () => {
       /there is no nowhere\.ts\. Name another file with --config/,
     ],
     ["an origin with a path", ["--origin", "http://localhost:8000/app"], /without a path/],
+    [
+      "an origin with a user and password",
+      ["--origin", "https://user:secret@localhost:8000"],
+      /cannot have a user and password\. .* originFields: \{ authorization: "Basic …" \}\.\n/,
+    ],
+    ["an origin with a password alone", ["--origin", "https://:secret@localhost:8000"], /user and password/],
     ["a port that is not a number", ["--port", "http"], /1 to 65535/],
     ["a port that is written in another way", ["--port", "1e4"], /1 to 65535/],
     ["an address, as tidemark serve takes it", ["--listen", "127.0.0.1:9000"], /no --listen here: write --port 9000\n/],
@@ -58,6 +65,36 @@ describe("tidemark dev explains", () => {
     expect(stderr.slice(before.length).trimEnd()).toEqual(
       typeof expected === "string" ? expected : expect.stringMatching(expected),
     );
+  });
+
+  test.each<[string, object, string]>([
+    ["main", { main: "one.js" }, "one"],
+    ["module beside main", { main: "one.js", module: "two.js" }, "two"],
+    ["an entry for workers", { type: "module", exports: { workerd: "./one.js", default: "./two.js" } }, "one"],
+  ])("a config by what it imports from a package with %s, as the worker gets it", async (_, entries, expected) => {
+    const own = mkdtempSync(join(folder, "own-"));
+    const inPackage = join(own, "node_modules", "@acme", "shared");
+    mkdirSync(inPackage, { recursive: true });
+    writeFileSync(join(inPackage, "package.json"), JSON.stringify({ name: "@acme/shared", ...entries }));
+    for (const name of ["one", "two"]) writeFileSync(join(inPackage, `${name}.js`), `export const origin = "${name}";`);
+    writeFileSync(
+      join(own, "site.ts"),
+      'import { origin } from "@acme/shared";\nexport default { origin: { url: [[origin]] } };\n',
+    );
+    const { exit, stderr } = await tidemark({ args: ["dev", "--config", join(own, "site.ts")] });
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(`found {"url":[["${expected}"]]}`) });
+  });
+
+  test("a mistake that is saved between the check of the config and the start", async () => {
+    const file = join(folder, "saved.ts");
+    const save = `process.getBuiltinModule("node:fs").writeFileSync(${JSON.stringify(file)}, "{{{")`;
+    writeFileSync(file, `${save};\nexport default { origin: "http://127.0.0.1:1" };\n`);
+    const port = String(await freePort());
+    const { exit, stderr } = await tidemark({ args: ["dev", "--config", file, "--port", port] });
+    expect({ exit, stderr }).toEqual({
+      exit: 2,
+      stderr: expect.stringMatching(/^tidemark: .*saved\.ts:1:\d+: [^\n]+\n$/),
+    });
   });
 
   test("that --persist has no folder", async () => {

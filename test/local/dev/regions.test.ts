@@ -274,6 +274,7 @@ describe("tidemark dev --regions", () => {
         method: "PURGE",
         status: 200,
         purged: ["/a"],
+        dryRun: false,
         seq: 1,
         settlesInMs: expect.any(Number),
         ms: expect.any(Number),
