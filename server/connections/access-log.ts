@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readSync, statSync, write } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync, write, writeSync } from "node:fs";
 import type { Answer, Turn } from "../../worker/ports/answer.ts";
 import type { ClientFields } from "../http1/client-fields.ts";
 import { messageOf } from "../message-of.ts";
@@ -46,10 +46,13 @@ const PIPE_CLOSE_MS = 1000;
 /** No process takes longer to write its lines. Milliseconds. */
 const LOOK_AGAIN_MS = 10;
 
-/** Standard output is written as it is: it may be a socket of the service manager, which no process can open again. */
 const STANDARD_OUTPUT = "/dev/stdout";
 const STANDARD_OUTPUT_FILE = 1;
 const LINE_FEED = 10;
+/** Linux writes so many bytes to a pipe together, or none of them. */
+const PIPE_BUF = 4096;
+/** The same for a unix socket, such as the journal's, with the usual buffer of 208 KiB. */
+const SOCKET_BYTES = 32 * 1024;
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDWR, O_WRONLY } = constants;
 
 /** The call that writes, so that a test can simulate a full disk. */
@@ -65,14 +68,15 @@ export type WriteCall = (
 /**
  * The access log: nginx's combined format with `X-Cache` and the time in seconds appended, or one JSON object a line.
  * Lines are collected and written every 100 ms or 64 KiB, and never hold up an answer. Several processes append to one
- * file, whole lines each time. While the file cannot be written, lines wait in memory, up to a bound.
+ * file or pipe, whole lines each time. Only a line beyond 4096 bytes may be cut by other lines, in a pipe whose reader is
+ * slow. While the file cannot be written, lines wait in memory, up to a bound.
  */
 export class AccessLog implements ExchangeLog {
   readonly #path: string;
   readonly #format: AccessLogFormat;
   readonly #warn: (line: string) => void;
   readonly #namesSites: boolean;
-  readonly #writeCall: WriteCall;
+  readonly #writeCall: WriteCall | undefined;
   /** `null` while it cannot be opened. */
   #file: OpenFile | null;
   #waiting = "";
@@ -92,7 +96,7 @@ export class AccessLog implements ExchangeLog {
     path: string,
     format: AccessLogFormat,
     warn: (line: string) => void,
-    writeCall: WriteCall = write,
+    writeCall?: WriteCall,
     namesSites = false,
   ) {
     this.#path = path;
@@ -186,27 +190,27 @@ export class AccessLog implements ExchangeLog {
     const file = this.#file;
     if (file === null) return;
     const bytes = (await isTorn(file)) ? Buffer.concat([Buffer.of(LINE_FEED), lines]) : lines;
-    await new Promise<void>((resolve) => {
-      const rest = (from: number) => {
-        this.#writeCall(file.descriptor, bytes, from, bytes.byteLength - from, null, (error, written) => {
-          const end = from + (error ? 0 : written);
-          if (!error && end < bytes.byteLength) return rest(end);
-          if (error) {
-            // In a file, the line that was cut is written again as a whole.
-            const isCut = file.hasEnd && end > 0;
-            const kept = end === 0 ? lines : bytes.subarray(isCut ? bytes.lastIndexOf(LINE_FEED, end - 1) + 1 : end);
-            this.#unwritten = kept;
-            if (error.code === "EPIPE") this.#giveUpPipe(file);
-            this.#failed(error);
-          } else {
-            this.#unwritten = null;
-            this.#worked();
-          }
-          resolve();
+    const writeCall = this.#writeCall ?? file.writeCall;
+    let from = 0;
+    try {
+      while (from < bytes.byteLength) {
+        const length = pieceEnd(bytes, from, file.pieceBytes) - from;
+        from += await new Promise<number>((resolve, reject) => {
+          writeCall(file.descriptor, bytes, from, length, null, (error, written) =>
+            error ? reject(error) : resolve(written),
+          );
         });
-      };
-      rest(0);
-    });
+      }
+      this.#unwritten = null;
+      this.#worked();
+    } catch (cause) {
+      const error = cause as NodeJS.ErrnoException;
+      // In a file, the line that was cut is written again as a whole.
+      const kept = file.hasEnd && from > 0 ? bytes.lastIndexOf(LINE_FEED, from - 1) + 1 : from;
+      this.#unwritten = from === 0 ? lines : bytes.subarray(kept);
+      if (error.code === "EPIPE") this.#giveUpPipe(file);
+      this.#failed(error);
+    }
   }
 
   /** Nobody reads this pipe any more, and the next reader may come to another one in its place. */
@@ -257,16 +261,47 @@ interface OpenFile {
   readonly descriptor: number;
   /** A regular file, whose end can be read. */
   readonly hasEnd: boolean;
+  /** At most so much is written at once, except for a line that is longer. */
+  readonly pieceBytes: number;
+  readonly writeCall: WriteCall;
 }
 
 function openFile(path: string): OpenFile {
-  if (path === STANDARD_OUTPUT) return { descriptor: STANDARD_OUTPUT_FILE, hasEnd: false };
+  if (path === STANDARD_OUTPUT) return openStandardOutput();
+  const kind = statSync(path, { throwIfNoEntry: false });
   // Reading from a pipe or a device would disturb it.
-  const hasEnd = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+  const hasEnd = kind?.isFile() ?? true;
   const access = hasEnd ? O_RDWR : O_WRONLY;
   // Without O_NONBLOCK, the process would stand still until somebody reads the pipe.
-  return { descriptor: openSync(path, access | O_APPEND | O_CREAT | O_NONBLOCK), hasEnd };
+  const descriptor = openSync(path, access | O_APPEND | O_CREAT | O_NONBLOCK);
+  const writeCall = kind?.isFIFO() ? writeAtOnce : write;
+  return { descriptor, hasEnd, pieceBytes: pieceBytesOf(kind), writeCall };
 }
+
+/** A pipe is opened again, because its writes may block otherwise. A socket of the service manager cannot be. */
+function openStandardOutput(): OpenFile {
+  const kind = fstatSync(STANDARD_OUTPUT_FILE);
+  try {
+    if (kind.isFIFO()) {
+      const descriptor = openSync(STANDARD_OUTPUT, O_WRONLY | O_NONBLOCK);
+      return { descriptor, hasEnd: false, pieceBytes: PIPE_BUF, writeCall: writeAtOnce };
+    }
+  } catch {} // it belongs to another user
+  return { descriptor: STANDARD_OUTPUT_FILE, hasEnd: false, pieceBytes: pieceBytesOf(kind), writeCall: write };
+}
+
+function pieceBytesOf(kind: Stats | undefined): number {
+  return kind?.isFIFO() ? PIPE_BUF : kind?.isSocket() ? SOCKET_BYTES : Number.POSITIVE_INFINITY;
+}
+
+/** Does not wait for the event loop after each piece: a busy process would write its lines too slowly. */
+const writeAtOnce: WriteCall = (file, bytes, from, length, position, done) => {
+  try {
+    done(null, writeSync(file, bytes, from, length, position));
+  } catch (cause) {
+    done(cause as NodeJS.ErrnoException, 0);
+  }
+};
 
 function closeFile({ descriptor }: OpenFile): void {
   if (descriptor !== STANDARD_OUTPUT_FILE) closeSync(descriptor);
@@ -293,6 +328,13 @@ function endWithinLine({ descriptor, hasEnd }: OpenFile): number | null {
   } catch {
     return null; // the next write shows whether the file can be written
   }
+}
+
+/** Where the piece that begins at `from` ends: behind the last line that it has room for, and behind one line at least. */
+function pieceEnd(lines: Buffer, from: number, pieceBytes: number): number {
+  if (lines.byteLength - from <= pieceBytes) return lines.byteLength;
+  const lastEnd = lines.lastIndexOf(LINE_FEED, from + pieceBytes - 1) + 1;
+  return lastEnd > from ? lastEnd : lines.indexOf(LINE_FEED, from) + 1;
 }
 
 function linesIn(text: string): number {
