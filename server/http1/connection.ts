@@ -105,6 +105,9 @@ export class Connection implements InterimWriter, ClientSide {
   readonly #bytesBefore: number;
   #seenBytes = 0;
   #idleSince: number;
+  /** The bytes written so far, and since when it is no more. Only known after the client has ended its half. */
+  #written = -1;
+  #silentSince = 0;
   /** The number of the head that the client is sending, and since when. The first one begins with the connection. */
   #awaitedHead: { readonly number: number; readonly since: number } | null;
 
@@ -388,6 +391,22 @@ export class Connection implements InterimWriter, ClientSide {
       this.#idleSince = now;
     }
     return now - this.#idleSince >= ms;
+  }
+
+  /**
+   * Whether the client has ended its half, and the answer that it is getting has been silent for this long: milliseconds. It
+   * may be gone, which only a second write would show. The time counts from the first call that finds this.
+   */
+  isLeftFor(ms: number, now: number): boolean {
+    const { socket } = this;
+    if (!socket.readableEnded) return false;
+    const { bytesWritten } = socket;
+    const [current] = this.#due;
+    if (current?.headersSent !== true || socket.writableLength > 0 || bytesWritten !== this.#written) {
+      this.#written = bytesWritten;
+      this.#silentSince = now;
+    }
+    return now - this.#silentSince >= ms;
   }
 
   /**

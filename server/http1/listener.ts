@@ -34,7 +34,7 @@ import { ownAnswer } from "./own-answer.ts";
 import { refused, requestTarget } from "./request-target.ts";
 import { plainAnswer } from "./web-answer.ts";
 import { wholeAnswer } from "./whole-answer.ts";
-import { cutOff, unsent, type Written, writeAnswer } from "./write-answer.ts";
+import { cutOff, resetSocket, unsent, type Written, writeAnswer } from "./write-answer.ts";
 
 /**
  * Where to listen. `scheme`: `https` for TLS. Default: `http`. The host `::` takes IPv4 as well, and port 0 is any free
@@ -118,6 +118,12 @@ const MAX_HANDSHAKE_MS = 10_000;
 
 /** How long an idle connection is kept while the listener stops: a request may be on its way to it. */
 const IDLE_GRACE_MS = 1_000;
+
+/**
+ * How long an answer may be silent whose client has ended its half. Proxies such as nginx take that for the client's leave
+ * at once. Less than the time between two sweeps, so that the second one finds it.
+ */
+const MAX_SILENCE_MS = 4_000;
 
 /** A server for HTTP/1.0 and HTTP/1.1 over `node:http`, and for HTTP/2 over TLS, which answers by an isolate. */
 export class Listener {
@@ -281,6 +287,7 @@ export class Listener {
       const isSlow = this.#fast !== null && connection.isSlowHead(headersTimeoutMs, now);
       if (isSlow) this.#bare.refuseSlowHead(connection);
       else if (connection.isIdleFor(keepAliveMs, now)) connection.socket.destroy();
+      else if (connection.isLeftFor(MAX_SILENCE_MS, now)) resetSocket(connection.socket);
       else if (connection.socket.writableLength > 0 && !connection.isTunnel) connection.watchStall();
     }
   }
@@ -309,7 +316,7 @@ export class Listener {
     // Node finds slow heads with a sorted list of connections, which it changes several times per request: a seventh of
     // a hit's CPU time. On the fast path the sweep finds them.
     if (this.#fast !== null) server.removeAllListeners("listening");
-    // A client that has ended its half still gets its answers.
+    // A client that has ended its half still gets its answers, unless they are silent.
     Object.assign(server, { httpAllowHalfOpen: true });
     // By default Node drops fields beyond a number, and one of those could frame the request.
     server.maxHeadersCount = 0;

@@ -132,8 +132,14 @@ export function cutOff(response: ServerResponse, framing: Framing): void {
 }
 
 export function cutSocket(socket: Socket, framing: Framing): void {
-  const carrier = carrierOf(socket);
-  const isUnix = carrier.remoteFamily === undefined; // a unix socket cannot be reset
-  if (framing.kind === "close" && !isUnix) carrier.resetAndDestroy();
+  if (framing.kind === "close") resetSocket(socket);
   else socket.destroySoon();
+}
+
+/** Ends a unix socket, which cannot be reset. */
+export function resetSocket(socket: Socket): void {
+  const carrier = carrierOf(socket);
+  const isUnix = carrier.remoteFamily === undefined;
+  if (isUnix) socket.destroySoon();
+  else carrier.resetAndDestroy();
 }
