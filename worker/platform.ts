@@ -11,9 +11,8 @@ import type { OriginTalk } from "./ports/origin-news.ts";
 import type { PermitsOf } from "./ports/origin-permits.ts";
 import type { PurgeAudit } from "./ports/purge-log.ts";
 import type { Compression, PopNotes } from "./ports/store.ts";
-import type { NearLog } from "./purges/invalidations.ts";
 import type { PurgeLogClient } from "./purges/log/log-contract.ts";
-import type { OpenView } from "./purges/open-view.ts";
+import type { InvalidationsOf, OpenView } from "./purges/open-view.ts";
 import type { Site } from "./site/site.ts";
 import type { MemoryEntries, MemoryTier } from "./store/memory-tier.ts";
 import type { SharedTier } from "./store/tiered-store.ts";
@@ -30,8 +29,8 @@ export interface Platform {
   readonly notes: PopNotes;
   readonly origin: Origin;
   readonly log: PurgeLogClient;
-  /** Default: it is far away. */
-  readonly nearLog?: NearLog;
+  /** Default: `LogInvalidations`, for a log that is far away. */
+  readonly invalidationsOf?: InvalidationsOf;
   readonly audit: PurgeAudit;
   readonly bodies: Bodies;
   readonly tokens: Tokens;

@@ -18,6 +18,7 @@ import { ClientFields } from "../http1/client-fields.ts";
 import { toWebRequest } from "../http1/node-request.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import type { LogCalls } from "../log/log-messages.ts";
+import { NearInvalidations } from "../log/near-invalidations.ts";
 
 /** The parts of a worker that differ between production and tests. */
 export interface NodeParts {
@@ -57,14 +58,6 @@ export interface NodeParts {
 /** Every worker reads the log itself, and has purges pushed to it, so that there is nothing to tell the others. */
 const noNotes: PopNotes = { read: async () => null, write: async () => undefined };
 
-/**
- * The client's next request may come over a connection to another worker, so the answer to an unsafe request waits until
- * the others know what it has invalidated (R15). A worker that does not confirm delays it for as long as a receipt, and a
- * log that does not answer for this time. An append takes 1.4 ms of CPU time, so a storm of unsafe requests costs a worker
- * 3 % of a core.
- */
-const NEAR_LOG = { holdMs: 1_000, apartMs: 50 } as const;
-
 /** The edge in a process of Node. */
 export function startNodeIsolate(
   site: Site,
@@ -93,7 +86,7 @@ export function startNodeIsolate(
     ...(originTalk && { originTalk }),
     ...(fetchesElsewhere && { neighbours: new KnownNeighbours(fetchesElsewhere) }),
     log,
-    nearLog: NEAR_LOG,
+    invalidationsOf: (near, told) => new NearInvalidations(near, parts.clock, told),
     audit: log,
     ledger: {
       client: log,

@@ -3,7 +3,6 @@ import type { Clock } from "../ports/clock.ts";
 import type { NewPurge, PurgeLogWriter } from "../ports/purge-log.ts";
 import type { Invalidations } from "../ports/purge-state.ts";
 import type { Reporter } from "../ports/reporter.ts";
-import { within } from "../within.ts";
 
 /** The most appends of one isolate in one lease. The limit keeps a loop of unsafe requests from overloading the log. */
 const MAX_APPENDS = 16;
@@ -15,59 +14,37 @@ const MAX_ATTEMPTS = 5;
 const MAX_BETWEEN_ATTEMPTS_MS = 4000;
 const MAX_MERGING_MS = 20_000;
 
-/** A log that is so near that answers to unsafe requests can wait for it. */
-export interface NearLog {
-  /** How long an answer waits: milliseconds. */
-  readonly holdMs: number;
-  /** The shortest time between two appends of merged keys: milliseconds. */
-  readonly apartMs: number;
-}
-
-/** Keys that wait to be sent in one append. */
-interface Flush {
-  /** Ends with the first attempt. */
-  readonly tried: Promise<unknown>;
-  readonly ended: Promise<void>;
-}
-
 /**
- * Tells the log which keys unsafe requests have invalidated: at once, but a log far away learns each key at most once in a
- * lease (R15). Further keys are merged, and sent in one append when the lease is over, or some time before; to a log that
- * is near, so soon that answers can wait for it.
+ * Tells a log that is far away which keys unsafe requests have invalidated: at once, but each key at most once in a lease
+ * (R15). Further keys are merged, and sent in one append when the lease is over, or some time before. Answers do not wait.
  */
 export class LogInvalidations implements Invalidations {
   readonly #log: PurgeLogWriter;
   readonly #clock: Clock;
   readonly #leaseMs: number;
-  readonly #near: NearLog | undefined;
   readonly #reporter: Reporter;
   /** The keys that were told since `#leaseBeganAt`. */
   readonly #told = new Set<string>();
   readonly #waiting = new Set<string>();
   #leaseBeganAt = Number.NEGATIVE_INFINITY;
   #appends = 0;
-  #last: { readonly at: number; readonly tried: Promise<boolean> } | null = null;
-  #flush: Flush | null = null;
+  #flush: Promise<void> | null = null;
 
-  /** `near`: by default, each append goes far and costs the site's owner something. */
-  constructor(log: PurgeLogWriter, clock: Clock, leaseMs: number, reporter: Reporter, near?: NearLog) {
+  constructor(log: PurgeLogWriter, clock: Clock, leaseMs: number, reporter: Reporter) {
     this.#log = log;
     this.#clock = clock;
     this.#leaseMs = leaseMs;
-    this.#near = near;
     this.#reporter = reporter;
   }
 
-  tell(purgeKeys: readonly string[], background: BackgroundWork): Promise<unknown> | undefined {
+  tell(purgeKeys: readonly string[], background: BackgroundWork): undefined {
     const now = this.#clock.now();
     // Includes keys that still wait from the last lease, because the request that was to send them may have been
     // cancelled.
     const keys = new Set(this.#isOver(now) ? [...this.#beginLease(now), ...purgeKeys] : purgeKeys);
-    const mayRepeat = this.#near !== undefined || !purgeKeys.some((key) => this.#told.has(key));
-    if (this.#appends < MAX_APPENDS && mayRepeat) {
-      const tried = this.#try(keys);
-      background.run(this.#untilTold(tried, keys));
-      return this.#held(tried);
+    if (this.#appends < MAX_APPENDS && !purgeKeys.some((key) => this.#told.has(key))) {
+      background.run(this.#untilTold(this.#try(keys), keys));
+      return;
     }
     for (const key of purgeKeys) {
       if (this.#waiting.has(key)) continue;
@@ -75,13 +52,7 @@ export class LogInvalidations implements Invalidations {
       else this.#reporter.report({ kind: "invalidation-dropped" });
     }
     this.#flush ??= this.#flushLater();
-    background.run(this.#flush.ended);
-    return this.#held(this.#flush.tried);
-  }
-
-  /** What an answer waits for. */
-  #held(tried: Promise<unknown>): Promise<unknown> | undefined {
-    return this.#near && within(this.#clock, this.#near.holdMs, tried, () => undefined);
+    background.run(this.#flush);
   }
 
   #isOver(now: number): boolean {
@@ -103,29 +74,14 @@ export class LogInvalidations implements Invalidations {
     return waited;
   }
 
-  #flushLater(): Flush {
-    const { promise: tried, resolve } = Promise.withResolvers<unknown>();
-    return { tried, ended: this.#flushThen(resolve) };
-  }
-
-  async #flushThen(onTried: (tried: unknown) => void): Promise<void> {
+  async #flushLater(): Promise<void> {
     const beganAt = this.#leaseBeganAt;
-    await this.#clock.wait(this.#mergingMs(this.#clock.now())).over;
-    // Otherwise a later request has begun the next lease, and has sent the keys.
-    if (this.#leaseBeganAt === beganAt) {
-      const now = this.#clock.now();
-      const keys = this.#isOver(now) ? this.#beginLease(now) : this.#takeWaiting();
-      const tried = this.#try(keys);
-      onTried(tried);
-      return this.#untilTold(tried, keys);
-    }
-    onTried(this.#last?.tried);
-  }
-
-  /** How long keys wait for others to go with them. */
-  #mergingMs(now: number): number {
-    const endsAt = this.#near ? this.#last!.at + this.#near.apartMs : this.#leaseBeganAt + this.#leaseMs;
-    return Math.min(Math.max(0, endsAt - now), this.#near?.apartMs ?? MAX_MERGING_MS);
+    const restMs = Math.max(0, beganAt + this.#leaseMs - this.#clock.now());
+    await this.#clock.wait(Math.min(restMs, MAX_MERGING_MS)).over;
+    if (this.#leaseBeganAt !== beganAt) return; // a later request has begun the next lease
+    const now = this.#clock.now();
+    const keys = this.#isOver(now) ? this.#beginLease(now) : this.#takeWaiting();
+    await this.#untilTold(this.#try(keys), keys);
   }
 
   async #untilTold(tried: Promise<boolean>, keys: Iterable<string>): Promise<void> {
@@ -141,9 +97,7 @@ export class LogInvalidations implements Invalidations {
   #try(keys: Iterable<string>): Promise<boolean> {
     this.#appends++;
     for (const key of keys) this.#told.add(key);
-    const tried = this.#append(keys);
-    this.#last = { at: this.#clock.now(), tried };
-    return tried;
+    return this.#append(keys);
   }
 
   /** Resolves to whether the log has the keys. */
@@ -158,7 +112,8 @@ export class LogInvalidations implements Invalidations {
   }
 }
 
-const INVALIDATION: Omit<NewPurge, "purgeKeys"> = {
+/** A purge by an unsafe request. */
+export const INVALIDATION: Omit<NewPurge, "purgeKeys"> = {
   id: null,
   content: "",
   accepted: { urls: 0, tags: 0, prefixes: 0, hosts: 0, everything: false },

@@ -1,9 +1,11 @@
 import type { Reports } from "../metrics/reports.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { PurgeLogWriter } from "../ports/purge-log.ts";
+import type { Invalidations } from "../ports/purge-state.ts";
 import type { Reporter } from "../ports/reporter.ts";
 import type { PopNotes } from "../ports/store.ts";
 import type { Stamp } from "../rules/storing/stored-response.ts";
-import { LogInvalidations, type NearLog } from "./invalidations.ts";
+import { LogInvalidations } from "./invalidations.ts";
 import type { LeaseTimingSettings } from "./lease/lease-timing.ts";
 import { PopSharing } from "./lease/pop-sharing.ts";
 import { ReadYourWritesLog } from "./lease/read-your-writes-log.ts";
@@ -14,6 +16,9 @@ import { PurgeView } from "./view/purge-view.ts";
 /** The largest table of a view, with room for 1.3 million keys. */
 const MAX_VIEW_BYTES = 8 * 1024 * 1024;
 
+/** Makes what tells the log of invalidations. */
+export type InvalidationsOf = (log: PurgeLogWriter, reporter: Reporter) => Invalidations;
+
 /** What the purge state of an isolate needs of its platform. */
 interface ViewPlatform {
   readonly clock: Clock;
@@ -22,7 +27,7 @@ interface ViewPlatform {
   readonly notes: PopNotes;
   readonly log: PurgeLogClient;
   readonly reporter: Reporter;
-  readonly nearLog?: NearLog;
+  readonly invalidationsOf?: InvalidationsOf;
 }
 
 /** The purge state of one isolate: its view of the log, the lease on it, and the ways to the log. */
@@ -31,7 +36,7 @@ export interface OpenView {
   readonly purges: ViewLease;
   /** The log for whoever purges through this isolate, which then sees what it has purged. */
   readonly log: ReadYourWritesLog;
-  readonly invalidations: LogInvalidations;
+  readonly invalidations: Invalidations;
   /** The room that the view takes, for the stats. */
   held(): { keys: number; bytes: number; maxBytes: number; position: Stamp | null };
 }
@@ -39,7 +44,7 @@ export interface OpenView {
 /** Opens the view of an isolate. A report that is due goes with a read of the log. */
 export function openView(
   { purge: settings }: { readonly purge: LeaseTimingSettings & { readonly skewMs: number } },
-  { clock, random, notes, log, reporter, nearLog }: ViewPlatform,
+  { clock, random, notes, log, reporter, invalidationsOf }: ViewPlatform,
   reports: Reports | undefined,
 ): OpenView {
   const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
@@ -50,7 +55,8 @@ export function openView(
     view,
     purges,
     log: ownLog,
-    invalidations: new LogInvalidations(ownLog, clock, settings.leaseMs, reporter, nearLog),
+    invalidations:
+      invalidationsOf?.(ownLog, reporter) ?? new LogInvalidations(ownLog, clock, settings.leaseMs, reporter),
     held: () => ({
       keys: view.heldKeys,
       bytes: view.heldBytes,
