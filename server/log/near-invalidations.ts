@@ -33,7 +33,7 @@ export class NearInvalidations implements Invalidations {
   readonly #clock: Clock;
   readonly #reporter: Reporter;
   #next: Batch | null = null;
-  #sending: Promise<void> | null = null;
+  #isSending = false;
 
   constructor(log: PurgeLogWriter, clock: Clock, reporter: Reporter) {
     this.#log = log;
@@ -45,12 +45,12 @@ export class NearInvalidations implements Invalidations {
     this.#next ??= { keys: new Set(), tried: Promise.withResolvers() };
     const { keys, tried } = this.#next;
     addTo(keys, purgeKeys);
-    this.#sending ??= this.#send();
-    background.run(this.#sending);
+    if (!this.#isSending) background.run(this.#send());
     return within(this.#clock, HOLD_MS, tried.promise, () => undefined);
   }
 
   async #send(): Promise<void> {
+    this.#isSending = true;
     for (let pauseMs = FIRST_PAUSE_MS; this.#next !== null; ) {
       const batch = this.#next;
       this.#next = null;
@@ -65,7 +65,7 @@ export class NearInvalidations implements Invalidations {
       this.#next ??= batch;
       if (this.#next !== batch) addTo(this.#next.keys, batch.keys);
     }
-    this.#sending = null;
+    this.#isSending = false;
   }
 
   async #append(keys: ReadonlySet<string>): Promise<boolean> {

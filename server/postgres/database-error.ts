@@ -12,11 +12,16 @@ export class SharedLogError extends OwnerError {
   }
 }
 
+const NO_TABLES =
+  "it has no tables of the log, as after a failover to an empty database; restart the servers, which make them";
+
 /**
  * PostgreSQL's codes, https://www.postgresql.org/docs/current/errcodes-appendix.html, about which the owner can do
  * something.
  */
 const WORDS: Readonly<Record<string, string>> = {
+  "42883": NO_TABLES,
+  "42P01": NO_TABLES,
   "53300": "it accepts no more connections (max_connections); a machine needs five",
   "57P03": "it is starting up, or is a standby that accepts no connections",
   "57P01": "it closed the connection because it is stopping",

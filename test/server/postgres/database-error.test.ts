@@ -19,6 +19,7 @@ describe("an error of PostgreSQL, or of the way to it,", () => {
       false,
     ],
     [{ code: "57P03", message: "the database system is starting up" }, "it is starting up, or is a standby", true],
+    [{ code: "42883", message: "function tidemark_log_append does not exist" }, "it has no tables of the log", false],
     [{ code: "08006", message: "connection failure" }, "connection failure", true],
     [{ code: "28P01", message: "password authentication failed" }, "the password is wrong", false],
     [
