@@ -1,9 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { KnownNeighbours } from "../../worker/flow/collapsing/neighbours.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { EndedElsewhere } from "../../worker/ports/fetches-elsewhere.ts";
 import type { Origin, OriginAnswer } from "../../worker/ports/origin.ts";
 import type { EdgeEvent } from "../../worker/ports/reporter.ts";
+import type { Stored } from "../../worker/rules/storing/stored-response.ts";
 import { fromWebResponse } from "../../worker/runtime/web-answer.ts";
 import { PopUnderTest } from "./pop-under-test.ts";
 
@@ -157,5 +158,65 @@ describe("a fetch that others may wait for", () => {
       { xCache: "HIT", tier: "memory" },
     ]);
     await pop.finish();
+  });
+
+  describe("in another isolate", () => {
+    const turn = { take: () => ({ tell: () => undefined }), avoid: () => undefined };
+    const lasting = (text: string, maxAge: number): OriginAnswer => {
+      const fields = { "cache-control": `max-age=${maxAge}, stale-while-revalidate=600`, "content-length": "2" };
+      return { kind: "answered", response: fromWebResponse(new Response(text, { headers: fields })) };
+    };
+    let pop: PopUnderTest;
+    let asked: number;
+    /** How long the next answers are fresh. Seconds. */
+    let maxAge: number;
+    /** Whether the shared tier does nothing for this isolate. */
+    let isLost: boolean;
+    let here: ReturnType<PopUnderTest["start"]>;
+    let there: ReturnType<PopUnderTest["start"]>;
+    const show = async (ask: typeof here) => {
+      const text = await pop.text(await pop.head(ask()));
+      await pop.finish();
+      return text;
+    };
+
+    beforeEach(() => {
+      pop = new PopUnderTest();
+      [asked, maxAge, isLost] = [0, 10, false];
+      const origin = originThat(async () => lasting(`v${++asked}`, maxAge));
+      const sharedTier = {
+        get: async (key: string) => (isLost ? undefined : pop.tier.get(key)),
+        put: async (stored: Stored) => (isLost ? undefined : pop.tier.put(stored)),
+      };
+      here = pop.start(origin, { neighbours: new KnownNeighbours(turn), sharedTier });
+      there = pop.start(origin);
+    });
+    afterEach(() => pop.finish());
+
+    test("spares this one the refresh of a page", async () => {
+      expect(await show(here)).toBe("v1");
+      await pop.scheduler.advance(11_000);
+      expect(await show(there)).toBe("v1");
+      expect([await show(here), await show(here), asked]).toEqual(["v1", "v2", 2]);
+    });
+
+    test("spares it nothing if its page is stale, too", async () => {
+      expect(await show(here)).toBe("v1");
+      await pop.scheduler.advance(11_000);
+      expect(await show(there)).toBe("v1");
+      await pop.scheduler.advance(11_000);
+      expect([await show(here), await show(here), asked]).toEqual(["v1", "v3", 3]);
+    });
+
+    test("spares it nothing if its page is the older one", async () => {
+      maxAge = 20;
+      expect(await show(there)).toBe("v1");
+      await pop.scheduler.advance(1_000);
+      [isLost, maxAge] = [true, 5];
+      expect(await show(here)).toBe("v2");
+      await pop.scheduler.advance(6_000);
+      [isLost, maxAge] = [false, 20];
+      expect([await show(here), await show(here), asked]).toEqual(["v2", "v3", 3]);
+    });
   });
 });
