@@ -126,7 +126,7 @@ export class AcmeAuthority implements Authority {
     try {
       return await client.getOrder(order);
     } catch (cause) {
-      if (!(cause instanceof AcmeProblem) || cause.status >= 500 || cause.status === 429) throw cause;
+      if (!isDecided(cause)) throw cause;
       this.#finalized.delete(key);
       return null;
     }
@@ -195,8 +195,13 @@ export class AcmeAuthority implements Authority {
     const placed = await this.#lookUntil(look, ({ status }) => status !== "pending");
     if (placed.status === "ready" || placed.status === "pending") {
       const [, csr] = await library.crypto.createCsr({ altNames: [name] }, key);
-      this.#finalized.set(key, order); // also if its answer gets lost
-      await client.finalizeOrder(placed, csr);
+      if (placed.status === "ready") this.#finalized.set(key, order); // also if its answer gets lost
+      try {
+        await client.finalizeOrder(placed, csr);
+      } catch (cause) {
+        if (isDecided(cause)) this.#finalized.delete(key);
+        throw cause;
+      }
     }
     const finished = await this.#lookUntil(look, ({ status }) => status === "valid" || status === "invalid");
     if (finished.status === "valid") {
@@ -262,6 +267,11 @@ export class AcmeAuthority implements Authority {
       concerns: OF_ALL_NAMES.has(type) || isLimit || status >= 500 ? "all" : "name",
     };
   }
+}
+
+/** Whether the authority has answered, and would answer the same again. */
+function isDecided(cause: unknown): boolean {
+  return cause instanceof AcmeProblem && cause.status < 500 && cause.status !== 429;
 }
 
 function refusedName(because: string): Refused {

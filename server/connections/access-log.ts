@@ -68,8 +68,8 @@ export type WriteCall = (
 /**
  * The access log: nginx's combined format with `X-Cache` and the time in seconds appended, or one JSON object a line.
  * Lines are collected and written every 100 ms or 64 KiB, and never hold up an answer. Several processes append to one
- * file or pipe, whole lines each time. Only a line beyond 4096 bytes may be cut by other lines, in a pipe whose reader is
- * slow. While the file cannot be written, lines wait in memory, up to a bound.
+ * file or pipe, whole lines each time. Where the reader of a pipe is slow, other lines may cut a line beyond 4096 bytes,
+ * or any in another user's pipe on standard output. While the file cannot be written, lines wait in memory, up to a bound.
  */
 export class AccessLog implements ExchangeLog {
   readonly #path: string;
@@ -286,8 +286,11 @@ function openStandardOutput(): OpenFile {
       const descriptor = openSync(STANDARD_OUTPUT, O_WRONLY | O_NONBLOCK);
       return { descriptor, hasEnd: false, pieceBytes: PIPE_BUF, writeCall: writeAtOnce };
     }
-  } catch {} // it belongs to another user
-  return { descriptor: STANDARD_OUTPUT_FILE, hasEnd: false, pieceBytes: pieceBytesOf(kind), writeCall: write };
+  } catch {
+    // It belongs to another user. In pieces, a busy process would write its lines too slowly, one in each turn.
+  }
+  const pieceBytes = kind.isFIFO() ? Number.POSITIVE_INFINITY : pieceBytesOf(kind);
+  return { descriptor: STANDARD_OUTPUT_FILE, hasEnd: false, pieceBytes, writeCall: write };
 }
 
 function pieceBytesOf(kind: Stats | undefined): number {

@@ -12,14 +12,27 @@ const HOLD_MS = 1_000;
 /** The pauses before a failed append is tried again. Each is twice as long as the one before. Milliseconds. */
 const FIRST_PAUSE_MS = 50;
 const LAST_PAUSE_MS = 1_000;
-/** The most keys that wait. Above it, everything is invalidated, because none of them may be lost. */
+/** The most keys that wait, and their characters. Above them, everything is invalidated, because none may be lost. */
 const MAX_WAITING = 10_000;
+const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /** Keys that go to the log in one append. */
-interface Batch {
-  readonly keys: Set<string>;
+class Batch {
+  readonly keys = new Set<string>();
   /** Resolves after the first attempt. */
-  readonly tried: PromiseWithResolvers<void>;
+  readonly tried: PromiseWithResolvers<void> = Promise.withResolvers();
+  #characters = 0;
+
+  add(keys: Iterable<string>): void {
+    if (this.keys.has(EVERYTHING_PURGE_KEY)) return;
+    for (const key of keys) {
+      if (!this.keys.has(key)) this.#characters += key.length;
+      this.keys.add(key);
+    }
+    if (this.keys.size <= MAX_WAITING && this.#characters <= MAX_CHARACTERS) return;
+    this.keys.clear();
+    this.keys.add(EVERYTHING_PURGE_KEY);
+  }
 }
 
 /**
@@ -42,9 +55,9 @@ export class NearInvalidations implements Invalidations {
   }
 
   tell(purgeKeys: readonly string[], background: BackgroundWork): Promise<unknown> {
-    this.#next ??= { keys: new Set(), tried: Promise.withResolvers() };
-    const { keys, tried } = this.#next;
-    addTo(keys, purgeKeys);
+    this.#next ??= new Batch();
+    const { tried } = this.#next;
+    this.#next.add(purgeKeys);
     if (!this.#isSending) background.run(this.#send());
     return within(this.#clock, HOLD_MS, tried.promise, () => undefined);
   }
@@ -60,12 +73,20 @@ export class NearInvalidations implements Invalidations {
         pauseMs = FIRST_PAUSE_MS;
         continue;
       }
+      this.#putBack(batch);
       await this.#clock.wait(pauseMs).over;
       pauseMs = Math.min(pauseMs * 2, LAST_PAUSE_MS);
-      this.#next ??= batch;
-      if (this.#next !== batch) addTo(this.#next.keys, batch.keys);
     }
     this.#isSending = false;
+  }
+
+  /** Answers that come until the next attempt wait for nothing. */
+  #putBack(batch: Batch): void {
+    if (this.#next !== null) {
+      batch.add(this.#next.keys);
+      this.#next.tried.resolve();
+    }
+    this.#next = batch;
   }
 
   async #append(keys: ReadonlySet<string>): Promise<boolean> {
@@ -77,11 +98,4 @@ export class NearInvalidations implements Invalidations {
       return false;
     }
   }
-}
-
-function addTo(keys: Set<string>, more: Iterable<string>): void {
-  for (const key of more) if (!keys.has(EVERYTHING_PURGE_KEY)) keys.add(key);
-  if (keys.size <= MAX_WAITING) return;
-  keys.clear();
-  keys.add(EVERYTHING_PURGE_KEY);
 }

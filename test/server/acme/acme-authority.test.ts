@@ -351,6 +351,13 @@ describe("an authority", () => {
       expect(loose.countOf("/newOrder")).toBeGreaterThan(1);
     });
 
+    test("and refuses the request gets another order", async () => {
+      loose.say("/finalize", problem("badCSR", "no"));
+      await authority.order(wish, challenged);
+      await authority.order(wish, challenged);
+      expect(loose.countOf("/newOrder")).toBe(2);
+    });
+
     test("gets another order for another key", async () => {
       await outcomeOf(authority.order(wish, challenged));
       status = "ready";

@@ -83,11 +83,14 @@ test("an append that fails is tried until it succeeds, together with what is tol
   await scheduler.advance(0);
   await fail(0);
   expect(sent).toEqual(["//h/a"]);
-  await scheduler.advance(49);
-  expect(appends).toHaveLength(1);
+  await scheduler.advance(25);
   send("//h/b");
+  await scheduler.advance(0);
+  expect(sent).toEqual(["//h/a", "//h/b"]);
+  await scheduler.advance(24);
+  expect(appends).toHaveLength(1);
   await scheduler.advance(1);
-  expect(told()[1]).toEqual(["//h/b", "//h/a"]);
+  expect(told()[1]).toEqual(["//h/a", "//h/b"]);
   for (let attempt = 1; attempt < 100; attempt++) {
     await fail(attempt);
     await scheduler.advance(1_000);
@@ -121,6 +124,29 @@ test("the pauses between attempts are doubled up to a second, and short again af
   await fail(8);
   await scheduler.advance(50);
   expect(told()[9]).toEqual(["//h/b"]);
+});
+
+test("what comes during an attempt that fails does not wait for the next one", async () => {
+  send("//h/a");
+  send("//h/b");
+  await scheduler.advance(0);
+  await fail(0);
+  expect(sent).toEqual(["//h/a", "//h/b"]);
+  await scheduler.advance(50);
+  expect(told()[1]).toEqual(["//h/a", "//h/b"]);
+});
+
+test("if the keys that wait have more than 4 Mi characters, everything is invalidated", async () => {
+  send("//h/a");
+  await scheduler.advance(0);
+  const long = (index: number) => `//h/${index}`.padEnd(16 * 1024, "a");
+  for (let index = 0; index < 256; index++) send(long(index));
+  send(long(0));
+  await end(0);
+  expect(told()[1]).toHaveLength(256);
+  for (let index = 0; index < 257; index++) send(long(index));
+  await end(1);
+  expect(told()[2]).toEqual(["*"]);
 });
 
 test("if more than 10,000 keys wait, everything is invalidated", async () => {
