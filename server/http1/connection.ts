@@ -394,19 +394,19 @@ export class Connection implements InterimWriter, ClientSide {
   }
 
   /**
-   * Whether the client has ended its half, and the answer that it is getting has been silent for this long: milliseconds. It
-   * may be gone, which only a second write would show. The time counts from the first call that finds this.
+   * The answer to a client that has ended its half, if it has begun and been silent for this long: milliseconds. The client may
+   * be gone, which only a second write would show. The time counts from the first call that finds this.
    */
-  isLeftFor(ms: number, now: number): boolean {
+  answerSilentFor(ms: number, now: number): ServerResponse | undefined {
     const { socket } = this;
-    if (!socket.readableEnded) return false;
+    if (!socket.readableEnded) return undefined;
     const { bytesWritten } = socket;
     const [current] = this.#due;
     if (current?.headersSent !== true || socket.writableLength > 0 || bytesWritten !== this.#written) {
       this.#written = bytesWritten;
       this.#silentSince = now;
     }
-    return now - this.#silentSince >= ms;
+    return now - this.#silentSince >= ms ? current : undefined;
   }
 
   /**

@@ -285,9 +285,10 @@ export class Listener {
     this.#http2.sweep(now);
     for (const connection of this.#connections.all()) {
       const isSlow = this.#fast !== null && connection.isSlowHead(headersTimeoutMs, now);
+      const silent = connection.answerSilentFor(MAX_SILENCE_MS, now);
       if (isSlow) this.#bare.refuseSlowHead(connection);
       else if (connection.isIdleFor(keepAliveMs, now)) connection.socket.destroy();
-      else if (connection.isLeftFor(MAX_SILENCE_MS, now)) resetSocket(connection.socket);
+      else if (silent) cutSilent(connection.socket, silent);
       else if (connection.socket.writableLength > 0 && !connection.isTunnel) connection.watchStall();
     }
   }
@@ -611,6 +612,12 @@ export class Listener {
 }
 
 /** Calls back when a listener that stops has kept an idle connection long enough, or after the limit. Milliseconds. */
+/** An answer that shows its end needs no reset, which would throw away what the client has not read yet. */
+function cutSilent(socket: Socket, { shouldKeepAlive }: ServerResponse): void {
+  if (shouldKeepAlive) socket.destroySoon();
+  else resetSocket(socket);
+}
+
 function afterGrace(end: () => void, limitMs = IDLE_GRACE_MS): NodeJS.Timeout {
   // On a busy machine the time may be over before the requests that arrived during it have been read.
   return setTimeout(() => setImmediate(end), Math.min(IDLE_GRACE_MS, limitMs));
