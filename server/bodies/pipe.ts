@@ -5,6 +5,7 @@ import { PushedBody } from "./pushed-body.ts";
 export function makePipe(lengthBytes: number | null): { readonly readable: PushedBody; readonly writable: BodyWriter } {
   let room: PromiseWithResolvers<void> | undefined;
   const gone: { cause?: unknown; isSo: boolean } = { isSo: false };
+  let tellGone: (() => void) | undefined;
   let bytes = 0;
   const readable = new PushedBody(lengthBytes, {
     pause: () => {
@@ -19,6 +20,7 @@ export function makePipe(lengthBytes: number | null): { readonly readable: Pushe
       gone.cause = cause ?? new Error("nobody reads the body");
       room?.resolve();
       room = undefined;
+      tellGone?.();
     },
   });
   const writable: BodyWriter = {
@@ -34,6 +36,9 @@ export function makePipe(lengthBytes: number | null): { readonly readable: Pushe
       if (lengthBytes !== null && bytes < lengthBytes)
         readable.fail(new Error("fewer bytes than the announced length"));
       else readable.end();
+    },
+    whenGone: (tell) => {
+      tellGone = tell;
     },
     abort: async (cause) => readable.fail(cause),
   };

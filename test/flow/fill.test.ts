@@ -3,7 +3,10 @@ import { type Fill, FillBudget, PIECE_OVERHEAD_BYTES, startFill } from "../../wo
 import { streamOf } from "../../worker/runtime/web-bodies.ts";
 import { memoryBodies } from "../engine/memory/memory-bodies.ts";
 
-const ports = { bodies: memoryBodies, clock: { now: () => 0 } };
+const ports = {
+  bodies: memoryBodies,
+  clock: { wait: () => ({ over: new Promise<void>(() => undefined), cancel: () => undefined }) },
+};
 
 function bodyOf(...chunks: string[]): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();

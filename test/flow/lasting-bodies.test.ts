@@ -92,11 +92,25 @@ describe("a storable body that lasts", () => {
     expect(await next(client)).toBe("one");
     await client.cancel();
     for (const text of ["two", "three"]) await send(events, text);
-    await pop.scheduler.advance(MINUTE_MS);
+    await pop.scheduler.advance(MINUTE_MS - 1);
     await send(events, "four");
     expect(events.isCancelled).toBe(false);
     await pop.scheduler.advance(1);
-    await send(events, "five");
+    expect(events.isCancelled).toBe(true);
+    expect(await xCacheOf("/page")).toBe("MISS");
+  });
+
+  test("is given up a minute after its client has left, even if its origin sends nothing more", async () => {
+    const { read, xCacheOf } = start({ site: { origin: { url: origin.url, concurrency: 1 } } });
+    const events = lasting.get("/events")!;
+    const client = await read("/events");
+    await send(events, "one");
+    expect(await next(client)).toBe("one");
+    await pop.scheduler.advance(2 * MINUTE_MS);
+    await client.cancel();
+    await pop.scheduler.advance(MINUTE_MS - 1);
+    expect(events.isCancelled).toBe(false);
+    await pop.scheduler.advance(1);
     expect(events.isCancelled).toBe(true);
     expect(await xCacheOf("/page")).toBe("MISS");
   });
@@ -107,7 +121,7 @@ describe("a storable body that lasts", () => {
     const client = await read("/events");
     await client.cancel();
     for (const text of ["one", "two"]) await send(events, text);
-    await pop.scheduler.advance(MINUTE_MS);
+    await pop.scheduler.advance(MINUTE_MS - 1);
     await send(events, "three");
     events.end();
     await pop.scheduler.advance(0);

@@ -46,6 +46,8 @@ export interface BodyWriter {
   /** Resolves when the reader has room for more; rejects once it has gone. */
   write(piece: Uint8Array): Promise<void>;
   close(): Promise<void>;
+  /** Calls this once the reader has gone, where the platform tells before something is written. */
+  whenGone(tell: () => void): void;
   /** The reader gets an error, so that it does not take what came for the whole body. */
   abort(cause: unknown): Promise<void>;
 }

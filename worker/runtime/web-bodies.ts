@@ -54,6 +54,10 @@ class WebWriter implements BodyWriter {
     return this.#locked().abort(cause);
   }
 
+  whenGone(tell: () => void): void {
+    this.#locked().closed.catch(tell);
+  }
+
   async takeAll(body: ReadableStream<Uint8Array>): Promise<void> {
     this.#writer?.releaseLock();
     this.#writer = undefined;

@@ -79,7 +79,6 @@ describe("a response is no dictionary", () => {
     ["with no-transform for CDNs", "no-transform", candidate({ "cdn-cache-control": "no-transform" })],
     ["with a digest of its bytes", "digest", candidate({ "repr-digest": "sha-256=:AAAA:" })],
     ["that is a picture", "type", candidate({ "content-type": "image/png" })],
-    ["that is a stream of events", "type", candidate({ "content-type": "text/event-stream" })],
     ["that is too small", "size", candidate({}, { bodyBytes: 1023 })],
     ["that is too large", "size", candidate({}, { bodyBytes: 10 * 1024 * 1024 + 1 })],
     ["with a query", "keyed", candidate({}, { pathAndQuery: "/app.4f3a9c1d.js?v=1" })],

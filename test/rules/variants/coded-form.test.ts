@@ -28,7 +28,6 @@ describe("whether a response is coded", () => {
     { type: "application/jsonp", because: "type" },
     { type: "application/ld+json", because: "type" },
     { type: "textual/html", because: "type" },
-    { type: "text/event-stream", because: "type" },
     { type: "image/png", because: "type" },
     { type: "", because: "type" },
   ])("type $type: $because", ({ type, because }) => {

@@ -25,12 +25,6 @@ export const mutants: Mutants = {
       drop: "compression?.prepare(context, stored, kept);",
       foundBy: "compression/behind-the-first-answer",
     },
-    "a stream of events is compressed like other text": {
-      in: "isOfType",
-      replace: 'type === "" || isEventStream(contentType)',
-      by: 'type === ""',
-      foundBy: "compression/only-plain-text-of-some-size",
-    },
     "the least size counts as too small": {
       in: "whyPlain",
       replace: "bodyBytes < rules.minBytes",

@@ -152,7 +152,6 @@ export const scenarios: readonly Scenario[] = [
     origin: {
       "/picture": [page("max-age=60", V1, { "content-type": "image/png" })],
       "/unknown": [page("max-age=60", V1)],
-      "/events": [page("max-age=60", V1, { "content-type": "text/event-stream" })],
       "/small": [text("max-age=60", "x".repeat(1023))],
       "/large": [text("max-age=60", "x".repeat(8193))],
       "/wasm": [page("max-age=60", V1, { "content-type": "application/wasm" })],
@@ -163,7 +162,6 @@ export const scenarios: readonly Scenario[] = [
     steps: [
       ...staysPlain("/picture"),
       ...staysPlain("/unknown"),
-      ...staysPlain("/events"),
       ...staysPlain("/small", "x".repeat(1023)),
       ...staysPlain("/large", "x".repeat(8193)),
       ...["/wasm", "/least", "/most", "/api"].flatMap((path): Step[] => [

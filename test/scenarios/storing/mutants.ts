@@ -3,6 +3,11 @@ import type { Mutants } from "../../mutants/mutant.ts";
 /** Wrong rules of what is stored. */
 export const mutants: Mutants = {
   "RFC 9111 §3": {
+    "a stream of events is stored": {
+      in: "reasonInResponse",
+      drop: 'if (isEventStream(field("content-type"))) return "no-freshness";',
+      foundBy: "storing/stream-of-events",
+    },
     "a lifetime that is not a number counts as an hour": {
       in: "secondsOrNone",
       wrap: '(value) => (value === "invalid" ? 3600 : original(value))',

@@ -228,18 +228,21 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "storing/stream-of-events",
-    name: "a stream of events without a lifetime of its own is not stored, whatever lifetimes the owner gives",
-    source: "WHATWG HTML §9.2",
+    name: "a stream of events is not stored, whatever lifetimes the origin and the owner give",
+    source: "RFC 9111 §3; WHATWG HTML §9.2",
     site: { routes: [{ match: "/*", ttl: "1h", defaultTtl: "1h" }] },
     origin: {
       "/a": [
         { fields: { "content-type": "text/event-stream; charset=utf-8" }, body: "data: 1\n\n" },
-        { fields: { "content-type": "text/event-stream" }, body: "data: 2\n\n" },
+        page("max-age=60", "data: 2\n\n", { "content-type": "text/event-stream" }),
+        page("no-cache", "data: 3\n\n", { "content-type": "text/event-stream", etag: '"3"' }),
       ],
     },
     steps: [
       { get: "/a", expect: { xCache: "MISS", body: "data: 1\n\n", cacheStatus: /detail=no-freshness/ } },
-      { get: "/a", expect: { xCache: "MISS", body: "data: 2\n\n" } },
+      { get: "/a", expect: { xCache: "MISS", body: "data: 2\n\n", cacheStatus: /detail=no-freshness/ } },
+      { get: "/a", expect: { xCache: "MISS", body: "data: 3\n\n", cacheStatus: /detail=no-freshness/ } },
+      { get: "/a", expect: { xCache: "MISS" } },
     ],
   },
   {

@@ -11,12 +11,15 @@ export class BodySink {
   /** The chunks that wait, in order. Giving up drops all of them. */
   #delivery: Promise<void> = Promise.resolve();
   isGone = false;
+  /** Called once the reader has gone. */
+  onGone: () => void = () => undefined;
   #given = 0;
   /** How many steps the reader has taken, or will not take because it has gone. */
   taken = 0;
 
   constructor(writer: BodyWriter) {
     this.#writer = writer;
+    writer.whenGone(() => this.#leave());
   }
 
   /** Whether anything waits for the reader. */
@@ -38,9 +41,15 @@ export class BodySink {
 
   /** Gives up the reader, and drops all chunks that wait for it. */
   giveUp(because: string): void {
-    this.isGone = true;
+    this.#leave();
     this.#letGo();
     void this.#writer.abort(new Error(because)).catch(() => undefined); // The reader has already gone.
+  }
+
+  #leave(): void {
+    if (this.isGone) return;
+    this.isGone = true;
+    this.onGone();
   }
 
   #next(step: () => Promise<void>): Promise<void> {
@@ -50,7 +59,7 @@ export class BodySink {
         const { promise, resolve } = Promise.withResolvers<void>();
         this.#letGo = resolve;
         step().then(resolve, () => {
-          this.isGone = true; // The rest of the body is not sent to this reader.
+          this.#leave(); // The rest of the body is not sent to this reader.
           resolve();
         });
         await promise;

@@ -1,5 +1,5 @@
 import type { Bodies, BodyReader, StreamedBody } from "../../ports/bodies.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock, Wait } from "../../ports/clock.ts";
 import { joined } from "../../rules/storing/joined.ts";
 import { BodySink } from "./body-sink.ts";
 
@@ -147,7 +147,7 @@ export class FillShare {
 
 interface FillPorts {
   readonly bodies: Bodies;
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Pick<Clock, "wait">;
 }
 
 /**
@@ -192,7 +192,7 @@ async function pump(
   let chunks: Uint8Array[] = [];
   let readBytes = 0;
   let isKept = true;
-  let goneAt: number | null = null;
+  let lasting: Wait | undefined;
   const drop = (kind: "too-large" | "over-budget") => {
     isKept = false;
     chunks = [];
@@ -208,6 +208,14 @@ async function pump(
     drop("over-budget");
     return true;
   };
+  client.onGone = () => {
+    lasting = clock.wait(LASTING_MS);
+    const giveUp = () => {
+      drop("over-budget");
+      return reader.cancel();
+    };
+    void lasting.over.then(giveUp).catch(() => undefined); // The body has ended meanwhile.
+  };
   try {
     for (;;) {
       const piece = await reader.next();
@@ -215,8 +223,6 @@ async function pump(
       readBytes += piece.byteLength;
       const written = client.write(piece);
       if (isKept && readBytes > maxBytes) drop("too-large");
-      if (client.isGone) goneAt ??= clock.now();
-      if (goneAt !== null && clock.now() - goneAt > LASTING_MS) drop("over-budget");
       if (isKept && !share.take(piece.byteLength + PIECE_OVERHEAD_BYTES)) drop("over-budget");
       if (isKept) {
         chunks.push(piece);
@@ -233,5 +239,7 @@ async function pump(
   } catch (cause) {
     tell({ kind: "cut-off" });
     await client.abort(cause);
+  } finally {
+    lasting?.cancel();
   }
 }

@@ -66,8 +66,7 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   const atMost = accelSeconds(field("x-accel-expires"), receivedAt) ?? Number.POSITIVE_INFINITY;
   const because = reasonInRequest(request) ?? reasonInResponse(request, response, cacheControl, atMost);
   if (because) return { kind: "not-stored", because };
-  const isOfOrigin =
-    isEventStream(field("content-type")) || mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
+  const isOfOrigin = mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
   const lifetime = freshnessLifetime(response, speaking, isOfOrigin ? LIFETIMES_OF_ORIGIN : rules);
   const freshness = lifetime.seconds > atMost ? { ...lifetime, seconds: atMost } : lifetime;
   const ageMs = initialAgeMs(field("age"), field("date"), requestedAt, receivedAt);
@@ -85,7 +84,7 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   };
 }
 
-/** An answer to a request with credentials, or a stream of events, gets only the lifetime that the origin gives. */
+/** An answer to a request with credentials gets only the lifetime that the origin gives. */
 const LIFETIMES_OF_ORIGIN: LifetimeRules = { heuristic: null };
 
 function reasonInRequest({ forbidsStoring }: StorableRequest): NotStoredBecause | undefined {
@@ -113,6 +112,7 @@ function reasonInResponse(
   if (mayStore === "if-for-everybody" && !isMeantForAll(cacheControl)) return "cookie";
   if (isErrorStatus(status) && !request.isPlain) return "error-for-odd-request";
   if (!isFramed(status, field)) return "unframed-body"; // RFC 9112 §8
+  if (isEventStream(field("content-type"))) return "no-freshness"; // A copy would repeat old events.
   return undefined;
 }
 

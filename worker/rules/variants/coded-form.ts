@@ -1,7 +1,6 @@
 import type { DictionaryCoding } from "../deltas/available-dictionary.ts";
 import { readCacheDirectives } from "../directives/cache-directives.ts";
 import { Fields } from "../fields/fields.ts";
-import { isEventStream } from "../forwarding/event-stream.ts";
 import type { StoredFields } from "../storing/stored-response.ts";
 import { entityTags, isWeak, matchesStrongly, matchesWeakly } from "../validation/entity-tag.ts";
 import type { Coding } from "./accept-encoding.ts";
@@ -56,10 +55,9 @@ export function forbidsTransforming(text: string): boolean {
   return readCacheDirectives(text)?.some(({ name }) => name === "no-transform") ?? true;
 }
 
-/** Events have to arrive one by one, so a stream of them is never of a type that is coded. */
 function isOfType(contentType: string | null, types: readonly string[]): boolean {
   const type = (contentType ?? "").replace(/;.*$/, "").trim().toLowerCase();
-  if (type === "" || isEventStream(contentType)) return false;
+  if (type === "") return false;
   return types.some((each) => {
     if (each.endsWith("/*")) return type.startsWith(each.slice(0, -1));
     return each.startsWith("*+") ? type.endsWith(each.slice(1)) : type === each;
