@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cancelBody } from "../../worker/flow/origin/cancel-body.ts";
+import { cancelBody } from "../../worker/ports/cancel-body.ts";
 
 test("a body that nobody reads is cancelled", async () => {
   let isCancelled = false;

@@ -1,4 +1,5 @@
 import type { Answer } from "../ports/answer.ts";
+import { cancelBody } from "../ports/cancel-body.ts";
 import type { FoundResponse } from "../ports/store.ts";
 import type { Outcome } from "../rules/forwarding/cache-status.ts";
 import type { RefusedUrl } from "../rules/key/cache-key.ts";
@@ -10,7 +11,6 @@ import { collapse, headByGet } from "./collapsing/collapse.ts";
 import { judgeAfterWait, judgeAtOnce, mayAnswer } from "./judging.ts";
 import { type Look, lookFurther } from "./looking-up.ts";
 import { BODY_GONE, type Miss, missBy, missOf, type UsableVerdict, xCacheOf } from "./miss.ts";
-import { cancelBody } from "./origin/cancel-body.ts";
 import { forward, forwardHead } from "./origin/forward.ts";
 import { bypassOf, type Entry, entryOf, planFetch } from "./plans.ts";
 import { type IncomingRequest, type Isolate, openContext, type RequestContext } from "./request-context.ts";

@@ -1,9 +1,9 @@
+import { cancelBody } from "../ports/cancel-body.ts";
 import type { FoundResponse } from "../ports/store.ts";
 import type { ReceiptToken } from "../rules/request/receipt-token.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { judgeAtOnce, judgeNow, mayAnswer } from "./judging.ts";
 import type { UnusableResponse, UsableVerdict } from "./miss.ts";
-import { cancelBody } from "./origin/cancel-body.ts";
 import { isInMemory, readFound } from "./reading-bodies.ts";
 import type { RequestContext } from "./request-context.ts";
 import { selectInMemory, selectInSharedTier } from "./selection.ts";

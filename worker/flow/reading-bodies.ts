@@ -1,9 +1,9 @@
 import type { StreamedBody } from "../ports/bodies.ts";
+import { cancelBody } from "../ports/cancel-body.ts";
 import type { FoundResponse } from "../ports/store.ts";
 import { mayHaveBody } from "../rules/storing/framing.ts";
 import { type StoredResponse, storedField } from "../rules/storing/stored-response.ts";
 import type { ReceivedAnswer } from "./origin/ask-origin.ts";
-import { cancelBody } from "./origin/cancel-body.ts";
 import type { RequestContext } from "./request-context.ts";
 import { selectInSharedTier } from "./selection.ts";
 import { type Fill, type ReadBody, startFill } from "./storing/fill.ts";

@@ -1,3 +1,4 @@
+import { cancelBody } from "../ports/cancel-body.ts";
 import type { Found, FoundResponse } from "../ports/store.ts";
 import { freshUntil } from "../rules/freshness/current-age.ts";
 import { partsKey } from "../rules/key/cache-key.ts";
@@ -11,7 +12,6 @@ import {
 } from "../rules/storing/stored-response.ts";
 import { unnamedPartFields } from "../rules/variants/part-fields.ts";
 import { matchesVariant, selectingFields, type VariantFields } from "../rules/variants/vary.ts";
-import { cancelBody } from "./origin/cancel-body.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /** The key of what leads to the response: the page itself, or the marker of its variants. Parts have a marker of their own. */

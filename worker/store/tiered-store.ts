@@ -1,4 +1,5 @@
 import type { StreamedBody } from "../ports/bodies.ts";
+import { cancelBody } from "../ports/cancel-body.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Reporter } from "../ports/reporter.ts";
 import type { Found, Store } from "../ports/store.ts";
@@ -111,5 +112,5 @@ export class TieredStore implements Store {
 }
 
 async function drop(found: Found): Promise<undefined> {
-  if (!isMarker(found) && found.body && "cancel" in found.body) await found.body.cancel();
+  if (!isMarker(found)) await cancelBody(found.body);
 }

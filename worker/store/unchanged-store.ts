@@ -1,4 +1,5 @@
 import type { StreamedBody } from "../ports/bodies.ts";
+import { cancelBody } from "../ports/cancel-body.ts";
 import type { Found, Store } from "../ports/store.ts";
 import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
 import { isNewer, type MemoryTier } from "./memory-tier.ts";
@@ -27,7 +28,7 @@ export class UnchangedStore implements Store {
     try {
       const found = await (this.#shared.peek ? this.#shared.peek(key) : this.#shared.get(key));
       if (!found || isMarker(found)) return found;
-      if (found.body !== null && "cancel" in found.body) await found.body.cancel();
+      await cancelBody(found.body);
       return { head: found.head, body: null };
     } catch {
       return undefined;

@@ -1,5 +1,6 @@
 import type { Answer } from "../../ports/answer.ts";
 import type { BodyReader, BodyWriter, StreamedBody } from "../../ports/bodies.ts";
+import { cancelBody } from "../../ports/cancel-body.ts";
 import type { Ports } from "../../ports/ports.ts";
 import type { FoundResponse } from "../../ports/store.ts";
 import { Fields } from "../../rules/fields/fields.ts";
@@ -10,7 +11,6 @@ import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
 import { type StoredHead, storedField, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { isNotModified, rangeStillHolds } from "../../rules/validation/conditions.ts";
-import { cancelBody } from "../origin/cancel-body.ts";
 import { isInMemory, passFoundBody } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { type AnswerMetadata, answerWith, notModifiedFields, storedFields, withSource } from "./answers.ts";

@@ -1,9 +1,9 @@
 import type { Answer } from "../../ports/answer.ts";
+import { cancelBody } from "../../ports/cancel-body.ts";
 import { mayServeOnError, type OriginFailure, type StandInBecause } from "../../rules/freshness/stale-if-error.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";
 import type { Miss } from "../miss.ts";
 import type { OriginResult } from "../origin/ask-origin.ts";
-import { cancelBody } from "../origin/cancel-body.ts";
 import { findAgain } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { answerAsOfNow } from "./answer-from-store.ts";

@@ -1,11 +1,11 @@
 import type { Answer } from "../../ports/answer.ts";
+import { cancelBody } from "../../ports/cancel-body.ts";
 import { fetchKeyText } from "../../rules/key/fetch-key.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import { judgeAfterWait, mayAnswer } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import { answerBusy } from "../origin/ask-origin.ts";
-import { cancelBody } from "../origin/cancel-body.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
 import { selectInMemory } from "../selection.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";

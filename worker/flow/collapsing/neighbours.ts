@@ -1,9 +1,9 @@
 import type { Answer } from "../../ports/answer.ts";
+import { cancelBody } from "../../ports/cancel-body.ts";
 import type { EndedElsewhere, FetchesElsewhere, FetchTurn } from "../../ports/fetches-elsewhere.ts";
 import type { FoundResponse } from "../../ports/store.ts";
 import type { FetchKey } from "../../rules/key/fetch-key.ts";
 import { judgeNow, mayAnswer } from "../judging.ts";
-import { cancelBody } from "../origin/cancel-body.ts";
 import { isInMemory, readFound } from "../reading-bodies.ts";
 import type { Neighbours, RequestContext } from "../request-context.ts";
 import { selectInSharedTier } from "../selection.ts";

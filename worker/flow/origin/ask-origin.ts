@@ -1,4 +1,5 @@
 import type { Answer } from "../../ports/answer.ts";
+import { cancelBody } from "../../ports/cancel-body.ts";
 import type { OriginAnswer, OriginRequest, OriginResponse, ParentAge } from "../../ports/origin.ts";
 import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
 import { Fields } from "../../rules/fields/fields.ts";
@@ -13,7 +14,6 @@ import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { edgeAnswer, reportPassedOn } from "../answering/answers.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
-import { cancelBody } from "./cancel-body.ts";
 import { interimsFor } from "./interim-responses.ts";
 import { endWith, type OriginGate } from "./origin-gate.ts";
 import type { OriginTurn } from "./origin-turn.ts";

@@ -1,3 +1,4 @@
+import { cancelBody } from "../../ports/cancel-body.ts";
 import type { Fields } from "../../rules/fields/fields.ts";
 import {
   type AnswerDigest,
@@ -13,7 +14,6 @@ import { selectingFields } from "../../rules/variants/vary.ts";
 import { beginFetch } from "../collapsing/begin-fetch.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { askOrigin, type ReceivedAnswer } from "../origin/ask-origin.ts";
-import { cancelBody } from "../origin/cancel-body.ts";
 import { startFillOf } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { unattended } from "../request-context.ts";

@@ -1,9 +1,9 @@
+import { cancelBody } from "../../ports/cancel-body.ts";
 import type { FoundResponse } from "../../ports/store.ts";
 import { beginRefresh } from "../collapsing/begin-fetch.ts";
 import type { LeadingFetch } from "../collapsing/collapsed-fetches.ts";
 import { judgeNow } from "../judging.ts";
 import type { Miss } from "../miss.ts";
-import { cancelBody } from "../origin/cancel-body.ts";
 import type { RequestContext } from "../request-context.ts";
 import { unattended } from "../request-context.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";

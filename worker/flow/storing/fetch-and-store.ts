@@ -1,5 +1,6 @@
 import type { Answer } from "../../ports/answer.ts";
 import type { StreamedBody } from "../../ports/bodies.ts";
+import { cancelBody } from "../../ports/cancel-body.ts";
 import type { FoundResponse } from "../../ports/store.ts";
 import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import { answerAsOfNow, isHeldByClient } from "../answering/answer-from-store.ts";
@@ -19,7 +20,6 @@ import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-f
 import { isReusable } from "../collapsing/followers.ts";
 import { conditionsOf, type Miss, wordsOf } from "../miss.ts";
 import { askOrigin, type FetchedResponse, hasFailed, type ReceivedAnswer } from "../origin/ask-origin.ts";
-import { cancelBody } from "../origin/cancel-body.ts";
 import { forward } from "../origin/forward.ts";
 import { hintAtLinks } from "../origin/interim-responses.ts";
 import { findAgain, isInMemory, startFillFor, startFillOf } from "../reading-bodies.ts";
