@@ -226,6 +226,7 @@ class EdgeGroup {
     try {
       await this.#load(() => this.#reloadAll(front));
       this.#front = front;
+      this.#certificateFaults.clear();
     } catch (error) {
       this.#isUp = false;
       await this.#load(() => this.#reloadAll(this.#front)).catch(() => {
@@ -264,7 +265,7 @@ class EdgeGroup {
     }
   }
 
-  /** Each fault once, because the runtime writes it for each request. */
+  /** Each fault once until the next reload, because the runtime writes it for each request. */
   #tellCertificateFault(fault: string): void {
     if (this.#certificateFaults.has(fault)) return;
     this.#certificateFaults.add(fault);

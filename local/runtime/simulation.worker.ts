@@ -139,9 +139,15 @@ export function ownersWorker(worker: Handler): Handler {
   if (typeof worker?.fetch !== "function") {
     throw new Error("the default export must be an object with a function fetch, not a class.");
   }
-  return Object.assign(
-    Object.create(worker) as Handler,
+  // A copy would lose what a class inherits, and `this`, through which handlers reach private fields.
+  return new Proxy(
     withHarness(() => worker),
+    {
+      get(own, name) {
+        const handler = Reflect.get(own, name) ?? Reflect.get(worker, name);
+        return typeof handler === "function" ? handler.bind(worker) : handler;
+      },
+    },
   );
 }
 

@@ -113,6 +113,18 @@ test("closing a CDN twice is the same as closing it once", { tags: ["deep"] }, a
   await cdn.close();
 });
 
+test("a CDN can be closed after the folder for temporary files has gone", async () => {
+  const folder = mkdtempSync(join(home, "gone-"));
+  vi.stubEnv("TMPDIR", folder);
+  try {
+    const cdn = await startCdn({ site: {}, origin: { "/about": page("v1") } });
+    rmSync(folder, { recursive: true });
+    await cdn.close();
+  } finally {
+    vi.stubEnv("TMPDIR", home);
+  }
+});
+
 test.runIf(process.platform === "linux")("a CDN that is closed during a reset leaves nothing behind", async () => {
   const { children, files } = held();
   const cdn = await startCdn({ site: {}, origin: { "/about": page("v1") } });

@@ -41,6 +41,9 @@ class_name = "PurgeLog"
 tag = "v1"
 new_sqlite_classes = ["PurgeLog"]
 `;
+  const JOBS =
+    '[[queues.producers]]\nqueue = "jobs"\nbinding = "JOBS"\n' +
+    '[[queues.consumers]]\nqueue = "jobs"\nmax_batch_timeout = 0\n';
 
   test("uses the scripted origin instead of the worker that the site names as origin", {
     tags: ["deep"],
@@ -112,11 +115,8 @@ new_sqlite_classes = ["PurgeLog"]
        };`,
     );
     const objects = '[[durable_objects.bindings]]\nname = "COUNTER"\nclass_name = "Counter"\n';
-    const queue =
-      '[[queues.producers]]\nqueue = "jobs"\nbinding = "JOBS"\n' +
-      '[[queues.consumers]]\nqueue = "jobs"\nmax_batch_timeout = 0\n';
     const migration = '[[migrations]]\ntag = "v2"\nnew_sqlite_classes = ["Counter"]\n';
-    const config = await file("consumer.toml", wrangler("consumer.ts") + objects + migration + queue);
+    const config = await file("consumer.toml", wrangler("consumer.ts") + objects + migration + JOBS);
     await using cdn = await startCdn({ config, origin, isolates: 2 });
     const ask = async (path: string, isolate: number) => Number((await cdn.get(path, { isolate })).body);
     expect([await ask("/add", 0), await ask("/add", 1), await ask("/add", 0)]).toEqual([1, 2, 3]);
@@ -124,6 +124,44 @@ new_sqlite_classes = ["PurgeLog"]
     await until(async () => (await ask("/sum", 1)) !== 3);
     expect(await ask("/sum", 1)).toBe(103);
     await expect(cdn.get("/about", { isolate: 1 })).toMiss();
+  });
+
+  test.each([
+    ["is frozen", "Object.freeze(handlers)"],
+    ["has getters", "{ get fetch() { return handlers.fetch; }, get queue() { return handlers.queue; } }"],
+    [
+      "has private fields",
+      `new (class {
+         #own = handlers;
+         fetch(request, env, context) { return this.#own.fetch(request, env, context); }
+         queue(batch) { return this.#own.queue(batch); }
+       })()`,
+    ],
+  ])("runs all handlers of an exported object that %s", async (_, exported) => {
+    await file(
+      "handlers.ts",
+      `import { createEdge } from "tidemark/worker";
+       export { PurgeLog } from "tidemark/worker";
+       const edge = createEdge({ origin: "https://origin.example.com" });
+       let got = "nothing";
+       const handlers = {
+         async fetch(request, env, context) {
+           if (request.url.endsWith("/send")) return await env.JOBS.send("a job"), new Response("sent");
+           if (request.url.endsWith("/got")) return new Response(got);
+           return edge.fetch(request, env, context);
+         },
+         async queue(batch) {
+           got = batch.messages[0].body;
+         },
+       };
+       export default ${exported};`,
+    );
+    const config = await file("handlers.toml", wrangler("handlers.ts") + JOBS);
+    await using cdn = await startCdn({ config, origin });
+    expect(await cdn.get("/send")).toMatchObject({ body: "sent" });
+    await until(async () => (await cdn.get("/got")).body !== "nothing");
+    expect(await cdn.get("/got")).toMatchObject({ body: "a job" });
+    await expect(cdn.get("/about")).toMiss();
   });
 
   test("has its aliases, and Node's modules also without node:", async () => {

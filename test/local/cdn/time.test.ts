@@ -107,10 +107,24 @@ describe.each([
         ["cdn.log.stop", () => faked.log.restart()],
         ["cdn.close", () => faked.close()],
       ] as const;
-      for (const [name, call] of calls) await expect(call()).rejects.toThrow(`${name}: setImmediate is faked`);
+      const refusals = calls.map(([name, call]) => expect(call()).rejects.toThrow(`${name}: setImmediate is faked`));
+      await Promise.all(refusals);
       expect(await faked.get("/faked")).toMatchObject({ status: 200, body: "v1" });
     } finally {
       restore();
     }
   });
+});
+
+test("with fake timers that advance by themselves a CDN starts, is reset and stops", async () => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  try {
+    const faked = await startCdn({ site: {}, origin: { "/faked": page("v1") } });
+    await faked.reset();
+    expect(await faked.get("/faked")).toMatchObject({ status: 200, body: "v1" });
+    await faked.log.restart();
+    await faked.close();
+  } finally {
+    vi.useRealTimers();
+  }
 });

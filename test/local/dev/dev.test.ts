@@ -227,21 +227,24 @@ describe("tidemark dev, in one run", () => {
     }
   });
 
-  test("says once that the origin's certificate is not trusted, and what to do", async () => {
-    const { server, url } = await startTlsOrigin(makeCertificate(["127.0.0.1"]));
-    try {
-      const from = running.output.length;
-      config(`{ origin: "${url}" }`);
-      await until(() => /its rules are in force/.test(running.output.slice(from)));
-      for (const path of ["/tls/1", "/tls/2"]) expect(await ask(path)).toMatchObject({ status: 502 });
-      await running.says(/ \/tls\/2 /);
-      const said = running.output.slice(from);
-      const words =
-        "The origin's certificate is not trusted: self signed certificate. If you made it, start dev with NODE_EXTRA_CA_CERTS=FILE.";
-      expect(said.split(words)).toHaveLength(2);
-      expect(said).not.toMatch(/workerd|stack:/);
-    } finally {
-      server.close();
+  test("says once for each origin that its certificate is not trusted, and what to do", async () => {
+    const certificate = makeCertificate(["127.0.0.1"]);
+    for (const name of ["first", "second"]) {
+      const { server, url } = await startTlsOrigin(certificate);
+      try {
+        const from = running.output.length;
+        config(`{ origin: "${url}" }`);
+        await until(() => /its rules are in force/.test(running.output.slice(from)));
+        for (const path of [`/tls/${name}/1`, `/tls/${name}/2`]) expect(await ask(path)).toMatchObject({ status: 502 });
+        await running.says(new RegExp(` /tls/${name}/2 `));
+        const said = running.output.slice(from);
+        const words =
+          "The origin's certificate is not trusted: self signed certificate. If you made it, start dev with NODE_EXTRA_CA_CERTS=FILE.";
+        expect(said.split(words), name).toHaveLength(2);
+        expect(said).not.toMatch(/workerd|stack:/);
+      } finally {
+        server.close();
+      }
     }
   });
 
