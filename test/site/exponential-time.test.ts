@@ -31,12 +31,12 @@ describe("an expression may take exponential time if a loop of it can read a tex
 
   test("or a repetition that is limited, but large", () => {
     expect(
-      ["(a+){10}", "(a|a){20}", "(?:(?:a*){2}){3}", "(?:[a-z]{1,20}-?){1,20}"].map((each) =>
+      ["(a+){4}", "(a|a){20}", "(?:(?:a*){2}){3}", "(?:[a-z]{1,20}-?){1,20}"].map((each) =>
         mayTakeExponentialTime(each),
       ),
     ).toEqual([true, true, true, true]);
     expect(
-      ["(a+){2}", "(?:\\w{2}){30}", "(\\d{1,3}\\.){3}\\d{1,3}"].map((each) => mayTakeExponentialTime(each)),
+      ["(a+){3}", "(?:\\w{2}){30}", "(\\d{1,3}\\.){3}\\d{1,3}"].map((each) => mayTakeExponentialTime(each)),
     ).toEqual([false, false, false]);
   });
 

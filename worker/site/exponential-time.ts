@@ -30,7 +30,7 @@ const ALPHABET = `${String.fromCharCode(...Array(256).keys())}ĀЖ中\u017f\u212
 const ANY = (1n << BigInt(ALPHABET.length)) - 1n;
 
 /** So many repetitions count like any number, if what they repeat can be read in two ways. */
-const MANY = 6;
+const MANY = 4;
 
 /** Longer repetitions count like any number. */
 const MOST_COPIES = 200;

@@ -2,6 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
+import { OpenConnections } from "../../../server/connections/open-connections.ts";
 import { roomOf } from "../../../server/disk/disk-blocks.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
@@ -67,7 +68,7 @@ const MOST: readonly (readonly [of: Class, field: string, most: number])[] = [
   [TimelyConfirmations, "#waiting", 0],
   [LogReaders, "#admissions", 0],
   [Settlement, "#readers", 2],
-  [Listener, "#connections", 64],
+  [OpenConnections, "#all", 64],
 ];
 
 /** The objects of which a worker has one each. */

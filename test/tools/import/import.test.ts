@@ -438,8 +438,7 @@ describe("the wait for the origin, which is the same on all routes,", () => {
         kind: "changed",
         source: { text: "server (proxy_read_timeout is 60s by default)" },
         why: "The edge waits up to 300s for the origin on all routes. nginx waits 60s here.",
-        aspects: ["answer"],
-        affects: { routes: ["/b/*", "/*"], statuses: [0] },
+        affects: { routes: ["/b/*", "/*"] },
       },
     ]);
     expect((await waitsOf(`location / { ${CACHED} }`)).told).toEqual([]);

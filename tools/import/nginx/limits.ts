@@ -59,8 +59,8 @@ function longestWait(server: Directive, proxied: readonly ProxiedLocation[]) {
       kind: "changed",
       source,
       why: `The edge waits up to ${seconds}s for the origin on all routes. nginx waits ${inNginx}s here.`,
-      aspects: ["answer"],
-      affects: { routes: [...new Set(each.flatMap(({ routes }) => routes))], statuses: [0] },
+      aspects: [],
+      affects: { routes: [...new Set(each.flatMap(({ routes }) => routes))] },
     };
   });
   return { value: `${seconds}s`, from: [longest.source], differences };
