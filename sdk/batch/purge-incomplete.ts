@@ -65,10 +65,10 @@ export async function sendOnly(
 }
 
 /**
- * Sends purges one after another. The others are still sent if one fails because of its items; of several edges, if one
- * accepts it or fails because of them. After any other failure they are not sent, because they would also fail, and each
- * counts as failed at every edge. If any failed, it rejects with a `PurgeIncomplete`, or else with the first error of
- * `onReceipt`, which stops no purge.
+ * Sends purges one after another. The others are still sent if one is refused, or if fetching its pages again takes too
+ * long; of several edges, if one accepts or refuses it. After any other failure, and the second time-out without an answer
+ * between them, they are not sent, because they would also fail, and each counts as failed at every edge. If any failed, it
+ * rejects with a `PurgeIncomplete`, or else with the first error of `onReceipt`, which stops no purge.
  */
 export async function sendInTurn(
   calls: readonly PurgeCall[],
@@ -79,6 +79,7 @@ export async function sendInTurn(
   const failures: PurgeFailure[] = [];
   const errorsOfCallback: unknown[] = [];
   let done = 0;
+  let wasTooSlow = false;
   for (const [index, call] of calls.entries()) {
     let receipt: Receipt;
     try {
@@ -90,11 +91,17 @@ export async function sendInTurn(
       const accepted = error instanceof PurgeIncomplete ? error.receipts : [];
       receipts.push(...accepted);
       failures.push(...failed);
-      if (accepted.length > 0 || failed.some(isOfItsItems)) continue;
+      const isAnswered = accepted.length > 0 || failed.some(isOfItsItems);
+      // An edge that hangs would hold up each of the others for a deadline too.
+      if (isAnswered || (!wasTooSlow && failed.some(isTooSlow))) {
+        wasTooSlow = !isAnswered;
+        continue;
+      }
       const unsent = calls.slice(index + 1);
       failures.push(...unsent.flatMap(({ request }) => failed.map((failure) => ({ ...failure, request }))));
       break;
     }
+    wasTooSlow = false;
     receipts.push(receipt);
     done += 1;
     try {
@@ -108,11 +115,12 @@ export async function sendInTurn(
   return receipts;
 }
 
-/**
- * Whether a purge failed for what it names, which says nothing about others: it was refused, or fetching its pages took too
- * long.
- */
-function isOfItsItems({ request, error }: PurgeFailure): boolean {
-  if (error.code === "timeout" && request.refresh) return true;
+/** Whether a purge was refused for what it names, which says nothing about others. */
+function isOfItsItems({ error }: PurgeFailure): boolean {
   return error instanceof PurgeRejected || error instanceof PurgeConflict;
+}
+
+/** Whether fetching the pages of a purge again took too long, or its edge hangs. */
+function isTooSlow({ request, error }: PurgeFailure): boolean {
+  return error.code === "timeout" && request.refresh === true;
 }

@@ -140,7 +140,7 @@ function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
   const purgeIfNobodyEnds = () => {
     const isAnswered = isPiped || response.headersSent;
     if (isClosed && isAnswered && state === "open" && outcomeOf(response.statusCode) === "succeeded")
-      scope.sendAtOnce();
+      scope.sendAfterPause();
   };
   response.once("pipe", () => {
     isPiped = true;

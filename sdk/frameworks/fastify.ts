@@ -16,6 +16,8 @@ interface Reply {
     readonly statusCode: number;
     readonly headersSent: boolean;
     once(event: "close", listener: () => void): unknown;
+    // biome-ignore lint/suspicious/noExplicitAny: Node declares several forms, and the arguments are passed on as they are.
+    end(...args: any[]): any;
   };
   getHeader(name: string): number | string | string[] | undefined;
   header(name: string, value: string): unknown;
@@ -37,9 +39,15 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
     const scope = scopes.get(request) ?? new RequestScope(options);
     if (!scopes.has(request)) {
       scopes.set(request, scope);
-      // Fastify has no hook for the end of such an answer if its client has left.
-      reply.raw.once("close", () => {
-        if (reply.raw.headersSent && outcome(request, reply.raw) === "succeeded") scope.sendAtOnce();
+      const { raw } = reply;
+      const { end } = raw;
+      // For an answer that is sent directly over `reply.raw`: Fastify has no hook for its end if its client has left.
+      raw.end = (...args) => {
+        void scope.finish(outcome(request, raw));
+        return end.apply(raw, args);
+      };
+      raw.once("close", () => {
+        if (raw.headersSent && outcome(request, raw) === "succeeded") scope.sendAfterPause();
       });
     }
     inScope(scope, done);
@@ -63,11 +71,6 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
     if (setCookie !== null) reply.header("Set-Cookie", setCookie);
     return payload;
   });
-
-  /** For an answer that was sent directly over `reply.raw`; for all others there is nothing left to send. */
-  app.addHook("onResponse", async (request: object, { raw }: Reply) =>
-    scopes.get(request)?.finish(outcome(request, raw)),
-  );
 }
 
 // Fastify's own marks of a plugin: its hooks also apply to the routes of the instance that registers it.

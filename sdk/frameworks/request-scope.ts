@@ -43,6 +43,9 @@ export function checkRequestOptions(call: string, options: RequestOptions): void
 /** The items that a request may collect: those of a purge. */
 export type PurgeLaterInput = Pick<PurgeInput, "urls" | "tags" | "prefixes" | "hosts" | "everything">;
 
+/** Milliseconds without another change, after which those of a request whose client has left are sent. */
+const PAUSE_MS = 1_000;
+
 /** The tags and purges that one request has collected. */
 export class RequestScope {
   readonly #options: RequestOptions;
@@ -50,7 +53,7 @@ export class RequestScope {
   #tagBytes = 0;
   #isHeadSent = false;
   #isOver = false;
-  #sendsAtOnce = false;
+  #pause: ReturnType<typeof setTimeout> | undefined;
   #batch: PurgeBatch | undefined;
   #cookieField: string | null = null;
 
@@ -91,7 +94,7 @@ export class RequestScope {
     // The items are checked first, so that a misspelt kind is an error even beside `everything`.
     this.#batch.add(items);
     if (everything) this.#batch.everything();
-    if (this.#sendsAtOnce) void this.#send();
+    if (this.#pause) this.sendAfterPause();
   }
 
   /** True if there is something to send at the end. */
@@ -112,17 +115,21 @@ export class RequestScope {
   /** Ends the collection: sends the purge, or drops it after a failure of the request. It never rejects. */
   async finish(outcome: "succeeded" | "failed"): Promise<void> {
     this.#isOver = true;
+    clearTimeout(this.#pause);
     if (outcome === "failed") this.#batch = undefined;
     else await this.#send();
   }
 
   /**
-   * Sends the items collected so far, and from now on each call's items by themselves: for a request whose client has left,
-   * because nobody may end it.
+   * For a request whose client has left, because nobody may end it: sends the items collected so far, and later ones, also
+   * after a pause. The end does not send those again, although their commit may have come after the pause, because a
+   * handler that never ends would keep all of them.
    */
-  sendAtOnce(): void {
-    this.#sendsAtOnce = true;
-    void this.#send();
+  sendAfterPause(): void {
+    if (this.#isOver) return;
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => void this.#send(), PAUSE_MS);
+    this.#pause.unref();
   }
 
   /** Sends the items collected so far. It never rejects. */

@@ -57,6 +57,7 @@ export class Drain<Answer> {
   /** When another purge may be due, by the clock; and the end of the background pause, if that changes. */
   #dueAt = Number.POSITIVE_INFINITY;
   #dueChanged = new AbortController();
+  #onError: StartOptions["onError"] = (error) => console.error("onDead failed:", error);
 
   constructor(store: OutboxStore, settings: OutboxSettings<Answer>, platform: OutboxPlatform) {
     this.#store = store;
@@ -97,6 +98,7 @@ export class Drain<Answer> {
   start(options: StartOptions): void {
     const { onError, everyMs } = parseStartOptions(options);
     if (this.#background) throw new TypeError("start: this outbox was started already");
+    this.#onError = onError;
     this.#background = (async () => {
       while (!this.#closing.signal.aborted) {
         try {
@@ -231,7 +233,8 @@ export class Drain<Answer> {
       const purge = { id, request, error, failures, because: next.because };
       dead.push(purge);
       publish("tidemark:outbox:dead", purge);
-      await onDead(purge);
+      // Not awaited, because it may wait for this drain.
+      Promise.resolve(onDead(purge)).catch((reason: unknown) => tellError("onError", this.#onError, reason));
       // A purge that was given up does not hold up others.
       if (!edgeFails) return { kind: "happened" };
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { PurgeIncomplete, type PurgeRequest, PurgeTimeout, PurgeUnauthorized } from "../../sdk/index.ts";
+import { PurgeIncomplete, PurgeRejected, type PurgeRequest, PurgeTimeout, PurgeUnauthorized } from "../../sdk/index.ts";
 import { createRecordingPurger } from "../../sdk/testing.ts";
 import { accepts, purgeRecord, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
 import { purgerUnderTest } from "./purger-under-test.ts";
@@ -351,22 +351,39 @@ test("A batch with a wrong token stops, and everything unsent counts as failed",
   expect(sizes(failed.map(({ request }) => request))).toEqual([10_000, 10_000, 1]);
 });
 
-test("A batch goes on after a purge whose pages are fetched too slowly, and stops after another one that takes too long", async () => {
+test("A batch goes on after a purge whose pages are fetched too slowly, and stops at the second in a row without an answer", async () => {
   const cdn = createRecordingPurger();
   const failures = async (committing: Promise<unknown>) =>
     committing.catch((error: PurgeIncomplete) => error.failures.map(({ request }) => request.id));
   const tooLate = () => new PurgeTimeout("the deadline has passed", { attempts: 1 });
 
   cdn.failNext(tooLate());
-  const slow = cdn.batch().urls(many(101, "/song")).commit({ id: "slow", refresh: true });
-  expect(await failures(slow)).toEqual(["slow.1"]);
-  expect(cdn.calls.map(({ id }) => id)).toEqual(["slow.1", "slow.2", "slow.3"]);
+  const slow = cdn.batch().urls(many(201, "/song"));
+  const onReceipt = (_: unknown, { done }: { done: number }) => {
+    if (done > 1) return;
+    cdn.failNext(tooLate());
+    cdn.failNext(new PurgeRejected("a wrong item", { code: "invalid", status: 400, attempts: 1, errors: [] }));
+    cdn.failNext(tooLate());
+  };
+  expect(await failures(slow.commit({ id: "slow", refresh: true, onReceipt }))).toEqual([
+    "slow.1",
+    "slow.3",
+    "slow.4",
+    "slow.5",
+  ]);
+  expect(cdn.calls.map(({ id }) => id)).toEqual(["slow.1", "slow.2", "slow.3", "slow.4", "slow.5"]);
+
+  cdn.reset();
+  for (let purge = 0; purge < 20; purge++) cdn.failNext(tooLate());
+  const hanging = cdn.batch().urls(many(1_000, "/song")).commit({ id: "hanging", refresh: true });
+  expect(await failures(hanging)).toHaveLength(20);
+  expect(cdn.calls.map(({ id }) => id)).toEqual(["hanging.1", "hanging.2"]);
 
   cdn.reset();
   cdn.failNext(tooLate());
-  const hanging = cdn.batch().tags(many(20_001, "song")).commit({ id: "hanging", refresh: true });
-  expect(await failures(hanging)).toEqual(["hanging.1", "hanging.2", "hanging.3"]);
-  expect(cdn.calls.map(({ id }) => id)).toEqual(["hanging.1"]);
+  const tags = cdn.batch().tags(many(20_001, "song")).commit({ id: "tags", refresh: true });
+  expect(await failures(tags)).toEqual(["tags.1", "tags.2", "tags.3"]);
+  expect(cdn.calls.map(({ id }) => id)).toEqual(["tags.1"]);
 });
 
 test("Aborting a batch in the middle rejects with the reason and sends no further purge", async () => {

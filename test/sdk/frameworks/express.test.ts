@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import express, { type Express, type Response } from "express";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { purgeLater, tag, tidemark } from "../../../sdk/frameworks/express.ts";
 import { createRecordingPurger, type RecordingPurger } from "../../../sdk/testing.ts";
 import { localUrl } from "../../suite/local-url.ts";
@@ -14,10 +14,16 @@ let server: Server | undefined;
 let purger: RecordingPurger;
 
 afterEach(async () => {
+  vi.useRealTimers();
   server?.closeAllConnections();
   server?.close();
   if (server) await once(server, "close");
 });
+
+/** Milliseconds without another change, after which those of a handler whose client has left are purged. */
+const PAUSE_MS = 1_000;
+
+const holdTimers = () => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
 
 async function start(routes: (app: Express) => void): Promise<string> {
   purger = createRecordingPurger();
@@ -151,6 +157,7 @@ test.each([
   [200, [{ tags: ["a"] }]],
   [500, []],
 ])("if the client of a piped answer leaves, a handler that answered %i purges accordingly", async (status, purges) => {
+  holdTimers();
   const closed = Promise.withResolvers<void>();
   const url = await start((app) => {
     app.post("/", (_request, response) => {
@@ -164,6 +171,7 @@ test.each([
   await fetch(url, { method: "POST", signal: leaving.signal });
   leaving.abort();
   await closed.promise;
+  await vi.advanceTimersByTimeAsync(PAUSE_MS);
   expect(purger.calls).toEqual(purges);
 });
 
@@ -177,6 +185,7 @@ test.each<[string, number, (response: Response, left: Promise<unknown>) => unkno
   ["a file is sent", 200, async (response, left) => left.then(() => response.sendFile(import.meta.filename))],
   ["an answer is piped", 500, async (response, left) => left.then(() => Readable.from(["more"]).pipe(response))],
 ])("if the client leaves before %s, a handler that answers %i purges accordingly", async (_, status, answer) => {
+  holdTimers();
   const arrived = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
   const url = await start((app) => {
@@ -194,6 +203,7 @@ test.each<[string, number, (response: Response, left: Promise<unknown>) => unkno
   leaving.abort();
   await expect(asking).rejects.toThrow();
   await over.promise;
+  await vi.advanceTimersByTimeAsync(PAUSE_MS);
   expect(purger.calls).toEqual(status === 200 ? [{ tags: ["a"] }] : []);
 });
 
@@ -226,8 +236,9 @@ test.each<[string, number, (response: Response, saveSecond: () => Promise<void>)
     },
   ],
 ])(
-  "a change that is saved just after the client has left, by a handler that %s %i, is purged accordingly",
+  "changes after the client has left, by a handler that %s %i and does not end the answer, are purged after a pause",
   async (_, status, answer) => {
+    holdTimers();
     const over = Promise.withResolvers<void>();
     const url = await start((app) => {
       app.post("/", async (_request, response) => {
@@ -236,18 +247,62 @@ test.each<[string, number, (response: Response, saveSecond: () => Promise<void>)
         const saveSecond = async () => {
           await left;
           purgeLater({ tags: ["second"] });
+          await vi.advanceTimersByTimeAsync(PAUSE_MS - 1);
           purgeLater({ tags: ["third"] });
           over.resolve();
         };
         await answer(response, saveSecond);
       });
     });
-    const leaving = new AbortController();
-    await fetch(url, { method: "POST", signal: leaving.signal });
-    leaving.abort();
+    await leave(url);
     await over.promise;
-    const purges = [{ tags: ["first"] }, { tags: ["second"] }, { tags: ["third"] }];
-    expect(purger.calls).toEqual(status === 200 ? purges : []);
+    await vi.advanceTimersByTimeAsync(PAUSE_MS - 1);
+    expect(purger.calls).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(purger.calls).toEqual(status === 200 ? [{ tags: ["first", "second", "third"] }] : []);
+  },
+);
+
+/** Asks, and closes the connection at the head of the answer. */
+async function leave(url: string): Promise<void> {
+  const leaving = new AbortController();
+  await fetch(url, { method: "POST", signal: leaving.signal });
+  leaving.abort();
+}
+
+test.each([
+  [PAUSE_MS - 1, "one purge at the end", [], [{ tags: ["first", "second", "third"] }]],
+  [
+    PAUSE_MS,
+    "a purge each time",
+    [{ tags: ["first", "second"] }],
+    [{ tags: ["first", "second"] }, { tags: ["third"] }],
+  ],
+])(
+  "if the answer is ended %i ms after a change that follows the client's leaving, there is %s",
+  async (pauseMs, _, purgesBefore, purges) => {
+    holdTimers();
+    const over = Promise.withResolvers<void>();
+    const seen: unknown[] = [];
+    const url = await start((app) => {
+      app.post("/", async (_request, response) => {
+        purgeLater({ tags: ["first"] });
+        response.write("first");
+        await once(response, "close");
+        purgeLater({ tags: ["second"] });
+        await vi.advanceTimersByTimeAsync(pauseMs);
+        purgeLater({ tags: ["third"] });
+        seen.push(...purger.calls);
+        response.end();
+        over.resolve();
+      });
+    });
+    await leave(url);
+    await over.promise;
+    expect(seen).toEqual(purgesBefore);
+    expect(purger.calls).toEqual(purges);
+    await vi.advanceTimersByTimeAsync(PAUSE_MS);
+    expect(purger.calls).toEqual(purges);
   },
 );
 

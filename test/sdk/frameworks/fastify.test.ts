@@ -1,7 +1,14 @@
 import Fastify from "fastify";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { purgeLater, tag, tidemark } from "../../../sdk/frameworks/fastify.ts";
 import { createRecordingPurger } from "../../../sdk/testing.ts";
+
+/** Milliseconds without another change, after which those of a handler whose client has left are purged. */
+const PAUSE_MS = 1_000;
+
+const holdTimers = () => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+
+afterEach(() => vi.useRealTimers());
 
 test("the routes of other plugins are covered, and those registered before", async () => {
   const app = Fastify();
@@ -38,6 +45,7 @@ test.each([
   [200, [{ tags: ["a"] }]],
   [500, []],
 ])("if the client of such a response leaves, a handler that answered %i purges accordingly", async (status, purges) => {
+  holdTimers();
   const purger = createRecordingPurger();
   const app = Fastify();
   app.register(tidemark, { purger });
@@ -53,20 +61,24 @@ test.each([
   await fetch(`${url}/raw`, { method: "POST", signal: leaving.signal });
   leaving.abort();
   await closed.promise;
+  await vi.advanceTimersByTimeAsync(PAUSE_MS);
   expect(purger.calls).toEqual(purges);
   await app.close();
 });
 
 test.each([
-  [200, [{ tags: ["first"] }, { tags: ["second"] }]],
-  [500, []],
+  ["ends it", 200, [{ tags: ["first", "second"] }], [{ tags: ["first", "second"] }]],
+  ["ends it", 500, [], []],
+  ["does not end it", 200, [], [{ tags: ["first", "second"] }]],
+  ["does not end it", 500, [], []],
 ])(
-  "a change that is saved just after its client has left, with a status of %i, is purged accordingly",
-  async (status, purges) => {
+  "changes before and after the client of such a response has left, by a handler that %s, with a status of %i, are purged accordingly",
+  async (ends, status, purges, purgesAfterPause) => {
+    holdTimers();
     const purger = createRecordingPurger();
     const app = Fastify();
     app.register(tidemark, { purger });
-    const over = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<unknown>();
     app.post("/raw", async (_request, reply) => {
       reply.hijack();
       const left = new Promise<void>((resolve) => reply.raw.once("close", resolve));
@@ -74,12 +86,50 @@ test.each([
       reply.raw.writeHead(status).write("event");
       await left;
       const save = async () => purgeLater({ tags: ["second"] });
-      save().then(over.resolve, over.reject);
+      await save();
+      const before = [...purger.calls];
+      if (ends === "ends it") reply.raw.end();
+      over.resolve(before);
     });
     const url = await app.listen({ port: 0, host: "127.0.0.1" });
     const leaving = new AbortController();
     await fetch(`${url}/raw`, { method: "POST", signal: leaving.signal });
     leaving.abort();
+    expect(await over.promise).toEqual([]);
+    expect(purger.calls).toEqual(purges);
+    await vi.advanceTimersByTimeAsync(PAUSE_MS);
+    expect(purger.calls).toEqual(purgesAfterPause);
+    await app.close();
+  },
+);
+
+test.each([
+  [200, [{ tags: ["a"] }]],
+  [500, []],
+])(
+  "if the client leaves before the head of such a response, a handler that ends it with %i purges accordingly",
+  async (status, purges) => {
+    const purger = createRecordingPurger();
+    const app = Fastify();
+    app.register(tidemark, { purger });
+    const arrived = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    app.post("/raw", async (_request, reply) => {
+      reply.hijack();
+      const left = new Promise<void>((resolve) => reply.raw.once("close", resolve));
+      arrived.resolve();
+      await left;
+      purgeLater({ tags: ["a"] });
+      reply.raw.writeHead(status);
+      reply.raw.end();
+      over.resolve();
+    });
+    const url = await app.listen({ port: 0, host: "127.0.0.1" });
+    const leaving = new AbortController();
+    const asking = fetch(`${url}/raw`, { method: "POST", signal: leaving.signal });
+    await arrived.promise;
+    leaving.abort();
+    await expect(asking).rejects.toThrow();
     await over.promise;
     expect(purger.calls).toEqual(purges);
     await app.close();

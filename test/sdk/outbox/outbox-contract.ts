@@ -516,22 +516,37 @@ export function describeOutbox(
     expect((await outbox.drain()).sent).toHaveLength(1);
   });
 
-  test.each([
-    {
-      fails: "throws",
+  test("A callback that throws loses no purge, and is not swallowed", async () => {
+    const outbox = await open({
       onDead: () => {
         throw new Error("in the callback");
       },
-    },
-    { fails: "rejects", onDead: () => Promise.reject(new Error("in the callback")) },
-  ])("A callback that $fails loses no purge, and is not swallowed", async ({ onDead }) => {
-    const outbox = await open({ onDead });
+    });
     outbox.purger.answer = forTags(["bad"], refuses);
     await outbox.enqueue(...tagged("bad", "bad", "a"));
     await expect(outbox.drain()).rejects.toThrow("in the callback");
     await expect(outbox.drain()).rejects.toThrow("in the callback");
     expect((await outbox.list()).map(({ state }) => state)).toEqual(["dead", "dead"]);
     expect(outbox.purger.tags).toEqual(["bad", "a", "bad"]);
+  });
+
+  const callbacks: { waits: string; onDead(outbox: OutboxUnderTest, purge: DeadPurge): Promise<unknown> }[] = [
+    {
+      waits: "for another drain",
+      async onDead(outbox, { id }) {
+        await outbox.discard([id]);
+        await outbox.drain();
+      },
+    },
+    { waits: "for the close", onDead: (outbox) => outbox.close() },
+    { waits: "for ever", onDead: () => new Promise(() => {}) },
+  ];
+  test.each(callbacks)("A callback that waits $waits does not hold up the drain", async ({ onDead }) => {
+    const outbox = await open({ onDead: (purge) => onDead(outbox, purge) });
+    outbox.purger.answer = forTags(["bad"], refuses);
+    await outbox.enqueue(...tagged("bad", "a"));
+    const { dead, sent } = await outbox.drain();
+    expect([dead.length, sent.length]).toEqual([1, 1]);
   });
 
   describe("misuse", () => {

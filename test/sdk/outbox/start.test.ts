@@ -129,6 +129,27 @@ test.each([
   }
 });
 
+test("A rejection of onDead is printed, and told to onError once the outbox was started; the drain ends", async () => {
+  const broken = new Error("no mail");
+  const told = Promise.withResolvers<unknown>();
+  const print = vi.spyOn(console, "error").mockImplementation(() => {});
+  const outbox = createOutbox({ database, purger, onDead: () => Promise.reject(broken) });
+  purger.answer = refuses;
+  try {
+    enqueue("a");
+    expect((await outbox.drain()).dead).toHaveLength(1);
+    expect(print).toHaveBeenCalledExactlyOnceWith("onDead failed:", broken);
+    enqueue("b");
+    outbox.start({ onError: told.resolve });
+    expect((await outbox.drain()).dead).toHaveLength(1);
+    expect(await told.promise).toBe(broken);
+    expect(print).toHaveBeenCalledOnce();
+  } finally {
+    print.mockRestore();
+    await outbox.close();
+  }
+});
+
 test("After an error of the database, the background pauses although a purge is due", async () => {
   const onError = (error: unknown) => {
     if (errors.push(error) === 1) return;
