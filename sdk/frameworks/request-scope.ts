@@ -129,7 +129,6 @@ export class RequestScope {
     if (this.#isOver) return;
     clearTimeout(this.#pause);
     this.#pause = setTimeout(() => void this.#send(), PAUSE_MS);
-    this.#pause.unref();
   }
 
   /** Sends the items collected so far. It never rejects. */

@@ -32,7 +32,10 @@ export interface OutboxOptions<Answer = Receipt> {
    * for several machines whose clocks differ. Default: the system's clock in SQLite, the database's in PostgreSQL.
    */
   now?: (() => number) | undefined;
-  /** Called for each purge that is given up, after its row was updated. Default: nothing is called. */
+  /**
+   * Called for each purge that is given up, after its row was updated. Nothing waits for a promise of it. Default: nothing is
+   * called.
+   */
   onDead?: ((purge: DeadPurge) => void) | undefined;
 }
 

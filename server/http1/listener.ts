@@ -611,13 +611,13 @@ export class Listener {
   }
 }
 
-/** Calls back when a listener that stops has kept an idle connection long enough, or after the limit. Milliseconds. */
-/** An answer that shows its end needs no reset, which would throw away what the client has not read yet. */
-function cutSilent(socket: Socket, { shouldKeepAlive }: ServerResponse): void {
-  if (shouldKeepAlive) socket.destroySoon();
-  else resetSocket(socket);
+/** From HTTP/1.1 on a body shows its end, and needs no reset, which would throw away what the client has not read yet. */
+function cutSilent(socket: Socket, { req }: ServerResponse): void {
+  if (req.httpVersionMinor === 0) resetSocket(socket);
+  else socket.destroySoon();
 }
 
+/** Calls back when a listener that stops has kept an idle connection long enough, or after the limit. Milliseconds. */
 function afterGrace(end: () => void, limitMs = IDLE_GRACE_MS): NodeJS.Timeout {
   // On a busy machine the time may be over before the requests that arrived during it have been read.
   return setTimeout(() => setImmediate(end), Math.min(IDLE_GRACE_MS, limitMs));

@@ -363,7 +363,7 @@ export class World {
     const { reader } = this.#isolates[pop]![index]!;
     reader.isDead = true;
     this.#log.noteDeath(reader);
-    this.#fetches?.[pop]!.noteDeath(reader);
+    this.#fetches?.[pop]?.noteDeath(reader);
     return this.#startIsolate(pop, index, start);
   }
 

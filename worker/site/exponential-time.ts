@@ -140,7 +140,8 @@ function mostCopies(node: Node): number {
     case "choice":
       return Math.max(1, ...node.options.map(mostCopies));
     case "repeat":
-      return mostCopies(node.body) * (node.max === Infinity ? 1 : Math.max(1, node.max));
+      if (node.max === Infinity || node.body.kind === "set") return mostCopies(node.body);
+      return mostCopies(node.body) * Math.max(1, node.max);
   }
 }
 

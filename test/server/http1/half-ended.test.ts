@@ -63,32 +63,37 @@ describe.each([
   }
 
   test.each([
-    ["1.0", "reset"],
-    ["1.1", "ended"],
-  ])("is sent a stream while that goes on, and cut off once it is silent (HTTP/%s)", async (version, end) => {
-    const { body, push, cancelled } = openBody();
-    const { one, left, sweepAt } = await start({ "/stream": () => answer(body) });
-    await one.send(get("/stream", version));
-    push("first");
-    await one.until((text) => text.includes("first"));
-    sweepAt(0);
-    sweepAt(600); // It has not ended its half.
-    one.socket.end();
-    await left;
-    sweepAt(1000);
-    push("second");
-    await one.until((text) => text.includes("second"));
-    sweepAt(1005);
-    sweepAt(1008);
-    push("third");
-    await one.until((text) => text.includes("third"));
-    sweepAt(1010);
-    sweepAt(1015);
-    await cancelled;
-    await one.closed;
-    expect(one.end).toBe(end);
-    expect(one.received.endsWith("0\r\n\r\n")).toBe(false);
-  });
+    ["1.0", "close", "reset"],
+    ["1.0", "keep-alive", "reset"],
+    ["1.1", "close", "ended"],
+    ["1.1", "keep-alive", "ended"],
+  ])(
+    "is sent a stream while that goes on, and cut off once it is silent (HTTP/%s, %s)",
+    async (version, connection, end) => {
+      const { body, push, cancelled } = openBody();
+      const { one, left, sweepAt } = await start({ "/stream": () => answer(body) });
+      await one.send(get("/stream", version).replace("\r\n\r\n", `\r\nConnection: ${connection}\r\n\r\n`));
+      push("first");
+      await one.until((text) => text.includes("first"));
+      sweepAt(0);
+      sweepAt(600); // It has not ended its half.
+      one.socket.end();
+      await left;
+      sweepAt(1000);
+      push("second");
+      await one.until((text) => text.includes("second"));
+      sweepAt(1005);
+      sweepAt(1008);
+      push("third");
+      await one.until((text) => text.includes("third"));
+      sweepAt(1010);
+      sweepAt(1015);
+      await cancelled;
+      await one.closed;
+      expect(one.end).toBe(end);
+      expect(one.received.endsWith("0\r\n\r\n")).toBe(false);
+    },
+  );
 
   test("waits for an answer that has not begun, also where one behind it has", async () => {
     const { body, push } = openBody();
