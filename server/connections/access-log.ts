@@ -274,27 +274,25 @@ function openFile(path: string): OpenFile {
   const access = hasEnd ? O_RDWR : O_WRONLY;
   // Without O_NONBLOCK, the process would stand still until somebody reads the pipe.
   const descriptor = openSync(path, access | O_APPEND | O_CREAT | O_NONBLOCK);
-  const writeCall = kind?.isFIFO() ? writeAtOnce : write;
-  return { descriptor, hasEnd, pieceBytes: pieceBytesOf(kind), writeCall };
+  return { descriptor, hasEnd, ...writingTo(kind) };
 }
 
 /** A pipe is opened again, because its writes may block otherwise. A socket of the service manager cannot be. */
 function openStandardOutput(): OpenFile {
   const kind = fstatSync(STANDARD_OUTPUT_FILE);
+  const asItIs = { descriptor: STANDARD_OUTPUT_FILE, hasEnd: false };
+  if (!kind.isFIFO()) return { ...asItIs, ...writingTo(kind) };
   try {
-    if (kind.isFIFO()) {
-      const descriptor = openSync(STANDARD_OUTPUT, O_WRONLY | O_NONBLOCK);
-      return { descriptor, hasEnd: false, pieceBytes: PIPE_BUF, writeCall: writeAtOnce };
-    }
+    return { descriptor: openSync(STANDARD_OUTPUT, O_WRONLY | O_NONBLOCK), hasEnd: false, ...writingTo(kind) };
   } catch {
     // It belongs to another user. In pieces, a busy process would write its lines too slowly, one in each turn.
+    return { ...asItIs, pieceBytes: Number.POSITIVE_INFINITY, writeCall: write };
   }
-  const pieceBytes = kind.isFIFO() ? Number.POSITIVE_INFINITY : pieceBytesOf(kind);
-  return { descriptor: STANDARD_OUTPUT_FILE, hasEnd: false, pieceBytes, writeCall: write };
 }
 
-function pieceBytesOf(kind: Stats | undefined): number {
-  return kind?.isFIFO() ? PIPE_BUF : kind?.isSocket() ? SOCKET_BYTES : Number.POSITIVE_INFINITY;
+function writingTo(kind: Stats | undefined): Pick<OpenFile, "pieceBytes" | "writeCall"> {
+  if (kind?.isFIFO()) return { pieceBytes: PIPE_BUF, writeCall: writeAtOnce };
+  return { pieceBytes: kind?.isSocket() ? SOCKET_BYTES : Number.POSITIVE_INFINITY, writeCall: write };
 }
 
 /** Does not wait for the event loop after each piece: a busy process would write its lines too slowly. */

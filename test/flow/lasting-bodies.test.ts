@@ -84,12 +84,18 @@ describe("a storable body that lasts", () => {
     await pop.scheduler.advance(0);
   }
 
-  test("is read for a minute after its client has left, and then gives back its place at the origin", async () => {
+  /** A body that has begun, and has the only place at the origin. */
+  async function holdOnlyPlace() {
     const { read, xCacheOf } = start({ site: { origin: { url: origin.url, concurrency: 1 } } });
     const events = lasting.get("/events")!;
     const client = await read("/events");
     await send(events, "one");
     expect(await next(client)).toBe("one");
+    return { events, client, xCacheOf };
+  }
+
+  test("is read for a minute after its client has left, and then gives back its place at the origin", async () => {
+    const { events, client, xCacheOf } = await holdOnlyPlace();
     await client.cancel();
     for (const text of ["two", "three"]) await send(events, text);
     await pop.scheduler.advance(MINUTE_MS - 1);
@@ -101,11 +107,7 @@ describe("a storable body that lasts", () => {
   });
 
   test("is given up a minute after its client has left, even if its origin sends nothing more", async () => {
-    const { read, xCacheOf } = start({ site: { origin: { url: origin.url, concurrency: 1 } } });
-    const events = lasting.get("/events")!;
-    const client = await read("/events");
-    await send(events, "one");
-    expect(await next(client)).toBe("one");
+    const { events, client, xCacheOf } = await holdOnlyPlace();
     await pop.scheduler.advance(2 * MINUTE_MS);
     await client.cancel();
     await pop.scheduler.advance(MINUTE_MS - 1);
