@@ -19,6 +19,7 @@ export const rows: readonly ConformanceRow[] = [
       "second-look/idle-field",
       "second-look/idle-field-matters",
       "second-look/idle-field-in-vary",
+      "second-look/idle-field-and-followers",
       "second-look/idle-for-others",
       "second-look/framework-field",
       "second-look/not-in-a-row",

@@ -9,6 +9,12 @@ export const mutants: Mutants = {
       by: "true",
       foundBy: "second-look/plain-answer-is-stored",
     },
+    "a follower whose idle field was left out gets what was fetched without it, also if the page varies by it": {
+      in: "follow",
+      replace: "context.reduced?.asSent ?? context",
+      by: "context",
+      foundBy: "second-look/idle-field-and-followers",
+    },
     "a second look is taken behind a HEAD that a GET has answered": {
       in: "plainOf",
       drop: "if (answersHead) return null;",

@@ -1,4 +1,5 @@
 import type { Scenario, Step } from "../../engine/scenario.ts";
+import { WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 const SOURCE = "docs/http.md#second-looks";
@@ -263,6 +264,29 @@ export const scenarios: readonly Scenario[] = [
       { get: "/d", fields: app, expect: { xCache: "MISS", body: "of 7" } },
       { work: "finished" },
       { get: "/d", fields: app, expect: { xCache: "HIT", body: "of 7" } },
+    ],
+  },
+  {
+    id: "second-look/idle-field-and-followers",
+    name: "a visitor whose idle field is left out does not share the page of one without it that varies by it",
+    source: SOURCE,
+    only: WAITING_REQUESTS,
+    origin: {
+      ...three,
+      "/d": ["plain", "plain", "of 7"].map((body, index) => ({
+        ...page("max-age=60", body, { vary: "X-App-Version" }),
+        ...(index === 0 && { hold: "slow" }),
+      })),
+    },
+    steps: [
+      ...looks(app),
+      { begin: "without", send: { path: "/d" } },
+      { originSees: "/d", count: 1 },
+      { begin: "with", send: { path: "/d", fields: app } },
+      { advanceMs: 1 },
+      { release: "slow" },
+      { finish: "without", expect: { xCache: "MISS", body: "plain" } },
+      { finish: "with", expect: { xCache: "MISS", body: "of 7" } },
     ],
   },
   {

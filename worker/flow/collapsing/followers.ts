@@ -68,7 +68,7 @@ export function isReusable({ ports, facts, resolved }: RequestContext, head: Sto
 /** The answer of the leader's fetch; `null` if this request does not select it, or if its body is gone. */
 export async function follow(context: RequestContext, stored: StoredResponse, miss: Miss): Promise<Answer | null> {
   const { reporter } = context.ports;
-  if (!selects(context, stored)) return null;
+  if (!selects(context.reduced?.asSent ?? context, stored)) return null;
   if (!mayBeAnsweredInSession(stored.head, context.facts)) return null;
   const outcome = forwardedOutcome(miss, { status: stored.head.status, stored: false, collapsed: true });
   const { xCache } = wordsOf(miss);
