@@ -9,6 +9,7 @@ export const rows: readonly ConformanceRow[] = [
     does: "One fetch per key and isolate, then per variant. A follower that may not have the answer shares the next fetch.",
     scenarios: [
       "collapsing/one-fetch-for-many",
+      "collapsing/shared-again-once-stored",
       "variants/followers-of-varying-page",
       "variants/collapsing-by-variant",
       "validation/follower-and-no-cache",

@@ -24,6 +24,20 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "collapsing/shared-again-once-stored",
+    name: "after an answer for one visitor, requests wait for each other again once a page has been stored",
+    source: "docs/protocol.md#r19-markers",
+    origin: { "/a": [page("private", "for one"), page("s-maxage=1")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "for one" } },
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+      { advanceMs: 2_000 },
+      { sendMany: 20, request: { path: "/a" }, expectEach: { status: 200, body: "v1" } },
+      { originSaw: { "/a": 3 } },
+    ],
+  },
+  {
     id: "collapsing/one-fetch-for-many",
     name: "200 requests at once for one page are one request to the origin",
     source: "docs/http.md#collapsed-requests",

@@ -398,6 +398,12 @@ export const mutants: Mutants = {
     },
   },
   R20: {
+    "an error with a lifetime takes the place of the page that somebody has refreshed": {
+      in: "fetchOnce",
+      replace: '|| context.facts.mode === "refresh"',
+      by: "",
+      foundBy: "purging/refresh-is-an-error",
+    },
     "a purge does not refetch its URLs, although it was asked to": {
       in: "purge",
       replace: "request.refresh ? plan.refresh : []",

@@ -265,6 +265,17 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "purging/refresh-is-an-error",
+    name: "a refresh that brings an error with a lifetime leaves the page that is stored",
+    source: "docs/protocol.md#r20-refresh-and-repeat",
+    origin: { "/a": [page("max-age=60"), { ...page("max-age=60", "broken"), status: 503 }] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { get: "/a", fields: { "tidemark-refresh": TOKEN }, expect: { status: 503, xCache: "BYPASS", body: "broken" } },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+    ],
+  },
+  {
     id: "purging/refresh-carries-trace",
     name: "a purge's traceparent reaches the origin with the refetches, whose pages are still stored",
     source: "docs/security.md#what-of-a-request-reaches-the-origin; www.w3.org/TR/trace-context",

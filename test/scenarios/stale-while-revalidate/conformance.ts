@@ -28,6 +28,7 @@ export const rows: readonly ConformanceRow[] = [
       "stale-while-revalidate/refresh-finds-no-origin",
       "stale-while-revalidate/client-304-at-once",
       "stale-while-revalidate/refresh-not-storable",
+      "stale-while-revalidate/refresh-is-an-error",
       "stale-while-revalidate/late-request-waits",
     ],
   },

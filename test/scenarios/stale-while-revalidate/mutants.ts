@@ -92,6 +92,12 @@ export const mutants: Mutants = {
       drop: "if (answer.status >= 400) isolate.collapsed.rememberFailedRefresh(fetch.key);",
       foundBy: "stale-while-revalidate/refresh-finds-no-origin",
     },
+    "an error with a lifetime takes the place of the page that is refreshed": {
+      in: "fetchOnce",
+      replace: "context.isUnattended ||",
+      by: "",
+      foundBy: "stale-while-revalidate/refresh-is-an-error",
+    },
     "stale-while-revalidate lasts a millisecond too long": {
       in: "usableWhileStale",
       replace: "staleMs < ownMs",

@@ -151,6 +151,11 @@ export class CollapsedFetches {
     this.#hitForMiss.remember(fetchKeyText(key), this.#clock.now());
   }
 
+  /** An answer for this key can be stored again, so requests wait for each other again. */
+  forgetHitForMiss(key: FetchKey): void {
+    this.#hitForMiss.forget(fetchKeyText(key));
+  }
+
   isHitForMiss(key: FetchKey): boolean {
     return this.#hitForMiss.has(fetchKeyText(key), this.#clock.now());
   }

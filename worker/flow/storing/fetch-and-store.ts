@@ -44,12 +44,19 @@ interface Fetched {
  * for the outcome if it is a shared fetch.
  */
 export function fetchAndStore(context: RequestContext, miss: Miss, fetch: LeadingFetch | null): Promise<Answer> {
-  if (fetch === null) return fetchOnce(context, miss, tellNobody);
+  if (fetch === null) return fetchOnce(context, miss, tellOfOne(context));
   context.background.run(fetch.outcome); // Followers wait for it even if its client leaves.
   const { isolate, isUnattended } = context;
   if (isolate.originGate === null || isUnattended) return fetchOnce(context, miss, fetch.tell);
   fetch.place = isolate.originGate.placeOf(clientOf(context));
   return fetchOnce({ ...context, place: fetch.place }, miss, fetch.tell);
+}
+
+/** For a fetch that nobody waits for. If its answer can be stored, the next requests wait for each other again. */
+function tellOfOne(context: RequestContext): TellFollowers {
+  return ({ kind }) => {
+    if (kind === "storable") context.isolate.collapsed.forgetHitForMiss(fetchKeyOf(context));
+  };
 }
 
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
@@ -66,6 +73,11 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
       if (answer) {
         tellFollowers({ kind: "failed", byOrigin: failureOf(result) });
         return answer;
+      }
+      // A page that is refreshed goes on as long as it may, whatever lifetime the error has.
+      if (result.kind === "answered" && (context.isUnattended || context.facts.mode === "refresh")) {
+        tellFollowers({ kind: "failed", byOrigin: "error" });
+        return passOn(context, result.response, miss, undefined);
       }
     }
     if (result.kind !== "answered") {

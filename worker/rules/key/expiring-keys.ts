@@ -34,6 +34,10 @@ export class ExpiringKeys {
     }
   }
 
+  forget(key: string): void {
+    this.#keys.delete(key);
+  }
+
   has(key: string, now: number): boolean {
     return this.when(key, now) !== undefined;
   }
