@@ -40,8 +40,7 @@ describe("a client that leaves", () => {
   function send(path: string, { method = "GET", fields = "" } = {}): Socket {
     const socket = connect(Number(edge.url.port), edge.url.hostname);
     socket.on("error", () => undefined);
-    const length = method === "POST" ? "Content-Length: 0\r\n" : "";
-    socket.write(`${method} ${path} HTTP/1.1\r\nHost: ${HOST}\r\n${length}${fields}\r\n`);
+    socket.write(`${method} ${path} HTTP/1.1\r\nHost: ${HOST}\r\n${fields}\r\n`);
     return socket;
   }
 
@@ -62,6 +61,7 @@ describe("a client that leaves", () => {
     const site = {
       origin: { url: await listenLocally(origin), ...(capacity && { ...capacity, queue }) },
       hosts: [HOST],
+      limits: { requestBodyBytes: "2000B" },
     };
     edge = await startEdgeRuntime({ script, variables: { SITE: site, TIDEMARK_TOKEN: TOKEN } }, { port: 0 });
   }
@@ -87,7 +87,7 @@ describe("a client that leaves", () => {
     await start();
     expect(await get("/page")).toMatchObject({ body: "v1" });
     expect(await get("/page")).toMatchObject({ body: "v1", fields: { "x-cache": "HIT" } });
-    const client = send("/page", { method: "POST" });
+    const client = send("/page", { method: "POST", fields: "Content-Length: 0\r\n" });
     const changing = await arrived("/page");
     await leave(client);
     version = "v2";
@@ -147,6 +147,39 @@ describe("a client that leaves", () => {
       response.end("ok");
       await first;
       expect(await get("/next")).toMatchObject({ status: 200 });
+    });
+  });
+
+  describe("in the middle of a body of unknown length does not let the origin take what has come for the whole", () => {
+    const CHUNKED = { method: "POST", fields: "Transfer-Encoding: chunked\r\n" };
+    const closeOf = (request: IncomingMessage) =>
+      new Promise<void>((resolve) => request.on("error", () => undefined).on("close", resolve));
+    const CHUNK = `400\r\n${"x".repeat(1024)}\r\n`;
+
+    test.each([
+      ["by a reset", (client: Socket) => void client.resetAndDestroy()],
+      ["by ending its side", (client: Socket) => void client.end()],
+    ])("%s", async (_, end) => {
+      await start();
+      const client = send("/upload", CHUNKED);
+      client.write(CHUNK);
+      const { req } = await arrived("/upload");
+      const closed = closeOf(req);
+      end(client);
+      await closed;
+      expect(req.complete).toBe(false);
+    });
+
+    test("nor does one that sends more than the site takes, who gets 413", async () => {
+      await start();
+      const client = send("/upload", CHUNKED);
+      client.write(CHUNK);
+      const { req } = await arrived("/upload");
+      const closed = closeOf(req);
+      client.write(`${CHUNK}0\r\n\r\n`);
+      expect(String((await once(client, "data"))[0])).toContain("413 Payload Too Large");
+      await closed;
+      expect(req.complete).toBe(false);
     });
   });
 });

@@ -14,6 +14,8 @@ export interface OriginRequest {
   readonly pathAndQuery: string;
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly body: StreamedBody | null;
+  /** Aborts when the body ends before its end. The runtime would send what has come as a whole. Absent if that cannot be. */
+  readonly cutOff?: AbortSignal | undefined;
   /**
    * How far a cache that stands in for the origin must have read the log before it may answer from its store;
    * absent or `null` if it may not. The origin itself has no use for it.

@@ -41,7 +41,7 @@ export class OriginFetch implements Origin {
         body: request.body && streamOf(request.body),
         redirect: "manual",
         encodeResponseBody: "manual",
-        signal: abort.signal,
+        signal: request.cutOff ? AbortSignal.any([abort.signal, request.cutOff]) : abort.signal,
         cf: { cacheTtl: -1 },
       };
       const response = await (this.#service === null
@@ -52,9 +52,9 @@ export class OriginFetch implements Origin {
         await response.body?.cancel();
         return { kind: "failed", because: "bad-response", cause: `status ${response.status} as a final response` };
       }
-      const answered = this.#tellsEnd ? withEnd(response) : fromWebResponse(response);
-      if (this.#service !== null) sayFraming(answered.fields);
-      return { kind: "answered", response: answered };
+      const answered = fromWebResponse(response);
+      if (this.#service !== null && request.method !== "HEAD") sayFraming(answered.fields);
+      return { kind: "answered", response: this.#tellsEnd ? withEnd(answered, response.body) : answered };
     } catch (cause) {
       return { kind: "failed", because: abort.signal.aborted ? "timed-out" : "unreachable", cause };
     } finally {
@@ -64,14 +64,13 @@ export class OriginFetch implements Origin {
 }
 
 /** The answer with a body that tells when all of it has come, or that nobody reads it. */
-function withEnd(response: Response): OriginResponse {
-  const answered = fromWebResponse(response);
-  if (response.body === null) return answered;
+function withEnd(answered: OriginResponse, body: ReadableStream | null): OriginResponse {
+  if (body === null) return answered;
   const lengthBytes = announcedBytes((name) => answered.fields.get(name));
   const { readable, writable } =
     lengthBytes === null ? new IdentityTransformStream() : new FixedLengthStream(lengthBytes);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  void pass(response.body, writable, end).then(end, end); // its reader sees that it was cut off
+  void pass(body, writable, end).then(end, end); // its reader sees that it was cut off
   return { ...answered, body: readable, ended: () => ended };
 }
 
@@ -93,9 +92,13 @@ async function pass(body: ReadableStream, writable: WritableStream, tellUnread: 
   await body.pipeTo(writable);
 }
 
-/** A service's answer comes without the fields that frame a body. One that is cut off fails while it is read. */
+/**
+ * The length in a service's answer means nothing: the runtime ignores it, and a worker that changes a page leaves that of the
+ * old one there. A body that is cut off fails while it is read.
+ */
 function sayFraming(fields: Fields): void {
-  if (!fields.has("content-length")) fields.set("transfer-encoding", "chunked");
+  fields.delete("content-length");
+  fields.set("transfer-encoding", "chunked");
 }
 
 /** The address that the visitor has asked, which the edge writes into each request: a worker makes its links from it. */

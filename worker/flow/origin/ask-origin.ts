@@ -153,7 +153,7 @@ async function send(
   const fetchedAt = ports.clock.now();
   ports.reporter.report({ kind: "origin-asked" });
   const { pathAndQuery } = resolved;
-  const sent = { method: facts.method, pathAndQuery, fields, body: body?.stream ?? null };
+  const sent = { method: facts.method, pathAndQuery, fields, body: body?.stream ?? null, cutOff: body?.cutOff };
   const { isRefresh, hasReceipt } = clientOf(context);
   const toCache = { after: neededPosition(context, stamp), isOfEditor: isRefresh || hasReceipt };
   const asked = { ...sent, ...toCache, inform: interimsFor(context) };

@@ -10,6 +10,8 @@ export interface RequestBody {
   readonly isTooLarge: () => boolean;
   /** Whether the client has ended it before its end. */
   readonly brokeOff: () => boolean;
+  /** Aborts when it is too large or breaks off; absent if its length is announced. */
+  readonly cutOff?: AbortSignal;
 }
 
 /** An announced length is trusted, because the runtime holds the client to it. Chunks are counted as they pass. */
@@ -28,19 +30,23 @@ export function requestBody(
   let bytes = 0;
   const isTooLarge = () => bytes > maxBytes;
   const pipe = bodies.pipe(null);
+  const cutOff = new AbortController();
   const count = (piece: Uint8Array) => {
     bytes += piece.byteLength;
-    if (isTooLarge()) throw new Error(`a body of more than ${maxBytes} bytes`);
+    if (!isTooLarge()) return;
+    cutOff.abort();
+    throw new Error(`a body of more than ${maxBytes} bytes`);
   };
   let isCutOff = false;
   const reader = bodies.readThrough(body);
   const next = () =>
     reader.next().catch((cause: unknown) => {
       isCutOff = true;
+      cutOff.abort();
       throw cause;
     });
   background.run(pass({ next, cancel: () => reader.cancel() }, pipe.writable, count));
-  return { stream: pipe.readable, isTooLarge, brokeOff: () => isCutOff };
+  return { stream: pipe.readable, isTooLarge, brokeOff: () => isCutOff, cutOff: cutOff.signal };
 }
 
 /**

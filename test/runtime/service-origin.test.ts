@@ -1,0 +1,58 @@
+import { Agent } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleWorker, edgeEntry } from "../../local/runtime/bundle.ts";
+import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
+import { exchange } from "../engine/runtime/runtime-engine.ts";
+import { HOST, TOKEN } from "../engine/scenario.ts";
+
+/** Edge and app in one worker. The app changes each page by the runtime's own means, which leave the old length there. */
+const EDGE_AND_APP = `
+  import { createEdge } from "tidemark/worker";
+  import { WorkerEntrypoint } from "cloudflare:workers";
+  export { PurgeLog } from "tidemark/worker";
+
+  export class App extends WorkerEntrypoint {
+    async fetch(request) {
+      const headers = { "content-length": "3", "content-type": "text/html", "cache-control": "max-age=60" };
+      const page = new Response("<p>old</p>", { headers });
+      const path = new URL(request.url).pathname;
+      if (path === "/shorter") return new Response("x", page);
+      if (path === "/none") return new Response(null, page);
+      if (path === "/text") return new Response("a longer text", page);
+      return new HTMLRewriter().on("p", { element: (p) => p.setInnerContent("a longer page") }).transform(page);
+    }
+  }
+
+  const atOnce = createEdge({ origin: { service: "APP" }, hosts: ["${HOST}"] });
+  const inTurn = createEdge({ origin: { service: "APP", concurrency: 2 }, hosts: ["${HOST}"] });
+  export default {
+    fetch(request, env, context) {
+      const edge = new URL(request.url).searchParams.has("turn") ? inTurn : atOnce;
+      return edge.fetch(request, { ...env, APP: context.exports.App }, context);
+    },
+  };`;
+
+const agent = new Agent({ keepAlive: false });
+let edge: EdgeRuntime;
+
+beforeAll(async () => {
+  const script = await bundleWorker({ ...edgeEntry("tidemark.config.ts"), contents: EDGE_AND_APP });
+  edge = await startEdgeRuntime({ script, variables: { TIDEMARK_TOKEN: TOKEN } }, { port: 0 });
+});
+
+afterAll(() => edge.stop());
+
+describe("an app in the origin's place whose answer has another length than it says", () => {
+  test.each([
+    ["/rewritten", "<p>a longer page</p>"],
+    ["/text", "a longer text"],
+    ["/shorter", "x"],
+    ["/none", ""],
+    ["/text?turn", "a longer text"],
+    ["/none?turn", ""],
+  ])("%s arrives whole, and is stored", async (path, body) => {
+    const get = () => exchange(edge.url, agent, { path });
+    expect(await get()).toMatchObject({ status: 200, body, fields: { "x-cache": "MISS" } });
+    expect(await get()).toMatchObject({ status: 200, body, fields: { "x-cache": "HIT" } });
+  });
+});
