@@ -14,7 +14,6 @@ interface Reply {
   readonly statusCode: number;
   readonly raw: {
     readonly statusCode: number;
-    readonly headersSent: boolean;
     once(event: "close", listener: () => void): unknown;
     // biome-ignore lint/suspicious/noExplicitAny: Node declares several forms, and the arguments are passed on as they are.
     end(...args: any[]): any;
@@ -46,8 +45,9 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
         void scope.finish(outcome(request, raw));
         return end.apply(raw, args);
       };
+      // Fastify calls no hook for a handler that returns nothing after its client has left.
       raw.once("close", () => {
-        if (raw.headersSent && outcome(request, raw) === "succeeded") scope.sendAfterPause();
+        if (outcome(request, raw) === "succeeded") scope.sendAfterPause();
       });
     }
     inScope(scope, done);

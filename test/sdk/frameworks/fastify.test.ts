@@ -1,4 +1,4 @@
-import Fastify from "fastify";
+import Fastify, { type FastifyReply } from "fastify";
 import { afterEach, expect, test, vi } from "vitest";
 import { purgeLater, tag, tidemark } from "../../../sdk/frameworks/fastify.ts";
 import { createRecordingPurger } from "../../../sdk/testing.ts";
@@ -135,3 +135,40 @@ test.each([
     await app.close();
   },
 );
+
+test.each<[string, (reply: FastifyReply) => void, readonly object[]]>([
+  ["returns nothing", () => {}, [{ tags: ["a"] }]],
+  ["only sets a status of 204", (reply) => void reply.code(204), [{ tags: ["a"] }]],
+  [
+    "throws",
+    () => {
+      throw new Error("the transaction failed");
+    },
+    [],
+  ],
+])("if the client leaves before any answer, a handler that %s purges accordingly", async (_, end, purges) => {
+  holdTimers();
+  const purger = createRecordingPurger();
+  const app = Fastify();
+  app.register(tidemark, { purger });
+  const arrived = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  app.post("/", async (_request, reply) => {
+    const left = new Promise<void>((resolve) => reply.raw.once("close", resolve));
+    arrived.resolve();
+    await left;
+    purgeLater({ tags: ["a"] });
+    setImmediate(over.resolve);
+    end(reply);
+  });
+  const url = await app.listen({ port: 0, host: "127.0.0.1" });
+  const leaving = new AbortController();
+  const asking = fetch(url, { method: "POST", signal: leaving.signal });
+  await arrived.promise;
+  leaving.abort();
+  await expect(asking).rejects.toThrow();
+  await over.promise;
+  await vi.advanceTimersByTimeAsync(PAUSE_MS);
+  expect(purger.calls).toEqual(purges);
+  await app.close();
+});
