@@ -23,8 +23,8 @@ export type SendToEdge = (call: EdgeCall) => Promise<Receipt>;
 
 interface Waiting {
   readonly call: EdgeCall;
-  /** The key under which purges may be joined; `null` for a purge that must be sent alone. */
-  together: string | null;
+  /** Purges with the same one may be joined; `null` for a purge that must be sent alone. */
+  together: string | readonly Waiting[] | null;
   readonly items: readonly Item[];
   /** Aborted when this caller has left, or its deadline has passed. */
   readonly signal: AbortSignal;
@@ -110,12 +110,18 @@ class JoinedPurges {
       const receipts = isJoined ? ownReceipts(receipt, group) : [receipt];
       for (const [at, each] of group.entries()) each.resolve(receipts[at]!);
     } catch (cause) {
-      for (const each of group) {
-        // One caller's item may be the invalid one, so each purge is sent again by itself.
-        if (isJoined && cause instanceof PurgeRejected && !each.signal.aborted) {
-          each.together = null;
-          this.#waiting.add(each);
-        } else each.reject(cause);
+      if (isJoined && cause instanceof PurgeRejected) this.#sendAgain(partsAfterRefusal(group, request, cause));
+      else for (const each of group) each.reject(cause);
+    }
+  }
+
+  /** A part takes no other callers, whose items may be refused as well. */
+  #sendAgain(parts: readonly (readonly Waiting[])[]): void {
+    for (const part of parts) {
+      for (const each of part) {
+        if (each.signal.aborted) continue;
+        each.together = part;
+        this.#waiting.add(each);
       }
     }
   }
@@ -145,6 +151,25 @@ function groupOf(first: Waiting, waiting: ReadonlySet<Waiting>): { group: readon
     return true;
   });
   return { group, request: { ...request, ...purge.request() } };
+}
+
+/**
+ * The parts of a refused purge that are sent again: the callers whose items the refusal does not name, and each other
+ * caller alone. If it names no item, two halves.
+ */
+function partsAfterRefusal(
+  group: readonly Waiting[],
+  request: PurgeRequest,
+  { errors }: PurgeRejected,
+): readonly Waiting[][] {
+  const paths = new Set(errors.map(({ path }) => path));
+  const isRefused = (kind: Item["kind"]) => (_: string, at: number) => paths.has(`${kind}[${at}]`);
+  const refused = new Map(ITEM_KINDS.map((kind) => [kind, new Set(request[kind]?.filter(isRefused(kind)))]));
+  const isNamed = ({ items }: Waiting) => items.some(({ kind, text }) => refused.get(kind)?.has(text));
+  const named = group.filter(isNamed);
+  if (named.length > 0) return [group.filter((each) => !isNamed(each)), ...named.map((each) => [each])];
+  const half = Math.ceil(group.length / 2);
+  return [group.slice(0, half), group.slice(half)];
 }
 
 /** A signal that is aborted once no caller waits any more. */

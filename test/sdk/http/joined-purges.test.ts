@@ -255,6 +255,75 @@ test("a caller's invalid item fails only that caller", async () => {
   ]);
 });
 
+test("the callers of refused items are sent alone, and the others together, without later callers", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const isWrong = (url: string) => url.startsWith("https:");
+  const urls = Array.from({ length: 100 }, (_, at) => (at % 40 === 20 ? `https://elsewhere.test/${at}` : `/${at}`));
+  const calls = [
+    ...urls.map((url) => edge.purger.purgeUrls(url)),
+    edge.purger.purge({ tags: ["a"], urls: [urls[20]!, "/also"] }),
+  ];
+  for (const call of calls) call.catch(() => undefined);
+  let later: Promise<unknown> | undefined;
+  for (let at = 0; at < edge.held.length; at++) {
+    const { request, answer } = edge.held[at]!;
+    const named = request.urls ?? [];
+    if (named.some(isWrong)) {
+      later ??= edge.purger.purgeTags("later");
+      const paths = named.flatMap((url, index) => (isWrong(url) ? [`urls[${index}]`] : []));
+      answer(refuses("invalid", { errors: paths.map((path) => ({ path, message: "…" })) }));
+    } else answer();
+    await settle();
+  }
+  const results = await Promise.all(
+    calls.map((call) =>
+      call.then(
+        () => "accepted",
+        (error: unknown) => error,
+      ),
+    ),
+  );
+  expect(results.filter((result) => result !== "accepted")).toEqual(Array(3).fill(expect.any(PurgeRejected)));
+  expect([20, 60, 100].map((at) => results[at])).toEqual(
+    Array(3).fill(expect.objectContaining({ errors: [{ path: "urls[0]", message: "…" }] })),
+  );
+  await expect(later).resolves.toMatchObject({ accepted: { tags: 1 } });
+  const sent = edge.held.slice(MAX_UNDER_WAY).map(({ request }) => [request.tags ?? [], request.urls ?? []]);
+  expect(sent).toEqual(
+    expect.arrayContaining([
+      [["a"], [...urls, "/also"]],
+      [["later"], []],
+      [[], urls.filter((url) => !isWrong(url))],
+      [[], [urls[20]]],
+      [[], [urls[60]]],
+      [["a"], [urls[20], "/also"]],
+    ]),
+  );
+  expect(sent).toHaveLength(6);
+});
+
+test("a joined purge that is refused as a whole is sent again in halves", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const calls = Array.from({ length: 8 }, (_, at) => edge.purger.purgeTags(`${at}`));
+  for (let at = 0; at < edge.held.length; at++) {
+    const { request, answer } = edge.held[at]!;
+    answer((request.tags?.length ?? 0) > 2 ? refuses("too-large") : undefined);
+    await settle();
+  }
+  await Promise.all(calls);
+  expect(edge.held.slice(MAX_UNDER_WAY).map(({ request }) => request.tags?.join(" "))).toEqual([
+    "0 1 2 3 4 5 6 7",
+    "0 1 2 3",
+    "4 5 6 7",
+    "0 1",
+    "2 3",
+    "4 5",
+    "6 7",
+  ]);
+});
+
 test("any other failure fails all callers", async () => {
   const edge = heldEdge();
   await busy(edge);
