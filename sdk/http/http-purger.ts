@@ -9,6 +9,7 @@ import { type Purger, purgerFrom } from "../purger.ts";
 import type { Receipt } from "../receipt.ts";
 import type { StatsCall } from "../site-stats.ts";
 import { traced } from "./diagnostics.ts";
+import { FailingEdges } from "./failing-edges.ts";
 import type { SendToEdge } from "./joined-purges.ts";
 import { readFromEdge } from "./read-from-edge.ts";
 import { ledgerReading, trailReading } from "./readings.ts";
@@ -72,6 +73,7 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
   let transport: Transport | undefined;
   /** Each edge has its own limit, so that one that does not answer holds up no purges at another. */
   const senders = new Map<Settings, SendToEdge>();
+  const failingEdges = new FailingEdges(platform.clock);
 
   /** The edges and limits of a call, and the transport that it goes over. */
   function prepared(call: { readonly signal: AbortSignal | undefined; readonly deadlineMs: number | undefined }) {
@@ -90,7 +92,8 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
     const id = call.request.id ?? platform.newId();
     const edgeCall = { ...call, id, deadlineMs: limits.deadlineMs };
     const sendTo = (edge: Settings) => senderTo(edge)(edgeCall);
-    return options.endpoints ? sendToAll(edges, { ...call.request, id }, sendTo) : sendTo(edges[0]!);
+    if (!options.endpoints) return sendTo(edges[0]!);
+    return sendToAll(edges, { ...call.request, id }, sendTo, failingEdges);
   }
 
   function senderTo(edge: Settings): SendToEdge {

@@ -6,16 +6,21 @@ import type { Settings } from "../options.ts";
 import type { PurgeRecordPage, RecordQuery } from "../purge-record.ts";
 import type { PurgeRequest } from "../purge-request.ts";
 import { type EdgeReceipt, type Receipt, receiptOfEdges } from "../receipt.ts";
+import type { FailingEdges } from "./failing-edges.ts";
 
 /** Sends a purge to all edges at once. If one edge does not accept it, it stands at the others. */
 export async function sendToAll(
   edges: readonly Settings[],
   request: PurgeRequest & { id: string },
   sendTo: (edge: Settings) => Promise<Receipt>,
+  failingEdges: FailingEdges,
 ): Promise<Receipt> {
   const receipts: EdgeReceipt[] = [];
   const failures: PurgeFailure[] = [];
-  const outcomes = await Promise.allSettled(edges.map(sendTo));
+  // With `refresh`, an edge may need long for its pages.
+  const outcomes = await (request.refresh
+    ? Promise.allSettled(edges.map(sendTo))
+    : failingEdges.outcomes(edges, sendTo));
   for (const [index, outcome] of outcomes.entries()) {
     const { endpoint } = edges[index]!;
     if (outcome.status === "fulfilled") receipts.push({ ...outcome.value, endpoint });

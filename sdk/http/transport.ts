@@ -33,7 +33,7 @@ export interface FetchBodyReader {
 /** Sends requests to the edge, and owns the connections. */
 export interface Transport {
   fetch: Fetch;
-  /** Frees the connections. It is called when no request is running any more. */
+  /** Frees the connections once no request is running. It is called when no caller waits any more. */
   close(): Promise<void>;
 }
 

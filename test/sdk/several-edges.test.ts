@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Transport } from "../../sdk/http/transport.ts";
 import { createPurger, PurgeIncomplete, type PurgeRequest, PurgeUnauthorized } from "../../sdk/index.ts";
 import { accepts, deadEndpoint, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
 import { purgerUnderTest, TOKEN } from "./purger-under-test.ts";
@@ -308,3 +309,73 @@ test.for(wrong)(
     expect(sent).toEqual([]);
   },
 );
+
+test("An edge that hangs holds up a purge until the deadline, and later ones for a second, until it answers again", async () => {
+  const clock = createVirtualClock();
+  const held: (() => void)[] = [];
+  const transport: Transport = {
+    fetch: (url, { signal }) => {
+      if (url.startsWith("https://eu.")) return Promise.resolve(Response.json(receiptBody) as never);
+      return new Promise((resolve, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason));
+        held.push(() => resolve(Response.json(receiptBody) as never));
+      });
+    },
+    close: async () => undefined,
+  };
+  const endpoints = ["https://eu.example.test", "https://us.example.test"];
+  const cdn = purgerUnderTest({ endpoints, deadlineMs: 10_000 }, { clock, openTransport: () => transport });
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  const outcomeAfter = async (purge: Promise<unknown>, ms: number, act = () => {}) => {
+    let outcome: unknown = "waits";
+    purge.then(
+      () => (outcome = "accepted"),
+      (error: unknown) => (outcome = error),
+    );
+    await settle();
+    clock.advance(ms);
+    act();
+    await settle();
+    return outcome;
+  };
+  const missed = {
+    receipts: [{ endpoint: endpoints[0] }],
+    failures: [{ endpoint: endpoints[1], error: { code: "timeout" } }],
+  };
+
+  const first = cdn.purgeTags("first");
+  expect(await outcomeAfter(first, 9_999)).toBe("waits");
+  expect(await outcomeAfter(first, 1)).toMatchObject(missed);
+
+  const second = cdn.purgeTags("second");
+  expect(await outcomeAfter(second, 999)).toBe("waits");
+  expect(await outcomeAfter(second, 1)).toMatchObject(missed);
+
+  expect(await outcomeAfter(cdn.purgeTags("third"), 900, () => held.at(-1)!())).toBe("accepted");
+  expect(await outcomeAfter(cdn.purgeTags("fourth"), 9_000, () => held.at(-1)!())).toBe("accepted");
+
+  expect(await outcomeAfter(cdn.purgeTags("fifth"), 10_000)).toMatchObject(missed);
+  const refreshed = cdn.purgeUrls("/slow", { refresh: true });
+  expect(await outcomeAfter(refreshed, 9_000, () => held.at(-1)!())).toBe("accepted");
+});
+
+test("If all edges hang, each purge waits until its deadline", async () => {
+  const clock = createVirtualClock();
+  const fetch = (_url: string, { signal }: { signal?: AbortSignal | null }) =>
+    new Promise<never>((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+  const endpoints = ["https://eu.example.test", "https://us.example.test"];
+  const openTransport = (): Transport => ({ fetch, close: async () => undefined });
+  const cdn = purgerUnderTest({ endpoints, deadlineMs: 10_000 }, { clock, openTransport });
+  const begin = clock.now();
+  for (const tag of ["first", "second"]) {
+    let endedAt: number | undefined;
+    cdn.purgeTags(tag).catch(() => (endedAt = clock.now() - begin));
+    for (let seconds = 0; seconds < 10; seconds++) {
+      expect(endedAt).toBeUndefined();
+      await new Promise((resolve) => setImmediate(resolve));
+      clock.advance(1_000);
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(endedAt).toBeDefined();
+  }
+});
