@@ -20,11 +20,23 @@ export type Runner = "vitest" | "node";
  * are not for it.
  */
 export function runnerFor(folder: string, manifest: NamedTools | null): Runner {
-  const has = (name: string) => name in { ...manifest?.dependencies, ...manifest?.devDependencies };
-  if (hasVitestConfig(resolve(folder), has("vitest"))) return "node";
-  if (has("vitest")) return "vitest";
+  const hasVitest = dependsOn(manifest, "vitest");
+  if (hasVitestConfig(resolve(folder), hasVitest)) return "node";
+  if (hasVitest) return "vitest";
   const hasOther = /\b(jest|mocha|ava|tap|node\b.* --test)\b/.test(manifest?.scripts?.test ?? "");
-  return hasOther || has("jest") || has("mocha") ? "node" : "vitest";
+  return hasOther || dependsOn(manifest, "jest") || dependsOn(manifest, "mocha") ? "node" : "vitest";
+}
+
+function dependsOn(manifest: NamedTools | null, name: string): boolean {
+  return name in { ...manifest?.dependencies, ...manifest?.devDependencies };
+}
+
+/**
+ * Whether tools would build the app by a new tsconfig.json: it takes the place of a jsconfig.json, and tells Next that
+ * the app is in TypeScript.
+ */
+export function tsconfigChangesApp(folder: string, manifest: NamedTools | null): boolean {
+  return existsSync(join(folder, "jsconfig.json")) || dependsOn(manifest, "next");
 }
 
 /** The files that vitest takes its settings from. Those named workspace and projects are for version 3. */

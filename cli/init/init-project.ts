@@ -2,7 +2,7 @@ import { basename, join, resolve } from "node:path";
 import { ownPackage } from "../../package/own-package.ts";
 import { PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import { appWorkerOf, mainOf } from "./app-worker.ts";
-import { type EdgeNames, endingOfImports, namesFor, runnerFor, scriptsFor } from "./found-tools.ts";
+import { type EdgeNames, endingOfImports, namesFor, runnerFor, scriptsFor, tsconfigChangesApp } from "./found-tools.ts";
 import { denyScriptsIn, scriptsFileOf } from "./install-scripts.ts";
 import {
   completedManifest,
@@ -72,7 +72,6 @@ export async function initProject({
   const runner = runnerFor(folder, existing);
   const scriptsFile = await scriptsFileOf(folder, packageManagerOf(folder));
   const commands = scriptsFor(names, runner, behind?.config ?? null);
-  const tsconfig = tsconfigFile(names.worker);
   const ownTsconfig = await read(join(folder, "tsconfig.json"));
   const put = putIn(folder, force);
   const startable = behind?.isBuilt ? behind : null;
@@ -91,7 +90,9 @@ export async function initProject({
     await putWranglerFile(wrangler, names, wranglerFile(answers, name, names, behind?.name ?? null), put),
     secret,
     await completeIgnored(folder, [...IGNORED, secret.file]),
-    await put("tsconfig.json", tsconfig, 'its types need "@cloudflare/workers-types" and "node"'),
+    ownTsconfig === null && tsconfigChangesApp(folder, existing)
+      ? { file: "tsconfig.json", outcome: "left out" as const, note: "the app would be built with it" }
+      : await put("tsconfig.json", tsconfigFile(names.worker), 'its types need "@cloudflare/workers-types" and "node"'),
     runner === "vitest"
       ? await put("test/edge.test.ts", testFile(answers, names.wrangler, startable))
       : await put("edge-test.mjs", nodeTestFile(answers, names.wrangler, startable)),

@@ -8,7 +8,7 @@ import { AnswerError } from "./site-answers.ts";
 /** The outcome for one file. */
 export interface WrittenFile {
   readonly file: string;
-  readonly outcome: "written" | "completed" | "replaced" | "kept";
+  readonly outcome: "written" | "completed" | "replaced" | "kept" | "left out";
   /** The additions, or a note for the owner. */
   readonly note?: string;
 }

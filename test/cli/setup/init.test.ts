@@ -676,6 +676,18 @@ describe("tidemark init", () => {
     expect(await get("worker.ts")).toContain(`from "${name}"`);
   });
 
+  test.each([
+    ["that has a jsconfig.json", "jsconfig.json", '{ "compilerOptions": { "paths": { "@/*": ["./*"] } } }'],
+    ["that depends on Next", "package.json", '{ "dependencies": { "next": "16.4.6" } }'],
+  ])("in an app %s it writes no tsconfig.json, which would change how the app is built", async (_, file, text) => {
+    await put(file, text);
+    const { stdout } = await init([...FLAGS, "--force"]);
+    expect(stdout).toContain("left out   tsconfig.json: the app would be built with it\n");
+    const files = await readdir(folder);
+    expect(files).toContain("worker.ts");
+    expect(files).not.toContain("tsconfig.json");
+  });
+
   test.each(
     inGate(2, [
       { args: ["init"], words: "--origin https://origin.example.com --host www.example.com" },
