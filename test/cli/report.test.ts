@@ -316,4 +316,16 @@ describe("tidemark replay", () => {
     expect(ten!.hits).toBeGreaterThan(ten!.requests / 4);
     expect(ten!.stale).toBeGreaterThan(0);
   });
+
+  test("names the missing option if nothing came from the cache, and only then", { tags: ["deep"] }, async () => {
+    const hint = "The simulated origin sends no Cache-Control, so only what the config gives a lifetime is stored.";
+    const [nothing, named, given] = await Promise.all(
+      [[], ["--cache-control", "no-store"], ["--config", "hour.mjs"]].map((flags) =>
+        run(["replay", "-", ...flags], log),
+      ),
+    );
+    expect(nothing!.stdout).toContain(`${hint} --cache-control sets one.\n`);
+    expect(named!.stdout).not.toContain(hint);
+    expect(given!.stdout).not.toContain(hint);
+  });
 });

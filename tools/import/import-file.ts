@@ -5,7 +5,14 @@ import { compileSite, SiteError } from "#tidemark/internal";
 import { ImportError, type ImportedSite, siteOf } from "./imported-site.ts";
 import { type ImportOptions, importNginx } from "./nginx/import-nginx.ts";
 
-/** Reads a file of nginx as a site. Throws `ImportError`, also for a VCL, which is a program. */
+/** What only the files of other servers have. */
+const OTHERS = Object.entries({
+  Caddy: /(?:^|\{)\s*(?:reverse_proxy|php_fastcgi|file_server)\s/m,
+  HAProxy: /^(?:frontend|backend)\s+[\w.:-]+\s*(?:#.*)?$/m,
+  Apache: /^\s*(?:<(?:VirtualHost|IfModule|Location|Directory)|ProxyPass)\s/m,
+});
+
+/** Reads a file of nginx as a site. Throws `ImportError`, also for files of other servers. */
 export async function importFile(file: string, options: ImportOptions): Promise<ImportedSite> {
   let text: string;
   try {
@@ -18,6 +25,12 @@ export async function importFile(file: string, options: ImportOptions): Promise<
   if (file.endsWith(".vcl") || /^\s*(?:vcl\s+4\.\d\s*;|sub\s+vcl_|backend\s+[\w-]+\s*\{)/m.test(text)) {
     throw new ImportError(
       `${file} is VCL, which is a program and not a list of rules: write its routes with the table in docs/tools.md, "From VCL to a route"`,
+    );
+  }
+  const other = OTHERS.find(([, sign]) => sign.test(text));
+  if (other !== undefined) {
+    throw new ImportError(
+      `${file} is for ${other[0]}, and the import reads only files of nginx; tidemark report suggests rules from access logs`,
     );
   }
   const imported = importNginx(file, options);

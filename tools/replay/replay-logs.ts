@@ -30,6 +30,8 @@ export interface ReplayReport {
     readonly late: number;
     readonly cutOff: readonly string[];
   };
+  /** The simulated origin's `Cache-Control`; `null` for none. */
+  readonly cacheControl: string | null;
   /** Lines that are not about HTTP requests. They are not replayed. */
   readonly notHttp: number;
   readonly interrupted: boolean;
@@ -100,6 +102,7 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
   return {
     version: 1,
     logs: { files, lines, broken, outOfOrder, late, cutOff },
+    cacheControl,
     notHttp,
     interrupted: signal?.aborted ?? false,
     oneIn: taken.oneIn,

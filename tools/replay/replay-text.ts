@@ -5,6 +5,9 @@ import { table } from "../words/table.ts";
 import { percentOf, sizeOf } from "../words/words.ts";
 import type { ReplayReport } from "./replay-logs.ts";
 
+const NO_CACHE_CONTROL =
+  "The simulated origin sends no Cache-Control, so only what the config gives a lifetime is stored. --cache-control sets one.";
+
 function sampleNotes(oneIn: number, left: number, edges: ReplayReport["edges"]): readonly string[] {
   const margin = Math.max(0, ...edges.map((each) => each.margin));
   return [
@@ -15,7 +18,7 @@ function sampleNotes(oneIn: number, left: number, edges: ReplayReport["edges"]):
 }
 
 /** The replay for a terminal: a column for each config. */
-export function replayText({ logs, notHttp, interrupted, oneIn, left, edges }: ReplayReport): string {
+export function replayText({ logs, cacheControl, notHttp, interrupted, oneIn, left, edges }: ReplayReport): string {
   const bold = (text: string) => styleText("bold", text, { stream: process.stdout });
   const notes = [
     ...(interrupted ? ["Reading was interrupted; this report covers the lines until then."] : []),
@@ -26,6 +29,7 @@ export function replayText({ logs, notHttp, interrupted, oneIn, left, edges }: R
     ...(oneIn === 1 ? [] : sampleNotes(oneIn, left, edges)),
     ...orderNotes(logs),
     ...logs.cutOff.map((file) => `${file} is cut off; the readable part was replayed.`),
+    ...(cacheControl === null && edges.some(({ hits }) => hits === 0) ? [NO_CACHE_CONTROL] : []),
     ...edges.flatMap(({ evicted, failures }) => [
       ...(evicted === 0
         ? []

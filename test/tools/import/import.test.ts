@@ -262,6 +262,27 @@ describe("a file that cannot be imported is refused with its place", () => {
       '# Varnish\nbackend web-1 { .host = "10.0.0.1"; }',
       /is VCL, which is a program.*From VCL to a route/,
     ],
+    [
+      "a Caddyfile",
+      "www.example.com {\n\treverse_proxy localhost:8080\n}\n",
+      /is for Caddy, and the import reads only files of nginx.*tidemark report/,
+    ],
+    [
+      "a Caddyfile with a block on one line",
+      "www.example.com\nhandle /api/* { reverse_proxy localhost:8080 }\n",
+      /is for Caddy/,
+    ],
+    ["a Caddyfile for PHP", "www.example.com\nroot * /srv\nphp_fastcgi unix//run/php.sock\n", /is for Caddy/],
+    [
+      "a file of HAProxy",
+      "global\n  maxconn 100\nfrontend www\n  bind *:80\n  default_backend app\nbackend app\n  server a 10.0.0.1:80\n",
+      /is for HAProxy/,
+    ],
+    [
+      "a file of Apache",
+      "<VirtualHost *:80>\n  ServerName www.example.com\n  ProxyPass / http://10.0.0.1/\n</VirtualHost>\n",
+      /is for Apache/,
+    ],
     ["a VCL that others include", "sub vcl_recv {\n}\n", /is VCL, which is a program.*From VCL to a route/],
     ["files to try that are missing", server(`location / { ${CACHED} try_files; }`), /^nginx\.conf:4: try_files/],
     ["a field without a name", server(`location / { ${CACHED} proxy_set_header ; }`), /^nginx\.conf:4: .*originFields/],
