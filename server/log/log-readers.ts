@@ -113,10 +113,13 @@ export class LogReaders {
     this.#inTime.endAll();
   }
 
-  /** A reader has connected. Its view has reached `position`, if it has one. Returns false if nobody expects it. */
+  /**
+   * A reader has connected. Its view has reached `position`, if it has one. One that is not known gets no pushes and is not
+   * waited for, because receipts settle by the lease while it lives. Returns false if there can be none.
+   */
   connect(name: string, channel: PushChannel, position: Stamp | null): boolean {
     const reader = this.#readers.get(name);
-    if (reader === undefined) return false;
+    if (reader === undefined) return this.#hasStrangers();
     reader.channel = channel;
     reader.sent = position;
     this.#pushTo(reader, this.#admissions.has(name));

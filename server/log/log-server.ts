@@ -48,7 +48,8 @@ export class LogServer {
       this.#server.once("error", reject);
       this.#server.listen(path, resolve);
     });
-    // Only the owner's processes may connect. A connection that came before needs the name of a worker all the same.
+    // Only the owner's processes may connect. A connection that came before needs the name of a worker all the same, unless
+    // one of an earlier supervisor is alive.
     chmodSync(path, 0o600);
   }
 

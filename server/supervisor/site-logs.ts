@@ -109,8 +109,9 @@ export class SiteLogs {
     this.#takeHosts(sites);
   }
 
-  /** Owns the folder again, after `giveAway`. */
+  /** Owns the folder again, after `giveAway`. Throws as `LogFolder.own` does. */
   takeBack(): void {
+    if (this.#ownsFolder) return;
     this.#known = null;
     this.#folder = LogFolder.own(this.#options.folder, this.#id);
     this.#ownsFolder = true;

@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { ownPackage } from "../../package/own-package.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { Clocks } from "../log/clock-steps.ts";
+import { FolderInUseError } from "../log/log-folder.ts";
 import { HANGS_AFTER_MS } from "../machine/pulse.ts";
 import { Surveys } from "../machine/surveys.ts";
 import type { PermitOffice } from "../permits/permit-office.ts";
@@ -26,7 +27,7 @@ import { type Loaded, type PoolOptions, type SurveyedWorkers, WorkerPool } from 
 /** A log that is out of reach is tried again after this time. Milliseconds. */
 const TRY_AGAIN_MS = 1_000;
 
-/** How long a server that starts waits for a log that is out of reach. Milliseconds. */
+/** How long a server that starts waits for a log that is out of reach, or one that takes it back for its folder. Milliseconds. */
 const REACH_WITHIN_MS = 30_000;
 
 const WAITS_FOR_PREDECESSOR = "the upgrade begins when the previous server has finished its answers";
@@ -381,19 +382,24 @@ export class Supervisor {
     await this.#pool.renew(this.ended.catch(() => undefined));
   }
 
-  /** Opens the log again. One that is out of reach is tried until it is not: the workers go on by their leases. */
+  /**
+   * Opens the log again. One that is out of reach is tried until it is not: the workers go on by their leases. Another server
+   * that was started on the folder meanwhile cannot listen, and leaves it soon.
+   */
   async #reopenLog(): Promise<void> {
-    this.#logs.takeBack();
+    const until = this.#clock.elapsed() + REACH_WITHIN_MS;
     const readersOf = (site: string) =>
       [...this.#pool.alive].filter(({ sites }) => sites.includes(site)).map(({ name }) => this.#logs.readerOf(name));
     for (let isSaid = false; !this.#lifecycle.isEnding; isSaid = true) {
       try {
+        this.#logs.takeBack();
         const used = this.#pool.sitesInUse!;
         await this.#openLogs(new Map([...this.#grants].filter(([site]) => used.has(site))), readersOf);
         if (this.#lifecycle.isEnding) await this.#logs.close();
         return;
       } catch (cause) {
-        if (!isOutOfReach(cause)) throw cause;
+        const isTaken = cause instanceof FolderInUseError && this.#clock.elapsed() < until;
+        if (!isTaken && !isOutOfReach(cause)) throw cause;
         if (!isSaid) this.#options.report({ kind: "log-failed", cause });
       }
       this.#pool.resume(); // their calls fail, instead of waiting

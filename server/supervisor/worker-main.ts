@@ -57,7 +57,7 @@ process.on("message", (message: ToWorker, handle: unknown) => {
 
 process.on("disconnect", () => {
   line.end();
-  for (const log of logs.values()) void log.close();
+  for (const log of logs.values()) log.resume(); // the next supervisor keeps it at the same socket
   void systemClock.wait(drainMs).over.then(() => process.exit(1));
   void drain(drainMs);
 });

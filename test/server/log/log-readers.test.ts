@@ -260,7 +260,7 @@ describe("the readers of a log", () => {
       await expect(admission).rejects.toThrow("new has ended");
     });
 
-    test("is refused if nobody expects it", async () => {
+    test("is refused if nobody expects it, and no worker of an earlier supervisor is alive", async () => {
       expect(readers.connect("stranger", { push: () => undefined }, null)).toBe(false);
       await expect(readers.admit("stranger")).rejects.toThrow("stranger has ended");
     });

@@ -24,6 +24,7 @@ let server: LogServer;
 let broken: string[];
 let told: string[];
 let clients: SupervisedLog[];
+let hasStrangers: boolean;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-log-"));
@@ -31,6 +32,7 @@ beforeEach(async () => {
   broken = [];
   told = [];
   clients = [];
+  hasStrangers = false;
   file = openFile();
   await serve();
 });
@@ -56,7 +58,8 @@ function openFile(): LogFile {
 async function serve(confirmWithinMs = 60_000): Promise<void> {
   const onFailure = (cause: unknown) => expect.fail(String(cause));
   const disk = { onUnwritable: onFailure, onWritable: () => onFailure("it was writable all the time") };
-  keeper = new LogKeeper({ file, clock: systemClock, hasStrangers: () => false, confirmWithinMs, onFailure, ...disk });
+  const waits = { clock: systemClock, hasStrangers: () => hasStrangers, confirmWithinMs };
+  keeper = new LogKeeper({ file, ...waits, onFailure, ...disk });
   server = new LogServer(keeper, keeper.readers, {
     brokenPeer: (cause) => broken.push((cause as Error).message),
     purgesRefused: (cause) => told.push((cause as Error).message),
@@ -114,6 +117,20 @@ describe("a worker's log", () => {
     expect(await log.append(purge(["#a"]))).toMatchObject({ settlesInMs: 0 });
     expect(seen).toEqual([0, 1]);
     expect(await log.find(1)).toMatchObject({ settled: true });
+  });
+
+  test("answers a worker of an earlier supervisor, pushes it nothing, and waits for no word of it", async () => {
+    const known = client();
+    await keeper.readers.admit("one");
+    hasStrangers = true;
+    const pushed: number[] = [];
+    const orphan = client("an orphan", ({ to }) => pushed.push(to) > 0);
+    expect(await orphan.append(purge(["#a"]))).toMatchObject({ seq: 1, settlesInMs: 1250, maySettleSooner: false });
+    expect(await orphan.read(null, 1000)).toMatchObject({ to: 1 });
+    expect(pushed).toEqual([]);
+    hasStrangers = false; // it has ended
+    expect(await known.append(purge(["#b"]))).toMatchObject({ seq: 2, settlesInMs: 0 });
+    expect(broken).toEqual([]);
   });
 
   test("rejects a call that the log refuses, and goes on", async () => {

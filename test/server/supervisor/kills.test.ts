@@ -133,6 +133,25 @@ describe("SIGKILL", () => {
     // A process that ends lets go of its output a moment before its lock.
     while ((await a.purge({ key: "#b" })).settlesInMs > 0);
   });
+
+  test("of a supervisor: what one of its workers purges after that goes to the log of the next server", async () => {
+    const [orphan] = running.listening as [ListeningWorker];
+    const client = new PageClient(folder, orphan.pid);
+    const purged = client.ask("/hold?key=%23a");
+    await client.who();
+    running.signal("SIGKILL");
+    await running.exited;
+    const before = running;
+    running = new SupervisedProcess(folder, port);
+    await running.haveListened(2);
+    const [a] = running.listening.map(({ pid }) => new PageClient(folder, pid)) as [PageClient];
+    const stamp = await a.stamp();
+    expect(await a.check("#a", stamp)).toBe("not-purged");
+    process.kill(orphan.pid, "SIGUSR2");
+    expect(await purged).toMatchObject({ seq: 1, settlesInMs: 1250 }); // by the lease, because nobody waits for the orphan
+    expect(await a.check("#a", stamp)).toBe("purged");
+    await before.allEnded;
+  });
 });
 
 test.runIf(process.platform === "linux")(

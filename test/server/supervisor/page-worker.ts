@@ -30,8 +30,8 @@ const background = { run: () => undefined };
 
 /**
  * A worker with a real view and lease, and nothing else of the edge: `/purge` appends to the log, `/stamp` tells the view's
- * position, `/check` whether an entry with that stamp is purged. What `/hold` asks is answered at SIGUSR2. `/compute` writes a
- * file and never ends.
+ * position, `/check` whether an entry with that stamp is purged. `/hold` waits for SIGUSR2, and with a key purges then.
+ * `/compute` writes a file and never ends.
  */
 export async function startWorker({ name, settings, logs, line }: WorkerStart): Promise<RunningWorker> {
   const log = logs.get(ONLY_SITE)!;
@@ -45,9 +45,9 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
   const parts = { settings: timing, view, log, pop, clock: systemClock, random: Math.random, reporter };
   const lease = new ViewLease(parts);
   const writer = new ReadYourWritesLog(log, view, lease, timing.skewMs);
-  const held: ServerResponse[] = [];
+  const held: (() => void)[] = [];
   process.on("SIGUSR2", () => {
-    for (const response of held.splice(0)) response.end(JSON.stringify({ name, pid: process.pid, version }));
+    for (const go of held.splice(0)) go();
   });
 
   const answer = async (url: URL, response: ServerResponse): Promise<unknown> => {
@@ -55,10 +55,14 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
     switch (url.pathname) {
       case "/who":
         return { name, pid: process.pid, version };
-      case "/hold":
-        held.push(response);
+      case "/hold": {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        held.push(resolve);
         response.writeHead(200).flushHeaders();
-        return undefined;
+        await promise;
+        if (asked.has("key")) return writer.append({ ...PURGE, purgeKeys: [asked.get("key")!] });
+        return { name, pid: process.pid, version };
+      }
       case "/compute":
         writeFileSync(`${folder}/computing`, "");
         for (;;);

@@ -5,6 +5,7 @@ import { Agent, createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { FileLock } from "../../../server/log/file-lock.ts";
 import { BEAT_MS } from "../../../server/machine/pulse.ts";
 import { openSockets } from "../../../server/supervisor/listening-sockets.ts";
 import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
@@ -513,6 +514,50 @@ describe("a supervisor", () => {
     const TITLE = "that fails %s: it goes on, with log and workers";
     test.each(["with the log open"])(TITLE, { tags: ["deep"] }, failsAndGoesOn);
     test.each(["before", "with the log"])(TITLE, { tags: ["deep"] }, failsAndGoesOn);
+
+    describe("that fails while another process has the folder:", () => {
+      /** That process takes it before this server can take it back. Each wait for the folder is over at once. */
+      const startWithFolderTaken = async () => {
+        let elapsedMs = 0;
+        const taken: { lock?: FileLock } = {};
+        const supervisor = await start({
+          startSuccessor: () => startFailingSuccessor("with the log"),
+          onHandOver: () => {
+            taken.lock = FileLock.take(join(folder, "supervisor.lock"), "exclusive")!;
+          },
+          clock: {
+            ...clock,
+            elapsed: () => elapsedMs,
+            wait: (ms) => {
+              if (taken.lock === undefined || ms !== 1_000) return clock.wait(ms);
+              elapsedMs += ms;
+              return clock.wait(0);
+            },
+          },
+          workers: 1,
+        });
+        const upgraded = supervisor.upgrade();
+        await reported("upgrade-failed");
+        return { supervisor, upgraded, lock: taken.lock! };
+      };
+
+      test("it waits for the folder, and goes on", async () => {
+        const { supervisor, upgraded, lock } = await startWithFolderTaken();
+        lock.release();
+        expect(await upgraded).toBe(false);
+        expect(eventInWords(events.find(({ kind }) => kind === "log-failed")!)).toContain(
+          "Another tidemark serve is using",
+        );
+        const [pid] = [...supervisor.workers.values()] as [number];
+        expect(await worker(pid).purge({ key: "#a" })).toMatchObject({ seq: 1, settlesInMs: 0 });
+      });
+
+      test("it gives up after half a minute", async () => {
+        const { supervisor, lock } = await startWithFolderTaken();
+        await expect(supervisor.ended).rejects.toThrow("Another tidemark serve is using");
+        lock.release();
+      });
+    });
 
     test("that fails while the configuration is wrong: its workers have the settings in use, and are replaced", {
       tags: ["deep"],
