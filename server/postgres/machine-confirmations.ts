@@ -54,13 +54,14 @@ export class MachineConfirmations {
   async confirmed(position: Stamp): Promise<boolean> {
     let names: ReadonlyMap<string, string> | null = null;
     const isMissing = (machine: string) => !this.#settlement.hasConfirmed(machine, position);
-    const receipt = this.#inTime.wait(() => names && [...names.keys()].filter(isMissing));
+    const missing = () => names && [...names.keys()].filter(isMissing);
+    const receipt = this.#inTime.wait(missing);
     try {
       for (;;) {
         names = await this.#unconfirmed(position);
         this.#inTime.decide();
-        const late = await within(this.#clock, ASK_AGAIN_MS, receipt.late, () => null);
-        if (late === null) continue;
+        if ((await within(this.#clock, ASK_AGAIN_MS, receipt.late, () => null)) === null) continue;
+        const late = missing()!; // The wait may have ended before the log gave these names.
         if (late.length > 0) this.#onLate(late.map((machine) => names!.get(machine)!));
         return late.length === 0;
       }

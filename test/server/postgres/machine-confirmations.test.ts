@@ -21,3 +21,45 @@ test("a machine whose notice was lost counts once the log has been asked again, 
   await clock.advance(1);
   expect(outcome).toBe(true);
 });
+
+test("a machine that the log no longer names when its time is over has confirmed, and is not named as late", async () => {
+  const clock = new Scheduler(1, 0);
+  const answers = [new Map([["b", "web-2"]]), new Map<string, string>()];
+  const confirmations = new MachineConfirmations(
+    async () => {
+      const answer = answers.shift()!;
+      if (answers.length === 0) await clock.wait(100).over;
+      return answer;
+    },
+    clock,
+    () => expect.fail("it was in time"),
+    150,
+  );
+  let outcome: boolean | undefined;
+  void confirmations.confirmed({ logId: "log", seq: 1 }).then((isConfirmed) => {
+    outcome = isConfirmed;
+  });
+  await clock.advance(199);
+  expect(outcome).toBeUndefined();
+  await clock.advance(1);
+  expect(outcome).toBe(true);
+});
+
+test("a machine that the log names only when the time of others is over is named as late", async () => {
+  const clock = new Scheduler(1, 0);
+  const answers = [new Map([["b", "web-2"]]), new Map([["c", "web-3"]])];
+  const late: string[] = [];
+  const confirmations = new MachineConfirmations(
+    async () => {
+      const answer = answers.shift()!;
+      if (answers.length === 0) await clock.wait(100).over;
+      return answer;
+    },
+    clock,
+    (names) => late.push(...names),
+    150,
+  );
+  const confirmed = confirmations.confirmed({ logId: "log", seq: 1 });
+  await clock.advance(200);
+  expect([await confirmed, late]).toEqual([false, ["web-3"]]);
+});
