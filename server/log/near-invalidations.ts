@@ -23,6 +23,10 @@ class Batch {
   readonly tried: PromiseWithResolvers<void> = Promise.withResolvers();
   #characters = 0;
 
+  has(key: string): boolean {
+    return this.keys.has(key) || this.keys.has(EVERYTHING_PURGE_KEY);
+  }
+
   add(keys: Iterable<string>): void {
     if (this.keys.has(EVERYTHING_PURGE_KEY)) return;
     for (const key of keys) {
@@ -47,6 +51,8 @@ export class NearInvalidations implements Invalidations {
   readonly #reporter: Reporter;
   #next: Batch | null = null;
   #isSending = false;
+  /** What an append under way takes. */
+  #underWay: Batch | null = null;
 
   constructor(log: PurgeLogWriter, clock: Clock, reporter: Reporter) {
     this.#log = log;
@@ -62,12 +68,18 @@ export class NearInvalidations implements Invalidations {
     return within(this.#clock, HOLD_MS, tried.promise, () => undefined);
   }
 
+  mayLack(purgeKey: string): boolean {
+    return [this.#underWay, this.#next].some((batch) => batch?.has(purgeKey));
+  }
+
   async #send(): Promise<void> {
     this.#isSending = true;
     for (let pauseMs = FIRST_PAUSE_MS; this.#next !== null; ) {
       const batch = this.#next;
       this.#next = null;
+      this.#underWay = batch;
       const isTold = await this.#append(batch.keys);
+      this.#underWay = null;
       batch.tried.resolve();
       if (isTold) {
         pauseMs = FIRST_PAUSE_MS;

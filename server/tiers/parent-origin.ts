@@ -3,6 +3,7 @@ import type { Origin, OriginAnswer, OriginRequest, OriginResponse } from "../../
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import type { SwitchedConnection } from "../http1/tunnel.ts";
 import { wasNeverSent } from "../origin/origin-failure.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "../origin/undici-origin.ts";
 import { isPaused } from "../pause.ts";
@@ -52,6 +53,8 @@ export class ParentOrigin implements Origin {
   #failures = 0;
   /** Until then the origin is asked, if there is one. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
+  /** The requests at the parent that the origin can answer, too. `null` sends them there. */
+  readonly #pending = new Set<PromiseWithResolvers<null>>();
   /** The state that was logged last: each is logged once. */
   #said: string | null = null;
   #saidOfLogs = false;
@@ -64,13 +67,17 @@ export class ParentOrigin implements Origin {
   }
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
-    const { parent, origin, now } = this.#parts;
+    const { origin, now } = this.#parts;
     if (origin && isPaused(this.#pausedUntil, now(), LAST_PAUSE_MS)) return origin.fetch(request);
-    // While the parent fails, one request in each pause finds out whether it still does.
-    if (origin && this.#failures > 0) this.#pause();
+    // While the parent fails, one request in each pause finds out whether it still does: one that the origin can answer, too.
+    if (origin && this.#failures > 0) {
+      if (!isRepeatable(request)) return origin.fetch(request);
+      this.#pause();
+    }
     const failures = this.#failures;
     const after = writePosition(request.after ?? null);
-    const asked = await parent.fetch(this.#asChild(request, after));
+    const asked = await this.#askParent(request, after);
+    if (asked === null) return origin!.fetch(request);
     const answer = asked.kind === "answered" ? this.#check(asked.response, after, request) : asked;
     if (answer.kind !== "failed") {
       this.#works();
@@ -78,7 +85,30 @@ export class ParentOrigin implements Origin {
     }
     const mayBeVisitors = asked.kind === "failed" && request.body !== null && !wasNeverSent(answer.cause);
     if (!mayBeVisitors) this.#fails(failures + 1, answer.because, answer.cause);
-    return origin && mayBeSentAgain(request, answer.cause) ? origin.fetch(request) : answer;
+    if (origin === null) return answer;
+    return mayBeSentAgain(request, answer.cause) ? origin.fetch(request) : { ...answer, hasHungUp: true };
+  }
+
+  /** The parent's answer; `null` if the origin is to be asked instead, because the parent turned out to be gone meanwhile. */
+  async #askParent(request: OriginRequest, after: string): Promise<OriginAnswer | null> {
+    const { parent, origin } = this.#parts;
+    const sent = this.#asChild(request, after);
+    if (origin === null || !isRepeatable(request)) return parent.fetch(sent);
+    const gone = Promise.withResolvers<null>();
+    this.#pending.add(gone);
+    const inform: OriginRequest["inform"] = (interim) => {
+      if (this.#pending.has(gone)) request.inform?.(interim);
+    };
+    const asked = parent.fetch({ ...sent, inform });
+    void gone.promise
+      .then(() => asked)
+      .then(discardAnswer)
+      .catch(() => undefined);
+    try {
+      return await Promise.race([asked, gone.promise]);
+    } finally {
+      this.#pending.delete(gone);
+    }
   }
 
   #asChild(request: OriginRequest, after: string): OriginRequest {
@@ -145,6 +175,8 @@ export class ParentOrigin implements Origin {
     const why = code ?? message ?? String(cause);
     const instead = origin === null ? "" : "; this server asks the origin instead";
     this.#say(`the parent ${parent.url} fails (${because}: ${why})${instead}`);
+    // After another failure it may go on with what it has, as when one of its processes has ended.
+    if (because === "timed-out" || code === "EHOSTUNREACH") for (const { resolve } of this.#pending) resolve(null);
   }
 
   #works(): void {
@@ -193,6 +225,17 @@ function refusal({ status, fields }: OriginResponse): string {
  * Whether a request that the parent did not answer may be sent to the origin: the parent has not carried it out, or
  * nothing changes if both do. A body that the parent has been sent is gone.
  */
-function mayBeSentAgain({ method, body }: OriginRequest, cause: unknown): boolean {
-  return wasNeverSent(cause) || (body === null && (cause === REFUSES_CHILD || isSafeMethod(method)));
+function mayBeSentAgain(request: OriginRequest, cause: unknown): boolean {
+  return wasNeverSent(cause) || isRepeatable(request) || (request.body === null && cause === REFUSES_CHILD);
+}
+
+/** Whether nothing changes if both the parent and the origin carry a request out, and it can be sent to both. */
+function isRepeatable({ method, body }: OriginRequest): boolean {
+  return body === null && isSafeMethod(method);
+}
+
+/** Ends an answer that nobody gets any more. */
+async function discardAnswer(answer: OriginAnswer): Promise<void> {
+  if (answer.kind === "switched") (answer.connection as SwitchedConnection).socket.destroy();
+  if (answer.kind === "answered") await answer.response.body?.cancel();
 }

@@ -71,8 +71,8 @@ export type OriginAnswer =
       readonly because: "unreachable" | "timed-out" | "bad-response";
       readonly cause: unknown;
       /**
-       * True if a connection took the request and ended without an answer, perhaps because of that request. Absent where
-       * nobody can tell.
+       * True if a connection took the request and ended without an answer, perhaps because of that request, or if a cache
+       * that failed took it in place of the origin. Absent where nobody can tell.
        */
       readonly hasHungUp?: boolean;
     };

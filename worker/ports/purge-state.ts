@@ -42,4 +42,9 @@ export interface Invalidations {
    * it, where others of the PoP are told in so short a time.
    */
   tell(purgeKeys: readonly string[], background: BackgroundWork): Promise<unknown> | undefined;
+  /**
+   * Whether the log may lack a key that was told, so that a cache in place of the origin does not know of it. Absent where
+   * there is no such cache.
+   */
+  mayLack?(purgeKey: string): boolean;
 }

@@ -160,3 +160,20 @@ test("if more than 10,000 keys wait, everything is invalidated", async () => {
   await end(1);
   expect(told()[2]).toEqual(["*"]);
 });
+
+test("the log may lack a key until an append with it has succeeded, and may lack any key when too many wait", async () => {
+  const lacks = () => ["//h/a", "//h/b", "//h/c"].map((key) => invalidations.mayLack(key));
+  send("//h/a");
+  send("//h/b");
+  expect(lacks()).toEqual([true, true, false]);
+  await fail(0);
+  expect(lacks()).toEqual([true, true, false]);
+  await scheduler.advance(50);
+  expect(lacks()).toEqual([true, true, false]);
+  await end(1);
+  expect(lacks()).toEqual([false, false, false]);
+  send("//h/a");
+  send(...Array.from({ length: 10_001 }, (_, at) => `//h/${at}`));
+  await end(2);
+  expect(lacks()).toEqual([true, true, true]);
+});

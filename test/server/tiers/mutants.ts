@@ -43,6 +43,14 @@ export const mutants: Mutants = {
         "tier: a purge leaves nothing behind in a child that cannot reach the log, which got its page from a view without it",
     },
   },
+  R15: {
+    "a child tells its parent nothing of a page whose invalidation the log lacks": {
+      in: "neededPosition",
+      drop: "if (ports.invalidations.mayLack?.(urlPurgeKey(resolved.host, resolved.pathAndQuery))) return null;",
+      foundBy:
+        "tier: what a visitor changes while the parent fails is not undone by it afterwards, although the log cannot be told",
+    },
+  },
   R17: {
     "a parent's answer to a HEAD freshens a child's page, which may have other tags": {
       in: "forwardHead",

@@ -85,6 +85,27 @@ export const CHECKS: Readonly<Record<string, (tier: Tier, classes: TierClasses) 
     await child.idle();
     expect(await child.get("/page")).toMatchObject({ body: "tagged two", fields: { "x-cache": "EXPIRED" } });
   },
+
+  async "what a visitor changes while the parent fails is not undone by it afterwards, although the log cannot be told"(
+    tier,
+  ) {
+    const parent = await tier.start();
+    const child = await tier.start({ parent: () => parent.url, fallsBack: true });
+    tier.origin.reply("/page", ...["v1", "changed", "v2"].map((body) => ({ fields: TAGGED, body })));
+    expect(await bodyOf(child.get("/page"))).toBe("v1");
+    await Promise.all([parent.idle(), child.idle()]);
+    child.failsBy = Promise.resolve({ kind: "failed", because: "unreachable", cause: { code: "ECONNRESET" } });
+    await child.get("/other");
+    child.isCutOff = true;
+    expect(await bodyOf(child.send({ method: "POST", path: "/page", body: "x" }))).toBe("changed");
+    child.failsBy = null;
+    await tier.clock.advance(LEASE_MS);
+    expect(await bodyOf(child.get("/page"))).toBe("v2");
+    expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
+    child.isCutOff = false;
+    await tier.clock.advance(LEASE_MS * 2);
+    expect(await bodyOf(parent.get("/page"))).toBe("v2");
+  },
 };
 
 const LEASE_MS = 1000;

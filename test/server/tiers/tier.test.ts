@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { OriginAnswer } from "../../../worker/ports/origin.ts";
 import { HOST, TOKEN } from "../../engine/scenario.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { RawClient } from "../raw-client.ts";
@@ -8,6 +9,15 @@ import { SharedLog, Tier, type TierNode } from "./tier.ts";
 import { CHECKS } from "./tier-checks.ts";
 
 const LEASE_MS = 1000;
+
+/** Ways to fail of a connection to a parent. */
+const TIMED_OUT = failure({ because: "timed-out", cause: "the head of the answer took too long" });
+const UNREACHABLE = failure({ because: "unreachable", cause: { code: "EHOSTUNREACH" } });
+const RESET = failure({ because: "unreachable", cause: { code: "ECONNRESET" }, hasHungUp: true });
+
+function failure(how: Omit<OriginAnswer & { kind: "failed" }, "kind">): Promise<OriginAnswer> {
+  return Promise.resolve({ kind: "failed", ...how });
+}
 
 let tier: Tier;
 beforeEach(async () => {
@@ -419,6 +429,51 @@ describe("a parent that fails", () => {
     expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
   });
 
+  test("and is known to do so gets no request that may change something: the origin gets it", async () => {
+    const { child } = await family(1, { fallsBack: true });
+    tier.origin.setDefaultReply({ body: "page" });
+    child.failsBy = TIMED_OUT;
+    expect(await bodyOf(child.get("/1"))).toBe("page");
+    for (const body of ["order", "another", ""]) {
+      await tier.clock.advance(20_000);
+      expect(await child.send({ method: "POST", path: "/2", body })).toMatchObject({ status: 200, body: "page" });
+      expect(tier.origin.seen.at(-1)).toMatchObject({ method: "POST", body });
+    }
+    expect(child.asked).toHaveLength(1);
+    child.failsBy = null;
+    expect(await bodyOf(child.get("/3"))).toBe("page");
+    expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
+  });
+
+  test("to answer unsafe requests does not make its origin known to be down", async () => {
+    const { child } = await family(1, { fallsBack: true, rules: { limits: { originDownAfter: 2 } } });
+    tier.origin.setDefaultReply({ body: "page" });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    child.failsBy = promise.then(() => TIMED_OUT);
+    const sent = ["/1", "/2", "/3"].map((path) => child.send({ method: "POST", path, body: "x" }));
+    await expect.poll(() => child.asked.length).toBe(3);
+    resolve();
+    for (const { status } of await Promise.all(sent)) expect(status).toBe(504);
+    expect(await child.get("/4")).toMatchObject({ status: 200, body: "page" });
+  });
+
+  test.each([
+    ["by its silence is no longer waited for by requests that the origin can answer", TIMED_OUT, "page"],
+    ["by its machine's absence is no longer waited for, either", UNREACHABLE, "page"],
+    ["on one connection is still waited for on others", RESET, "late"],
+  ])("%s", async (_, failed, body) => {
+    const { child } = await family(1, { fallsBack: true });
+    tier.origin.setDefaultReply({ body: "other" });
+    tier.origin.reply("/slow", { body: "late", hold: "slow" }, { body: "page" });
+    const slow = bodyOf(child.get("/slow"));
+    await tier.origin.waitUntilSeen("/slow", 1);
+    child.failsBy = failed;
+    expect(await bodyOf(child.get("/1"))).toBe("other");
+    if (body === "page") await tier.origin.waitUntilSeen("/slow", 2);
+    tier.origin.release("slow");
+    expect(await slow).toBe(body);
+  });
+
   test.each([
     ["leaves in the middle of a request", "Content-Length: 10\r\n\r\nhalf", true],
     ["sends more than it may", `Transfer-Encoding: chunked\r\n\r\n1000\r\n${"x".repeat(4096)}\r\n`, false],
@@ -547,12 +602,13 @@ describe("a parent that fails", () => {
   });
 
   test("by refusing the child's token has carried nothing out, so the origin gets what has no body", async () => {
-    const { child } = await family(1, { token: "another-token-of-the-tests-with-32-characters", fallsBack: true });
+    const token = "another-token-of-the-tests-with-32-characters";
+    const { children, child } = await family(2, { token, fallsBack: true });
     tier.origin.setDefaultReply({ body: "page" });
     expect(await child.send({ method: "POST", path: "/1" })).toMatchObject({ status: 200, body: "page" });
     expect(tier.origin.seen).toMatchObject([{ method: "POST", body: "" }]);
-    await tier.clock.advance(1_000);
-    expect(await child.send({ method: "POST", path: "/2", body: "order" })).toMatchObject({ status: 502 });
+    const withBody = { method: "POST", path: "/2", body: "order" };
+    expect(await children[1]!.send(withBody)).toMatchObject({ status: 502 });
     expect(tier.origin.countOf("/2")).toBe(0);
     expect(child.said).toEqual([
       expect.stringMatching(/it refuses TIDEMARK_PARENT_TOKEN.*this server asks the origin instead/),

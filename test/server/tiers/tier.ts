@@ -16,7 +16,7 @@ import { readNamedTokens } from "../../../worker/control/access/named-tokens.ts"
 import { configuredTokens } from "../../../worker/control/access/tokens.ts";
 import type { LearningIsolate } from "../../../worker/isolate.ts";
 import type { Clock } from "../../../worker/ports/clock.ts";
-import type { Origin, OriginRequest } from "../../../worker/ports/origin.ts";
+import type { Origin, OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
 import { compileSite } from "../../../worker/site/site.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
 import { ManualClock } from "../../engine/memory/manual-clock.ts";
@@ -74,6 +74,8 @@ export class TierNode {
   readonly asked: OriginRequest[] = [];
   /** While it is true, the log cannot be reached from here. */
   isCutOff = false;
+  /** What requests to the parent come to in place of its answer; `null` for the answer. */
+  failsBy: Promise<OriginAnswer> | null = null;
   readonly #listener: Listener;
   readonly #isolate: LearningIsolate;
   readonly #connections: UndiciOrigin[] = [];
@@ -104,7 +106,7 @@ export class TierNode {
           url: connection.url,
           fetch: (request) => {
             this.asked.push(request);
-            return connection.fetch(request);
+            return this.failsBy ?? connection.fetch(request);
           },
         },
         origin: options.fallsBack ? connect(originUrl) : null,

@@ -7,6 +7,7 @@ import { memoize } from "../../rules/fields/memoize.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
 import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
 import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
+import { urlPurgeKey } from "../../rules/key/purge-key.ts";
 import { type Choices, toldChoices } from "../../rules/request/choices.ts";
 import type { KeyAndOwnersFields } from "../../rules/request/request-fields.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
@@ -370,11 +371,12 @@ function failed(context: RequestContext, answer: OriginAnswer & { kind: "failed"
 /**
  * How far a cache in place of the origin must have read the log to answer from its store: as far as this one, whose
  * stamp counts from there (R1), and as far as the request's token says (R9). `null` if nothing stored may answer: a
- * refresh, or a token of another log, whose numbers mean nothing in this one.
+ * refresh, a token of another log, whose numbers mean nothing in this one, or a page whose invalidation waits for the log.
  */
-export function neededPosition({ facts }: RequestContext, stamp: Stamp | null): Stamp | null {
+export function neededPosition({ facts, resolved, ports }: RequestContext, stamp: Stamp | null): Stamp | null {
   const { receiptToken: token } = facts;
   if (facts.mode === "refresh" || stamp === null) return null;
+  if (ports.invalidations.mayLack?.(urlPurgeKey(resolved.host, resolved.pathAndQuery))) return null;
   if (token === null) return stamp;
   if (token.logId !== stamp.logId) return null;
   return token.seq > stamp.seq ? token : stamp;
