@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import sys
 from collections.abc import Callable
 from contextvars import Token
 from typing import Any
@@ -60,6 +61,8 @@ def middleware(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
     For that an answer waits for the receipt of what its request has committed, up to `TIDEMARK_WAIT_SECONDS`. It has to be
     the first of MIDDLEWARE, so that those after it neither drop its field nor commit behind its back.
     """
+    if not _forks_untold():
+        _look_for_leftovers()
 
     if iscoroutinefunction(get_response):
 
@@ -89,6 +92,15 @@ def middleware(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _look_for_leftovers() -> None:
-    """What a process that was killed has left behind is sent by the next one, from its first request on."""
+    """What a process that was killed has left behind is sent by the next one, also while the edge's hits spare it requests.
+
+    Each request calls it, too, because a forked process has no thread of its parent's.
+    """
     if configuration.has_thread() and not configuration.is_off():
         sender.start()
+
+
+def _forks_untold() -> bool:
+    """uWSGI, without `lazy-apps`, forks this process and does not tell Python: a child would keep the locks of a thread."""
+    uwsgi = sys.modules.get("uwsgi")
+    return uwsgi is not None and uwsgi.worker_id() == 0

@@ -24,7 +24,7 @@ EXIT_SECONDS = 2.0
 
 
 class Sender:
-    """It starts with the first request or commit of a process."""
+    """It starts when a process has built the middleware, or with its first request or commit."""
 
     def __init__(self) -> None:
         self._begin()
@@ -86,7 +86,14 @@ class Sender:
         return max(accepted, key=lambda each: each.seq) if len(accepted) == len(keys) else None
 
     def _run(self) -> None:
+        pause = POLL_SECONDS
         while True:
+            # It waits before its first look, too: a server forks its workers then, and a child of a busy process may hang.
+            with self._changed:
+                self._is_done = not self._committed
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._is_woken, pause)
+                self._is_woken = False
             pause = POLL_SECONDS
             try:
                 pause = self._send_all()
@@ -95,11 +102,6 @@ class Sender:
                     connections.close_all()  # those of this thread, which has nothing to do
             except Exception as error:
                 self._say(f"Purges wait, because none can be sent: {error}")
-            with self._changed:
-                self._is_done = not self._committed
-                self._changed.notify_all()
-                self._changed.wait_for(lambda: self._is_woken, pause)
-                self._is_woken = False
 
     def _finish(self) -> None:
         """What is not sent by then is left to the other processes. Ctrl-C ends the wait."""

@@ -11,9 +11,11 @@ from contextlib import closing
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 from django.core.management import CommandError, call_command
+from django.core.wsgi import get_wsgi_application
 from django.db import connection, connections, models, transaction
 from django.db.models.functions import Concat, RowNumber
 from django.http import HttpResponse
@@ -36,7 +38,7 @@ class Ended(BaseException):
 def look(sender, times):
     """Lets the sender look so many times for what is due, as its thread does."""
     with patch.object(sender, "_changed") as changed:
-        changed.wait_for.side_effect = [True] * (times - 1) + [Ended]
+        changed.wait_for.side_effect = [True] * times + [Ended]
         try:
             sender._run()
         except Ended:
@@ -126,6 +128,38 @@ class Processes(WithEdge, TransactionTestCase):
         self.assertIsNone(self.visit())
         call_command("send_purges", stdout=StringIO())
         self.assertEqual(len(self.edge.purges), 1)
+
+    def looks_when_built(self):
+        """How often a process that has built the middleware looks for what is due, before its first request."""
+        looks = []
+        with (
+            patch.object(request_middleware, "sender", self.second),
+            patch.object(Sender, "start", side_effect=lambda: looks.append(look(self.second, 1))),
+        ):
+            get_wsgi_application()
+        return len(looks)
+
+    def test_a_process_sends_what_others_have_left_behind_before_its_first_request(self):
+        self.assertIsNone(self.visit())
+        self.wait_out()
+        self.assertEqual(self.looks_when_built(), 1)
+        self.assertEqual(len(self.edge.purges), 1)
+
+    def test_a_process_that_sends_no_purges_looks_for_none(self):
+        for settings in ({"TIDEMARK_SENDER": "command"}, {"TIDEMARK_ENDPOINT": None}):
+            with override_settings(**settings):
+                self.assertEqual(self.looks_when_built(), 0)
+
+    def test_a_thread_does_nothing_yet_while_the_server_forks_its_workers(self):
+        self.assertIsNone(self.visit())
+        self.wait_out()
+        look(Sender(), 0)
+        self.assertEqual(self.edge.purges, [])
+
+    def test_uwsgi_forks_no_process_that_has_a_thread(self):
+        for worker, looks in ((0, 0), (1, 1)):
+            with patch.dict(sys.modules, uwsgi=SimpleNamespace(worker_id=lambda: worker)):
+                self.assertEqual(self.looks_when_built(), looks)
 
     def test_what_no_request_waits_for_is_sent_by_any_process(self):
         with patch.object(Sender, "start"):
