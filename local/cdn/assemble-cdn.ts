@@ -8,6 +8,7 @@ import { simulatedWorker } from "../runtime/simulated-worker.ts";
 import { Cdn, stopInTurn } from "./cdn.ts";
 import type { CdnOptions } from "./cdn-options.ts";
 import { roundTripsOf } from "./latency.ts";
+import { Lifecycle } from "./lifecycle.ts";
 import { Pop } from "./pop.ts";
 import { type OriginScript, ScriptedOrigin } from "./scripted-origin.ts";
 
@@ -22,7 +23,8 @@ export async function assembleCdn<Region extends string>(options: CdnOptions<Reg
   const url = originUrl(options.origin);
   const clock = { now: url === null ? SIMULATED_START : Date.now() };
   const script = options.origin as OriginScript | undefined;
-  const origin = url === null ? new ScriptedOrigin(() => clock.now, script) : null;
+  const lifecycle = new Lifecycle();
+  const origin = url === null ? new ScriptedOrigin(() => clock.now, script, lifecycle) : null;
 
   const started: { stop(): Promise<void> }[] = [];
   const home = await mkdtemp(join(tmpdir(), "tidemark-cdn-"));
@@ -55,6 +57,7 @@ export async function assembleCdn<Region extends string>(options: CdnOptions<Reg
         now: clock.now,
         roundTrips: roundTrips[index]!,
         isOriginOnRealTime: origin === null,
+        lifecycle,
       });
       started.push(pop);
       return pop;
@@ -72,7 +75,7 @@ export async function assembleCdn<Region extends string>(options: CdnOptions<Reg
       );
     }
     await Promise.all(pops.map((pop) => pop.waitForLog()));
-    return new Cdn<Region>({ pops, logRuntime, origin, clock, ...site, token, cleanUp: removeHome });
+    return new Cdn<Region>({ pops, logRuntime, origin, clock, lifecycle, ...site, token, cleanUp: removeHome });
   } catch (error) {
     await stopInTurn(started.toReversed()); // the log was first
     await origin?.goDown();

@@ -5,9 +5,10 @@ import type { PurgeLogRuntime } from "../runtime/purge-log-runtime.ts";
 import { answerFrom, type CdnAnswer } from "./answer.ts";
 import { bodyText } from "./body-text.ts";
 import { checkReceipt, checkRequest } from "./check-options.ts";
-import { checkTimers } from "./check-timers.ts";
+import { checkStart, checkStop } from "./check-timers.ts";
 import { durationMs, type SimulatedDuration } from "./duration.ts";
 import { exchangeBytes } from "./exchange.ts";
+import { type Lifecycle, WAS_CLOSED } from "./lifecycle.ts";
 import type { Pop } from "./pop.ts";
 import type { ScriptedOrigin } from "./scripted-origin.ts";
 import { SimulatedLog } from "./simulated-log.ts";
@@ -43,6 +44,7 @@ export interface CdnParts {
   /** `null` if the origin is a URL. */
   readonly origin: ScriptedOrigin | null;
   readonly clock: { now: number };
+  readonly lifecycle: Lifecycle;
   readonly publicUrl: string;
   readonly token: string;
   /** Whether its isolates keep connections to the log, over which it pushes purges. */
@@ -66,7 +68,6 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
   #purger: Purger | undefined;
   /** The requests under way. */
   readonly #asked = new Set<Promise<CdnAnswer>>();
-  #resetting: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   constructor(parts: CdnParts) {
@@ -74,7 +75,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     this.publicUrl = parts.publicUrl;
     this.token = parts.token;
     this.#pops = new Map(parts.pops.map((pop) => [pop.name, pop]));
-    this.log = new SimulatedLog(parts.logRuntime, parts.pops);
+    this.log = new SimulatedLog(parts.logRuntime, parts.pops, parts.lifecycle);
   }
 
   /** The names of its PoPs, in the order in which they were given. */
@@ -218,10 +219,13 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
    * stays: its variables, KV and the like. It is for tests that share one CDN.
    */
   async reset(): Promise<void> {
-    if (this.#closing) throw new Error(`cdn.reset: ${WAS_CLOSED}`);
-    const resetting = this.#resetAll();
-    this.#resetting = Promise.allSettled([this.#resetting, resetting]);
-    await resetting;
+    const { pops, origin, lifecycle } = this.#parts;
+    await lifecycle.change("cdn.reset", async () => {
+      await checkStart("cdn.reset");
+      await origin?.reset(); // first, so that requests that wait for it end
+      await Promise.all(pops.map((pop) => pop.reset()));
+      await this.log.reset();
+    });
   }
 
   /** The counters of one isolate since it started: `GET /_tidemark/stats?scope=isolate`. */
@@ -239,7 +243,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
    * if nobody waits for them: so a test that fails meanwhile shows its own error.
    */
   async close(): Promise<void> {
-    if (!this.#closing) await checkTimers("cdn.close");
+    if (!this.#closing) await checkStop("cdn.close");
     this.#closing ??= this.#stopAll();
     await this.#closing;
   }
@@ -256,18 +260,10 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     await Promise.all(pops.map((pop) => pop.setTime(this.now)));
   }
 
-  async #resetAll(): Promise<void> {
-    const { pops, origin } = this.#parts;
-    await checkTimers("cdn.reset");
-    await origin?.reset(); // first, so that requests that wait for it end
-    await Promise.all(pops.map((pop) => pop.reset()));
-    await this.log.reset();
-  }
-
   async #stopAll(): Promise<void> {
-    const { pops, logRuntime, origin, cleanUp } = this.#parts;
+    const { pops, logRuntime, origin, lifecycle, cleanUp } = this.#parts;
     for (const answer of this.#asked) answer.catch(() => {});
-    await this.#resetting; // it starts parts again
+    await lifecycle.end();
     this.#agent.destroy();
     const purgers = this.#purgers.map((purger) => purger.close());
     await origin?.goDown();
@@ -285,8 +281,6 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
 export async function stopInTurn(runtimes: readonly { stop(): Promise<void> }[]): Promise<void> {
   for (const each of runtimes) await each.stop();
 }
-
-const WAS_CLOSED = "this CDN was closed";
 
 /**
  * The first step in the search for the time at which a purge settles; each further step is twice as long. Milliseconds.

@@ -1,22 +1,48 @@
 import { stat } from "node:fs/promises";
+import { runInNewContext } from "node:vm";
+import { COMPATIBILITY_DATE } from "../runtime/compatibility-date.ts";
 
 /** Long enough for fake timers that advance by themselves: they run what is due every 20 ms. */
 const GIVE_UP_AFTER_S = 1;
 
-/** Rejects, in words, if `setImmediate` is faked: the runtime waits for it when it stops. */
-export async function checkTimers(call: string): Promise<void> {
-  let hasRun = false;
-  const immediate = setImmediate(() => {
-    hasRun = true;
-  });
+/** A runtime does not find another one that was last seen 5 minutes ago. */
+const MAX_AHEAD_MS = 4 * 60_000;
+
+/** How a runtime that stops waits for its process. */
+const TO_STOP = {
+  setImmediate: (done: () => void) => setImmediate(done),
+  queueMicrotask: (done: () => void) => queueMicrotask(done),
+  nextTick: (done: () => void) => process.nextTick(done),
+};
+
+/** How runtimes also wait until they have found each other. */
+const TO_START = { ...TO_STOP, setTimeout: (done: () => void) => setTimeout(done) };
+
+/** Rejects, in words, if a fake timer would make a runtime hang when it stops. `call` is for the message. */
+export async function checkStop(call: string): Promise<void> {
+  await checkTimers(call, TO_STOP);
+}
+
+/** Rejects, in words, if a fake timer or date would keep runtimes from starting, or from stopping later. */
+export async function checkStart(call: string): Promise<void> {
+  await checkTimers(call, TO_START);
+  const now = Date.now();
+  const machineNow = runInNewContext("Date.now()") as number; // a new context has a Date that nobody has faked
+  const isTooEarly = now < Math.min(machineNow, Date.parse(COMPATIBILITY_DATE));
+  if (isTooEarly || now > machineNow + MAX_AHEAD_MS) throw new Error(`${call}: ${dateIsFaked(now, machineNow)}`);
+}
+
+async function checkTimers(call: string, timers: Readonly<Record<string, (done: () => void) => void>>): Promise<void> {
+  const waiting = new Set(Object.keys(timers));
+  for (const [name, wait] of Object.entries(timers)) wait(() => waiting.delete(name));
   const giveUpAt = process.uptime() + GIVE_UP_AFTER_S; // fake timers fake the other clocks
   let isLast = false;
-  while (!hasRun && !isLast) {
+  while (waiting.size > 0 && !isLast) {
     isLast = process.uptime() > giveUpAt; // never the first turn, in which a real one need not run yet
     await turn();
   }
-  clearImmediate(immediate);
-  if (!hasRun) throw new Error(`${call}: ${IS_FAKED}`);
+  const [faked] = waiting;
+  if (faked !== undefined) throw new Error(`${call}: ${timerIsFaked(faked)}`);
 }
 
 /** Waits for at least one turn of the event loop, without a timer. */
@@ -24,6 +50,15 @@ async function turn(): Promise<void> {
   await stat(".").catch(() => undefined);
 }
 
-const IS_FAKED =
-  "setImmediate is faked, and the CDN's runtime hangs without it. Leave it as it is, for instance by " +
-  'vi.useFakeTimers({ toFake: ["Date"] }) or jest.useFakeTimers({ doNotFake: ["setImmediate"] }).';
+/** Jest cannot be told what to fake. Without intervals, a runtime is forgotten after 5 minutes. */
+const NOT_FOR_JEST = [...Object.keys(TO_START), "clearImmediate", "clearTimeout", "setInterval", "clearInterval"];
+
+const timerIsFaked = (name: string) =>
+  `${name} is faked, and the CDN's runtime hangs without it. Fake the Date alone: ` +
+  'vi.useFakeTimers({ toFake: ["Date"] }), mock.timers.enable({ apis: ["Date"], now: Date.now() }), or ' +
+  `jest.useFakeTimers({ doNotFake: ${JSON.stringify(NOT_FOR_JEST)} }).`;
+
+const dateIsFaked = (now: number, machineNow: number) =>
+  `Date is faked: it says ${new Date(now).toISOString()}, and the machine's clock ${new Date(machineNow).toISOString()}. ` +
+  "With such a date the CDN's runtimes do not start, or do not find each other. Set it after this call, and before the " +
+  "next start, reset or restart set it back.";

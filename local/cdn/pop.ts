@@ -1,8 +1,10 @@
 import type { ClockAndNetwork, LogConnections } from "../runtime/harness-protocol.ts";
 import { startWorkerGroup, type WorkerGroup, type WorkerGroupOptions } from "../runtime/miniflare.ts";
 import { SimulatedIsolate } from "../runtime/simulated-isolate.ts";
+import { checkStart } from "./check-timers.ts";
 import { durationMs, type SimulatedDuration } from "./duration.ts";
 import type { RoundTrips } from "./latency.ts";
+import type { Lifecycle } from "./lifecycle.ts";
 
 export interface PopOptions {
   readonly name: string;
@@ -13,6 +15,7 @@ export interface PopOptions {
   readonly now: number;
   readonly roundTrips: RoundTrips;
   readonly isOriginOnRealTime: boolean;
+  readonly lifecycle: Lifecycle;
 }
 
 /** A point of presence: a runtime with a cache that its isolates share, and the faults that it can have. */
@@ -24,12 +27,13 @@ export class Pop {
   readonly #group: WorkerGroup;
   readonly #isolates: readonly SimulatedIsolate[];
   readonly #isOriginOnRealTime: boolean;
+  readonly #lifecycle: Lifecycle;
   #network: Omit<ClockAndNetwork, "now" | "originNow">;
   #cdnNow: number;
   #skewMs = 0;
 
   private constructor(
-    { name, now, roundTrips, isOriginOnRealTime }: PopOptions,
+    { name, now, roundTrips, isOriginOnRealTime, lifecycle }: PopOptions,
     group: WorkerGroup,
     isolates: readonly SimulatedIsolate[],
   ) {
@@ -38,6 +42,7 @@ export class Pop {
     this.#group = group;
     this.#isolates = isolates;
     this.#isOriginOnRealTime = isOriginOnRealTime;
+    this.#lifecycle = lifecycle;
     this.#network = { ...roundTrips, isLogReachable: true };
     this.#cdnNow = now;
   }
@@ -51,7 +56,7 @@ export class Pop {
     const pop = new Pop(options, group, isolates);
     try {
       await pop.#applyClockAndNetwork();
-      await pop.heal();
+      await pop.#acceptVisitors();
       return pop;
     } catch (error) {
       await pop.stop();
@@ -109,7 +114,7 @@ export class Pop {
 
   /** Accepts the connections of visitors again, on the same ports. */
   async heal(): Promise<void> {
-    await Promise.all(this.#isolates.map(({ proxy }) => proxy.open()));
+    await this.#lifecycle.change("pop.heal", () => this.#acceptVisitors());
   }
 
   /** From now on, every call of this PoP to the purge log fails. */
@@ -146,12 +151,15 @@ export class Pop {
 
   /** Ends the whole runtime and starts it again. The memory of all isolates is lost; the cache stays. */
   async restart(): Promise<void> {
-    await this.finishWrites();
-    const reachedLog = await this.isolate().reachesLog();
-    await this.#group.restart();
-    await Promise.all(this.#isolates.map((isolate) => isolate.reconnect(this.#group)));
-    await this.#applyClockAndNetwork();
-    if (reachedLog) await this.waitForLog();
+    await this.#lifecycle.change("pop.restart", async () => {
+      await checkStart("pop.restart");
+      await this.finishWrites();
+      const reachedLog = await this.isolate().reachesLog();
+      await this.#group.restart();
+      await Promise.all(this.#isolates.map((isolate) => isolate.reconnect(this.#group)));
+      await this.#applyClockAndNetwork();
+      if (reachedLog) await this.waitForLog();
+    });
   }
 
   /**
@@ -159,7 +167,7 @@ export class Pop {
    * @internal
    */
   async reset(): Promise<void> {
-    await this.heal();
+    await this.#acceptVisitors();
     this.#skewMs = 0;
     this.#network = { ...this.#network, isLogReachable: true };
     await this.#applyClockAndNetwork();
@@ -212,6 +220,10 @@ export class Pop {
   async stop(): Promise<void> {
     await Promise.all(this.#isolates.map(({ proxy }) => proxy.close()));
     await this.#group.stop();
+  }
+
+  async #acceptVisitors(): Promise<void> {
+    await Promise.all(this.#isolates.map(({ proxy }) => proxy.open()));
   }
 
   async #applyClockAndNetwork(): Promise<void> {

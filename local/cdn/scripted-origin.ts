@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkReplies } from "./check-options.ts";
+import { Lifecycle } from "./lifecycle.ts";
 
 /** One reply of an origin. It has only the fields named here, `Date`, and those that frame the body. */
 export interface Reply {
@@ -61,8 +62,11 @@ export interface SeenRequest {
 export class ScriptedOrigin {
   readonly #now: () => number;
   readonly #script: OriginScript;
+  readonly #lifecycle: Lifecycle;
   readonly #replies = new Map<string, ServerReply[]>();
   #defaultReply: Reply | undefined;
+  /** Replies in place of the default one; the newest, which is the last, answers. */
+  readonly #standIns: Reply[] = [];
   #seen: SeenRequest[] = [];
   readonly #holds = new Map<string, PromiseWithResolvers<void>>();
   readonly #waiting: { target: string; count: number; resolve: () => void }[] = [];
@@ -70,9 +74,10 @@ export class ScriptedOrigin {
   #port = 0;
 
   /** `now` is the time that goes into `Date`: epoch milliseconds. `script`: the first replies, by target. */
-  constructor(now: () => number, script: OriginScript = {}) {
+  constructor(now: () => number, script: OriginScript = {}, lifecycle: Lifecycle = new Lifecycle()) {
     this.#now = now;
     this.#script = script;
+    this.#lifecycle = lifecycle;
     this.#replyByScript();
   }
 
@@ -98,11 +103,16 @@ export class ScriptedOrigin {
   }
 
   /**
-   * The reply for paths that the script does not name.
+   * While this work lasts, the default reply is this one.
    * @internal
    */
-  get defaultReply(): Reply | undefined {
-    return this.#defaultReply;
+  async withDefaultReply<T>(reply: Reply, work: () => Promise<T>): Promise<T> {
+    this.#standIns.push(reply);
+    try {
+      return await work();
+    } finally {
+      this.#standIns.splice(this.#standIns.indexOf(reply), 1);
+    }
   }
 
   /**
@@ -115,6 +125,11 @@ export class ScriptedOrigin {
 
   /** Accepts connections again, on the port that it had before. */
   async comeUp(): Promise<void> {
+    await this.#lifecycle.change("origin.comeUp", () => this.#listen());
+  }
+
+  async #listen(): Promise<void> {
+    if (this.#server) return;
     const server = createServer((request, response) => {
       this.#answer(request, response).catch(() => request.socket.destroy()); // Node did not take the reply.
     });
@@ -148,7 +163,7 @@ export class ScriptedOrigin {
     this.#seen = [];
     this.#holds.clear();
     this.#replyByScript();
-    await this.comeUp();
+    await this.#listen();
   }
 
   #replyByScript(): void {
@@ -220,7 +235,11 @@ export class ScriptedOrigin {
     for (const waiting of this.#waiting) if (this.countOf(waiting.target) >= waiting.count) waiting.resolve();
     const replies = this.#replies.get(target);
     const reply = replies && replies.length > 1 ? replies.shift() : replies?.[0];
-    return reply ?? this.#defaultReply ?? { status: 404, body: `the script has nothing for ${target}` };
+    return (
+      reply ??
+      this.#standIns.at(-1) ??
+      this.#defaultReply ?? { status: 404, body: `the script has nothing for ${target}` }
+    );
   }
 
   #held(name: string): PromiseWithResolvers<void> {

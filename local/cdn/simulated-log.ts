@@ -1,34 +1,36 @@
 import type { PurgeLogRuntime } from "../runtime/purge-log-runtime.ts";
-import { checkTimers } from "./check-timers.ts";
+import { checkStart, checkStop } from "./check-timers.ts";
+import type { Lifecycle } from "./lifecycle.ts";
 import type { Pop } from "./pop.ts";
 
 /** The purge log of a simulated CDN, and the faults that it can have. */
 export class SimulatedLog {
   readonly #runtime: PurgeLogRuntime;
   readonly #pops: readonly Pop[];
+  readonly #lifecycle: Lifecycle;
 
-  constructor(runtime: PurgeLogRuntime, pops: readonly Pop[]) {
+  constructor(runtime: PurgeLogRuntime, pops: readonly Pop[], lifecycle: Lifecycle) {
     this.#runtime = runtime;
     this.#pops = pops;
+    this.#lifecycle = lifecycle;
   }
 
   /** Ends its runtime, so that no PoP reaches it. The stored data is kept. */
   async stop(): Promise<void> {
-    await checkTimers("cdn.log.stop");
-    await Promise.all(this.#pops.map((pop) => pop.loseLogConnections()));
-    await this.#runtime.stop();
+    await this.#lifecycle.change("cdn.log.stop", async () => {
+      await checkStop("cdn.log.stop");
+      await this.#stop();
+    });
   }
 
   /** Starts it again with its stored data. Resolves once every PoP reaches it. */
   async start(): Promise<void> {
-    await this.#runtime.start();
-    await Promise.all(this.#pops.map((pop) => pop.waitForLog()));
+    await this.#changeAndStart("cdn.log.start", async () => undefined);
   }
 
   /** Ends its runtime and starts it again. Its memory is lost; the stored data is kept. */
   async restart(): Promise<void> {
-    await this.stop();
-    await this.start();
+    await this.#changeAndStart("cdn.log.restart", () => this.#stop());
   }
 
   /**
@@ -43,8 +45,23 @@ export class SimulatedLog {
 
   /** Replaces it by a new, empty log with another id, so entries stored under the old log are no longer valid. */
   async recreate(): Promise<void> {
-    await this.stop();
-    await this.#runtime.deleteStored();
-    await this.start();
+    await this.#changeAndStart("cdn.log.recreate", async () => {
+      await this.#stop();
+      await this.#runtime.deleteStored();
+    });
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all(this.#pops.map((pop) => pop.loseLogConnections()));
+    await this.#runtime.stop();
+  }
+
+  async #changeAndStart(call: string, change: () => Promise<void>): Promise<void> {
+    await this.#lifecycle.change(call, async () => {
+      await checkStart(call);
+      await change();
+      await this.#runtime.start();
+      await Promise.all(this.#pops.map((pop) => pop.waitForLog()));
+    });
   }
 }

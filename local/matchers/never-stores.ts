@@ -25,9 +25,7 @@ export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResul
   const compiled = new URLPattern({ pathname: pattern });
   const scripted = origin.targets.filter((target) => matches(compiled, target));
   const paths = [...new Set([...scripted, ...madeUpPaths(pattern, compiled)])];
-  const { defaultReply } = origin;
-  origin.setDefaultReply(STORABLE);
-  try {
+  return origin.withDefaultReply(STORABLE, async () => {
     for (const path of paths) {
       for (const [visitor, fields] of VISITORS) {
         const answers = [await cdn.get(path, { fields }), await cdn.get(path, { fields })];
@@ -41,9 +39,7 @@ export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResul
     }
     const negatedFailure = `expected something under ${pattern} to be stored, but nothing was: ${paths.join(", ")}`;
     return { holds: true, failure: "", negatedFailure };
-  } finally {
-    origin.setDefaultReply(defaultReply);
-  }
+  });
 }
 
 function isStored({ xCache, cacheStatus }: CdnAnswer): boolean {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Log, LogLevel, Miniflare, MiniflareCoreError, type MiniflareOptions } from "miniflare";
+import { COMPATIBILITY_DATE } from "./compatibility-date.ts";
 
 /** One edge in the Workers runtime on this machine. This file has every `new Miniflare` of the project. */
 export interface EdgeRuntime {
@@ -44,9 +45,6 @@ export interface EdgeRuntimeOptions {
   readonly temporary?: string;
   readonly compatibilityFlags?: readonly string[];
 }
-
-/** The newest date that the pinned runtime accepts is later; `wrangler.toml` names the same one. */
-const COMPATIBILITY_DATE = "2026-07-30";
 
 /** Starts an edge. Its socket is the runtime's own: Miniflare's entry worker would cost three quarters of the speed. */
 export async function startEdgeRuntime(worker: EdgeWorker, options: EdgeRuntimeOptions): Promise<EdgeRuntime> {

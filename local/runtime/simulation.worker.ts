@@ -123,10 +123,11 @@ export function withHarness(workerFor: (env: EdgeEnv) => Handler): Handler {
       const url = new URL(request.url);
       if (url.pathname === HARNESS_PATH) return answerHarness(request, url, env, workerFor);
       const worker = workerFor(env);
-      if (clockAndNetwork.clientMs === 0) return worker.fetch!(request, env, context);
+      const asked = atPublicHost(request, env);
+      if (clockAndNetwork.clientMs === 0) return worker.fetch!(asked, env, context);
       return withRoundTrip(clockAndNetwork.clientMs, async () => {
         const arrivedAt = Date.now();
-        const timed = withMutableFields(await worker.fetch!(request, env, context));
+        const timed = withMutableFields(await worker.fetch!(asked, env, context));
         timed.headers.append("server-timing", serverTiming(Date.now() - arrivedAt));
         return timed;
       });
@@ -240,15 +241,28 @@ async function carryOut(command: HarnessCommand, env: EdgeEnv): Promise<unknown>
 
 /** If neither the site nor the environment names hosts, every host is served as one public address. */
 function withHosts(input: SiteInput, env: EdgeEnv): EdgeEnv {
-  if (env.TIDEMARK_HOSTS || input.hosts) return env;
+  if (namedHosts(input, env)) return env;
   return withPublicUrl(input, { ...env, TIDEMARK_HOSTS: "*" }, DEFAULT_PUBLIC_URL);
+}
+
+function namedHosts({ hosts }: SiteInput, { TIDEMARK_HOSTS }: EdgeEnv): readonly string[] | undefined {
+  return TIDEMARK_HOSTS ? TIDEMARK_HOSTS.split(",") : hosts;
+}
+
+/**
+ * If not every host is served, a page that is requested at the isolate's own address is the public host's. The control
+ * plane keeps that address.
+ */
+function atPublicHost<Asked extends Request>(request: Asked, env: EdgeEnv): Asked {
+  const own = /^http:\/\/127\.0\.0\.1(?::\d+)?(?=\/)(?!\/_tidemark\/)/;
+  if (!site || !own.test(request.url) || (namedHosts(site, env) ?? ["*"]).includes("*")) return request;
+  return new Request(request.url.replace(own, `http://${new URL(publicUrlOf(site, env)).host}`), request) as Asked;
 }
 
 function publicUrlOf(input: SiteInput, env: EdgeEnv): string {
   const publicUrl = env.TIDEMARK_PUBLIC_URL || input.publicUrl;
   if (publicUrl !== undefined) return publicUrl;
-  const hosts = env.TIDEMARK_HOSTS?.split(",") ?? input.hosts ?? [];
-  const [host = "*"] = hosts;
+  const [host = "*"] = namedHosts(input, env) ?? [];
   return host === "*" ? DEFAULT_PUBLIC_URL : `http://${host.trim()}`;
 }
 

@@ -38,6 +38,12 @@ test("while the origin refuses connections, stored pages are served and all othe
   expect(cdn.origin).toHaveSeen("/new", 1);
 });
 
+test("an origin that is up already comes up again without an error", async () => {
+  const { url } = cdn.origin;
+  await cdn.origin.comeUp();
+  expect(cdn.origin.url).toBe(url);
+});
+
 test("an origin that closes the connection instead of answering causes a 502", async () => {
   cdn.origin.reply("/reset", { failure: "reset" }, page("v1"));
   expect(await cdn.get("/reset")).toMatchObject({ status: 502, cacheStatus: "tidemark; detail=origin-unreachable" });

@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runInNewContext } from "node:vm";
 import { assertHit, assertSeen, type Cdn, ConfigFileError, startCdn } from "tidemark/local";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import "tidemark/local/matchers";
 import { run } from "../../packed/installed-package.ts";
 import { page } from "./pages.ts";
@@ -144,6 +145,17 @@ describe("starting a CDN", () => {
     expect((error as TypeError).message.slice(0, message.length)).toBe(message);
   });
 
+  test("where a Uint8Array is another one than Node's, as in jsdom, is refused with what to write", async () => {
+    vi.stubGlobal("Uint8Array", runInNewContext("Uint8Array"));
+    try {
+      await expect(startCdn({ site: {} })).rejects.toThrow(
+        "startCdn: esbuild does not run in jsdom. Write // @vitest-environment node",
+      );
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
   test("with a config that has a mistake names it, and shows none of the bundled code", async () => {
     const folder = await mkdtemp(join(tmpdir(), "tidemark-mistake-"));
     const config = join(folder, "tidemark.config.ts");
@@ -265,6 +277,23 @@ describe("asking a CDN", () => {
     await expect(async () => expect(fetch(url)).toMiss()).rejects.toThrow(
       `expected a miss, got HIT\n\n  response           200 from ${url}\n  X-Cache            HIT\n  Cache-Status       tidemark; hit; ttl=`,
     );
+  });
+
+  test("with fetch at its own address, a site that names its hosts answers as its public host", async () => {
+    const site = { hosts: ["shop.example.test", "www.example.test"] };
+    await using named = await startCdn({ site, origin: { "/about": page("v1") } });
+    const url = `${named.url()}/about`;
+    await expect(fetch(url)).toMiss();
+    await expect(fetch(url)).toHit();
+    await expect(named.get("/about")).toHit();
+    await named.settle(await named.purger.purgeUrls("http://shop.example.test/about"));
+    await expect(fetch(url)).toMiss();
+    expect(await (await fetch(url, { method: "POST", body: "sent" })).text()).toBe("v1");
+    expect(named.origin.seen.at(-1)).toMatchObject({
+      body: "sent",
+      fields: { "x-forwarded-host": "shop.example.test" },
+    });
+    expect(await named.get("/about", { host: "other.example.test" })).toMatchObject({ status: 421 });
   });
 
   test("a response without X-Cache fails a matcher in words, and a wrong subject is refused", async () => {

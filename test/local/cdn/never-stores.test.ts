@@ -49,6 +49,16 @@ describe("that a site keeps its paths out of the cache", () => {
     await expect(cdn).not.toNeverStore("/:lang(de|en)/account");
   });
 
+  test("is told of each of several patterns that are asked at once, and the origin's default reply stays", async () => {
+    const routes = ["/cart", "/admin/", "/admin/:page"].map((match) => ({ match, pass: true }));
+    await using cdn = await startCdn({ site: { routes }, origin: {} });
+    const asked = ["/cart", "/admin/*"].map((pattern) => assertNeverStores(cdn, pattern));
+    const [cart, admin] = await Promise.allSettled(asked);
+    expect(cart).toMatchObject({ status: "fulfilled" });
+    expect(admin).toMatchObject({ reason: { message: expect.stringContaining("but /admin/a/b was when a guest") } });
+    expect(await cdn.get("/unnamed")).toMatchObject({ status: 404 });
+  });
+
   test("does not follow from errors of the edge, and neither does the opposite", async () => {
     await using cdn = await startCdn({ site: {}, origin: {} });
     await cdn.origin.goDown();

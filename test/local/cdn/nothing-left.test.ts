@@ -137,6 +137,60 @@ test.runIf(process.platform === "linux")("a CDN that is closed during a reset le
   await expect(cdn.reset()).rejects.toThrow("cdn.reset: this CDN was closed");
 });
 
+test.runIf(process.platform === "linux")(
+  "what was reset and repaired twice at once leaves nothing behind",
+  async () => {
+    const { children, files } = held();
+    const cdn = await startCdn({ site: {}, origin: { "/about": page("v1") } });
+    await Promise.all([cdn.reset(), cdn.reset()]);
+    await expect(cdn.get("/about")).toMiss();
+    await cdn.log.stop();
+    await cdn.pop().partition();
+    await Promise.all([cdn.log.start(), cdn.log.start(), cdn.pop().heal(), cdn.pop().heal()]);
+    await expect(cdn.get("/about")).toHit();
+    await cdn.close();
+    expect(held()).toMatchObject({ children, files });
+  },
+);
+
+test.runIf(process.platform === "linux")("a CDN that is closed during repairs leaves nothing behind", async () => {
+  const { children, files } = held();
+  const cdn = await startCdn({ site: {}, origin: { "/about": page("v1") } });
+  const urls = [cdn.url(), cdn.origin.url];
+  await cdn.pop().partition();
+  await cdn.origin.goDown();
+  const repairs = [cdn.log.restart(), cdn.pop().restart(), cdn.pop().heal(), cdn.origin.comeUp()];
+  await cdn.close();
+  await Promise.all(repairs);
+  expect(held()).toMatchObject({ children, files });
+  for (const url of urls) await expect(fetch(url)).rejects.toThrow();
+});
+
+test.runIf(process.platform === "linux")(
+  "a CDN that was closed refuses repairs, and nothing starts again",
+  async () => {
+    const { children, files } = held();
+    const cdn = await startCdn({ site: {}, origin: { "/about": page("v1") } });
+    const urls = [cdn.url(), cdn.origin.url];
+    await cdn.close();
+    const repairs = {
+      "cdn.log.stop": cdn.log.stop(),
+      "cdn.log.start": cdn.log.start(),
+      "cdn.log.restart": cdn.log.restart(),
+      "cdn.log.recreate": cdn.log.recreate(),
+      "pop.restart": cdn.pop().restart(),
+      "pop.heal": cdn.pop().heal(),
+      "origin.comeUp": cdn.origin.comeUp(),
+    };
+    await Promise.allSettled(Object.values(repairs));
+    expect(held()).toMatchObject({ children, files });
+    for (const url of urls) await expect(fetch(url)).rejects.toThrow();
+    for (const [call, repair] of Object.entries(repairs)) {
+      await expect(repair).rejects.toThrow(`${call}: this CDN was closed`);
+    }
+  },
+);
+
 test("closing a CDN ends requests and purges under way, in words, and nobody has to wait for them", async () => {
   const unhandled: unknown[] = [];
   const note = (error: unknown) => unhandled.push(error);

@@ -104,16 +104,76 @@ describe.each([
       const calls = [
         ["startCdn", () => startCdn(starting)],
         ["cdn.reset", () => faked.reset()],
-        ["cdn.log.stop", () => faked.log.restart()],
+        ["cdn.log.restart", () => faked.log.restart()],
+        ["pop.restart", () => faked.pop().restart()],
         ["cdn.close", () => faked.close()],
       ] as const;
-      const refusals = calls.map(([name, call]) => expect(call()).rejects.toThrow(`${name}: setImmediate is faked`));
+      const refusals = calls.map(([name, call]) => expect(call()).rejects.toThrow(`${name}: setImmediate`));
       await Promise.all(refusals);
       expect(await faked.get("/faked")).toMatchObject({ status: 200, body: "v1" });
     } finally {
       restore();
     }
   });
+});
+
+test.each(["queueMicrotask", "setTimeout"] as const)(
+  "with a fake %s alone a CDN does not start, in words",
+  async (name) => {
+    vi.useFakeTimers({ toFake: [name] });
+    try {
+      await expect(startCdn({ site: {} })).rejects.toThrow(
+        `startCdn: ${name} is faked, and the CDN's runtime hangs without it. Fake the Date alone: ` +
+          'vi.useFakeTimers({ toFake: ["Date"] }),',
+      );
+    } finally {
+      vi.useRealTimers();
+    }
+  },
+);
+
+test("a CDN stops with a fake setTimeout", async () => {
+  const faked = await startCdn({ site: {} });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    await faked.close();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test.each([
+  ["in the past", Date.UTC(2020, 0, 1)],
+  ["10 minutes ahead", Date.now() + 600_000],
+])("with a fake Date %s a CDN answers and stops, and does not start, in words", async (_, date) => {
+  const starting = { site: {}, origin: { "/faked": page("v1") } };
+  const faked = await startCdn(starting);
+  vi.useFakeTimers({ toFake: ["Date"], now: date });
+  try {
+    const calls = [
+      ["startCdn", () => startCdn(starting)],
+      ["cdn.reset", () => faked.reset()],
+      ["cdn.log.restart", () => faked.log.restart()],
+      ["pop.restart", () => faked.pop().restart()],
+    ] as const;
+    const message = `Date is faked: it says ${new Date(date).toISOString()}, and the machine's clock `;
+    for (const [name, call] of calls) await expect(call()).rejects.toThrow(`${name}: ${message}`);
+    expect(await faked.get("/faked")).toMatchObject({ status: 200, body: "v1" });
+    await faked.close();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("with a fake Date near the machine's a CDN starts and is reset", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+  try {
+    await using faked = await startCdn({ site: {}, origin: { "/faked": page("v1") } });
+    await faked.reset();
+    expect(await faked.get("/faked")).toMatchObject({ status: 200, body: "v1" });
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("with fake timers that advance by themselves a CDN starts, is reset and stops", async () => {
