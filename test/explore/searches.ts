@@ -5,6 +5,7 @@
 export const SEARCHES: readonly string[] = [
   "npm run simulate -- --jobs 1 --worlds 500 --from {seed}",
   'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/visitors/fuzz.test.ts -t "whatever the first visitor sends"',
+  'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/visitors/crowds/crowds.test.ts -t "honest origin"',
   'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/visitors/platforms.test.ts -t "encounters"',
   'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/visitors/raw/raw.test.ts -t "messages over sockets"',
   "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/server/http1/random-clients.test.ts",
