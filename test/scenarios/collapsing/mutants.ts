@@ -78,7 +78,7 @@ export const mutants: Mutants = {
   R19: {
     "requests for a page that was stored meanwhile do not wait for each other": {
       in: "tellOfOne",
-      drop: "if (kind === \"storable\") context.isolate.collapsed.forgetHitForMiss(fetchKeyOf(context));",
+      drop: 'if (kind === "storable") context.isolate.collapsed.forgetHitForMiss(fetchKeyOf(context));',
       foundBy: "collapsing/shared-again-once-stored",
     },
     "one visitor's no-store keeps other requests from sharing a fetch": {
