@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
-import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports/answer.ts";
@@ -7,7 +6,7 @@ import type { Bodies } from "../../worker/ports/bodies.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
 import type { ExchangeLog } from "../connections/access-log.ts";
 import type { RequestArrivals, Scheme } from "../connections/arrival.ts";
-import { carrierOf } from "../connections/carriers.ts";
+import { carrierOf, unreadBelow } from "../connections/carriers.ts";
 import { admittedTarget, refusalAnswer } from "../connections/refusal.ts";
 import { CountedWarning } from "../counted-warning.ts";
 import { answeredExchange } from "../http1/answered-exchange.ts";
@@ -121,8 +120,7 @@ export class Http2Sessions {
       },
     });
     inner.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
-    const carrier = carrierOf(socket);
-    const session = new Session(inner, carrier, arrivals, isOverLimit, this.#parts, () =>
+    const session = new Session(inner, socket, arrivals, isOverLimit, this.#parts, () =>
       this.#floods.add("HTTP/2 connections were closed because they flooded the server"),
     );
     this.#sessions.add(session);
@@ -131,7 +129,7 @@ export class Http2Sessions {
       if (this.#sessions.delete(session)) this.#left();
     };
     inner.once("close", leave);
-    carrier.once("close", leave);
+    carrierOf(socket).once("close", leave);
   }
 
   /** Ends the sessions that have carried nothing for a while. `now` is that of `performance`. */
@@ -153,7 +151,7 @@ export class Http2Sessions {
 /** One connection in HTTP/2. */
 class Session {
   readonly #session: ServerHttp2Session;
-  readonly #carrier: Socket;
+  readonly #socket: TLSSocket;
   readonly #arrivals: RequestArrivals;
   readonly #isOverLimit: boolean;
   readonly #parts: Http2Parts;
@@ -162,7 +160,7 @@ class Session {
   readonly #resetsMidway = new Allowance(RESETS_MIDWAY.burst, RESETS_MIDWAY.perSecond);
   readonly #pingsAndSettings = new Allowance(PINGS_AND_SETTINGS.burst, PINGS_AND_SETTINGS.perSecond);
   /** Streams that are open, and the most that were open at a time. */
-  #open = 0;
+  readonly #open = new Set<ServerHttp2Stream>();
   #mostOpen = 0;
   /** Requests that the edge works on. */
   #running = 0;
@@ -170,19 +168,20 @@ class Session {
   /** Since when it is about to end. */
   #endsSince: number | null = null;
   #isPinged = false;
-  #endedAt: number | null = null;
   #idleSince = performance.now();
+  /** The bytes that had left the process at the last sweep on which some were due. */
+  #sentBytes = -1;
 
   constructor(
     session: ServerHttp2Session,
-    carrier: Socket,
+    socket: TLSSocket,
     arrivals: RequestArrivals,
     isOverLimit: boolean,
     parts: Http2Parts,
     flooded: () => void,
   ) {
     this.#session = session;
-    this.#carrier = carrier;
+    this.#socket = socket;
     this.#arrivals = arrivals;
     this.#isOverLimit = isOverLimit;
     this.#parts = parts;
@@ -196,20 +195,21 @@ class Session {
   }
 
   sweep(now: number): void {
-    if (this.#session.destroyed) this.#endCarrier(now);
-    else this.#endIfIdle(now);
+    if (this.#open.size > 0 || this.#session.closed || this.#session.destroyed) this.#endIfStuck(now);
+    else if (now - this.#idleSince >= this.#parts.keepAliveMs) this.close();
   }
 
-  /** Node waits until the client has read the last bytes, and would wait for ever for a client that has gone. */
-  #endCarrier(now: number): void {
-    this.#endedAt ??= now;
-    if (now - this.#endedAt >= this.#parts.stallMs) this.#carrier.destroy();
-  }
-
-  #endIfIdle(now: number): void {
-    if (this.#open > 0 || now - this.#idleSince < this.#parts.keepAliveMs) return;
-    if (this.#endsSince === null) this.close();
-    else this.destroy();
+  /**
+   * Node keeps a stream or session that has ended until its last bytes are written. It has no timer for that, and would wait
+   * for ever for a client that has gone.
+   */
+  #endIfStuck(now: number): void {
+    const sentBytes = carrierOf(this.#socket).bytesWritten - (unreadBelow(this.#socket) ?? 0);
+    const isAtWork = [...this.#open].some((stream) => !stream.closed);
+    if (isAtWork || sentBytes !== this.#sentBytes) {
+      this.#sentBytes = sentBytes;
+      this.#idleSince = now;
+    } else if (now - this.#idleSince >= this.#parts.stallMs) this.#cut();
   }
 
   /** Ends it after its last answer. Soon it accepts no more requests. RFC 9113 §6.8. */
@@ -228,11 +228,16 @@ class Session {
    */
   #nameLastStream(waitedMs: number): void {
     if (this.#session.closed || this.#session.destroyed) return;
-    if (mayNameLastStream({ open: this.#open, mostOpen: this.#mostOpen, waitedMs })) this.#session.close();
+    if (mayNameLastStream({ open: this.#open.size, mostOpen: this.#mostOpen, waitedMs })) this.#session.close();
   }
 
   destroy(): void {
     this.#session.destroy();
+  }
+
+  #cut(): void {
+    this.destroy();
+    carrierOf(this.#socket).destroy();
   }
 
   /**
@@ -242,11 +247,8 @@ class Session {
   #ping(): void {
     if (this.#isPinged || this.#session.destroyed) return;
     this.#isPinged = true;
-    const timer = setTimeout(() => {
-      this.destroy();
-      this.#carrier.destroy();
-    }, this.#parts.stallMs).unref();
-    // Also called if Node cannot send it because the session closes. The session then ends with its last stream.
+    const timer = setTimeout(() => this.#cut(), this.#parts.stallMs).unref();
+    // Also called if Node cannot send it because the session closes. The session then ends with its last stream or in a sweep.
     this.#session.ping(() => {
       clearTimeout(timer);
       this.#isPinged = false;
@@ -266,10 +268,10 @@ class Session {
       this.#spend(this.#resets);
       return;
     }
-    this.#open++;
-    this.#mostOpen = Math.max(this.#mostOpen, this.#open);
+    this.#open.add(stream);
+    this.#mostOpen = Math.max(this.#mostOpen, this.#open.size);
     stream.on("close", () => {
-      this.#open--;
+      this.#open.delete(stream);
       this.#idleSince = performance.now();
       if (hasGivenUp(stream)) this.#spend(stream.headersSent ? this.#resetsMidway : this.#resets);
     });

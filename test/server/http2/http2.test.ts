@@ -621,6 +621,16 @@ describe("a connection in HTTP/2", () => {
     expect(await stopped).toEqual({ cutOff: 0 });
   });
 
+  test("whose only answer is late is kept", async () => {
+    const pages = held();
+    const { https, listener } = await start(pages.answering);
+    const asked = ask(session(https));
+    await pages.until(1);
+    for (const minutes of [1, 2, 3]) listener.sweep(performance.now() + minutes * 60_000);
+    pages.letGo();
+    expect((await asked).body).toBe("held");
+  });
+
   test("ends after as many requests as it may carry", async () => {
     const { https } = await start(shown, { settings: { maxRequestsPerConnection: 2 } });
     const on = session(https);
@@ -693,6 +703,49 @@ describe("a connection in HTTP/2", () => {
     deaf.pause().write(PREFACE + SETTINGS + get(1), "latin1");
     expect(listener.connections).toBe(1);
     await new Promise<void>((resolve) => listener.onceEmpty(resolve));
+  });
+
+  /** A client that permits more than the kernel holds, and reads nothing yet: its streams end while their bytes wait. */
+  async function lateReader() {
+    const requests = Array.from({ length: 128 }, (_, at) => get(2 * at + 1));
+    const page = "x".repeat(65_000);
+    let asked = 0;
+    const { https, listener } = await start(() => {
+      asked++;
+      return answer(page);
+    });
+    const { socket, ended, write } = await rawClient(https);
+    socket.pause();
+    await write(frame(TYPES.windowUpdate, 0, 0, "\x01\0\0\0") + requests.join(""));
+    await vi.waitUntil(() => asked === requests.length);
+    return { listener, socket, ended, bytes: requests.length * page.length };
+  }
+
+  test.each([
+    ["", false],
+    [" while the listener stops", true],
+  ])("whose client permits whole answers and reads nothing ends%s", async (_, isStopping) => {
+    const { listener } = await lateReader();
+    if (isStopping) void listener.close(600_000);
+    let now = performance.now();
+    await vi.waitUntil(() => {
+      now += 60_000;
+      listener.sweep(now);
+      return listener.connections === 0;
+    });
+  });
+
+  test("whose client permits whole answers and reads them slowly carries them", async () => {
+    const { listener, socket, ended, bytes } = await lateReader();
+    const from = performance.now();
+    while (socket.bytesRead < bytes && !socket.destroyed) {
+      listener.sweep(from + socket.bytesRead / 55); // half a megabit per second
+      socket.resume();
+      await Promise.race([once(socket, "data"), ended]);
+      socket.pause();
+      await new Promise((resolve) => setImmediate(resolve)); // the server writes
+    }
+    expect(socket.bytesRead).toBeGreaterThan(bytes);
   });
 
   test("ends a stream whose client does not read, also if the origin was slower before than a client may be", {
