@@ -6,6 +6,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { HeldBodies } from "../../../server/bodies/held-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import { joined } from "../../../worker/rules/storing/joined.ts";
+import { byDepth } from "../../suite/depth.ts";
+import { seed } from "../../suite/seed.ts";
 import { until } from "../../suite/until.ts";
 
 const KIB = 1024;
@@ -231,6 +233,6 @@ test("in any order of sending and reading, the same bytes come out", { tags: ["g
       expect(Buffer.compare(joined(read, bytes), expected(origin.sentBytes))).toBe(0);
       expect(bodies.taken.fileBytes).toBe(0);
     }),
-    { numRuns: 60, seed: 1, endOnFailure: true },
+    { numRuns: byDepth({ test: 20, gate: 20, all: 60, explore: 500 }), seed, endOnFailure: true },
   );
 });
