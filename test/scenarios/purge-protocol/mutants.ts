@@ -443,7 +443,7 @@ const result = await askOrigin(context, { storing: false });`,
     },
     "a follower takes a variant that it did not select": {
       in: "follow",
-      drop: "if (!selects(context, stored)) return null;",
+      drop: "if (!selects(context.reduced?.asSent ?? context, stored)) return null;",
       foundBy: ["variants/follower-of-another-variant", "simulation"],
     },
     "one error that a request provoked makes every request fetch for itself": {

@@ -143,7 +143,7 @@ if (stored.head.variant.length === 0) return`,
     },
     "a follower takes the leader's variant, whichever it is": {
       in: "follow",
-      drop: "if (!selects(context, stored)) return null;",
+      drop: "if (!selects(context.reduced?.asSent ?? context, stored)) return null;",
       foundBy: "variants/followers-of-varying-page",
     },
     "a client that names an unknown coding gets none": {
