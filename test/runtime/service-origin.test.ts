@@ -23,7 +23,8 @@ const EDGE_AND_APP = `
     }
   }
 
-  const atOnce = createEdge({ origin: { service: "APP" }, hosts: ["${HOST}"] });
+  const limits = { fetchWholeBytes: "1MiB" };
+  const atOnce = createEdge({ origin: { service: "APP" }, hosts: ["${HOST}"], limits });
   const inTurn = createEdge({ origin: { service: "APP", concurrency: 2 }, hosts: ["${HOST}"] });
   export default {
     fetch(request, env, context) {
@@ -54,5 +55,20 @@ describe("an app in the origin's place whose answer has another length than it s
     const get = () => exchange(edge.url, agent, { path });
     expect(await get()).toMatchObject({ status: 200, body, fields: { "x-cache": "MISS" } });
     expect(await get()).toMatchObject({ status: 200, body, fields: { "x-cache": "HIT" } });
+  });
+
+  test("a part of it is cut from the whole", async () => {
+    const get = () => exchange(edge.url, agent, { path: "/text?part", fields: { range: "bytes=2-7" } });
+    expect(await get()).toMatchObject({ status: 206, body: "longer", fields: { "x-cache": "MISS" } });
+    expect(await get()).toMatchObject({ status: 206, body: "longer", fields: { "x-cache": "HIT" } });
+  });
+
+  test("a HEAD that the app answers does not tell the wrong length", async () => {
+    const { status, fields } = await exchange(edge.url, agent, {
+      method: "HEAD",
+      path: "/text?asked-by-head=1",
+      fields: { authorization: "Basic YTpi" },
+    });
+    expect({ status, length: fields["content-length"] }).toEqual({ status: 200, length: undefined });
   });
 });

@@ -53,7 +53,7 @@ export class OriginFetch implements Origin {
         return { kind: "failed", because: "bad-response", cause: `status ${response.status} as a final response` };
       }
       const answered = fromWebResponse(response);
-      if (this.#service !== null && request.method !== "HEAD") sayFraming(answered.fields);
+      if (this.#service !== null) sayFraming(answered.fields);
       return { kind: "answered", response: this.#tellsEnd ? withEnd(answered, response.body) : answered };
     } catch (cause) {
       return { kind: "failed", because: abort.signal.aborted ? "timed-out" : "unreachable", cause };

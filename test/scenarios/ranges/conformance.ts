@@ -62,6 +62,7 @@ export const rows: readonly ConformanceRow[] = [
       "ranges/small-page-fetched-whole",
       "ranges/whole-page-too-large",
       "ranges/whole-page-without-length",
+      "ranges/whole-page-too-large-without-length",
       "ranges/whole-page-not-storable",
       "ranges/whole-page-cut-off",
       "ranges/whole-page-and-followers",

@@ -158,10 +158,30 @@ export const scenarios: readonly Scenario[] = [
       { originSaw: { "/a": 1 } },
     ],
   },
+  {
+    id: "ranges/whole-page-without-length",
+    name: "when small pages are fetched whole, so is one that does not tell its length",
+    source: "RFC 9110 §14.2; docs/http.md#limits",
+    site: { limits: { fetchWholeBytes: 10 } },
+    origin: { "/a": [{ ...ten, framing: "chunked" }] },
+    steps: [
+      {
+        get: "/a",
+        fields: { range: "bytes=2-3" },
+        expect: { status: 206, xCache: "MISS", body: "23", fields: { "content-range": "bytes 2-3/10" } },
+      },
+      { get: "/a", expect: { status: 200, xCache: "HIT", body: "0123456789" } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
   ...(
     [
       ["whole-page-too-large", "is too large", { ...ten, body: "eleven byte" }],
-      ["whole-page-without-length", "does not tell its length", { ...ten, framing: "chunked" }],
+      [
+        "whole-page-too-large-without-length",
+        "turns out to be too large",
+        { ...ten, body: "eleven byte", framing: "chunked" },
+      ],
       ["whole-page-not-storable", "may not be stored", { ...ten, fields: { "cache-control": "no-store" } }],
       ["whole-page-cut-off", "is cut off", { ...ten, cutAfterBytes: 5 }],
     ] as const

@@ -86,8 +86,8 @@ export const mutants: Mutants = {
     },
     "a page that has changed is read whole for a part of it, however large it is": {
       in: "answerPart",
-      replace: "announcedBytes <= isolate.site.limits.fetchWholeBytes",
-      by: "announcedBytes <= isolate.site.limits.storeBytes",
+      replace: "{ fetchWholeBytes }",
+      by: "{ storeBytes: fetchWholeBytes }",
       foundBy: "ranges/part-of-changed-page",
     },
     "a part of a stale page without validators costs the origin a request for the whole as well": {
@@ -104,21 +104,28 @@ export const mutants: Mutants = {
     },
     "a page exactly as large as the limit is not fetched whole": {
       in: "answerPart",
-      replace: "announcedBytes <= isolate.site.limits.fetchWholeBytes",
-      by: "announcedBytes < isolate.site.limits.fetchWholeBytes",
+      replace: "<= fetchWholeBytes",
+      by: "< fetchWholeBytes",
       foundBy: "ranges/small-page-fetched-whole",
     },
     "a page one byte larger than the limit is fetched whole": {
       in: "answerPart",
-      replace: "announcedBytes <= isolate.site.limits.fetchWholeBytes",
-      by: "announcedBytes <= isolate.site.limits.fetchWholeBytes + 1",
+      replace:
+        "(announcedBytes ?? 1) <= fetchWholeBytes) { const fill = startFillFor(context, response.body, announcedBytes, fetchWholeBytes)",
+      by: "(announcedBytes ?? 1) <= fetchWholeBytes + 1) { const fill = startFillFor(context, response.body, announcedBytes)",
       foundBy: "ranges/whole-page-too-large",
     },
-    "a page that does not tell its length counts as small": {
+    "no page that does not tell its length is fetched whole": {
       in: "answerPart",
-      replace: "announcedBytes !== null && announcedBytes <= isolate.site.limits.fetchWholeBytes",
-      by: "(announcedBytes ?? 0) <= isolate.site.limits.fetchWholeBytes",
+      replace: "?? 1",
+      by: "?? Number.POSITIVE_INFINITY",
       foundBy: "ranges/whole-page-without-length",
+    },
+    "a page that does not tell its length is read to its end, however large it is": {
+      in: "answerPart",
+      replace: "announcedBytes, fetchWholeBytes)",
+      by: "announcedBytes)",
+      foundBy: "ranges/whole-page-too-large-without-length",
     },
     "a page that may not be stored is sent whole in place of the part": {
       in: "answerBy",

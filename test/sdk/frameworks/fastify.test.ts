@@ -136,39 +136,64 @@ test.each([
   },
 );
 
-test.each<[string, (reply: FastifyReply) => void, readonly object[]]>([
-  ["returns nothing", () => {}, [{ tags: ["a"] }]],
-  ["only sets a status of 204", (reply) => void reply.code(204), [{ tags: ["a"] }]],
+test.each<[string, (reply: FastifyReply, committed: Promise<void>) => unknown, readonly object[]]>([
+  ["returns nothing", (_, committed) => committed, [{ tags: ["a"] }]],
+  ["only sets a status of 204", (reply, committed) => committed.then(() => void reply.code(204)), [{ tags: ["a"] }]],
+  ["answers", (_, committed) => committed.then(() => "saved"), [{ tags: ["a"] }]],
+  [
+    "returns the reply and answers with it",
+    (reply, committed) => {
+      void committed.then(() => reply.send("saved"));
+      return reply;
+    },
+    [{ tags: ["a"] }],
+  ],
   [
     "throws",
-    () => {
+    async (_, committed) => {
+      await committed;
       throw new Error("the transaction failed");
     },
     [],
   ],
-])("if the client leaves before any answer, a handler that %s purges accordingly", async (_, end, purges) => {
-  holdTimers();
-  const purger = createRecordingPurger();
-  const app = Fastify();
-  app.register(tidemark, { purger });
-  const arrived = Promise.withResolvers<void>();
-  const over = Promise.withResolvers<void>();
-  app.post("/", async (_request, reply) => {
-    const left = new Promise<void>((resolve) => reply.raw.once("close", resolve));
-    arrived.resolve();
-    await left;
-    purgeLater({ tags: ["a"] });
-    setImmediate(over.resolve);
-    end(reply);
-  });
-  const url = await app.listen({ port: 0, host: "127.0.0.1" });
-  const leaving = new AbortController();
-  const asking = fetch(url, { method: "POST", signal: leaving.signal });
-  await arrived.promise;
-  leaving.abort();
-  await expect(asking).rejects.toThrow();
-  await over.promise;
-  await vi.advanceTimersByTimeAsync(PAUSE_MS);
-  expect(purger.calls).toEqual(purges);
-  await app.close();
-});
+  [
+    "returns the reply and answers with an error",
+    (reply, committed) => {
+      void committed.then(() => reply.send(new Error("the transaction failed")));
+      return reply;
+    },
+    [],
+  ],
+])(
+  "if the client leaves before any answer, a handler that %s purges accordingly, and nothing before it has ended",
+  async (_, end, purges) => {
+    holdTimers();
+    const purger = createRecordingPurger();
+    const app = Fastify();
+    app.register(tidemark, { purger });
+    const arrived = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    const commit = Promise.withResolvers<void>();
+    app.post("/", async (_request, reply) => {
+      purgeLater({ tags: ["a"] });
+      reply.raw.once("close", left.resolve);
+      arrived.resolve();
+      await left.promise;
+      return end(reply, commit.promise);
+    });
+    const url = await app.listen({ port: 0, host: "127.0.0.1" });
+    const leaving = new AbortController();
+    const asking = fetch(url, { method: "POST", signal: leaving.signal });
+    await arrived.promise;
+    leaving.abort();
+    await expect(asking).rejects.toThrow();
+    await left.promise;
+    await vi.advanceTimersByTimeAsync(2 * PAUSE_MS);
+    expect(purger.calls).toEqual([]);
+    commit.resolve();
+    await new Promise(setImmediate);
+    await vi.advanceTimersByTimeAsync(PAUSE_MS);
+    expect(purger.calls).toEqual(purges);
+    await app.close();
+  },
+);

@@ -211,9 +211,11 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
   const { response, tellFollowers } = fetched;
   const { announcedBytes } = response;
   const { isolate, background } = context;
+  const { fetchWholeBytes } = isolate.site.limits;
   let { miss } = fetched;
-  if (decision.kind === "store" && announcedBytes !== null && announcedBytes <= isolate.site.limits.fetchWholeBytes) {
-    const fill = startFillFor(context, response.body, announcedBytes);
+  // One that does not tell its length is read until it turns out to be too large.
+  if (decision.kind === "store" && (announcedBytes ?? 1) <= fetchWholeBytes) {
+    const fill = startFillFor(context, response.body, announcedBytes, fetchWholeBytes);
     background.run(cancelBody(fill.body));
     const read = await fill.read;
     background.run(storeIfWhole(context, fetched, decision.head, read));
