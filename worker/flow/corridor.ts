@@ -154,7 +154,7 @@ function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToke
     case "fetch-for-one":
       return fetchAndStore(withoutIdleFields(context), plan.miss, null);
     case "fetch":
-      return collapse({ context: withoutIdleFields(context), miss, token, lookAgain });
+      return collapse({ context: withoutIdleFields(context, miss.toValidate), miss, token, lookAgain });
   }
 }
 

@@ -196,8 +196,8 @@ export const mutants: Mutants = {
     },
     "a request's Pragma is obeyed on no route": {
       in: "readRequestDirectives",
-      replace: "{ ...NONE, noCache: true }",
-      by: "NONE",
+      replace: "{ ...NO_DIRECTIVES, noCache: true }",
+      by: "NO_DIRECTIVES",
       foundBy: "directives/obeyed-pragma-refetches",
     },
     "an answer that a request directive forced is not stored": {
@@ -383,8 +383,8 @@ const remembered = selectInMemory(context);`,
   "RFC 9111 §5.2.1.5": {
     "a request's Cache-Control that cannot be read forbids nothing": {
       in: "parse",
-      replace: "{ ...NONE, forbidsStoring: true }",
-      by: "NONE",
+      replace: "{ ...NO_DIRECTIVES, forbidsStoring: true }",
+      by: "NO_DIRECTIVES",
       foundBy: "directives/malformed-request-cache-control",
     },
     "a 304 that answers a request with no-store is stored": {

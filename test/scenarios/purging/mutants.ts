@@ -399,8 +399,8 @@ export const mutants: Mutants = {
   },
   R20: {
     "an error with a lifetime takes the place of the page that somebody has refreshed": {
-      in: "fetchOnce",
-      replace: '|| context.facts.mode === "refresh"',
+      in: "isRefresh",
+      replace: '|| facts.mode === "refresh"',
       by: "",
       foundBy: "purging/refresh-is-an-error",
     },

@@ -15,6 +15,23 @@ export const mutants: Mutants = {
       by: "context",
       foundBy: "second-look/idle-field-and-followers",
     },
+    "a variant is confirmed by a request without the field that has selected it": {
+      in: "withoutIdleFields",
+      drop: "if (toValidate?.head.variant.some(([name]) => leftOut.includes(name))) return context;",
+      foundBy: "second-look/idle-field-validated",
+    },
+    "a 304 counts for a field that was left out, whatever it says": {
+      in: "answerFreshened",
+      replace: "if (asSent)",
+      by: "if (false)",
+      foundBy: "second-look/idle-field-and-304-vary",
+    },
+    "a private 304 counts for a field that was left out": {
+      in: "answerFreshened",
+      replace: '{ kind: notStored ? "not-stored" : "store" }',
+      by: '{ kind: "store" }',
+      foundBy: "second-look/idle-field-and-304-private",
+    },
     "a second look is taken behind a HEAD that a GET has answered": {
       in: "plainOf",
       drop: "if (answersHead) return null;",

@@ -8,6 +8,9 @@ const htmx = { "hx-request": "true", "hx-target": "list", "hx-current-url": "htt
 
 const three = { "/a": [page("max-age=60", "a")], "/b": [page("max-age=60", "b")], "/c": [page("max-age=60", "c")] };
 
+/** The origin has one date for all variants. */
+const OF_ALL_VARIANTS = { "last-modified": "Thu, 01 Jan 2026 11:00:00 GMT" };
+
 /** Three second looks find that these fields choose nothing. */
 function looks(fields: Readonly<Record<string, string>>): Step[] {
   return ["/a", "/b", "/c"].flatMap((path): Step[] => [
@@ -289,6 +292,52 @@ export const scenarios: readonly Scenario[] = [
       { finish: "with", expect: { xCache: "MISS", body: "of 7" } },
     ],
   },
+  {
+    id: "second-look/idle-field-validated",
+    name: "a variant is not confirmed by a request without the idle field that has selected it",
+    source: SOURCE,
+    origin: {
+      ...three,
+      "/d": [
+        page("max-age=1", "of 7", { vary: "X-App-Version", ...OF_ALL_VARIANTS }),
+        { status: 304, fields: { "cache-control": "max-age=60", ...OF_ALL_VARIANTS } },
+        page("max-age=60", "plain", { vary: "X-App-Version", ...OF_ALL_VARIANTS }),
+      ],
+    },
+    steps: [
+      { get: "/d", fields: app, expect: { xCache: "MISS", body: "of 7" } },
+      ...looks(app),
+      { advanceMs: 2_000 },
+      { get: "/d", fields: app, expect: { xCache: "REVALIDATED", body: "of 7" } },
+      { get: "/d", expect: { xCache: "MISS", body: "plain" } },
+    ],
+  },
+  ...(
+    [
+      ["vary", "varies by it", { "cache-control": "max-age=60", vary: "X-App-Version" }],
+      ["private", "is private", { "cache-control": "private" }],
+    ] as const
+  ).map(
+    ([id, what, fields]): Scenario => ({
+      id: `second-look/idle-field-and-304-${id}`,
+      name: `if a 304 to a request without an idle field ${what}, the origin is asked again with the field`,
+      source: SOURCE,
+      origin: {
+        ...three,
+        "/d": [
+          page("max-age=1", "plain", { etag: '"plain"' }),
+          { status: 304, fields: { ...fields, etag: '"plain"' } },
+          { fields: { ...fields, etag: '"of 7"' }, body: "of 7" },
+        ],
+      },
+      steps: [
+        ...looks(app),
+        { get: "/d", expect: { xCache: "MISS", body: "plain" } },
+        { advanceMs: 2_000 },
+        { get: "/d", fields: app, expect: { body: "of 7" } },
+      ],
+    }),
+  ),
   {
     id: "second-look/idle-for-others",
     name: "an idle field stays idle after a visitor with credentials gets a private page",

@@ -76,6 +76,10 @@ export const rows: readonly ConformanceRow[] = [
       "stale-if-error/replaces-503",
       "stale-if-error/passes-404-on",
       "stale-if-error/storable-error",
+      "stale-if-error/storable-error-for-an-editor",
+      "stale-if-error/storable-error-while-log-silent",
+      "stale-if-error/storable-error-of-another-variant",
+      "stale-if-error/storable-error-and-follower",
     ],
   },
   {

@@ -226,6 +226,30 @@ export const mutants: Mutants = {
     },
   },
   "RFC 5861 §4": {
+    "a storable error takes the place of a page that others may have": {
+      in: "fetchOnce",
+      replace: "|| isOfUseToOthers(context, miss.selected)",
+      by: "",
+      foundBy: "stale-if-error/storable-error-for-an-editor",
+    },
+    "a storable error takes the place of a page that is fresh for others": {
+      in: "isOfUseToOthers",
+      replace: "if (mayAnswer(",
+      by: "if (false && mayAnswer(",
+      foundBy: "stale-if-error/storable-error-while-log-silent",
+    },
+    "a storable error takes the place of a page that may stand in for others": {
+      in: "isOfUseToOthers",
+      replace: 'stale, "error", now) !== null',
+      by: 'stale, "error", now) === undefined',
+      foundBy: "stale-if-error/storable-error-for-an-editor",
+    },
+    "a storable error without Vary hides variants that are stale": {
+      in: "siblingsVaryBy",
+      replace: "|| isOriginError(status)",
+      by: "",
+      foundBy: "stale-if-error/storable-error-of-another-variant",
+    },
     "500 does not count as a failure of the origin": {
       in: "ORIGIN_FAILED",
       replace: "[500, 502, 503, 504]",

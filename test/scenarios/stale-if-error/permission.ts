@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { LOST_LOG, SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
+import { LOST_LOG, SEVERAL_ISOLATES, WAITING_ON_REAL_TIME, WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { storedAndStale } from "../validation/openings.ts";
 import { kept, NOT_FRESH, newer, TIME_OUT, TOKEN_FIELD } from "./openings.ts";
@@ -323,6 +323,72 @@ export const scenarios: readonly Scenario[] = [
       NOT_FRESH,
       { get: "/a", expect: { status: 200, xCache: "STALE", body: "v1" } },
       { get: "/a", expect: { xCache: "EXPIRED", body: "v2" } },
+    ],
+  },
+  {
+    id: "stale-if-error/storable-error-for-an-editor",
+    name: "a storable error for an editor's token does not replace a page that others may have",
+    source: "RFC 5861 §4; docs/protocol.md#r9-token",
+    origin: { "/a": [kept, { status: 503, ...page("max-age=600", "down") }, { status: 500, body: "down" }] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/other"] } },
+      NOT_FRESH,
+      { get: "/a", fields: { "tidemark-after": "$token" }, expect: { status: 503 } },
+      { get: "/a", expect: { status: 200, xCache: "STALE", body: "v1" } },
+    ],
+  },
+  {
+    id: "stale-if-error/storable-error-while-log-silent",
+    name: "a storable error that comes while the log is silent does not replace a fresh page",
+    source: "RFC 5861 §4; docs/protocol.md#r8-unknown",
+    only: WAITING_ON_REAL_TIME,
+    origin: { "/a": [page("max-age=3600"), { status: 503, ...page("max-age=600", "down") }] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { advanceMs: 3_000 },
+      { log: "down" },
+      { get: "/a", expect: { status: 503 } },
+      { log: "up" },
+      { advanceMs: 3_000 },
+      { get: "/a", expect: { status: 200, body: "v1" } },
+    ],
+  },
+  {
+    id: "stale-if-error/storable-error-of-another-variant",
+    name: "a storable error without Vary does not hide variants that may be used stale",
+    source: "RFC 5861 §4; RFC 9111 §4.1",
+    origin: {
+      "/a": [
+        page("max-age=60, stale-while-revalidate=600", "English", { vary: "Accept-Language" }),
+        { status: 503, ...page("max-age=600", "down") },
+        { status: 500, body: "down" },
+      ],
+    },
+    steps: [
+      { get: "/a", fields: { "accept-language": "en" }, expect: { xCache: "MISS" } },
+      NOT_FRESH,
+      { get: "/a", fields: { "accept-language": "de" }, expect: { status: 503 } },
+      { get: "/a", fields: { "accept-language": "en" }, expect: { status: 200, body: "English" } },
+    ],
+  },
+  {
+    id: "stale-if-error/storable-error-and-follower",
+    name: "a follower gets the stale page in place of a storable error, although its leader may not",
+    source: "RFC 5861 §4",
+    only: WAITING_REQUESTS,
+    origin: { "/a": [kept, { status: 503, ...page("max-age=600", "down"), hold: "slow" }] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/other"] } },
+      NOT_FRESH,
+      { begin: "editor", send: { path: "/a", fields: { "tidemark-after": "$token" } } },
+      { originSees: "/a", count: 2 },
+      { begin: "visitor", send: { path: "/a" } },
+      { advanceMs: 10 },
+      { release: "slow" },
+      { finish: "editor", expect: { status: 503 } },
+      { finish: "visitor", expect: { status: 200, xCache: "STALE", body: "v1" } },
     ],
   },
   {

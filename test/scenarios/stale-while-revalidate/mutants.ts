@@ -93,8 +93,8 @@ export const mutants: Mutants = {
       foundBy: "stale-while-revalidate/refresh-finds-no-origin",
     },
     "an error with a lifetime takes the place of the page that is refreshed": {
-      in: "fetchOnce",
-      replace: "context.isUnattended ||",
+      in: "isRefresh",
+      replace: "isUnattended === true ||",
       by: "",
       foundBy: "stale-while-revalidate/refresh-is-an-error",
     },

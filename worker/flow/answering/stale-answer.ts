@@ -1,7 +1,11 @@
 import type { Answer } from "../../ports/answer.ts";
 import { cancelBody } from "../../ports/cancel-body.ts";
+import type { FoundResponse } from "../../ports/store.ts";
+import { NO_DIRECTIVES } from "../../rules/directives/request-directives.ts";
+import { judge } from "../../rules/freshness/judge.ts";
 import { mayServeOnError, type OriginFailure, type StandInBecause } from "../../rules/freshness/stale-if-error.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";
+import { mayAnswer } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import type { OriginResult } from "../origin/ask-origin.ts";
 import { findAgain } from "../reading-bodies.ts";
@@ -69,4 +73,20 @@ export function mayStandIn(
   const answer = purges.check(head, isViewUsable);
   const madeStaleAt = answer === "soft" ? purges.madeStaleAt(head) : null;
   return mayServeOnError(head, facts, { answer, isViewUsable, madeStaleAt }, resolved.route.stale, failure, now);
+}
+
+const ANYBODY = { authorized: false, hasSession: false, directives: NO_DIRECTIVES, awaitsPurge: false };
+
+/** Whether a visitor who asks for nothing special may have what is held, at once or in place of an error. */
+export function isOfUseToOthers({ ports, isolate, resolved }: RequestContext, held: FoundResponse | null): boolean {
+  if (held === null) return false;
+  const { head } = held;
+  const { purges, clock } = ports;
+  const { stale } = resolved.route;
+  const now = clock.now();
+  const answer = purges.check(head, true);
+  const madeStaleAt = answer === "soft" ? purges.madeStaleAt(head) : null;
+  const soft = madeStaleAt !== null ? { seenAt: madeStaleAt, forMs: isolate.site.purge.softForMs } : null;
+  if (mayAnswer(judge(head, ANYBODY, { answer, maxViewAgeMs: 0, awaitsToken: false, soft }, stale, now))) return true;
+  return mayServeOnError(head, ANYBODY, { answer, isViewUsable: true, madeStaleAt }, stale, "error", now) !== null;
 }

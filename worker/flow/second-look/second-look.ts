@@ -1,3 +1,4 @@
+import type { FoundResponse } from "../../ports/store.ts";
 import type { Fields } from "../../rules/fields/fields.ts";
 import { plainRequest } from "../../rules/request/second-look.ts";
 import { varyFields } from "../../rules/variants/vary.ts";
@@ -21,8 +22,11 @@ export function fieldThatPasses(context: RequestContext): string | undefined {
   return secondLooks.markedField(placeOf(resolved), (name) => facts.field(name) !== null, arrival.at);
 }
 
-/** The request without fields that are known to be idle where it goes; the same request if there is any other. */
-export function withoutIdleFields(context: RequestContext): RequestContext {
+/**
+ * The request without fields that are known to be idle where it goes; the same request if there is any other, or if one of
+ * them has selected the response that the origin is to confirm.
+ */
+export function withoutIdleFields(context: RequestContext, toValidate: FoundResponse | null = null): RequestContext {
   const { facts, resolved, isolate, answersHead } = context;
   const { idleFields } = isolate.secondLooks;
   const { route } = resolved;
@@ -33,6 +37,7 @@ export function withoutIdleFields(context: RequestContext): RequestContext {
   const isAnonymous = facts.identity === "anonymous";
   if (!plain || !idleFields.mayLeaveOut(placeOf(resolved), plain.leftOut, isAnonymous)) return context;
   const { fields, leftOut } = plain;
+  if (toValidate?.head.variant.some(([name]) => leftOut.includes(name))) return context;
   return {
     ...context,
     facts: facts.withFields(fields),
@@ -58,7 +63,11 @@ export function lookAgain(context: RequestContext, response: ReceivedAnswer, dec
  * The request as it was sent, if the origin's answer to it without its idle fields is not what it should get: an answer
  * that is not stored, or that varies by one of them. These fields are idle no longer.
  */
-function toAskAgainAsSent(context: RequestContext, decision: StorageDecision, fields: Fields): RequestContext | null {
+export function toAskAgainAsSent(
+  context: RequestContext,
+  decision: Pick<StorageDecision, "kind">,
+  fields: Fields,
+): RequestContext | null {
   const { reduced, isolate, resolved } = context;
   if (!reduced) return null;
   const { asSent, leftOut } = reduced;

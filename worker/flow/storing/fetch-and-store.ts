@@ -14,7 +14,7 @@ import {
   withSource,
 } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
-import { failureOf, mayStandIn, staleAnswer } from "../answering/stale-answer.ts";
+import { failureOf, isOfUseToOthers, mayStandIn, staleAnswer } from "../answering/stale-answer.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { isReusable } from "../collapsing/followers.ts";
@@ -24,7 +24,7 @@ import { forward } from "../origin/forward.ts";
 import { hintAtLinks } from "../origin/interim-responses.ts";
 import { findAgain, isInMemory, startFillFor, startFillOf } from "../reading-bodies.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
-import { lookAgain, lookAgainAfterConfirmation } from "../second-look/second-look.ts";
+import { lookAgain, lookAgainAfterConfirmation, toAskAgainAsSent } from "../second-look/second-look.ts";
 import type { ReadBody } from "./fill.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
@@ -74,8 +74,8 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
         tellFollowers({ kind: "failed", byOrigin: failureOf(result) });
         return answer;
       }
-      // A page that is refreshed goes on as long as it may, whatever lifetime the error has.
-      if (result.kind === "answered" && (context.isUnattended || context.facts.mode === "refresh")) {
+      // What is held goes on as long as it may, whatever lifetime the error has.
+      if (result.kind === "answered" && (isRefresh(context) || isOfUseToOthers(context, miss.selected))) {
         tellFollowers({ kind: "failed", byOrigin: "error" });
         return passOn(context, result.response, miss, undefined);
       }
@@ -91,6 +91,11 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
     tellFollowers({ kind: "failed", byOrigin: false }); // No follower waits for a leader that a bug has ended.
     throw cause;
   }
+}
+
+/** Whether the page is fetched so that others find it fresh. */
+function isRefresh({ isUnattended, facts }: RequestContext): boolean {
+  return isUnattended === true || facts.mode === "refresh";
 }
 
 function isOfEarlierFetch({ parentAge }: FetchedResponse): boolean {
@@ -142,6 +147,11 @@ async function answerFreshened(
     return fetchOnce(context, { ...miss, toValidate: null }, tellFollowers);
   }
   const { notStored } = freshened;
+  const asSent = toAskAgainAsSent(context, { kind: notStored ? "not-stored" : "store" }, notModified.fields);
+  if (asSent) {
+    if (!isInMemory(freshened.stored)) background.run(cancelBody(freshened.stored.body));
+    return fetchOnce(asSent, miss, tellFollowers);
+  }
   const stored = notStored === null ? storeFreshened(context, freshened.stored, tellFollowers) : freshened.stored;
   if (notStored !== null) {
     reportNotStored(context, notStored);

@@ -52,7 +52,7 @@ export function decideStorage(
       heuristic: site.heuristic,
       targetedFields: site.targetedFields,
       keyFields: route.selectingNames,
-      siblingsVaryBy: siblingsVaryBy(context, receivedAt),
+      siblingsVaryBy: siblingsVaryBy(context, receivedAt, status),
       droppedFields: route.droppedFields,
       trustedFields: route.trustedFields,
       trustedForErrors: route.trustedForErrors,

@@ -23,7 +23,8 @@ export interface RequestDirectives {
   readonly minFreshSeconds: number;
 }
 
-const NONE: RequestDirectives = {
+/** Of a request that asks for nothing special. */
+export const NO_DIRECTIVES: RequestDirectives = {
   forbidsStoring: false,
   onlyIfCached: false,
   maxStaleSeconds: 0,
@@ -41,8 +42,8 @@ export function readRequestDirectives(
   const text = field("cache-control");
   if (text !== null) return parse(text, policy);
   // RFC 9111 §5.4: without Cache-Control, Pragma has this meaning.
-  if (policy === "all" && saysNoCache(field("pragma"))) return { ...NONE, noCache: true };
-  return NONE;
+  if (policy === "all" && saysNoCache(field("pragma"))) return { ...NO_DIRECTIVES, noCache: true };
+  return NO_DIRECTIVES;
 }
 
 /**
@@ -50,10 +51,10 @@ export function readRequestDirectives(
  */
 function parse(text: string, policy: RequestDirectivesPolicy): RequestDirectives {
   const directives = readCacheDirectives(text);
-  if (directives === undefined) return { ...NONE, forbidsStoring: true }; // It may forbid storing.
+  if (directives === undefined) return { ...NO_DIRECTIVES, forbidsStoring: true }; // It may forbid storing.
   const has = (name: string) => directives.some((directive) => directive.name === name);
   const harmless: RequestDirectives = {
-    ...NONE,
+    ...NO_DIRECTIVES,
     forbidsStoring: has("no-store"),
     onlyIfCached: has("only-if-cached"),
     maxStaleSeconds: toleratedSeconds(directives, "max-stale", Number.POSITIVE_INFINITY),
