@@ -106,7 +106,10 @@ export function missOf(context: RequestContext, unusable: readonly UnusableRespo
     .filter(({ verdict }) => verdict.kind === "validate")
     .sort((a, b) => b.stored.head.fetchedAt - a.stored.head.fetchedAt);
   const { stored, verdict } = latest ?? first;
-  if (verdict.kind === "validate") return { ...reasonToValidate(verdict), selected: stored, toValidate: stored };
+  if (verdict.kind === "validate") {
+    const toValidate = verdict.because === "unverifiable" ? null : stored; // it may have been purged, too
+    return { ...reasonToValidate(verdict), selected: stored, toValidate };
+  }
   const { because } = verdict;
   return missBy(because === "purged" ? { kind: because } : { kind: "refused", because });
 }

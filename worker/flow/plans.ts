@@ -107,6 +107,6 @@ function mayFetchWhole(context: RequestContext, miss: Miss): boolean {
 }
 
 /** Whether the request's session does not reach the origin, because the route keys only by other cookies. */
-function losesSession({ facts }: RequestContext): boolean {
-  return facts.hasSession && facts.choices.cookie !== undefined;
+function losesSession({ facts, resolved }: RequestContext): boolean {
+  return resolved.route.hasOwnLifetime && facts.hasSession && facts.choices.cookie !== undefined;
 }

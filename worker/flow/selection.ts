@@ -1,6 +1,7 @@
 import { cancelBody } from "../ports/cancel-body.ts";
 import type { Found, FoundResponse } from "../ports/store.ts";
 import { freshUntil } from "../rules/freshness/current-age.ts";
+import { isOriginError } from "../rules/freshness/stale-if-error.ts";
 import { partsKey } from "../rules/key/cache-key.ts";
 import {
   isMarker,
@@ -73,7 +74,8 @@ function rememberMarker(context: RequestContext, found: VariantMarker): VariantM
  * (R19).
  */
 function ifSelected(context: RequestContext, found: FoundResponse): FoundResponse | undefined {
-  if (selects(context, found)) {
+  const names = variesBy(context, found.head);
+  if (names.every((name) => isNamed(found.head.variant, name)) && selects(context, found)) {
     context.ports.reporter.report({ kind: "found", head: found.head });
     return found;
   }
@@ -87,8 +89,12 @@ function ifSelected(context: RequestContext, found: FoundResponse): FoundRespons
  */
 function isKeyed(context: RequestContext, variant: VariantFields): boolean {
   const { resolved, facts } = context;
-  const isNamed = (name: string) => variant.some(([each]) => each === name);
-  return resolved.route.selectingNames.every(isNamed) && facts.parts.every((fields) => fields.some(isNamed));
+  const isKey = (name: string) => isNamed(variant, name);
+  return resolved.route.selectingNames.every(isKey) && facts.parts.every((fields) => fields.some(isKey));
+}
+
+function isNamed(variant: VariantFields, name: string): boolean {
+  return variant.some(([each]) => each === name);
 }
 
 /**
@@ -132,12 +138,12 @@ export function hasTooManyParts(context: RequestContext, variant: VariantFields,
 }
 
 /**
- * The fields by which the fresh variants of this URL vary by themselves, as far as its marker is known. `now`: epoch
- * milliseconds.
+ * The fields by which the fresh variants of this URL vary by themselves, as far as its marker is known. Beside an error those
+ * that are stale count, too, because they may be used yet. `now`: epoch milliseconds.
  */
-export function siblingsVaryBy(context: RequestContext, now: number): string[] {
+export function siblingsVaryBy(context: RequestContext, now: number, status: number): string[] {
   const variants = markerInMemory(context)?.variants ?? [];
-  return variants.flatMap((variant) => (variant.freshUntil > now ? variant.variesBy : []));
+  return variants.flatMap((variant) => (variant.freshUntil > now || isOriginError(status) ? variant.variesBy : []));
 }
 
 /** The fields by which a response varies by itself, whatever others of its URL do. */

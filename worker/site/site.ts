@@ -275,7 +275,7 @@ function compileRoute(rules: RouteRules, position: number | null, site: SiteRule
       cookies: pickedBy(rules.bypass.cookies ?? site.bypass.cookies),
       ...pickedFields(rules.bypass.fields ?? site.bypass.fields ?? []),
       query: pickedQueries(rules.bypass.query ?? site.bypass.query),
-      sessions: hasOwnLifetime && (rules.bypass.sessions ?? site.bypass.sessions ?? true),
+      sessions: rules.bypass.sessions ?? site.bypass.sessions ?? true,
     },
     storesOnHead: rules.store.onHead ?? site.store.onHead ?? true,
     looksAgain: rules.secondLook ?? site.secondLook,

@@ -78,6 +78,12 @@ export const mutants: Mutants = {
     },
   },
   "docs/http.md#cookies-sessions-and-authorization": {
+    "a page that a ttl had made storable is for sessions, too, once the ttl is removed": {
+      in: "compileRoute",
+      replace: "sessions: rules.bypass.sessions ?? site.bypass.sessions ?? true",
+      by: "sessions: hasOwnLifetime && (rules.bypass.sessions ?? site.bypass.sessions ?? true)",
+      foundBy: "bypass/session-and-ttl-that-was-removed",
+    },
     "the page that only the owner's ttl stores answers visitors with a session": {
       in: "originAllowsReuse",
       replace: 'used.source !== "route" &&',

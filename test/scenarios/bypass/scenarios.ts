@@ -1,4 +1,5 @@
 import type { Scenario, SiteChange } from "../../engine/scenario.ts";
+import { BENEATH_THE_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 const SESSION = { cookie: "sessionid=3k2j5h8x9c0v1b2n4m6q7w8e9r0t1y2u" };
@@ -65,6 +66,21 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a?Draft=1", expect: { xCache: "BYPASS" } },
       { get: "/a", fields: { cookie: "theme=dark" }, expect: { xCache: "HIT", body: "for all" } },
       { stats: { askedPastTheCache: 4 } },
+    ],
+  },
+  {
+    id: "bypass/session-and-ttl-that-was-removed",
+    name: "a page that only a route's ttl had made storable is not for sessions either once the ttl is removed",
+    source: "docs/http.md#cookies-sessions-and-authorization",
+    only: BENEATH_THE_ISOLATES,
+    site: { routes: [{ match: "/*", ttl: "1h" }] },
+    origin: { "/a": [{ body: "of nobody" }, { body: "own" }] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "of nobody" } },
+      { work: "finished" },
+      { deploy: { routes: [] } },
+      { restart: "isolate" },
+      { get: "/a", fields: SESSION, expect: { body: "own" } },
     ],
   },
   {

@@ -41,6 +41,20 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "purge-protocol/new-log-and-same-validators",
+    name: "a page of which a new log does not know is fetched in full, because it may have been purged",
+    source: "docs/protocol.md#r13-one-log; docs/protocol.md#r10-modes",
+    only: LOST_LOG,
+    origin: { "/a": [{ ...v1, fields: { ...v1.fields, etag: '"1"' } }, v2] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { log: "made anew" },
+      { purge: { tags: ["unrelated"] } },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+      { originLastSaw: "/a", fields: { "if-none-match": null } },
+    ],
+  },
+  {
     id: "purge-protocol/late-view-of-old-log",
     name: "story 14: an isolate that has read a new log ignores a late copy of the old one",
     source: "docs/protocol.md#r11-views-only-grow",

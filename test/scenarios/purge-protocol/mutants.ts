@@ -303,6 +303,12 @@ context = { ...context, ports: { ...ports, clock: then } };`,
     },
   },
   R13: {
+    "a page of which nobody can tell whether it was purged is confirmed by the origin": {
+      in: "missOf",
+      replace: 'verdict.because === "unverifiable" ? null : stored',
+      by: "stored",
+      foundBy: "purge-protocol/new-log-and-same-validators",
+    },
     "a log whose storage went back goes on under the same id": {
       in: "SqlPurgeLog.#noticeLostHistory",
       replace: "if (since?.logId !== state.id || since.seq <= state.head) return state;",

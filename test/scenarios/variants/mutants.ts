@@ -95,7 +95,7 @@ if (stored.head.variant.length === 0) return`,
     },
     "a page without Vary takes the place of all that vary": {
       in: "decideStorage",
-      replace: "siblingsVaryBy: siblingsVaryBy(context, receivedAt),",
+      replace: "siblingsVaryBy: siblingsVaryBy(context, receivedAt, status),",
       by: "siblingsVaryBy: [],",
       foundBy: "variants/default-without-vary",
     },
@@ -372,6 +372,12 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
     },
   },
   "docs/protocol.md#promise-1-private-stays-private": {
+    "a page is served whatever its Vary says if that was of no account when it was stored": {
+      in: "ifSelected",
+      replace: "names.every((name) => isNamed(found.head.variant, name)) &&",
+      by: "",
+      foundBy: "variants/field-is-dropped-no-more",
+    },
     "a page in the shared tier that was stored before the owner keyed by a field answers every value of it": {
       in: "selectAmong",
       replace: "return stored && ifSelected(context, stored);",

@@ -219,6 +219,21 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "variants/field-is-dropped-no-more",
+    name: "a page that was stored while the owner dropped a field in its Vary is not served once he does not",
+    source: "docs/protocol.md#promise-1-private-stays-private",
+    only: BENEATH_THE_ISOLATES,
+    site: { fields: { drop: ["x-currency"] } },
+    origin: { "/a": ["of all", "EUR"].map((body) => page("max-age=3600", body, { vary: "X-Currency" })) },
+    steps: [
+      { get: "/a", fields: { "x-currency": "EUR" }, expect: { xCache: "MISS", body: "of all" } },
+      { work: "finished" },
+      { deploy: { fields: { drop: [] } } },
+      { restart: "isolate" },
+      { get: "/a", fields: { "x-currency": "EUR" }, expect: { xCache: "MISS", body: "EUR" } },
+    ],
+  },
+  {
     id: "variants/second-key-field-is-added",
     name: "a variant that was stored before the owner added another field to the key is not served for any value of it",
     source: "docs/protocol.md#promise-1-private-stays-private",
