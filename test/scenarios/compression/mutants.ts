@@ -3,6 +3,12 @@ import type { Mutants } from "../../mutants/mutant.ts";
 /** Wrong rules of compressing. */
 export const mutants: Mutants = {
   "docs/server.md#compression": {
+    "a client that may hold a coded form gets a part of the plain page": {
+      in: "withoutDoubtfulRange",
+      replace: "ifRange === null ||",
+      by: "true ||",
+      foundBy: "compression/part-of-missing-page",
+    },
     "the plain form does not name Accept-Encoding in its Vary": {
       in: "HeadForms.constructor",
       replace: "this.plain = changedHead(stored, { fields: plainFormFields(stored.fields, this.#match) });",

@@ -269,6 +269,23 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     ...common,
+    id: "compression/part-of-missing-page",
+    name: "a client that may hold the coded form of a page that is missing gets the whole page, and no part of the plain one",
+    source: "RFC 9110 §13.1.5",
+    origin: { "/a": [text("max-age=60", V1)] },
+    steps: [
+      {
+        get: "/a",
+        fields: { ...BROWSER, range: "bytes=4-8", "if-range": "Wed, 31 Dec 2025 12:00:00 GMT" },
+        expect: { status: 200, body: V1 },
+      },
+      { originLastSaw: "/a", fields: { range: null, "if-range": null } },
+      { get: "/a", fields: { ...BROWSER, range: "bytes=4-8", "if-range": '"1"' }, expect: { status: 200, body: V1 } },
+      { originLastSaw: "/a", fields: { range: "bytes=4-8", "if-range": '"1"' } },
+    ],
+  },
+  {
+    ...common,
     id: "compression/head",
     name: "HEAD gets the fields of the compressed page, with its length",
     source: "RFC 9110 §9.3.2",

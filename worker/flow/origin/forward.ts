@@ -19,7 +19,8 @@ import { askOrigin, hasFailed, type OriginResult } from "./ask-origin.ts";
 
 /** Sends the request on unchanged and streams the answer. It stores nothing. A stored part may stand in for an error. */
 export async function forward(asked: RequestContext, miss: Miss): Promise<Answer> {
-  const context = miss.isForPart ? asked : withWholeQuery(asked); // A part is one of the page that the key names.
+  // A part is one of the page that the key names.
+  const context = withoutDoubtfulRange(miss.isForPart ? asked : withWholeQuery(asked));
   const asking = askAndInvalidate(context);
   // On Workers the code of a request whose client has left ends, unless something holds it.
   if (!isSafeMethod(context.facts.method)) context.background.run(asking.catch(() => undefined));
@@ -34,6 +35,18 @@ async function askAndInvalidate(context: RequestContext): Promise<OriginResult> 
   const result = await askOrigin(context, { storing: false });
   await invalidateAfter(context, result);
   return result;
+}
+
+/**
+ * A client may hold a coded form, to which the origin's bytes would not fit. Neither a date nor a weak tag tells which one, so
+ * it gets the whole page.
+ */
+function withoutDoubtfulRange(context: RequestContext): RequestContext {
+  const { facts, ports } = context;
+  const ifRange = facts.field("if-range");
+  if (!ports.compression || ifRange === null || ifRange.startsWith('"')) return context;
+  const fields = new Fields(facts.fields).filter((name) => name !== "range" && name !== "if-range");
+  return { ...context, facts: facts.withFields(fields) };
 }
 
 function withWholeQuery(context: RequestContext): RequestContext {
