@@ -135,7 +135,13 @@ function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
     random: Math.random,
     sharedTier: new CacheApiTier(caches.default),
     notes: new CacheApiNotes(caches.default, host, log.objectId),
-    origin: new OriginFetch(site.originUrl, site.limits.originTimeoutMs, serviceOf(site, env), site.capacity !== null),
+    origin: new OriginFetch(
+      site.originUrl,
+      site.limits.originTimeoutMs,
+      serviceOf(site, env),
+      site.limits.storeBytes,
+      site.capacity !== null,
+    ),
     log,
     audit: log,
     ledger: {

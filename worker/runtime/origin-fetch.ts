@@ -20,13 +20,18 @@ export class OriginFetch implements Origin {
   readonly url: string;
   readonly #timeoutMs: number;
   readonly #service: Fetcher | null;
+  readonly #wholeBytes: number;
   readonly #tellsEnd: boolean;
 
-  /** `service`: a worker in the origin's place. `tellsEnd`: whether answers have `ended`, for which bodies are copied. */
-  constructor(url: string, timeoutMs: number, service: Fetcher | null = null, tellsEnd = false) {
+  /**
+   * `service`: a worker in the origin's place. `wholeBytes`: the largest body that is stored with its head. `tellsEnd`: whether
+   * answers have `ended`, for which bodies are copied.
+   */
+  constructor(url: string, timeoutMs: number, service: Fetcher | null, wholeBytes: number, tellsEnd: boolean) {
     this.url = url;
     this.#timeoutMs = timeoutMs;
     this.#service = service;
+    this.#wholeBytes = wholeBytes;
     this.#tellsEnd = tellsEnd;
   }
 
@@ -53,7 +58,7 @@ export class OriginFetch implements Origin {
         return { kind: "failed", because: "bad-response", cause: `status ${response.status} as a final response` };
       }
       const answered = fromWebResponse(response);
-      if (this.#service !== null) sayFraming(answered.fields);
+      if (this.#service !== null) sayFraming(answered.fields, this.#wholeBytes);
       return { kind: "answered", response: this.#tellsEnd ? withEnd(answered, response.body) : answered };
     } catch (cause) {
       return { kind: "failed", because: abort.signal.aborted ? "timed-out" : "unreachable", cause };
@@ -93,10 +98,12 @@ async function pass(body: ReadableStream, writable: WritableStream, tellUnread: 
 }
 
 /**
- * The length in a service's answer means nothing: the runtime ignores it, and a worker that changes a page leaves that of the
- * old one there. A body that is cut off fails while it is read.
+ * The length in a service's answer means little: the runtime ignores it, and a worker that changes a page leaves that of the
+ * old one there. Only a body that is stored apart needs it, and nobody changes so large a page. A body that is cut off fails
+ * while it is read.
  */
-function sayFraming(fields: Fields): void {
+function sayFraming(fields: Fields, wholeBytes: number): void {
+  if (Number(fields.get("content-length")) > wholeBytes) return;
   fields.delete("content-length");
   fields.set("transfer-encoding", "chunked");
 }

@@ -2,6 +2,13 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 /** Wrong rules of framing and of large bodies. */
 export const mutants: Mutants = {
+  R19: {
+    "a large page is not refreshed for five seconds after it was stored": {
+      in: "copyBeside",
+      drop: "isolate.collapsed.forgetHitForMiss(fetchKeyOf(context));",
+      foundBy: "bodies/large-refreshed-at-once",
+    },
+  },
   "docs/protocol.md#promise-4-whole-and-unchanged-or-not-at-all": {
     "the bytes before a cut are stored as the whole body": {
       in: "pump",

@@ -225,6 +225,23 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "bodies/large-refreshed-at-once",
+    name: "a large page that has become stale within five seconds is refreshed like any other",
+    source: "RFC 5861 §3; docs/protocol.md#r19-markers",
+    site: SITE,
+    origin: {
+      "/a": [{ ...large, fields: { "cache-control": "max-age=1, stale-while-revalidate=30" } }, larger],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      ALL_DONE,
+      { advanceMs: 2_000 },
+      { get: "/a", expect: { xCache: "UPDATING", body: ALPHABET } },
+      ALL_DONE,
+      { get: "/a", expect: { xCache: "HIT", body: UPPER } },
+    ],
+  },
+  {
     id: "bodies/post-invalidates-large-page",
     name: "a POST invalidates a large page",
     source: "RFC 9111 §4.4",

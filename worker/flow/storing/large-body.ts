@@ -1,5 +1,6 @@
 import type { BodyReader, StreamedBody } from "../../ports/bodies.ts";
 import { within } from "../../within.ts";
+import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import type { RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
 import { BodySink } from "./body-sink.ts";
@@ -87,4 +88,5 @@ async function copyBeside(
     return;
   }
   await storeResponse(context, stored);
+  isolate.collapsed.forgetHitForMiss(fetchKeyOf(context));
 }
