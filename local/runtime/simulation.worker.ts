@@ -246,7 +246,7 @@ function withHosts(input: SiteInput, env: EdgeEnv): EdgeEnv {
 }
 
 function namedHosts({ hosts }: SiteInput, { TIDEMARK_HOSTS }: EdgeEnv): readonly string[] | undefined {
-  return TIDEMARK_HOSTS ? TIDEMARK_HOSTS.split(",") : hosts;
+  return TIDEMARK_HOSTS ? String(TIDEMARK_HOSTS).split(",") : hosts;
 }
 
 /**
@@ -254,7 +254,7 @@ function namedHosts({ hosts }: SiteInput, { TIDEMARK_HOSTS }: EdgeEnv): readonly
  * plane keeps that address.
  */
 function atPublicHost<Asked extends Request>(request: Asked, env: EdgeEnv): Asked {
-  const own = /^http:\/\/127\.0\.0\.1(?::\d+)?(?=\/)(?!\/_tidemark\/)/;
+  const own = /^http:\/\/127\.0\.0\.1:\d+(?=\/)(?!\/_tidemark\/)/;
   if (!site || !own.test(request.url) || (namedHosts(site, env) ?? ["*"]).includes("*")) return request;
   return new Request(request.url.replace(own, `http://${new URL(publicUrlOf(site, env)).host}`), request) as Asked;
 }

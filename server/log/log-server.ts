@@ -139,7 +139,8 @@ class Peer implements PushChannel {
 
   async #answer(number: number, call: Call, parameters: readonly unknown[]): Promise<void> {
     try {
-      // A worker is of the same version as its supervisor, which started it: its parameters have the right types.
+      // A worker is of the same version as its supervisor, which started it: its parameters have the right types. One of an
+      // earlier supervisor may be of another version, and its call fails then.
       const work = this.#log[call] as (...given: readonly unknown[]) => Promise<unknown>;
       const answer = work.apply(this.#log, [...parameters]);
       if (call === "append") this.#watch(answer);

@@ -22,20 +22,24 @@ class Batch {
   /** Resolves after the first attempt. */
   readonly tried: PromiseWithResolvers<void> = Promise.withResolvers();
   #characters = 0;
+  /** Whether one of the keys stands for more than a URL. Nobody here knows the members of a group. */
+  #isOfMany = false;
 
-  has(key: string): boolean {
-    return this.keys.has(key) || this.keys.has(EVERYTHING_PURGE_KEY);
+  concerns(urlKey: string): boolean {
+    return this.#isOfMany || this.keys.has(urlKey);
   }
 
   add(keys: Iterable<string>): void {
     if (this.keys.has(EVERYTHING_PURGE_KEY)) return;
     for (const key of keys) {
       if (!this.keys.has(key)) this.#characters += key.length;
+      if (!key.startsWith("//")) this.#isOfMany = true;
       this.keys.add(key);
     }
     if (this.keys.size <= MAX_WAITING && this.#characters <= MAX_CHARACTERS) return;
     this.keys.clear();
     this.keys.add(EVERYTHING_PURGE_KEY);
+    this.#isOfMany = true;
   }
 }
 
@@ -69,7 +73,7 @@ export class NearInvalidations implements Invalidations {
   }
 
   mayLack(purgeKey: string): boolean {
-    return [this.#underWay, this.#next].some((batch) => batch?.has(purgeKey));
+    return [this.#underWay, this.#next].some((batch) => batch?.concerns(purgeKey));
   }
 
   async #send(): Promise<void> {

@@ -100,12 +100,10 @@ export class ParentOrigin implements Origin {
       if (this.#pending.has(gone)) request.inform?.(interim);
     };
     const asked = parent.fetch({ ...sent, inform });
-    void gone.promise
-      .then(() => asked)
-      .then(discardAnswer)
-      .catch(() => undefined);
     try {
-      return await Promise.race([asked, gone.promise]);
+      const answer = await Promise.race([asked, gone.promise]);
+      if (answer === null) void asked.then(discardAnswer).catch(() => undefined);
+      return answer;
     } finally {
       this.#pending.delete(gone);
     }

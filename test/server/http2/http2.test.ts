@@ -717,7 +717,7 @@ describe("a connection in HTTP/2", () => {
     const { socket, ended, write } = await rawClient(https);
     socket.pause();
     await write(frame(TYPES.windowUpdate, 0, 0, "\x01\0\0\0") + requests.join(""));
-    await vi.waitUntil(() => asked === requests.length);
+    await vi.waitUntil(() => asked === requests.length, { timeout: 10_000 });
     return { listener, socket, ended, bytes: requests.length * page.length };
   }
 
@@ -728,11 +728,14 @@ describe("a connection in HTTP/2", () => {
     const { listener } = await lateReader();
     if (isStopping) void listener.close(600_000);
     let now = performance.now();
-    await vi.waitUntil(() => {
-      now += 60_000;
-      listener.sweep(now);
-      return listener.connections === 0;
-    });
+    await vi.waitUntil(
+      () => {
+        now += 60_000;
+        listener.sweep(now);
+        return listener.connections === 0;
+      },
+      { timeout: 10_000 },
+    );
   });
 
   test("whose client permits whole answers and reads them slowly carries them", async () => {

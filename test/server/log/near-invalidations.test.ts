@@ -172,8 +172,12 @@ test("the log may lack a key until an append with it has succeeded, and may lack
   expect(lacks()).toEqual([true, true, false]);
   await end(1);
   expect(lacks()).toEqual([false, false, false]);
+  send("group:https://h one");
+  expect(lacks()).toEqual([true, true, true]);
+  await end(2);
+  expect(lacks()).toEqual([false, false, false]);
   send("//h/a");
   send(...Array.from({ length: 10_001 }, (_, at) => `//h/${at}`));
-  await end(2);
+  await end(3);
   expect(lacks()).toEqual([true, true, true]);
 });
