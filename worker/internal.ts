@@ -3,6 +3,7 @@
  * It is not documented for owners, and any release may change it.
  */
 
+export { whyClosed } from "./control/access/named-tokens.ts";
 export { createEdgeWithHooks, type EdgeHooks } from "./create-edge.ts";
 export { isControl } from "./isolate.ts";
 export type { Platform } from "./platform.ts";

@@ -51,6 +51,8 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
     }
     findings.push(...configFindings(ran.exported));
     for (const [index, each] of group.entries()) {
+      const why = ran.closed[index]!;
+      if (why !== null) findings.push(problem(`${placeIn(config, each)}, vars`, why));
       for (const reviews of ran.reviews) {
         const review = reviews[index]!;
         findings.push(...siteFindings(config, entry, each, review));

@@ -15,6 +15,8 @@ export type RanWorker =
       readonly exported: readonly string[];
       /** For each call of `createEdge`, the review of its site in each environment. */
       readonly reviews: readonly (readonly SiteReview[])[];
+      /** For each environment, why its named tokens cannot be read; `null` if they can, or there are none. */
+      readonly closed: readonly (string | null)[];
     }
   /** Its own files or its site are wrong. */
   | { readonly kind: "failed"; readonly file: string | null; readonly message: string }
@@ -102,12 +104,13 @@ function optionsOf({ minify, keepNames, define, alias }: WranglerSettings) {
 function entryCode(main: string): string {
   return `
     import { sites } from "tidemark/recorded-sites";
-    import { overridesOf, reviewSite } from "tidemark/worker/internal";
+    import { overridesOf, reviewSite, whyClosed } from "tidemark/worker/internal";
 
     async function run(environments) {
       const worker = await import(${JSON.stringify(main)});
       const reviews = sites.map((site) => environments.map((env) => reviewSite(site, overridesOf(env))));
-      return { kind: "ran", exported: Object.keys(worker), reviews };
+      const closed = environments.map(({ TIDEMARK_TOKENS }) => whyClosed({ TIDEMARK_TOKENS }));
+      return { kind: "ran", exported: Object.keys(worker), reviews, closed };
     }
 
     export default {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { aliasesOf } from "../../local/config/wrangler-config.ts";
+import { COMPATIBILITY_DATE } from "../../local/runtime/compatibility-date.ts";
 import { BINDING_JSON, BINDING_TOML, PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import { type Finding, problem, warning } from "./check-report.ts";
 
@@ -12,6 +13,7 @@ export interface WranglerSettings {
   readonly main: string | undefined;
   readonly minify: boolean;
   readonly keepNames: boolean;
+  readonly compatibilityDate: string | undefined;
   readonly compatibilityFlags: readonly string[];
   readonly define: Record<string, string>;
   /** In esbuild's words. */
@@ -71,6 +73,7 @@ export async function readWranglerSettings(file: string, only: string | null): P
       main: config.main,
       minify: config.minify ?? false,
       keepNames: config.keep_names ?? true,
+      compatibilityDate: config.compatibility_date,
       compatibilityFlags: config.compatibility_flags,
       define: config.define,
       alias: aliasesOf(file, { alias: config.alias ?? {}, compatibilityFlags: config.compatibility_flags }),
@@ -108,7 +111,7 @@ export function wranglerFindings(
   exported: readonly string[] | null,
 ): Finding[] {
   const where = placeIn(file, settings);
-  const findings = [...purgeLogFindings(file, settings, exported)];
+  const findings = [...compatibilityFindings(file, settings), ...purgeLogFindings(file, settings, exported)];
   if (settings.routedHosts === null && settings.isOnWorkersDev) {
     const line = isToml(file)
       ? 'routes = [{ pattern = "www.example.com", custom_domain = true }]'
@@ -127,6 +130,27 @@ export function wranglerFindings(
 /** The place of an environment's finding, for a person. */
 export function placeIn(file: string, { environment }: Pick<WranglerSettings, "environment">): string {
   return environment === null ? file : `${file}, env.${environment}`;
+}
+
+/** The first date from which isolates can call the purge log's methods. */
+const MIN_COMPATIBILITY_DATE = "2024-04-03";
+
+/** Flags that take away what the runtime has since that date or an earlier one. */
+const HARMFUL_FLAGS: readonly string[] = ["no_rpc", "no_http_headers_getsetcookie"];
+
+function compatibilityFindings(file: string, settings: WranglerSettings): Finding[] {
+  const where = placeIn(file, settings);
+  const { compatibilityDate: date, compatibilityFlags } = settings;
+  const findings = compatibilityFlags
+    .filter((flag) => HARMFUL_FLAGS.includes(flag))
+    .map((flag) => problem(where, `compatibility_flags has ${flag}, with which the edge does not work. Remove it.`));
+  if (date !== undefined && date >= MIN_COMPATIBILITY_DATE) return findings;
+  const words =
+    date === undefined
+      ? "there is no compatibility_date, so the deployment would fail"
+      : `compatibility_date is ${date}, but the edge works only from ${MIN_COMPATIBILITY_DATE} on`;
+  const name = isToml(file) ? "compatibility_date =" : '"compatibility_date":';
+  return [problem(where, `${words}. Write ${name} "${COMPATIBILITY_DATE}".`), ...findings];
 }
 
 function purgeLogFindings(file: string, settings: WranglerSettings, exported: readonly string[] | null): Finding[] {

@@ -127,6 +127,11 @@ test.each([
   expect(told).toEqual([]);
 });
 
+test("a token that is a number, as JSON allows, is weak", () => {
+  const settings = { TIDEMARK_TOKEN: 12345678901234567000 as unknown as string };
+  expect(whyClosed(settings)).toMatch(/^TIDEMARK_TOKEN is weak: it has fewer than 32 characters/);
+});
+
 test("a token of nothing but a line end is none", async () => {
   const tokens = configuredTokens({ TIDEMARK_TOKEN: "\n" }, unheard);
   expect(await tokens.check(OLD, "purge")).toMatchObject({ why: "TIDEMARK_TOKEN is not set" });

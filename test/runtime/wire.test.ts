@@ -216,6 +216,13 @@ describe("the status line", () => {
     });
     expect((await statusLine("/a")).line).toBe("HTTP/1.1 200 As The Origin Likes");
   });
+
+  test("of a forwarded answer has the usual phrase where the origin's has a control character", async () => {
+    await start((_, socket) => {
+      socket.write("HTTP/1.1 404 No\u0001Page\r\ncache-control: no-store\r\ncontent-length: 2\r\n\r\nok");
+    });
+    expect((await statusLine("/a")).line).toBe("HTTP/1.1 404 Not Found");
+  });
 });
 
 describe("fields", () => {

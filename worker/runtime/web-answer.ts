@@ -13,7 +13,8 @@ export function toWebResponse(answer: Answer | Response): Response {
   const { status, statusText, fields, body } = answer;
   const init = {
     status,
-    ...(statusText && { statusText }), // Otherwise the runtime has the usual phrase.
+    // The runtime refuses control characters, and has the usual phrase if it gets none.
+    ...(/^[ -\uffff]+$/.test(statusText) && { statusText }),
     headers: made.get(fields) ?? makeHeaders(fields),
     encodeBody: "manual",
   } as const;

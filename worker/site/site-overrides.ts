@@ -12,7 +12,7 @@ export interface SiteVariables {
 
 /** The settings of the environment that outrank the site's rules. */
 export function overridesOf(variables: SiteVariables): SiteOverrides {
-  const hosts = variables.TIDEMARK_HOSTS;
+  const hosts = String(variables.TIDEMARK_HOSTS ?? ""); // a list, as JSON allows, becomes names separated by commas
   return {
     origin: variables.TIDEMARK_ORIGIN || undefined,
     hosts: hosts ? (hosts === "*" ? null : hosts.split(",").map((host) => host.trim())) : undefined,

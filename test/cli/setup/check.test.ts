@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { checkProject } from "../../../cli/check/check-project.ts";
 import { type CheckReport, checkText, warning } from "../../../cli/check/check-report.ts";
 import { initProject } from "../../../cli/init/init-project.ts";
+import { COMPATIBILITY_DATE } from "../../../local/runtime/compatibility-date.ts";
 import { startTidemark, tidemark } from "../run-command.ts";
 
 let folder: string;
@@ -172,6 +173,21 @@ describe("a problem is found", { tags: ["deep"] }, () => {
       name: "a token in vars",
       change: ["wrangler.toml", "[build]", '[vars]\nTIDEMARK_TOKEN = "secret"\n\n[build]'],
       says: /vars has TIDEMARK_TOKEN.*wrangler secret put TIDEMARK_TOKEN/s,
+    },
+    {
+      name: "a list of tokens in vars that cannot be read",
+      change: ["wrangler.toml", "[build]", "[vars]\nTIDEMARK_TOKENS = '[{'\n\n[build]"],
+      says: /wrangler\.toml, vars: TIDEMARK_TOKENS is not a JSON list.*stays closed/s,
+    },
+    {
+      name: "a compatibility date from before the runtime had what the edge needs",
+      change: ["wrangler.toml", `compatibility_date = "${COMPATIBILITY_DATE}"`, 'compatibility_date = "2023-06-01"'],
+      says: /wrangler\.toml: compatibility_date is 2023-06-01/,
+    },
+    {
+      name: "no compatibility date",
+      change: ["wrangler.toml", `compatibility_date = "${COMPATIBILITY_DATE}"`, ""],
+      says: /wrangler\.toml: there is no compatibility_date/,
     },
     {
       name: "a missing purge log",

@@ -29,6 +29,7 @@ const SETTINGS: WranglerSettings = {
   main: "/site/worker.ts",
   minify: true,
   keepNames: false,
+  compatibilityDate: "2024-04-03",
   compatibilityFlags: [],
   define: {},
   alias: {},
@@ -165,6 +166,25 @@ export const findingCases: readonly FindingCase[] = [
     name: "a token that everybody can read",
     settings: { vars: { TIDEMARK_TOKEN: "secret" } },
     finds: [/^problem .*vars has TIDEMARK_TOKEN/],
+  },
+  {
+    name: "a date with which purges would fail",
+    settings: { compatibilityDate: "2024-04-02" },
+    finds: [/^problem .*compatibility_date is 2024-04-02, .* Write compatibility_date = "\d{4}-\d\d-\d\d"\.$/],
+  },
+  {
+    name: "no date in a file of JSON",
+    file: "wrangler.jsonc",
+    settings: { compatibilityDate: undefined },
+    finds: [/^problem .*there is no compatibility_date, .* Write "compatibility_date": "\d{4}-\d\d-\d\d"\.$/],
+  },
+  {
+    name: "flags that take away what the edge needs",
+    settings: { compatibilityFlags: ["nodejs_compat", "no_rpc", "no_http_headers_getsetcookie"] },
+    finds: [
+      /^problem .*compatibility_flags has no_rpc, .*/,
+      /^problem .*has no_http_headers_getsetcookie, .*Remove it/,
+    ],
   },
   {
     name: "no domain",

@@ -85,6 +85,36 @@ export const mutants: Mutants = {
       by: "if (storage !== undefined) return [];",
       foundBy: "check: a class of exports without SQLite",
     },
+    "an edge of an old date can be deployed": {
+      in: "compatibilityFindings",
+      replace: "date !== undefined && date >= MIN_COMPATIBILITY_DATE",
+      by: "date !== undefined",
+      foundBy: "check: a date with which purges would fail",
+    },
+    "the first date that the edge works with is refused, too": {
+      in: "compatibilityFindings",
+      replace: "date >= MIN_COMPATIBILITY_DATE",
+      by: "date > MIN_COMPATIBILITY_DATE",
+      foundBy: "check: a sound project",
+    },
+    "a deployment needs no date": {
+      in: "compatibilityFindings",
+      replace: "date !== undefined && date >= MIN_COMPATIBILITY_DATE",
+      by: "!(date! < MIN_COMPATIBILITY_DATE)",
+      foundBy: "check: no date in a file of JSON",
+    },
+    "every flag is harmful": {
+      in: "compatibilityFindings",
+      replace: "HARMFUL_FLAGS.includes(flag)",
+      by: "flag.length > 0",
+      foundBy: "check: flags that take away what the edge needs",
+    },
+    "no flag is harmful": {
+      in: "compatibilityFindings",
+      replace: "HARMFUL_FLAGS.includes(flag)",
+      by: "flag.length === 0",
+      foundBy: "check: flags that take away what the edge needs",
+    },
     "a token may stand in vars": {
       in: "wranglerFindings",
       replace: "settings.vars.TIDEMARK_TOKEN !== undefined",

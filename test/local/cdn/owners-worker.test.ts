@@ -87,6 +87,21 @@ new_sqlite_classes = ["PurgeLog"]
     await expect(cdn.get("/about", { from: "syd" })).toNeverShow("v1");
   });
 
+  test("may list the hosts, as JSON allows", async () => {
+    await file(
+      "plain.ts",
+      `import { createEdge } from "tidemark/worker";
+       export { PurgeLog } from "tidemark/worker";
+       export default createEdge({ origin: "https://origin.example.com" });`,
+    );
+    const hosts = '["shop.example.test", "www.example.test"]';
+    const config = await file("list.toml", wrangler("plain.ts").replace('"shop.example.test"', hosts));
+    await using cdn = await startCdn({ config, origin });
+    expect(cdn.publicUrl).toBe("http://shop.example.test");
+    await expect(cdn.get("/about", { host: "www.example.test" })).toMiss();
+    expect(await cdn.get("/about", { host: "other.example.test" })).toMatchObject({ status: 421 });
+  });
+
   test("is one worker in all isolates of a region: one of them consumes its queue, and its own objects are one", async () => {
     await file(
       "consumer.ts",

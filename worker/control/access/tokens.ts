@@ -40,9 +40,9 @@ export function tokenWeakness(token: string): string | null {
   return new Set(token).size < MIN_DIFFERENT ? `is not random: ${how}` : null;
 }
 
-/** `TIDEMARK_TOKEN` without the line end that a secret from a file may have. */
-export function singleToken({ TIDEMARK_TOKEN }: TokenSettings): string | undefined {
-  return TIDEMARK_TOKEN?.trim();
+/** `TIDEMARK_TOKEN` without the line end that a secret from a file may have, as a text even if it is a number in JSON. */
+export function singleToken({ TIDEMARK_TOKEN }: TokenSettings): string {
+  return String(TIDEMARK_TOKEN ?? "").trim();
 }
 
 /** What is wrong with `TIDEMARK_TOKEN`, as in `tokenWeakness`; `null` if nothing is, or it need not be safe. */
