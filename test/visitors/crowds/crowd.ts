@@ -7,6 +7,8 @@ import type { SiteChange } from "../../engine/scenario.ts";
 interface CrowdPage {
   readonly reads: readonly string[];
   readonly cacheControl: string;
+  /** Whether it has a date, which is one for all its variants, and confirms what has that date. */
+  readonly isDated: boolean;
 }
 
 interface CrowdVisit {
@@ -15,7 +17,10 @@ interface CrowdVisit {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-/** Visitors in waves, those of a wave at once, on the pages of one folder. */
+/**
+ * Visitors in waves, those of a wave at once, on the pages of one folder. Before, three other pages have shown that X-Shop
+ * chooses nothing there.
+ */
 export interface Crowd {
   /** Decides the order of events. */
   readonly order: number;
@@ -24,11 +29,17 @@ export interface Crowd {
   readonly waves: readonly { readonly visits: readonly CrowdVisit[]; readonly thenMs: number }[];
 }
 
-const PAGES = 8;
+const PAGES = 5;
+const PLAIN_PAGES: readonly CrowdPage[] = Array.from({ length: 3 }, () => ({
+  reads: [],
+  cacheControl: "max-age=60",
+  isDated: false,
+}));
 /** Isolates wait for each other's reads of the log, but not for long. */
 const LONGEST_WAIT_MS = 5_000;
 
 const page: fc.Arbitrary<CrowdPage> = fc.record({
+  isDated: fc.boolean(),
   // Most pages read nothing, so that fields are found to choose nothing in this folder.
   reads: fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },
@@ -81,7 +92,7 @@ export const crowd: fc.Arbitrary<Crowd> = fc.record({
       visits: fc.array(visit, { minLength: 1, maxLength: 4 }),
       thenMs: fc.constantFrom(0, 10, 2_000),
     }),
-    { minLength: 8, maxLength: 16 },
+    { minLength: 4, maxLength: 8 },
   ),
 });
 
@@ -95,8 +106,13 @@ function answering(pages: readonly CrowdPage[]): (request: SeenRequest) => Reply
     const { reads } = page;
     // An answer for one visitor is not called one for all.
     const cacheControl = reads.includes("cookie") ? "private" : page.cacheControl;
-    const vary = reads.length > 0 ? { vary: reads.join(", ") } : {};
-    return { fields: { "cache-control": cacheControl, ...vary }, body: bodyFor(page, target, fields) };
+    const answer = {
+      "cache-control": cacheControl,
+      ...(reads.length > 0 && { vary: reads.join(", ") }),
+      ...(page.isDated && { "last-modified": "Thu, 01 Jan 2026 11:00:00 GMT" }),
+    };
+    if (page.isDated && fields["if-modified-since"]) return { status: 304, fields: answer };
+    return { fields: answer, body: bodyFor(page, target, fields) };
   };
 }
 
@@ -107,9 +123,11 @@ export async function answersTo(
   site: SiteChange = {},
 ): Promise<{ got: string[]; due: string[] }> {
   const engine = start(site, order);
-  engine.answerBy!(answering(pages));
+  const all = [...pages, ...PLAIN_PAGES];
+  engine.answerBy!(answering(all));
   const [got, due]: string[][] = [[], []];
-  for (const { visits, thenMs } of waves) {
+  const wave = (page: number) => ({ visits: [{ page, isolate: 0, fields: { "x-shop": "1" } }], thenMs: 10 });
+  for (const { visits, thenMs } of [...PLAIN_PAGES.map((_, at) => wave(pages.length + at)), ...waves]) {
     const sent = visits.map(({ page, isolate, fields }) =>
       engine.send({ path: `/${page}`, fields, isolate: isolates[isolate % isolates.length]! }),
     );
@@ -119,7 +137,7 @@ export async function answersTo(
     });
     for (let ms = 0; ms < LONGEST_WAIT_MS && !areAnswered; ms += 10) await engine.advance(10);
     got!.push(...(await engine.settle(answers)).map(({ body }) => body));
-    due!.push(...visits.map(({ page, fields }) => bodyFor(pages[page]!, `/${page}`, fields)));
+    due!.push(...visits.map(({ page, fields }) => bodyFor(all[page]!, `/${page}`, fields)));
     await engine.advance(thenMs);
   }
   await engine.stop();

@@ -5,7 +5,7 @@ import { byDepth } from "../../suite/depth.ts";
 import { seed } from "../../suite/seed.ts";
 import { answersTo, crowd } from "./crowd.ts";
 
-const CROWDS = byDepth({ test: 100, gate: 100, all: 1_000, explore: 10_000 });
+const CROWDS = byDepth({ test: 150, gate: 150, all: 1_000, explore: 10_000 });
 
 test(`in ${CROWDS} crowds, each visitor gets what an honest origin has for him, whoever asks at the same time`, {
   timeout: 600_000,
@@ -27,6 +27,6 @@ test("control: some do not if followers get what was fetched without their field
     const { got, due } = await answersTo(each, startMemoryEngine);
     return got.every((body, at) => body === due[at]);
   });
-  const { failed, numRuns } = await fc.check(holds, { seed, numRuns: 2_000, endOnFailure: true });
+  const { failed, numRuns } = await fc.check(holds, { seed, numRuns: CROWDS, endOnFailure: true });
   expect({ failed, numRuns }).toMatchObject({ failed: true });
 });
