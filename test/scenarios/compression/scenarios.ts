@@ -271,7 +271,6 @@ export const scenarios: readonly Scenario[] = [
     ...common,
     id: "compression/part-of-missing-page",
     name: "a client that may hold the coded form of a page that is missing gets the whole page, and no part of the plain one",
-    source: "RFC 9110 §13.1.5",
     origin: { "/a": [text("max-age=60", V1)] },
     steps: [
       {
