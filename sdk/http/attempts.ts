@@ -61,6 +61,7 @@ export function withRetries<T>(
   });
 }
 
-function retryAfterMsOf(error: PurgeError): number | undefined {
+/** Milliseconds that the edge has asked to wait; undefined if it has not. */
+export function retryAfterMsOf(error: PurgeError): number | undefined {
   return error instanceof PurgeRateLimited || error instanceof PurgeUnreachable ? error.retryAfterMs : undefined;
 }

@@ -1,11 +1,14 @@
 import { MAX_PURGE_WAIT_MS } from "../../wire/purge-record-query.ts";
 import type { Clock } from "../clock.ts";
+import { PurgeError } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { isOfPurge } from "../purge-record.ts";
-import type { CallLimits } from "./attempts.ts";
+import { retryAfterMsOf } from "./attempts.ts";
 import { readFromEdge } from "./read-from-edge.ts";
 import { heldReading } from "./readings.ts";
+import { retryPauseMs } from "./retry-pause.ts";
 import type { Transport } from "./transport.ts";
+import type { Turns } from "./turns.ts";
 
 /** How much longer than the edge's hold an answer may take, in milliseconds. */
 const ANSWERED_WITHIN_MS = 5000;
@@ -13,28 +16,50 @@ const ANSWERED_WITHIN_MS = 5000;
 /** An edge that answers earlier than this before its hold ends cannot hold an answer: milliseconds. */
 const HELD_AT_LEAST_BUT_MS = 1000;
 
+interface Question {
+  /** After a loss of the log, the number may belong to another purge, with another time of acceptance. */
+  readonly purge: { readonly seq: number; readonly at: string };
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+  /** For the reads that the edge holds. Absent: each is sent at once. */
+  readonly turns?: Turns | undefined;
+}
+
 /**
- * Asks the edge for so many milliseconds whether a purge has settled, again whenever it has held its answer for as long
- * as it may. After a loss of the log, the number may belong to another purge, with another time of acceptance.
+ * Asks the edge for so many milliseconds whether a purge has settled: again whenever it has held its answer for as long
+ * as it may, and after a pause if the answer is lost. Rejects if the edge refuses.
  */
 export async function hasSettled(
-  edge: Settings & Pick<CallLimits, "signals">,
-  { seq, at }: { readonly seq: number; readonly at: string },
-  waitMs: number,
+  edge: Settings,
+  { purge, waitMs, signal, turns }: Question,
   transport: Transport,
   platform: { readonly clock: Clock; random(): number },
 ): Promise<boolean> {
   const { clock } = platform;
   const endsAt = clock.now() + waitMs;
-  for (;;) {
+
+  /** Undefined if the purge has not settled yet. */
+  const ask = async (): Promise<boolean | undefined> => {
     const askedAt = clock.now();
     const heldMs = Math.max(1, Math.min(Math.ceil(endsAt - askedAt), MAX_PURGE_WAIT_MS));
-    const read = { ...edge, ...heldReading(seq, heldMs), retries: 0, deadlineMs: heldMs + ANSWERED_WITHIN_MS };
-    const page = await readFromEdge(read, transport, platform);
+    const limits = { signals: [signal], retries: 0, deadlineMs: heldMs + ANSWERED_WITHIN_MS };
+    const page = await readFromEdge({ ...edge, ...heldReading(purge.seq, heldMs), ...limits }, transport, platform);
     const [record] = page?.purges ?? [];
-    if (record === undefined || !isOfPurge(record, { seq, at })) return false;
+    if (record === undefined || !isOfPurge(record, purge)) return false;
     if (record.settled) return true;
-    const now = clock.now();
-    if (now >= endsAt || now - askedAt < heldMs - HELD_AT_LEAST_BUT_MS) return false;
-  }
+    return clock.now() - askedAt < heldMs - HELD_AT_LEAST_BUT_MS ? false : undefined;
+  };
+
+  let failures = 0;
+  do {
+    try {
+      const answer = await (turns ? turns.take(ask) : ask());
+      if (answer !== undefined) return answer;
+      failures = 0;
+    } catch (error) {
+      if (!(error instanceof PurgeError && error.retryable)) throw error;
+      await clock.sleep(retryPauseMs(++failures, retryAfterMsOf(error), platform.random()), signal);
+    }
+  } while (clock.now() < endsAt);
+  return false;
 }

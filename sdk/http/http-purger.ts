@@ -15,7 +15,8 @@ import { readFromEdge } from "./read-from-edge.ts";
 import { ledgerReading, trailReading } from "./readings.ts";
 import { type SendPlatform, sendPurge } from "./send-purge.ts";
 import { readFromAll, sendToAll } from "./several-edges.ts";
-import { openFetch, type Transport } from "./transport.ts";
+import { MAX_HELD_READS, openFetch, type Transport } from "./transport.ts";
+import { Turns } from "./turns.ts";
 
 const DEFAULT_DEADLINE_MS = 10_000;
 const DEFAULT_RETRIES = 4;
@@ -27,8 +28,8 @@ export interface Platform extends SendPlatform {
   environment(): Record<string, string | undefined>;
   openTransport(): Transport;
   /**
-   * Limits how many purges to an edge run at once. Default: each is sent when it is called, because on Workers a request
-   * must not wait for what another request resolves.
+   * Limits how many purges to an edge run at once; with it, held reads take turns, too. Default: each is sent when it is
+   * called, because on Workers a request must not wait for what another request resolves.
    */
   limited?(send: SendToEdge, endpoint: string, clock: Clock): SendToEdge;
   /** Advice about a missing setting. Default: advice for code. */
@@ -73,7 +74,8 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
   let transport: Transport | undefined;
   /** Each edge has its own limit, so that one that does not answer holds up no purges at another. */
   const senders = new Map<Settings, SendToEdge>();
-  const failingEdges = new FailingEdges(platform.clock);
+  /** Only where calls may share a limit: on Workers, a purge that goes on after its request has ended is cancelled. */
+  const failingEdges = platform.limited && new FailingEdges(platform.clock);
 
   /** The edges and limits of a call, and the transport that it goes over. */
   function prepared(call: { readonly signal: AbortSignal | undefined; readonly deadlineMs: number | undefined }) {
@@ -93,18 +95,19 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
     const edgeCall = { ...call, id, deadlineMs: limits.deadlineMs };
     const sendTo = (edge: Settings) => senderTo(edge)(edgeCall);
     if (!options.endpoints) return sendTo(edges[0]!);
-    return sendToAll(edges, { ...call.request, id }, sendTo, failingEdges);
+    return sendToAll(edges, { ...edgeCall, request: { ...call.request, id } }, sendTo, failingEdges);
   }
 
   function senderTo(edge: Settings): SendToEdge {
     const known = senders.get(edge);
     if (known) return known;
     const { endpoint } = edge;
+    const turns = platform.limited && new Turns(MAX_HELD_READS);
     const sendOne: SendToEdge = (call) => {
       const { limits, transport } = prepared(call);
       const request = { ...call.request, id: call.id ?? platform.newId() };
       const { traceparent, progress } = call;
-      const purge = { ...edge, ...limits, request, traceparent, ...(progress && { progress }) };
+      const purge = { ...edge, ...limits, request, traceparent, turns, ...(progress && { progress }) };
       return traced("tidemark:purge", { endpoint, request }, () => sendPurge(purge, transport, platform));
     };
     const sender = platform.limited?.(sendOne, endpoint, platform.clock) ?? sendOne;

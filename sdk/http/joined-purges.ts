@@ -155,21 +155,23 @@ function groupOf(first: Waiting, waiting: ReadonlySet<Waiting>): { group: readon
 
 /**
  * The parts of a refused purge that are sent again: the callers whose items the refusal does not name, and each other
- * caller alone. If it names no item, two halves.
+ * caller alone. If it names no item, each caller alone; if it says nothing, two halves.
  */
 function partsAfterRefusal(
   group: readonly Waiting[],
   request: PurgeRequest,
   { errors }: PurgeRejected,
 ): readonly Waiting[][] {
+  const half = Math.ceil(group.length / 2);
+  if (errors.length === 0) return [group.slice(0, half), group.slice(half)];
   const paths = new Set(errors.map(({ path }) => path));
   const isRefused = (kind: Item["kind"]) => (_: string, at: number) => paths.has(`${kind}[${at}]`);
   const refused = new Map(ITEM_KINDS.map((kind) => [kind, new Set(request[kind]?.filter(isRefused(kind)))]));
   const isNamed = ({ items }: Waiting) => items.some(({ kind, text }) => refused.get(kind)?.has(text));
   const named = group.filter(isNamed);
-  if (named.length > 0) return [group.filter((each) => !isNamed(each)), ...named.map((each) => [each])];
-  const half = Math.ceil(group.length / 2);
-  return [group.slice(0, half), group.slice(half)];
+  const others = named.length > 0 ? group.filter((each) => !isNamed(each)) : [];
+  const alone = named.length > 0 ? named : group;
+  return [others, ...alone.map((each) => [each])];
 }
 
 /** A signal that is aborted once no caller waits any more. */

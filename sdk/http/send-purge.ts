@@ -11,12 +11,15 @@ import { incomplete, purgeUnreachable, timedOut, unexpected } from "./failures.t
 import { hasSettled } from "./has-settled.ts";
 import { readAnswer } from "./read-answer.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
+import type { Turns } from "./turns.ts";
 
 /** A purge that is ready to be sent. */
 export interface PreparedPurge extends Settings, CallLimits {
   /** With its `id`, which every attempt carries. */
   request: PurgeRequest & { id: string };
   traceparent: string | undefined;
+  /** For the questions whether it has settled. Default: each is sent at once. */
+  turns?: Turns | undefined;
 }
 
 /** The parts of the platform that a purge needs. */
@@ -57,7 +60,7 @@ function attempt(
 }
 
 async function request(
-  { endpoint, token, request }: PreparedPurge,
+  { endpoint, token, request, turns }: PreparedPurge,
   event: RequestEvent,
   transport: Transport,
   signal: AbortSignal,
@@ -93,8 +96,8 @@ async function request(
       // A page that the repetition will purge again may still be the old one.
       if (!request.repeatAfterMs) watchForEarlyPurge(head, outcome.value.seq, transport, platform);
       const { clock } = platform;
-      const ask: AskWhetherSettled = (receipt, waitMs, until) =>
-        hasSettled({ endpoint, token, signals: [until] }, receipt, waitMs, transport, platform);
+      const ask: AskWhetherSettled = (purge, waitMs, signal) =>
+        hasSettled({ endpoint, token }, { purge, waitMs, signal, turns }, transport, platform);
       return { kind: "done", value: receiptFrom(outcome.value, clock.now(), clock, ask) };
     }
     case "too-long":

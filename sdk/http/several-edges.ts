@@ -11,16 +11,16 @@ import type { FailingEdges } from "./failing-edges.ts";
 /** Sends a purge to all edges at once. If one edge does not accept it, it stands at the others. */
 export async function sendToAll(
   edges: readonly Settings[],
-  request: PurgeRequest & { id: string },
+  { request, deadlineMs }: { readonly request: PurgeRequest & { id: string }; readonly deadlineMs: number },
   sendTo: (edge: Settings) => Promise<Receipt>,
-  failingEdges: FailingEdges,
+  failingEdges: FailingEdges | undefined,
 ): Promise<Receipt> {
   const receipts: EdgeReceipt[] = [];
   const failures: PurgeFailure[] = [];
   // With `refresh`, an edge may need long for its pages.
-  const outcomes = await (request.refresh
-    ? Promise.allSettled(edges.map(sendTo))
-    : failingEdges.outcomes(edges, sendTo));
+  const outcomes = await (failingEdges && !request.refresh
+    ? failingEdges.outcomes(edges, deadlineMs, sendTo)
+    : Promise.allSettled(edges.map(sendTo)));
   for (const [index, outcome] of outcomes.entries()) {
     const { endpoint } = edges[index]!;
     if (outcome.status === "fulfilled") receipts.push({ ...outcome.value, endpoint });

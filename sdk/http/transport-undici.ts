@@ -1,11 +1,11 @@
 import "../node-version.ts";
 import { Agent, fetch } from "undici";
-import type { Transport } from "./transport.ts";
+import { MAX_HELD_READS, type Transport } from "./transport.ts";
 
 /** The most purges at once; further ones wait for a connection. */
 const MAX_PURGES = 8;
-/** The most reads at once. Some wait at the edge until a purge has settled, and no purge may wait behind them. */
-const MAX_READS = 32;
+/** The most reads at once. The edge holds some of them, and neither purges nor other reads may wait behind those. */
+const MAX_READS = MAX_HELD_READS + 8;
 
 /**
  * The transport on Node, with persistent connections.

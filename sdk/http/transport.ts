@@ -30,6 +30,9 @@ export interface FetchBodyReader {
   cancel(reason?: unknown): Promise<void>;
 }
 
+/** The most reads of a purger that an edge holds at once, until purges have settled. */
+export const MAX_HELD_READS = 24;
+
 /** Sends requests to the edge, and owns the connections. */
 export interface Transport {
   fetch: Fetch;

@@ -94,6 +94,11 @@ test("A receipt that may settle sooner settles as soon as the edge says so", asy
   expect(edge.requests.at(-1)).toMatchObject({ method: "GET", path: "/_tidemark/purges/7?wait=1000" });
 });
 
+/** Resolves when everything has been done that needs no time to pass. */
+async function nextTurn(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Resolves when the purger has read the answer to a question whether a purge has settled, and has acted on it. */
 async function answerRead(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -102,11 +107,10 @@ async function answerRead(): Promise<void> {
   channel.subscribe(subscribers as never);
   onTestFinished(() => channel.unsubscribe(subscribers as never));
   await promise;
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
 }
 
 test.each([
-  ["cannot be reached", { hangsUpAfterBytes: 0 }],
   ["does not let the token read", refuses("forbidden")],
   ["has held the answer for as long as it may", { json: { ...purgeRecord, settled: false } }],
   [
@@ -126,7 +130,7 @@ test.each([
   });
   await read;
   clock.advance(1_249);
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   expect(hasSettled).toBe(false);
   clock.advance(1);
   await settled;
@@ -200,6 +204,78 @@ test("An edge that cannot hold its answer is asked once, and the clock tells the
   expect(asked).toBe(1);
 });
 
+test.each([
+  ["breaks off", async () => Promise.reject(new TypeError("fetch failed"))],
+  ["says that the log cannot be read", async () => Response.json({}, { status: 503 })],
+])("An edge whose answer %s is asked again, because the purge may settle sooner", async (_, fails) => {
+  const clock = createVirtualClock({ skipsUpToMs: 2_000 });
+  let asked = 0;
+  const fetch = async (url: string) => {
+    if (url.endsWith("/purge")) return Response.json({ ...sooner.json, settlesInMs: 3_600_000 });
+    return ++asked < 3 ? fails() : Response.json(purgeRecord);
+  };
+  await using cdn = purgerUnderTest({ endpoint: "https://www.example.com", fetch }, { clock });
+
+  await (await cdn.purgeTags("a")).settled();
+
+  expect(asked).toBe(3);
+});
+
+test("An edge that stays away is asked until the purge has settled by the clock", async () => {
+  const clock = createVirtualClock({ skipsUpToMs: 2_000 });
+  const begun = clock.now();
+  let asked = 0;
+  const fetch = async (url: string) => {
+    if (url.endsWith("/purge")) return Response.json({ ...sooner.json, settlesInMs: 10_000 });
+    asked++;
+    throw new TypeError("fetch failed");
+  };
+  await using cdn = purgerUnderTest({ endpoint: "https://www.example.com", fetch }, { clock });
+
+  await (await cdn.purgeTags("a")).settled();
+
+  expect(asked).toBe(13);
+  expect(clock.now() - begun).toBeGreaterThanOrEqual(10_000);
+});
+
+test("Of a hundred receipts that wait, each asks in its turn, and its answer has its whole time from then on", async () => {
+  const clock = createVirtualClock();
+  const held = new Set<(answer: Response) => void>();
+  let seq = 0;
+  let hasSettled = false;
+  const fetch = async (url: string, { signal }: { signal?: AbortSignal }) => {
+    if (url.endsWith("/purge")) return Response.json({ ...sooner.json, seq: ++seq, settlesInMs: 600_000 });
+    if (hasSettled) return Response.json(purgeRecord);
+    return new Promise<Response>((resolve, reject) => {
+      held.add(resolve);
+      signal!.addEventListener("abort", () => reject(signal!.reason));
+    });
+  };
+  await using cdn = purgerUnderTest({ endpoint: "https://www.example.com", fetch }, { clock });
+  let settled = 0;
+  const all: Promise<unknown>[] = [];
+  for (let count = 0; count < 100; count++) {
+    all.push((await cdn.purgeTags("a")).settled().then(() => settled++));
+  }
+  const answerHeld = (answer: () => Response) => {
+    for (const resolve of held) resolve(answer());
+    held.clear();
+  };
+
+  for (let turn = 0; turn < 3; turn++) {
+    await nextTurn();
+    expect(held.size).toBe(24);
+    clock.advance(25_000);
+    answerHeld(() => Response.json({ ...purgeRecord, settled: false }));
+  }
+  await nextTurn();
+  hasSettled = true;
+  answerHeld(() => Response.json(purgeRecord));
+
+  await Promise.all(all);
+  expect(settled).toBe(100);
+});
+
 test("A silent edge is asked only as long as it may hold its answer, however late the purge settles", async () => {
   const clock = createVirtualClock();
   const asked = Promise.withResolvers<AbortSignal>();
@@ -214,10 +290,10 @@ test("A silent edge is asked only as long as it may hold its answer, however lat
   const settled = receipt.settled();
   const signal = await asked.promise;
   clock.advance(29_999);
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   expect(signal.aborted).toBe(false);
   clock.advance(1);
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   expect(signal.aborted).toBe(true);
   clock.advance(3_600_000);
   await settled;

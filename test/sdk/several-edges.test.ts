@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
+import type { Platform } from "../../sdk/http/http-purger.ts";
 import type { Transport } from "../../sdk/http/transport.ts";
-import { createPurger, PurgeIncomplete, type PurgeRequest, PurgeUnauthorized } from "../../sdk/index.ts";
+import {
+  createPurger,
+  PurgeIncomplete,
+  type PurgeRequest,
+  type PurgerOptions,
+  PurgeUnauthorized,
+} from "../../sdk/index.ts";
 import { accepts, deadEndpoint, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
 import { purgerUnderTest, TOKEN } from "./purger-under-test.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
@@ -310,23 +317,28 @@ test.for(wrong)(
   },
 );
 
-test("An edge that hangs holds up a purge until the deadline, and later ones for a second, until it answers again", async () => {
+/** Two edges on virtual time: the first accepts each purge at once, and the second when the test says so. */
+function lateEdge(options: PurgerOptions = {}, platform: Partial<Platform> = {}) {
   const clock = createVirtualClock();
-  const held: (() => void)[] = [];
+  const held: ((answer: Response) => void)[] = [];
   const transport: Transport = {
     fetch: (url, { signal }) => {
       if (url.startsWith("https://eu.")) return Promise.resolve(Response.json(receiptBody) as never);
       return new Promise((resolve, reject) => {
         signal?.addEventListener("abort", () => reject(signal.reason));
-        held.push(() => resolve(Response.json(receiptBody) as never));
+        held.push((answer) => resolve(answer as never));
       });
     },
     close: async () => undefined,
   };
   const endpoints = ["https://eu.example.test", "https://us.example.test"];
-  const cdn = purgerUnderTest({ endpoints, deadlineMs: 10_000 }, { clock, openTransport: () => transport });
+  const cdn = purgerUnderTest(
+    { endpoints, deadlineMs: 10_000, ...options },
+    { clock, openTransport: () => transport, ...platform },
+  );
   const settle = () => new Promise((resolve) => setImmediate(resolve));
-  const outcomeAfter = async (purge: Promise<unknown>, ms: number, act = () => {}) => {
+  /** The outcome of a purge when so much time has passed, and the second edge has accepted the last purge or not. */
+  const outcomeAfter = async (purge: Promise<unknown>, ms: number, answer?: Response) => {
     let outcome: unknown = "waits";
     purge.then(
       () => (outcome = "accepted"),
@@ -334,15 +346,20 @@ test("An edge that hangs holds up a purge until the deadline, and later ones for
     );
     await settle();
     clock.advance(ms);
-    act();
+    if (answer) held.at(-1)!(answer);
     await settle();
     return outcome;
   };
+  const accepted = () => Response.json(receiptBody);
   const missed = {
     receipts: [{ endpoint: endpoints[0] }],
     failures: [{ endpoint: endpoints[1], error: { code: "timeout" } }],
   };
+  return { cdn, clock, outcomeAfter, accepted, missed };
+}
 
+test("An edge that hangs holds up a purge until the deadline, and later ones for a second, until it answers again", async () => {
+  const { cdn, outcomeAfter, accepted, missed } = lateEdge();
   const first = cdn.purgeTags("first");
   expect(await outcomeAfter(first, 9_999)).toBe("waits");
   expect(await outcomeAfter(first, 1)).toMatchObject(missed);
@@ -351,12 +368,81 @@ test("An edge that hangs holds up a purge until the deadline, and later ones for
   expect(await outcomeAfter(second, 999)).toBe("waits");
   expect(await outcomeAfter(second, 1)).toMatchObject(missed);
 
-  expect(await outcomeAfter(cdn.purgeTags("third"), 900, () => held.at(-1)!())).toBe("accepted");
-  expect(await outcomeAfter(cdn.purgeTags("fourth"), 9_000, () => held.at(-1)!())).toBe("accepted");
+  expect(await outcomeAfter(cdn.purgeTags("third"), 900, accepted())).toBe("accepted");
+  expect(await outcomeAfter(cdn.purgeTags("fourth"), 9_000, accepted())).toBe("accepted");
 
   expect(await outcomeAfter(cdn.purgeTags("fifth"), 10_000)).toMatchObject(missed);
   const refreshed = cdn.purgeUrls("/slow", { refresh: true });
-  expect(await outcomeAfter(refreshed, 9_000, () => held.at(-1)!())).toBe("accepted");
+  expect(await outcomeAfter(refreshed, 9_000, accepted())).toBe("accepted");
+});
+
+test("A purge that did not wait for an edge that hangs tells of itself, and names the time-out before as its cause", async () => {
+  const { cdn, outcomeAfter } = lateEdge();
+  const first = await outcomeAfter(cdn.purgeTags("first"), 10_000);
+  const others = [cdn.purgeTags("second"), cdn.purgeTags("third")].map((purge) => outcomeAfter(purge, 500));
+  const missed = (await Promise.all(others)) as PurgeIncomplete[];
+  const errors = missed.map(({ failures }) => failures[0]!.error);
+  expect(errors[0]).not.toBe(errors[1]);
+  for (const error of errors) {
+    expect(error).toMatchObject({
+      code: "timeout",
+      attempts: 1,
+      message: expect.stringContaining("No answer from https://us.example.test within 1000 ms (1 attempt)"),
+    });
+    expect(error.cause).toBe((first as PurgeIncomplete).failures[0]!.error);
+  }
+});
+
+test.for<[string, (edges: ReturnType<typeof lateEdge>) => Promise<unknown>, PurgerOptions, Partial<Platform>?]>([
+  [
+    "that failed otherwise than by a time-out",
+    ({ cdn, outcomeAfter }) => outcomeAfter(cdn.purgeTags("first"), 0, Response.json({}, { status: 503 })),
+    { retries: 0 },
+  ],
+  [
+    "that hung more than a minute ago",
+    async ({ cdn, clock, outcomeAfter }) => {
+      await outcomeAfter(cdn.purgeTags("first"), 10_000);
+      clock.advance(60_000);
+    },
+    {},
+  ],
+  [
+    "that has accepted a later purge since",
+    async ({ cdn, outcomeAfter, accepted, missed }) => {
+      const first = cdn.purgeTags("first");
+      await outcomeAfter(first, 1_000);
+      expect(await outcomeAfter(cdn.purgeTags("second"), 1_000, accepted())).toBe("accepted");
+      expect(await outcomeAfter(first, 8_000)).toMatchObject(missed);
+    },
+    {},
+  ],
+  [
+    "that a purge with a shorter deadline has waited for",
+    async ({ cdn, outcomeAfter, missed }) =>
+      expect(await outcomeAfter(cdn.purgeTags("first", { deadlineMs: 500 }), 500)).toMatchObject(missed),
+    {},
+  ],
+  [
+    "on a platform that ends what goes on behind an answer",
+    ({ cdn, outcomeAfter }) => outcomeAfter(cdn.purgeTags("first"), 10_000),
+    {},
+    { limited: undefined as never },
+  ],
+])("A purge waits until its deadline for an edge %s", async ([, before, options, platform]) => {
+  const edges = lateEdge(options, platform);
+  await before(edges);
+  const { cdn, outcomeAfter, accepted } = edges;
+  const purge = cdn.purgeTags("last");
+  expect(await outcomeAfter(purge, 9_000)).toBe("waits");
+  expect(await outcomeAfter(purge, 0, accepted())).toBe("accepted");
+});
+
+test("The time-out of a purge with a shorter deadline makes no other purge wait longer", async () => {
+  const { cdn, outcomeAfter, missed } = lateEdge();
+  await outcomeAfter(cdn.purgeTags("first"), 10_000);
+  await outcomeAfter(cdn.purgeTags("second", { deadlineMs: 500 }), 500);
+  expect(await outcomeAfter(cdn.purgeTags("third"), 1_000)).toMatchObject(missed);
 });
 
 test("If all edges hang, each purge waits until its deadline", async () => {

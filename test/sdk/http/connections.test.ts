@@ -10,7 +10,7 @@ import type { Receipt } from "../../../sdk/receipt.ts";
 import { createRecordingPurger } from "../../../sdk/testing.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { until } from "../../suite/until.ts";
-import { type Act, accepts, refuses, startFakeEdge } from "../fake-edge.ts";
+import { type Act, accepts, purgeRecord, receiptBody, refuses, startFakeEdge } from "../fake-edge.ts";
 import { purgerUnderTest } from "../purger-under-test.ts";
 
 test("Purges one after another reuse a connection, whatever their answers were", async () => {
@@ -49,6 +49,29 @@ test("A purge does not wait for reads that the edge holds until others have sett
   leaving.abort();
   await left;
   await transport.close();
+});
+
+test("The audit trail is read at once while forty receipts wait until they have settled", {
+  timeout: 5_000,
+}, async () => {
+  const accepted = Array.from({ length: 40 }, () => ({
+    json: { ...receiptBody, settlesInMs: 600_000, maySettleSooner: true },
+  }));
+  const held = Array.from({ length: 24 }, (): Act => ({ stallsAfterBytes: 0 }));
+  const page = { json: { purges: [purgeRecord], next: null } };
+  await using edge = await startFakeEdge(...accepted, ...held, page);
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+  const leaving = new AbortController();
+  const receipts = [];
+  for (let count = 0; count < 40; count++) receipts.push(await cdn.purgeTags("a"));
+  const left = Promise.allSettled(receipts.map((each) => each.settled({ signal: leaving.signal })));
+  await until(() => edge.requests.length >= 64);
+
+  expect(await cdn.purges()).toEqual(page.json);
+  expect(edge.requests).toHaveLength(65);
+
+  leaving.abort();
+  await left;
 });
 
 // Without close, undici ends an idle connection after four seconds, which is longer than this test may take.

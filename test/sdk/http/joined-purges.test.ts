@@ -324,6 +324,21 @@ test("a joined purge that is refused as a whole is sent again in halves", async 
   ]);
 });
 
+test("the callers of a joined purge are sent alone if its refusal names no item", async () => {
+  const edge = heldEdge();
+  await busy(edge);
+  const calls = ["0", "1", "2", "3"].map((tag) => edge.purger.purgeTags(tag));
+  for (let at = 0; at < edge.held.length; at++) {
+    const { request, answer } = edge.held[at]!;
+    const isJoined = (request.tags?.length ?? 0) > 1;
+    answer(isJoined ? refuses("invalid", { errors: [{ path: "tags", message: "…" }] }) : undefined);
+    await settle();
+  }
+  await Promise.all(calls);
+  const sent = edge.held.slice(MAX_UNDER_WAY).map(({ request }) => request.tags?.join(" "));
+  expect(sent).toEqual(["0 1 2 3", "0", "1", "2", "3"]);
+});
+
 test("any other failure fails all callers", async () => {
   const edge = heldEdge();
   await busy(edge);
