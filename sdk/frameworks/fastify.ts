@@ -1,5 +1,6 @@
 /** A plugin for Fastify. */
 
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { TAG_FIELD } from "../../wire/fields.ts";
 import { checkRequestOptions, inScope, outcomeOf, type RequestOptions, RequestScope } from "./request-scope.ts";
 
@@ -14,12 +15,26 @@ interface Reply {
   readonly statusCode: number;
   readonly raw: {
     readonly statusCode: number;
+    readonly headersSent: boolean;
     once(event: "close", listener: () => void): unknown;
     // biome-ignore lint/suspicious/noExplicitAny: Node declares several forms, and the arguments are passed on as they are.
     end(...args: any[]): any;
   };
   getHeader(name: string): number | string | string[] | undefined;
   header(name: string, value: string): unknown;
+  // biome-ignore lint/suspicious/noExplicitAny: the arguments are passed on as they are.
+  then(...args: any[]): void;
+}
+
+/** Fastify's channel that tells when the promise of a handler has settled. No hook does if the client has left. */
+const HANDLER_SETTLED = "tracing:fastify.request.handler:asyncEnd";
+
+/** The parts of that channel's message that are used. */
+interface Settled {
+  readonly request: {
+    readonly raw: { readonly aborted: boolean; readonly socket: { readonly destroyed: boolean } | null };
+  };
+  readonly reply: Reply;
 }
 
 /**
@@ -30,6 +45,8 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
   checkRequestOptions("tidemark", options);
   const scopes = new WeakMap<object, RequestScope>();
   const failed = new WeakSet<object>();
+  /** Requests whose handler has returned the reply, with which it answers later. */
+  const returned = new WeakSet<object>();
 
   const outcome = (request: object, { statusCode }: { readonly statusCode: number }) =>
     failed.has(request) ? "failed" : outcomeOf(statusCode);
@@ -45,16 +62,33 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
         void scope.finish(outcome(request, raw));
         return end.apply(raw, args);
       };
-      // Fastify calls no hook for a handler that returns nothing after its client has left.
       raw.once("close", () => {
-        if (outcome(request, raw) === "succeeded") scope.sendAfterPause();
+        if (raw.headersSent && outcome(request, raw) === "succeeded") scope.sendAfterPause();
       });
+      const { then } = reply;
+      // biome-ignore lint/suspicious/noThenProperty: Fastify's reply has one, which is called if a handler returns it.
+      reply.then = (...args) => {
+        returned.add(request);
+        then.apply(reply, args);
+      };
     }
     inScope(scope, done);
   };
   app.addHook("onRequest", enter);
   // Again, because the body parser continues in the context of the connection.
   app.addHook("preValidation", enter);
+
+  // Fastify sends no answer for a handler that returns nothing after its client has left.
+  const sendIfLeft = (message: unknown) => {
+    const { request, reply } = message as Settled;
+    const { aborted, socket } = request.raw;
+    if (returned.has(request) || !(aborted || socket?.destroyed)) return;
+    if (outcome(request, reply) === "succeeded") scopes.get(request)?.sendAfterPause();
+  };
+  subscribe(HANDLER_SETTLED, sendIfLeft);
+  app.addHook("onClose", async () => {
+    unsubscribe(HANDLER_SETTLED, sendIfLeft);
+  });
 
   app.addHook("onError", async (request: object) => {
     failed.add(request);

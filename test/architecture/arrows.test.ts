@@ -109,8 +109,8 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   // The site, which the build puts in.
   worker: [/^virtual:checked-site$/],
   wire: [/^zod\/mini$/, /^leven$/],
-  // The middleware follows a request through asynchronous calls.
-  sdk: [/^undici$/, /^zod\/mini$/, /^node:async_hooks$/],
+  // The middleware follows a request through asynchronous calls, and to the end of its handler.
+  sdk: [/^undici$/, /^zod\/mini$/, /^node:(async_hooks|diagnostics_channel)$/],
   "sdk/outbox": [/^node:/, /^zod\/mini$/],
   "sdk/opennext": [/^cloudflare:workers$/, /^node:async_hooks$/],
   package: [/^node:/],

@@ -40,7 +40,7 @@ test.for([
 
 test.for([
   { entry: "frameworks/express.ts", packages: ["leven", "node:async_hooks", "zod/mini"] },
-  { entry: "frameworks/fastify.ts", packages: ["leven", "node:async_hooks", "zod/mini"] },
+  { entry: "frameworks/fastify.ts", packages: ["leven", "node:async_hooks", "node:diagnostics_channel", "zod/mini"] },
   { entry: "frameworks/hono.ts", packages: ["leven", "node:async_hooks", "zod/mini"] },
   { entry: "frameworks/respond.ts", packages: ["leven", "node:async_hooks", "zod/mini"] },
   { entry: "frameworks/next.ts", packages: ["leven", "zod/mini"] },
