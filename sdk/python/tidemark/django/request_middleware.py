@@ -4,6 +4,7 @@ import asyncio
 import math
 import sys
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from contextvars import Token
 from typing import Any
 
@@ -28,30 +29,27 @@ class _Visit:
         self.purges = RequestPurges()
         self._tags_before: Token[ResponseTags | None] = response_tags.current.set(self.tags)
         self._purges_before: Token[RequestPurges | None] = purging.current.set(self.purges)
+        self.asked: Future[Receipt | None] = Future()
+
+    def ask(self) -> Future[Receipt | None]:
+        """For the receipt of what was committed, which comes if a thread sends it."""
+        self.asked = sender.receipt(self.purges.committed if configuration.has_thread() else [])
+        return self.asked
+
+    def finish(self, response: Any) -> Any:
+        self.tags.write(response)
+        receipt = self.asked.result() if self.asked.done() else None
+        if receipt is not None and receipt.token:
+            seconds = math.ceil(receipt.settles_in_ms / 1000) + COOKIE_MARGIN_SECONDS
+            response.set_cookie(COOKIE, receipt.token, max_age=seconds, httponly=True, samesite="Lax")
+        return response
 
     def end(self) -> None:
         response_tags.current.reset(self._tags_before)
         purging.current.reset(self._purges_before)
         self.purges.end()
-
-    @property
-    def has_purged(self) -> bool:
-        return len(self.purges.written) > 0
-
-    def receipt(self) -> Receipt | None:
-        """Waits for it, if anything was committed and a thread sends it."""
-        awaited = self.purges.committed if configuration.has_thread() else []
-        try:
-            return sender.receipt(awaited, configuration.wait_seconds()) if awaited else None
-        finally:
-            sender.forget(self.purges.written)
-
-    def finish(self, response: Any, receipt: Receipt | None) -> Any:
-        self.tags.write(response)
-        if receipt is not None and receipt.token:
-            seconds = math.ceil(receipt.settles_in_ms / 1000) + COOKIE_MARGIN_SECONDS
-            response.set_cookie(COOKIE, receipt.token, max_age=seconds, httponly=True, samesite="Lax")
-        return response
+        self.asked.cancel()
+        sender.forget(self.purges.written)
 
 
 @sync_and_async_middleware
@@ -71,10 +69,12 @@ def middleware(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
             visit = _Visit()
             try:
                 response = await get_response(request)
+                asked = visit.ask()
+                if not asked.done():
+                    await asyncio.wait([asyncio.wrap_future(asked)], timeout=configuration.wait_seconds())
+                return visit.finish(response)
             finally:
                 visit.end()
-                receipt = await asyncio.to_thread(visit.receipt) if visit.has_purged else None
-            return visit.finish(response, receipt)
 
         return respond_async
 
@@ -83,10 +83,12 @@ def middleware(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
         visit = _Visit()
         try:
             response = get_response(request)
+            asked = visit.ask()
+            if not asked.done():
+                wait([asked], configuration.wait_seconds())
+            return visit.finish(response)
         finally:
             visit.end()
-            receipt = visit.receipt() if visit.has_purged else None
-        return visit.finish(response, receipt)
 
     return respond
 
@@ -102,5 +104,6 @@ def _look_for_leftovers() -> None:
 
 def _forks_untold() -> bool:
     """uWSGI, without `lazy-apps`, forks this process and does not tell Python: a child would keep the locks of a thread."""
-    uwsgi = sys.modules.get("uwsgi")
-    return uwsgi is not None and uwsgi.worker_id() == 0
+    # A site's own module may have this name, too.
+    worker_id = getattr(sys.modules.get("uwsgi"), "worker_id", None)
+    return worker_id is not None and worker_id() == 0

@@ -4,8 +4,8 @@ import atexit
 import logging
 import os
 import threading
-import time
 from collections.abc import Iterable
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 
 from django.db import connections
@@ -41,6 +41,7 @@ class Sender:
         self._committed: list[Key] = []
         self._awaited: set[Key] = set()
         self._receipts: dict[Key, Receipt | None] = {}
+        self._waiting: dict[Future[Receipt | None], list[Key]] = {}
         self._said = ""
         self._troubles = Troubles(logger.error)
 
@@ -70,25 +71,32 @@ class Sender:
             self._changed.notify_all()
         self.start()
 
-    def receipt(self, keys: list[Key], seconds: float) -> Receipt | None:
-        """The receipt of the last of these purges; None if one of them is not accepted in time.
+    def receipt(self, keys: Iterable[Key]) -> Future[Receipt | None]:
+        """The receipt of the last of these purges; None if one of them is not accepted, or there are none.
 
         While the edge fails, nobody waits for it.
         """
-        give_up_at = time.monotonic() + seconds
+        asked: Future[Receipt | None] = Future()
         with self._changed:
-            self._changed.wait_for(
-                lambda: self._is_failing or all(key in self._receipts for key in keys),
-                max(0.0, give_up_at - time.monotonic()),
-            )
-            receipts = [self._receipts.get(key) for key in keys]
-        accepted = [each for each in receipts if each is not None]
-        return max(accepted, key=lambda each: each.seq) if len(accepted) == len(keys) else None
+            self._waiting[asked] = list(keys)
+            asked.add_done_callback(lambda _: self._waiting.pop(asked, None))
+            self._answer(asked)
+        return asked
+
+    def _answer(self, asked: Future[Receipt | None]) -> None:
+        """If the answer is known by now."""
+        keys = self._waiting.get(asked, [])
+        if self._is_failing or all(key in self._receipts for key in keys):
+            accepted = [each for each in map(self._receipts.get, keys) if each is not None]
+            newest = max(accepted, key=lambda each: each.seq, default=None)
+            with suppress(InvalidStateError):  # the request has left
+                asked.set_result(newest if len(accepted) == len(keys) else None)
 
     def _run(self) -> None:
         pause = POLL_SECONDS
         while True:
-            # It waits before its first look, too: a server forks its workers then, and a child of a busy process may hang.
+            # It waits before its first look, too, because a server forks its workers then, and the child of a busy process
+            # may hang. Nothing protects workers that are forked later.
             with self._changed:
                 self._is_done = not self._committed
                 self._changed.notify_all()
@@ -130,7 +138,8 @@ class Sender:
             for key in attempt.keys:
                 if key in self._awaited:
                     self._receipts[key] = attempt.receipt
-            self._changed.notify_all()
+            for asked in list(self._waiting):
+                self._answer(asked)
 
     def _say(self, words: str) -> None:
         """Once, and not as often as it looks again."""

@@ -1,5 +1,6 @@
 """What tidemark.django does when something else than the edge fails: run by test/backends/django.test.ts."""
 
+import asyncio
 import os
 import sqlite3
 import subprocess
@@ -11,9 +12,10 @@ from contextlib import closing
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from unittest.mock import patch
 
+from asgiref.sync import sync_to_async
 from django.core.management import CommandError, call_command
 from django.core.wsgi import get_wsgi_application
 from django.db import connection, connections, models, transaction
@@ -109,6 +111,39 @@ class Processes(WithEdge, TransactionTestCase):
     def test_a_purge_is_sent_by_the_process_whose_request_waits_for_it(self):
         self.assertEqual(self.visit(self.second, self.first), "log.1")
 
+    def test_async_requests_wait_without_a_thread_each_and_may_leave_meanwhile(self):
+        purged = []
+
+        async def view(request):
+            await sync_to_async(purge)(tags=["a"])
+            purged.append(request)
+            return HttpResponse()
+
+        async def visits():
+            respond = middleware(view)
+            tasks = [asyncio.create_task(respond(number)) for number in range(40)]
+            while len(purged) < len(tasks):
+                await asyncio.sleep(0)
+            await asyncio.to_thread(lambda: None)
+            self.assertFalse(any(task.done() for task in tasks))
+            leaving, staying = tasks[:20], tasks[20:]
+            for task in leaving:
+                task.cancel()
+            await asyncio.wait(leaving)
+            self.assertEqual(len(self.first._awaited), len(staying))
+            await sync_to_async(look)(self.first, 1)
+            return await asyncio.gather(*staying)
+
+        with (
+            override_settings(TIDEMARK_WAIT_SECONDS=60),
+            patch.object(purging, "sender", self.first),
+            patch.object(request_middleware, "sender", self.first),
+            patch.object(Sender, "start"),
+        ):
+            answers = asyncio.run(visits())
+        self.assertEqual({each.cookies["tidemark-after"].value for each in answers}, {"log.1"})
+        self.assertEqual((self.first._awaited, self.first._receipts), (set(), {}))
+
     def test_a_process_sends_more_of_its_own_than_one_request_takes(self):
         self.visit(purges=outbox.MAX_ROWS + 1)
         look(self.first, 1)
@@ -160,6 +195,10 @@ class Processes(WithEdge, TransactionTestCase):
         for worker, looks in ((0, 0), (1, 1)):
             with patch.dict(sys.modules, uwsgi=SimpleNamespace(worker_id=lambda: worker)):
                 self.assertEqual(self.looks_when_built(), looks)
+
+    def test_a_module_of_the_site_may_be_called_uwsgi(self):
+        with patch.dict(sys.modules, uwsgi=ModuleType("uwsgi")):
+            self.assertEqual(self.looks_when_built(), 1)
 
     def test_what_no_request_waits_for_is_sent_by_any_process(self):
         with patch.object(Sender, "start"):
