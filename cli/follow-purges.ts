@@ -34,12 +34,14 @@ export async function followPurges(purger: Purger, options: FollowOptions): Prom
   while (await hasPaused(everyMs, signal)) {
     try {
       const [newest = NONE] = (await purger.purges({ limit: 1, signal })).purges;
-      if (newest.seq < last.seq) {
+      const isSame = newest.seq === last.seq && newest.at === last.at;
+      purges = isSame ? [] : await purgesFrom(last.seq, purger, signal);
+      if (newest.seq < last.seq || purges.some(({ seq, at }) => seq === last.seq && at !== last.at)) {
         onNote("The edge has a new purge log, or an older copy of the same. Numbers are given out again.");
         const since = Date.parse(last.at);
-        purges = (await purgesAfter(0, purger, signal)).filter(({ at }) => Date.parse(at) >= since);
+        purges = (await purgesFrom(0, purger, signal)).filter(({ at }) => Date.parse(at) >= since);
         last = newest;
-      } else purges = newest.seq > last.seq ? await purgesAfter(last.seq, purger, signal) : [];
+      } else purges = purges.filter(({ seq }) => seq > last.seq);
       if (isAway) onNote("The edge answers again.");
       isAway = false;
     } catch (error) {
@@ -55,14 +57,14 @@ export async function followPurges(purger: Purger, options: FollowOptions): Prom
   }
 }
 
-/** The purges with a higher number, the newest first. */
-async function purgesAfter(seq: number, purger: Purger, signal: AbortSignal): Promise<PurgeRecord[]> {
+/** The purges with this number or a higher one, the newest first. */
+async function purgesFrom(seq: number, purger: Purger, signal: AbortSignal): Promise<PurgeRecord[]> {
   const found: PurgeRecord[] = [];
   let before: number | undefined;
   for (;;) {
     const { purges, next } = await purger.purges({ before, limit: MAX_LISTED, signal });
-    found.push(...purges.filter((purge) => purge.seq > seq));
-    if (next === null || next <= seq + 1) return found;
+    found.push(...purges.filter((purge) => purge.seq >= seq));
+    if (next === null || next <= seq) return found;
     before = next;
   }
 }

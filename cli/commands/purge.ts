@@ -129,8 +129,10 @@ async function send(
     const receipt = await purger.purge({ ...Object.fromEntries(lists), everything }, options);
     return { receipt, receipts: [receipt] };
   }
-  const batch = purger.batch().add(items);
-  if (mayBeSeveral(items, refresh === true)) {
+  const isLarge = mayBeSeveral(items, refresh === true);
+  // In a fixed order, so that each purge has the same items when the command continues.
+  const batch = purger.batch().add(isLarge ? sortedItems(items) : items);
+  if (isLarge) {
     options.id ??= randomUUID();
     printProgress(
       `Purging under the id ${options.id}. If this is interrupted, the same command with --id ${options.id} continues.`,
@@ -150,6 +152,10 @@ async function send(
   const { divided: _, ...receipt } = committed!;
   const { receipts } = receipt;
   return { receipt: receipts.length === 1 ? receipts[0]! : receipt, receipts };
+}
+
+function sortedItems({ urls, tags, prefixes, hosts }: PurgeItems): PurgeItems {
+  return { urls: urls.toSorted(), tags: tags.toSorted(), prefixes: prefixes.toSorted(), hosts: hosts.toSorted() };
 }
 
 function countOf({ accepted: { urls, tags, prefixes, hosts } }: Receipt): number {

@@ -45,7 +45,7 @@ describe.concurrent("tidemark purges --follow", () => {
   }, async ({ expect }) => {
     const first: Act = { json: { purges: [record(9), record(8)], next: 8 } };
     const second: Act = { json: { purges: [record(7), record(6)], next: 6 } };
-    await using edge = await startFakeEdge(page(5), page(9), first, second, page(9));
+    await using edge = await startFakeEdge(page(5), page(9), first, second, page(5, 4), page(9));
     const running = follow(edge.endpoint, "--json");
 
     await running.says(/"seq":9/);
@@ -97,6 +97,27 @@ describe.concurrent("tidemark purges --follow", () => {
     expect(numbersOf(running.stdout)).toEqual([90, 89]);
     expect(running.output).toContain("or an older copy of the same");
   });
+
+  test.for([
+    { name: "passed the old number", newest: 4 },
+    { name: "come to the old number", newest: 3 },
+  ])(
+    "prints every purge of a new log that has $name by the next look",
+    { tags: ["deep"] },
+    async ({ newest }, { expect }) => {
+      const purges = [4, 3, 2, 1].slice(4 - newest).map((seq) => ({ ...record(seq), at: "2026-01-02T05:00:00.000Z" }));
+      const latest = (limit: number): Act => ({ json: { purges: purges.slice(0, limit), next: null } });
+      await using edge = await startFakeEdge(page(3), latest(1), latest(500), latest(500), latest(1));
+      const running = follow(edge.endpoint);
+
+      await running.says(new RegExp(`^${newest} .*05:00:00`, "m"));
+      running.interrupt();
+
+      expect(await running.exited).toBe(0);
+      expect(numbersOf(running.stdout)).toEqual([3, ...[1, 2, 3, 4].slice(0, newest)]);
+      expect(running.output.match(/The edge has a new purge log/g)).toHaveLength(1);
+    },
+  );
 
   test.for([
     { name: "an edge that is away at the start", act: { hangsUpAfterBytes: 0 }, exit: 3 },

@@ -372,7 +372,7 @@ describe.concurrent("tidemark purge", () => {
     },
   );
 
-  test("Many items become several purges, with progress, and the same command with the id continues", async ({
+  test("Many items become several purges, with progress, and the same command with the id continues, in whatever order they come", async ({
     expect,
   }) => {
     const numbered = (seq: number, replayed = false) => receipt({ seq, replayed, accepted: { ...none, tags: 1 } });
@@ -383,12 +383,13 @@ describe.concurrent("tidemark purge", () => {
       numbered(8),
       numbered(9),
     );
-    const stdin = Array.from({ length: 20_001 }, (_, index) => `tag:song:${index}`).join("\n");
+    const lines = Array.from({ length: 20_001 }, (_, index) => `tag:song:${index}`);
+    const stdin = lines.join("\n");
     const env = { TIDEMARK_ENDPOINT: edge.endpoint, TIDEMARK_TOKEN: TOKEN };
 
     const first = await tidemark({ args: ["purge", "-"], stdin, env });
     const id = /^Purging under the id (\S+)\. /.exec(first.stderr)![1]!;
-    const second = await tidemark({ args: ["purge", "-", "--id", id], stdin, env });
+    const second = await tidemark({ args: ["purge", "-", "--id", id], stdin: lines.toReversed().join("\n"), env });
 
     expect(first).toMatchObject({ exit: 1, stdout: "" });
     expect(first.stderr).toMatch(/\n1 of 3 purges: 1 item\n/);
