@@ -7,9 +7,9 @@ import { type ImportOptions, importNginx } from "./nginx/import-nginx.ts";
 
 /** What only the files of other servers have. */
 const OTHERS = Object.entries({
-  Caddy: /(?:^|\{)\s*(?:reverse_proxy|php_fastcgi|file_server)\s/m,
-  HAProxy: /^(?:frontend|backend)\s+[\w.:-]+\s*(?:#.*)?$/m,
-  Apache: /^\s*(?:<(?:VirtualHost|IfModule|Location|Directory)|ProxyPass)\s/m,
+  Caddy: /(?:^|\{)[ \t]*(?:reverse_proxy|php_fastcgi|file_server)\s/m,
+  HAProxy: /^(?:frontend|backend|listen)[ \t]+[\w.:-]+[ \t]*(?:#.*)?$/m,
+  Apache: /^[ \t]*(?:<(?:VirtualHost|IfModule|Location|Directory)(?:Match)?|ProxyPass(?:Match|Reverse)?)\s/m,
 });
 
 /** Reads a file of nginx as a site. Throws `ImportError`, also for files of other servers. */
@@ -22,7 +22,7 @@ export async function importFile(file: string, options: ImportOptions): Promise<
     const words = { ENOENT: `there is no file ${file}`, EISDIR: `${file} is a folder; name the file, like nginx.conf` };
     throw new ImportError(words[code as keyof typeof words] ?? `${file} cannot be read: ${message}`, { cause: error });
   }
-  if (file.endsWith(".vcl") || /^\s*(?:vcl\s+4\.\d\s*;|sub\s+vcl_|backend\s+[\w-]+\s*\{)/m.test(text)) {
+  if (file.endsWith(".vcl") || /^[ \t]*(?:vcl\s+4\.\d\s*;|sub\s+vcl_|backend\s+[\w-]+\s*\{)/m.test(text)) {
     throw new ImportError(
       `${file} is VCL, which is a program and not a list of rules: write its routes with the table in docs/tools.md, "From VCL to a route"`,
     );

@@ -279,10 +279,22 @@ describe("a file that cannot be imported is refused with its place", () => {
       /is for HAProxy/,
     ],
     [
+      "a file of HAProxy without frontends",
+      "listen stats # page\n  bind *:9000\nlisten app.1\n  server a 10.0.0.1:80\n",
+      /is for HAProxy/,
+    ],
+    [
       "a file of Apache",
       "<VirtualHost *:80>\n  ServerName www.example.com\n  ProxyPass / http://10.0.0.1/\n</VirtualHost>\n",
       /is for Apache/,
     ],
+    [
+      "a file of Apache with patterns",
+      "<LocationMatch ^/a>\n  Require all granted\n</LocationMatch>\n",
+      /is for Apache/,
+    ],
+    ["a file of Apache with a pattern", "ProxyPassMatch ^/(.*)$ http://10.0.0.1/$1\n", /is for Apache/],
+    ["a file of Apache with the way back alone", "\tProxyPassReverse / http://10.0.0.1/\n", /is for Apache/],
     ["a VCL that others include", "sub vcl_recv {\n}\n", /is VCL, which is a program.*From VCL to a route/],
     ["files to try that are missing", server(`location / { ${CACHED} try_files; }`), /^nginx\.conf:4: try_files/],
     ["a field without a name", server(`location / { ${CACHED} proxy_set_header ; }`), /^nginx\.conf:4: .*originFields/],
