@@ -79,7 +79,6 @@ export const rows: readonly ConformanceRow[] = [
       "stale-if-error/storable-error-for-an-editor",
       "stale-if-error/storable-error-while-log-silent",
       "stale-if-error/storable-error-of-another-variant",
-      "stale-if-error/storable-error-and-follower",
     ],
   },
   {
