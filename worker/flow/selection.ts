@@ -74,13 +74,24 @@ function rememberMarker(context: RequestContext, found: VariantMarker): VariantM
  * (R19).
  */
 function ifSelected(context: RequestContext, found: FoundResponse): FoundResponse | undefined {
-  const names = variesBy(context, found.head);
-  if (names.every((name) => isNamed(found.head.variant, name)) && selects(context, found)) {
+  if (obeysVary(context, found.head) && selects(context, found)) {
     context.ports.reporter.report({ kind: "found", head: found.head });
     return found;
   }
   context.background.run(cancelBody(found.body));
   return undefined;
+}
+
+/**
+ * Whether a response was stored under all that its Vary names. One in the shared tier may have been stored while the owner
+ * dropped a field that he does not drop any more.
+ */
+function obeysVary({ resolved }: RequestContext, head: StoredHead): boolean {
+  const vary = storedField(head, "vary");
+  if (vary === null) return true;
+  const of = { contentEncoding: null, allowedOrigin: null, askedAcross: false, keyFields: [], parts: [] };
+  const names = selectingFields({ vary, ...of, owners: resolved.route });
+  return names !== "*" && names.every((name) => isNamed(head.variant, name));
 }
 
 /**

@@ -374,7 +374,7 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
   "docs/protocol.md#promise-1-private-stays-private": {
     "a page is served whatever its Vary says if that was of no account when it was stored": {
       in: "ifSelected",
-      replace: "names.every((name) => isNamed(found.head.variant, name)) &&",
+      replace: "obeysVary(context, found.head) &&",
       by: "",
       foundBy: "variants/field-is-dropped-no-more",
     },

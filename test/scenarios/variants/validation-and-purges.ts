@@ -234,6 +234,21 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "variants/page-for-all-origins-after-restart",
+    name: "a page that scripts of all origins may read, and that names the coding in Vary, is found in the shared tier",
+    source: "docs/http.md#memory-and-the-cache-api",
+    only: BENEATH_THE_ISOLATES,
+    origin: {
+      "/a": [page("max-age=3600", "v1", { vary: "Accept-Encoding, Cookie", "access-control-allow-origin": "*" })],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { restart: "isolate" },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+    ],
+  },
+  {
     id: "variants/second-key-field-is-added",
     name: "a variant that was stored before the owner added another field to the key is not served for any value of it",
     source: "docs/protocol.md#promise-1-private-stays-private",
