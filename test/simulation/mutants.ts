@@ -176,10 +176,7 @@ if (inMemory && "body" in inMemory) ({ head, body } = inMemory);`,
       in: "conditionsOf",
       replace: "|| ports.origin.isCache",
       by: "",
-      foundBy: [
-        "simulation",
-        "tier: a page purged by a tag that only the child's copy has is not shown to the bearer of the token",
-      ],
+      foundBy: "tier: a page purged by a tag that only the child's copy has is not shown to the bearer of the token",
     },
   },
   R22: {

@@ -113,8 +113,8 @@ if (stored.head.variant.length === 0) return`,
     },
     "what is not in memory is not among the variants of a page": {
       in: "siblingsVaryBy",
-      replace: "variant.freshUntil > now ?",
-      by: "context.ports.store.recall(variant.key) && variant.freshUntil > now ?",
+      replace: "variant.freshUntil > now ||",
+      by: "context.ports.store.recall(variant.key) && variant.freshUntil > now ||",
       foundBy: ["variants/default-without-vary-after-restart", "variants/default-without-vary-elsewhere"],
     },
     "a Vary that names a field of the key says nothing": {
@@ -305,7 +305,7 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
     },
     "what another framework has chosen answers": {
       in: "isKeyed",
-      replace: "facts.parts.every((fields) => fields.some(isNamed))",
+      replace: "facts.parts.every((fields) => fields.some(isKey))",
       by: "true",
       foundBy: "variants/parts-of-two-frameworks",
     },
