@@ -107,8 +107,8 @@ export function missOf(context: RequestContext, unusable: readonly UnusableRespo
     .sort((a, b) => b.stored.head.fetchedAt - a.stored.head.fetchedAt);
   const { stored, verdict } = latest ?? first;
   if (verdict.kind === "validate") {
-    const toValidate = verdict.because === "unverifiable" ? null : stored; // it may have been purged, too
-    return { ...reasonToValidate(verdict), selected: stored, toValidate };
+    if (verdict.because === "unverifiable") return missBy(reasonToValidate(verdict)); // it may have been purged, too
+    return { ...reasonToValidate(verdict), selected: stored, toValidate: stored };
   }
   const { because } = verdict;
   return missBy(because === "purged" ? { kind: because } : { kind: "refused", because });

@@ -103,7 +103,10 @@ function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss):
  * confirmed.
  */
 function mayFetchWhole(context: RequestContext, miss: Miss): boolean {
-  return context.isolate.site.limits.fetchWholeBytes > 0 || conditionsOf(context, miss) !== null;
+  const { isolate, ports } = context;
+  const mayBeSmall =
+    isolate.site.limits.fetchWholeBytes > 0 && !isolate.unstored.has(fetchKeyOf(context), ports.clock.now());
+  return mayBeSmall || conditionsOf(context, miss) !== null;
 }
 
 /** Whether the request's session does not reach the origin, because the route keys only by other cookies. */

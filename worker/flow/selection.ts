@@ -89,8 +89,8 @@ function ifSelected(context: RequestContext, found: FoundResponse): FoundRespons
 function obeysVary({ resolved }: RequestContext, head: StoredHead): boolean {
   const vary = storedField(head, "vary");
   if (vary === null) return true;
-  const of = { contentEncoding: null, allowedOrigin: null, askedAcross: false, keyFields: [], parts: [] };
-  const names = selectingFields({ vary, ...of, owners: resolved.route });
+  const of = { contentEncoding: null, allowedOrigin: null, askedAcross: false, parts: [] };
+  const names = selectingFields({ vary, ...of, keyFields: resolved.route.selectingNames, owners: resolved.route });
   return names !== "*" && names.every((name) => isNamed(head.variant, name));
 }
 
@@ -150,11 +150,15 @@ export function hasTooManyParts(context: RequestContext, variant: VariantFields,
 
 /**
  * The fields by which the fresh variants of this URL vary by themselves, as far as its marker is known. Beside an error those
- * that are stale count, too, because they may be used yet. `now`: epoch milliseconds.
+ * in memory that are stale count, too, because they may be used yet. `now`: epoch milliseconds.
  */
 export function siblingsVaryBy(context: RequestContext, now: number, status: number): string[] {
   const variants = markerInMemory(context)?.variants ?? [];
-  return variants.flatMap((variant) => (variant.freshUntil > now || isOriginError(status) ? variant.variesBy : []));
+  return variants.flatMap((variant) =>
+    variant.freshUntil > now || (isOriginError(status) && context.ports.store.recall(variant.key))
+      ? variant.variesBy
+      : [],
+  );
 }
 
 /** The fields by which a response varies by itself, whatever others of its URL do. */

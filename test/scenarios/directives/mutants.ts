@@ -254,8 +254,8 @@ export const mutants: Mutants = {
   "RFC 9111 §5.2.1.4": {
     "a request's no-cache fetches the page in full, whatever is stored": {
       in: "missOf",
-      replace: 'verdict.because === "unverifiable" ?',
-      by: 'verdict.because === "unverifiable" || context.facts.directives.noCache ?',
+      replace: "toValidate: stored }",
+      by: "toValidate: context.facts.directives.noCache ? null : stored }",
       foundBy: "directives/obeyed-no-cache-validates",
     },
   },

@@ -55,6 +55,21 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "purge-protocol/new-log-and-head",
+    name: "a HEAD does not confirm a page of which a new log does not know",
+    source: "docs/protocol.md#r13-one-log",
+    only: LOST_LOG,
+    origin: { "/a": [v1, v2, v2].map((each) => ({ ...each, fields: { ...each.fields, etag: '"1"' } })) },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { log: "made anew" },
+      { purge: { tags: ["unrelated"] } },
+      { send: { method: "HEAD", path: "/a" }, expect: { status: 200 } },
+      { work: "finished" },
+      { get: "/a", expect: { body: "v2" } },
+    ],
+  },
+  {
     id: "purge-protocol/late-view-of-old-log",
     name: "story 14: an isolate that has read a new log ignores a late copy of the old one",
     source: "docs/protocol.md#r11-views-only-grow",

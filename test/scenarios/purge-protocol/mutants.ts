@@ -305,9 +305,8 @@ context = { ...context, ports: { ...ports, clock: then } };`,
   R13: {
     "a page of which nobody can tell whether it was purged is confirmed by the origin": {
       in: "missOf",
-      replace: 'verdict.because === "unverifiable" ? null : stored',
-      by: "stored",
-      foundBy: "purge-protocol/new-log-and-same-validators",
+      drop: 'if (verdict.because === "unverifiable") return missBy(reasonToValidate(verdict));',
+      foundBy: ["purge-protocol/new-log-and-same-validators", "purge-protocol/new-log-and-head"],
     },
     "a log whose storage went back goes on under the same id": {
       in: "SqlPurgeLog.#noticeLostHistory",

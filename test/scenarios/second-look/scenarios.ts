@@ -339,6 +339,28 @@ export const scenarios: readonly Scenario[] = [
     }),
   ),
   {
+    id: "second-look/idle-field-and-withdrawal",
+    name: "a 304 to a request without an idle field that calls the page private takes it from everybody",
+    source: SOURCE,
+    origin: {
+      ...three,
+      "/d": [
+        page("max-age=1, stale-if-error=600", "plain", { etag: '"plain"' }),
+        { status: 304, fields: { "cache-control": "private", etag: '"plain"' } },
+        page("private", "own"),
+        { status: 500, body: "broken" },
+      ],
+    },
+    steps: [
+      ...looks(app),
+      { get: "/d", expect: { xCache: "MISS", body: "plain" } },
+      { advanceMs: 2_000 },
+      { get: "/d", fields: app, expect: { body: "own" } },
+      { work: "finished" },
+      { get: "/d", expect: { status: 500 } },
+    ],
+  },
+  {
     id: "second-look/idle-for-others",
     name: "an idle field stays idle after a visitor with credentials gets a private page",
     source: SOURCE,

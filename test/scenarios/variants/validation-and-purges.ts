@@ -249,6 +249,20 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "variants/key-field-in-vary-after-restart",
+    name: "a page whose Vary names a field that the route keys by, and that is a claim elsewhere, is found in the shared tier",
+    source: "docs/http.md#memory-and-the-cache-api",
+    only: BENEATH_THE_ISOLATES,
+    site: { routes: [{ match: "/*", key: { fields: ["x-forwarded-prefix"] } }] },
+    origin: { "/a": [page("max-age=3600", "v1", { vary: "X-Forwarded-Prefix" })] },
+    steps: [
+      { get: "/a", fields: { "x-forwarded-prefix": "/app" }, expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { restart: "isolate" },
+      { get: "/a", fields: { "x-forwarded-prefix": "/app" }, expect: { xCache: "HIT", body: "v1" } },
+    ],
+  },
+  {
     id: "variants/second-key-field-is-added",
     name: "a variant that was stored before the owner added another field to the key is not served for any value of it",
     source: "docs/protocol.md#promise-1-private-stays-private",

@@ -20,7 +20,7 @@ import { askOrigin, hasFailed, type OriginResult } from "./ask-origin.ts";
 /** Sends the request on unchanged and streams the answer. It stores nothing. A stored part may stand in for an error. */
 export async function forward(asked: RequestContext, miss: Miss): Promise<Answer> {
   // A part is one of the page that the key names.
-  const context = withoutDoubtfulRange(miss.isForPart ? asked : withWholeQuery(asked));
+  const context = miss.isForPart ? withoutDoubtfulRange(asked) : withWholeQuery(asked);
   const asking = askAndInvalidate(context);
   // On Workers the code of a request whose client has left ends, unless something holds it.
   if (!isSafeMethod(context.facts.method)) context.background.run(asking.catch(() => undefined));

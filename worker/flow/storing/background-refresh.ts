@@ -28,8 +28,9 @@ async function refresh(context: RequestContext, found: FoundResponse, fetch: Lea
   const { neighbours } = isolate;
   if (neighbours && (await neighbours.takeOver(context, found))) return fetch.tell({ kind: "look-again" });
   // A purge may have come meanwhile (R10).
-  const toValidate = judgeNow(context, found.head, null, ports.clock.now()).kind === "none" ? null : found;
-  const miss: Miss = { kind: "stale", because: "stale", selected: null, toValidate };
+  const verdict = judgeNow(context, found.head, null, ports.clock.now());
+  const mayBePurged = verdict.kind === "none" || (verdict.kind === "validate" && verdict.because === "unverifiable");
+  const miss: Miss = { kind: "stale", because: "stale", selected: null, toValidate: mayBePurged ? null : found };
   const answer = await fetchAndStore(unattended(context, facts.forWholePage()), miss, fetch);
   if (answer.status >= 400) isolate.collapsed.rememberFailedRefresh(fetch.key);
   await cancelBody(answer.body);

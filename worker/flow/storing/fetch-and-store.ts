@@ -3,6 +3,7 @@ import type { StreamedBody } from "../../ports/bodies.ts";
 import { cancelBody } from "../../ports/cancel-body.ts";
 import type { FoundResponse } from "../../ports/store.ts";
 import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
+import { within } from "../../within.ts";
 import { answerAsOfNow, isHeldByClient } from "../answering/answer-from-store.ts";
 import {
   answerWith,
@@ -30,6 +31,9 @@ import { forgetOutdated, forgetWithdrawn, freshen } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
 import { decideStorage, type HeadToStore, type StorageDecision, withBody } from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers, tellNobody } from "./store-unless-purged.ts";
+
+/** How long a request for a part waits for a whole page: milliseconds. */
+const PART_WAITS_MS = 5_000;
 
 /** A complete answer of the origin to a miss. */
 interface Fetched {
@@ -76,7 +80,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
       }
       // What is held goes on as long as it may, whatever lifetime the error has.
       if (result.kind === "answered" && (isRefresh(context) || isOfUseToOthers(context, miss.selected))) {
-        tellFollowers({ kind: "failed", byOrigin: "error" });
+        tellFollowers({ kind: "failed", byOrigin: failureOf(result) });
         return passOn(context, result.response, miss, undefined);
       }
     }
@@ -149,6 +153,7 @@ async function answerFreshened(
   const { notStored } = freshened;
   const asSent = toAskAgainAsSent(context, { kind: notStored ? "not-stored" : "store" }, notModified.fields);
   if (asSent) {
+    forgetWithdrawn(context, freshened);
     if (!isInMemory(freshened.stored)) background.run(cancelBody(freshened.stored.body));
     return fetchOnce(asSent, miss, tellFollowers);
   }
@@ -220,16 +225,16 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
 async function answerPart(context: RequestContext, fetched: Fetched, decision: StorageDecision): Promise<Answer> {
   const { response, tellFollowers } = fetched;
   const { announcedBytes } = response;
-  const { isolate, background } = context;
+  const { isolate, background, ports } = context;
   const { fetchWholeBytes } = isolate.site.limits;
   let { miss } = fetched;
-  // One that does not tell its length is read until it turns out to be too large.
-  if (decision.kind === "store" && (announcedBytes ?? 1) <= fetchWholeBytes) {
+  // One that does not tell its length is read until it turns out to be too large, or slow.
+  if (decision.kind === "store" && fetchWholeBytes > 0 && (announcedBytes ?? 0) <= fetchWholeBytes) {
     const fill = startFillFor(context, response.body, announcedBytes, fetchWholeBytes);
     background.run(cancelBody(fill.body));
-    const read = await fill.read;
-    background.run(storeIfWhole(context, fetched, decision.head, read));
-    if (read.kind === "whole") {
+    background.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
+    const read = await within(ports.clock, PART_WAITS_MS, fill.read, () => null);
+    if (read?.kind === "whole") {
       const stored = withBody(decision.head, read.bytes);
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
       const answer = await answerAsOfNow(context, stored, wordsOf(miss).xCache, outcome);
@@ -250,8 +255,9 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
 
 /** Remembers that a GET has stored nothing, where the next request would else be another one. */
 function rememberUnstored(context: RequestContext): void {
-  const { answersHead, isolate, ports, resolved } = context;
-  if (answersHead || resolved.route.asksPlain) isolate.unstored.remember(fetchKeyOf(context), ports.clock.now());
+  const { answersHead, facts, isolate, ports, resolved } = context;
+  if (answersHead || facts.isPartial || resolved.route.asksPlain)
+    isolate.unstored.remember(fetchKeyOf(context), ports.clock.now());
 }
 
 /**
