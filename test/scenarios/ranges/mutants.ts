@@ -98,8 +98,8 @@ export const mutants: Mutants = {
     },
     "no page is fetched whole for a part, whatever the site says": {
       in: "mayFetchWhole",
-      replace: "context.isolate.site.limits.fetchWholeBytes > 0 ||",
-      by: "",
+      replace: "return mayBeSmall ||",
+      by: "return",
       foundBy: "ranges/small-page-fetched-whole",
     },
     "a page exactly as large as the limit is not fetched whole": {
@@ -111,14 +111,14 @@ export const mutants: Mutants = {
     "a page one byte larger than the limit is fetched whole": {
       in: "answerPart",
       replace:
-        "(announcedBytes ?? 1) <= fetchWholeBytes) { const fill = startFillFor(context, response.body, announcedBytes, fetchWholeBytes)",
-      by: "(announcedBytes ?? 1) <= fetchWholeBytes + 1) { const fill = startFillFor(context, response.body, announcedBytes)",
+        "(announcedBytes ?? 0) <= fetchWholeBytes) { const fill = startFillFor(context, response.body, announcedBytes, fetchWholeBytes)",
+      by: "(announcedBytes ?? 0) <= fetchWholeBytes + 1) { const fill = startFillFor(context, response.body, announcedBytes)",
       foundBy: "ranges/whole-page-too-large",
     },
     "no page that does not tell its length is fetched whole": {
       in: "answerPart",
-      replace: "?? 1",
-      by: "?? Number.POSITIVE_INFINITY",
+      replace: "announcedBytes ?? 0",
+      by: "announcedBytes ?? Number.POSITIVE_INFINITY",
       foundBy: "ranges/whole-page-without-length",
     },
     "a page that does not tell its length is read to its end, however large it is": {

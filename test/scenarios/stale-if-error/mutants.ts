@@ -246,7 +246,7 @@ export const mutants: Mutants = {
     },
     "a storable error without Vary hides variants that are stale": {
       in: "siblingsVaryBy",
-      replace: "|| isOriginError(status)",
+      replace: "|| (isOriginError(status) && context.ports.store.recall(variant.key))",
       by: "",
       foundBy: "stale-if-error/storable-error-of-another-variant",
     },
