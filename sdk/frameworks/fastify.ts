@@ -1,6 +1,6 @@
 /** A plugin for Fastify. */
 
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { subscribe } from "node:diagnostics_channel";
 import { TAG_FIELD } from "../../wire/fields.ts";
 import { checkRequestOptions, inScope, outcomeOf, type RequestOptions, RequestScope } from "./request-scope.ts";
 
@@ -13,6 +13,8 @@ export interface FastifyLike {
 /** The parts of Fastify's `Reply` that are used. */
 interface Reply {
   readonly statusCode: number;
+  /** True if the answer has ended, or if the handler has taken it over. */
+  readonly sent: boolean;
   readonly raw: {
     readonly statusCode: number;
     readonly headersSent: boolean;
@@ -26,7 +28,18 @@ interface Reply {
   then(...args: any[]): void;
 }
 
-/** Fastify's channel that tells when the promise of a handler has settled. No hook does if the client has left. */
+/** What is known of a request. */
+interface RequestState {
+  readonly scope: RequestScope;
+  hasFailed: boolean;
+  /** Its handler has returned the reply, with which it answers later. */
+  hasReturnedReply: boolean;
+}
+
+const outcome = ({ hasFailed }: RequestState, { statusCode }: { readonly statusCode: number }) =>
+  hasFailed ? "failed" : outcomeOf(statusCode);
+
+/** Fastify 5's channel that tells when the promise of a handler has settled. No hook does if the client has left. */
 const HANDLER_SETTLED = "tracing:fastify.request.handler:asyncEnd";
 
 /** The parts of that channel's message that are used. */
@@ -35,6 +48,28 @@ interface Settled {
     readonly raw: { readonly aborted: boolean; readonly socket: { readonly destroyed: boolean } | null };
   };
   readonly reply: Reply;
+  /** If the handler has thrown. The hook `onError` may run much later, behind those of others. */
+  readonly error?: unknown;
+}
+
+/** The states that the channel's messages are about. If a plugin registers again, its scope is the current one. */
+const current = new WeakMap<object, RequestState>();
+
+/** Fastify sends no answer for a handler that returns nothing after its client has left. */
+function sendIfLeft(message: unknown): void {
+  const { request, reply, error } = message as Settled;
+  const state = current.get(request);
+  const { aborted, socket } = request.raw;
+  if (!state || state.hasReturnedReply || error || !(aborted || socket?.destroyed)) return;
+  if (outcome(state, reply) === "succeeded") state.scope.sendAfterPause();
+}
+
+let isSubscribed = false;
+
+/** For as long as the process runs, because handlers whose client has left may outlive their app. */
+function subscribeOnce(): void {
+  if (!isSubscribed) subscribe(HANDLER_SETTLED, sendIfLeft);
+  isSubscribed = true;
 }
 
 /**
@@ -43,61 +78,50 @@ interface Settled {
  */
 export async function tidemark(app: FastifyLike, options: RequestOptions = {}): Promise<void> {
   checkRequestOptions("tidemark", options);
-  const scopes = new WeakMap<object, RequestScope>();
-  const failed = new WeakSet<object>();
-  /** Requests whose handler has returned the reply, with which it answers later. */
-  const returned = new WeakSet<object>();
+  subscribeOnce();
+  const states = new WeakMap<object, RequestState>();
 
-  const outcome = (request: object, { statusCode }: { readonly statusCode: number }) =>
-    failed.has(request) ? "failed" : outcomeOf(statusCode);
-
-  const enter = (request: object, reply: Reply, done: () => void) => {
-    const scope = scopes.get(request) ?? new RequestScope(options);
-    if (!scopes.has(request)) {
-      scopes.set(request, scope);
-      const { raw } = reply;
-      const { end } = raw;
-      // For an answer that is sent directly over `reply.raw`: Fastify has no hook for its end if its client has left.
-      raw.end = (...args) => {
-        void scope.finish(outcome(request, raw));
-        return end.apply(raw, args);
-      };
-      raw.once("close", () => {
-        if (raw.headersSent && outcome(request, raw) === "succeeded") scope.sendAfterPause();
-      });
-      const { then } = reply;
-      // biome-ignore lint/suspicious/noThenProperty: Fastify's reply has one, which is called if a handler returns it.
-      reply.then = (...args) => {
-        returned.add(request);
-        then.apply(reply, args);
-      };
-    }
-    inScope(scope, done);
+  const begin = (request: object, reply: Reply): RequestState => {
+    const scope = new RequestScope(options);
+    const state: RequestState = { scope, hasFailed: false, hasReturnedReply: false };
+    states.set(request, state);
+    current.set(request, state);
+    const { raw } = reply;
+    const { end } = raw;
+    // For an answer that is sent directly over `reply.raw`: Fastify has no hook for its end if its client has left.
+    raw.end = (...args) => {
+      void scope.finish(outcome(state, raw));
+      return end.apply(raw, args);
+    };
+    raw.once("close", () => {
+      const answersItself = raw.headersSent || reply.sent;
+      if (answersItself && outcome(state, raw) === "succeeded") scope.sendAfterPause();
+    });
+    const { then } = reply;
+    // biome-ignore lint/suspicious/noThenProperty: Fastify's reply has one, which is called if a handler returns it.
+    reply.then = (...args) => {
+      state.hasReturnedReply = true;
+      then.apply(reply, args);
+    };
+    return state;
   };
+
+  const enter = (request: object, reply: Reply, done: () => void) =>
+    inScope((states.get(request) ?? begin(request, reply)).scope, done);
   app.addHook("onRequest", enter);
   // Again, because the body parser continues in the context of the connection.
   app.addHook("preValidation", enter);
 
-  // Fastify sends no answer for a handler that returns nothing after its client has left.
-  const sendIfLeft = (message: unknown) => {
-    const { request, reply } = message as Settled;
-    const { aborted, socket } = request.raw;
-    if (returned.has(request) || !(aborted || socket?.destroyed)) return;
-    if (outcome(request, reply) === "succeeded") scopes.get(request)?.sendAfterPause();
-  };
-  subscribe(HANDLER_SETTLED, sendIfLeft);
-  app.addHook("onClose", async () => {
-    unsubscribe(HANDLER_SETTLED, sendIfLeft);
-  });
-
   app.addHook("onError", async (request: object) => {
-    failed.add(request);
+    const state = states.get(request);
+    if (state) state.hasFailed = true;
   });
 
   app.addHook("onSend", async (request: object, reply: Reply, payload: unknown) => {
-    const scope = scopes.get(request);
-    if (!scope) return payload;
-    await scope.finish(outcome(request, reply));
+    const state = states.get(request);
+    if (!state) return payload;
+    const { scope } = state;
+    await scope.finish(outcome(state, reply));
     const held = reply.getHeader(TAG_FIELD);
     const { cacheTag, setCookie } = scope.takeFields(held === undefined ? null : [held].flat().join(","));
     if (cacheTag !== null) reply.header(TAG_FIELD, cacheTag);

@@ -1,4 +1,4 @@
-import Fastify, { type FastifyReply } from "fastify";
+import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
 import { afterEach, expect, test, vi } from "vitest";
 import { purgeLater, tag, tidemark } from "../../../sdk/frameworks/fastify.ts";
 import { createRecordingPurger } from "../../../sdk/testing.ts";
@@ -197,3 +197,76 @@ test.each<[string, (reply: FastifyReply, committed: Promise<void>) => unknown, r
     await app.close();
   },
 );
+
+/** A handler at `/`, whose client has left before any answer. It waits for `goOn`, and then does the rest. */
+async function leftHandler(app: FastifyInstance, begin: (reply: FastifyReply) => void, rest: () => void) {
+  const arrived = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  const goingOn = Promise.withResolvers<void>();
+  app.post("/", async (_request, reply) => {
+    begin(reply);
+    reply.raw.once("close", left.resolve);
+    arrived.resolve();
+    await goingOn.promise;
+    rest();
+  });
+  const url = await app.listen({ port: 0, host: "127.0.0.1" });
+  const leaving = new AbortController();
+  const asking = fetch(url, { method: "POST", signal: leaving.signal });
+  await arrived.promise;
+  leaving.abort();
+  await expect(asking).rejects.toThrow();
+  await left.promise;
+  return async function goOn() {
+    goingOn.resolve();
+    await new Promise(setImmediate);
+  };
+}
+
+test("a handler whose client has left still purges if the app was closed meanwhile", async () => {
+  holdTimers();
+  const purger = createRecordingPurger();
+  const app = Fastify();
+  app.register(tidemark, { purger });
+  const goOn = await leftHandler(
+    app,
+    () => undefined,
+    () => purgeLater({ tags: ["a"] }),
+  );
+  await app.close();
+  await goOn();
+  await vi.advanceTimersByTimeAsync(PAUSE_MS);
+  expect(purger.calls).toEqual([{ tags: ["a"] }]);
+});
+
+test("a handler that has taken over its response, and whose client leaves before the head, purges even if it never ends it", async () => {
+  holdTimers();
+  const purger = createRecordingPurger();
+  const app = Fastify();
+  app.register(tidemark, { purger });
+  const goOn = await leftHandler(
+    app,
+    (reply) => reply.hijack(),
+    () => purgeLater({ tags: ["a"] }),
+  );
+  await goOn();
+  await vi.advanceTimersByTimeAsync(PAUSE_MS);
+  expect(purger.calls).toEqual([{ tags: ["a"] }]);
+  await app.close();
+});
+
+test("a plugin that registers it again has its own options", async () => {
+  const purger = createRecordingPurger();
+  const app = Fastify();
+  app.register(tidemark);
+  app.register(async (child) => {
+    child.register(tidemark, { purger });
+    child.post("/child", async () => {
+      purgeLater({ tags: ["a"] });
+      return "saved";
+    });
+  });
+  await app.inject({ method: "POST", url: "/child" });
+  expect(purger.calls).toEqual([{ tags: ["a"] }]);
+  await app.close();
+});
