@@ -3,7 +3,7 @@ import { PurgeTimeout } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import type { Receipt } from "../receipt.ts";
 import { withDeadline } from "./deadline.ts";
-import { timedOut } from "./failures.ts";
+import { timedOutAgain } from "./failures.ts";
 
 /** Milliseconds for which a failing edge is waited for after the others. */
 const FAILING_EDGE_MS = 1_000;
@@ -50,7 +50,7 @@ export class FailingEdges {
     const inTime = sent.map(async ({ edge, lastError, answer }) => {
       if (!lastError) return answer;
       await others;
-      const late = () => timedOut(edge.endpoint, this.#clock.now() - sentAt, 1, lastError);
+      const late = () => timedOutAgain(edge.endpoint, Math.round(this.#clock.now() - sentAt), lastError);
       const limits = { clock: this.#clock, deadlineMs: FAILING_EDGE_MS, signals: [], timedOut: late };
       return withDeadline(limits, () => answer);
     });
@@ -59,9 +59,12 @@ export class FailingEdges {
 
   /** The time-out of a failing edge. A purge with a longer deadline waits, because the edge may answer by then. */
   #lastError(edge: Settings, deadlineMs: number): PurgeTimeout | undefined {
-    const { timeout } = this.#stateOf(edge);
-    const isFailing = timeout && timeout.waitedMs >= deadlineMs && this.#clock.now() - timeout.at < FORGET_AFTER_MS;
-    return isFailing ? timeout.error : undefined;
+    const timeout = this.#recentTimeout(this.#stateOf(edge));
+    return timeout && timeout.waitedMs >= deadlineMs ? timeout.error : undefined;
+  }
+
+  #recentTimeout({ timeout }: EdgeState): EdgeState["timeout"] {
+    return timeout && this.#clock.now() - timeout.at < FORGET_AFTER_MS ? timeout : undefined;
   }
 
   async #noted(edge: Settings, deadlineMs: number, sendTo: (edge: Settings) => Promise<Receipt>): Promise<Receipt> {
@@ -74,7 +77,7 @@ export class FailingEdges {
     } catch (error) {
       // One that was never sent waited behind others, and says nothing of the edge.
       if (error instanceof PurgeTimeout && error.attempts > 0) {
-        const waitedMs = Math.max(deadlineMs, state.timeout?.waitedMs ?? 0);
+        const waitedMs = Math.max(deadlineMs, this.#recentTimeout(state)?.waitedMs ?? 0);
         state.timeout = { error, at: this.#clock.now(), waitedMs };
       }
       throw error;

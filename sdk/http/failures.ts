@@ -61,6 +61,15 @@ export function timedOut(
   );
 }
 
+/** A purge did not wait until its deadline, because the purge before, whose error is `cause`, timed out at this edge. */
+export function timedOutAgain(endpoint: string, waitedMs: number, cause: PurgeTimeout): PurgeTimeout {
+  return new PurgeTimeout(
+    `${endpoint} did not answer within ${waitedMs} ms, and timed out before. This purge goes on there, and may happen; ` +
+      "purge again to be sure.",
+    { attempts: 1, cause },
+  );
+}
+
 /** A 429, from the edge or from something in front of it. */
 export function rateLimited(answer: AnswerHead): PurgeRateLimited {
   const { endpoint, attempts } = answer;

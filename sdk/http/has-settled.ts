@@ -1,5 +1,5 @@
 import { MAX_PURGE_WAIT_MS } from "../../wire/purge-record-query.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, MAX_SLEEP_MS } from "../clock.ts";
 import { PurgeError } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { isOfPurge } from "../purge-record.ts";
@@ -21,7 +21,7 @@ interface Question {
   readonly purge: { readonly seq: number; readonly at: string };
   readonly waitMs: number;
   readonly signal: AbortSignal;
-  /** For the reads that the edge holds. Absent: each is sent at once. */
+  /** For the reads that the edge holds, and the pauses after failed ones. Absent: each is sent at once. */
   readonly turns?: Turns | undefined;
 }
 
@@ -51,15 +51,22 @@ export async function hasSettled(
   };
 
   let failures = 0;
-  do {
+  const askOrPause = async () => {
     try {
-      const answer = await (turns ? turns.take(ask) : ask());
-      if (answer !== undefined) return answer;
+      const answer = await ask();
       failures = 0;
+      return answer;
     } catch (error) {
       if (!(error instanceof PurgeError && error.retryable)) throw error;
-      await clock.sleep(retryPauseMs(++failures, retryAfterMsOf(error), platform.random()), signal);
+      const pauseMs = retryPauseMs(++failures, retryAfterMsOf(error), platform.random());
+      await clock.sleep(Math.min(pauseMs, MAX_SLEEP_MS), signal);
+      return undefined;
     }
+  };
+
+  do {
+    const answer = await (turns ? turns.take(askOrPause) : askOrPause());
+    if (answer !== undefined) return answer;
   } while (clock.now() < endsAt);
   return false;
 }

@@ -276,6 +276,47 @@ test("Of a hundred receipts that wait, each asks in its turn, and its answer has
   expect(settled).toBe(100);
 });
 
+test("An edge that asks for a pause longer than the longest timer is asked after that timer", async () => {
+  const clock = createVirtualClock();
+  const asked = Promise.withResolvers<void>();
+  const fetch = async (url: string) => {
+    if (url.endsWith("/purge")) return Response.json({ ...sooner.json, settlesInMs: 3_600_000 });
+    asked.resolve();
+    return Response.json({}, { status: 503, headers: { "Retry-After": "3000000" } });
+  };
+  await using cdn = purgerUnderTest({ endpoint: "https://www.example.com", fetch }, { clock });
+
+  const settled = (await cdn.purgeTags("a")).settled();
+  await asked.promise;
+  await nextTurn();
+
+  expect(Math.max(...clock.slept)).toBe(2_147_483_647);
+  clock.advance(3_600_000);
+  await settled;
+});
+
+test("Of a hundred receipts that wait, as many ask a failing edge again as may ask at a time", async () => {
+  const clock = createVirtualClock();
+  let asked = 0;
+  const fetch = async (url: string) => {
+    if (url.endsWith("/purge")) return Response.json({ ...sooner.json, settlesInMs: 600_000 });
+    asked++;
+    return Response.json({}, { status: 503 });
+  };
+  await using cdn = purgerUnderTest({ endpoint: "https://www.example.com", fetch }, { clock });
+  const receipts = await Promise.all(
+    Array.from({ length: 100 }, () => cdn.purgeTags("a", { id: crypto.randomUUID() })),
+  );
+
+  const all = receipts.map((receipt) => receipt.settled());
+  await nextTurn();
+  await nextTurn();
+
+  expect(asked).toBe(24);
+  clock.advance(600_000);
+  await Promise.all(all);
+});
+
 test("A silent edge is asked only as long as it may hold its answer, however late the purge settles", async () => {
   const clock = createVirtualClock();
   const asked = Promise.withResolvers<AbortSignal>();

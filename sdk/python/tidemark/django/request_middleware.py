@@ -29,16 +29,17 @@ class _Visit:
         self.purges = RequestPurges()
         self._tags_before: Token[ResponseTags | None] = response_tags.current.set(self.tags)
         self._purges_before: Token[RequestPurges | None] = purging.current.set(self.purges)
-        self.asked: Future[Receipt | None] = Future()
+        self.asked: Future[Receipt | None] | None = None
 
-    def ask(self) -> Future[Receipt | None]:
-        """For the receipt of what was committed, which comes if a thread sends it."""
-        self.asked = sender.receipt(self.purges.committed if configuration.has_thread() else [])
+    def ask(self) -> Future[Receipt | None] | None:
+        """For the receipt of what was committed, if anything was, and if a thread sends it."""
+        if self.purges.committed and configuration.has_thread():
+            self.asked = sender.receipt(self.purges.committed)
         return self.asked
 
     def finish(self, response: Any) -> Any:
         self.tags.write(response)
-        receipt = self.asked.result() if self.asked.done() else None
+        receipt = self.asked.result() if self.asked is not None and self.asked.done() else None
         if receipt is not None and receipt.token:
             seconds = math.ceil(receipt.settles_in_ms / 1000) + COOKIE_MARGIN_SECONDS
             response.set_cookie(COOKIE, receipt.token, max_age=seconds, httponly=True, samesite="Lax")
@@ -48,8 +49,10 @@ class _Visit:
         response_tags.current.reset(self._tags_before)
         purging.current.reset(self._purges_before)
         self.purges.end()
-        self.asked.cancel()
-        sender.forget(self.purges.written)
+        if self.asked is not None:
+            self.asked.cancel()
+        if self.purges.written:
+            sender.forget(self.purges.written)
 
 
 @sync_and_async_middleware
@@ -70,7 +73,7 @@ def middleware(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
             try:
                 response = await get_response(request)
                 asked = visit.ask()
-                if not asked.done():
+                if asked is not None and not asked.done():
                     await asyncio.wait([asyncio.wrap_future(asked)], timeout=configuration.wait_seconds())
                 return visit.finish(response)
             finally:
@@ -84,7 +87,7 @@ def middleware(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
         try:
             response = get_response(request)
             asked = visit.ask()
-            if not asked.done():
+            if asked is not None and not asked.done():
                 wait([asked], configuration.wait_seconds())
             return visit.finish(response)
         finally:

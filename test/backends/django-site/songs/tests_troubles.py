@@ -111,6 +111,16 @@ class Processes(WithEdge, TransactionTestCase):
     def test_a_purge_is_sent_by_the_process_whose_request_waits_for_it(self):
         self.assertEqual(self.visit(self.second, self.first), "log.1")
 
+    def test_a_request_that_purges_nothing_asks_for_no_receipt(self):
+        with (
+            patch.object(request_middleware, "sender", self.first),
+            patch.object(self.first, "start"),
+            patch.object(self.first, "receipt", wraps=self.first.receipt) as receipt,
+            patch.object(self.first, "forget", wraps=self.first.forget) as forget,
+        ):
+            middleware(lambda request: HttpResponse())(None)
+        self.assertEqual((receipt.mock_calls, forget.mock_calls), ([], []))
+
     def test_async_requests_wait_without_a_thread_each_and_may_leave_meanwhile(self):
         purged = []
 
