@@ -42,8 +42,8 @@ export const mutants: Mutants = {
     },
     "a page that is not stored is asked for plain each time": {
       in: "rememberUnstored",
-      replace: "answersHead || resolved.route.asksPlain",
-      by: "answersHead",
+      replace: "|| resolved.route.asksPlain",
+      by: "",
       foundBy: "deltas/not-stored",
     },
     "a page that varies by a field which selects nothing here is a dictionary": {

@@ -73,7 +73,7 @@ export const mutants: Mutants = {
     },
     "a part is requested with the query as it came": {
       in: "forward",
-      replace: "miss.isForPart ? asked : withWholeQuery(asked)",
+      replace: "miss.isForPart ? withoutDoubtfulRange(asked) : withWholeQuery(asked)",
       by: "withWholeQuery(asked)",
       foundBy: "key/query-of-a-part",
     },

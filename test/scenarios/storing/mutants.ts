@@ -255,7 +255,7 @@ export const mutants: Mutants = {
     },
     "every HEAD of a page that is not stored is a GET": {
       in: "rememberUnstored",
-      replace: "if (answersHead || resolved.route.asksPlain) isolate",
+      replace: "if (answersHead || facts.isPartial || resolved.route.asksPlain) isolate",
       by: "if (false) context",
       foundBy: "storing/head-of-private-page",
     },

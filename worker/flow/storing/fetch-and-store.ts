@@ -74,15 +74,12 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
       tellFollowers({ kind: "failing" }); // It may take long to know whether a stored page stands in.
       if (result.kind === "busy") tellFollowers({ kind: "failed", byOrigin: !context.isUnattended && "busy" });
       const answer = await staleAnswer(context, miss, result);
-      if (answer) {
-        tellFollowers({ kind: "failed", byOrigin: failureOf(result) });
-        return answer;
-      }
       // What is held goes on as long as it may, whatever lifetime the error has.
-      if (result.kind === "answered" && (isRefresh(context) || isOfUseToOthers(context, miss.selected))) {
-        tellFollowers({ kind: "failed", byOrigin: failureOf(result) });
-        return passOn(context, result.response, miss, undefined);
-      }
+      const keepsHeld = isRefresh(context) || isOfUseToOthers(context, miss.selected);
+      const error = result.kind === "answered" && keepsHeld ? result.response : null;
+      if (answer || error) tellFollowers({ kind: "failed", byOrigin: failureOf(result) });
+      if (answer) return answer;
+      if (error) return passOn(context, error, miss, undefined);
     }
     if (result.kind !== "answered") {
       tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" && "disconnected" });
