@@ -53,7 +53,8 @@ const SMUGGLED = `GET /smuggled HTTP/1.1\r\n${HOST_LINE}\r\n\r\n`;
 
 describe("an ambiguous request is refused, or forwarded without the ambiguity", () => {
   const post = () => [`POST ${path} HTTP/1.1`, HOST_LINE];
-  test.each<{ name: string; bytes: () => string }>([
+  // `isCutOff`: the origin gets at most a part of it, and the connection ends.
+  test.each<{ name: string; bytes: () => string; isCutOff?: true }>([
     {
       name: "Content-Length and Transfer-Encoding",
       bytes: () =>
@@ -114,6 +115,7 @@ describe("an ambiguous request is refused, or forwarded without the ambiguity", 
     },
     {
       name: "an invalid chunk size",
+      isCutOff: true,
       bytes: () => request([...post(), "Transfer-Encoding: chunked"], `0x5\r\nhello\r\n0\r\n\r\n${SMUGGLED}`),
     },
     {
@@ -127,6 +129,7 @@ describe("an ambiguous request is refused, or forwarded without the ambiguity", 
     },
     {
       name: "a chunk size beyond 64 bits",
+      isCutOff: true,
       bytes: () => request([...post(), "Transfer-Encoding: chunked"], `10000000000000000\r\n${SMUGGLED}`),
     },
     {
@@ -157,9 +160,10 @@ describe("an ambiguous request is refused, or forwarded without the ambiguity", 
     },
     { name: "HTTP/0.9", bytes: () => `GET /smuggled\r\n` },
     { name: "a line feed alone at the end of lines", bytes: () => `GET ${path} HTTP/1.1\n${HOST_LINE}\nX-A: 1\n\n` },
-  ])("$name", async ({ bytes }) => {
+  ])("$name", async ({ bytes, isCutOff }) => {
     const answered = await send(bytes());
-    const taken = requestsIn(received);
+    if (isCutOff && received !== "") expect(() => requestsIn(received)).toThrow("half a request");
+    const taken = isCutOff ? [] : requestsIn(received);
     // A second request that the edge itself recognised is a request of its own, with its own answer, and never a part
     // of another.
     expect(taken.length).toBeLessThanOrEqual([...answered.matchAll(/HTTP\/1\.1 \d{3} /g)].length);

@@ -792,8 +792,8 @@ describe("bypass", () => {
     const routes = [{ match: "/a", bypass: { cookies: [], fields: ["X-Trace-*"] } }];
     const site = compileSite({ origin, bypass, routes }, {});
     expect(site.routes.map((route) => route.bypass)).toEqual([
-      { cookies: null, fields: ["x-trace-*"], fieldValues: null, query: named("preview"), sessions: false },
-      { cookies: named("a"), fields: ["x-debug"], fieldValues: null, query: named("preview"), sessions: false },
+      { cookies: null, fields: ["x-trace-*"], fieldValues: null, query: named("preview"), sessions: true },
+      { cookies: named("a"), fields: ["x-debug"], fieldValues: null, query: named("preview"), sessions: true },
     ]);
   });
 
@@ -822,7 +822,7 @@ describe("bypass", () => {
   });
 
   test.each<[string, Partial<SiteInput>, boolean]>([
-    ["without a lifetime of the owner's", { routes: [{ match: "/a" }] }, false],
+    ["without a lifetime of the owner's, for pages of an earlier one", { routes: [{ match: "/a" }] }, true],
     ["with ttl", { routes: [{ match: "/a", ttl: "1m" }] }, true],
     ["with defaultTtl", { routes: [{ match: "/a", defaultTtl: { 200: "1m" } }] }, true],
     ["turned off for the route", { routes: [{ match: "/a", ttl: "1m", bypass: { sessions: false } }] }, false],
