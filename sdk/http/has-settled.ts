@@ -1,3 +1,4 @@
+import type { Turns } from "../../package/turns.ts";
 import { MAX_PURGE_WAIT_MS } from "../../wire/purge-record-query.ts";
 import { type Clock, MAX_SLEEP_MS } from "../clock.ts";
 import { PurgeError } from "../errors.ts";
@@ -8,7 +9,6 @@ import { readFromEdge } from "./read-from-edge.ts";
 import { heldReading } from "./readings.ts";
 import { retryPauseMs } from "./retry-pause.ts";
 import type { Transport } from "./transport.ts";
-import type { Turns } from "./turns.ts";
 
 /** How much longer than the edge's hold an answer may take, in milliseconds. */
 const ANSWERED_WITHIN_MS = 5000;

@@ -1,3 +1,4 @@
+import { Turns } from "../../package/turns.ts";
 import type { SiteStats } from "../../wire/stats.ts";
 import { WITHOUT_VALUES } from "../check.ts";
 import { type Clock, systemClock } from "../clock.ts";
@@ -16,7 +17,6 @@ import { ledgerReading, trailReading } from "./readings.ts";
 import { type SendPlatform, sendPurge } from "./send-purge.ts";
 import { readFromAll, sendToAll } from "./several-edges.ts";
 import { MAX_HELD_READS, openFetch, type Transport } from "./transport.ts";
-import { Turns } from "./turns.ts";
 
 const DEFAULT_DEADLINE_MS = 10_000;
 const DEFAULT_RETRIES = 4;

@@ -1,3 +1,4 @@
+import type { Turns } from "../../package/turns.ts";
 import { CONTROL_PREFIX } from "../../wire/fields.ts";
 import type { Clock } from "../clock.ts";
 import type { Settings } from "../options.ts";
@@ -11,7 +12,6 @@ import { incomplete, purgeUnreachable, timedOut, unexpected } from "./failures.t
 import { hasSettled } from "./has-settled.ts";
 import { readAnswer } from "./read-answer.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
-import type { Turns } from "./turns.ts";
 
 /** A purge that is ready to be sent. */
 export interface PreparedPurge extends Settings, CallLimits {

@@ -1,4 +1,4 @@
-import { Turns } from "../turns.ts";
+import { Turns } from "../../package/turns.ts";
 
 /** How many bodies are coded at a time: Node has four threads, and files and digests need some of them. */
 const AT_A_TIME = 2;

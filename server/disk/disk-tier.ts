@@ -1,3 +1,4 @@
+import { Turns } from "../../package/turns.ts";
 import type { StreamedBody } from "../../worker/ports/bodies.ts";
 import type { Found } from "../../worker/ports/store.ts";
 import { isAgeUnknown } from "../../worker/rules/freshness/current-age.ts";
@@ -8,7 +9,6 @@ import { isNewer } from "../../worker/store/memory-tier.ts";
 import { RecentHeads } from "../../worker/store/recent-heads.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import type { CodedFile, CodedFiles, DictionaryFile, DictionaryFiles, FormName } from "../compression/coded-files.ts";
-import { Turns } from "../turns.ts";
 import { Backlog } from "./backlog.ts";
 import { BatchedPuts } from "./batched-puts.ts";
 import type { CacheFolder } from "./cache-folder.ts";

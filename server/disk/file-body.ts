@@ -1,7 +1,7 @@
+import type { Turns } from "../../package/turns.ts";
 import type { BodyReader } from "../../worker/ports/bodies.ts";
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
 import type { NodeBody } from "../bodies/node-body.ts";
-import type { Turns } from "../turns.ts";
 import { type DiskFiles, readAll } from "./disk-files.ts";
 import { BLOCK_BYTES, isBlockIntact } from "./file-format.ts";
 

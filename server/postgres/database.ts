@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { ownPackage } from "../../package/own-package.ts";
+import { Turns } from "../../package/turns.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
-import { Turns } from "../turns.ts";
 import { BUSY, SharedLogError, sharedLogError } from "./database-error.ts";
 import { withoutPassword } from "./log-address.ts";
 import { CHANNEL } from "./schema.ts";

@@ -41,7 +41,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   "tidemark.config.ts": ["tidemark/worker"],
   wire: [],
-  sdk: ["wire"],
+  // Work that takes turns, at the purger's and at the server's.
+  "package/turns.ts": [],
+  sdk: ["wire", "package/turns.ts"],
   // The purges in a backend's own database. It gets its purger from its caller.
   "sdk/outbox": ["sdk"],
   // The client in an app's own worker on OpenNext, which keeps purges as an outbox does.
@@ -54,6 +56,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // The platform on Node: it implements the ports and starts isolates, as the Workers runtime does.
   server: [
     "package",
+    "package/turns.ts",
     "worker/rules",
     "worker/ports",
     "worker/within.ts",

@@ -98,6 +98,11 @@ function wordsOfReason(miss: MissReason): MissWords {
   }
 }
 
+/** Whether the origin may confirm a response of this verdict: one that was purged, or may have been, is fetched in full (R10). */
+export function mayBeConfirmed(verdict: Verdict): boolean {
+  return verdict.kind !== "none" && !(verdict.kind === "validate" && verdict.because === "unverifiable");
+}
+
 /** Summarises unusable responses as one miss. A response with a hard purge is not offered for validation (R10). */
 export function missOf(context: RequestContext, unusable: readonly UnusableResponse[]): Miss {
   const [first] = unusable;
@@ -107,7 +112,7 @@ export function missOf(context: RequestContext, unusable: readonly UnusableRespo
     .sort((a, b) => b.stored.head.fetchedAt - a.stored.head.fetchedAt);
   const { stored, verdict } = latest ?? first;
   if (verdict.kind === "validate") {
-    if (verdict.because === "unverifiable") return missBy(reasonToValidate(verdict)); // it may have been purged, too
+    if (!mayBeConfirmed(verdict)) return missBy(reasonToValidate(verdict));
     return { ...reasonToValidate(verdict), selected: stored, toValidate: stored };
   }
   const { because } = verdict;

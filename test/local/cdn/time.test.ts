@@ -1,5 +1,5 @@
 import { mock } from "node:test";
-import { type Cdn, startCdn } from "tidemark/local";
+import { type Cdn, type CdnOptions, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import "tidemark/local/matchers";
 import { page } from "./pages.ts";
@@ -88,6 +88,19 @@ test("a visitor's request cannot change the time", async () => {
   await expect(cdn.get("/still")).toHaveAgeAbout(0);
 });
 
+/** What starts runtimes, each with its name in messages. */
+function startsOf(
+  faked: Cdn,
+  starting: CdnOptions,
+): readonly (readonly [name: string, call: () => Promise<unknown>])[] {
+  return [
+    ["startCdn", () => startCdn(starting)],
+    ["cdn.reset", () => faked.reset()],
+    ["cdn.log.restart", () => faked.log.restart()],
+    ["pop.restart", () => faked.pop().restart()],
+  ];
+}
+
 describe.each([
   ["vitest", () => vi.useFakeTimers(), () => vi.useRealTimers()],
   [
@@ -101,13 +114,7 @@ describe.each([
     await using faked = await startCdn(starting);
     fake();
     try {
-      const calls = [
-        ["startCdn", () => startCdn(starting)],
-        ["cdn.reset", () => faked.reset()],
-        ["cdn.log.restart", () => faked.log.restart()],
-        ["pop.restart", () => faked.pop().restart()],
-        ["cdn.close", () => faked.close()],
-      ] as const;
+      const calls = [...startsOf(faked, starting), ["cdn.close", () => faked.close()] as const];
       const refusals = calls.map(([name, call]) => expect(call()).rejects.toThrow(`${name}: setImmediate`));
       await Promise.all(refusals);
       expect(await faked.get("/faked")).toMatchObject({ status: 200, body: "v1" });
@@ -150,14 +157,8 @@ test.each([
   const faked = await startCdn(starting);
   vi.useFakeTimers({ toFake: ["Date"], now: date });
   try {
-    const calls = [
-      ["startCdn", () => startCdn(starting)],
-      ["cdn.reset", () => faked.reset()],
-      ["cdn.log.restart", () => faked.log.restart()],
-      ["pop.restart", () => faked.pop().restart()],
-    ] as const;
     const message = `Date is faked: it says ${new Date(date).toISOString()}, and the machine's clock `;
-    for (const [name, call] of calls) await expect(call()).rejects.toThrow(`${name}: ${message}`);
+    for (const [name, call] of startsOf(faked, starting)) await expect(call()).rejects.toThrow(`${name}: ${message}`);
     expect(await faked.get("/faked")).toMatchObject({ status: 200, body: "v1" });
     await faked.close();
   } finally {

@@ -71,8 +71,8 @@ export const mutants: Mutants = {
     },
     "a refresh always fetches in full": {
       in: "background-refresh:refresh",
-      replace: "mayBePurged ? null : found",
-      by: "null",
+      replace: "? found : null",
+      by: "? null : null",
       foundBy: "stale-while-revalidate/refresh-is-conditional",
     },
     "requests without cookies wait for a refresh that was begun for one with cookies": {

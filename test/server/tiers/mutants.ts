@@ -46,7 +46,8 @@ export const mutants: Mutants = {
   R15: {
     "a child tells its parent nothing of a page whose invalidation the log lacks": {
       in: "neededPosition",
-      drop: "if (ports.invalidations.mayLack?.(urlPurgeKey(resolved.host, resolved.pathAndQuery))) return null;",
+      replace: "ports.origin.isCache &&",
+      by: "false &&",
       foundBy:
         "tier: what a visitor changes while the parent fails is not undone by it afterwards, although the log cannot be told",
     },

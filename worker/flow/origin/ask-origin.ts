@@ -376,7 +376,8 @@ function failed(context: RequestContext, answer: OriginAnswer & { kind: "failed"
 export function neededPosition({ facts, resolved, ports }: RequestContext, stamp: Stamp | null): Stamp | null {
   const { receiptToken: token } = facts;
   if (facts.mode === "refresh" || stamp === null) return null;
-  if (ports.invalidations.mayLack?.(urlPurgeKey(resolved.host, resolved.pathAndQuery))) return null;
+  if (ports.origin.isCache && ports.invalidations.mayLack?.(urlPurgeKey(resolved.host, resolved.pathAndQuery)))
+    return null;
   if (token === null) return stamp;
   if (token.logId !== stamp.logId) return null;
   return token.seq > stamp.seq ? token : stamp;

@@ -133,7 +133,7 @@ class Processes(WithEdge, TransactionTestCase):
             respond = middleware(view)
             tasks = [asyncio.create_task(respond(number)) for number in range(40)]
             while len(purged) < len(tasks):
-                await asyncio.sleep(0)
+                await asyncio.sleep(0)  # a turn of the loop, in which the visits go on
             await asyncio.to_thread(lambda: None)
             self.assertFalse(any(task.done() for task in tasks))
             leaving, staying = tasks[:20], tasks[20:]
