@@ -1,7 +1,7 @@
 import { cancelBody } from "../ports/cancel-body.ts";
 import type { Found, FoundResponse } from "../ports/store.ts";
 import { freshUntil } from "../rules/freshness/current-age.ts";
-import { isOriginError } from "../rules/freshness/stale-if-error.ts";
+import { isOriginError } from "../rules/freshness/origin-error.ts";
 import { partsKey } from "../rules/key/cache-key.ts";
 import {
   isMarker,

@@ -464,7 +464,7 @@ export interface StaleInput {
   readonly ifDisconnected?: Duration | undefined;
   /**
    * How long a response may be used after its lifetime while it is fetched again after the answer, unless its lifetime
-   * is 0. Default `"0s"`: only if the origin says `stale-while-revalidate`.
+   * is 0, or it is an error of 500, 502, 503 or 504. Default `"0s"`: only if the origin says `stale-while-revalidate`.
    */
   readonly whileRevalidate?: Duration | undefined;
   /**

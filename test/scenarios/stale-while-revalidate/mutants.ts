@@ -126,14 +126,26 @@ export const mutants: Mutants = {
   "docs/http.md#stale-responses": {
     "the owner's whileRevalidate outranks a window of the response": {
       in: "usableWhileStale",
-      replace: "reuse.staleWhileRevalidateSeconds === null && freshnessSeconds > 0",
-      by: "freshnessSeconds > 0",
+      replace: "reuse.staleWhileRevalidateSeconds === null && freshnessSeconds > 0 &&",
+      by: "freshnessSeconds > 0 &&",
       foundBy: "stale-while-revalidate/allowed-by-site",
     },
     "the owner's whileRevalidate covers a page that was never fresh": {
       in: "usableWhileStale",
       replace: "reuse.staleWhileRevalidateSeconds === null && freshnessSeconds > 0",
       by: "reuse.staleWhileRevalidateSeconds === null",
+      foundBy: "stale-while-revalidate/allowed-by-site",
+    },
+    "the owner's whileRevalidate covers an error of the origin": {
+      in: "usableWhileStale",
+      replace: "&& !isOriginError(status)",
+      by: "",
+      foundBy: "stale-while-revalidate/allowed-by-site",
+    },
+    "the owner's whileRevalidate covers no other error": {
+      in: "usableWhileStale",
+      replace: "!isOriginError(status)",
+      by: "status < 400",
       foundBy: "stale-while-revalidate/allowed-by-site",
     },
     "the owner's whileRevalidate lasts a millisecond too long": {

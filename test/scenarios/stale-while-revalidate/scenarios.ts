@@ -67,6 +67,11 @@ export const scenarios: readonly Scenario[] = [
       "/must": [page("max-age=60, must-revalidate"), page("max-age=60", "v2")],
       "/own": [page("max-age=60, stale-while-revalidate=600"), page("max-age=60", "v2")],
       "/never-fresh": [page("max-age=0", "v1", { etag: '"1"' }), page("max-age=0", "v2", { etag: '"2"' })],
+      "/error": [
+        { status: 503, ...page("max-age=60", "overloaded") },
+        { status: 404, ...page("max-age=60", "gone") },
+        page("max-age=60"),
+      ],
     },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -77,6 +82,7 @@ export const scenarios: readonly Scenario[] = [
       { get: "/refused", expect: { xCache: "MISS" } },
       { get: "/must", expect: { xCache: "MISS" } },
       { get: "/own", expect: { xCache: "MISS" } },
+      { get: "/error", expect: { xCache: "MISS", status: 503 } },
       { advanceMs: 69_999 },
       { get: "/never-fresh", expect: { xCache: "MISS" } },
       { advanceMs: 20_000 },
@@ -95,8 +101,11 @@ export const scenarios: readonly Scenario[] = [
       { get: "/refused", expect: { xCache: "EXPIRED", body: "v2" } },
       { get: "/must", expect: { xCache: "EXPIRED", body: "v2" } },
       { get: "/never-fresh", expect: { xCache: "EXPIRED", body: "v2" } },
+      { get: "/error", expect: { xCache: "EXPIRED", status: 404 } },
       { advanceMs: 1 },
       { get: "/end", expect: { xCache: "EXPIRED", body: "v2" } },
+      { advanceMs: 69_999 },
+      { get: "/error", expect: { xCache: "UPDATING", status: 404 } },
     ],
   },
   {

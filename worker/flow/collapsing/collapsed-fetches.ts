@@ -1,6 +1,6 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { BeingStored, Failing, FetchTurn, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
-import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
+import { isOriginError } from "../../rules/freshness/origin-error.ts";
 import { mayJoinFetchesOf } from "../../rules/identity/identity.ts";
 import { beginningOf, ExpiringKeys } from "../../rules/key/expiring-keys.ts";
 import { type FetchKey, fetchKeyText } from "../../rules/key/fetch-key.ts";

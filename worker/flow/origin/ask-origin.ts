@@ -5,7 +5,7 @@ import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/fi
 import { Fields } from "../../rules/fields/fields.ts";
 import { memoize } from "../../rules/fields/memoize.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
-import { isOriginError } from "../../rules/freshness/stale-if-error.ts";
+import { isOriginError } from "../../rules/freshness/origin-error.ts";
 import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
 import { urlPurgeKey } from "../../rules/key/purge-key.ts";
 import { type Choices, toldChoices } from "../../rules/request/choices.ts";

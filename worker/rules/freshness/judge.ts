@@ -3,6 +3,7 @@ import type { ReuseRules } from "../directives/reuse-rules.ts";
 import { mayBeAnsweredBy, mayBeAnsweredInSession } from "../identity/identity.ts";
 import type { StoredHead } from "../storing/stored-response.ts";
 import { currentAgeMs, isAgeUnknown } from "./current-age.ts";
+import { isOriginError } from "./origin-error.ts";
 import { mayAnswerWhileUnknown } from "./unknown-purge-state.ts";
 
 /**
@@ -170,7 +171,7 @@ function isUsableAfterSoftPurge(
 }
 
 function usableWhileStale(
-  { reuse, freshnessSeconds }: StoredHead,
+  { reuse, freshnessSeconds, status }: StoredHead,
   { awaitsPurge, authorized, directives }: ReuseRequest,
   answer: PurgeAnswer,
   rules: StaleRules,
@@ -179,8 +180,8 @@ function usableWhileStale(
   if (!mayBeStale(reuse, rules) || awaitsPurge || authorized || answer !== "not-purged") return undefined;
   const ownMs = (reuse.staleWhileRevalidateSeconds ?? 0) * 1000;
   if (staleMs < ownMs) return "stale-while-revalidate";
-  // An origin that gives no lifetime at all is asked each time.
-  const isCovered = reuse.staleWhileRevalidateSeconds === null && freshnessSeconds > 0;
+  // An origin that gives no lifetime at all is asked each time, and one that has failed may work again.
+  const isCovered = reuse.staleWhileRevalidateSeconds === null && freshnessSeconds > 0 && !isOriginError(status);
   if (isCovered && staleMs < rules.whileRevalidateSeconds * 1000) return "stale.whileRevalidate";
   return staleMs < directives.maxStaleSeconds * 1000 ? "max-stale" : undefined;
 }

@@ -10,13 +10,6 @@ export type OriginFailure = "error" | "disconnected";
 /** Why a stored response may replace the answer: a directive of its own or of the request, or the owner's rule. */
 export type StandInBecause = "stale-if-error" | "stale.ifError" | "stale.ifDisconnected";
 
-/** Statuses that count as failures of the origin. RFC 5861 §4. */
-const ORIGIN_FAILED = new Set([500, 502, 503, 504]);
-
-export function isOriginError(status: number): boolean {
-  return ORIGIN_FAILED.has(status);
-}
-
 /** The knowledge about purges with which a stored response may replace an error. */
 export interface PurgeKnowledgeOnError {
   readonly answer: PurgeAnswer;
