@@ -21,7 +21,7 @@ export type Miss = MissReason & {
  * - `absent`: the request selects no stored response, or the body of the one that it selects is gone.
  * - `purged`: the stored response was purged, and no part of it is used.
  * - `stale`: a stored response has to be validated.
- * - `doubted`: the same, although the response is not known to be stale.
+ * - `doubted`: a stored response is not known to be stale, and may not answer as it is.
  * - `refused`: a stored response must not be used for this visitor.
  * - `past-the-cache`: the owner sends requests with such a cookie, field or parameter past the cache.
  * - `marked`: a second look has found that this field of the request chooses the page.
@@ -31,7 +31,7 @@ export type Miss = MissReason & {
 export type MissReason =
   | { readonly kind: "absent"; readonly because: "nothing" | "other-variants" | "body-gone" }
   | { readonly kind: "stale"; readonly because: Exclude<ToValidate["because"], Doubt> }
-  | { readonly kind: "doubted"; readonly because: Doubt }
+  | { readonly kind: "doubted"; readonly because: Doubt | "unverifiable" }
   | { readonly kind: "refused"; readonly because: "authorization" | "session" }
   | { readonly kind: "past-the-cache"; readonly because: "cookie" | "field" | "query" }
   | { readonly kind: "marked"; readonly field: string }
@@ -40,7 +40,7 @@ export type MissReason =
 
 type ToValidate = Extract<Verdict, { kind: "validate" }>;
 /** The reasons to validate a response that is not known to be stale. */
-type Doubt = "request-directive" | "purge-state-unknown" | "unverifiable";
+type Doubt = "request-directive" | "purge-state-unknown";
 
 /** A miss in the words of `X-Cache`, of `Cache-Status` and of explanations. */
 export interface MissWords {
@@ -98,12 +98,7 @@ function wordsOfReason(miss: MissReason): MissWords {
   }
 }
 
-/** Whether the origin may confirm a response of this verdict: one that was purged, or may have been, is fetched in full (R10). */
-export function mayBeConfirmed(verdict: Verdict): boolean {
-  return verdict.kind !== "none" && !(verdict.kind === "validate" && verdict.because === "unverifiable");
-}
-
-/** Summarises unusable responses as one miss. A response with a hard purge is not offered for validation (R10). */
+/** Summarises unusable responses as one miss. */
 export function missOf(context: RequestContext, unusable: readonly UnusableResponse[]): Miss {
   const [first] = unusable;
   if (!first) return missBy({ kind: "absent", because: hasVariants(context) ? "other-variants" : "nothing" });
@@ -111,12 +106,8 @@ export function missOf(context: RequestContext, unusable: readonly UnusableRespo
     .filter(({ verdict }) => verdict.kind === "validate")
     .sort((a, b) => b.stored.head.fetchedAt - a.stored.head.fetchedAt);
   const { stored, verdict } = latest ?? first;
-  if (verdict.kind === "validate") {
-    if (!mayBeConfirmed(verdict)) return missBy(reasonToValidate(verdict));
-    return { ...reasonToValidate(verdict), selected: stored, toValidate: stored };
-  }
-  const { because } = verdict;
-  return missBy(because === "purged" ? { kind: because } : { kind: "refused", because });
+  if (verdict.kind === "validate") return { ...reasonToValidate(verdict), selected: stored, toValidate: stored };
+  return missBy(reasonToFetch(verdict));
 }
 
 /** The fields that ask the origin to confirm the stored response; `null` if it has no validators. RFC 9111 §4.3.1. */
@@ -129,10 +120,20 @@ function reasonToValidate({ because }: ToValidate): MissReason {
   switch (because) {
     case "request-directive":
     case "purge-state-unknown":
-    case "unverifiable":
       return { kind: "doubted", because };
     default:
       return { kind: "stale", because };
+  }
+}
+
+function reasonToFetch({ because }: Extract<Verdict, { kind: "none" }>): MissReason {
+  switch (because) {
+    case "purged":
+      return { kind: because };
+    case "unverifiable":
+      return { kind: "doubted", because };
+    default:
+      return { kind: "refused", because };
   }
 }
 

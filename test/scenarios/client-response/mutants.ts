@@ -201,8 +201,8 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
     },
     "a page that must be validated each time is reported as forwarded because of the request": {
       in: "reasonToValidate",
-      replace: 'case "unverifiable":',
-      by: 'case "unverifiable": case "no-cache":',
+      replace: 'case "purge-state-unknown":',
+      by: 'case "purge-state-unknown": case "no-cache":',
       foundBy: "client-response/no-cache-gives-reason",
     },
     "a missing variant is reported as a uri-miss": {

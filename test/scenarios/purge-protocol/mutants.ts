@@ -304,8 +304,9 @@ context = { ...context, ports: { ...ports, clock: then } };`,
   },
   R13: {
     "a page of which nobody can tell whether it was purged is confirmed by the origin": {
-      in: "missOf",
-      drop: "if (!mayBeConfirmed(verdict)) return missBy(reasonToValidate(verdict));",
+      in: "judge",
+      replace: '{ kind: "none", because: "unverifiable" }',
+      by: '{ kind: "validate", because: "invalidated" }',
       foundBy: ["purge-protocol/new-log-and-same-validators", "purge-protocol/new-log-and-head"],
     },
     "a log whose storage went back goes on under the same id": {

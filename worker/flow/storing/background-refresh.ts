@@ -3,7 +3,7 @@ import type { FoundResponse } from "../../ports/store.ts";
 import { beginRefresh } from "../collapsing/begin-fetch.ts";
 import type { LeadingFetch } from "../collapsing/collapsed-fetches.ts";
 import { judgeNow } from "../judging.ts";
-import { type Miss, mayBeConfirmed } from "../miss.ts";
+import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { unattended } from "../request-context.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";
@@ -28,7 +28,7 @@ async function refresh(context: RequestContext, found: FoundResponse, fetch: Lea
   const { neighbours } = isolate;
   if (neighbours && (await neighbours.takeOver(context, found))) return fetch.tell({ kind: "look-again" });
   // A purge may have come meanwhile (R10).
-  const toValidate = mayBeConfirmed(judgeNow(context, found.head, null, ports.clock.now())) ? found : null;
+  const toValidate = judgeNow(context, found.head, null, ports.clock.now()).kind === "none" ? null : found;
   const miss: Miss = { kind: "stale", because: "stale", selected: null, toValidate };
   const answer = await fetchAndStore(unattended(context, facts.forWholePage()), miss, fetch);
   if (answer.status >= 400) isolate.collapsed.rememberFailedRefresh(fetch.key);

@@ -91,11 +91,11 @@ export type Verdict =
         | "no-cache"
         | "request-directive"
         | "purge-state-unknown"
-        | "unverifiable"
         | "invalidated"
         | "soft-purge";
     }
-  | { readonly kind: "none"; readonly because: "purged" | "authorization" | "session" };
+  /** Neither it nor the origin's word that it is unchanged may answer: it is fetched in full (R10). */
+  | { readonly kind: "none"; readonly because: "purged" | "unverifiable" | "authorization" | "session" };
 
 /**
  * Decides whether a stored response may answer. RFC 9111 §4, §4.2, §5.2.1; RFC 5861 §3; rule R8 for the unknown purge
@@ -112,7 +112,7 @@ export function judge(
   if (answer === "purged") return { kind: "none", because: "purged" };
   if (!mayBeAnsweredBy(stored, request)) return { kind: "none", because: "authorization" };
   if (!mayBeAnsweredInSession(stored, request)) return { kind: "none", because: "session" };
-  if (answer === "unverifiable") return { kind: "validate", because: "unverifiable" };
+  if (answer === "unverifiable") return { kind: "none", because: "unverifiable" };
   if (answer === "invalidated") return { kind: "validate", because: "invalidated" };
   if (answer === "unknown") {
     if (!mayAnswerWhileUnknown({ sinceFetchMs: now - stored.fetchedAt, maxViewAgeMs, awaitsToken })) {
