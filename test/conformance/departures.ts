@@ -38,11 +38,6 @@ export const notMet: readonly Departure[] = [
   },
   {
     grade: "not met",
-    because: "RFC 9111 §3.2 does not except this field from those that a 304 replaces",
-    tests: ["304-etag-update-response-Content-MD5"],
-  },
-  {
-    grade: "not met",
     because: "no cookie of a 304 gets into a page that others are served",
     tests: ["304-etag-update-response-Set-Cookie2"],
   },

@@ -184,8 +184,8 @@ export const mutants: Mutants = {
   },
   "RFC 9110 §13.1.5": {
     "a part of a large body is sent whatever If-Range says": {
-      in: "answerInForm",
-      replace: 'rangeStillHolds(facts.field("if-range"), strong, context.ports.clock.now())',
+      in: "holdsThisForm",
+      replace: 'rangeStillHolds(facts.field("if-range"), strong, ports.clock.now())',
       by: "true",
       foundBy: "bodies/if-range-of-large-body",
     },

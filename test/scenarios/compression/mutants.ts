@@ -5,8 +5,26 @@ export const mutants: Mutants = {
   "docs/server.md#compression": {
     "a client that may hold a coded form gets a part of the plain page": {
       in: "withoutDoubtfulRange",
-      replace: "ifRange === null ||",
+      replace: "held === null ||",
       by: "true ||",
+      foundBy: "compression/part-of-missing-page",
+    },
+    "a client that goes past the cache may get a part of the plain page": {
+      in: "forward",
+      replace: "withoutDoubtfulRange(miss.isForPart ? asked : withWholeQuery(asked))",
+      by: "miss.isForPart ? withoutDoubtfulRange(asked) : withWholeQuery(asked)",
+      foundBy: "compression/part-of-missing-page",
+    },
+    "a client that names the time of its coded form gets a part of the plain page": {
+      in: "withoutDoubtfulRange",
+      replace: '?? facts.field("if-unmodified-since")',
+      by: "",
+      foundBy: "compression/part-of-missing-page",
+    },
+    "who asks for a part of a page that nobody codes gets the whole": {
+      in: "withoutDoubtfulRange",
+      replace: "resolved.route.pass ||",
+      by: "",
       foundBy: "compression/part-of-missing-page",
     },
     "the plain form does not name Accept-Encoding in its Vary": {
@@ -155,9 +173,9 @@ export const mutants: Mutants = {
       foundBy: "compression/parts",
     },
     "a date in If-Range counts although it is that of both forms": {
-      in: "answerInForm",
-      replace: "const strong = form === stored ? validators : { ...validators, lastModified: null };",
-      by: "const strong = validators;",
+      in: "holdsThisForm",
+      replace: "isCodedHere ||",
+      by: "",
       foundBy: "compression/parts",
     },
   },

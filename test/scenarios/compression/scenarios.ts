@@ -241,9 +241,21 @@ export const scenarios: readonly Scenario[] = [
     source: "RFC 9110 §13.1.5",
     origin: {
       "/a": [text("max-age=60", V1, { etag: '"1"', "last-modified": "Wed, 31 Dec 2025 12:00:00 GMT" })],
+      "/rtf": [
+        text("max-age=60", V1, {
+          "content-type": "application/rtf",
+          "last-modified": "Wed, 31 Dec 2025 12:00:00 GMT",
+        }),
+      ],
     },
     steps: [
       ...warmed("/a"),
+      ...warmed("/rtf"),
+      {
+        get: "/rtf",
+        fields: { ...BROWSER, range: "bytes=4-8", "if-range": "Wed, 31 Dec 2025 12:00:00 GMT" },
+        expect: { status: 200, body: V1 },
+      },
       {
         get: "/a",
         fields: { ...BROWSER, range: "bytes=4-8" },
@@ -271,14 +283,38 @@ export const scenarios: readonly Scenario[] = [
     ...common,
     id: "compression/part-of-missing-page",
     name: "a client that may hold the coded form of a page that is missing gets the whole page, and no part of the plain one",
-    origin: { "/a": [text("max-age=60", V1)] },
+    site: {
+      compression: {},
+      routes: [
+        { match: "/pass", pass: true },
+        { match: "/*", bypass: { cookies: ["mine"] } },
+      ],
+    },
+    origin: { "/a": [text("max-age=60", V1)], "/pass": [text("max-age=60", V1)] },
     steps: [
+      ...[{}, { cookie: "mine=1" }].flatMap((fields): Step[] => [
+        {
+          get: "/a",
+          fields: { ...BROWSER, ...fields, range: "bytes=4-8", "if-range": "Wed, 31 Dec 2025 12:00:00 GMT" },
+          expect: { status: 200, body: V1 },
+        },
+        { originLastSaw: "/a", fields: { range: null, "if-range": null } },
+      ]),
       {
         get: "/a",
-        fields: { ...BROWSER, range: "bytes=4-8", "if-range": "Wed, 31 Dec 2025 12:00:00 GMT" },
+        fields: { ...BROWSER, range: "bytes=4-8", "if-unmodified-since": "Wed, 31 Dec 2025 12:00:00 GMT" },
         expect: { status: 200, body: V1 },
       },
-      { originLastSaw: "/a", fields: { range: null, "if-range": null } },
+      {
+        originLastSaw: "/a",
+        fields: { range: null, "if-unmodified-since": "Wed, 31 Dec 2025 12:00:00 GMT" },
+      },
+      {
+        get: "/pass",
+        fields: { ...BROWSER, range: "bytes=4-8", "if-range": "Wed, 31 Dec 2025 12:00:00 GMT" },
+        expect: { xCache: "BYPASS" },
+      },
+      { originLastSaw: "/pass", fields: { range: "bytes=4-8" } },
       { get: "/a", fields: { ...BROWSER, range: "bytes=4-8", "if-range": '"1"' }, expect: { status: 200, body: V1 } },
       { originLastSaw: "/a", fields: { range: "bytes=4-8", "if-range": '"1"' } },
     ],

@@ -34,6 +34,12 @@ export const mutants: Mutants = {
       by: "this.acceptedCodings",
       foundBy: "deltas/plain-from-origin",
     },
+    "a part is asked for in another coding than the whole page": {
+      in: "askingForPart",
+      replace: "storing: true",
+      by: "storing: false",
+      foundBy: "deltas/plain-from-origin",
+    },
     "what the origin encodes against the edge's wish is fetched for each visitor": {
       in: "matchesVariant",
       replace: "acceptsCoding(request.acceptedCodings, contentEncoding)",

@@ -517,7 +517,12 @@ export const scenarios: readonly Scenario[] = [
     id: "deltas/plain-from-origin",
     name: "on a route with deltas the origin is asked for plain bytes, so that one version is there for all codings",
     site: { ...site, routes: [{ match: "/assets/*", deltas: true }] },
-    origin: { [OLD]: [negotiated(V1)], [NEW]: [negotiated(V2)], "/elsewhere.js": [negotiated(V1)] },
+    origin: {
+      [OLD]: [negotiated(V1)],
+      [NEW]: [negotiated(V2)],
+      "/assets/part.js": [negotiated(V1)],
+      "/elsewhere.js": [negotiated(V1)],
+    },
     steps: [
       ...fetched(OLD, V1),
       { originLastSaw: OLD, fields: { "accept-encoding": "identity" } },
@@ -528,6 +533,8 @@ export const scenarios: readonly Scenario[] = [
       sends("gzip", NEW, { "accept-encoding": "gzip" }),
       sends(null, NEW, {}),
       { originSaw: { [OLD]: 1, [NEW]: 1 } },
+      gets("/assets/part.js", { ...BROWSER, range: "bytes=0-9" }, { xCache: "MISS" }),
+      { originLastSaw: "/assets/part.js", fields: { range: "bytes=0-9", "accept-encoding": "identity" } },
       gets("/elsewhere.js", BROWSER, { xCache: "MISS" }),
       { originLastSaw: "/elsewhere.js", fields: { "accept-encoding": "br, gzip, zstd" } },
     ],

@@ -200,7 +200,7 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
   "docs/http.md#the-cache-key": {
     "a route that passes drops parameters": {
       in: "forward",
-      replace: "miss.isForPart ? withoutDoubtfulRange(asked) : withWholeQuery(asked)",
+      replace: "miss.isForPart ? asked : withWholeQuery(asked)",
       by: "asked",
       foundBy: "forwarding/pass-route",
     },

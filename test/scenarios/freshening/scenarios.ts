@@ -90,10 +90,15 @@ export const scenarios: readonly Scenario[] = [
     source: "RFC 9111 §3.2",
     origin: {
       "/a": [
-        { ...v1, fields: { ...v1.fields, "content-encoding": "gzip" } },
+        { ...v1, fields: { ...v1.fields, "content-encoding": "gzip", "content-digest": "sha-256=:v1:" } },
         {
           status: 304,
-          fields: { etag: '"1"', "content-encoding": "br", "content-range": "bytes 0-0/9" },
+          fields: {
+            etag: '"1"',
+            "content-encoding": "br",
+            "content-range": "bytes 0-0/9",
+            "content-digest": "sha-256=:of nothing:",
+          },
         },
       ],
     },
@@ -103,7 +108,11 @@ export const scenarios: readonly Scenario[] = [
       ...["REVALIDATED", "HIT"].map((xCache) => ({
         get: "/a",
         fields: { "accept-encoding": "gzip, br" },
-        expect: { xCache, body: "v1", fields: { "content-encoding": "gzip", "content-range": null } },
+        expect: {
+          xCache,
+          body: "v1",
+          fields: { "content-encoding": "gzip", "content-range": null, "content-digest": "sha-256=:v1:" },
+        },
       })),
     ],
   },

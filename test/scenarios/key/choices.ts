@@ -1,4 +1,5 @@
 import type { Scenario, Step } from "../../engine/scenario.ts";
+import { BENEATH_THE_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 const MOBILE = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 Safari/604.1";
@@ -45,6 +46,48 @@ export const scenarios: readonly Scenario[] = [
       asking({ cookie: "currency=eur; currency=usd; theme=light" }, "HIT", "euro"),
       asking({ cookie: "currency=eur; theme=dark" }, "HIT", "dark euro"),
       { originSaw: { "/a": 4 } },
+    ],
+  },
+  {
+    id: "key/choices-of-part",
+    name: "a part of a page that is not stored is asked for with the choices of the whole page, and no other cookie or dropped field",
+    source: "docs/http.md#the-cache-key",
+    site: {
+      fields: { drop: ["x-theme"] },
+      routes: [{ match: "/*", key: { cookies: { currency: ["eur", "usd"] }, languages: ["en", "de"] } }],
+    },
+    origin: { "/a": [{ status: 206, ...page("max-age=60", "e", { "content-range": "bytes 0-0/4" }) }] },
+    steps: [
+      {
+        get: "/a",
+        fields: {
+          range: "bytes=0-0",
+          cookie: "session=1; currency=eur; _ga=1",
+          "accept-language": "de-AT, fr",
+          "x-theme": "dark",
+        },
+        expect: { status: 206, xCache: "MISS" },
+      },
+      {
+        originLastSaw: "/a",
+        fields: { range: "bytes=0-0", cookie: "currency=eur", "accept-language": "de", "x-theme": null },
+      },
+    ],
+  },
+  {
+    id: "key/choice-that-is-not-made-any-more",
+    name: "once a route keys by a cookie no more, its pages are fetched and stored anew",
+    source: "docs/http.md#the-cache-key",
+    only: BENEATH_THE_ISOLATES,
+    site: { routes: [{ match: "/*", key: { cookies: { currency: ["eur"] } } }] },
+    origin: { "/a": [page("max-age=60", "euro"), page("max-age=60", "one for all")] },
+    steps: [
+      asking({ cookie: "currency=eur" }, "MISS", "euro"),
+      { work: "finished" },
+      { deploy: { routes: [{ match: "/*", key: { cookies: { theme: ["dark"] } } }] } },
+      { restart: "isolate" },
+      asking({ cookie: "currency=eur" }, "MISS", "one for all"),
+      asking({}, "HIT", "one for all"),
     ],
   },
   {

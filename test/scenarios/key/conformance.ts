@@ -16,6 +16,8 @@ export const rows: readonly ConformanceRow[] = [
     does: "Cookies, languages (RFC 4647 §3.4), country and device, each in a bounded set of values. The origin gets the chosen value and no other, so `Vary` by these fields selects nothing more.",
     scenarios: [
       "key/choice-of-cookie",
+      "key/choices-of-part",
+      "key/choice-that-is-not-made-any-more",
       "key/choice-of-language",
       "key/choice-of-country",
       "key/choice-of-country-behind-a-proxy",

@@ -17,6 +17,18 @@ export const mutants: Mutants = {
     },
   },
   "docs/http.md#the-cache-key": {
+    "the name of a choice that is not made any more is taken for a field": {
+      in: "OriginView.field",
+      replace: 'if (name.includes(":")) return null;',
+      by: 'if (name.includes(":")) return this.#request.field("cookie");',
+      foundBy: "key/choice-that-is-not-made-any-more",
+    },
+    "a part is asked for with all that the client sent": {
+      in: "askingForPart",
+      replace: "storing: true",
+      by: "storing: false",
+      foundBy: "key/choices-of-part",
+    },
     "paths that differ in case are one entry": {
       in: "parsedUrl",
       replace: "const path = normalEscapes(url.pathname);",
@@ -73,7 +85,7 @@ export const mutants: Mutants = {
     },
     "a part is requested with the query as it came": {
       in: "forward",
-      replace: "miss.isForPart ? withoutDoubtfulRange(asked) : withWholeQuery(asked)",
+      replace: "miss.isForPart ? asked : withWholeQuery(asked)",
       by: "withWholeQuery(asked)",
       foundBy: "key/query-of-a-part",
     },

@@ -14,14 +14,19 @@ export const rows: readonly ConformanceRow[] = [
     section: "3.3",
     requirement: "a stored whole may answer a request for a part",
     does: "From either tier, without copying the body, and from the shared tier as it comes.",
-    scenarios: ["ranges/part-of-stored-page", "ranges/part-after-restart", "ranges/part-of-page-not-in-memory"],
+    scenarios: [
+      "ranges/part-of-stored-page",
+      "ranges/digest-of-the-whole",
+      "ranges/part-after-restart",
+      "ranges/part-of-page-not-in-memory",
+    ],
   },
   {
     table: "semantics",
     section: "9110 §13.1.5",
     requirement: "`If-Range`: strong comparison, exact dates",
-    does: "Yes; a malformed value or a list matches nothing; ignored without `Range`.",
-    scenarios: ["ranges/if-range-decides"],
+    does: "Yes; a malformed value or a list matches nothing; ignored without `Range`. A date matches no text for a client that accepts codings, all of which have that date.",
+    scenarios: ["ranges/if-range-decides", "ranges/date-of-many-forms"],
   },
   {
     table: "semantics",

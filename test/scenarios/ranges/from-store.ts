@@ -40,6 +40,52 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "ranges/digest-of-the-whole",
+    name: "a part does not come with the digest of the whole page, which every client would miss",
+    source: "RFC 9530 §2",
+    origin: {
+      "/a": [{ ...ten, fields: { ...ten.fields, "content-digest": "sha-256=:ten:", "repr-digest": "sha-256=:ten:" } }],
+    },
+    steps: [
+      ...stored,
+      ...["bytes=0-0", "bytes=0-0, 2-4"].map(
+        (range): Step => ({
+          get: "/a",
+          fields: { range },
+          expect: { status: 206, fields: { "content-digest": null, "repr-digest": "sha-256=:ten:" } },
+        }),
+      ),
+      { get: "/a", expect: { status: 200, fields: { "content-digest": "sha-256=:ten:" } } },
+    ],
+  },
+  {
+    id: "ranges/date-of-many-forms",
+    name: "a date in If-Range gives no part of a text to a client that may hold it in a coding, which has the same date",
+    source: "RFC 9110 §13.1.5, §8.8.2.2",
+    origin: {
+      "/text": [{ ...ten, fields: { ...ten.fields, "content-type": "text/html" } }],
+      "/picture": [{ ...ten, fields: { ...ten.fields, "content-type": "image/png" } }],
+    },
+    steps: [
+      { get: "/text", expect: { xCache: "MISS" } },
+      { get: "/picture", expect: { xCache: "MISS" } },
+      ...(
+        [
+          ["/text", "gzip", MODIFIED, 200],
+          ["/text", "gzip", '"1"', 206],
+          ["/text", "identity", MODIFIED, 206],
+          ["/picture", "gzip", MODIFIED, 206],
+        ] as const
+      ).map(
+        ([get, coding, held, status]): Step => ({
+          get,
+          fields: { "accept-encoding": coding, range: "bytes=0-0", "if-range": held },
+          expect: { status, xCache: "HIT" },
+        }),
+      ),
+    ],
+  },
+  {
     id: "ranges/part-after-restart",
     name: "a part can also be cut after the isolate has restarted",
     source: "RFC 9110 §14; docs/http.md#memory-and-the-cache-api",

@@ -253,12 +253,38 @@ export const mutants: Mutants = {
       foundBy: "ranges/overlapping-parts",
     },
   },
+  "RFC 9530 §2": {
+    "a part has the digest of the whole page": {
+      in: "answerWithParts",
+      replace: ".filter((name) => !OF_WHOLE_CONTENT.has(name))",
+      by: "",
+      foundBy: "ranges/digest-of-the-whole",
+    },
+  },
   "RFC 9110 §13.1.5": {
     "a part is sent to a client that holds another page": {
-      in: "answerInForm",
-      replace: 'rangeStillHolds(facts.field("if-range"), strong, context.ports.clock.now())',
+      in: "holdsThisForm",
+      replace: 'rangeStillHolds(facts.field("if-range"), strong, ports.clock.now())',
       by: "true",
       foundBy: "ranges/if-range-decides",
+    },
+    "a date in If-Range counts for a text that may come in many codings": {
+      in: "holdsThisForm",
+      replace: '|| mayHoldCoded(facts.originView.acceptedCodings, storedField(head, "content-type"))',
+      by: "",
+      foundBy: "ranges/date-of-many-forms",
+    },
+    "a date in If-Range counts for nothing where the client accepts a coding": {
+      in: "mayHoldCoded",
+      replace: '&& OFTEN_CODED.test(contentType ?? "")',
+      by: "",
+      foundBy: "ranges/date-of-many-forms",
+    },
+    "a date in If-Range counts for no text": {
+      in: "mayHoldCoded",
+      replace: 'acceptedCodings !== "identity" &&',
+      by: "",
+      foundBy: "ranges/date-of-many-forms",
     },
     "If-Range accepts a weak entity tag": {
       in: "rangeStillHolds",

@@ -116,7 +116,7 @@ export const rows: readonly ConformanceRow[] = [
     scenarios: [
       "variants/accept-encoding-is-normalized",
       "variants/same-codings-share",
-      "variants/part-keeps-accept-encoding",
+      "variants/codings-of-part",
       "deltas/plain-from-origin",
       "forwarding/pass-route",
     ],

@@ -492,11 +492,11 @@ if (contentEncoding !== null && !acceptsCoding(`,
       by: "",
       foundBy: "variants/no-coding-serves-all",
     },
-    "a part that is passed on is requested as if it were stored": {
-      in: "askAndInvalidate",
-      replace: "storing: false",
-      by: "storing: true",
-      foundBy: "variants/part-keeps-accept-encoding",
+    "a part is requested in other codings than the whole page": {
+      in: "askingForPart",
+      replace: "storing: true",
+      by: "storing: false",
+      foundBy: "variants/codings-of-part",
     },
     "a client gets the coding that the origin chooses, although it does not accept it": {
       in: "matchesVariant",

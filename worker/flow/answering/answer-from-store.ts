@@ -10,7 +10,7 @@ import { contentRange, multipartByteranges, unsatisfiedRange } from "../../rules
 import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
 import { type StoredHead, storedField, validatorsOf } from "../../rules/storing/stored-response.ts";
-import { isNotModified, rangeStillHolds } from "../../rules/validation/conditions.ts";
+import { isNotModified, mayHoldCoded, OF_WHOLE_CONTENT, rangeStillHolds } from "../../rules/validation/conditions.ts";
 import { isInMemory, passFoundBody } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { type AnswerMetadata, answerWith, notModifiedFields, storedFields, withSource } from "./answers.ts";
@@ -62,10 +62,7 @@ function answerInForm(
   if (head.status === 200) {
     if (isHeldByClient(context, head)) return withoutBody(context, form, 304, notModifiedFields(fields));
     const range = context.answersHead ? null : facts.field("range");
-    const validators = validatorsOf(head);
-    // If a page has two forms, both have the same date, so the date does not show which form the client holds.
-    const strong = form === stored ? validators : { ...validators, lastModified: null };
-    if (range !== null && rangeStillHolds(facts.field("if-range"), strong, context.ports.clock.now())) {
+    if (range !== null && holdsThisForm(context, head, form !== stored)) {
       const parsed = parseRange(range, head.bodyBytes);
       if (parsed.kind === "unsatisfiable") return unsatisfiable(context, form, fields);
       if (parsed.kind === "parts") {
@@ -82,6 +79,15 @@ function answerInForm(
   }
   if (form.body) return answerWith(passFoundBody(context, stored.head, form.body, isHit), head.status, fields);
   return streamed(context, form, [null], head.bodyBytes, head.status, fields, isHit);
+}
+
+/** Whether the parts that are asked for belong to the form that the client holds. */
+function holdsThisForm({ facts, ports }: RequestContext, head: StoredHead, isCodedHere: boolean): boolean {
+  const validators = validatorsOf(head);
+  const hasForms = isCodedHere || mayHoldCoded(facts.originView.acceptedCodings, storedField(head, "content-type"));
+  // All forms have the same date, so the date does not show which one the client holds.
+  const strong = hasForms ? { ...validators, lastModified: null } : validators;
+  return rangeStillHolds(facts.field("if-range"), strong, ports.clock.now());
 }
 
 function reportDelta({ ports }: RequestContext, { byteLength: bytes }: Uint8Array, insteadOfBytes: number): void {
@@ -126,7 +132,7 @@ function answerWithParts(
 ): Answer | Promise<Answer | null> {
   const { random } = context.ports;
   const { head, body } = found;
-  const partFields = new Fields(fields);
+  const partFields = new Fields(fields).filter((name) => !OF_WHOLE_CONTENT.has(name));
   const [only] = parts;
   if (only && parts.length === 1) {
     partFields.set("content-range", contentRange(only, head.bodyBytes));

@@ -59,10 +59,12 @@ export function hasFailed(result: OriginResult): boolean {
 
 /** How the origin is asked. */
 export interface OriginCall {
-  /** True if the answer may be stored. Then no field outside the key may select it. */
+  /** True if the answer may be stored, or is a part of such an answer. Then no field outside the key may select it. */
   readonly storing: boolean;
-  /** The edge's own conditions, if it has any. RFC 9111 §4.3.1. */
+  /** The edge's own conditions, if it has any (RFC 9111 §4.3.1), or those of a part. */
   readonly conditions?: readonly (readonly [name: string, value: string])[] | null;
+  /** True if the answer is a part, for this client alone. */
+  readonly isForPart?: true;
   /** Whether a stale page may stand in for a failed origin. Default: none may. */
   readonly hasStandIn?: () => boolean;
 }
@@ -111,7 +113,12 @@ async function sendInTurn(context: RequestContext, call: OriginCall, body: Reque
   const { asksForStream } = facts;
   const entering = isUnattended
     ? Promise.resolve(gate.enterIfIdle(route))
-    : gate.enter(place, { route, asksForStream, isForOthers: call.storing }, ports.reporter, incoming.request);
+    : gate.enter(
+        place,
+        { route, asksForStream, isForOthers: call.storing && !call.isForPart },
+        ports.reporter,
+        incoming.request,
+      );
   if (ports.losesRequests) context.background.run(entering.then((entered) => entered?.attend(ports.clock)));
   const turn = await entering;
   if (turn === null) {

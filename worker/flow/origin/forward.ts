@@ -15,13 +15,12 @@ import { isInMemory } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "../storing/freshening.ts";
 import { storeUnlessPurged, tellNobody } from "../storing/store-unless-purged.ts";
-import { askOrigin, hasFailed, type OriginResult } from "./ask-origin.ts";
+import { askOrigin, hasFailed, type OriginCall, type OriginResult } from "./ask-origin.ts";
 
 /** Sends the request on unchanged and streams the answer. It stores nothing. A stored part may stand in for an error. */
 export async function forward(asked: RequestContext, miss: Miss): Promise<Answer> {
-  // A part is one of the page that the key names.
-  const context = miss.isForPart ? withoutDoubtfulRange(asked) : withWholeQuery(asked);
-  const asking = askAndInvalidate(context);
+  const context = withoutDoubtfulRange(miss.isForPart ? asked : withWholeQuery(asked));
+  const asking = askAndInvalidate(context, miss.isForPart ? askingForPart(context) : { storing: false });
   // On Workers the code of a request whose client has left ends, unless something holds it.
   if (!isSafeMethod(context.facts.method)) context.background.run(asking.catch(() => undefined));
   const result = await asking;
@@ -31,8 +30,8 @@ export async function forward(asked: RequestContext, miss: Miss): Promise<Answer
   return passOn(context, result.response, miss, undefined);
 }
 
-async function askAndInvalidate(context: RequestContext): Promise<OriginResult> {
-  const result = await askOrigin(context, { storing: false });
+async function askAndInvalidate(context: RequestContext, call: OriginCall): Promise<OriginResult> {
+  const result = await askOrigin(context, call);
   await invalidateAfter(context, result);
   return result;
 }
@@ -42,12 +41,24 @@ async function askAndInvalidate(context: RequestContext): Promise<OriginResult> 
  * it gets the whole page.
  */
 function withoutDoubtfulRange(context: RequestContext): RequestContext {
-  const { facts, ports } = context;
-  const ifRange = facts.field("if-range");
-  if (!ports.compression || ifRange === null || ifRange.startsWith('"')) return context;
+  const { facts, ports, resolved } = context;
+  const held = facts.field("if-range") ?? facts.field("if-unmodified-since");
+  if (!ports.compression || resolved.route.pass || held === null || held.startsWith('"')) return context;
   const fields = new Fields(facts.fields).filter((name) => name !== "range" && name !== "if-range");
   return { ...context, facts: facts.withFields(fields) };
 }
+
+/** A part is one of the page for which the key stands, so the origin is asked as it is for the whole, but for the range. */
+function askingForPart({ facts }: RequestContext): OriginCall {
+  const conditions = OF_PARTS.flatMap((name) => {
+    const value = facts.field(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  return { storing: true, conditions, isForPart: true };
+}
+
+/** What a request that is looked up may say of a part. */
+const OF_PARTS = ["range", "if-range", "if-none-match", "if-modified-since"];
 
 function withWholeQuery(context: RequestContext): RequestContext {
   const { resolved } = context;

@@ -37,6 +37,8 @@ export class OriginView implements SelectingFields {
     const chosen = this.#request.choices.selecting.get(name);
     if (chosen !== undefined) return chosen;
     if (name === "cookie") return this.#request.visitor.cookies.forwarded;
+    // The name of a choice that the route does not make any more, which is no name of a field.
+    if (name.includes(":")) return null;
     const value = this.#request.field(name);
     const isKeyed = this.#rules.keyFields.includes(name);
     if (!isKeyed && treatmentOf(name, value, this.#rules).inVary !== "selects") return null;

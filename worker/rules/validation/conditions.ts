@@ -39,19 +39,29 @@ export function isNotModified(
   return since !== undefined && modifiedAt !== undefined && modifiedAt <= since;
 }
 
+/** Digests of the content of one message, which are those of no part of it. RFC 9530 §2, RFC 1864. */
+export const OF_WHOLE_CONTENT: ReadonlySet<string> = new Set(["content-digest", "content-md5"]);
+
 /**
  * Fields that describe the bytes of a 200, which a 304 does not have (RFC 9110 §15.4.5). All others stay: a script of
  * another site may read no answer without the CORS fields.
  */
 export const NOT_ON_304: ReadonlySet<string> = new Set([
-  "content-digest",
+  ...OF_WHOLE_CONTENT,
   "content-encoding",
   "content-language",
   "content-length",
-  "content-md5",
   "content-range",
   "content-type",
 ]);
+
+/** Media types that servers code, on the fly or not, and often without a word in `Vary`. */
+const OFTEN_CODED = /^text\/|json|xml|javascript|wasm/i;
+
+/** Whether a client that accepts these codings may hold a coded form of such a response. */
+export function mayHoldCoded(acceptedCodings: string, contentType: string | null): boolean {
+  return acceptedCodings !== "identity" && OFTEN_CODED.test(contentType ?? "");
+}
 
 /**
  * Whether the requested parts belong to the version that the client holds, so that `Range` applies; otherwise the

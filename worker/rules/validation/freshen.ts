@@ -1,6 +1,6 @@
 import { Fields } from "../fields/fields.ts";
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
-import type { Validators } from "./conditions.ts";
+import { OF_WHOLE_CONTENT, type Validators } from "./conditions.ts";
 import { isWeak, matchesWeakly } from "./entity-tag.ts";
 
 /**
@@ -17,10 +17,17 @@ export function confirms({ etag, lastModified }: Validators, stored: Validators)
 }
 
 /**
- * Fields that are never taken from a 304. The first three describe the stored bytes, which a 304 does not replace: a
+ * Fields that are never taken from a 304. Those before the cookies describe the stored bytes, which a 304 does not replace: a
  * wrong value would make them unreadable. A cookie is for the visitor whose request brought the 304.
  */
-const NEVER_FROM_304 = new Set(["content-length", "content-encoding", "content-range", "set-cookie", "set-cookie2"]);
+const NEVER_FROM_304 = new Set([
+  ...OF_WHOLE_CONTENT,
+  "content-length",
+  "content-encoding",
+  "content-range",
+  "set-cookie",
+  "set-cookie2",
+]);
 
 /**
  * The fields of a stored response after a 304 confirmed it. RFC 9111 §3.2, §4.3.4. Each field of the 304 replaces all
