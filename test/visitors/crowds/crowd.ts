@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Reply, SeenRequest } from "../../../local/cdn/scripted-origin.ts";
 import { startMemoryEngine } from "../../engine/memory/memory-engine.ts";
-import type { SiteChange } from "../../engine/scenario.ts";
+import { type SiteChange, TOKEN } from "../../engine/scenario.ts";
 
 /** A page of an honest origin: it names each field that it reads in `Vary`. */
 interface CrowdPage {
@@ -11,25 +11,53 @@ interface CrowdPage {
   readonly isDated: boolean;
 }
 
+type VisitorFields = Readonly<Record<string, string>>;
+
 interface CrowdVisit {
   readonly page: number;
   readonly isolate: number;
-  readonly fields: Readonly<Record<string, string>>;
+  readonly fields: VisitorFields;
+  /** Whether it resumes the page from its first byte: then the part is the whole. */
+  readonly isForPart: boolean;
+}
+
+/** An owner's settings, and what of a visitor the origin sees under them. */
+interface CrowdSettings {
+  readonly site: SiteChange;
+  readonly seen: (fields: VisitorFields) => VisitorFields;
 }
 
 /**
  * Visitors in waves, those of a wave at once, on the pages of one folder. Before, three other pages have shown that X-Shop
- * chooses nothing there.
+ * chooses nothing there. Some waves begin with a restart under other settings.
  */
 export interface Crowd {
   /** Decides the order of events. */
   readonly order: number;
   readonly isolates: readonly string[];
   readonly pages: readonly CrowdPage[];
-  readonly waves: readonly { readonly visits: readonly CrowdVisit[]; readonly thenMs: number }[];
+  readonly settings: number;
+  readonly waves: readonly {
+    /** Which settings are deployed before it; `null` for none. */
+    readonly deploys: number | null;
+    readonly visits: readonly CrowdVisit[];
+    readonly thenMs: number;
+  }[];
 }
 
 const PAGES = 5;
+const SETTINGS: readonly CrowdSettings[] = [
+  { site: { fields: { drop: [] }, routes: [] }, seen: (fields) => fields },
+  { site: { fields: { drop: ["x-app"] }, routes: [] }, seen: ({ "x-app": _, ...others }) => others },
+  {
+    site: { fields: { drop: [] }, routes: [{ match: "/*", key: { languages: ["en", "de"] } }] },
+    seen: (fields) => ({ ...fields, "accept-language": fields["accept-language"] ?? "en" }),
+  },
+  {
+    site: { fields: { drop: [] }, routes: [{ match: "/*", key: { cookies: { session: ["1"] } } }] },
+    seen: ({ cookie, ...others }) => (cookie === "session=1" ? { ...others, cookie } : others),
+  },
+];
 const PLAIN_PAGES: readonly CrowdPage[] = Array.from({ length: 3 }, () => ({
   reads: [],
   cacheControl: "max-age=60",
@@ -81,14 +109,19 @@ const visit = fc.record({
   page: fc.nat(PAGES - 1),
   isolate: fc.nat(1),
   fields: fewFields,
+  isForPart: fc.constantFrom(false, false, true),
 });
+
+const settings = fc.nat(SETTINGS.length - 1);
 
 export const crowd: fc.Arbitrary<Crowd> = fc.record({
   order: fc.nat(),
   isolates: fc.constantFrom(["a"], ["a"], ["a", "b"]),
   pages: fc.array(page, { minLength: PAGES, maxLength: PAGES }),
+  settings: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: settings }),
   waves: fc.array(
     fc.record({
+      deploys: fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: settings }),
       visits: fc.array(visit, { minLength: 1, maxLength: 4 }),
       thenMs: fc.constantFrom(0, 10, 2_000),
     }),
@@ -112,24 +145,37 @@ function answering(pages: readonly CrowdPage[]): (request: SeenRequest) => Reply
       ...(page.isDated && { "last-modified": "Thu, 01 Jan 2026 11:00:00 GMT" }),
     };
     if (page.isDated && fields["if-modified-since"]) return { status: 304, fields: answer };
-    return { fields: answer, body: bodyFor(page, target, fields) };
+    const body = bodyFor(page, target, fields);
+    if (fields.range === undefined) return { fields: answer, body };
+    const whole = `bytes 0-${body.length - 1}/${body.length}`;
+    return { status: 206, fields: { ...answer, "content-range": whole }, body };
   };
 }
 
 /** Each answer beside the one that the origin gives to this visitor. */
 export async function answersTo(
-  { order, isolates, pages, waves }: Crowd,
+  crowd: Crowd,
   start: typeof startMemoryEngine = startMemoryEngine,
-  site: SiteChange = {},
 ): Promise<{ got: string[]; due: string[] }> {
+  const { order, isolates, pages } = crowd;
+  let { site, seen } = SETTINGS[crowd.settings]!;
   const engine = start(site, order);
   const all = [...pages, ...PLAIN_PAGES];
   engine.answerBy!(answering(all));
   const [got, due]: string[][] = [[], []];
-  const wave = (page: number) => ({ visits: [{ page, isolate: 0, fields: { "x-shop": "1" } }], thenMs: 10 });
-  for (const { visits, thenMs } of [...PLAIN_PAGES.map((_, at) => wave(pages.length + at)), ...waves]) {
-    const sent = visits.map(({ page, isolate, fields }) =>
-      engine.send({ path: `/${page}`, fields, isolate: isolates[isolate % isolates.length]! }),
+  for (const { deploys, visits, thenMs } of [...PLAIN_WAVES, ...crowd.waves]) {
+    if (deploys !== null) {
+      ({ site, seen } = SETTINGS[deploys]!);
+      await engine.finishWork();
+      engine.beneath!.deploy(site);
+      await engine.restartIsolate();
+    }
+    const sent = visits.map(({ page, isolate, fields, isForPart }) =>
+      engine.send({
+        path: `/${page}`,
+        fields: { ...fields, ...(isForPart && { range: "bytes=0-" }) },
+        isolate: isolates[isolate % isolates.length]!,
+      }),
     );
     let areAnswered = false;
     const answers = Promise.all(sent).finally(() => {
@@ -137,9 +183,25 @@ export async function answersTo(
     });
     for (let ms = 0; ms < LONGEST_WAIT_MS && !areAnswered; ms += 10) await engine.advance(10);
     got!.push(...(await engine.settle(answers)).map(({ body }) => body));
-    due!.push(...visits.map(({ page, fields }) => bodyFor(all[page]!, `/${page}`, fields)));
+    due!.push(...visits.map(({ page, fields }) => bodyFor(all[page]!, `/${page}`, seen(fields))));
     await engine.advance(thenMs);
+  }
+  for (const isolate of isolates) {
+    const asked = engine.send({
+      path: "/_tidemark/stats?scope=isolate",
+      isolate,
+      fields: { authorization: `Bearer ${TOKEN}` },
+    });
+    got!.push(`${(JSON.parse((await engine.settle(asked)).body) as { failures: number }).failures} failures`);
+    due!.push("0 failures");
   }
   await engine.stop();
   return { got: got!, due: due! };
 }
+
+/** They show that X-Shop chooses nothing on pages that read nothing. */
+const PLAIN_WAVES: Crowd["waves"] = PLAIN_PAGES.map((_, at) => ({
+  deploys: null,
+  visits: [{ page: PAGES + at, isolate: 0, fields: { "x-shop": "1" }, isForPart: false }],
+  thenMs: 10,
+}));
