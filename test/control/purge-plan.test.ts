@@ -68,3 +68,43 @@ describe("an address of the developer's machine, where requests reach the edge a
     expect(warningsOf(item, base, site, anyHost)).toEqual([]);
   });
 });
+
+describe("a URL with characters that some clients escape and others do not", () => {
+  const rules = compileSite({ origin: "http://127.0.0.1:1", hosts: HOSTS }, {});
+  const planOf = (urls: string[]) => planPurge({ urls }, "https://www.example.com", rules);
+  const hosted = (...paths: string[]) => paths.map((path) => `//www.example.com${path}`);
+
+  test.each([
+    ["/q?a[]=1", "/q?a%5B%5D=1"],
+    ["/p|q", "/p%7Cq"],
+    ["/it's", "/it%27s"],
+    ["/q?a=b|c^d", "/q?a=b%7Cc%5Ed"],
+  ])("%s and its escaped form are purged together, whichever is named", (raw, escaped) => {
+    for (const url of [raw, escaped, escaped.toLowerCase()]) {
+      const { purgeKeys, errors } = planOf([`https://www.example.com${url}`]);
+      expect(errors).toEqual([]);
+      expect(purgeKeys).toEqual(expect.arrayContaining(hosted(raw, escaped)));
+    }
+    expect(planOf([raw]).purgeKeys).toEqual([`path:${raw}`, `path:${escaped}`]);
+  });
+
+  test("one of which browsers escape a part is purged as they spell it", () => {
+    const { purgeKeys } = planOf(["https://www.example.com/it's?a%5B%5D=it's"]);
+    const keys = hosted("/it's?a%5B%5D=it%27s", "/it's?a[]=it%27s", "/it%27s?a%5B%5D=it%27s");
+    expect(purgeKeys).toEqual(keys);
+  });
+
+  test("the plan names it as the caller did", () => {
+    const { planned, refresh } = planOf(["/q?a%5B%5D=1", "/about"]);
+    expect(planned).toEqual([
+      { item: "/q?a%5B%5D=1", key: "/q?a%5B%5D=1", route: null },
+      { item: "/about", key: "/about", route: null },
+    ]);
+    expect(refresh).toEqual(["https://www.example.com/q?a%5B%5D=1", "https://www.example.com/about"]);
+  });
+
+  test.each(["/about?a=1&b=%20", "/%2Fx;y", "http://[::1]/a"])("%s has one key", (url) => {
+    const anyHost = compileSite({ origin: "http://127.0.0.1:1" }, { hosts: null });
+    expect(planPurge({ urls: [url] }, "https://www.example.com", anyHost).purgeKeys).toHaveLength(1);
+  });
+});

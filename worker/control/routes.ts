@@ -59,7 +59,7 @@ async function purgePage(call: RoutedCall, ports: ControlPorts): Promise<Respons
     return problemResponse("invalid", `Nothing was purged: ${because}. Open one with doors: { varnish: true }.`);
   }
   const target = resolveUrl(call.request.url, ports.rules);
-  if (target.kind === "refused") return problemResponse("invalid", `This URL cannot be purged: ${target.because}.`);
+  if (target.kind === "refused") return problemResponse("invalid", `Nothing was purged: ${target.because}.`);
   return runPurge({ urls: [target.cacheKey] }, call, ports);
 }
 

@@ -82,14 +82,14 @@ export const mutants: Mutants = {
   "doors: the zone": {
     "Cloudflare's door does not look at the zone": {
       in: "cloudflare",
-      replace: 'if (named?.length === 32 && named !== zone) return { refusal: "token" }; if (named !== zone || method',
-      by: "if (method",
+      replace: 'if (named?.length === 32 && named !== zone) return { refusal: "token" }; if (named !== zone ||',
+      by: "if (",
       foundBy: "doors: Cloudflare: another zone",
     },
     "a name of a zone is as good as its id": {
       in: "cloudflare",
-      replace: "if (named !== zone || method",
-      by: 'if ((named !== zone && !named?.includes(".")) || method',
+      replace: "if (named !== zone ||",
+      by: 'if ((named !== zone && !named?.includes(".")) ||',
       foundBy: "doors: Cloudflare: a zone by its name",
     },
     "Fastly's door does not look at the service": {
@@ -175,9 +175,21 @@ export const mutants: Mutants = {
     },
     "a key with an escape is another key": {
       in: "fastly",
-      replace: "one({ tags: [decoded(key)] })",
-      by: "one({ tags: [key] })",
+      replace: "one({ tags: [decoded(key + search)] })",
+      by: "one({ tags: [key + search] })",
       foundBy: "doors: Fastly: a key with a space",
+    },
+    "a key ends at its question mark": {
+      in: "fastly",
+      replace: "decoded(key + search)",
+      by: "decoded(key)",
+      foundBy: "doors: Fastly: a key with a question mark, which is not another key",
+    },
+    "Cloudflare's door keeps a purge's warnings to itself": {
+      in: "cloudflare",
+      replace: "{ id: zone }, warnings)",
+      by: "{ id: zone })",
+      foundBy: "doors: Cloudflare: a file with a query that is not kept apart, with a warning",
     },
     "a form of a plugin in PHP is not read": {
       in: "keycdn",
@@ -249,17 +261,47 @@ export const mutants: Mutants = {
     },
   },
   "doors: what a PURGE means": {
-    "the tags of Shopware purge a URL alone": {
+    "the tags of Shopware are not read": {
       in: "TAGS_OF_PURGE",
       replace: 'xkey: "hard",',
       by: "",
       foundBy: "doors: Varnish: the tags of Shopware 6",
     },
-    "the tags of Magento purge a URL alone": {
-      in: "wideningFields",
-      replace: "MAGENTO_TAGS, ",
+    "tags in a field that no door reads purge a URL alone": {
+      in: "OF_PURGES",
+      replace: "tags?\\b|",
       by: "",
-      foundBy: "doors: Varnish: the tags of Magento 2",
+      foundBy: "doors: Varnish: PURGE with my-tags, which no door reads",
+    },
+    "keys in a field that no door reads purge a URL alone": {
+      in: "OF_PURGES",
+      replace: "|^key",
+      by: "",
+      foundBy: "doors: Varnish: PURGE with key, which no door reads",
+    },
+    "a field of the client's software is taken for tags": {
+      in: "OF_SENDERS",
+      replace: "fastly|x-datadog|",
+      by: "",
+      foundBy: "doors: Varnish: a page, with usual fields of clients",
+    },
+    "a secret is taken for a wider purge": {
+      in: "OF_SENDERS",
+      replace: "token|secret|auth|",
+      by: "",
+      foundBy: "doors: Varnish: a page, with usual fields of clients",
+    },
+    "an expression in the field of tags is a tag": {
+      in: "readPurge",
+      replace: "name === TAGS_OF_BAN &&",
+      by: "false &&",
+      foundBy: "doors: Varnish: the tags of TYPO3's mkvarnish",
+    },
+    "mkvarnish purges everything by any value": {
+      in: "readPurge",
+      replace: 'name === PURGE_EVERYTHING && value === "1"',
+      by: "name === PURGE_EVERYTHING",
+      foundBy: 'doors: Varnish: PURGE / with {"x-varnish-purge-all":"0"}',
     },
     "a pattern of Magento's that names more than tags purges what it names in part": {
       in: "onlyLiteral",
@@ -272,12 +314,6 @@ export const mutants: Mutants = {
       replace: "[...named, PURGE_METHOD]",
       by: "named",
       foundBy: 'doors: Varnish: PURGE /about with {"x-purge-method":"regex"}',
-    },
-    "the tags of WordPress's purge a URL alone": {
-      in: "wideningFields",
-      replace: ", TAGS_PATTERN]",
-      by: "]",
-      foundBy: "doors: Varnish: the tags of WordPress's Proxy Cache Purge",
     },
     "the whole site of W3 Total Cache is a URL": {
       in: "readPurge",
@@ -303,6 +339,11 @@ export const mutants: Mutants = {
       replace: 'named("x-content-type") !== null ||',
       by: "",
       foundBy: 'doors: Varnish: a ban of {"x-content-type":"text/html"}',
+    },
+    "a ban with a field that no door reads is judged by the others": {
+      in: "readBan",
+      drop: "if (unknown !== undefined)",
+      foundBy: "doors: Varnish: a ban with my-tags, which no door reads",
     },
     "a ban for one visitor's cookie purges everybody's pages": {
       in: "readBan",

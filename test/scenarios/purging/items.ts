@@ -5,7 +5,17 @@ import { control, v1 } from "./openings.ts";
 /** The page at this path on the other host of the site. */
 const onMobile = (path: string) => ({ path, host: "m.example.test" });
 
-const TAG_FIELDS = ["cache-tag", "surrogate-key", "xkey", "cdn-tag", "x-cache-tags", "cache-tags", "x-magento-tags"];
+const TAG_FIELDS = [
+  "cache-tag",
+  "surrogate-key",
+  "xkey",
+  "cdn-tag",
+  "x-cache-tags",
+  "cache-tags",
+  "x-magento-tags",
+  "netlify-cache-tag",
+  "vercel-cache-tag",
+];
 
 /** Purges by prefix and by host, and the fields that tags are read from. */
 export const scenarios: readonly Scenario[] = [
@@ -138,6 +148,24 @@ export const scenarios: readonly Scenario[] = [
       { send: onMobile("/a?x=1"), expect: { xCache: "MISS" } },
       { purge: { hosts: ["elsewhere.example"] }, expect: { status: 400, body: /hosts\[0\].*not a host of this site/ } },
       { purge: { hosts: ["https://m.example.test/"] }, expect: { status: 400, body: /without scheme and path/ } },
+    ],
+  },
+  {
+    id: "purging/escaped-by-clients",
+    name: "a purge of a URL reaches the page whose brackets, bars and quotes are escaped, or not, other than its own",
+    source: control,
+    origin: { "/q?a[]=1": [v1], "/it's": [v1], "/p%7Cq": [v1], "/q?a=1": [v1] },
+    steps: [
+      { get: "/q?a[]=1", expect: { xCache: "MISS" } },
+      { get: "/it's", expect: { xCache: "MISS" } },
+      { get: "/p%7Cq", expect: { xCache: "MISS" } },
+      { get: "/q?a=1", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { purge: { urls: ["/q?a%5b%5D=1", "/it%27s", "/p|q"] }, expect: { status: 200, body: /^(?!.*unseen)/ } },
+      { get: "/q?a[]=1", expect: { xCache: "MISS" } },
+      { get: "/it's", expect: { xCache: "MISS" } },
+      { get: "/p%7Cq", expect: { xCache: "MISS" } },
+      { get: "/q?a=1", expect: { xCache: "HIT" } },
     ],
   },
   {

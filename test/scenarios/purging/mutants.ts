@@ -45,6 +45,18 @@ export const mutants: Mutants = {
       by: "[]",
       foundBy: "purging/by-host",
     },
+    "a URL is purged in the caller's spelling alone": {
+      in: "otherSpellings",
+      replace: "[raw, escaped]",
+      by: "[]",
+      foundBy: "purging/escaped-by-clients",
+    },
+    "a purge warns of a URL of whose spellings one had no page": {
+      in: "purge",
+      replace: "unseenItems(named, known)",
+      by: "unseenItems(plan.purgeKeys, known)",
+      foundBy: "purging/escaped-by-clients",
+    },
     "what the router of Next fetches of a page is not filed under the page": {
       in: "urlPurgeKeys",
       replace: "[query, canonicalQuery(query, PAGE_OF_ITS_DATA)]",
@@ -363,6 +375,12 @@ export const mutants: Mutants = {
       in: "mayStore",
       replace: "TAG_FIELDS.map(",
       by: "TAG_FIELDS.slice(0, 1).map(",
+      foundBy: "purging/tag-field-spellings",
+    },
+    "tags are not read from the fields of Netlify and Vercel": {
+      in: "TAG_FIELDS",
+      replace: '"netlify-cache-tag", "vercel-cache-tag",',
+      by: "",
       foundBy: "purging/tag-field-spellings",
     },
     "a response that is refused for its tags is not counted": {

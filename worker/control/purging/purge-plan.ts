@@ -2,6 +2,7 @@ import type { Problem } from "../../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
 import type { PurgeRequestBody } from "../../../wire/purge-request.ts";
 import { type KeyRules, type ResolvedUrl, resolveUrl } from "../../rules/key/cache-key.ts";
+import { otherSpellings } from "../../rules/key/other-spellings.ts";
 import { parsePurgeHost } from "../../rules/key/purge-host.ts";
 import {
   EVERYTHING_PURGE_KEY,
@@ -63,6 +64,9 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
         continue;
       }
       keys.add(item.purgeKey);
+      for (const other of list === "tags" ? [] : otherSpellings(text).map(plan)) {
+        if (other.kind === "planned") keys.add(other.purgeKey);
+      }
       planned.push(item.planned);
       if (item.refresh !== undefined) refresh.push(item.refresh);
       warnings.push(...item.warnings);
@@ -83,9 +87,9 @@ function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: Key
   const relative = url.startsWith("/");
   const absolute = relative ? base + url : url;
   const named = relative ? null : resolveUrl(absolute, namedHostRules);
-  if (named?.kind === "refused") return { kind: "refused", because: named.because };
+  if (named?.kind === "refused") return named;
   const target = resolveUrl(absolute, { ...rules, hosts: null });
-  if (target.kind === "refused") return { kind: "refused", because: target.because };
+  if (target.kind === "refused") return target;
   const { pathAndQuery } = target;
   const [path = ""] = pathAndQuery.split("?", 1);
   if (path.includes("*")) return { kind: "refused", because: wildcardAdvice(path) };

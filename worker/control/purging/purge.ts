@@ -6,6 +6,7 @@ import { unseenWarning } from "../../../wire/text/unseen-warning.ts";
 import type { AcceptedItems, AppendOutcome, PurgeLogWriter } from "../../ports/purge-log.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import type { KeyRules } from "../../rules/key/cache-key.ts";
+import { otherSpellings } from "../../rules/key/other-spellings.ts";
 import { writeReceiptToken } from "../../rules/request/receipt-token.ts";
 import { errorsOf } from "../errors-of.ts";
 import { planPurge } from "./purge-plan.ts";
@@ -58,8 +59,10 @@ export async function purge(
     hosts: request.hosts?.length ?? 0,
     everything: request.everything ?? false,
   };
+  // Of the spellings of a URL, a page has one alone.
+  const named = plan.purgeKeys.filter((key) => key[0] === "#" || !otherSpellings(key)[0]);
   // A page that is fetched anyway need not have been there.
-  const lookUp = async () => (known && !request.refresh ? unseenItems(plan.purgeKeys, known) : []);
+  const lookUp = async () => (known && !request.refresh ? unseenItems(named, known) : []);
   if (request.dryRun) {
     const warned = warnedOf(plan.warnings, await lookUp());
     const nothing = { seq: 0, logId: "", token: "", at: new Date(now()).toISOString(), settlesInMs: 0 };

@@ -2,8 +2,9 @@ import { bearerToken } from "../access/tokens.ts";
 import { type Door, jsonObject } from "./door.ts";
 
 /**
- * `POST /client/v4/zones/{zone}/purge_cache` of Cloudflare's API v4. The token is an API token, or the key beside
- * `X-Auth-Email`. Codes and messages are Cloudflare's. Its documents have no code for a wrong item, which gets 1000.
+ * `POST /client/v4/zones/{zone}/purge_cache` of Cloudflare's API v4, or `DELETE`, as plugins of WordPress send it. The
+ * token is an API token, or the key beside `X-Auth-Email`. Codes and messages are Cloudflare's. Its documents have no code
+ * for a wrong item, which gets 1000.
  */
 export const cloudflare: Door = {
   token: (fields) => bearerToken(fields.get("authorization")) ?? fields.get("x-auth-key"),
@@ -11,7 +12,7 @@ export const cloudflare: Door = {
     const [, named] = /^client\/v4\/zones\/([^/]+)\/purge_cache$/.exec(path) ?? [];
     // For a zone of somebody else, Cloudflare answers that the token is wrong.
     if (named?.length === 32 && named !== zone) return { refusal: "token" };
-    if (named !== zone || method !== "POST") return { refusal: "zone", because: `/${path}` };
+    if (named !== zone || !["POST", "DELETE"].includes(method)) return { refusal: "zone", because: `/${path}` };
     const { files, tags, hosts, prefixes, purge_everything } = jsonObject(body);
     const lists = [files, tags, hosts, prefixes].filter((list) => list !== undefined);
     if (!lists.every(Array.isArray)) return { refusal: "invalid", because: `1014 ${KINDS} must be an array` };
@@ -25,7 +26,7 @@ export const cloudflare: Door = {
     const urls = (files as undefined | readonly unknown[])?.map((file) => (file as { url?: unknown })?.url ?? file);
     return {
       purge: { urls, tags, hosts, prefixes, everything: purge_everything },
-      answer: () => answer(200, [], { id: zone }),
+      answer: ({ warnings }) => answer(200, [], { id: zone }, warnings),
     };
   },
   words: {
@@ -45,7 +46,8 @@ export const cloudflare: Door = {
 const KINDS = '"files", "tags", "hosts" or "prefixes"';
 
 /** Each error is its code and its message. */
-function answer(status: number, errors: readonly string[], result: object | null): Response {
+function answer(status: number, errors: readonly string[], result: object | null, warnings: string[] = []): Response {
   const told = errors.map((error) => ({ code: Number.parseInt(error, 10), message: error.replace(/^\d+ /, "") }));
-  return Response.json({ success: status === 200, errors: told, messages: [], result }, { status });
+  const messages = warnings.map((message) => ({ code: 1000, message }));
+  return Response.json({ success: status === 200, errors: told, messages, result }, { status });
 }

@@ -58,22 +58,25 @@ export const TAGS_OF_PURGE: Readonly<Record<string, "hard" | "soft">> = {
 export const MAGENTO_TAGS = "x-magento-tags-pattern";
 /** The field of tags of WordPress's Proxy Cache Purge: `p-12|t-5`. */
 export const TAGS_PATTERN = "x-cache-tags-pattern";
+/** TYPO3's mkvarnish purges everything by this field, with the value 1. */
+export const PURGE_EVERYTHING = "x-varnish-purge-all";
 /** The field of WordPress's plugins: `regex` if the URL of the `PURGE` is a regular expression, `tags` if tags are named. */
 export const PURGE_METHOD = "x-purge-method";
 
-/** Fields of other caches that widen a `PURGE` in ways that nothing here reads. */
-const UNREAD = ["x-ban-regex", "x-purge-regex", "x-purge-url", "x-purge-all"];
+/** Names that speak of purges, bans, tags, keys of pages, or regular expressions. */
+const OF_PURGES = /purge|regex|\bban\b|tags?\b|^key|xkey|(?:surrogate|cache)-?key/;
+/** Of these, the ones of browsers, other vendors, tracers, VCaching's own host, and those for secrets. */
+const OF_SENDERS = /^(?:sec|fastly|x-datadog|x-vc)-|token|secret|auth|purge-method$/;
 
 /**
- * The fields by which a `PURGE` means more than its URL. A door that cannot read them must refuse the purge: a purge of
- * the URL alone would leave pages that the sender believes purged.
+ * The fields by which a `PURGE` means more than its URL, whether a door reads them or not. A door that cannot must refuse
+ * the purge: a purge of the URL alone would leave pages that the sender believes purged.
  */
 export function wideningFields(fields: Headers): string[] {
-  const named = [...UNREAD, ...Object.keys(TAGS_OF_PURGE), MAGENTO_TAGS, TAGS_PATTERN].filter((name) =>
-    fields.has(name),
-  );
+  const named = [...fields.keys()].filter((name) => OF_PURGES.test(name) && !OF_SENDERS.test(name));
+  const method = fields.get(PURGE_METHOD) ?? fields.get("x-vc-purge-method") ?? "";
   const saysNoMore = fields.has(TAGS_PATTERN) ? /^(tags)?$/i : /^(default|exact)?$/i;
-  return saysNoMore.test(fields.get(PURGE_METHOD) ?? "") ? named : [...named, PURGE_METHOD];
+  return saysNoMore.test(method) ? named : [...named, PURGE_METHOD];
 }
 
 /** The fields of a JSON object; none if the text is not one. Then the door refuses the call, because it names nothing. */

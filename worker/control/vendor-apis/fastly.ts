@@ -19,7 +19,8 @@ export const fastly: Door = {
     if (method !== "POST" || (service !== zone && !url)) return { refusal: "zone" };
     if (url) return one({ urls: [scheme + url + search] });
     if (all) return { purge: { everything: true }, answer: () => Response.json({ status: "ok" }) };
-    if (key) return one({ tags: [decoded(key)] });
+    // The path of a key that is not escaped ends at its first question mark.
+    if (key) return one({ tags: [decoded(key + search)] });
     const tags = fields.get("surrogate-key")?.split(/\s+/).filter(Boolean) ?? jsonObject(body).surrogate_keys;
     return {
       purge: { tags, mode },

@@ -1,8 +1,11 @@
+import { hopByHopFields } from "../../rules/forwarding/hop-by-hop.ts";
+import { ordinaryForm, treatmentOf } from "../../rules/request/request-fields.ts";
 import { bearerToken } from "../access/tokens.ts";
 import {
   type Door,
   type DoorReading,
   MAGENTO_TAGS,
+  PURGE_EVERYTHING,
   PURGE_METHOD,
   TAGS_OF_PURGE,
   TAGS_PATTERN,
@@ -40,12 +43,16 @@ function readPurge(page: string, fields: Headers): DoorReading {
   if (name === undefined) return purged({ urls: [page] });
   const value = fields.get(name)!;
   if (name === MAGENTO_TAGS) return readMagento(value.trim());
-  if (name === TAGS_PATTERN) {
-    const tags = literals(value);
+  if (name === PURGE_EVERYTHING && value === "1") return purged({ everything: true });
+  // TYPO3's mkvarnish sends an expression in the field in which others send tags.
+  if (name === TAGS_PATTERN || (name === TAGS_OF_BAN && /[(|^$*[\\]|\.[+?]/.test(value))) {
+    const tags = literals(name === TAGS_PATTERN ? value : ONE_OF_TAGS.exec(value)?.[1]);
     return tags ? purged({ tags }) : refused(`${name} does not name exact tags: ${value}`);
   }
   const mode = TAGS_OF_PURGE[name];
-  if (mode === undefined) return refused(`${name} is not supported`);
+  if (mode === undefined) {
+    return refused(`${name} is not understood: name exact tags in xkey, or send a PURGE of each URL`);
+  }
   return purged({ tags: value.split(/[\s,]+/).filter(Boolean), mode });
 }
 
@@ -76,19 +83,28 @@ function refused(because: string): DoorReading {
   return { refusal: "invalid", because };
 }
 
-/** Fields that a ban joins by "and". A field that is missing matches everything, but one must be there. */
+const TAGS_OF_BAN = "x-cache-tags";
+/** Fields that a ban joins by "and". One that is missing matches everything, but one of the first three must be there. */
+const OF_BANS = ["x-host", "x-url", TAGS_OF_BAN, "x-content-type"];
+/** `(^|,)(a|b)(,|$)`, or `(a|b)(,.+)?$` of FOSHttpCache 2.0 and mkvarnish. */
+const ONE_OF_TAGS = /^(?:\(\^\|,\))?\((.+)\)\(,(?:\|\$\)|\.\+\)\?\$)$/;
+
 function readBan(fields: Headers): DoorReading {
   const named = (name: string): string | null => {
     const expression = fields.get(name);
     return expression === null || /^\^?\.\*\$?$/.test(expression) ? null : expression;
   };
-  const [host, url, tags] = [named("x-host"), named("x-url"), named("x-cache-tags")];
+  const [host = null, url = null, tags = null] = OF_BANS.map(named);
   const notSupported = refused("This ban is not supported");
   const banned = (purge: object) => purged(purge, "Banned");
-  const isEmpty = !["x-host", "x-url", "x-cache-tags"].some((name) => fields.has(name));
+  const isEmpty = !OF_BANS.slice(0, 3).some((name) => fields.has(name));
   if (isEmpty || named("x-content-type") !== null || fields.has("cookie")) return notSupported;
+  const unknown = [...fields.keys()].find((name) => !OF_BANS.includes(name) && mayNarrow(name));
+  if (unknown !== undefined) {
+    return refused(`${unknown} is not understood: a ban can name X-Host, X-Url and X-Cache-Tags`);
+  }
   if (tags !== null) {
-    const names = literals(/^(?:\(\^\|,\))?\((.+)\)\(,(?:\|\$\)|\.\+\)\?\$)$/.exec(tags)?.[1]);
+    const names = literals(ONE_OF_TAGS.exec(tags)?.[1]);
     return names && host === null && url === null ? banned({ tags: names }) : notSupported;
   }
   // People do not escape the dots of hosts.
@@ -100,6 +116,12 @@ function readBan(fields: Headers): DoorReading {
   if (!path || (folder && path.includes("?"))) return notSupported;
   if (folder) return banned({ prefixes: hosts.map((each) => each + path) });
   return banned({ urls: hosts.map((each) => (each && `https://${each}`) + path) });
+}
+
+/** Whether a field may narrow a ban: it is of the application's own, and neither of HTTP and its software nor a secret. */
+function mayNarrow(name: string): boolean {
+  const isOfHttp = ordinaryForm(name) !== undefined || hopByHopFields(null).has(name);
+  return !isOfHttp && treatmentOf(name).asSent === "always" && !/token|secret|auth/.test(name);
 }
 
 /** The texts that `a|b` matches, without escapes; `null` if the pattern is of another kind. */

@@ -7,6 +7,8 @@ export const TAG_FIELDS = [
   "x-cache-tags",
   "cache-tags",
   "x-magento-tags",
+  "netlify-cache-tag",
+  "vercel-cache-tag",
 ] as const;
 
 /** The longest tag, in bytes. */
