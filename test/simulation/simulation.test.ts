@@ -9,7 +9,7 @@ import { STEPS, World } from "./world.ts";
 
 const SEEDS = seedsFrom(1, byDepth({ test: 30, gate: 40, all: WORLDS }));
 
-test(`the promises hold in ${SEEDS.length} random worlds`, { timeout: 300_000 }, async () => {
+test(`the promises hold in ${SEEDS.length} random worlds`, { timeout: 900_000 }, async () => {
   const { found, occurred } = await explore(SEEDS);
   if (found.length > 0) expect.fail(found.map(tell).join("\n\n"));
   process.stdout.write(`simulation: ${JSON.stringify(occurred)}\n`);
