@@ -36,6 +36,7 @@ export async function serve(options: ServeOptions, prepared: Prepared): Promise<
 export class RunningServer {
   readonly #options: ServeOptions;
   readonly #folder: CacheFolder | null;
+  readonly #originNews = new OriginNewsOffice();
   readonly #challenges = new ChallengeOffice(systemClock);
   readonly #certificates: KeptCertificates | null;
   readonly #started = Promise.withResolvers<void>();
@@ -107,10 +108,11 @@ export class RunningServer {
     const { cache, listen, sockets, predecessor, ahead, workers, log, report } = this.#options;
     const { disk } = this.#prepared.settings;
     const permits = new PermitOffice();
+    const originNews = this.#originNews;
     return Supervisor.start({
       folder: resolve(cache, "log"),
       folderOf: (site) => logFolderOf(cache, site),
-      ...{ listen, sockets, predecessor, ahead, workers, report, permits },
+      ...{ listen, sockets, predecessor, ahead, workers, report, permits, originNews },
       startSuccessor: () => startSuccessor(this.addresses),
       // From here on the successor's janitor alone gives out room on the disk.
       onHandOver: () => {
@@ -127,7 +129,7 @@ export class RunningServer {
       ...(log !== null && { sharedLog: log }),
       service: servicesOf(
         permits,
-        new OriginNewsOffice(),
+        originNews,
         this.#challenges,
         disk && { connect: () => janitorService(this.#janitor!).connect() },
       ),
@@ -142,7 +144,7 @@ export class RunningServer {
     this.#hasLoaded = true;
     const { settings, sites } = prepared;
     return {
-      settings,
+      settings: { ...settings, sessionSecret: this.#originNews.secret },
       sites: new Map([...sites].map(([name, each]) => [name, { ...each.site.purge, hosts: hostsOf(each) }])),
       onTakenOver: () => {
         this.#prepared = prepared;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { OriginNews, SetSession } from "../../worker/ports/origin-news.ts";
 import { Mail } from "../supervisor/mail.ts";
 import type { ServedWorker, WorkerService } from "../supervisor/process-line.ts";
@@ -24,23 +25,70 @@ interface Letter {
   readonly message: OriginMessage;
 }
 
+type SessionMessage = Extract<OriginMessage, { kind: "session-set" }>;
+
+/** What a successor has to know of sessions. Plain data. */
+export interface ToldSessions {
+  /** The secret of their hashes. */
+  readonly secret: string;
+  /** The oldest first. */
+  readonly messages: readonly SessionMessage[];
+}
+
+/** A worker that starts is told of a session for so long: milliseconds. */
+const KEPT_MS = 86_400_000;
+/** And of so many of each origin. */
+const MOST_KEPT = 1 << 14;
+
 /**
  * Passes on what the workers of this machine know of the origins. For a worker that does not ask, only the latest news of
- * each other worker and origin are kept, and all sessions.
+ * each other worker and origin are kept, and all sessions. One that starts is told of the sessions of the last day.
  */
 export class OriginNewsOffice implements WorkerService {
   readonly #boxes = new Set<Mail<Letter>>();
+  /** By their origins; the oldest first. */
+  readonly #sessions = new Map<string, Set<SessionMessage>>();
+  #secret: string = randomUUID();
+
+  /** For the hashes of all sessions. */
+  get secret(): string {
+    return this.#secret;
+  }
+
+  /** What a successor takes over. */
+  get sessions(): ToldSessions {
+    return { secret: this.#secret, messages: [...this.#sessions.values()].flatMap((kept) => [...kept]) };
+  }
+
+  /** Takes over from a predecessor, before any worker starts. */
+  takeOver({ secret, messages }: ToldSessions): void {
+    this.#secret = secret;
+    for (const message of messages) this.#keep(message);
+  }
 
   connect(): ServedWorker {
     const box = new Mail<Letter>();
+    for (const message of this.sessions.messages) box.tell({ from: this, message });
     this.#boxes.add(box);
     return {
       ask: async () => (await box.next()).map(({ message }) => message),
       tell: (message) => {
-        if (isOriginMessage(message)) this.#passOn({ from: box, message });
+        if (!isOriginMessage(message)) return;
+        if (message.kind === "session-set") this.#keep(message);
+        this.#passOn({ from: box, message });
       },
       close: () => void this.#boxes.delete(box),
     };
+  }
+
+  #keep(message: SessionMessage): void {
+    const { origin, session } = message;
+    const kept = this.#sessions.get(origin) ?? new Set();
+    this.#sessions.set(origin, kept.add(message));
+    for (const oldest of kept) {
+      if (kept.size <= MOST_KEPT && session.at - oldest.session.at < KEPT_MS) return;
+      kept.delete(oldest);
+    }
   }
 
   #passOn(letter: Letter): void {

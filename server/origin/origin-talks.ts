@@ -5,15 +5,19 @@ import { ASKS_FOR_ORIGIN_NEWS, type OriginMessage } from "./origin-news-office.t
 /** What the sites of a worker tell the other workers of their origins, and hear from them, by way of the supervisor. */
 export class OriginTalks {
   readonly #line: ProcessLine;
+  readonly #secret: string | undefined;
   readonly #talks = new Map<string, OriginTalk>();
 
-  constructor(line: ProcessLine) {
+  /** `secret`: that of all workers of the machine. */
+  constructor(line: ProcessLine, secret: string | undefined) {
     this.#line = line;
+    this.#secret = secret;
   }
 
   /** `origin`: a text that is the same in all workers that ask this origin, and in no others. */
   of(origin: string): OriginTalk {
     const talk: OriginTalk = {
+      secret: this.#secret,
       tell: (news) => this.#tell({ kind: "origin-news", origin, news }),
       tellSession: (session) => this.#tell({ kind: "session-set", origin, session }),
       onNews: () => undefined,

@@ -1,14 +1,19 @@
 import { OwnerError } from "../../package/owner-error.ts";
 
+/**
+ * Out of reach: no connection could be made or kept. Passing: the database answers, and may take the next attempt. Lasting:
+ * only the owner can end it.
+ */
+type FailureKind = "out-of-reach" | "passing" | "lasting";
+
 /** The purge log in PostgreSQL cannot be used. The message says why, and names no password. */
 export class SharedLogError extends OwnerError {
   override readonly name = "SharedLogError";
-  /** True if no connection could be made or kept, so that trying again may help. */
-  readonly isOutOfReach: boolean;
+  readonly kind: FailureKind;
 
-  constructor(where: string, words: string, isOutOfReach: boolean, cause?: unknown) {
+  constructor(where: string, words: string, kind: FailureKind, cause?: unknown) {
     super(`The purge log in PostgreSQL at ${where}: ${words}.`, { cause });
-    this.isOutOfReach = isOutOfReach;
+    this.kind = kind;
   }
 }
 
@@ -38,6 +43,9 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Codes after which no connection is left, or none was made. */
 const OUT_OF_REACH = /^(08|53300|57P0)/;
 
+/** Codes for a user, a database, or rights that the owner has to change, or tables that are not there. */
+const LASTING = /^(28|3D|3F|42)/;
+
 /** What `pg` says, without a code, if it cannot agree with the server on a password or on TLS. */
 const DISAGREE = /^SASL|does not support SSL/;
 
@@ -65,18 +73,26 @@ export function sharedLogError(where: string, cause: unknown): SharedLogError {
     return new SharedLogError(
       where,
       "it asks for a password; set PGPASSWORD, or write it into ~/.pgpass",
-      false,
+      "lasting",
       cause,
     );
   }
-  if (REFUSES_SETTING.test(message)) return new SharedLogError(where, FOR_POOLER, false, cause);
-  if (message === NONE_FREE) return new SharedLogError(where, BUSY, false, cause);
+  if (REFUSES_SETTING.test(message)) return new SharedLogError(where, FOR_POOLER, "lasting", cause);
+  if (message === NONE_FREE) return new SharedLogError(where, BUSY, "passing", cause);
   const { syscall, path } = cause as { syscall?: unknown; path?: unknown };
-  if (syscall === "open") return new SharedLogError(where, `${path} cannot be read (${known})`, false, cause);
+  if (syscall === "open") return new SharedLogError(where, `${path} cannot be read (${known})`, "lasting", cause);
   if (OF_ROLE_OR_DATABASE.test(message)) {
-    return new SharedLogError(where, `${message} (CONNECTION LIMIT); a machine needs five`, true, cause);
+    return new SharedLogError(where, `${message} (CONNECTION LIMIT); a machine needs five`, "out-of-reach", cause);
   }
   const words = WORDS[known] ?? (isOfServer ? message : `it cannot be reached (${message || known})`);
-  const isOutOfReach = isOfServer ? OUT_OF_REACH.test(known) : !DISAGREE.test(message);
-  return new SharedLogError(where, words, isOutOfReach, cause);
+  return new SharedLogError(where, words, isOfServer ? kindOf(known) : kindOfWay(message), cause);
+}
+
+function kindOf(code: string): FailureKind {
+  if (OUT_OF_REACH.test(code)) return "out-of-reach";
+  return LASTING.test(code) ? "lasting" : "passing";
+}
+
+function kindOfWay(message: string): FailureKind {
+  return DISAGREE.test(message) ? "lasting" : "out-of-reach";
 }

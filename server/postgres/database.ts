@@ -123,7 +123,7 @@ export class Database {
     const { clock } = this.#options;
     const startBy = clock.elapsed() + TURN_WITHIN_MS;
     return this.#turns.take(() => {
-      if (clock.elapsed() > startBy) throw new SharedLogError(this.where, BUSY, false);
+      if (clock.elapsed() > startBy) throw new SharedLogError(this.where, BUSY, "passing");
       return this.query(text, values);
     });
   }
@@ -214,7 +214,7 @@ export class Database {
       }
       if (code === IS_STANDBY) this.forgetConnections();
       const error = sharedLogError(this.where, cause);
-      if (error.isOutOfReach) {
+      if (error.kind === "out-of-reach") {
         this.#lastFailure = error;
         const now = clock.elapsed();
         if (now >= this.#tryAt) this.#tryAt = now + pauseMs(this.#failures++, random());
@@ -273,7 +273,7 @@ async function driver(where: string): Promise<typeof pg> {
     throw new SharedLogError(
       where,
       `it needs a package that is not installed here. Install it with: ${install}`,
-      false,
+      "lasting",
       cause,
     );
   }

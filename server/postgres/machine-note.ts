@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { OwnerError } from "../../package/owner-error.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
@@ -28,6 +29,8 @@ export class LogChangedError extends OwnerError {
 
 interface Note {
   readonly machine: string;
+  /** Where that machine keeps its note. */
+  readonly home: string;
   readonly position: NotedPosition | null;
   readonly left: readonly string[];
 }
@@ -35,7 +38,8 @@ interface Note {
 /**
  * The note in a machine's folder: the name under which it reads the shared log, the newest purge that it has read of, and
  * the logs that it has left. It outlives the process, so that a log whose storage went back in time is noticed although no
- * process remembers (R13). Without a path it is kept in memory.
+ * process remembers (R13). A note in a copied folder names another machine, which may be alive: its name is not used. Without
+ * a path it is kept in memory.
  */
 export class MachineNote {
   readonly #path: string | null;
@@ -43,7 +47,10 @@ export class MachineNote {
 
   constructor(folder: string | null, newId: () => string) {
     this.#path = folder === null ? null : join(folder, NOTE_FILE);
-    this.#note = this.#read() ?? { machine: newId(), position: null, left: [] };
+    const home = folder === null ? "" : homeOf(folder);
+    const found = this.#read(home);
+    const machine = found?.home === home ? found.machine : newId();
+    this.#note = { position: null, left: [], ...found, machine, home };
     this.#write(true);
   }
 
@@ -89,12 +96,14 @@ export class MachineNote {
     return isOfAnotherLog;
   }
 
-  #read(): Note | null {
+  /** `home`: that of a note that does not name it, because an earlier version wrote it. */
+  #read(home: string): Note | null {
     if (this.#path === null || !existsSync(this.#path)) return null;
     try {
-      const { machine, position, left } = JSON.parse(readFileSync(this.#path, "utf8")) as Partial<Note>;
+      const note = JSON.parse(readFileSync(this.#path, "utf8")) as Partial<Note>;
+      const { machine, home: written = home, position, left } = note;
       if (typeof machine !== "string" || !Array.isArray(left)) return null;
-      return { machine, position: position ?? null, left };
+      return { machine, home: written, position: position ?? null, left };
     } catch {
       return null; // a torn note: the machine gets another name, and its last one is forgotten after a day
     }
@@ -111,5 +120,19 @@ export class MachineNote {
     } catch {
       // As above.
     }
+  }
+}
+
+/** What differs between a folder and its copies: the path on this machine, and what tells this machine from others. */
+function homeOf(folder: string): string {
+  const path = orElse(folder, () => realpathSync(folder)); // a disk that takes no writes may lack the folder
+  return [hostname(), orElse("", () => readFileSync("/etc/machine-id", "utf8").trim()), path].join(":");
+}
+
+function orElse(fallback: string, read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return fallback;
   }
 }

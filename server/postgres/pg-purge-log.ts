@@ -339,7 +339,7 @@ export class PgPurgeLog implements LogStorage {
   #expectWritten(useMs: number): void {
     if (!this.#hasRow || this.#options.elapsed() + useMs <= this.#wroteAt + LONGEST_USE_MS) return;
     const words = "this server has written nothing to it for too long, and another database may have taken its place";
-    throw new SharedLogError(this.#database.where, words, true);
+    throw new SharedLogError(this.#database.where, words, "out-of-reach");
   }
 
   async #writeGrant(useMs: number): Promise<void> {
@@ -422,7 +422,7 @@ export class PgPurgeLog implements LogStorage {
     const [row] = await this.#database.query<ReadRow>(READ_SQL, [...position, ...reader, ...rest]);
     if (row?.log_id) return row;
     this.#database.forgetConnections(); // the address may lead to another server by now
-    throw new SharedLogError(this.#database.where, "it is a standby, or is being restored", true);
+    throw new SharedLogError(this.#database.where, "it is a standby, or is being restored", "out-of-reach");
   }
 
   async #meet({ comes_from_another: comesFromAnother }: ReadRow): Promise<void> {
@@ -498,7 +498,7 @@ export class PgPurgeLog implements LogStorage {
   }
 
   #endless(): SharedLogError {
-    return new SharedLogError(this.#database.where, "it changes faster than this server can read it", true);
+    return new SharedLogError(this.#database.where, "it changes faster than this server can read it", "passing");
   }
 }
 
@@ -518,11 +518,11 @@ const READ_FORMAT = "SELECT format FROM tidemark_log_format";
 
 function laterError({ where }: Database, format: number): SharedLogError {
   const words = `a later version of tidemark created it (format ${format}; this version knows ${SCHEMA_FORMAT})`;
-  return new SharedLogError(where, words, false);
+  return new SharedLogError(where, words, "lasting");
 }
 
 function standbyError({ where }: Database): SharedLogError {
-  return new SharedLogError(where, "it is a standby, and the log needs the primary", true);
+  return new SharedLogError(where, "it is a standby, and the log needs the primary", "out-of-reach");
 }
 
 type Appended = Omit<Extract<AppendResult, { kind: "appended" }>, "delta" | "settlesInMs">;

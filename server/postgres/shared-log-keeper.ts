@@ -138,7 +138,8 @@ export class SharedLogKeeper implements ServedLog {
     onStep?.("committed", purge);
     if (purge.repeatAfterMs !== null) void this.#lookForRepeats();
     const position = { logId: result.logId, seq: result.seq };
-    const others = this.#machines.confirmed(position);
+    // Other machines follow an unsafe request later (R15), and nobody reads its receipt.
+    const others = purge.mode === "invalidate" ? false : this.#machines.confirmed(position);
     await this.#catchUp();
     const own = this.readers.push(position);
     onStep?.("pushed", purge);

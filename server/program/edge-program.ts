@@ -57,7 +57,7 @@ export async function startWorker({ name, settings, logs, line, survey }: Worker
   const challenges = edge.usesAcme ? await ChallengeAnswers.hear(line) : undefined;
   const worker = edge.workers > 1 ? `${name}, one of ${edge.workers}` : undefined;
   const permits = new PermitLeases(line);
-  const originTalks = edge.workers > 1 ? new OriginTalks(line) : undefined;
+  const originTalks = new OriginTalks(line, edge.sessionSecret);
   const memory = isAlone ? new OnlyMemory(edge.memoryBytes) : new SharedMemory(edge.memoryBytes);
   const closed = new Set(given.map((site) => site.name));
   const parts = { logs, tier, fetches, permits, originTalks, memory, worker, survey, closed, say };
@@ -86,7 +86,7 @@ interface PartsOfSites extends Pick<WorkerStart, "logs"> {
   readonly tier: DiskTier | null;
   readonly fetches: MachineFetches | undefined;
   readonly permits: PermitLeases;
-  readonly originTalks: OriginTalks | undefined;
+  readonly originTalks: OriginTalks;
   readonly memory: OnlyMemory | SharedMemory;
   /** The name of this worker in an explanation, if there are several. */
   readonly worker: string | undefined;
@@ -107,7 +107,7 @@ function startSites(
     largestBodyBytes: disk && largestBodyBytes(disk.maxBytes),
     fetches,
     permits,
-    ...(originTalks && { originTalks }),
+    originTalks,
     workers,
     compressing: new MakingQueue(),
     dictionaries: DictionaryMemory.besidePages(memoryBytes),

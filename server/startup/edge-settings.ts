@@ -52,4 +52,6 @@ export interface EdgeSettings {
   readonly usesProxyProtocol: boolean;
   readonly strictTransportSecurity: string | null;
   readonly accessLog: { readonly path: string; readonly format: AccessLogFormat } | null;
+  /** With which the workers of this machine, and those after them, hash the sessions that origins set. */
+  readonly sessionSecret?: string;
 }

@@ -7,6 +7,7 @@ import type { ReadLedger } from "../../worker/metrics/reports.ts";
 import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Origin } from "../../worker/ports/origin.ts";
 import type { PermitsOf } from "../../worker/ports/origin-permits.ts";
+import { BROUGHT_WITHIN_MS } from "../../worker/rules/queueing/queue-order.ts";
 import { compressionSettings } from "../../worker/site/compression-settings.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import type { LimitsInput } from "../../worker/site/site-input.ts";
@@ -124,14 +125,15 @@ export function startSite(
 }
 
 /**
- * Each worker has its own queue, and all of them together as many places as the owner says, but each has one: a request
- * waits in it while a permit that is free in another worker is brought.
+ * Each worker has its own queue, and all of them together as many places as the owner says, but each has one, for long
+ * enough: a request waits in it while a permit that is free in another worker is brought.
  */
 function withPartOfQueue(site: Site, workers: number): Site {
   const { capacity } = site;
   if (capacity === null) return site;
+  const maxMs = Math.max(BROUGHT_WITHIN_MS, capacity.queue.maxMs);
   const maxWaiting = Math.max(1, Math.ceil(capacity.queue.maxWaiting / workers));
-  return { ...site, capacity: { ...capacity, queue: { ...capacity.queue, maxWaiting } } };
+  return { ...site, capacity: { ...capacity, queue: { maxMs, maxWaiting } } };
 }
 
 /** What a worker may ask of the origin. A parent has permits of its own. */

@@ -21,6 +21,8 @@ export interface OldServer {
   startNoMore(): void;
   /** The successor gets the log now. */
   onHandOver(): void;
+  /** The sessions of which its workers are to know. */
+  readonly sessions: () => HandOver["sessions"];
   /** It gives out the permits for the origin from now on. Returns those that the workers hold, by site. */
   givePermits(): HandOver["permits"];
 }
@@ -54,5 +56,5 @@ async function giveLog(successor: Successor, { clock, sockets, logs, workers, ..
   const readers = [...workers()].map(({ name }) => logs.readerOf(name));
   await logs.giveAway();
   old.onHandOver();
-  successor.give(sockets, { readers, lock: logs.workersLock, permits: old.givePermits() });
+  successor.give(sockets, { readers, lock: logs.workersLock, permits: old.givePermits(), sessions: old.sessions() });
 }

@@ -6,6 +6,7 @@ import type { Clocks } from "../log/clock-steps.ts";
 import { FolderInUseError } from "../log/log-folder.ts";
 import { HANGS_AFTER_MS } from "../machine/pulse.ts";
 import { Surveys } from "../machine/surveys.ts";
+import type { OriginNewsOffice } from "../origin/origin-news-office.ts";
 import type { PermitOffice } from "../permits/permit-office.ts";
 import { SharedLogError } from "../postgres/database-error.ts";
 import { systemClock } from "../system-clock.ts";
@@ -24,10 +25,10 @@ import { type SiteGrants, SiteLogs, type SiteLogsOptions } from "./site-logs.ts"
 import { type HandOver, type Predecessor, Successor } from "./upgrade.ts";
 import { type Loaded, type PoolOptions, type SurveyedWorkers, WorkerPool } from "./worker-pool.ts";
 
-/** A log that is out of reach is tried again after this time. Milliseconds. */
+/** A log that cannot be used is tried again after this time. Milliseconds. */
 const TRY_AGAIN_MS = 1_000;
 
-/** How long a server that starts waits for a log that is out of reach, or one that takes it back for its folder. Milliseconds. */
+/** How long a server that starts waits for a log that cannot be used, or one that takes it back for its folder. Milliseconds. */
 const REACH_WITHIN_MS = 30_000;
 
 const WAITS_FOR_PREDECESSOR = "the upgrade begins when the previous server has finished its answers";
@@ -43,6 +44,8 @@ export interface SupervisorOptions extends Omit<SiteLogsOptions, "clock">, PoolO
   readonly startSuccessor?: () => ChildProcess;
   /** The permits for the origins, which a successor takes over. Default: there are none. */
   readonly permits?: PermitOffice;
+  /** What the workers know of the origins. A successor takes its sessions over. Default: nothing. */
+  readonly originNews?: OriginNewsOffice;
   /** A successor takes over: the service gives the workers nothing more. */
   readonly onHandOver?: () => void;
   /** A successor could not take over after all: the service is needed again, by workers that are about to start. */
@@ -250,6 +253,7 @@ export class Supervisor {
     const { listen, load, report, sockets = [], predecessor } = this.#options;
     this.#sockets = handOver?.sockets ?? sockets;
     if (handOver?.permits) this.#followPermits(handOver.permits);
+    if (handOver?.sessions) this.#options.originNews?.takeOver(handOver.sessions);
     const loaded = await load();
     await this.#openFirstLogs(loaded.sites, handOver);
     if (handOver !== null) this.#followPredecessor(handOver);
@@ -277,7 +281,7 @@ export class Supervisor {
   }
 
   /**
-   * Opens the logs at the start. A log that is out of reach may be about to come up, as after a start of the machine or while
+   * Opens the logs at the start. A log that cannot be used may be about to come up, as after a start of the machine or while
    * its database fails over. But workers of a predecessor would wait meanwhile.
    */
   async #openFirstLogs(sites: SiteGrants, handOver: HandOver | null): Promise<void> {
@@ -287,7 +291,7 @@ export class Supervisor {
         await this.#openLogs(sites, () => handOver?.readers ?? []);
         return;
       } catch (cause) {
-        const mayComeUp = handOver === null && isOutOfReach(cause);
+        const mayComeUp = handOver === null && cause instanceof SharedLogError && cause.kind !== "lasting";
         if (!mayComeUp || this.#clock.elapsed() + TRY_AGAIN_MS > until) throw cause;
         if (!isSaid) this.#options.report({ kind: "log-awaited", cause, withinMs: REACH_WITHIN_MS });
       }
@@ -343,6 +347,7 @@ export class Supervisor {
         workers: () => this.#pool.alive,
         startNoMore: () => this.#startNoMore(),
         onHandOver: () => this.#options.onHandOver?.(),
+        sessions: () => this.#options.originNews?.sessions,
         givePermits: () => this.#options.permits?.giveAway((message) => successor.tellOfPermits(message)),
       });
     } catch (cause) {
@@ -383,8 +388,8 @@ export class Supervisor {
   }
 
   /**
-   * Opens the log again. One that is out of reach is tried until it is not: the workers go on by their leases. Another server
-   * that was started on the folder meanwhile cannot listen, and leaves it soon.
+   * Opens the log again. A shared one, which was usable just now, is tried until it is again: the workers go on by their
+   * leases. Another server that was started on the folder meanwhile cannot listen, and leaves it soon.
    */
   async #reopenLog(): Promise<void> {
     const until = this.#clock.elapsed() + REACH_WITHIN_MS;
@@ -399,7 +404,7 @@ export class Supervisor {
         return;
       } catch (cause) {
         const isTaken = cause instanceof FolderInUseError && this.#clock.elapsed() < until;
-        if (!isTaken && !isOutOfReach(cause)) throw cause;
+        if (!isTaken && !(cause instanceof SharedLogError)) throw cause;
         if (!isSaid) this.#options.report({ kind: "log-failed", cause });
       }
       this.#pool.resume(); // their calls fail, instead of waiting
@@ -457,8 +462,4 @@ export class Supervisor {
     if (this.#lifecycle.isToldToStop) await this.#predecessorEnds; // its workers read the log
     if (this.#logs.isOpen || this.#successor === null) await this.#logs.close();
   }
-}
-
-function isOutOfReach(cause: unknown): boolean {
-  return cause instanceof SharedLogError && cause.isOutOfReach;
 }

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { OwnerError } from "../../package/owner-error.ts";
 import type { Scheme } from "../connections/arrival.ts";
+import type { ToldSessions } from "../origin/origin-news-office.ts";
 import type { PermitMessage, PermitNews } from "../permits/permit-messages.ts";
 import type { Handle, HeldSocket } from "./listening-sockets.ts";
 import { inheritedSocket } from "./listening-sockets.ts";
@@ -33,6 +34,8 @@ type ToSuccessor =
       readonly sockets: number;
       /** The permits for the origin that the old workers hold, by site. Absent from an older version. */
       readonly permits?: Readonly<Record<string, number>>;
+      /** The sessions that the origins set. Absent from an older version. */
+      readonly sessions?: ToldSessions;
     }
   /** What the old workers want of the permits, and give back. */
   | { readonly kind: "permits"; readonly message: PermitMessage }
@@ -100,14 +103,15 @@ export class Successor {
   }
 
   /** The log is closed. `lock`: what the workers hold that are its readers. */
-  give(
-    sockets: readonly HeldSocket[],
-    { readers, lock, permits }: Pick<HandOver, "readers" | "lock" | "permits">,
-  ): void {
+  give(sockets: readonly HeldSocket[], { readers, lock, permits, sessions }: Omit<HandOver, "sockets">): void {
     for (const { handle, address, scheme, isOurs } of sockets) {
       this.#tell({ kind: "socket", address, scheme, isOurs }, handle);
     }
-    this.#tell({ kind: "log", readers, lock, sockets: sockets.length, ...(permits && { permits }) });
+    this.#tell({
+      ...{ kind: "log", readers, lock, sockets: sockets.length },
+      ...(permits && { permits }),
+      ...(sessions && { sessions }),
+    });
   }
 
   tellOfPermits(message: PermitMessage): void {
@@ -152,6 +156,8 @@ export interface HandOver {
   readonly lock: string;
   /** The permits for the origin that its workers hold, by site; absent from an older version. */
   readonly permits?: Readonly<Record<string, number>> | undefined;
+  /** The sessions that its workers have told; absent from an older version. */
+  readonly sessions?: ToldSessions | undefined;
 }
 
 /** The old supervisor, as its successor sees it. */

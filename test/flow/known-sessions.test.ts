@@ -13,10 +13,12 @@ const setFor = (of: number | string, clientAddress = "192.0.2.7", at = 0, replac
   at,
 });
 
+const note = (known: KnownSessions, set: ReturnType<typeof setFor>) => known.note(known.hashed(set));
+
 describe("a known session", () => {
   test("is one that the origin has set, among other cookies", () => {
     const known = sessions();
-    known.note(setFor("a"));
+    note(known, setFor("a"));
     expect(known.find(`theme=dark; ${value("a")}; x=1`, MINUTE)?.setAt).toBe(0);
     expect(known.find(value("b"), MINUTE)).toBeNull();
     expect(known.find(null, MINUTE)).toBeNull();
@@ -24,28 +26,28 @@ describe("a known session", () => {
 
   test("is known for a day after its last use, and for at most two days", () => {
     const known = sessions();
-    known.note(setFor("a", "192.0.2.7", DAY));
+    note(known, setFor("a", "192.0.2.7", DAY));
     expect(known.find(value("a"), 2 * DAY - 1)).not.toBeNull();
     expect(known.find(value("a"), 3 * DAY - 2)).not.toBeNull();
-    known.note(setFor("b", "192.0.2.7", 4 * DAY - 3));
-    known.note(setFor("c", "192.0.2.7", 5 * DAY - 2));
+    note(known, setFor("b", "192.0.2.7", 4 * DAY - 3));
+    note(known, setFor("c", "192.0.2.7", 5 * DAY - 2));
     expect(known.find(value("a"), 5 * DAY - 2)).toBeNull();
     expect(known.find(value("b"), 5 * DAY - 2)).not.toBeNull();
   });
 
   test("does not count if the origin sets the same value for two networks", () => {
     const known = sessions();
-    known.note(setFor("a"));
-    known.note(setFor("a", "192.0.2.7", 1));
+    note(known, setFor("a"));
+    note(known, setFor("a", "192.0.2.7", 1));
     expect(known.find(value("a"), MINUTE)?.setAt).toBe(0);
-    known.note(setFor("a", "192.0.2.8", 2));
+    note(known, setFor("a", "192.0.2.8", 2));
     expect(known.find(value("a"), MINUTE)).toBeNull();
   });
 
   test("continues under a new cookie, with its age and name", () => {
     const known = sessions();
-    known.note(setFor("a"));
-    known.note(setFor("b", "192.0.2.8", MINUTE, value("a")));
+    note(known, setFor("a"));
+    note(known, setFor("b", "192.0.2.8", MINUTE, value("a")));
     const [first, second] = [known.find(value("a"), MINUTE), known.find(value("b"), MINUTE)];
     expect(second?.setAt).toBe(0);
     expect(second?.name).toBe(first!.name);
@@ -53,14 +55,14 @@ describe("a known session", () => {
 
   test("is not made by a cookie that replaces an invented one", () => {
     const known = sessions();
-    known.note(setFor("b", "192.0.2.8", MINUTE, value("a")));
+    note(known, setFor("b", "192.0.2.8", MINUTE, value("a")));
     expect(known.find(value("b"), MINUTE)?.setAt).toBe(MINUTE);
   });
 
   test("is one of at most four new ones for a network", () => {
     const known = sessions();
     const set = (count: number, address: string, at: number) => {
-      for (let each = 0; each < count; each++) known.note(setFor(`${at}-${each}`, address, at));
+      for (let each = 0; each < count; each++) note(known, setFor(`${at}-${each}`, address, at));
       return Array.from({ length: count }, (_, each) => known.find(value(`${at}-${each}`), at)).filter(Boolean).length;
     };
     expect(set(9, "192.0.2.7", 1)).toBe(4);
@@ -70,11 +72,11 @@ describe("a known session", () => {
 
   test("that was used after ten minutes is not displaced by 100,000 new ones", () => {
     const known = sessions();
-    known.note(setFor("old"));
+    note(known, setFor("old"));
     known.find(value("old"), 10 * MINUTE);
-    known.note(setFor("new", "192.0.2.7", 10 * MINUTE));
+    note(known, setFor("new", "192.0.2.7", 10 * MINUTE));
     for (let each = 0; each < 100_000; each++) {
-      known.note(setFor(each, `10.${each >> 16}.${(each >> 8) & 255}.${each & 255}`, 11 * MINUTE));
+      note(known, setFor(each, `10.${each >> 16}.${(each >> 8) & 255}.${each & 255}`, 11 * MINUTE));
     }
     expect(known.find(value("old"), 12 * MINUTE)).not.toBeNull();
     expect(known.find(value("new"), 12 * MINUTE)).toBeNull();
@@ -82,7 +84,7 @@ describe("a known session", () => {
 
   test("is none of 100,000 invented ones", () => {
     const known = sessions();
-    for (let each = 0; each < 30_000; each++) known.note(setFor(each, `10.0.${(each >> 8) & 255}.${each & 255}`));
+    for (let each = 0; each < 30_000; each++) note(known, setFor(each, `10.0.${(each >> 8) & 255}.${each & 255}`));
     let found = 0;
     for (let each = 0; each < 100_000; each++) if (known.find(value(1e9 + each), 1)) found++;
     expect(found).toBe(0);

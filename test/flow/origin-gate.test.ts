@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { OriginGate } from "../../worker/flow/origin/origin-gate.ts";
 import type { Permit, Place } from "../../worker/flow/origin/permit-queue.ts";
-import { compareTurns } from "../../worker/rules/queueing/queue-order.ts";
+import type { OriginPermits } from "../../worker/ports/origin-permits.ts";
+import { compareTurns, type Waiting } from "../../worker/rules/queueing/queue-order.ts";
 import { chances } from "../engine/chances.ts";
 import { ManualClock } from "../engine/memory/manual-clock.ts";
 import { seed } from "../suite/seed.ts";
@@ -56,6 +57,63 @@ test("a timer that could not be cleared, as in another request on Workers, turns
   await clock.advance(1000); // the first wait would end now
   other.end();
   expect(await again).not.toBeNull();
+});
+
+/** A gate with two permits, each of which comes from another worker after so long; and what a visitor of before is now. */
+async function classAfterMisses(everyMs: number, broughtAfterMs: number): Promise<string> {
+  const clock = new ManualClock(0);
+  const capacity = { concurrency: 2, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 2 } };
+  const permits = new PermitsOfOthers(clock, broughtAfterMs);
+  const gate = new OriginGate(capacity, { clock, random: chances(1), permitsOf: () => permits });
+  const visitor = { ...SOMEBODY, cookieField: "sid=0123456789abcdef" };
+  gate.noteSessions(["sid=0123456789abcdef; Path=/"], SOMEBODY);
+  for (let spent = 0; spent < 1_200_000; spent += everyMs) {
+    void gate.enter(gate.placeOf(SOMEBODY), PAGE, { report: () => undefined }, {}).then((turn) => turn?.end());
+    await clock.advance(everyMs);
+  }
+  return gate.standingOf(visitor).client;
+}
+
+/** Permits that are always free, but in another worker. */
+class PermitsOfOthers implements OriginPermits {
+  onFree = () => undefined;
+  onBrought: OriginPermits["onBrought"] = () => undefined;
+  readonly #clock: ManualClock;
+  readonly #afterMs: number;
+  #atHand = 0;
+
+  constructor(clock: ManualClock, afterMs: number) {
+    this.#clock = clock;
+    this.#afterMs = afterMs;
+  }
+
+  take(): boolean {
+    return this.#atHand > 0 && this.#atHand-- > 0;
+  }
+
+  giveBack(): void {}
+
+  bring(waiting: Waiting): void {
+    void this.#clock.wait(this.#afterMs).over.then(() => {
+      this.#atHand++;
+      this.onBrought(waiting);
+    });
+  }
+
+  stopBringing(): void {}
+
+  bringWhenIdle(): void {}
+}
+
+test.each([
+  ["a minute", 50_000],
+  ["30 ms", 30],
+])("a permit that comes from another worker at once is no queue, even if one comes every %s", async (_, everyMs) => {
+  expect(await classAfterMisses(everyMs, 20)).toBe("known");
+});
+
+test("a queue in which each waits long enough goes on for as long as somebody waits each minute", async () => {
+  expect(await classAfterMisses(50_000, 200)).toBe("other");
 });
 
 /** A gate whose turns a test gives, and the requests that it has let through and turned away, by their names. */

@@ -71,7 +71,7 @@ export function startMemoryEngine(
       sharedTier: heldIn(tiers, pop, () => new MemorySharedTier(scheduler, treachery, holds)),
       notes: heldIn(latest.notes, pop, () => new MemoryNotes(scheduler, HONEST, holds)),
       origin,
-      originTalk: new OriginTalks(news.connect()).of("the origin"),
+      originTalk: new OriginTalks(news.connect(), "secret").of("the origin"),
       log: latest.log,
       audit: latest.log,
       ledger: { client: latest.log, isolate: `isolate-${++started}`, pop },

@@ -91,7 +91,7 @@ export class ServerWorker {
       random: chances(1),
       sharedTier: new QuietTier(tier, calls),
       ...{ origin, log, tokens },
-      originTalk: new OriginTalks(line).of("the origin"),
+      originTalk: new OriginTalks(line, "secret").of("the origin"),
       bodies: nodeBodiesHeldIn({ memoryBytes: 8 * 1024 ** 2, fileBytes: 0, folder: null }),
       isolate: randomUUID(),
       write: () => undefined,

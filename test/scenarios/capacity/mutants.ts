@@ -61,8 +61,8 @@ export const mutants: Mutants = {
     },
     "each cookie counts as a session": {
       in: "KnownSessions.find",
-      replace: "this.#use(pair, now)",
-      by: "this.#use(pair, now) ?? { setAt: 0, network: null, name: pair }",
+      replace: "this.#use(this.#markOf(pair), now)",
+      by: "this.#use(this.#markOf(pair), now) ?? { setAt: 0, network: null, name: pair }",
       foundBy: "capacity/invented-session",
     },
     "a cookie that the request had already counts as one that the origin has set": {
@@ -73,7 +73,7 @@ export const mutants: Mutants = {
     },
     "a cookie that everybody gets counts as a session": {
       in: "KnownSessions.note",
-      drop: "if (same.network !== network) same.network = null;",
+      drop: "if (isAnother) same.network = null;",
       foundBy: "capacity/session-of-two-networks",
     },
     "a session begins anew with each cookie": {
@@ -236,7 +236,12 @@ export const mutants: Mutants = {
     },
     "each follower of a request that is turned away waits anew": {
       in: "followOrTryAgain",
-      drop: 'if (outcome.byOrigin === "busy") return fetch.isElsewhere ? lookAgain() : answerBusy(context);',
+      drop: "if (isBusy) return answerBusy(context);",
+      foundBy: "capacity/followers-are-turned-away-together",
+    },
+    "a follower of a request that is turned away does not count": {
+      in: "followOrTryAgain",
+      drop: "if (isBusy) turnAway(context);",
       foundBy: "capacity/followers-are-turned-away-together",
     },
     "a leader that is turned away does not say why": {

@@ -524,7 +524,7 @@ export const scenarios: readonly Scenario[] = [
       { advanceMs: 5000 },
       { finish: "b1", expect: { status: 503 } },
       { finish: "b2", expect: { status: 503, cacheStatus: /detail=origin-busy/, fields: { "retry-after": "5" } } },
-      { stats: { "origin.awaited": 1, "origin.turnedAway": 1 } },
+      { stats: { "origin.awaited": 1, "origin.turnedAway": 2, "queue.turnedAway.other": 2 } },
       ...LET_GO,
     ],
   },

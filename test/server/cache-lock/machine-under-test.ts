@@ -12,6 +12,7 @@ import { plainAnswer } from "../../../server/http1/web-answer.ts";
 import { startNodeIsolate } from "../../../server/program/node-isolate.ts";
 import type { Child } from "../../../worker/flow/request-context.ts";
 import type { LearningIsolate } from "../../../worker/isolate.ts";
+import type { Turn } from "../../../worker/ports/answer.ts";
 import type { OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
@@ -171,6 +172,8 @@ export class MachineUnderTest {
 }
 
 export class WorkerOfMachine {
+  /** What its log says of requests that waited for the origin. */
+  readonly turns: Turn[] = [];
   readonly #isolate: LearningIsolate;
   readonly #behind = new Set<Promise<unknown>>();
 
@@ -191,6 +194,7 @@ export class WorkerOfMachine {
         headers: new Fields(Object.entries(fields)),
         body: sent === null ? null : bodyOf(sent),
         bodyUsed: false,
+        noteTurn: (turn) => void this.turns.push(turn),
       },
       url: `http://${HOST}${path}`,
       background: { run: (work) => this.#runs(work) },

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import {
   type ClientHttp2Session,
@@ -7,6 +8,7 @@ import {
   type OutgoingHttpHeaders,
   type Settings,
 } from "node:http2";
+import { connect as connectTcp, type Socket } from "node:net";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
@@ -732,6 +734,31 @@ describe("a connection in HTTP/2", () => {
       () => {
         now += 60_000;
         listener.sweep(now);
+        return listener.connections === 0;
+      },
+      { timeout: 10_000 },
+    );
+  });
+
+  test("whose client has reset it while it carries requests ends, also if Node has lost the news", async () => {
+    const accepted: Socket[] = [];
+    const onAccepted = (message: unknown) => accepted.push((message as { socket: Socket }).socket);
+    subscribe("net.server.socket", onAccepted);
+    onTestFinished(() => void unsubscribe("net.server.socket", onAccepted));
+    const pages = held();
+    const { https, listener } = await start(pages.answering);
+    const carrier = connectTcp(https);
+    const client = await connected(https, { ALPNProtocols: ["h2"], socket: carrier });
+    client.on("error", () => undefined).write(PREFACE + SETTINGS + get(1), "latin1");
+    await pages.until(1);
+    listener.sweep(performance.now());
+    expect(listener.connections).toBe(1);
+    const { _handle: handle } = accepted[0] as Socket & { readonly _handle?: { readStop(): void } };
+    handle!.readStop();
+    carrier.resetAndDestroy();
+    await vi.waitUntil(
+      () => {
+        listener.sweep(performance.now());
         return listener.connections === 0;
       },
       { timeout: 10_000 },

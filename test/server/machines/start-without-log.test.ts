@@ -115,6 +115,13 @@ describe("a server whose log is out of reach when it starts", { timeout: 60_000 
       expect(lines).toEqual([]);
     });
 
+    test("tries for 30 s, and says so, while the database takes no writes", { tags: ["deep"] }, async () => {
+      postgres = await startPostgres({ settings: { default_transaction_read_only: "on" } });
+      await expect(supervise(postgres.url("postgres"))).rejects.toThrow("it is a standby, or read-only");
+      expect(elapsedMs).toBe(30_000);
+      expect(lines).toEqual([expect.stringMatching(/read-only.* The server tries again each second/)]);
+    });
+
     test("a check says what is wrong with the log, and changes nothing", { tags: ["deep"] }, async () => {
       postgres = await startPostgres({ port: await freePort() });
       const url = `postgres://tidemark@127.0.0.1:${new URL(postgres.url("postgres")).port}/postgres`;

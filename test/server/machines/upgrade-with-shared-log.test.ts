@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
-import { Supervisor } from "../../../server/supervisor/supervisor.ts";
+import { Supervisor, type SupervisorOptions } from "../../../server/supervisor/supervisor.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { inGate } from "../../suite/depth.ts";
@@ -96,7 +97,31 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
     rmSync(folder, { recursive: true });
   });
 
-  const relay = () => Relay.to(Number(new URL(postgres.url("postgres")).port));
+  const port = () => Number(new URL(postgres.url("postgres")).port);
+  const relay = () => Relay.to(port());
+
+  /** A supervisor whose successors fail when they have its log. Calls `failed` when its own log fails. */
+  async function supervise(logPort: number, failed: () => void, change: Partial<SupervisorOptions> = {}) {
+    const leaseMs = LEASE_MS;
+    const supervisor = await Supervisor.start({
+      folder,
+      listen: [{ host: "127.0.0.1", port: 0 }],
+      program: PROGRAM,
+      load: async () => ({
+        settings: { version: "v1", folder, leaseMs },
+        sites: new Map([[ONLY_SITE, { leaseMs, longestViewAgeMs: leaseMs }]]),
+      }),
+      workers: 1,
+      sharedLog: `postgres://tidemark@127.0.0.1:${logPort}/postgres`,
+      report: ({ kind }) => {
+        if (kind === "log-failed") failed();
+      },
+      startSuccessor: () => startFailingSuccessor("with the log"),
+      ...change,
+    });
+    supervisors.push(supervisor);
+    return supervisor;
+  }
 
   async function start(name: string): Promise<Machine> {
     const cache = mkdtempSync(join(folder, `${name}-`));
@@ -163,26 +188,8 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
     tags: ["deep"],
   }, async () => {
     const cutOff = await relay();
-    const lines: string[] = [];
     const { promise: hasFailed, resolve: failed } = Promise.withResolvers<void>();
-    const supervisor = await Supervisor.start({
-      folder,
-      listen: [{ host: "127.0.0.1", port: 0 }],
-      program: PROGRAM,
-      load: async () => ({
-        settings: { version: "v1", folder, leaseMs: 1000 },
-        sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]),
-      }),
-      workers: 1,
-      sharedLog: `postgres://tidemark@127.0.0.1:${cutOff.port}/postgres`,
-      report: (event) => {
-        lines.push(event.kind);
-        if (event.kind === "log-failed") failed();
-      },
-      onHandOver: () => cutOff.cut(),
-      startSuccessor: () => startFailingSuccessor("with the log"),
-    });
-    supervisors.push(supervisor);
+    const supervisor = await supervise(cutOff.port, failed, { onHandOver: () => cutOff.cut() });
     const [pid] = [...supervisor.workers.values()] as [number];
     const upgraded = supervisor.upgrade();
     await hasFailed;
@@ -198,6 +205,26 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
     await cutOff.close();
   });
 
+  test("that fails while the log takes no writes takes the log back once it does", { tags: ["deep"] }, async () => {
+    const { promise: hasFailed, resolve: failed } = Promise.withResolvers<void>();
+    const supervisor = await supervise(port(), failed);
+    const admin = new pg.Client({ connectionString: postgres.url("postgres") });
+    await admin.connect();
+    try {
+      await admin.query("ALTER DATABASE postgres SET default_transaction_read_only = on"); // of new connections
+      const upgraded = supervisor.upgrade();
+      await Promise.race([hasFailed, supervisor.ended]);
+      await admin.query("ALTER DATABASE postgres RESET default_transaction_read_only");
+      expect(await upgraded).toBe(false);
+    } finally {
+      await admin.end();
+    }
+    const [pid] = [...supervisor.workers.values()] as [number];
+    while ((await new PageClient(folder, pid).purge({ key: "#a" })).settlesInMs > 0);
+    await supervisor.stop();
+    supervisors = [];
+  });
+
   test("that fails when the log is out of reach: purges wait for its workers, also if it loads the settings again", {
     tags: ["deep"],
   }, async () => {
@@ -206,25 +233,13 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
     const triesAgain = Promise.withResolvers<void>();
     const cut = { over: triesAgain.promise, cancel: () => undefined };
     let isCut = false;
-    const sites = new Map([[ONLY_SITE, { leaseMs: LEASE_MS, longestViewAgeMs: LEASE_MS }]]);
-    const supervisor = await Supervisor.start({
-      folder,
-      listen: [{ host: "127.0.0.1", port: 0 }],
-      program: PROGRAM,
-      load: async () => ({ settings: { version: "v1", folder, leaseMs: LEASE_MS }, sites }),
-      workers: 1,
-      sharedLog: `postgres://tidemark@127.0.0.1:${cutOff.port}/postgres`,
+    const supervisor = await supervise(cutOff.port, hasFailed.resolve, {
       clock: { ...systemClock, wait: (ms) => (ms === TRY_AGAIN_MS && isCut ? cut : systemClock.wait(ms)) },
-      report: ({ kind }) => {
-        if (kind === "log-failed") hasFailed.resolve();
-      },
       onHandOver: () => {
         isCut = true;
         cutOff.cut();
       },
-      startSuccessor: () => startFailingSuccessor("with the log"),
     });
-    supervisors.push(supervisor);
     const [pid] = [...supervisor.workers.values()] as [number];
     const isHeld = Promise.withResolvers<void>();
     const held = ask<Who>(supervisor.addresses[0]!, "/hold", undefined, isHeld.resolve);

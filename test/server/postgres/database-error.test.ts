@@ -5,60 +5,84 @@ import { systemClock } from "../../../server/system-clock.ts";
 
 describe("an error of PostgreSQL, or of the way to it,", () => {
   test.each([
-    [{ code: "ECONNREFUSED", message: "connect ECONNREFUSED" }, "it cannot be reached (connect ECONNREFUSED)", true],
-    [{ code: "ECONNREFUSED", message: "" }, "it cannot be reached (ECONNREFUSED)", true],
+    [
+      { code: "ECONNREFUSED", message: "connect ECONNREFUSED" },
+      "it cannot be reached (connect ECONNREFUSED)",
+      "out-of-reach",
+    ],
+    [{ code: "ECONNREFUSED", message: "" }, "it cannot be reached (ECONNREFUSED)", "out-of-reach"],
     [
       { code: "EAI_AGAIN", message: "getaddrinfo EAI_AGAIN db" },
       "it cannot be reached (getaddrinfo EAI_AGAIN db)",
-      true,
+      "out-of-reach",
     ],
-    [{ message: "timeout expired" }, "it cannot be reached (timeout expired)", true],
+    [{ message: "timeout expired" }, "it cannot be reached (timeout expired)", "out-of-reach"],
     [
       { message: "timeout exceeded when trying to connect" }, // pg-pool's words, if none of its connections comes free
       "all connections of this machine to it are busy, or it does not answer",
-      false,
+      "passing",
     ],
-    [{ code: "57P03", message: "the database system is starting up" }, "it is starting up, or is a standby", true],
-    [{ code: "42883", message: "function tidemark_log_append does not exist" }, "it has no tables of the log", false],
-    [{ code: "08006", message: "connection failure" }, "connection failure", true],
-    [{ code: "28P01", message: "password authentication failed" }, "the password is wrong", false],
+    [
+      { code: "57P03", message: "the database system is starting up" },
+      "it is starting up, or is a standby",
+      "out-of-reach",
+    ],
+    [
+      { code: "42883", message: "function tidemark_log_append does not exist" },
+      "it has no tables of the log",
+      "lasting",
+    ],
+    [{ code: "08006", message: "connection failure" }, "connection failure", "out-of-reach"],
+    [{ code: "28P01", message: "password authentication failed" }, "the password is wrong", "lasting"],
     [
       { message: "SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string" },
       "it asks for a password;",
-      false,
+      "lasting",
     ],
-    [{ message: "SASL: SCRAM-SERVER-FIRST-MESSAGE: nonce missing" }, "it cannot be reached (SASL", false],
-    [{ message: "The server does not support SSL connections" }, "does not support SSL connections", false],
-    [{ code: "3D000", message: 'database "log" does not exist' }, "create it with: createdb", false],
+    [{ message: "SASL: SCRAM-SERVER-FIRST-MESSAGE: nonce missing" }, "it cannot be reached (SASL", "lasting"],
+    [{ message: "The server does not support SSL connections" }, "does not support SSL connections", "lasting"],
+    [{ code: "3D000", message: 'database "log" does not exist' }, "create it with: createdb", "lasting"],
     [
       { code: "08P01", message: "unsupported startup parameter: statement_timeout" },
       "ignore_startup_parameters = statement_timeout, lock_timeout, idle_in_transaction_session_timeout",
-      false,
+      "lasting",
     ],
-    [{ code: "08P01", message: "protocol violation" }, "protocol violation", true],
-    [{ code: "53300", message: "sorry, too many clients already" }, "(max_connections); a machine needs five", true],
+    [{ code: "08P01", message: "protocol violation" }, "protocol violation", "out-of-reach"],
+    [
+      { code: "53300", message: "sorry, too many clients already" },
+      "(max_connections); a machine needs five",
+      "out-of-reach",
+    ],
     [
       { code: "53300", message: 'too many connections for role "tm"' },
       'too many connections for role "tm" (CONNECTION LIMIT); a machine needs five',
-      true,
+      "out-of-reach",
     ],
-    [{ code: "55P03", message: "canceling statement" }, "or a commit waits for a synchronous standby", false],
+    [{ code: "57014", message: "canceling statement" }, "it took too long to answer", "passing"],
+    [{ code: "25006", message: "read-only transaction" }, "it is a standby, or read-only", "passing"],
+    [{ code: "40P01", message: "deadlock detected" }, "deadlock detected", "passing"],
+    [{ code: "42501", message: "permission denied" }, "this user may not create", "lasting"],
+    [{ code: "55P03", message: "canceling statement" }, "or a commit waits for a synchronous standby", "passing"],
     [
       { code: "ENOENT", syscall: "open", message: "ENOENT: no such file", path: "/etc/ssl/db.pem" },
       "/etc/ssl/db.pem cannot be read",
-      false,
+      "lasting",
     ],
     [
       { code: "EACCES", syscall: "open", message: "EACCES", path: "/etc/ssl/db.pem" },
       "/etc/ssl/db.pem cannot be read",
-      false,
+      "lasting",
     ],
-    [{ code: "ENOENT", syscall: "connect", message: "connect ENOENT", path: "/run/x" }, "it cannot be reached", true],
-    [{ code: "53100", message: "could not extend file" }, "its disk is full", false],
-  ])("%j: %s; waiting may help: %s", (cause, words, isOutOfReach) => {
+    [
+      { code: "ENOENT", syscall: "connect", message: "connect ENOENT", path: "/run/x" },
+      "it cannot be reached",
+      "out-of-reach",
+    ],
+    [{ code: "53100", message: "could not extend file" }, "its disk is full", "passing"],
+  ] as const)("%j: %s; %s", (cause, words, kind) => {
     const error = sharedLogError("db.internal/log", cause);
     expect(error.message).toContain(words);
-    expect(error.isOutOfReach).toBe(isOutOfReach);
+    expect(error.kind).toBe(kind);
   });
 });
 

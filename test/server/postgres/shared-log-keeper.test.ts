@@ -7,6 +7,7 @@ import {
   SharedLogKeeper,
   type SharedLogKeeperOptions,
 } from "../../../server/postgres/shared-log-keeper.ts";
+import { INVALIDATION } from "../../../worker/purges/invalidations.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { openLog } from "../../purges/log/a-log.ts";
 import { purge } from "../../purges/log/a-purge.ts";
@@ -96,7 +97,7 @@ test("notices or beats that fail again and again while reads work are told once,
       onFailure: (cause) => failures.push(messageOf(cause)),
     },
   );
-  const lose = () => notices!.onLost(new SharedLogError("db", "LISTEN is refused", true));
+  const lose = () => notices!.onLost(new SharedLogError("db", "LISTEN is refused", "out-of-reach"));
   mayBeat = false;
   for (let times = 0; times < 30; times++) {
     lose();
@@ -160,5 +161,26 @@ test("each of several repetitions is carried out when it is due, though no beat 
   expect(await seqAfter(1_999)).toBe(2);
   expect(await seqAfter(2)).toBe(3);
   expect(await seqAfter(1_000)).toBe(4);
+  await keeper.close();
+});
+
+test("an unsafe request waits for this machine's workers, and not for other machines", async () => {
+  const scheduler = new Scheduler(1, 0);
+  const storage = openLog(scheduler);
+  const unconfirmed = async () => new Map([["other", "web-2"]]);
+  const keeper = await keeperOver(storage, scheduler, { unconfirmed });
+  const { readers } = keeper;
+  readers.expect("worker");
+  readers.connect("worker", { push: () => undefined }, storage.head);
+  const admitted = readers.admit("worker");
+  readers.confirm("worker", storage.head);
+  await admitted;
+  let answers = 0;
+  void keeper.append({ ...purge(["//h/a"]), ...INVALIDATION }).then(() => answers++);
+  await scheduler.advance(0);
+  expect([storage.head.seq, answers]).toEqual([1, 0]);
+  readers.confirm("worker", storage.head);
+  await scheduler.advance(0);
+  expect(answers).toBe(1);
   await keeper.close();
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync } from "node:fs";
+import { cpSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -268,6 +268,20 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await appended(a, "#a")).toMatchObject({ settlesInMs: 0 });
     const { rows } = await admin.query("SELECT machine FROM tidemark_log_machines");
     expect(rows).toHaveLength(2);
+  });
+
+  test("a machine that starts in a copy of another one's folder does not confirm in the name of that one", {
+    tags: ["deep"],
+  }, async () => {
+    const [a, cutOff] = [await start(), await start()];
+    await cutOff.die(); // for the database that is the same
+    const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    cpSync(cutOff.folder, folder, { recursive: true });
+    const copy = await start({ folder });
+    expect(await boundOf(a, "#a")).toBe(1250);
+    await copy.stop();
+    machines = [a];
+    expect(await boundOf(a, "#b")).toBe(1250);
   });
 
   test("a machine whose row is gone reads nothing before it is a reader again", { tags: ["deep"] }, async () => {

@@ -1,6 +1,6 @@
 import type { FetchKey } from "../../rules/key/fetch-key.ts";
 import { variantOf } from "../../rules/variants/vary.ts";
-import type { RequestContext } from "../request-context.ts";
+import { clientOf, type RequestContext } from "../request-context.ts";
 import { selectingNames } from "../selection.ts";
 import { DEAD_AFTER_MS } from "../storing/large-fills.ts";
 import type { Begun } from "./collapsed-fetches.ts";
@@ -16,11 +16,13 @@ export function fetchKeyOf(context: RequestContext): FetchKey {
 }
 
 /**
- * Begins a fetch for a request without credentials: it leads, follows, or goes alone where waiting is pointless. `joins`:
- * whether it may wait for other isolates.
+ * Begins a fetch for a request without credentials: it leads, follows, or goes alone where waiting is pointless. `mayJoin`:
+ * whether it may wait for other isolates. Nobody does who goes first at the origin: the place of a fetch elsewhere is not
+ * known.
  */
-export function beginFetch(context: RequestContext, joins = true): Begun {
-  const { collapsed } = context.isolate;
+export function beginFetch(context: RequestContext, mayJoin = true): Begun {
+  const { collapsed, originGate } = context.isolate;
+  const joins = mayJoin && !originGate?.goesFirst(context.resolved.route.pattern, clientOf(context));
   const key = fetchKeyOf(context);
   // A stream of events does not end, and its place at the origin may be another one than that of a page.
   if (context.facts.asksForStream || collapsed.isHitForMiss(key)) return { kind: "alone" };

@@ -69,10 +69,13 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
     case "not-shareable":
       return fetchAlone();
     case "failed": {
+      const isBusy = outcome.byOrigin === "busy";
       const answer = outcome.byOrigin ? await staleAnswer(context, miss, outcome.byOrigin) : null;
-      if (answer) return answer;
       // A fetch elsewhere did not wait in this client's place. The next one does, and joins none elsewhere.
-      if (outcome.byOrigin === "busy") return fetch.isElsewhere ? lookAgain() : answerBusy(context);
+      if (isBusy && !answer && fetch.isElsewhere) return collapse({ ...attempt, context: inLine(context) });
+      if (isBusy) turnAway(context);
+      if (answer) return answer;
+      if (isBusy) return answerBusy(context);
       return attempt.hasFailed ? fetchAlone() : collapse({ ...attempt, hasFailed: true });
     }
     case "storable": {
@@ -86,6 +89,16 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
       return isRefusedAgain ? fetchAlone() : collapse({ ...attempt, refused: fetchKeyText(fetch.key) });
     }
   }
+}
+
+function turnAway(context: RequestContext): void {
+  const { isolate, ports, incoming, arrival } = context;
+  isolate.originGate?.turnAway(clientOf(context), arrival.at, ports.reporter, incoming.request);
+}
+
+/** A request that has waited for its turn at the origin since it came. */
+function inLine(context: RequestContext): RequestContext {
+  return { ...context, hasLookedAgain: true, inLineSince: context.arrival.at };
 }
 
 /** Fetches the page as a GET would, and answers with its head. */

@@ -109,13 +109,14 @@ async function sendInTurn(context: RequestContext, call: OriginCall, body: Reque
   const { originGate: gate } = context.isolate;
   if (gate === null) return send(context, call, body, null);
   const { isUnattended, ports, incoming, resolved, facts, place = gate.placeOf(clientOf(context)) } = context;
+  const { inLineSince } = context;
   const { pattern: route } = resolved.route;
   const { asksForStream } = facts;
   const entering = isUnattended
     ? Promise.resolve(gate.enterIfIdle(route))
     : gate.enter(
         place,
-        { route, asksForStream, isForOthers: call.storing && !call.isForPart },
+        { route, asksForStream, isForOthers: call.storing && !call.isForPart, inLineSince },
         ports.reporter,
         incoming.request,
       );

@@ -23,11 +23,11 @@ export class ClientStandings {
 
   /** `talk`: to isolates that ask the same origin. Default: there are none. */
   constructor(random: () => number, talk: OriginTalk | undefined) {
-    const secret = `${random()}${random()}`;
+    const secret = talk?.secret ?? `${random()}${random()}`;
     this.#misses = new RecentCounts(secret);
     this.#sessions = new KnownSessions(secret, this.#misses);
     this.#talk = talk;
-    if (talk) talk.onSession = (session) => this.#sessions.note(session);
+    if (talk) talk.onSession = (session) => void this.#sessions.note(session);
   }
 
   /** Counts one more request of a client. Returns its place among those that wait. */
@@ -43,9 +43,9 @@ export class ClientStandings {
   /** Notes the sessions that an answer sets for its client. Without an address nobody knows whose they are. */
   noteSessions(setCookie: readonly string[], { address, cookieField }: Client, now: number): void {
     if (address === null) return;
-    for (const session of sessionsSetBy(setCookie, { cookieField, clientAddress: address, at: now })) {
-      this.#sessions.note(session);
-      this.#talk?.tellSession(session);
+    for (const set of sessionsSetBy(setCookie, { cookieField, clientAddress: address, at: now })) {
+      const session = this.#sessions.hashed(set);
+      if (this.#sessions.note(session)) this.#talk?.tellSession(session);
     }
   }
 

@@ -18,10 +18,21 @@ const MOST_OF_A_NETWORK = 4;
 export interface KnownSession {
   /** When it was set first: epoch milliseconds. */
   readonly setAt: number;
-  /** The network that it was set for; `null` once it was set for another, too, so that it is nobody's own. */
-  network: string | null;
+  /** A hash of the network that it was set for; `null` once it was set for another, too, so that it is nobody's own. */
+  network: number | null;
   /** The same for all cookies that one session has had. */
   readonly name: string;
+}
+
+/** A cookie with which an answer sets a session. */
+interface SetCookie {
+  /** `name=value`. */
+  readonly cookie: string;
+  /** The cookie of the same name that the request had; `null` for none. */
+  readonly replaces: string | null;
+  readonly clientAddress: string;
+  /** Epoch milliseconds. */
+  readonly at: number;
 }
 
 /**
@@ -43,28 +54,33 @@ export class KnownSessions {
   find(cookieField: string | null, now: number): KnownSession | null {
     let oldest: KnownSession | null = null;
     for (const pair of pairsOf(cookieField)) {
-      const session = this.#use(pair, now);
+      const session = this.#use(this.#markOf(pair), now);
       if (session !== null && (oldest === null || session.setAt < oldest.setAt)) oldest = session;
     }
     return oldest;
   }
 
-  /** Notes that the origin has set a cookie for a client. */
-  note({ cookie, replaces, clientAddress, at }: SetSession): void {
-    const mark = this.#markOf(cookie);
-    const network = networkOf(clientAddress);
-    const same = this.#find(mark, at);
-    if (same !== undefined) {
-      if (same.network !== network) same.network = null;
-      return;
-    }
-    const replaced = replaces && this.#use(replaces, at);
-    if (!replaced && this.#counts.count(`sets ${network}`, at) > MOST_OF_A_NETWORK) return;
-    this.#keep(mark, replaced ? { ...replaced, network } : { setAt: at, network, name: `${mark}` }, at);
+  /** A session as those may know it who have the same secret. */
+  hashed({ cookie, replaces, clientAddress, at }: SetCookie): SetSession {
+    const network = this.#markOf(networkOf(clientAddress));
+    return { mark: this.#markOf(cookie), replaces: replaces === null ? null : this.#markOf(replaces), network, at };
   }
 
-  #use(pair: string, now: number): KnownSession | null {
-    const mark = this.#markOf(pair);
+  /** Notes that the origin has set a cookie for a client. Returns whether that is worth knowing. */
+  note({ mark, replaces, network, at }: SetSession): boolean {
+    const same = this.#find(mark, at);
+    if (same !== undefined) {
+      const isAnother = same.network !== null && same.network !== network;
+      if (isAnother) same.network = null;
+      return isAnother;
+    }
+    const replaced = replaces && this.#use(replaces, at);
+    if (!replaced && this.#counts.count(`sets ${network}`, at) > MOST_OF_A_NETWORK) return false;
+    this.#keep(mark, replaced ? { ...replaced, network } : { setAt: at, network, name: `${mark}` }, at);
+    return true;
+  }
+
+  #use(mark: number, now: number): KnownSession | null {
     const session = this.#find(mark, now);
     if (session === undefined || session.network === null) return null;
     this.#keep(mark, session, now);
@@ -119,7 +135,7 @@ class UsedLately {
 export function sessionsSetBy(
   setCookie: readonly string[],
   { cookieField, clientAddress, at }: { cookieField: string | null; clientAddress: string; at: number },
-): readonly SetSession[] {
+): readonly SetCookie[] {
   const sent = pairsOf(cookieField);
   return setCookie
     .flatMap((field) => pairsOf(field.split(";", 1)[0]!))

@@ -6,6 +6,7 @@ import { type PermitsOf, STREAMS } from "../../ports/origin-permits.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import { isEventStream } from "../../rules/forwarding/event-stream.ts";
 import type { Standing } from "../../rules/queueing/client-class.ts";
+import { BROUGHT_WITHIN_MS } from "../../rules/queueing/queue-order.ts";
 import type { Capacity } from "../../site/site.ts";
 import { type Client, ClientStandings } from "./client-standings.ts";
 import { OriginTurn } from "./origin-turn.ts";
@@ -39,6 +40,8 @@ interface AskedFor {
   readonly asksForStream: boolean;
   /** Whether it waits even if its client has left, because others may get its answer. */
   readonly isForOthers: boolean;
+  /** When it began to wait, if it did so elsewhere: epoch milliseconds. Default: now. */
+  readonly inLineSince?: number | undefined;
 }
 
 /** The request that waits. */
@@ -55,7 +58,7 @@ export class OriginGate {
   readonly #clock: Clock;
   readonly #maxMs: number;
   #queueBeganAt = 0;
-  #lastWaitAt = Number.NEGATIVE_INFINITY;
+  #queueUntil = 0;
 
   constructor(
     { concurrency, ofRoutes, streams, queue }: Capacity,
@@ -96,6 +99,11 @@ export class OriginGate {
     return this.#queuesOf(route).some(({ isBusy }) => isBusy);
   }
 
+  /** Whether a request of this client would go before most of those that wait. */
+  goesFirst(route: string | null, client: Client): boolean {
+    return this.isBusy(route) && this.standingOf(client).client !== "other";
+  }
+
   /** The place of a request that needs the origin. Its client has had one more. */
   placeOf(client: Client): Place {
     const since = this.#clock.now();
@@ -121,11 +129,11 @@ export class OriginGate {
   /** `asksForStream`: its answer takes a place among the streams. `null`: the origin is not asked for this request. */
   async enter(
     place: Place,
-    { route, asksForStream, isForOthers }: AskedFor,
+    { route, asksForStream, isForOthers, inLineSince = this.#clock.now() }: AskedFor,
     reporter: Reporter,
     request: WaitingRequest,
   ): Promise<OriginTurn | null> {
-    place.since = this.#clock.now(); // a request may ask the origin twice
+    place.since = inLineSince; // a request may ask the origin twice
     let hasLeft = false;
     const turn = this.#newTurn(place, () => {
       if (!hasLeft) reporter.report({ kind: "origin-turned-away", client: place.client });
@@ -135,7 +143,7 @@ export class OriginGate {
       const entered = queue.enter(place);
       if (entered instanceof Promise && !hasWaited) {
         hasWaited = true;
-        this.#noteWait();
+        this.#noteWait(this.#clock.now());
         reporter.report({ kind: "origin-awaited", client: place.client });
       }
       const leave = () => {
@@ -145,6 +153,8 @@ export class OriginGate {
       const stay = entered instanceof Promise && !isForOthers ? request.onceLeft?.(leave) : undefined;
       const permit = entered instanceof Promise ? await entered : entered;
       stay?.();
+      const now = this.#clock.now();
+      if (now - place.since >= BROUGHT_WITHIN_MS || (permit === null && !hasLeft)) this.#noteQueue(place.since, now);
       if (!turn.hold(permit, queue === this.#ofStreams)) {
         this.#noteTurn(place, request, false);
         return null;
@@ -154,7 +164,14 @@ export class OriginGate {
     return turn;
   }
 
-  #noteTurn({ client, since }: Place, request: WaitingRequest, hasCome: boolean): void {
+  /** Turns a request away that has waited for the fetch of another, because that gets no turn. */
+  turnAway(asked: Client, since: number, reporter: Reporter, request: WaitingRequest): void {
+    const { client } = this.standingOf(asked);
+    reporter.report({ kind: "origin-turned-away", client });
+    this.#noteTurn({ client, since }, request, false);
+  }
+
+  #noteTurn({ client, since }: Pick<Place, "client" | "since">, request: WaitingRequest, hasCome: boolean): void {
     request.noteTurn?.({ client, waitedMs: this.#clock.now() - since, hasCome });
   }
 
@@ -195,13 +212,20 @@ export class OriginGate {
 
   /** When the queue began: epoch milliseconds; now if there is none. */
   #queueSince(now: number): number {
-    return now - this.#lastWaitAt < QUEUE_OVER_MS ? this.#queueBeganAt : now;
+    return now < this.#queueUntil ? this.#queueBeganAt : now;
   }
 
-  #noteWait(): void {
-    const now = this.#clock.now();
-    this.#queueBeganAt = this.#queueSince(now);
-    this.#lastWaitAt = now;
+  /** A request begins to wait. A permit may be on its way to it, so that this is no queue for longer than that takes. */
+  #noteWait(now: number): void {
+    if (now < this.#queueUntil) return;
+    this.#queueBeganAt = now;
+    this.#queueUntil = now + BROUGHT_WITHIN_MS;
+  }
+
+  /** A request that came at `since` has waited because the origin was busy. */
+  #noteQueue(since: number, now: number): void {
+    this.#queueBeganAt = Math.min(this.#queueSince(now), since);
+    this.#queueUntil = now + QUEUE_OVER_MS;
   }
 }
 

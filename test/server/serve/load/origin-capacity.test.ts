@@ -179,7 +179,7 @@ test("an origin that is idle is asked by each worker, although nobody may wait f
   const origin = createServer((_, response) => response.end("page"));
   const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   await listenLocally(origin);
-  const capacity = `{ url: "${localUrl(origin)}", concurrency: 1, queue: { maxWaiting: 0 } }`;
+  const capacity = `{ url: "${localUrl(origin)}", concurrency: 1, queue: { maxMs: 0, maxWaiting: 0 } }`;
   writeFileSync(join(folder, "tidemark.config.ts"), `export default { origin: ${capacity} };\n`);
   const server = new ServerProcess(folder, ["--listen", "127.0.0.1:0", "--workers", "2"], {
     TIDEMARK_HOSTS: "*",
