@@ -224,7 +224,7 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
       foundBy: "client-response/part-is-partial",
     },
     "a page that the request may not have is reported as not stored": {
-      in: "missOf",
+      in: "reasonToFetch",
       replace: '{ kind: "refused", because }',
       by: '{ kind: "absent", because: "nothing" }',
       foundBy: "client-response/authorization-is-request",

@@ -79,8 +79,8 @@ export const mutants: Mutants = {
     },
     "only a request that the owner sends past the cache keeps its query": {
       in: "forward",
-      replace: "miss.isForPart ?",
-      by: 'miss.kind === "passed-on" && miss.because === "method" ?',
+      replace: "miss.isForPart ? asked :",
+      by: 'miss.kind === "passed-on" && miss.because === "method" ? asked :',
       foundBy: "key/query-of-what-is-not-stored",
     },
     "a part is requested with the query as it came": {

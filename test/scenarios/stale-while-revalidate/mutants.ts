@@ -71,7 +71,7 @@ export const mutants: Mutants = {
     },
     "a refresh always fetches in full": {
       in: "background-refresh:refresh",
-      replace: "? found : null",
+      replace: "? null : found",
       by: "? null : null",
       foundBy: "stale-while-revalidate/refresh-is-conditional",
     },

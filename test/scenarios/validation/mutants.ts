@@ -109,8 +109,8 @@ export const mutants: Mutants = {
     },
     "a purged page is offered to the origin for confirmation": {
       in: "missOf",
-      replace: 'return missBy(because === "purged" ? { kind: because }',
-      by: 'if (because === "purged") return { kind: because, selected: null, toValidate: stored }; return missBy(false ? { kind: "purged" }',
+      replace: "return missBy(reasonToFetch(verdict));",
+      by: "return { ...reasonToFetch(verdict), selected: null, toValidate: stored };",
       foundBy: "validation/purged-is-not-validated",
     },
   },

@@ -17,7 +17,10 @@ import { forgetOutdated, forgetWithdrawn, freshen } from "../storing/freshening.
 import { storeUnlessPurged, tellNobody } from "../storing/store-unless-purged.ts";
 import { askOrigin, hasFailed, type OriginCall, type OriginResult } from "./ask-origin.ts";
 
-/** Sends the request on unchanged and streams the answer. It stores nothing. A stored part may stand in for an error. */
+/**
+ * Sends the request on and streams the answer: unchanged, but a part is asked for as the whole page is. It stores nothing. A
+ * stored part may stand in for an error.
+ */
 export async function forward(asked: RequestContext, miss: Miss): Promise<Answer> {
   const context = withoutDoubtfulRange(miss.isForPart ? asked : withWholeQuery(asked));
   const asking = askAndInvalidate(context, miss.isForPart ? askingForPart(context) : { storing: false });
