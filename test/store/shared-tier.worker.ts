@@ -38,7 +38,7 @@ export default {
       const entry = await caches.default.match(url.searchParams.get("entry")!);
       const fields = new Headers(entry!.headers);
       if (url.searchParams.get("how") === "version") {
-        fields.set("tidemark-stored", fields.get("tidemark-stored")!.replace(/^4~/, "2~"));
+        fields.set("tidemark-stored", fields.get("tidemark-stored")!.replace(/^5~/, "2~"));
       }
       const body = await entry!.arrayBuffer();
       const kept = url.searchParams.get("how") === "truncate" ? body.slice(0, body.byteLength - 1) : body;

@@ -161,14 +161,14 @@ export function siblingsVaryBy(context: RequestContext, now: number, status: num
   );
 }
 
-/** The fields by which a response varies by itself, whatever others of its URL do. */
+/** The fields by which a response varies by itself, whatever others of its URL do, and whatever its route keys by. */
 function variesBy({ resolved }: RequestContext, head: StoredHead): readonly string[] {
   const names = selectingFields({
     vary: storedField(head, "vary"),
     contentEncoding: storedField(head, "content-encoding"),
     allowedOrigin: storedField(head, "access-control-allow-origin"),
     askedAcross: true,
-    keyFields: resolved.route.selectingNames,
+    keyFields: [],
     parts: [],
     owners: resolved.route,
   });

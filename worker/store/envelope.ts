@@ -13,9 +13,9 @@ export interface Envelope {
 
 const HEAD_FIELD = "tidemark-stored";
 /** The beginning of the head's text. Another version counts as a miss, because the cache outlives deployments. */
-const VERSION = "4~";
-/** Read like the current version. It also stored the purge keys that follow from the cache key. */
-const VERSION_BEFORE = "3~";
+const VERSION = "5~";
+/** Read like the current version, but for its markers: by these, a page could be taken for that of a choice in the key. */
+const VERSION_BEFORE = "4~";
 /** Separates the values that decide from the others. The text of a variant marker does not contain it. */
 const SEPARATOR = "~";
 const RETENTION_SECONDS = 30 * 24 * 3600;
@@ -47,9 +47,11 @@ export function readEnvelope(
   key: string,
   headText: string | null,
 ): VariantMarker | { readonly head: StoredHead } | undefined {
-  if (!headText?.startsWith(VERSION) && !headText?.startsWith(VERSION_BEFORE)) return undefined;
+  const isCurrent = headText?.startsWith(VERSION);
+  if (!headText || !(isCurrent || headText.startsWith(VERSION_BEFORE))) return undefined;
   const end = headText.indexOf(SEPARATOR, VERSION.length);
   if (end === -1) {
+    if (!isCurrent) return undefined;
     const marker = JSON.parse(headText.slice(VERSION.length)) as VariantMarker;
     return marker.head.key === key ? marker : undefined;
   }

@@ -18,6 +18,8 @@ export const rows: readonly ConformanceRow[] = [
       "key/choice-of-cookie",
       "key/choices-of-part",
       "key/choice-that-is-not-made-any-more",
+      "key/choice-that-comes-back",
+      "key/choice-that-nothing-needs",
       "key/choice-of-language",
       "key/choice-of-country",
       "key/choice-of-country-behind-a-proxy",

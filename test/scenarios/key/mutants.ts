@@ -23,6 +23,12 @@ export const mutants: Mutants = {
       by: 'if (name.includes(":")) return this.#request.field("cookie");',
       foundBy: "key/choice-that-is-not-made-any-more",
     },
+    "a response varies by all that its route keys by": {
+      in: "variesBy",
+      replace: "keyFields: []",
+      by: "keyFields: resolved.route.selectingNames",
+      foundBy: ["key/choice-that-comes-back", "key/choice-that-nothing-needs"],
+    },
     "a part is asked for with all that the client sent": {
       in: "askingForPart",
       replace: "storing: true",
