@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { requestBody } from "../../worker/flow/origin/request-body.ts";
 import { streamOf } from "../../worker/runtime/web-bodies.ts";
 import { memoryBodies } from "../engine/memory/memory-bodies.ts";
+import { PopUnderTest } from "./pop-under-test.ts";
 
 const background = { run: () => undefined };
 
@@ -40,6 +41,26 @@ describe("the body of a request", () => {
     const refused = requestBody(post("x", null), 10, memoryBodies, background);
     await refused.stream!.cancel();
     expect(refused.brokeOff()).toBe(false);
+  });
+
+  test("that was held in part gives its room back if it turns out to be too large, and is not sent", async () => {
+    const pop = new PopUnderTest();
+    let isGivenBack = false;
+    const cancel = async () => {
+      isGivenBack = true;
+    };
+    const hold = async () => {
+      await pop.scheduler.wait(1).over; // meanwhile the rest arrives
+      return { cancel };
+    };
+    const fetch = () => Promise.reject(new Error("the origin is asked"));
+    const site = { limits: { requestBodyBytes: 10 } };
+    const ask = pop.start({ url: "http://origin.test", fetch }, { bodies: { ...memoryBodies, hold }, site });
+    const asked = ask("/a", {}, { text: "more than ten bytes" });
+    await pop.scheduler.advance(1);
+    const { status } = await pop.head(asked);
+    await pop.finish();
+    expect({ status, isGivenBack }).toEqual({ status: 413, isGivenBack: true });
   });
 
   test("may be absent", () => {

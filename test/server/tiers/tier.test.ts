@@ -250,6 +250,49 @@ describe("a purge", () => {
   });
 });
 
+describe("second looks of a child", () => {
+  const marked = { "x-shop": "1" };
+
+  test("send an idle field as far as the origin, once in a while", async () => {
+    const { child } = await family(1);
+    tier.origin.setDefaultReply({ fields: { "cache-control": "max-age=60" }, body: "the same for all" });
+    for (let page = 0; page < 200; page++) {
+      await child.get(`/page/${page}`, marked);
+      await child.idle();
+    }
+    const withField = tier.origin.seen.filter(({ fields }) => fields["x-shop"] !== undefined);
+    expect(withField.length).toBeGreaterThan(10);
+    expect(withField.length).toBeLessThan(60);
+  });
+
+  test("find that a page is another one each time, although the parent has stored it", async () => {
+    const { child } = await family(1);
+    const rendered = Array.from({ length: 20 }, (_, time) => ({
+      fields: { "cache-control": "max-age=60" },
+      body: `${time}`,
+    }));
+    tier.origin.reply("/page", ...rendered);
+    for (let again = 0; again < 6; again++) {
+      await child.get("/page", marked);
+      await child.idle();
+    }
+    expect(await child.get("/page", marked)).toMatchObject({ fields: { "x-cache": "HIT" } });
+  });
+});
+
+describe("a parent with other rules", () => {
+  test("gives a child nothing to store, because it may have left out what the child keys by", async () => {
+    const parent = await tier.start({ rules: { fields: { drop: ["x-currency"] } } });
+    const child = await tier.start({ parent: () => parent.url });
+    const fields = { "cache-control": "max-age=60", vary: "X-Currency" };
+    tier.origin.reply("/price", { fields, body: "1" }, { fields, body: "2" });
+    for (const body of ["1", "2"]) {
+      expect(await child.get("/price", { "x-currency": "EUR" })).toMatchObject({ body, fields: { "x-cache": "MISS" } });
+      await child.idle();
+    }
+  });
+});
+
 test.each(Object.keys(CHECKS))("%s", (name) => CHECKS[name]!(tier, { SharedLog, Tier }));
 
 test("a refresh at a child fetches the page from the origin", async () => {

@@ -65,6 +65,8 @@ export interface OriginCall {
   readonly conditions?: readonly (readonly [name: string, value: string])[] | null;
   /** True if the answer is a part, for this client alone. */
   readonly isForPart?: true;
+  /** True if no answer is of use that a cache in place of the origin has stored. */
+  readonly isAnew?: boolean;
   /** Whether a stale page may stand in for a failed origin. Default: none may. */
   readonly hasStandIn?: () => boolean;
 }
@@ -88,9 +90,9 @@ async function sendWithBody(context: RequestContext, call: OriginCall): Promise<
   const refused = reasonNotToSend(context, fieldsToSend(context, call));
   if (refused) return refused;
   const body = await bodyToSend(context);
-  if (body.isTooLarge()) return bodyTooLarge(context);
-  if (body.brokeOff()) return bodyBrokeOff(context);
-  return sendInTurn(context, call, body);
+  if (!body.isTooLarge() && !body.brokeOff()) return sendInTurn(context, call, body);
+  if (body.stream !== context.incoming.request.body) giveBack(context, body);
+  return body.isTooLarge() ? bodyTooLarge(context) : bodyBrokeOff(context);
 }
 
 /** The body as the origin is to get it: whole, unless the route streams it or there is no room. */
@@ -164,7 +166,7 @@ async function send(
   const { pathAndQuery } = resolved;
   const sent = { method: facts.method, pathAndQuery, fields, body: body?.stream ?? null, cutOff: body?.cutOff };
   const { isRefresh, hasReceipt } = clientOf(context);
-  const toCache = { after: neededPosition(context, stamp), isOfEditor: isRefresh || hasReceipt };
+  const toCache = { after: call.isAnew ? null : neededPosition(context, stamp), isOfEditor: isRefresh || hasReceipt };
   const asked = { ...sent, ...toCache, inform: interimsFor(context) };
   const answer = acceptable(context, fields, await ports.origin.fetch(asked));
   if (!body?.isTooLarge() && !body?.brokeOff()) noteState(context, answer, fetchedAt);

@@ -84,7 +84,7 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   const compared = compareAnswers(odd, first.digest);
   if (odd.digest !== null) idleFields.learn(place, leftOut, compared);
   if (compared !== "differs") return;
-  const again = await fetchPlainly(plain, odd.status);
+  const again = await fetchPlainly(plain, odd.status, tellNobody, true);
   if (again.kind !== "storable") return;
   const field = fieldThatChooses(leftOut, first.digest, again.digest);
   if (field === null) return;
@@ -120,16 +120,20 @@ type PlainAnswer =
 
 const NONE: PlainAnswer = { kind: "none" };
 
-/** Asks for a plain answer, under a stamp of its own (R1). Followers are told of one that may not be stored. */
+/**
+ * Asks for a plain answer, under a stamp of its own (R1). Followers are told of one that may not be stored. `isAnew`: the
+ * origin itself is asked.
+ */
 async function fetchPlainly(
   context: RequestContext,
   status: number,
-  tellFollowers: TellFollowers = tellNobody,
+  tellFollowers: TellFollowers,
+  isAnew = false,
 ): Promise<PlainAnswer> {
   const { ports, background, isolate } = context;
   if (!isolate.secondLooks.take()) return NONE;
   ports.reporter.report({ kind: "second-look" });
-  const result = await askOrigin(context, { storing: true });
+  const result = await askOrigin(context, { storing: true, isAnew });
   if (result.kind !== "answered") return NONE;
   const { response } = result;
   const decision = decideStorage(context, response);

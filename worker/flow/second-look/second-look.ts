@@ -27,12 +27,13 @@ export function fieldThatPasses(context: RequestContext): string | undefined {
  * them has selected the response that the origin is to confirm.
  */
 export function withoutIdleFields(context: RequestContext, toValidate: FoundResponse | null = null): RequestContext {
-  const { facts, resolved, isolate, answersHead } = context;
+  const { facts, resolved, isolate, answersHead, incoming } = context;
   const { idleFields } = isolate.secondLooks;
   const { route } = resolved;
   if (idleFields.isEmpty || !route.looksAgain || facts.method !== "GET" || facts.isPartial || answersHead)
     return context;
-  if (facts.directives.forbidsStoring) return context;
+  // A child has left out what is idle, and sends the rest to learn whether it still is.
+  if (facts.directives.forbidsStoring || incoming.child) return context;
   const plain = plainRequest(facts.fields, "anonymous", route.selectingNames, route);
   const isAnonymous = facts.identity === "anonymous";
   if (!plain || !idleFields.mayLeaveOut(placeOf(resolved), plain.leftOut, isAnonymous)) return context;
