@@ -10,10 +10,11 @@ import {
   symlinkSync,
   unlinkSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 /** Where this system keeps files in memory. */
 const IN_MEMORY = "/dev/shm";
+const NAME_IN_MEMORY = /^(tidemark-\d+-)[0-9a-f]{16}$/;
 const OWNER = /^\d+-[0-9a-f]{8}$/;
 const LOCK = /^[0-9a-f]{32}$/;
 const SOCKET = ".socket";
@@ -66,6 +67,15 @@ export class LockFolder {
     const isOurs = (mode & 0o170077) === 0o040000 && uid === (process.getuid?.() ?? uid);
     if (!isOurs) throw new Error("it is not a folder that only this user can access");
     return new LockFolder(path);
+  }
+
+  /** The paths of this user's folders for other caches, if this one is in memory. */
+  others(): string[] {
+    const user = NAME_IN_MEMORY.exec(basename(this.path))?.[1];
+    if (user === undefined) return [];
+    const parent = dirname(this.path);
+    const names = readdirSync(parent).filter((name) => NAME_IN_MEMORY.exec(name)?.[1] === user);
+    return names.map((name) => join(parent, name)).filter((path) => path !== this.path);
   }
 
   /** The socket of an owner. While it answers, the owner is alive: the kernel closes it with the process. */

@@ -118,7 +118,7 @@ export class MachineFetches {
       try {
         const { folder, server } = await listenIn(place, owner);
         const fetches = new MachineFetches(folder, owner, server, parts);
-        void fetches.#sweepFolder();
+        void fetches.#sweepAll().catch(() => undefined);
         return fetches;
       } catch (cause) {
         faults.push(`${place} (${messageOf(cause)})`);
@@ -165,9 +165,23 @@ export class MachineFetches {
     this.#folder.leave();
   }
 
-  async #sweepFolder(): Promise<void> {
-    const isAlive = (other: string) => isListening(this.#folder.socketOf(other));
-    await this.#folder.sweep(this.#owner, isAlive).catch(() => undefined);
+  async #sweepFolder(folder = this.#folder): Promise<void> {
+    const isAlive = (other: string) => isListening(folder.socketOf(other));
+    await folder.sweep(this.#owner, isAlive).catch(() => undefined);
+  }
+
+  /** A server that was killed leaves a folder in memory, and perhaps no other one ever uses its cache. */
+  async #sweepAll(): Promise<void> {
+    await this.#sweepFolder();
+    for (const path of this.#folder.others()) {
+      try {
+        const other = LockFolder.open(path);
+        await this.#sweepFolder(other);
+        other.leave();
+      } catch {
+        // It is not this user's.
+      }
+    }
   }
 
   #take(lock: string, isStored: OwnLock["isStored"]): FetchTurn | Promise<EndedElsewhere> | undefined {

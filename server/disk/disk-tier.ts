@@ -25,6 +25,8 @@ import { OpenedFile } from "./opened-file.ts";
 
 /** Larger files are streamed. Up to this size, reading a file at once costs less. */
 const MAX_SMALL_FILE_BYTES = 320 * 1024;
+/** A body up to this size is soon in the buffers of its socket, so the janitor need not know who reads it. */
+const SOON_READ_BYTES = 1024 * 1024;
 /**
  * How many blocks of bodies are read at a time. Node reads files in four threads, and their results come to the event
  * loop together. A few hundred downloads at once would take all threads and whole turns of the loop: a small file would
@@ -402,7 +404,13 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   }
 
   #bodyOf(name: string, { fd, prefix }: OpenedFile, table: Buffer, part: BytePart | null): FileBody {
-    const file = { fd, bodyAt: PREFIX_BYTES + prefix.headBytes, bodyBytes: prefix.bodyBytes, table };
+    const mayStayOpen = prefix.bodyBytes > SOON_READ_BYTES;
+    if (mayStayOpen) this.#room.opened(name, fileBytes(prefix));
+    const close = () => {
+      this.#files.closeNow(fd);
+      if (mayStayOpen) this.#room.closed(name);
+    };
+    const file = { fd, bodyAt: PREFIX_BYTES + prefix.headBytes, bodyBytes: prefix.bodyBytes, table, close };
     return new FileBody(this.#files, this.#turns, file, part, () => {
       void this.#dropInTurn(name).catch(() => undefined); // The next look-up is a miss, too.
     });

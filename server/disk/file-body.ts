@@ -13,6 +13,7 @@ export interface OpenFile {
   readonly bodyBytes: number;
   /** The checksums of its blocks. */
   readonly table: Buffer;
+  readonly close: () => void;
 }
 
 /** Closes files whose bodies were neither read to the end nor cancelled. */
@@ -46,7 +47,7 @@ export class FileBody implements NodeBody {
     this.lengthBytes = this.#end - this.#at;
     let isOpen = true;
     this.#close = () => {
-      if (isOpen) files.closeNow(file.fd);
+      if (isOpen) file.close();
       isOpen = false;
     };
     forgotten.register(this, this.#close, this);

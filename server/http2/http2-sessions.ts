@@ -204,7 +204,12 @@ class Session {
    * for ever for a client that has gone.
    */
   #endIfStuck(now: number): void {
-    const sentBytes = carrierOf(this.#socket).bytesWritten - (unreadBelow(this.#socket) ?? 0);
+    const carrier = carrierOf(this.#socket);
+    const unreadBytes = unreadBelow(this.#socket);
+    const sentBytes = carrier.bytesWritten - (unreadBytes ?? 0);
+    // Node may lose the error of a client that resets the connection. This sends nothing, and fails again if that was so. Behind
+    // bytes that wait, TLS would take it for one of its own writes.
+    if (unreadBytes === 0 && sentBytes === this.#sentBytes) carrier.write("");
     const isAtWork = [...this.#open].some((stream) => !stream.closed);
     if (isAtWork || sentBytes !== this.#sentBytes) {
       this.#sentBytes = sentBytes;

@@ -14,6 +14,9 @@ export type DiskNote =
   | { readonly kind: "hit"; readonly file: string }
   /** Deleted a file. */
   | { readonly kind: "gone"; readonly file: string }
+  /** Reads a file bit by bit. It takes its room until `closed`, even if it is deleted before. */
+  | { readonly kind: "opened"; readonly file: string; readonly bytes: number }
+  | { readonly kind: "closed"; readonly file: string }
   /** Gives back room that it had asked for. */
   | { readonly kind: "unused"; readonly bytes: number }
   /** Of its room, drafts take so many bytes more; fewer once they are finished or deleted. */
@@ -106,6 +109,8 @@ export class Janitor {
   /** The files that have left the index and are being deleted, and their bytes. */
   #leavingFiles = 0;
   #leavingBytes = 0;
+  /** The files that are being read, by name. */
+  readonly #reading = new Map<string, Reading>();
   /** How often something that was leaving has made room. */
   #departures = 0;
   /** The last look for each file that a process has deleted, unless the file was put since. */
@@ -152,11 +157,11 @@ export class Janitor {
     return this.#index.size;
   }
 
-  /** The files, those being written and those being deleted. */
+  /** The files, those being written, those being deleted, and those that are still read after that. */
   get usedBytes(): number {
-    let reservedBytes = 0;
-    for (const line of this.#lines) reservedBytes += line.reservedBytes;
-    return this.#index.heldBytes + reservedBytes + this.#leavingBytes;
+    let bytes = this.#index.heldBytes + this.#leavingBytes + this.#reservedBytes;
+    for (const { goneBytes } of this.#reading.values()) bytes += goneBytes;
+    return bytes;
   }
 
   /** A line for one process. `close`: it has ended. Its room is free once the drafts that it left are deleted. */
@@ -211,6 +216,7 @@ export class Janitor {
 
   #onGone(line: Line): void {
     if (!this.#lines.delete(line)) return;
+    for (const file of this.#reading.keys()) while (this.#endReading(line, file));
     const { reservedBytes } = line;
     this.#leavingBytes += reservedBytes;
     const deleted = this.#deleteDrafts()
@@ -234,7 +240,8 @@ export class Janitor {
     line.reservedBytes += bytes; // at once, so that no other request gets the same room
     const isRoom = await this.#makeRoom();
     // For a body that is large by itself there may be no room where there is some for others.
-    if (orUpTo > leastBytes && (isRoom || (this.#isScanned && this.#index.size === 0))) this.#noteRoom(isRoom);
+    if (orUpTo > leastBytes && (isRoom || (this.#isScanned && this.#index.size + this.#reading.size === 0)))
+      this.#noteRoom(isRoom);
     if (isRoom && this.#lines.has(line)) return bytes;
     line.reservedBytes -= bytes;
     return 0;
@@ -257,6 +264,7 @@ export class Janitor {
       const lacking = await this.#lacking();
       const excessBytes = Math.max(this.usedBytes - this.#maxBytes, lacking.bytes);
       if (excessBytes <= 0 && lacking.files <= 0) return true;
+      if (this.usedBytes - this.#maxBytes > this.#deletableBytes) return false;
       if (excessBytes > this.#leavingBytes)
         this.#index.shrinkTo(this.#index.heldBytes - excessBytes + this.#leavingBytes);
       const leavingFiles = Math.min(lacking.files, NAMES_PER_TURN);
@@ -282,7 +290,16 @@ export class Janitor {
   }
 
   get #reservedBytes(): number {
-    return this.usedBytes - this.#index.heldBytes - this.#leavingBytes;
+    let bytes = 0;
+    for (const line of this.#lines) bytes += line.reservedBytes;
+    return bytes;
+  }
+
+  /** The most that deleting files can free now. */
+  get #deletableBytes(): number {
+    let bytes = this.#index.heldBytes + this.#leavingBytes;
+    for (const file of this.#reading.keys()) bytes -= this.#index.peek(file) ?? 0;
+    return bytes;
   }
 
   #hear(line: Line, note: DiskNote): void {
@@ -290,6 +307,8 @@ export class Janitor {
     else if (note.kind === "gone") this.#forgetIfMissing(note.file);
     else if (note.kind === "unused") line.reservedBytes = Math.max(0, line.reservedBytes - note.bytes);
     else if (note.kind === "draft") line.draftBytes += note.bytes;
+    else if (note.kind === "opened") this.#beginReading(line, note.file, roomOf(note.bytes));
+    else if (note.kind === "closed") this.#endReading(line, note.file);
     else if (!this.#folder.isFileName(note.file)) return;
     else if (this.#isClosed) {
       // Another janitor has begun, and would not count it. An entry is smaller, and may be a newer one by now.
@@ -299,7 +318,9 @@ export class Janitor {
       line.reservedBytes = Math.max(0, line.reservedBytes - bytes);
       this.#looks.delete(note.file);
       if (!this.#isScanned) this.#unscannedBytes += bytes;
-      if (this.#index.peek(note.file) === undefined) {
+      const replacedBytes = this.#index.peek(note.file);
+      this.#keepForReaders(note.file, replacedBytes ?? 0);
+      if (replacedBytes === undefined) {
         this.#makePlace();
         this.#index.makeWayFor(bytes);
       }
@@ -320,11 +341,38 @@ export class Janitor {
         if (this.#looks.get(file) !== look) return;
         this.#looks.delete(file);
         if (!isMissing) return;
+        const bytes = this.#index.peek(file);
+        if (bytes !== undefined) this.#keepForReaders(file, bytes);
         this.#index.delete(file);
         for (const coded of this.#folder.codedOf(file)) this.#leave(coded);
       });
     this.#looks.set(file, look);
     this.#deleting = Promise.all([this.#deleting, look]);
+  }
+
+  #beginReading(line: Line, file: string, bytes: number): void {
+    const reading = this.#reading.get(file);
+    const guessedBytes = this.#isScanned && this.#index.peek(file) === undefined ? bytes : 0;
+    if (reading) reading.readers.push(line);
+    else this.#reading.set(file, { readers: [line], goneBytes: guessedBytes, guessedBytes });
+  }
+
+  /** Returns false if the process was not reading the file. */
+  #endReading(line: Line, file: string): boolean {
+    const readers = this.#reading.get(file)?.readers;
+    const at = readers?.indexOf(line) ?? -1;
+    if (!readers || at < 0) return false;
+    readers.splice(at, 1);
+    if (readers.length === 0) this.#reading.delete(file);
+    return true;
+  }
+
+  /** A file was deleted or replaced: those who read it keep its bytes on the disk. */
+  #keepForReaders(file: string, bytes: number): void {
+    const reading = this.#reading.get(file);
+    if (!reading) return;
+    reading.goneBytes += bytes - reading.guessedBytes;
+    reading.guessedBytes = 0;
   }
 
   /** For one more file in the index. */
@@ -359,6 +407,7 @@ export class Janitor {
         this.#leavingFiles--;
         if (isGone) {
           this.#departures++;
+          this.#keepForReaders(file, bytes);
           // The coded forms of an entry leave with it.
           for (const coded of this.#folder.codedOf(file)) this.#leave(coded);
         } else if (this.#index.peek(file) === undefined) this.#index.restore(file, bytes, bytes);
@@ -425,6 +474,15 @@ export class Janitor {
 /** The timer does not keep the process alive. */
 function inBackground(ms: number): Promise<void> {
   return sleep(ms, undefined, { ref: false });
+}
+
+interface Reading {
+  /** The processes, one for each time that they have it open. */
+  readonly readers: Line[];
+  /** The bytes that were deleted or replaced, and are free once nobody reads them. */
+  goneBytes: number;
+  /** Of these, those of a file that was not in the index when it was opened: deleted, or stored by a process whose note comes later. */
+  guessedBytes: number;
 }
 
 interface Line {

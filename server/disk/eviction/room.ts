@@ -65,6 +65,15 @@ export class Room {
     this.#note({ kind: "gone", file });
   }
 
+  /** A file of this size is open; `closed` has to follow. */
+  opened(file: string, bytes: number): void {
+    this.#note({ kind: "opened", file, bytes });
+  }
+
+  closed(file: string): void {
+    this.#note({ kind: "closed", file });
+  }
+
   /** Sends the notes that were collected. */
   flush(): void {
     this.#isScheduled = false;

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   chmodSync,
   existsSync,
@@ -514,6 +515,24 @@ describe("several workers of a machine", () => {
     await until(() => readdirSync(machine.locks).filter((name) => !name.endsWith(".socket")).length <= 1);
     await until(() => !existsSync(join(machine.locks, "1-0badc0de.socket")));
     expect(locksIn(machine.locks)).toEqual([]);
+  });
+
+  test("remove when they start what servers of other caches left behind that were killed, and nothing of those that run", async () => {
+    const machine = await MachineUnderTest.start();
+    const folderOf = (user: number, digit: string) => join(machine.pages, `tidemark-${user}-${digit.repeat(16)}`);
+    const [dead, alive, ofOther] = [folderOf(7, "b"), folderOf(7, "c"), folderOf(70, "d")];
+    for (const folder of [dead, alive, ofOther]) {
+      mkdirSync(folder, { mode: 0o700 });
+      symlinkSync("1-0badc0de", join(folder, "0123456789abcdef".repeat(2)));
+      if (folder !== alive) writeFileSync(join(folder, "1-0badc0de.socket"), "");
+    }
+    const server = createServer().listen(join(alive, "1-0badc0de.socket"));
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    await machine.worker({ places: [folderOf(7, "a")] });
+    await until(() => !existsSync(dead));
+    await settle();
+    expect([alive, ofOther].map((folder) => readdirSync(folder).length)).toEqual([2, 2]);
   });
 
   test("leave no lock behind", async () => {

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
+  fstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -21,6 +22,7 @@ import { FileBody } from "../../../server/disk/file-body.ts";
 import { BLOCK_BYTES } from "../../../server/disk/file-format.ts";
 import type { FailedFiles } from "../../../server/disk/file-writer.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
+import type { BodyReader } from "../../../worker/ports/bodies.ts";
 import { isMarker, type StoredResponse } from "../../../worker/rules/storing/stored-response.ts";
 import { byDepth } from "../../suite/depth.ts";
 import {
@@ -1058,6 +1060,103 @@ describe("the bound of the disk", () => {
     line.close();
     expect(await disk.janitor.connect().ask(400_000, 400_000)).toBe(400_000);
     expect(await line.ask(1, 1)).toBe(0);
+  });
+
+  describe("while files are read slowly,", () => {
+    const large = noise(3 * MIB);
+    const bodyKey = (at: number) => `${KEY}/${at}\n1-a`;
+    const store = (disk: DiskUnderTest, at: number, bytes = large) =>
+      disk.tier.putBody(bodyKey(at), bodyOf([bytes], bytes.length)).then(
+        () => "stored",
+        () => "refused",
+      );
+    /** Reads the first block of a file. */
+    const begin = async (tier: DiskTier, at: number) => {
+      const reader = nodeBodies.readThrough((await tier.getBody(bodyKey(at), null))!);
+      await reader.next();
+      return reader;
+    };
+
+    test("holds with those that were deleted meanwhile, whose room is free after the last reader", async () => {
+      const maxBytes = 16 * MIB;
+      const { files, open } = countedFiles();
+      const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes, files });
+      const deletedBytes = () =>
+        [...open]
+          .map((fd) => fstatSync(fd))
+          .filter(({ nlink }) => nlink === 0)
+          .reduce((sum, { size }) => sum + size, 0);
+      const readers: BodyReader[] = [];
+      for (let at = 0; at < 10; at++) {
+        if ((await store(disk, at)) === "stored") readers.push(await begin(disk.tier, at));
+        await disk.settled();
+        expect(disk.bytesOnDisk() + deletedBytes()).toBeLessThanOrEqual(maxBytes);
+      }
+      expect(await store(disk, 10)).toBe("refused");
+      for (const reader of readers) await reader.cancel();
+      await disk.settled();
+      expect(await store(disk, 10)).toBe("stored");
+    });
+
+    test("no page leaves for a body that would have no room then either", async () => {
+      const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: 16 * MIB });
+      for (let at = 0; at < 4; at++) await store(disk, at);
+      for (let at = 0; at < 10; at++) await disk.tier.put(page(`/${at}`, noise(40_000)));
+      const readers = await Promise.all([0, 1, 2, 3].map((at) => begin(disk.tier, at)));
+      await disk.settled();
+      expect(await store(disk, 4, noise(6 * MIB))).toBe("refused");
+      await disk.settled();
+      expect(disk.paths()).toHaveLength(14);
+      for (const reader of readers) await reader.cancel();
+    });
+
+    test("those count that were deleted before the janitor knows of their reader, and none twice", async () => {
+      const disk = await DiskUnderTest.open(temporaryFolder());
+      const line = disk.janitor.connect();
+      const late: DiskNote[] = [];
+      const other = disk.otherTier({ janitor: { ask: line.ask, tell: (notes) => void late.push(...notes) } });
+      await disk.tier.put(page("/a", large));
+      await disk.settled();
+      const usedBytes = disk.janitor.usedBytes;
+      const found = (await other.get(KEY)) as unknown as { body: FileBody };
+      await disk.tier.delete(KEY);
+      await disk.settled();
+      await other.settled();
+      line.tell(late.splice(0));
+      expect(disk.janitor.usedBytes).toBe(usedBytes);
+      await found.body.cancel();
+      await other.settled();
+      line.tell(late);
+      expect(disk.janitor.usedBytes).toBeLessThan(usedBytes - 2 * MIB);
+      const [reads, writes] = [disk.janitor.connect(), disk.janitor.connect()];
+      const file = disk.folder.nameOf("late", "body");
+      const before = disk.janitor.usedBytes;
+      await writes.ask(MIB, MIB);
+      reads.tell([{ kind: "opened", file, bytes: MIB }]);
+      writes.tell([{ kind: "put", file, bytes: MIB }]);
+      expect(disk.janitor.usedBytes).toBe(before + MIB);
+    });
+
+    test("what a process has read and others have deleted is free when it has gone", async () => {
+      const disk = await DiskUnderTest.open(temporaryFolder());
+      const line = disk.janitor.connect();
+      const other = disk.otherTier({ janitor: line });
+      await store(disk, 0);
+      await disk.tier.put(page("/a", large));
+      const found = (await other.get(KEY)) as unknown as { body: FileBody };
+      const reader = await begin(other, 0);
+      await other.settled();
+      await disk.settled();
+      const usedBytes = disk.janitor.usedBytes;
+      await disk.tier.delete(KEY);
+      await disk.tier.put(page("/a", "small"));
+      await disk.settled();
+      expect(disk.janitor.usedBytes).toBeGreaterThanOrEqual(usedBytes);
+      line.close();
+      await disk.settled();
+      expect(disk.janitor.usedBytes).toBeLessThan(usedBytes - 2 * MIB);
+      await Promise.all([reader.cancel(), found.body.cancel()]);
+    });
   });
 
   test("drafts of a process that has died do not outlive it, and take their room until then", async () => {
