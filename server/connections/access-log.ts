@@ -107,7 +107,7 @@ export class AccessLog implements ExchangeLog {
     this.#file = this.#tryToOpen();
   }
 
-  /** How many lines were dropped because the disk did not keep up, or was full for too long. */
+  /** How many lines were dropped because the disk did not keep up, was full for too long, or had not taken them at the end. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -164,10 +164,11 @@ export class AccessLog implements ExchangeLog {
       await this.flush();
     }
     clearTimeout(this.#timer);
+    this.#tellOfDropped();
     this.#dropped += linesIn((this.#unwritten?.toString("latin1") ?? "") + this.#waiting);
     this.#unwritten = null;
     this.#waiting = "";
-    this.#tellOfDropped();
+    this.#tellOfDropped("the server stopped before they could be written");
     if (this.#file) closeFile(this.#file);
   }
 
@@ -247,13 +248,11 @@ export class AccessLog implements ExchangeLog {
     this.#warn(`The access log ${this.#path} can be written again.`);
   }
 
-  #tellOfDropped(): void {
+  #tellOfDropped(because = "the memory for waiting lines was full"): void {
     const lines = this.#dropped - this.#droppedAndTold;
     if (lines === 0) return;
     this.#droppedAndTold = this.#dropped;
-    this.#warn(
-      `The access log ${this.#path} lost ${lines} ${lines === 1 ? "line" : "lines"}, because the memory for waiting lines was full.`,
-    );
+    this.#warn(`The access log ${this.#path} lost ${lines} ${lines === 1 ? "line" : "lines"}, because ${because}.`);
   }
 }
 

@@ -146,10 +146,9 @@ export class ParentOrigin implements Origin {
     fields.delete(PARENT_FIELD);
     // Where the origin has not said where the body ends, it may have been cut off, and is not stored.
     if (!told.isFramed) for (const name of FRAMING) fields.delete(name);
-    // By other rules the parent may have asked for another visitor's choice, which this server's key does not tell apart.
-    if (!told.hasSameRules) fields.append("vary", "*");
     const { parentAge, isOriginLost } = told;
-    return { kind: "answered", response: { ...response, fields, parentAge, isOriginLost } };
+    const isByOtherRules = !told.hasSameRules;
+    return { kind: "answered", response: { ...response, fields, parentAge, isOriginLost, isByOtherRules } };
   }
 
   /** Tells what makes every request go through to the origin, once. */

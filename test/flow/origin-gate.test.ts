@@ -14,16 +14,32 @@ test("a request that asks the origin twice waits as long as it may each time", a
   const clock = new ManualClock(0);
   const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 1 } };
   const gate = new OriginGate(capacity, { clock, random: chances(1) });
-  const enter = (place = gate.placeOf(SOMEBODY)) => gate.enter(place, PAGE, { report: () => undefined }, {});
+  const enter = (place = gate.placeOf(SOMEBODY), request = {}) =>
+    gate.enter(place, { ...PAGE, inLineSince: 0 }, { report: () => undefined }, request);
   const place = gate.placeOf(SOMEBODY);
-  const first = (await enter(place)) as Permit;
+  const request = {};
+  const first = (await enter(place, request)) as Permit;
   await clock.advance(9000);
   first.end();
   const other = (await enter()) as Permit;
-  const second = enter(place);
+  const second = enter(place, request);
   await clock.advance(4999);
   other.end();
   expect(await second).not.toBeNull();
+});
+
+test("a request whose time is over sends nobody away who waits", async () => {
+  const clock = new ManualClock(0);
+  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 1 } };
+  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const enter = (inLineSince: number) =>
+    gate.enter(gate.placeOf(SOMEBODY), { ...PAGE, inLineSince }, { report: () => undefined }, {});
+  const first = (await enter(0)) as Permit;
+  await clock.advance(5000);
+  const waiting = enter(5000);
+  expect(await enter(0)).toBeNull();
+  first.end();
+  expect(await waiting).not.toBeNull();
 });
 
 test("a request that has had its turn leaves no timer behind, which a flood would fill memory with", async () => {

@@ -109,7 +109,7 @@ export interface RequestContext {
   /** True if it has waited for a fetch of another isolate, and does not do so again. */
   readonly hasLookedAgain?: true;
   /** When it began to wait for its turn at the origin, if it did so by a fetch of another isolate: epoch milliseconds. */
-  readonly inLineSince?: number;
+  readonly inLineSince?: number | undefined;
   /** The request as it was sent, where the origin is asked without idle fields. */
   readonly reduced?: { readonly asSent: RequestContext; readonly leftOut: readonly string[] };
 }

@@ -46,6 +46,8 @@ export interface OriginResponse {
    * to be down, and was not asked. Default: false.
    */
   readonly isOriginLost?: boolean | undefined;
+  /** True if that cache has other rules, and may have asked for the choice of another visitor. Default: false. */
+  readonly isByOtherRules?: boolean | undefined;
 }
 
 /** What a cache tells of the age of an answer that it gives in place of the origin. */

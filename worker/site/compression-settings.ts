@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { CODINGS, type Coding } from "../rules/variants/accept-encoding.ts";
 import type { CodingRules } from "../rules/variants/coded-form.ts";
+import { CODED_TYPES } from "../rules/variants/coded-types.ts";
 import { type DeltaSettings, deltaSettings } from "./delta-settings.ts";
 import { IN_WORDS, SiteError, siteErrors } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
@@ -14,28 +15,6 @@ export interface CompressionSettings extends CodingRules {
   /** Of the routes on which older versions are dictionaries. */
   readonly deltas: DeltaSettings;
 }
-
-/** Text in its many types, and what else is not compressed in itself. */
-const DEFAULT_TYPES = [
-  "text/*",
-  "*+json",
-  "*+xml",
-  "*+text",
-  "application/javascript",
-  "application/x-javascript",
-  "application/json",
-  "application/x-ndjson",
-  "application/xml",
-  "application/wasm",
-  "application/rtf",
-  "application/yaml",
-  "application/vnd.ms-fontobject",
-  "font/otf",
-  "font/ttf",
-  "image/bmp",
-  "image/x-icon",
-  "image/vnd.microsoft.icon",
-];
 
 const coding = z.enum(CODINGS, 'is none of "br", "gzip" and "zstd"');
 
@@ -59,7 +38,7 @@ const schema = z.strictObject({
       ),
       minBytes: z.prefault(sizeBytes, 1024),
       maxBytes: z.prefault(sizeBytes, 8 * 1024 ** 2),
-      types: z.prefault(z.array(mediaType).check(z.minLength(1, "needs at least one type")), DEFAULT_TYPES),
+      types: z.prefault(z.array(mediaType).check(z.minLength(1, "needs at least one type")), [...CODED_TYPES]),
       levels: z.prefault(
         z.strictObject({
           br: z.prefault(z.int().check(z.minimum(0), z.maximum(11)), 5),

@@ -243,7 +243,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "They went beyond [a limit](server.md#limits-of-a-connection). Told once a minute, with their number.",
   },
   {
-    line: "The access log … lost …, because the memory for waiting lines was full.",
+    line: "The access log … lost …, because ….",
     source: "server/connections/access-log.ts",
     meaning: "So many requests are not in the access log.",
   },

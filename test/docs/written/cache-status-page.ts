@@ -90,6 +90,10 @@ const NOT_STORED: Readonly<Record<NotStoredBecause, Remedy>> = {
     "Correct the origin: it may need the scheme or host.",
   ],
   "too-large": ["The body is larger than the limits for bodies.", "`limits.storeBytes`, `limits.largeBytes`."],
+  "other-rules": [
+    "The parent has other rules, and may have asked for another visitor's choice.",
+    "Give the parent and its children the same rules.",
+  ],
   "being-stored": ["Another copy of this large body is being stored.", "Nothing: a later request is a hit."],
 };
 

@@ -21,9 +21,15 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "compression/part-of-missing-page",
     },
+    "a PUT for a part is sent as one for the whole": {
+      in: "withoutDoubtfulRange",
+      replace: '|| facts.method !== "GET"',
+      by: "",
+      foundBy: "compression/part-of-missing-page",
+    },
     "who asks for a part of a page that nobody codes gets the whole": {
       in: "withoutDoubtfulRange",
-      replace: "resolved.route.pass ||",
+      replace: "|| resolved.route.pass",
       by: "",
       foundBy: "compression/part-of-missing-page",
     },

@@ -25,8 +25,8 @@ export const mutants: Mutants = {
     },
     "a response varies by all that its route keys by": {
       in: "variesBy",
-      replace: "keyFields: []",
-      by: "keyFields: resolved.route.selectingNames",
+      replace: "named.includes(name) || !selectingNames.includes(name)",
+      by: "true",
       foundBy: ["key/choice-that-comes-back", "key/choice-that-nothing-needs"],
     },
     "a part is asked for with all that the client sent": {

@@ -6,6 +6,9 @@ function whole(fields: Readonly<Record<string, string>>): Step {
   return { get: "/a", fields, expect };
 }
 
+/** No XML, in spite of its name, but a compressed archive. */
+const DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+
 /** Longer than what a server's disk gives at once. */
 const long = "0123456789".repeat(40_000);
 
@@ -65,16 +68,19 @@ export const scenarios: readonly Scenario[] = [
     origin: {
       "/text": [{ ...ten, fields: { ...ten.fields, "content-type": "text/html" } }],
       "/picture": [{ ...ten, fields: { ...ten.fields, "content-type": "image/png" } }],
+      "/letter": [{ ...ten, fields: { ...ten.fields, "content-type": DOCX } }],
     },
     steps: [
       { get: "/text", expect: { xCache: "MISS" } },
       { get: "/picture", expect: { xCache: "MISS" } },
+      { get: "/letter", expect: { xCache: "MISS" } },
       ...(
         [
           ["/text", "gzip", MODIFIED, 200],
           ["/text", "gzip", '"1"', 206],
           ["/text", "identity", MODIFIED, 206],
           ["/picture", "gzip", MODIFIED, 206],
+          ["/letter", "gzip", MODIFIED, 206],
         ] as const
       ).map(
         ([get, coding, held, status]): Step => ({

@@ -276,7 +276,7 @@ export const mutants: Mutants = {
     },
     "a date in If-Range counts for nothing where the client accepts a coding": {
       in: "mayHoldCoded",
-      replace: '&& OFTEN_CODED.test(contentType ?? "")',
+      replace: "&& isOfType(contentType, CODED_TYPES)",
       by: "",
       foundBy: "ranges/date-of-many-forms",
     },

@@ -34,6 +34,7 @@ export const rows: readonly ConformanceRow[] = [
       "stale-if-error/origin-hangs-up",
       "stale-if-error/origin-times-out",
       "stale-if-error/allowed-by-site",
+      "stale-if-error/not-for-stored-errors",
       "stale-if-error/origin-hangs-up-midway",
       "stale-if-error/only-while-origin-fails",
     ],

@@ -173,8 +173,15 @@ export const mutants: Mutants = {
     },
     "the longer of the site's window and the response's counts": {
       in: "mayServeOnError",
-      drop: "if (own !== null) return null;",
+      replace: "own !== null || isOriginError(stored.status)",
+      by: "isOriginError(stored.status)",
       foundBy: "stale-if-error/allowed-by-site",
+    },
+    "a stored error stands in for the next one by the owner's rule": {
+      in: "mayServeOnError",
+      replace: "|| isOriginError(stored.status)",
+      by: "",
+      foundBy: "stale-if-error/not-for-stored-errors",
     },
     "s-maxage forbids what the owner's rule says, overSMaxage or not": {
       in: "mayBeStale",

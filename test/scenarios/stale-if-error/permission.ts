@@ -105,6 +105,19 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "stale-if-error/not-for-stored-errors",
+    name: "an error of the origin that was stored does not stand in for the next one by the owner's rule",
+    source: "docs/http.md#stale-responses",
+    site: { stale: { ifError: "1h" } },
+    origin: { "/a": ["first", "second"].map((body) => ({ status: 503, ...page("max-age=5", body) })) },
+    steps: [
+      { get: "/a", expect: { status: 503, xCache: "MISS", body: "first" } },
+      { advanceMs: 6_000 },
+      { get: "/a", expect: { status: 503, xCache: "EXPIRED", body: "second" } },
+      { get: "/a", expect: { status: 503, xCache: "HIT", body: "second" } },
+    ],
+  },
+  {
     id: "stale-if-error/allowed-by-site",
     name: "the site may let stale pages replace a failed origin's answers; a route and the origin may say otherwise",
     source: "docs/http.md#stale-responses; RFC 9111 §4.2.4",

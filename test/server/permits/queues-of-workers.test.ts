@@ -78,3 +78,21 @@ test("an editor does not wait in the place of another worker's visitor, but in o
   }
   expect([(await visitor).text, (await before).text]).toEqual(["v1", "v1"]);
 });
+
+test("who has waited for a fetch of another worker that gets no turn gets what a third has stored meanwhile", async () => {
+  const { machine, one, other } = await startBusy();
+  const third = await machine.worker(SITE);
+  const leading = one.ask("/a");
+  await settle();
+  const following = other.ask("/a");
+  await settle();
+  const refresh = third.ask("/a", { "tidemark-refresh": TOKEN });
+  await machine.hasAsked(3);
+  machine.asked[2]!.answer("v1");
+  expect((await refresh).text).toBe("v1");
+  await settle();
+  await machine.clock.advance(5_000);
+  await settle();
+  expect((await leading).status).toBe(503);
+  expect((await following).text).toBe("v1");
+});

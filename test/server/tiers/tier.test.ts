@@ -281,6 +281,24 @@ describe("second looks of a child", () => {
 });
 
 describe("a parent with other rules", () => {
+  test("takes no page away that may stand in for a failure", async () => {
+    const parent = await tier.start({ rules: { fields: { drop: ["x-currency"] } } });
+    const child = await tier.start({ parent: () => parent.url, fallsBack: true });
+    const fields = { "cache-control": "max-age=60, stale-if-error=86400" };
+    tier.origin.reply("/page", { fields, body: "v1" }, { fields, body: "v2" });
+    child.failsBy = RESET;
+    expect(await bodyOf(child.get("/page"))).toBe("v1");
+    await child.idle();
+    await tier.clock.advance(61_000);
+    child.failsBy = null;
+    const answer = await child.get("/page");
+    expect([answer.body, answer.fields["cache-status"]]).toEqual(["v2", expect.stringContaining("detail=other-rules")]);
+    await child.idle();
+    child.failsBy = RESET;
+    await tier.origin.goDown();
+    expect(await child.get("/page")).toMatchObject({ body: "v1", fields: { "x-cache": "STALE" } });
+  });
+
   test("gives a child nothing to store, because it may have left out what the child keys by", async () => {
     const parent = await tier.start({ rules: { fields: { drop: ["x-currency"] } } });
     const child = await tier.start({ parent: () => parent.url });

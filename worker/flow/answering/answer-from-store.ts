@@ -132,7 +132,7 @@ function answerWithParts(
 ): Answer | Promise<Answer | null> {
   const { random } = context.ports;
   const { head, body } = found;
-  const partFields = new Fields(fields).filter((name) => !OF_WHOLE_CONTENT.has(name));
+  const partFields = fields.filter((name) => !OF_WHOLE_CONTENT.has(name));
   const [only] = parts;
   if (only && parts.length === 1) {
     partFields.set("content-range", contentRange(only, head.bodyBytes));

@@ -19,7 +19,8 @@ export interface Attempt {
   readonly miss: Miss;
   /** The receipt's token that the answer still has to honour. */
   readonly token: ReceiptToken | null;
-  readonly lookAgain: () => Answer | Promise<Answer>;
+  /** `inLineSince`: when the request began to wait for its turn at the origin, if it did: epoch milliseconds. */
+  readonly lookAgain: (inLineSince?: number) => Answer | Promise<Answer>;
   /** It has waited as long as the site allows, and waits for nobody any more. */
   readonly hasWaitedEnough?: true;
   /** A leader has failed. */
@@ -72,7 +73,7 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
       const isBusy = outcome.byOrigin === "busy";
       const answer = outcome.byOrigin ? await staleAnswer(context, miss, outcome.byOrigin) : null;
       // A fetch elsewhere did not wait in this client's place. The next one does, and joins none elsewhere.
-      if (isBusy && !answer && fetch.isElsewhere) return collapse({ ...attempt, context: inLine(context) });
+      if (isBusy && !answer && fetch.isElsewhere) return lookAgain(context.arrival.at);
       if (isBusy) turnAway(context);
       if (answer) return answer;
       if (isBusy) return answerBusy(context);
@@ -96,17 +97,12 @@ function turnAway(context: RequestContext): void {
   isolate.originGate?.turnAway(clientOf(context), arrival.at, ports.reporter, incoming.request);
 }
 
-/** A request that has waited for its turn at the origin since it came. */
-function inLine(context: RequestContext): RequestContext {
-  return { ...context, hasLookedAgain: true, inLineSince: context.arrival.at };
-}
-
 /** Fetches the page as a GET would, and answers with its head. */
 export async function headByGet(
   context: RequestContext,
   miss: Miss,
   token: ReceiptToken | null,
-  lookAgain: () => Answer | Promise<Answer>,
+  lookAgain: Attempt["lookAgain"],
 ): Promise<Answer> {
   const asGet = { ...context, facts: context.facts.forWholePage() };
   const answer = await collapse({ context: asGet, miss, token, lookAgain });

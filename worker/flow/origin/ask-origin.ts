@@ -30,6 +30,8 @@ export interface FetchedResponse {
   readonly fetchedAt: number;
   /** Sent by a cache that is asked in place of the origin. */
   readonly parentAge: ParentAge | undefined;
+  /** By other rules than those of this site. */
+  readonly isByOtherRules?: boolean | undefined;
   /** The length in bytes of the body to be stored; `null` if it is unknown, or if the body is already stored. */
   readonly lengthBytes: number | null;
 }
@@ -335,7 +337,7 @@ function reportFailed({ ports }: RequestContext, { because, cause }: OriginAnswe
 
 function answered(
   context: RequestContext,
-  { status, statusText, fields, body, parentAge, isOriginLost }: OriginResponse,
+  { status, statusText, fields, body, parentAge, isOriginLost, isByOtherRules }: OriginResponse,
   stamp: Stamp | null,
   fetchedAt: number,
 ): OriginResult {
@@ -352,6 +354,7 @@ function answered(
       body,
       parentAge,
       isOriginLost,
+      isByOtherRules,
       stamp,
       fetchedAt,
       announcedBytes: announced,

@@ -46,7 +46,8 @@ async function askAndInvalidate(context: RequestContext, call: OriginCall): Prom
 function withoutDoubtfulRange(context: RequestContext): RequestContext {
   const { facts, ports, resolved } = context;
   const held = facts.field("if-range") ?? facts.field("if-unmodified-since");
-  if (!ports.compression || resolved.route.pass || held === null || held.startsWith('"')) return context;
+  if (!ports.compression || resolved.route.pass || facts.method !== "GET") return context;
+  if (held === null || held.startsWith('"')) return context;
   const fields = new Fields(facts.fields).filter((name) => name !== "range" && name !== "if-range");
   return { ...context, facts: facts.withFields(fields) };
 }

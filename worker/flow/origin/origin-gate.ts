@@ -57,6 +57,8 @@ export class OriginGate {
   readonly #standings: ClientStandings;
   readonly #clock: Clock;
   readonly #maxMs: number;
+  /** The requests that have had a turn. */
+  readonly #served = new WeakSet<WaitingRequest>();
   #queueBeganAt = 0;
   #queueUntil = 0;
 
@@ -99,9 +101,9 @@ export class OriginGate {
     return this.#queuesOf(route).some(({ isBusy }) => isBusy);
   }
 
-  /** Whether a request of this client would go before most of those that wait. */
+  /** Whether a request of this client would go before all others that wait. */
   goesFirst(route: string | null, client: Client): boolean {
-    return this.isBusy(route) && this.standingOf(client).client !== "other";
+    return this.isBusy(route) && this.standingOf(client).client === "editor";
   }
 
   /** The place of a request that needs the origin. Its client has had one more. */
@@ -133,7 +135,8 @@ export class OriginGate {
     reporter: Reporter,
     request: WaitingRequest,
   ): Promise<OriginTurn | null> {
-    place.since = inLineSince; // a request may ask the origin twice
+    // A request may ask the origin twice.
+    place.since = this.#served.has(request) ? this.#clock.now() : inLineSince;
     let hasLeft = false;
     const turn = this.#newTurn(place, () => {
       if (!hasLeft) reporter.report({ kind: "origin-turned-away", client: place.client });
@@ -161,6 +164,7 @@ export class OriginGate {
       }
     }
     if (hasWaited) this.#noteTurn(place, request, true);
+    this.#served.add(request);
     return turn;
   }
 

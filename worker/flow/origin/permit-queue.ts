@@ -115,6 +115,7 @@ export class PermitQueue {
     const waiting = this.#waiting.size;
     if (waiting === 0 && this.#permits.take()) return this.#permit();
     if (waiting === 0) this.#turnsLately.begin(now);
+    if (hasWaitedTooLong(place, now, this.#limits)) return null;
     const isRoom = mayWait(waiting, this.#turnsLately.at(now), this.#limits);
     return isRoom || this.#giveUpLast(place) ? this.#wait(place, now) : null;
   }

@@ -63,6 +63,7 @@ export function decideStorage(
     },
   );
   if (verdict.kind === "not-stored") return verdict;
+  if (response.isByOtherRules) return { kind: "not-stored", because: "other-rules" };
   const { variant, tags } = verdict;
   if (hasTooManyParts(context, variant, receivedAt)) return { kind: "not-stored", because: "too-many-parts" };
   const groups = cacheGroups(field("cache-groups")).map((group) => groupPurgeKey(resolved, group));

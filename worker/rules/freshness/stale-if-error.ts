@@ -2,6 +2,7 @@ import { mayBeAnsweredBy } from "../identity/identity.ts";
 import type { StoredHead } from "../storing/stored-response.ts";
 import { currentAgeMs, isAgeUnknown } from "./current-age.ts";
 import { isMadeStale, mayBeStale, type PurgeAnswer, type ReuseRequest, type StaleRules } from "./judge.ts";
+import { isOriginError } from "./origin-error.ts";
 import { mayStandInWhileUnknown } from "./unknown-purge-state.ts";
 
 /** The origin's failure: it answered with an error, or gave no answer. */
@@ -46,7 +47,7 @@ export function mayServeOnError(
   if (isStale && !mayBeStale(reuse, rules)) return null;
   const { staleIfErrorSeconds: own } = reuse;
   if (staleMs < Math.max(own ?? 0, request.directives.staleIfErrorSeconds) * 1000) return "stale-if-error";
-  if (own !== null) return null;
+  if (own !== null || isOriginError(stored.status)) return null;
   if (staleMs < rules.ifErrorSeconds * 1000) return "stale.ifError";
   const isCovered = failure === "disconnected" && staleMs < rules.ifDisconnectedSeconds * 1000;
   return isCovered ? "stale.ifDisconnected" : null;

@@ -29,6 +29,8 @@ export type NotStoredBecause =
   | "unkeyed-field"
   | "redirects-to-itself"
   | "too-large"
+  // Not a rule of this cache: its parent's are others.
+  | "other-rules"
   // Not a rule: this isolate is already storing the same large body (`flow/storing/fetch-and-store.ts`).
   | "being-stored";
 
@@ -47,6 +49,7 @@ export function notStoredDetail({ because, field }: NotStored): string {
 /** Whether the request itself may have caused this answer, so that another request may get one that can be stored. */
 export function mayBeOfOneRequest(because: NotStoredBecause, status: number): boolean {
   if (because === "status" || because === "unkeyed-field" || because === "too-many-parts") return true;
+  if (because === "other-rules") return true;
   return status >= 400 && (because === "error-for-odd-request" || because === "no-freshness");
 }
 

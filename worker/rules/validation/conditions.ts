@@ -1,4 +1,5 @@
 import { parseHttpDate } from "../fields/http-date.ts";
+import { CODED_TYPES, isOfType } from "../variants/coded-types.ts";
 import { entityTags, isEntityTag, matchesStrongly, matchesWeakly } from "./entity-tag.ts";
 
 /** The conditions of a client; `null` for one that it does not send. */
@@ -55,12 +56,9 @@ export const NOT_ON_304: ReadonlySet<string> = new Set([
   "content-type",
 ]);
 
-/** Media types that servers code, on the fly or not, and often without a word in `Vary`. */
-const OFTEN_CODED = /^text\/|json|xml|javascript|wasm/i;
-
-/** Whether a client that accepts these codings may hold a coded form of such a response. */
+/** Whether a client that accepts these codings may hold a coded form of such a response, even if no `Vary` says so. */
 export function mayHoldCoded(acceptedCodings: string, contentType: string | null): boolean {
-  return acceptedCodings !== "identity" && OFTEN_CODED.test(contentType ?? "");
+  return acceptedCodings !== "identity" && isOfType(contentType, CODED_TYPES);
 }
 
 /**

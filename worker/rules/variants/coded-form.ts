@@ -4,6 +4,7 @@ import { Fields } from "../fields/fields.ts";
 import type { StoredFields } from "../storing/stored-response.ts";
 import { entityTags, isWeak, matchesStrongly, matchesWeakly } from "../validation/entity-tag.ts";
 import type { Coding } from "./accept-encoding.ts";
+import { isOfType } from "./coded-types.ts";
 
 /** What the owner wants coded. */
 export interface CodingRules {
@@ -53,15 +54,6 @@ export function whyPlain(response: CodableResponse, rules: CodingRules): StaysPl
 /** Whether a `Cache-Control` says `no-transform`, or cannot be read, so that it may have meant to. */
 export function forbidsTransforming(text: string): boolean {
   return readCacheDirectives(text)?.some(({ name }) => name === "no-transform") ?? true;
-}
-
-function isOfType(contentType: string | null, types: readonly string[]): boolean {
-  const type = (contentType ?? "").replace(/;.*$/, "").trim().toLowerCase();
-  if (type === "") return false;
-  return types.some((each) => {
-    if (each.endsWith("/*")) return type.startsWith(each.slice(0, -1));
-    return each.startsWith("*+") ? type.endsWith(each.slice(1)) : type === each;
-  });
 }
 
 /**
