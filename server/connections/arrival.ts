@@ -3,6 +3,9 @@ import type { ServedSite, SitesByHost } from "./sites-by-host.ts";
 
 export type Scheme = "http" | "https";
 
+/** Of a request in HTTP/1.0 that names none, such as HAProxy's health check. */
+export const HOST_OF_NONE = "localhost";
+
 /** How a request reached this server: by which scheme, and from whom. */
 export interface Arrival {
   readonly scheme: Scheme;
@@ -84,7 +87,7 @@ export class ArrivalsAtSites implements RequestArrivals {
 
 /** The host that a request names. With a target in absolute form, the field does not count. RFC 9112 §3.2.2. */
 function hostAsked(target: string, fields: ForwardingFields): string | null {
-  if (target.startsWith("/")) return fields.get("host");
+  if (target.startsWith("/")) return fields.get("host") ?? HOST_OF_NONE;
   return /^https?:\/\/([^/?#]*)/i.exec(target)?.[1] ?? null;
 }
 

@@ -39,10 +39,11 @@ export function redirectToHttps(url: string, redirect: HttpsRedirect): Answer | 
 }
 
 /**
- * The host of the site with TLS. If the port is not the default, the site's hosts say whether clients see it: they do
- * not if something in front, such as a container, maps port 443 to it.
+ * The host of the site with TLS; `null` if the host is none of the site's, whatever its port. If the port is not the
+ * default, the site's hosts say whether clients see it: they do not if something in front, such as a container, maps port
+ * 443 to it.
  */
-function publicHostOf(asked: string, { port, hosts, publicHost }: HttpsRedirect): string | null {
+export function publicHostOf(asked: string, { port, hosts, publicHost }: HttpsRedirect): string | null {
   if (publicHost !== null) return publicHost;
   const name = asked.replace(/:\d+$/, "");
   const withPort = port === DEFAULT_PORT ? name : `${name}:${port}`;

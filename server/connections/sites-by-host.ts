@@ -4,7 +4,7 @@ import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import { otherPort } from "../../worker/rules/key/unknown-host.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import { isHealthCheck } from "./health-check.ts";
-import type { HttpsRedirect } from "./https-redirect.ts";
+import { type HttpsRedirect, publicHostOf } from "./https-redirect.ts";
 
 /** One of several sites, as the listener serves it. */
 export interface ServedSite {
@@ -37,6 +37,8 @@ export function hostToFind(host: string): string {
  */
 export class SitesByHost {
   readonly #byHost = new Map<string, ServedSite>();
+  /** By hosts without ports. */
+  readonly #onlyToHttps = new Map<string, ServedSite>();
   readonly #byAuthority = new Map<string, ServedSite>();
   readonly #anyHost: ServedSite | null;
   /** The hosts of all sites, as their configs have them. */
@@ -47,22 +49,42 @@ export class SitesByHost {
     for (const site of sites) for (const host of site.hosts ?? []) this.#byHost.set(hostToFind(host), site);
     this.hosts = sites.flatMap(({ hosts }) => hosts ?? []);
     this.#anyHost = sites.find(({ hosts }) => hosts === null) ?? null;
+    const { hosts } = this;
+    const isolate: RunningIsolate = { fetch: ({ request, url }) => answerOfNoSite(request.method, url, hosts) };
+    for (const site of sites) {
+      for (const host of site.hosts?.map(withoutPort) ?? []) {
+        const leads = site.toHttps && publicHostOf(host, site.toHttps) !== null;
+        if (leads) this.#onlyToHttps.set(host, { ...site, isolate });
+      }
+    }
   }
 
-  /** The site of a host, as a client spells it; `null` if there is none. */
+  /**
+   * The site of a host, as a client spells it; `null` if there is none. Without TLS a client may name another port than the
+   * one with TLS: for that host the site only sends it there.
+   */
   find(authority: string): ServedSite | null {
     return this.#byAuthority.get(authority) ?? this.#findAnew(authority);
   }
 
+  #siteOf(host: string): ServedSite | undefined {
+    const site = this.#byHost.get(hostToFind(host));
+    return site ?? (this.#anyHost === null ? this.#onlyToHttps.get(withoutPort(host)) : undefined);
+  }
+
   #findAnew(authority: string): ServedSite | null {
     const host = URL.parse(`http://${authority}/`)?.host;
-    const named = host === undefined ? undefined : this.#byHost.get(hostToFind(host));
+    const named = host === undefined ? undefined : this.#siteOf(host);
     if (named === undefined) return this.#anyHost;
     if (authority.length > MAX_REMEMBERED_LENGTH) return named;
     if (this.#byAuthority.size >= MAX_REMEMBERED) this.#byAuthority.clear();
     this.#byAuthority.set(authority, named);
     return named;
   }
+}
+
+export function withoutPort(host: string): string {
+  return host.replace(/:\d+$/, "");
 }
 
 /** The answer to a request for a host that no site has: that of a health check is the same, whatever the sites are. */

@@ -1,4 +1,4 @@
-import type { Scheme } from "../connections/arrival.ts";
+import { HOST_OF_NONE, type Scheme } from "../connections/arrival.ts";
 import type { ClientFields } from "./client-fields.ts";
 
 /** The URL that a request asks for, or why it is refused. */
@@ -34,9 +34,6 @@ export function isHost(text: string): boolean {
   if (validHosts.size < MAX_VALID_HOSTS && text.length < 300) validHosts.add(text);
   return true;
 }
-
-/** Of a request in HTTP/1.0 that names none, such as HAProxy's health check. */
-const HOST_OF_NONE = "localhost";
 
 /**
  * Resolves the target of a request. Node's parser accepts more than one reading of some requests; those are refused

@@ -10,6 +10,9 @@ export type HostsOfSites = ReadonlyMap<string, readonly string[]>;
 /** By host, the sites that may have stored pages of it. The last of them is the last that answered for it. */
 export type SitesOfHosts = ReadonlyMap<string, readonly string[]>;
 
+/** By host, the site that answers for it. */
+export type OwnersOfHosts = ReadonlyMap<string, string>;
+
 export interface TakenHosts {
   readonly now: SitesOfHosts;
   /** By site, a host that it had before and that another site has had since. */
@@ -21,26 +24,43 @@ export interface TakenHosts {
  * purged in the log of the site that had the host meanwhile. So it needs another log (R13), and then holds no page of before.
  */
 export function takeHosts(before: SitesOfHosts, sites: HostsOfSites): TakenHosts {
-  const owners = new Map([...sites].flatMap(([site, hosts]) => hosts.map((host) => [host, site] as const)));
+  const owners = new Map(ownersOf(sites));
   const ofAnyOther = owners.get(ANY_OTHER_HOST);
   if (ofAnyOther !== undefined) {
     for (const host of before.keys()) if (!owners.has(host)) owners.set(host, ofAnyOther);
   }
-  const stored = (host: string) => before.get(host) ?? [];
+  // A host that is not in the record was one of all others so far.
+  const stored = (host: string) => before.get(host) ?? before.get(ANY_OTHER_HOST) ?? [];
   const back = new Map<string, string>();
   for (const [host, site] of owners) {
-    const last = stored(host).at(-1);
-    const hadIt = [...stored(host), ...stored(ANY_OTHER_HOST)].includes(site);
-    if (last !== undefined && last !== site && hadIt) back.set(site, host);
+    if (stored(host).at(-1) !== site && stored(host).includes(site)) back.set(site, host);
   }
   const now = new Map<string, readonly string[]>();
   for (const host of new Set([...before.keys(), ...owners.keys()])) {
     const owner = owners.get(host);
-    const others = stored(host).filter((site) => site !== owner && !back.has(site));
+    const last = stored(host).at(-1);
+    // The last one stays, though it holds no pages any more: the next one may have its own from before it.
+    const others = stored(host).filter((site) => site !== owner && (site === last || !back.has(site)));
     const all = owner === undefined ? others : [...others, owner];
     if (all.length > 0) now.set(host, all);
   }
   return { now, back };
+}
+
+export function ownersOf(sites: HostsOfSites): OwnersOfHosts {
+  return new Map([...sites].flatMap(([site, hosts]) => hosts.map((host) => [host, site] as const)));
+}
+
+/** The sites that answered last, as far as a record tells. */
+export function lastOwners(sites: SitesOfHosts): OwnersOfHosts {
+  return new Map([...sites].map(([host, all]) => [host, all.at(-1)!]));
+}
+
+/** The other sites that, by `others`, have a host which is this site's by `own`. */
+export function sharersOf(site: string, own: OwnersOfHosts, others: OwnersOfHosts): string[] {
+  const ownerBy = (owners: OwnersOfHosts, host: string) => owners.get(host) ?? owners.get(ANY_OTHER_HOST);
+  const hosts = [...own.keys(), ...others.keys()].filter((host) => ownerBy(own, host) === site);
+  return hosts.map((host) => ownerBy(others, host) ?? site).filter((owner) => owner !== site);
 }
 
 /** The file that keeps this between two starts. */

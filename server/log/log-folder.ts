@@ -34,8 +34,10 @@ export class FolderPathError extends OwnerError {
 export class FolderInUseError extends OwnerError {
   override readonly name = "FolderInUseError";
 
-  constructor(folder: string) {
-    super(`Another tidemark serve is using ${folder}. Stop it first, or give this server another folder.`);
+  /** `pid`: the other supervisor's process; `null` if the system does not tell. */
+  constructor(folder: string, pid: number | null) {
+    const process = pid === null ? "" : ` (process ${pid})`;
+    super(`Another tidemark serve is using ${folder}. Stop it first${process}, or give this server another folder.`);
   }
 }
 
@@ -123,7 +125,7 @@ export class LogFolder {
   /** The processes of those workers, as far as the system tells. */
   orphans(): number[] {
     const held = this.#orphansLocks.flatMap((name) => holdersOf(join(this.path, name)));
-    return held.filter((pid) => isWorker(pid));
+    return held.filter((pid) => hasTitle(pid, "tidemark worker-"));
   }
 
   /** Workers that hold this lock count as strangers from now on. */
@@ -146,9 +148,10 @@ export class LogFolder {
 /** Throws a `FolderInUseError` if another supervisor has it, or what the file system does. */
 function takeOwnersLock(path: string): FileLock {
   makeFolders(path);
-  const owner = FileLock.take(join(path, OWNER_LOCK), "exclusive");
-  if (owner === null) throw new FolderInUseError(path);
-  return owner;
+  const lock = join(path, OWNER_LOCK);
+  const owner = FileLock.take(lock, "exclusive");
+  if (owner !== null) return owner;
+  throw new FolderInUseError(path, holdersOf(lock).find((pid) => hasTitle(pid, "tidemark supervisor")) ?? null);
 }
 
 /** The names of the other locks of workers in a folder. */
@@ -186,10 +189,10 @@ function isFree(path: string): boolean {
   }
 }
 
-/** Whether that is the title of a process, in which locks of files with the same number may be told, too. */
-function isWorker(pid: number): boolean {
+/** Whether the title of a process begins so. Without that, it may have locked another file with the same number. */
+function hasTitle(pid: number, title: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith("tidemark worker-");
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith(title);
   } catch {
     return false;
   }

@@ -1,5 +1,6 @@
 import { chmodSync, unlinkSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
+import type { AppendRequest } from "../../worker/purges/log/log-contract.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { messageOf } from "../message-of.ts";
 import { FrameReader, MAX_FRAME_BYTES, writeFrame } from "./frames.ts";
@@ -16,6 +17,8 @@ export interface LogServerEvents {
   purgesRefused(cause: unknown): void;
   /** The log has accepted a purge again. */
   purgesTaken(): void;
+  /** A worker's purge is in the log. Its receipt waits for this; if it rejects, the worker gets the error. */
+  purged(worker: string, purge: AppendRequest): Promise<void>;
 }
 
 /**
@@ -72,7 +75,10 @@ export class LogServer {
 
   #accept(socket: Socket): void {
     this.#sockets.add(socket);
-    const peer = new Peer(socket, this.#log, this.#readers, (append) => void this.#watch(append));
+    const peer = new Peer(socket, this.#log, this.#readers, {
+      appending: (append) => void this.#watch(append),
+      appended: (...purge) => this.#events.purged(...purge),
+    });
     const frames = new FrameReader((message) => peer.take(message));
     socket.on("data", (piece) => {
       try {
@@ -90,15 +96,21 @@ export class LogServer {
   }
 }
 
-/** One worker's connection. `watch` is called with each purge that a worker gives to the log. */
+/** Hears of each purge that a worker gives to the log. */
+interface PurgeWatch {
+  appending(append: Promise<unknown>): void;
+  appended(name: string, purge: AppendRequest): Promise<void>;
+}
+
+/** One worker's connection. */
 class Peer implements PushChannel {
   readonly #socket: Socket;
   readonly #log: LogCalls;
   readonly #readers: LogReaders;
-  readonly #watch: (append: Promise<unknown>) => void;
+  readonly #watch: PurgeWatch;
   #name: string | null = null;
 
-  constructor(socket: Socket, log: LogCalls, readers: LogReaders, watch: (append: Promise<unknown>) => void) {
+  constructor(socket: Socket, log: LogCalls, readers: LogReaders, watch: PurgeWatch) {
     this.#socket = socket;
     this.#log = log;
     this.#readers = readers;
@@ -143,8 +155,10 @@ class Peer implements PushChannel {
       // earlier supervisor may be of another version, and its call fails then.
       const work = this.#log[call] as (...given: readonly unknown[]) => Promise<unknown>;
       const answer = work.apply(this.#log, [...parameters]);
-      if (call === "append") this.#watch(answer);
-      this.#send({ number, result: await answer });
+      if (call === "append") this.#watch.appending(answer);
+      const result = await answer;
+      if (call === "append") await this.#watch.appended(this.#name!, parameters[0] as AppendRequest);
+      this.#send({ number, result });
     } catch (cause) {
       this.#send({ number, error: messageOf(cause) });
     }

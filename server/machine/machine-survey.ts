@@ -11,6 +11,7 @@ import type {
 import { machineLines } from "../../wire/text/machine-text.ts";
 import type { LedgerIsolates } from "../../worker/metrics/ledger-reading.ts";
 import type { Certificate } from "../connections/certificates.ts";
+import { withoutPort } from "../connections/sites-by-host.ts";
 import type { SurveyedWorkers } from "../supervisor/worker-pool.ts";
 import { type ProcessFigures, processFigures, type WorkerFigures } from "./process-figures.ts";
 
@@ -78,19 +79,21 @@ function certificateStats({ file, names, validUntil }: Certificate): Certificate
   return { file, names: [...names], expiresAt: new Date(validUntil).toISOString() };
 }
 
-/** The site for which a machine is looked at. `hosts`: `null` for a site alone, which sees all. */
+/** The site for which a machine is looked at. */
 export interface LookingSite {
   readonly name: string;
+  /** Its hosts; `null` for any that no other site names. */
   readonly hosts: readonly string[] | null;
+  readonly hostsOfOthers: readonly string[];
 }
 
 /** The survey as one site may see it: without other sites' certificates and queues for their origins. */
-export function seenBySite(surveyed: SurveyedMachine, { name, hosts }: LookingSite): MachineStats {
+export function seenBySite(surveyed: SurveyedMachine, looking: LookingSite): MachineStats {
   const processes = surveyed.processes.map((each) => ({
     ...each,
-    worker: each.worker && workerStats(each.worker, name),
+    worker: each.worker && workerStats(each.worker, looking.name),
   }));
-  const certificates = hosts === null ? surveyed.certificates : certificatesFor(surveyed, hosts);
+  const certificates = certificatesFor(surveyed, looking);
   const queues = processes.flatMap(({ worker }) => worker?.origin ?? []);
   const seen = { ...surveyed, certificates, origin: queues.length === 0 ? null : queues.reduce(together), processes };
   return { ...seen, inWords: machineLines(seen) };
@@ -127,8 +130,13 @@ function together(one: OriginQueueStats, other: OriginQueueStats): OriginQueueSt
   };
 }
 
-function certificatesFor({ certificates }: SurveyedMachine, hosts: readonly string[]): CertificateStats[] {
+function certificatesFor({ certificates }: SurveyedMachine, { hosts, hostsOfOthers }: LookingSite): CertificateStats[] {
+  return certificates.filter(({ names }) => (hosts === null ? !isFor(names, hostsOfOthers) : isFor(names, hosts)));
+}
+
+function isFor(names: readonly string[], hosts: readonly string[]): boolean {
+  const bare = hosts.map(withoutPort);
   // RFC 6125 §6.4.3: a wildcard is for one label.
-  const ofHosts = new Set(hosts.flatMap((host) => [host, host.replace(/^[^.]+/, "*")]));
-  return certificates.filter(({ names }) => names.some((name) => ofHosts.has(name)));
+  const found = new Set(bare.flatMap((host) => [host, host.replace(/^[^.]+/, "*")]));
+  return names.some((name) => found.has(name));
 }

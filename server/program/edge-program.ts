@@ -117,8 +117,7 @@ function startSites(
   const started = new Map<string, StartedSite>();
   const partsOf = ({ name }: SiteSettings): SiteParts => {
     const log = logs.get(name)!;
-    const hosts = () => (memory instanceof OnlyMemory ? null : (started.get(name)!.site.hosts ?? []));
-    const readLedger = survey && ledgerOnMachine(log, survey, () => ({ name, hosts: hosts() }));
+    const readLedger = survey && ledgerOnMachine(log, survey, () => lookingSite(name, started));
     const isServed = () => !closed.has(name);
     const alone = { ...common, worker, log, readLedger, tier, isServed, write: say };
     if (memory instanceof OnlyMemory) return { ...alone, memory: memory.entries };
@@ -132,6 +131,13 @@ function startSites(
   };
   for (const each of given) started.set(each.name, startSite(each, partsOf(each)));
   return started;
+}
+
+/** A site alone sees all of the machine. */
+function lookingSite(name: string, all: ReadonlyMap<string, StartedSite>): LookingSite {
+  const hosts = all.size === 1 ? null : all.get(name)!.site.hosts;
+  const others = [...all.values()].filter(({ settings }) => settings.name !== name);
+  return { name, hosts, hostsOfOthers: others.flatMap(({ site }) => site.hosts ?? []) };
 }
 
 /** The ledger of a site, once all workers have reported to it, with the machine as the owner of the site may see it. */
@@ -312,12 +318,15 @@ function ofEachOrigin(most: number | null, sites: readonly SiteSettings[]): numb
   return most && partOfEach(most, origins.length);
 }
 
-/** The room for bodies on their way of all sites of a process: that of the site that may hold most. */
+/**
+ * The room for bodies on their way of all sites of a process: as many bytes as the site has that may hold most, and places for
+ * the bodies of each, so that no site takes another's by bodies that are slow.
+ */
 function budgetOfAll(sites: readonly SiteSettings[]): FillBudget {
   const limits = sites.map(({ site, overrides }) => compileSite(site, overrides).limits);
   return new FillBudget(
     Math.max(...limits.map(({ fillBytes }) => fillBytes)),
-    Math.max(...limits.map(({ fills }) => fills)),
+    limits.reduce((sum, { fills }) => sum + fills, 0),
   );
 }
 

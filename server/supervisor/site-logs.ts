@@ -1,8 +1,21 @@
 import { randomUUID } from "node:crypto";
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { INVALIDATION } from "../../worker/purges/invalidations.ts";
+import type { AppendRequest } from "../../worker/purges/log/log-contract.ts";
+import { EVERYTHING_PURGE_KEY } from "../../worker/rules/key/purge-key.ts";
 import { within } from "../../worker/within.ts";
-import { HostsFile, type SitesOfHosts, type TakenHosts, takeHosts } from "../log/hosts-of-sites.ts";
+import {
+  HostsFile,
+  type HostsOfSites,
+  lastOwners,
+  type OwnersOfHosts,
+  ownersOf,
+  type SitesOfHosts,
+  sharersOf,
+  type TakenHosts,
+  takeHosts,
+} from "../log/hosts-of-sites.ts";
 import type { GrantAtStart } from "../log/log-file.ts";
 import { LogFolder } from "../log/log-folder.ts";
 import type { ServedLog } from "../log/log-keeper.ts";
@@ -49,6 +62,11 @@ export class SiteLogs {
   readonly #options: SiteLogsOptions;
   readonly #id = randomUUID();
   readonly #logs = new Map<string, OpenLog>();
+  /** Of each worker that this supervisor has started. Others answer for hosts as they did before it. */
+  readonly #owners = new Map<string, OwnersOfHosts>();
+  readonly #ownersBefore: OwnersOfHosts;
+  /** Of the configurations by which workers accept connections. */
+  #answering: readonly OwnersOfHosts[];
   #folder: LogFolder;
   #ownsFolder = true;
   /** The lock of workers of another supervisor, who are no strangers. */
@@ -65,6 +83,8 @@ export class SiteLogs {
     this.#options = options;
     this.#known = known;
     this.#folder = LogFolder.own(options.folder, this.#id, known);
+    this.#ownersBefore = lastOwners(this.#hostsFile.read() ?? new Map());
+    this.#answering = [this.#ownersBefore];
   }
 
   get isOpen(): boolean {
@@ -107,6 +127,14 @@ export class SiteLogs {
       await opening;
     }
     this.#takeHosts(sites);
+    this.#answering = [...this.#answering, ownersOf(hostsIn(sites))];
+  }
+
+  /** From now on workers accept connections for these sites alone, whose logs are open. */
+  take(sites: SiteGrants): void {
+    if (this.#isLeft) return;
+    this.#takeHosts(sites);
+    this.#answering = [ownersOf(hostsIn(sites))];
   }
 
   /** Owns the folder again, after `giveAway`. Throws as `LogFolder.own` does. */
@@ -128,6 +156,7 @@ export class SiteLogs {
 
   /** A worker is about to start that serves these sites. */
   expect(reader: string, sites: SiteGrants): void {
+    this.#owners.set(reader, ownersOf(hostsIn(sites)));
     for (const site of sites.keys()) this.#logs.get(site)!.keeper.readers.expect(reader);
   }
 
@@ -160,6 +189,7 @@ export class SiteLogs {
 
   /** The reader's process has ended. */
   dismiss(reader: string): void {
+    this.#owners.delete(reader);
     for (const { keeper } of this.#logs.values()) keeper.readers.dismiss(reader);
   }
 
@@ -196,6 +226,7 @@ export class SiteLogs {
         brokenPeer: (cause) => report({ kind: "broken-peer", cause }),
         purgesRefused: (cause) => report({ kind: "purges-refused", cause }),
         purgesTaken: () => report({ kind: "purges-taken" }),
+        purged: (...purge) => this.#passOn(site, ...purge),
       });
       await server.listen(folder.socketPath);
       return { folder, keeper, server };
@@ -221,6 +252,20 @@ export class SiteLogs {
     }
   }
 
+  /**
+   * While a host moves, workers answer for it as two sites, with two logs, and those that finish their answers still take
+   * purges of its pages. The keys follow from the rules of one site, so the purge reaches the other as one of everything.
+   */
+  async #passOn(site: string, reader: string, purge: AppendRequest): Promise<void> {
+    const owners = this.#owners.get(reader) ?? this.#ownersBefore;
+    const sites = new Set(this.#answering.flatMap((each) => sharersOf(site, owners, each)));
+    const logs = [...sites].flatMap((each) => this.#logs.get(each) ?? []);
+    const { mode = "hard", repeatAfterMs, leaseMs, skewMs } = purge;
+    const asked = { ...INVALIDATION, mode, repeatAfterMs, leaseMs, skewMs, since: null };
+    const everything = { ...asked, purgeKeys: [EVERYTHING_PURGE_KEY], reason: "a host was another site's" };
+    await Promise.all(logs.map(({ keeper }) => keeper.append(everything)));
+  }
+
   /** No other log can begin where several machines share one. */
   #expectNoHostBack(sites: SiteGrants): void {
     const { before, back } = this.#takenHosts(sites);
@@ -234,8 +279,7 @@ export class SiteLogs {
   /** `before`: `null` if that is not known. */
   #takenHosts(sites: SiteGrants): TakenHosts & { readonly before: SitesOfHosts | null } {
     const before = this.#hostsFile.read();
-    const hosts = new Map([...sites].map(([site, grant]) => [site, grant.hosts ?? []]));
-    return { before, ...takeHosts(before ?? new Map(), hosts) };
+    return { before, ...takeHosts(before ?? new Map(), hostsIn(sites)) };
   }
 
   get #hostsFile(): HostsFile {
@@ -270,6 +314,10 @@ export class SiteLogs {
       });
     this.#closing = Promise.all([this.#closing, left]);
   }
+}
+
+function hostsIn(sites: SiteGrants): HostsOfSites {
+  return new Map([...sites].map(([site, { hosts = [] }]) => [site, hosts]));
 }
 
 type EndLog = (keeper: ServedLog) => void | Promise<void>;

@@ -270,6 +270,7 @@ export class Supervisor {
     const places = this.#pool.open(loaded, this.#sockets);
     await Promise.race([...places, this.ended]);
     if (predecessor) await Promise.race([Promise.all(places), this.ended]);
+    this.#takeSites();
     this.#tell({ kind: "listening" });
     predecessor?.tellIsListening();
     report({
@@ -291,8 +292,7 @@ export class Supervisor {
         await this.#openLogs(sites, () => handOver?.readers ?? []);
         return;
       } catch (cause) {
-        const mayComeUp = handOver === null && cause instanceof SharedLogError && cause.kind !== "lasting";
-        if (!mayComeUp || this.#clock.elapsed() + TRY_AGAIN_MS > until) throw cause;
+        if (handOver !== null || !mayPass(cause) || this.#clock.elapsed() + TRY_AGAIN_MS > until) throw cause;
         if (!isSaid) this.#options.report({ kind: "log-awaited", cause, withinMs: REACH_WITHIN_MS });
       }
       await this.#clock.wait(TRY_AGAIN_MS).over;
@@ -400,11 +400,12 @@ export class Supervisor {
         this.#logs.takeBack();
         const used = this.#pool.sitesInUse!;
         await this.#openLogs(new Map([...this.#grants].filter(([site]) => used.has(site))), readersOf);
+        this.#takeSites();
         if (this.#lifecycle.isEnding) await this.#logs.close();
         return;
       } catch (cause) {
         const isTaken = cause instanceof FolderInUseError && this.#clock.elapsed() < until;
-        if (!isTaken && !(cause instanceof SharedLogError)) throw cause;
+        if (!isTaken && !mayPass(cause)) throw cause;
         if (!isSaid) this.#options.report({ kind: "log-failed", cause });
       }
       this.#pool.resume(); // their calls fail, instead of waiting
@@ -415,6 +416,11 @@ export class Supervisor {
   async #openLogs(sites: SiteGrants, readersOf?: (site: string) => Iterable<string>): Promise<void> {
     this.#grants = new Map([...this.#grants, ...sites]);
     await this.#logs.open(sites, readersOf);
+  }
+
+  /** All workers that accept connections have the configuration in use, whatever has become of another one. */
+  #takeSites(): void {
+    if (this.#logs.isOpen && this.#pool.sites !== null) this.#logs.take(this.#pool.sites);
   }
 
   /** Closes the logs of sites that were removed, once no worker serves them. */
@@ -439,6 +445,8 @@ export class Supervisor {
     } catch (cause) {
       this.#options.report({ kind: "reload-failed", cause });
       return false;
+    } finally {
+      this.#takeSites();
     }
   }
 
@@ -462,4 +470,9 @@ export class Supervisor {
     if (this.#lifecycle.isToldToStop) await this.#predecessorEnds; // its workers read the log
     if (this.#logs.isOpen || this.#successor === null) await this.#logs.close();
   }
+}
+
+/** Whether the log may be usable soon, without its owner. */
+function mayPass(cause: unknown): boolean {
+  return cause instanceof SharedLogError && cause.kind !== "lasting";
 }

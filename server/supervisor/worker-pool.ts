@@ -122,6 +122,11 @@ export class WorkerPool {
     return new Map(listening.map(({ name, pid }) => [name, pid!]));
   }
 
+  /** The sites of the configuration; `null` before the first. */
+  get sites(): SiteGrants | null {
+    return this.#generation?.loaded.sites ?? null;
+  }
+
   /** The sites of the configuration, and those that a worker of an earlier one still serves; `null` before the first. */
   get sitesInUse(): ReadonlySet<string> | null {
     if (this.#generation === null) return null;

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ANY_OTHER_HOST, HostsFile, type SitesOfHosts, takeHosts } from "../../../server/log/hosts-of-sites.ts";
+import { chances } from "../../engine/chances.ts";
+import { seed } from "../../suite/seed.ts";
 
 type Hosts = Readonly<Record<string, readonly string[]>>;
 
@@ -48,10 +50,69 @@ describe("a site needs another log if it has a host back that another site had m
       [{ rest: [ANY_OTHER_HOST] }, { rest: [ANY_OTHER_HOST], shop: ["a.test"] }, { rest: [ANY_OTHER_HOST] }],
       [[], [], ["rest"]],
     ],
+    [
+      "a host that no site named moves with all others, and then one that had them names it",
+      [{ wiki: [ANY_OTHER_HOST] }, { wiki: ["w.test"], blog: [ANY_OTHER_HOST] }, { wiki: ["w.test", "a.test"] }],
+      [[], [], ["wiki"]],
+    ],
+    [
+      "the site that had the host meanwhile has another one back first",
+      [
+        { shop: ["a.test"], blog: ["b.test"] },
+        { shop: [], blog: ["a.test"], wiki: ["b.test"] },
+        { shop: [], blog: ["b.test"], wiki: [] },
+        { shop: ["a.test"], blog: ["b.test"], wiki: [] },
+      ],
+      [[], [], ["blog"], ["shop"]],
+    ],
     ["hosts whose names an object has", [{ shop: ["constructor", "__proto__"] }, { blog: ["__proto__"] }], [[], []]],
   ])("%s", (_case, configs, expected) => {
     expect(replacedBy(...configs)).toEqual(expected);
   });
+});
+
+/** What each of some sites holds of each host: no page, one, or one that was purged while another site had the host. */
+class HeldPages {
+  readonly #states = new Map<string, "fresh" | "purged">();
+
+  /** The page of a host is purged and stored again. Returns whether its site serves it as it was before. */
+  serve(host: string, site: string): boolean {
+    const isOld = this.#states.get(`${site} ${host}`) === "purged";
+    for (const key of this.#states.keys()) if (key.endsWith(` ${host}`)) this.#states.set(key, "purged");
+    this.#states.set(`${site} ${host}`, "fresh");
+    return isOld;
+  }
+
+  /** The log of a site is another one. */
+  forget(site: string): void {
+    for (const key of this.#states.keys()) if (key.startsWith(`${site} `)) this.#states.delete(key);
+  }
+}
+
+test(`no site serves a page that was purged while another had its host, whatever the configurations are (TEST_SEED=${seed})`, () => {
+  const random = chances(seed);
+  const names = ["shop", "blog", "wiki"];
+  const anyOrNone = () => [...names, null][Math.floor(random() * 4)] ?? null;
+  for (let history = 0; history < 5_000; history++) {
+    let before: SitesOfHosts = new Map();
+    const held = new HeldPages();
+    const configs: Hosts[] = [];
+    for (let step = 0; step < 7; step++) {
+      const owners = ["a.test", "b.test", ANY_OTHER_HOST].map((host) => [host, anyOrNone()] as const);
+      const hostsOf = (site: string) => owners.filter(([, owner]) => owner === site).map(([host]) => host);
+      configs.push(Object.fromEntries(names.map((site) => [site, hostsOf(site)])));
+      const { now, back } = takeHosts(before, mapOf(configs.at(-1)!));
+      before = now;
+      for (const site of back.keys()) held.forget(site);
+      const ofAny = new Map(owners).get(ANY_OTHER_HOST) ?? null;
+      for (const [host, owner] of owners) {
+        const site = owner ?? ofAny;
+        if (host === ANY_OTHER_HOST || site === null) continue;
+        if (held.serve(host, site))
+          expect.fail(`${site} serves an old page of ${host} after ${JSON.stringify(configs)}`);
+      }
+    }
+  }
 });
 
 describe("the record of hosts", () => {

@@ -61,11 +61,13 @@ test("a site sees the certificates for its own hosts, and one that is alone sees
       certificate(),
     ],
   };
-  const files = (hosts: readonly string[] | null) =>
-    seenBySite(machine, { name: "shop", hosts }).certificates.map(({ file }) => file);
+  const files = (hosts: readonly string[] | null, hostsOfOthers: readonly string[] = []) =>
+    seenBySite(machine, { name: "shop", hosts, hostsOfOthers }).certificates.map(({ file }) => file);
   expect(files(["www.shop.test", "shop.test"])).toEqual(["www.shop.test", "*.shop.test", "*.test"]);
+  expect(files(["www.shop.test:8443"])).toEqual(["www.shop.test", "*.shop.test"]);
   expect(files(["other.example"])).toEqual([]);
   expect(files(null)).toHaveLength(5);
+  expect(files(null, ["www.shop.test:8443"])).toEqual(["blog.test", "*.test", ""]); // it takes any other host
 });
 
 test("a site sees the queue for its own origin, of each worker and of all together", () => {
@@ -88,12 +90,12 @@ test("a site sees the queue for its own origin, of each worker and of all togeth
     ],
     certificates: [],
   };
-  const seen = seenBySite(machine, { name: "shop", hosts: ["www.shop.test"] });
+  const seen = seenBySite(machine, { name: "shop", hosts: ["www.shop.test"], hostsOfOthers: [] });
   expect(seen.origin).toEqual({ running: 4, concurrency: 4, waiting: 7, maxWaiting: 200, longestWaitMs: 150 });
   expect(seen.processes.map((each) => each.worker?.origin?.waiting)).toEqual([undefined, 2, 5]);
   expect(JSON.stringify(seen)).not.toContain("blog");
   expect(seen.inWords).toContain(
     "4 of 4 requests are at the origin; 7 of 200 wait for their turn, the longest for 150 ms.",
   );
-  expect(seenBySite(machine, { name: "wiki", hosts: ["wiki.test"] }).origin).toBeNull();
+  expect(seenBySite(machine, { name: "wiki", hosts: ["wiki.test"], hostsOfOthers: [] }).origin).toBeNull();
 });

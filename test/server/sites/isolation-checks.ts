@@ -222,6 +222,15 @@ export const CHECKS: Readonly<Record<string, Check>> = {
     });
   }),
 
+  "a request in HTTP/1.0 without Host has the site that takes any host": on(
+    async ({ worker }) => {
+      await onConnection(worker.port, async (visitor) => {
+        expect(await visitor.ask(["GET /page HTTP/1.0"])).toMatchObject(PAGE_OF_BLOG);
+      });
+    },
+    { blog: { hosts: undefined } },
+  ),
+
   "a host of no site gets 421, and asks nobody": on(async ({ worker, shop, blog }) => {
     const others: Record<string, string> = {
       "unknown.test": "",
@@ -267,6 +276,26 @@ export const CHECKS: Readonly<Record<string, Check>> = {
     ...ONE_ADDRESS,
     settings: { memoryBytes: 0 }, // nothing is found in memory
   }),
+
+  "a body that a site is slow to send leaves room for the pages of another": on(
+    async ({ worker, shop, blog }) => {
+      const inParts = { fields: { "cache-control": "max-age=3600" }, body: "slow", hold: "rest", bytesBeforeHold: 1 };
+      const clients: RawClient[] = [];
+      for (const [origin, host] of [[shop, SHOP] as const, [blog, BLOG] as const]) {
+        origin.reply("/slow", inParts, { status: 500 });
+        const client = new RawClient({ host: "127.0.0.1", port: worker.port });
+        clients.push(client);
+        await client.send(`GET /slow HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+        await client.until((received) => received.includes("\r\n\r\n"));
+      }
+      blog.release("rest");
+      await clients[1]!.until((received) => received.endsWith("slow"));
+      await onConnection(worker.port, async (visitor) => expect(xCache(await visitor.get(BLOG, "/slow"))).toBe("HIT"));
+      shop.release("rest");
+      for (const client of clients) client.destroy();
+    },
+    { shop: { limits: { fills: 1 } }, blog: { limits: { fills: 1 } }, settings: { disk: null } },
+  ),
 
   "a purge reaches its own site alone": on(async ({ worker, shop, blog }) => {
     const purges = [{ urls: ["/page"] }, { tags: ["all"] }, { prefixes: ["/page"] }, { everything: true }];

@@ -14,7 +14,7 @@ export const mutants: Mutants = {
     },
     "Host outranks a target in absolute form": {
       in: "hostAsked",
-      replace: 'if (target.startsWith("/")) return fields.get("host");',
+      replace: 'if (target.startsWith("/")) return fields.get("host") ?? HOST_OF_NONE;',
       by: 'if (fields.get("host") !== null) return fields.get("host");',
       foundBy: "isolation: a target in absolute form outranks Host",
     },

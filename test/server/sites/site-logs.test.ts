@@ -6,6 +6,7 @@ import { SupervisedLog } from "../../../server/log/log-client.ts";
 import { type SiteGrants, SiteLogs, type SiteLogsOptions } from "../../../server/supervisor/site-logs.ts";
 import { eventInWords } from "../../../server/supervisor/supervisor-events.ts";
 import { systemClock } from "../../../server/system-clock.ts";
+import { INVALIDATION } from "../../../worker/purges/invalidations.ts";
 import { until } from "../../suite/until.ts";
 
 /** Nothing else here waits for as long. */
@@ -147,6 +148,67 @@ describe("the logs of several sites", () => {
     writeFileSync(join(folder, "log", "hosts.json"), "");
     await serve(both);
     expect(new Set([shopAgain, blog, ...idsNow()]).size).toBe(4);
+  });
+
+  describe("while a worker of earlier settings has a host that another site has by now,", () => {
+    const [before, now] = [
+      { shop: ["shop.test"], blog: ["blog.test"] },
+      { shop: [], blog: ["blog.test", "shop.test"] },
+    ];
+    const sitesOf = (hosts: Readonly<Record<string, readonly string[]>>): SiteGrants =>
+      new Map(Object.entries(hosts).map(([site, named]) => [site, { ...GRANT, hosts: named }]));
+    const asked = { purgeKeys: ["#a"], mode: "soft", since: null, leaseMs: 1000, skewMs: 250 } as const;
+    const purge = (site: string, worker: string) => read(site, worker).append({ ...INVALIDATION, ...asked });
+    /** What the log of a site has after this, as a worker sees it. */
+    const logOf = async (site: string, worker: string) => (await read(site, worker).list(null, 10)).purges;
+
+    test("its purges purge everything of that site, and no others do once all workers have the later settings", async () => {
+      await logs.open(sitesOf(before));
+      logs.expect(logs.readerOf("worker-1"), sitesOf(before));
+      await purge("shop", "worker-1");
+      await logs.open(sitesOf(now));
+      logs.take(sitesOf(now));
+      logs.expect(logs.readerOf("worker-2"), sitesOf(now));
+      expect(await logOf("blog", "worker-2")).toEqual([]);
+      await purge("shop", "worker-1");
+      expect(await logOf("blog", "worker-2")).toMatchObject([{ seq: 1, mode: "soft", purgeKeys: ["*"] }]);
+      await purge("shop", "worker-2");
+      await purge("blog", "worker-1");
+      expect(await logOf("blog", "worker-2")).toMatchObject([{ seq: 2, purgeKeys: ["#a"] }, { seq: 1 }]);
+      expect(await logOf("shop", "worker-2")).toHaveLength(3);
+    });
+
+    test("and accepts connections, purges of later workers purge everything of its site", async () => {
+      await logs.open(sitesOf(before));
+      await logs.open(sitesOf(now));
+      logs.expect(logs.readerOf("worker-2"), sitesOf(now));
+      await purge("blog", "worker-2");
+      expect(await logOf("shop", "worker-2")).toMatchObject([{ purgeKeys: ["*"] }]);
+    });
+
+    test("that holds for the workers of a server that has handed over, too", async () => {
+      await logs.open(sitesOf(before));
+      const old = logs.readerOf("worker-1");
+      await logs.giveAway();
+      const next = make();
+      await next.open(sitesOf(now), () => [old]);
+      const log = new SupervisedLog({ socketPath: next.of(grants("shop"))[0]!.socket, name: old, clock: systemClock });
+      clients.push(log);
+      await log.append({ ...INVALIDATION, ...asked });
+      logs = next;
+      logs.expect(logs.readerOf("worker-2"), sitesOf(now));
+      expect(await logOf("blog", "worker-2")).toMatchObject([{ purgeKeys: ["*"] }]);
+    });
+
+    test("settings that are taken back count", async () => {
+      await logs.open(sitesOf(now));
+      logs.expect(logs.readerOf("worker-1"), sitesOf(now));
+      await purge("blog", "worker-1");
+      logs.take(sitesOf(before));
+      logs.expect(logs.readerOf("worker-2"), sitesOf(before));
+      await purge("blog", "worker-1");
+      expect(await logOf("shop", "worker-2")).toMatchObject([{ purgeKeys: ["*"] }]);
+    });
   });
 
   test("where machines share the log, a host that another site had meanwhile is refused", async () => {

@@ -125,11 +125,12 @@ async function startIn(
   return { worker, port, tlsPort, end };
 }
 
-/** A site over HTTP without TLS, as `prepareSite` would have it. */
+/** A site over HTTP without TLS, as `prepareSite` would have it. One that names no hosts takes any. */
 function settingsOf({ name, token, site }: GivenSite): SiteSettings {
   const origin = { url: String(site.origin), socketPath: null };
   const tokens = { TIDEMARK_TOKEN: token };
-  return { name, site, overrides: {}, origin, parent: null, node: "node", tokens, toHttps: null };
+  const overrides = site.hosts === undefined ? { hosts: null } : {};
+  return { name, site, overrides, origin, parent: null, node: "node", tokens, toHttps: null };
 }
 
 function openLog(folder: string): LogKeeper {

@@ -416,6 +416,24 @@ describe("a supervisor", () => {
       expect(await ask<Who>(supervisor.addresses[0]!, "/who")).toMatchObject({ version: "v1" });
     });
 
+    test("a host that was to move stays with its site if no worker starts", async () => {
+      const grant = { leaseMs: LEASE_MS, longestViewAgeMs: LEASE_MS };
+      const owners = () => {
+        const record = JSON.parse(readFileSync(join(folder, "hosts.json"), "utf8")) as [string, string[]][];
+        return record.map(([host, sites]) => [host, sites.at(-1)]);
+      };
+      const siteHas = (site: string) => async () => ({
+        settings,
+        sites: new Map([[site, { ...grant, hosts: ["a.test"] }]]),
+      });
+      load = siteHas(ONLY_SITE);
+      const supervisor = await start({ workers: 1, folderOf: (site) => join(folder, site) });
+      settings = { ...settings, failsAtStart: true };
+      load = siteHas("shop");
+      expect(await supervisor.reload()).toBe(false);
+      expect(owners()).toEqual([["a.test", ONLY_SITE]]);
+    });
+
     describe("of two new workers the first one answers, and", () => {
       /** `start` is the answer that the second one waits for before it starts. */
       const reloadHalf = async (change: Partial<SupervisorOptions> = {}) => {
