@@ -42,8 +42,6 @@ export function unitFile({ folder, node, host, environment }: UnitParts): string
 Description=Tidemark, the edge cache of ${host}
 After=network-online.target
 Wants=network-online.target
-# However long its database is away, it is started again.
-StartLimitIntervalSec=0
 
 [Service]
 # Node itself, without npx or a shell, because this process takes the signals.
@@ -58,7 +56,6 @@ ExecReload=/bin/kill -HUP $MAINPID
 Type=notify
 NotifyAccess=all
 Restart=on-failure
-RestartSec=2
 TimeoutStartSec=90
 TimeoutStopSec=20
 KillMode=mixed

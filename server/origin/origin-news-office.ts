@@ -48,7 +48,13 @@ export class OriginNewsOffice implements WorkerService {
   readonly #boxes = new Set<Mail<Letter>>();
   /** By their origins; the oldest first. */
   readonly #sessions = new Map<string, Set<SessionMessage>>();
+  readonly #now: () => number;
   #secret: string = randomUUID();
+
+  /** `now`: epoch milliseconds. */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
 
   /** For the hashes of all sessions. */
   get secret(): string {
@@ -57,6 +63,11 @@ export class OriginNewsOffice implements WorkerService {
 
   /** What a successor takes over. */
   get sessions(): ToldSessions {
+    const since = this.#now() - KEPT_MS;
+    for (const [origin, kept] of this.#sessions) {
+      for (const message of kept) if (message.session.at < since) kept.delete(message);
+      if (kept.size === 0) this.#sessions.delete(origin);
+    }
     return { secret: this.#secret, messages: [...this.#sessions.values()].flatMap((kept) => [...kept]) };
   }
 
@@ -82,13 +93,10 @@ export class OriginNewsOffice implements WorkerService {
   }
 
   #keep(message: SessionMessage): void {
-    const { origin, session } = message;
+    const { origin } = message;
     const kept = this.#sessions.get(origin) ?? new Set();
     this.#sessions.set(origin, kept.add(message));
-    for (const oldest of kept) {
-      if (kept.size <= MOST_KEPT && session.at - oldest.session.at < KEPT_MS) return;
-      kept.delete(oldest);
-    }
+    if (kept.size > MOST_KEPT) for (const oldest of kept) return void kept.delete(oldest);
   }
 
   #passOn(letter: Letter): void {

@@ -1,5 +1,4 @@
-import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { hostname } from "node:os";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { OwnerError } from "../../package/owner-error.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
@@ -29,7 +28,7 @@ export class LogChangedError extends OwnerError {
 
 interface Note {
   readonly machine: string;
-  /** Where that machine keeps its note. */
+  /** The folder in which that machine keeps its note. */
   readonly home: string;
   readonly position: NotedPosition | null;
   readonly left: readonly string[];
@@ -123,13 +122,19 @@ export class MachineNote {
   }
 }
 
-/** What differs between a folder and its copies: the path on this machine, and what tells this machine from others. */
+/** On a disk that takes no writes. */
+const NO_FOLDER = { ino: 0, birthtimeMs: 0 };
+
+/**
+ * What differs between a folder and its copies: its place in its file system, and what tells this machine from others. The
+ * name of the host does not count, because each container has another one.
+ */
 function homeOf(folder: string): string {
-  const path = orElse(folder, () => realpathSync(folder)); // a disk that takes no writes may lack the folder
-  return [hostname(), orElse("", () => readFileSync("/etc/machine-id", "utf8").trim()), path].join(":");
+  const { ino, birthtimeMs } = orElse<{ ino: number; birthtimeMs: number }>(NO_FOLDER, () => statSync(folder));
+  return [ino, birthtimeMs, orElse("", () => readFileSync("/etc/machine-id", "utf8").trim())].join(":");
 }
 
-function orElse(fallback: string, read: () => string): string {
+function orElse<T>(fallback: T, read: () => T): T {
   try {
     return read();
   } catch {

@@ -109,8 +109,8 @@ export class Janitor {
   /** The files that have left the index and are being deleted, and their bytes. */
   #leavingFiles = 0;
   #leavingBytes = 0;
-  /** The files that are being read, by name. */
-  readonly #reading = new Map<string, Reading>();
+  /** Who reads a file of this name: of each file that had it and is still read, the oldest first. */
+  readonly #reading = new Map<string, Reading[]>();
   /** How often something that was leaving has made room. */
   #departures = 0;
   /** The last look for each file that a process has deleted, unless the file was put since. */
@@ -160,7 +160,7 @@ export class Janitor {
   /** The files, those being written, those being deleted, and those that are still read after that. */
   get usedBytes(): number {
     let bytes = this.#index.heldBytes + this.#leavingBytes + this.#reservedBytes;
-    for (const { goneBytes } of this.#reading.values()) bytes += goneBytes;
+    for (const files of this.#reading.values()) for (const { goneBytes } of files) bytes += goneBytes ?? 0;
     return bytes;
   }
 
@@ -351,28 +351,33 @@ export class Janitor {
   }
 
   #beginReading(line: Line, file: string, bytes: number): void {
-    const reading = this.#reading.get(file);
-    const guessedBytes = this.#isScanned && this.#index.peek(file) === undefined ? bytes : 0;
-    if (reading) reading.readers.push(line);
-    else this.#reading.set(file, { readers: [line], goneBytes: guessedBytes, guessedBytes });
+    const files = this.#reading.get(file) ?? [];
+    const newest = files.at(-1);
+    if (newest && (newest.goneBytes === null || newest.isGuess)) newest.readers.push(line);
+    else {
+      const isGuess = this.#isScanned && this.#index.peek(file) === undefined;
+      this.#reading.set(file, [...files, { readers: [line], goneBytes: isGuess ? bytes : null, isGuess }]);
+    }
   }
 
-  /** Returns false if the process was not reading the file. */
+  /** Ends the oldest reading of the process. Returns false if it was not reading the file. */
   #endReading(line: Line, file: string): boolean {
-    const readers = this.#reading.get(file)?.readers;
-    const at = readers?.indexOf(line) ?? -1;
-    if (!readers || at < 0) return false;
-    readers.splice(at, 1);
-    if (readers.length === 0) this.#reading.delete(file);
+    const files = this.#reading.get(file) ?? [];
+    const oldest = files.find(({ readers }) => readers.includes(line));
+    if (!oldest) return false;
+    oldest.readers.splice(oldest.readers.indexOf(line), 1);
+    const read = files.filter(({ readers }) => readers.length > 0);
+    if (read.length > 0) this.#reading.set(file, read);
+    else this.#reading.delete(file);
     return true;
   }
 
   /** A file was deleted or replaced: those who read it keep its bytes on the disk. */
   #keepForReaders(file: string, bytes: number): void {
-    const reading = this.#reading.get(file);
-    if (!reading) return;
-    reading.goneBytes += bytes - reading.guessedBytes;
-    reading.guessedBytes = 0;
+    const newest = this.#reading.get(file)?.at(-1);
+    if (!newest || (newest.goneBytes !== null && !newest.isGuess)) return;
+    newest.goneBytes = bytes;
+    newest.isGuess = false;
   }
 
   /** For one more file in the index. */
@@ -476,13 +481,14 @@ function inBackground(ms: number): Promise<void> {
   return sleep(ms, undefined, { ref: false });
 }
 
+/** Of one file. */
 interface Reading {
   /** The processes, one for each time that they have it open. */
   readonly readers: Line[];
-  /** The bytes that were deleted or replaced, and are free once nobody reads them. */
-  goneBytes: number;
-  /** Of these, those of a file that was not in the index when it was opened: deleted, or stored by a process whose note comes later. */
-  guessedBytes: number;
+  /** Its bytes, if it was deleted or replaced, so that they are free once nobody reads it. */
+  goneBytes: number | null;
+  /** It was not in the index when it was opened: it was deleted, or stored by a process whose note comes later. */
+  isGuess: boolean;
 }
 
 interface Line {

@@ -1137,6 +1137,27 @@ describe("the bound of the disk", () => {
       expect(disk.janitor.usedBytes).toBe(before + MIB);
     });
 
+    test("what was replaced is free after its own readers, however many read what came after it", async () => {
+      const disk = await DiskUnderTest.open(temporaryFolder());
+      const file = disk.folder.nameOf("page", "body");
+      const [reads, writes] = [disk.janitor.connect(), disk.janitor.connect()];
+      const before = disk.janitor.usedBytes;
+      const put = async () => {
+        await writes.ask(MIB, MIB);
+        writes.tell([{ kind: "put", file, bytes: MIB }]);
+      };
+      await put();
+      reads.tell([{ kind: "opened", file, bytes: MIB }]);
+      for (let again = 0; again < 20; again++) {
+        await put();
+        reads.tell([
+          { kind: "opened", file, bytes: MIB },
+          { kind: "closed", file },
+        ]);
+      }
+      expect(disk.janitor.usedBytes).toBe(before + MIB);
+    });
+
     test("what a process has read and others have deleted is free when it has gone", async () => {
       const disk = await DiskUnderTest.open(temporaryFolder());
       const line = disk.janitor.connect();

@@ -40,7 +40,7 @@ test("what a worker tells goes to the others, to none that has ended, and not ba
 });
 
 test("all sessions that the origin has set are passed on, in their order, beside the latest news", async () => {
-  const office = new OriginNewsOffice();
+  const office = new OriginNewsOffice(() => 1);
   const [one, slow] = [office.connect(), office.connect()];
   const set = (mark: number): OriginMessage => {
     return { kind: "session-set", origin: "shop", session: { mark, replaces: null, network: 1, at: 1 } };
@@ -74,12 +74,12 @@ function logIn(gate: OriginGate, number: number): void {
 
 test("a visitor stays known to the workers that start after a login, also to those of a successor", async () => {
   const clock = new ManualClock(1e12);
-  const office = new OriginNewsOffice();
+  const office = new OriginNewsOffice(() => clock.now());
   logIn(await startGate(office, clock, 1), 1);
   await clock.advance(10 * MINUTE);
   const next = await startGate(office, clock, 2);
   expect([1, 2].map((each) => next.standingOf(visitor(each)).client)).toEqual(["known", "other"]);
-  const successor = new OriginNewsOffice();
+  const successor = new OriginNewsOffice(() => clock.now());
   successor.takeOver(JSON.parse(JSON.stringify(office.sessions)));
   const last = await startGate(successor, clock, 3);
   expect([1, 2].map((each) => last.standingOf(visitor(each)).client)).toEqual(["known", "other"]);
@@ -87,7 +87,7 @@ test("a visitor stays known to the workers that start after a login, also to tho
 
 test("a cookie that everybody gets makes nobody known to a worker that starts", async () => {
   const clock = new ManualClock(1e12);
-  const office = new OriginNewsOffice();
+  const office = new OriginNewsOffice(() => clock.now());
   const gate = await startGate(office, clock, 1);
   for (const address of ["192.0.2.7", "192.0.2.8", "192.0.2.9"])
     gate.noteSessions([visitor(1).cookieField], { ...visitor(1), cookieField: null, address });
@@ -98,7 +98,7 @@ test("a cookie that everybody gets makes nobody known to a worker that starts", 
 
 test("sessions are kept for a day, and no more than 16,384 of an origin, without cookies and addresses", async () => {
   const clock = new ManualClock(1e12);
-  const office = new OriginNewsOffice();
+  const office = new OriginNewsOffice(() => clock.now());
   const gate = await startGate(office, clock, 1);
   logIn(gate, 1);
   await clock.advance(DAY - 1);
