@@ -33,6 +33,12 @@ export function valueNotFlag(value: string): string {
   return value;
 }
 
+/** Reads the name of a folder. Without one, as of a variable that is not set, it would be the folder of the command's caller. */
+export function folderName(given: string): string {
+  if (valueNotFlag(given) === "") throw new InvalidArgumentError("It is empty.");
+  return given;
+}
+
 /** Reads the name of a file to be written, which must match `pattern`. `otherwise`: the refusal. */
 export function fileNamed(pattern: RegExp, otherwise: string): (given: string) => string {
   return (given) => {

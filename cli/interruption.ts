@@ -7,7 +7,7 @@ const ECHO_MS = 500;
  * Resolves at Ctrl-C. A second Ctrl-C ends the process at once. `others`: signals that mean the same to a command that starts
  * other processes.
  */
-export function interruption(...others: readonly "SIGHUP"[]): Promise<void> {
+export function interruption(...others: readonly ("SIGHUP" | "SIGQUIT")[]): Promise<void> {
   return new Promise((resolve) => {
     let firstAt: number | undefined;
     const interrupt = () => {

@@ -9,7 +9,10 @@ const MIN_NODE = [22, 19] as const;
 let isReported = false;
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
+if (process.versions.bun !== undefined) {
+  printError(`this is Bun ${process.versions.bun}, and tidemark needs Node. With bunx, leave out --bun.`);
+  process.exitCode = EXIT.usage;
+} else if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
   printError(
     `this is Node ${process.versions.node}. tidemark serve needs 24 or later, the rest ${MIN_NODE.join(".")} or later.`,
   );

@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
-import { findPackageJSON } from "node:module";
+import Module, { findPackageJSON } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { ownPackage } from "./own-package.ts";
+import { packageManagerOf } from "./package-manager.ts";
 
 /**
  * Packages that only some commands need. The manifest accepts any version of them, because npm refuses to install the
@@ -32,10 +35,9 @@ export function missingPeersMessage(user: string, peers: readonly OptionalPeer[]
         ? `${user} needs ${wanted}, but ${other.version} is installed here. Install the other version with:`
         : `${user} runs the edge in ${wanted}, but here is ` +
           `${other.version}, perhaps as wrangler's own. Install the other version beside it with:`;
-  // npm must not leave out in production what a server needs.
-  const kind = peers.includes("acme-client") ? "" : " --save-dev";
-  const install = `npm install${kind} ${lacking.map(({ peer }) => `${peer}@${tested[peer]}`).join(" ")}`;
-  return `${why}\n\n  ${install}\n`;
+  const { add, addForTests } = packageManagerOf(".");
+  const command = peers.includes("acme-client") ? add : addForTests; // production must have what a server needs
+  return `${why}\n\n  ${command} ${lacking.map(({ peer }) => `${peer}@${tested[peer]}`).join(" ")}\n`;
 }
 
 /**
@@ -59,9 +61,23 @@ function minorOf(version: string): number {
 
 function installedVersion(peer: OptionalPeer): string | null {
   try {
-    const manifest = findPackageJSON(peer, import.meta.url);
+    const manifest = manifestOf(peer);
     return manifest === undefined ? null : (JSON.parse(readFileSync(manifest, "utf8")) as { version: string }).version;
   } catch {
-    return null; // Node throws for a package that it does not find.
+    return null; // Node and Yarn throw for a package that they do not find.
   }
+}
+
+/** Yarn's Plug'n'Play: https://yarnpkg.com/advanced/pnpapi */
+interface PlugAndPlay {
+  findPnpApi?(from: string): { resolveToUnqualified(name: string, from: string): string } | null;
+}
+
+function manifestOf(peer: OptionalPeer): string | undefined {
+  const own = fileURLToPath(import.meta.url);
+  // Node does not look there, and Yarn puts no packages where Node looks.
+  const yarn = (Module as PlugAndPlay).findPnpApi?.(own) ?? null;
+  return yarn === null
+    ? findPackageJSON(peer, import.meta.url)
+    : join(yarn.resolveToUnqualified(peer, own), "package.json");
 }

@@ -5,9 +5,11 @@ import type { AcmeOptions } from "./acme/prepared-acme.ts";
 import { CacheFolder } from "./disk/cache-folder.ts";
 import { Janitor } from "./disk/eviction/janitor.ts";
 import { janitorService } from "./disk/eviction/janitor-service.ts";
+import { replacedOrigins } from "./disk/last-origins.ts";
 import { refusesWrites } from "./log/storage-error.ts";
 import { surveyMachine } from "./machine/machine-survey.ts";
 import { messageOf } from "./message-of.ts";
+import { addressText } from "./origin/origin-address.ts";
 import { ASKS_FOR_ORIGIN_NEWS, isOriginMessage, OriginNewsOffice } from "./origin/origin-news-office.ts";
 import { ASKS_FOR_PERMITS, isPermitMessage } from "./permits/permit-messages.ts";
 import { PermitOffice } from "./permits/permit-office.ts";
@@ -19,6 +21,7 @@ import { ServerError } from "./startup/server-error.ts";
 import { isOfSite } from "./startup/sites-folder.ts";
 import { type FileStates, type WatchedPaths, type Watching, watchFiles } from "./startup/watched-files.ts";
 import type { ServedWorker, WorkerService } from "./supervisor/process-line.ts";
+import { ONLY_SITE } from "./supervisor/site-logs.ts";
 import { startSuccessor } from "./supervisor/start-successor.ts";
 import { Supervisor } from "./supervisor/supervisor.ts";
 import type { SupervisorEvent } from "./supervisor/supervisor-events.ts";
@@ -81,6 +84,7 @@ export class RunningServer {
       await this.#janitor?.close();
       throw cause;
     }
+    this.#tellOfOrigins();
     this.#started.resolve();
     this.#certificates?.begin();
     const end = () => this.#end();
@@ -148,6 +152,7 @@ export class RunningServer {
       sites: new Map([...sites].map(([name, each]) => [name, { ...each.site.purge, hosts: hostsOf(each) }])),
       onTakenOver: () => {
         this.#prepared = prepared;
+        this.#tellOfOrigins();
         this.#certificates?.look();
       },
     };
@@ -188,6 +193,21 @@ export class RunningServer {
     });
     void janitor.scanUntilRead(); // a disk that cannot be read is reported by those who read pages
     return janitor;
+  }
+
+  /** Another site in the folder of the last one would serve its pages. */
+  #tellOfOrigins(): void {
+    const { settings } = this.#prepared;
+    if (settings.disk === null) return;
+    const named = settings.sites.flatMap(({ name, origin }) => (origin ? [[name, addressText(origin)] as const] : []));
+    const origins = new Map(named);
+    for (const [name, before] of replacedOrigins(settings.disk.folder, origins)) {
+      const site = name === ONLY_SITE ? "" : `site ${name}: `;
+      const line =
+        `${site}pages that were fetched from ${before} are kept, though the origin is now ${origins.get(name)}. ` +
+        "If this is another site, purge them: tidemark purge --everything";
+      this.#options.report({ kind: "warning", line });
+    }
   }
 
   #describe(surveyed: SurveyedWorkers) {

@@ -79,7 +79,7 @@ async function dev(flags: DevFlags, demoSite: DemoSite | null): Promise<void> {
     },
     demoSite,
   );
-  const interrupted = interruption("SIGHUP"); // which the end of a terminal sends
+  const interrupted = interruption("SIGHUP", "SIGQUIT"); // of the end of a terminal, and of Ctrl-\
   const stream = flags.json ? process.stderr : process.stdout;
   stream.write(`${welcomeText(session.welcome, stream)}\n`);
   await interrupted;

@@ -12,7 +12,7 @@ import type { ListenAddress } from "../../server/supervisor/listening-sockets.ts
 import type { SupervisorEvent } from "../../server/supervisor/supervisor-events.ts";
 import { WorkerAhead } from "../../server/supervisor/worker-ahead.ts";
 import { EXIT } from "../exit-code.ts";
-import { refuseFlag } from "../flags.ts";
+import { folderName, refuseFlag } from "../flags.ts";
 import { lacksPeers } from "../lacks-peers.ts";
 import { DEFAULT_CACHE } from "../server-folder.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
@@ -109,7 +109,7 @@ export function serveCommand(): Command {
       status,
     )
     .option("--hsts <value>", "the Strict-Transport-Security of answers over TLS, like max-age=31536000", hsts)
-    .option("--cache <folder>", "the folder for the purge log and the pages on disk", DEFAULT_CACHE)
+    .option("--cache <folder>", "the folder for the purge log and the pages on disk", folderName, DEFAULT_CACHE)
     .option("--log <address>", "share one purge log with other machines: postgres://user@host/database")
     .option("--memory <size>", "memory for pages, for all workers together (default: a quarter of the machine's)", size)
     .option("--disk <size>", "disk for pages; 0 for none (default: 10GiB)", size)
@@ -163,8 +163,10 @@ async function run(flags: ServeFlags): Promise<void> {
   if (!flags.check) keepCompiledCode(flags.cache);
   const ahead = flags.check ? null : new WorkerAhead(EDGE_PROGRAM);
   // Loaded here, because an older Node does not have what it imports, and while the worker loads its program.
-  const { endAtSignals, holdSignals, obeySignals, TO_STOP } = await import("../../server/supervisor/signals.ts");
+  const signals = await import("../../server/supervisor/signals.ts");
+  const { endAtSignals, holdSignals, obeySignals, TO_STOP, watchTerminal } = signals;
   const sendHeldOn = holdSignals();
+  const hasLostTerminal = watchTerminal();
   // The reader of its lines may have ended, or their disk may be full. Neither is a failure of the server.
   if (!flags.check) process.stdout.removeAllListeners("error").on("error", () => undefined);
   const server = await import("../../server/server.ts");
@@ -198,7 +200,7 @@ async function run(flags: ServeFlags): Promise<void> {
     }
     process.title = "tidemark supervisor"; // the name in ps and top
     const running = await serve(options, prepared);
-    obeySignals(running);
+    obeySignals(running, hasLostTerminal);
     sendHeldOn();
     leaveStopToServer?.();
     pidFile?.write(printLine);

@@ -1,5 +1,6 @@
 import { basename, join, resolve } from "node:path";
 import { ownPackage } from "../../package/own-package.ts";
+import { packageManagerOf } from "../../package/package-manager.ts";
 import { PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import { appWorkerOf, mainOf } from "./app-worker.ts";
 import { type EdgeNames, endingOfImports, namesFor, runnerFor, scriptsFor, tsconfigChangesApp } from "./found-tools.ts";
@@ -13,7 +14,6 @@ import {
   typesBeside,
   validName,
 } from "./manifest.ts";
-import { packageManagerOf } from "./package-manager.ts";
 import {
   configFile,
   nodeTestFile,

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { isMap, isScalar, parseDocument, YAMLMap } from "yaml";
+import type { FoundManager } from "../../package/package-manager.ts";
 import { isDecided, manifestText, WITH_INSTALL_SCRIPTS, withDeniedScripts } from "./manifest.ts";
-import type { FoundManager } from "./package-manager.ts";
 import { parseManifest, read, type WrittenFile, write } from "./written-files.ts";
 
 /**

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { ConfigFileError, whatItThrew } from "../../package/config-file-error.ts";
+import { importConfig } from "../../package/import-config.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { formatMessage, ownWorker, WORKER_OPTIONS } from "../runtime/bundle.ts";
 
@@ -45,7 +46,7 @@ export async function loadSite(file: string): Promise<ConfiguredSite> {
       plugins: [ownWorker, withoutRuntime],
     });
     const code = Buffer.from(result.outputFiles[0]!.text).toString("base64");
-    module = (await import(`data:text/javascript;base64,${code}`)) as { default?: unknown };
+    module = await importConfig(`data:text/javascript;base64,${code}`);
   } catch (error) {
     throw new ConfigFileError(`${file}: ${reasonOf(error)}`, { cause: withoutData(error) });
   }

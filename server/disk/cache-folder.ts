@@ -145,7 +145,10 @@ function explaining<T>(path: string, work: () => T): T {
   } catch (cause) {
     if (cause instanceof CacheFolderError) throw cause;
     const detail = messageOf(cause);
-    throw new CacheFolderError(`The folder ${path} cannot be used as a cache: ${detail}.`, { cause });
+    throw new CacheFolderError(
+      `The folder ${path} cannot be used as a cache: ${detail}. Name another one with --cache.`,
+      { cause },
+    );
   }
 }
 

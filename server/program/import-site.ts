@@ -3,6 +3,7 @@ import { registerHooks } from "node:module";
 import { relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { ConfigFileError, whatItThrew } from "../../package/config-file-error.ts";
+import { importConfig } from "../../package/import-config.ts";
 import { withValue } from "../../worker/site/site-error.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { stateOfFile } from "../startup/watched-files.ts";
@@ -75,7 +76,7 @@ export async function importSite(file: string, origin?: string, onFile: OnFile =
   note(realpathSync(file)); // what it imports names this one as its importer
   let module: { default?: unknown };
   try {
-    module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
+    module = await importConfig(pathToFileURL(resolve(file)).href);
   } catch (error) {
     throw new ConfigFileError(`${placeIn(file, error)}: ${whatItThrew(error)}`, { cause: error });
   }

@@ -1,3 +1,6 @@
+import { closeSync, openSync } from "node:fs";
+import { isatty } from "node:tty";
+
 /** What signals act on: the supervisor, or what has been built around it. */
 export interface Stoppable {
   readonly ended: Promise<void>;
@@ -38,14 +41,31 @@ export function holdSignals(signals: readonly NodeJS.Signals[] = FOR_THE_RUNNING
   };
 }
 
+/** Has to be called while the terminal is there. What it returns tells whether this process has lost one that it was run on. */
+export function watchTerminal(): () => boolean {
+  const isRunOnOne = [0, 1, 2].some((descriptor) => isatty(descriptor)) && hasTerminal();
+  return () => isRunOnOne && !hasTerminal();
+}
+
+/** Whether there is a terminal whose end would be told by SIGHUP. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync("/dev/tty", "r"));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Stops at SIGTERM and SIGINT, at the second one at once; loads the configuration anew at SIGHUP, opens log files anew at
- * SIGUSR1, and hands over to a new server at SIGUSR2: all as nginx does.
+ * SIGUSR1, and hands over to a new server at SIGUSR2: all as nginx does. SIGHUP stops it if it comes from a terminal that was
+ * closed, as `watchTerminal` has it: nobody could see it any more, or stop it with Ctrl-C.
  */
-export function obeySignals(supervisor: Stoppable): void {
+export function obeySignals(supervisor: Stoppable, hasLostTerminal = () => false): void {
   const listening = [
     listenTo(TO_STOP, () => supervisor.stop()),
-    listenTo(["SIGHUP"], () => supervisor.reload()),
+    listenTo(["SIGHUP"], () => (hasLostTerminal() ? supervisor.stop() : supervisor.reload())),
     listenTo(["SIGUSR1"], () => supervisor.reopen()),
     listenTo(["SIGUSR2"], () => supervisor.upgrade()),
   ];

@@ -6,9 +6,9 @@ const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
 const HERE = { cwd: "." };
 
-/** Makes the process say that it runs on this Node. */
-function claiming(version: string): string {
-  const versions = `{ ...process.versions, node: "${version}" }`;
+/** Makes the process say that it runs on this Node, or on a Bun that says so. */
+function claiming(version: string, bun: string | null = null): string {
+  const versions = `{ ...process.versions, ...${JSON.stringify({ node: version, ...(bun !== null && { bun }) })} }`;
   return `data:text/javascript,Object.defineProperty(process, "versions", { value: ${versions} })`;
 }
 
@@ -24,6 +24,15 @@ test.each(["20.20.2", "22.18.0"])(
     }
   },
 );
+
+test("on Bun, which says that it is a Node, the error names Node", async () => {
+  const said = await run(process.execPath, ["--import", claiming("26.3.0", "1.4.5"), CLI, "purge"], HERE);
+  expect(said).toEqual({
+    exit: 2,
+    stdout: "",
+    stderr: "tidemark: this is Bun 1.4.5, and tidemark needs Node. With bunx, leave out --bun.\n",
+  });
+});
 
 test("Node 22.19 runs all but serve", async () => {
   expect(await run(process.execPath, ["--import", claiming("22.19.0"), CLI, "--version"], HERE)).toMatchObject({

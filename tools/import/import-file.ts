@@ -59,8 +59,9 @@ function expectLoadable(imported: ImportedSite): void {
 
 /** Writes a file whole or not at all. Replaces an existing one only with `force`. Throws `ImportError`. */
 export async function writeWhole(file: string, text: string, force: boolean): Promise<void> {
-  const folder = await mkdtemp(join(dirname(file), `.${basename(file)}-`)).catch((error: Error) => {
-    throw new ImportError(`${file} cannot be written: ${error.message}`, { cause: error });
+  const folder = await mkdtemp(join(dirname(file), `.${basename(file)}-`)).catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === "ENOENT" ? `there is no folder ${dirname(file)}` : error.message;
+    throw new ImportError(`${file} cannot be written: ${why}`, { cause: error });
   });
   const temporary = join(folder, basename(file));
   try {

@@ -52,7 +52,7 @@ export class Dev {
     this.#child.stdin!.write(text);
   }
 
-  interrupt(signal: "SIGINT" | "SIGHUP" = "SIGINT"): void {
+  interrupt(signal: "SIGINT" | "SIGHUP" | "SIGQUIT" | "SIGKILL" = "SIGINT"): void {
     this.#child.kill(signal);
   }
 }

@@ -297,12 +297,15 @@ describe("tidemark dev", () => {
     await expect(ask("/")).rejects.toThrow("ECONNREFUSED");
   });
 
-  test("leaves no process and no folder behind when its terminal is closed", async () => {
+  test.each([
+    ["when its terminal is closed", "SIGHUP"],
+    ["at Ctrl-\\", "SIGQUIT"],
+  ] as const)("leaves no process and no folder behind %s", async (_when, signal) => {
     const temporary = mkdtempSync(resolve(folder, "temporary-"));
     const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
     dev = new Dev(flags, { TMPDIR: temporary });
     await dev.says(/everything/);
-    dev.interrupt("SIGHUP");
+    dev.interrupt(signal);
     expect(await dev.exited).toBe(0);
     await expect(ask("/_tidemark/health")).rejects.toThrow("ECONNREFUSED");
     expect(readdirSync(temporary)).toEqual([]);

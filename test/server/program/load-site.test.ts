@@ -1,9 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { ConfigFileError } from "../../../package/config-file-error.ts";
 import { loadSite } from "../../../server/program/load-site.ts";
+import { run } from "../../packed/installed-package.ts";
+
+const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 
 test.each([
   ["waits for ever", "setInterval(() => {}, 1000); await new Promise(() => {});"],
@@ -17,6 +21,20 @@ test.each([
   expect(error).toBeInstanceOf(ConfigFileError);
   expect((error as Error).message).toBe(`${file}: the file has not loaded within 0.5 s; it must not wait for anything`);
   expect([...read.keys()]).toEqual([file]);
+  rmSync(folder, { recursive: true });
+});
+
+test("a config that waits for what never comes is refused with that reason, and Node prints nothing", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  const file = join(folder, "tidemark.config.ts");
+  writeFileSync(file, "await new Promise(() => {});\nexport default {};\n");
+  for (const command of ["serve", "dev"]) {
+    const args = [CLI, command, "--config", file, ...(command === "serve" ? ["--check"] : [])];
+    expect(await run(process.execPath, args, { cwd: folder })).toMatchObject({
+      exit: 2,
+      stderr: `tidemark: ${file}: an await in the file never ends\n`,
+    });
+  }
   rmSync(folder, { recursive: true });
 });
 

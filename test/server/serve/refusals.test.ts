@@ -156,7 +156,12 @@ const refusals: readonly Refusal[] = [
   {
     name: "a cache in a file, at the start",
     args: [...ORIGIN, "--cache", "file/cache"],
-    words: ["cannot be used as a cache"],
+    words: ["cannot be used as a cache", "Name another one with --cache."],
+  },
+  {
+    name: "a cache without a name, as of a variable that is not set",
+    args: [...ORIGIN, "--check", "--cache", ""],
+    words: ["option '--cache <folder>' argument '' is invalid. It is empty."],
   },
   {
     name: "a cache below /proc, at the start",

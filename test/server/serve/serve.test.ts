@@ -62,6 +62,7 @@ describe("tidemark serve", () => {
     writeFileSync(draft, "");
     const { code, printed } = await refusal(args, { TIDEMARK_HOSTS: "*" });
     expect({ code, printed }).toEqual({ code: 2, printed: expect.stringContaining("Another tidemark serve is using") });
+    if (platform() === "linux") expect(printed).toContain(`Stop it first (process ${first.pid}), or give`);
     expect(existsSync(draft)).toBe(true);
   });
 
@@ -129,6 +130,39 @@ describe("tidemark serve", () => {
   )("refuses %s %s in words", async (option, value, words) => {
     const ended = await tidemark({ args: ["serve", "--origin", origin.url, option, value], cwd: folder });
     expect(ended).toMatchObject({ exit: 2, stderr: expect.stringContaining(words) });
+  });
+
+  test("says that pages of another origin are kept, once, at a start and at a reload", async () => {
+    const kept = /pages that were fetched from (\S+) are kept, though the origin is now (\S+)\. .*purge --everything/g;
+    const here = mkdtempSync(join(folder, "moved-"));
+    const config = (url: string) =>
+      writeFileSync(join(here, "site.config.mjs"), `export default { origin: "${url}", hosts: ["127.0.0.1"] };\n`);
+    const told = async (url: string, next: string | null) => {
+      config(url);
+      const server = new ServerProcess(here, [
+        "--config",
+        "site.config.mjs",
+        "--listen",
+        "127.0.0.1:0",
+        "--workers",
+        "1",
+      ]);
+      running.push(server);
+      await server.address();
+      if (next !== null) {
+        config(next);
+        await server.prints(/the new settings are in use/);
+      }
+      await server.stop();
+      return [...server.printed.matchAll(kept)].map(([, before, now]) => [before, now]);
+    };
+    const [first, second, third] = ["http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3"] as const;
+    expect(await told(first, null)).toEqual([]);
+    expect(await told(second, third)).toEqual([
+      [first, second],
+      [second, third],
+    ]);
+    expect(await told(third, null)).toEqual([]);
   });
 
   test("checks a config and ends", { tags: ["deep"] }, async () => {

@@ -911,7 +911,11 @@ describe("the command", () => {
       { args: ["import"], exit: 2, words: "missing required argument" },
       { args: ["import", "nginx.conf", "--origin", "http://a/b"], exit: 2, words: "is not an address" },
       { args: ["import", "nginx.conf", "--outt", "x"], exit: 2, words: "unknown option" },
-      { args: ["import", "nginx.conf", "--out", "none/x.ts"], exit: 1, words: "none/x.ts cannot be written" },
+      {
+        args: ["import", "nginx.conf", "--out", "none/x.ts"],
+        exit: 1,
+        words: "none/x.ts cannot be written: there is no folder none",
+      },
       { args: ["init", "--import", "none.conf"], exit: 2, words: "there is no file none.conf" },
       {
         args: ["init", "--import", "nginx.conf", "--pass", "/a"],

@@ -6,6 +6,10 @@ export interface PackageManager {
   /** Where it is told which packages may run scripts when they are installed; `null` for one that is told nothing. */
   readonly scriptsIn: "package.json" | "pnpm-workspace.yaml" | null;
   readonly install: string;
+  /** Before the names of packages. */
+  readonly add: string;
+  /** The same for packages that production does not need. */
+  readonly addForTests: string;
   readonly test: string;
   /** Before the name of a script. */
   readonly run: string;
@@ -15,6 +19,8 @@ export interface PackageManager {
 
 const PNPM: PackageManager = {
   install: "pnpm install",
+  add: "pnpm add",
+  addForTests: "pnpm add --save-dev",
   test: "pnpm test",
   run: "pnpm run",
   exec: "pnpm exec",
@@ -22,6 +28,8 @@ const PNPM: PackageManager = {
 };
 const YARN: PackageManager = {
   install: "yarn install",
+  add: "yarn add",
+  addForTests: "yarn add --dev",
   test: "yarn test",
   run: "yarn run",
   exec: "yarn",
@@ -29,6 +37,8 @@ const YARN: PackageManager = {
 };
 const BUN: PackageManager = {
   install: "bun install",
+  add: "bun add",
+  addForTests: "bun add --dev",
   test: "bun run test", // `bun test` would be Bun's own runner
   run: "bun run",
   exec: "bunx",
@@ -36,6 +46,8 @@ const BUN: PackageManager = {
 };
 const NPM: PackageManager = {
   install: "npm install",
+  add: "npm install",
+  addForTests: "npm install --save-dev",
   test: "npm test",
   run: "npm run",
   exec: "npx",
