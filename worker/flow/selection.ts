@@ -12,7 +12,7 @@ import {
   type VariantMarker,
 } from "../rules/storing/stored-response.ts";
 import { unnamedPartFields } from "../rules/variants/part-fields.ts";
-import { matchesVariant, selectingFields, type VariantFields, varyFields } from "../rules/variants/vary.ts";
+import { matchesVariant, selectingFields, type VariantFields } from "../rules/variants/vary.ts";
 import type { RequestContext } from "./request-context.ts";
 
 /** The key of what leads to the response: the page itself, or the marker of its variants. Parts have a marker of their own. */
@@ -161,12 +161,11 @@ export function siblingsVaryBy(context: RequestContext, now: number, status: num
   );
 }
 
-/** The fields by which a response varies by itself, whatever others of its URL do, and whatever its route keys by. */
+/** The fields by which a response varies by itself, whatever others of its URL do, besides those that its route keys by. */
 function variesBy({ resolved }: RequestContext, head: StoredHead): readonly string[] {
   const { selectingNames } = resolved.route;
-  const vary = storedField(head, "vary");
   const names = selectingFields({
-    vary,
+    vary: storedField(head, "vary"),
     contentEncoding: storedField(head, "content-encoding"),
     allowedOrigin: storedField(head, "access-control-allow-origin"),
     askedAcross: true,
@@ -174,9 +173,7 @@ function variesBy({ resolved }: RequestContext, head: StoredHead): readonly stri
     parts: [],
     owners: resolved.route,
   });
-  if (names === "*") return [];
-  const named = varyFields(vary);
-  return names.filter((name) => named.includes(name) || !selectingNames.includes(name));
+  return names === "*" ? [] : names.filter((name) => !selectingNames.includes(name));
 }
 
 /** Stores a response and, if it is one of several variants, the marker that leads to it. */

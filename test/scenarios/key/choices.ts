@@ -80,8 +80,9 @@ export const scenarios: readonly Scenario[] = [
     source: "docs/http.md#the-cache-key",
     only: BENEATH_THE_ISOLATES,
     site: { routes: [{ match: "/*", key: { cookies: { currency: ["eur"] } } }] },
-    origin: { "/a": [page("max-age=60", "euro"), page("max-age=60", "one for all")] },
+    origin: { "/a": ["none", "euro", "one for all"].map((body) => page("max-age=60", body)) },
     steps: [
+      asking({}, "MISS", "none"),
       asking({ cookie: "currency=eur" }, "MISS", "euro"),
       { work: "finished" },
       { deploy: { routes: [{ match: "/*", key: { cookies: { theme: ["dark"] } } }] } },

@@ -17,15 +17,15 @@ export const mutants: Mutants = {
     },
   },
   "docs/http.md#the-cache-key": {
-    "the name of a choice that is not made any more is taken for a field": {
-      in: "OriginView.field",
-      replace: 'if (name.includes(":")) return null;',
-      by: 'if (name.includes(":")) return this.#request.field("cookie");',
+    "a page without a choice is used where the route keys by it": {
+      in: "isKeyed",
+      replace: "resolved.route.selectingNames.every(isKey) &&",
+      by: "",
       foundBy: "key/choice-that-is-not-made-any-more",
     },
     "a response varies by all that its route keys by": {
       in: "variesBy",
-      replace: "named.includes(name) || !selectingNames.includes(name)",
+      replace: "!selectingNames.includes(name)",
       by: "true",
       foundBy: ["key/choice-that-comes-back", "key/choice-that-nothing-needs"],
     },

@@ -119,7 +119,7 @@ if (stored.head.variant.length === 0) return`,
     },
     "a Vary that names a field of the key says nothing": {
       in: "variesBy",
-      replace: "keyFields: resolved.route.selectingNames,",
+      replace: "keyFields: selectingNames,",
       by: "keyFields: [],",
       foundBy: "variants/default-without-vary-beside-keyed",
     },
