@@ -429,7 +429,7 @@ export interface BypassInput {
  */
 export interface FieldsInput {
   /**
-   * Fields that do not reach the origin if the answer may be stored. They take precedence over trusted ones. Default
+   * Fields that do not reach the origin if the page may be stored. They take precedence over trusted ones. Default
    * none.
    */
   readonly drop?: readonly string[] | undefined;
