@@ -56,6 +56,7 @@ ExecReload=/bin/kill -HUP $MAINPID
 Type=notify
 NotifyAccess=all
 Restart=on-failure
+RestartSec=2
 TimeoutStartSec=90
 TimeoutStopSec=20
 KillMode=mixed

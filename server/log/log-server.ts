@@ -1,6 +1,6 @@
 import { chmodSync, unlinkSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import type { AppendRequest } from "../../worker/purges/log/log-contract.ts";
+import type { AppendRequest, AppendResult } from "../../worker/purges/log/log-contract.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { messageOf } from "../message-of.ts";
 import { FrameReader, MAX_FRAME_BYTES, writeFrame } from "./frames.ts";
@@ -17,8 +17,11 @@ export interface LogServerEvents {
   purgesRefused(cause: unknown): void;
   /** The log has accepted a purge again. */
   purgesTaken(): void;
-  /** A worker's purge is in the log. Its receipt waits for this; if it rejects, the worker gets the error. */
-  purged(worker: string, purge: AppendRequest): Promise<void>;
+  /**
+   * A worker's purge is in the log. Its receipt waits for this; if it rejects, the worker gets the error. Resolves to the time
+   * in which it settles elsewhere, in milliseconds.
+   */
+  purged(worker: string, purge: AppendRequest): Promise<number>;
 }
 
 /**
@@ -99,8 +102,10 @@ export class LogServer {
 /** Hears of each purge that a worker gives to the log. */
 interface PurgeWatch {
   appending(append: Promise<unknown>): void;
-  appended(name: string, purge: AppendRequest): Promise<void>;
+  appended(name: string, purge: AppendRequest): Promise<number>;
 }
+
+type Appended = Extract<AppendResult, { kind: "appended" }>;
 
 /** One worker's connection. */
 class Peer implements PushChannel {
@@ -157,11 +162,17 @@ class Peer implements PushChannel {
       const answer = work.apply(this.#log, [...parameters]);
       if (call === "append") this.#watch.appending(answer);
       const result = await answer;
-      if (call === "append") await this.#watch.appended(this.#name!, parameters[0] as AppendRequest);
-      this.#send({ number, result });
+      const isPurge = call === "append" && (result as AppendResult).kind === "appended";
+      this.#send({ number, result: isPurge ? await this.#elsewhere(result as Appended, parameters) : result });
     } catch (cause) {
       this.#send({ number, error: messageOf(cause) });
     }
+  }
+
+  /** The result of a purge, which settles when it does so everywhere. */
+  async #elsewhere(result: Appended, [purge]: readonly unknown[]): Promise<Appended> {
+    const settlesInMs = await this.#watch.appended(this.#name!, purge as AppendRequest);
+    return settlesInMs > result.settlesInMs ? { ...result, settlesInMs } : result;
   }
 
   #send(message: FromLog): void {

@@ -41,9 +41,9 @@ export function holdSignals(signals: readonly NodeJS.Signals[] = FOR_THE_RUNNING
   };
 }
 
-/** Has to be called while the terminal is there. What it returns tells whether this process has lost one that it was run on. */
+/** Has to be called while the terminal is there. What it returns tells whether this process has lost one to which it wrote. */
 export function watchTerminal(): () => boolean {
-  const isRunOnOne = [0, 1, 2].some((descriptor) => isatty(descriptor)) && hasTerminal();
+  const isRunOnOne = [1, 2].some((descriptor) => isatty(descriptor)) && hasTerminal();
   return () => isRunOnOne && !hasTerminal();
 }
 
@@ -52,14 +52,17 @@ function hasTerminal(): boolean {
   try {
     closeSync(openSync("/dev/tty", "r"));
     return true;
-  } catch {
-    return false;
+  } catch (cause) {
+    return !LOST.has((cause as NodeJS.ErrnoException).code);
   }
 }
 
+/** What systems say of a terminal that is gone. */
+const LOST: ReadonlySet<string | undefined> = new Set(["ENXIO", "EIO", "ENOTTY"]);
+
 /**
  * Stops at SIGTERM and SIGINT, at the second one at once; loads the configuration anew at SIGHUP, opens log files anew at
- * SIGUSR1, and hands over to a new server at SIGUSR2: all as nginx does. SIGHUP stops it if it comes from a terminal that was
+ * SIGUSR1, and hands over to a new server at SIGUSR2: all as nginx does. SIGHUP stops it if the terminal to which it wrote was
  * closed, as `watchTerminal` has it: nobody could see it any more, or stop it with Ctrl-C.
  */
 export function obeySignals(supervisor: Stoppable, hasLostTerminal = () => false): void {

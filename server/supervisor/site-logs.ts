@@ -255,15 +255,17 @@ export class SiteLogs {
   /**
    * While a host moves, workers answer for it as two sites, with two logs, and those that finish their answers still take
    * purges of its pages. The keys follow from the rules of one site, so the purge reaches the other as one of everything.
+   * Resolves to the time in which that settles, in milliseconds.
    */
-  async #passOn(site: string, reader: string, purge: AppendRequest): Promise<void> {
+  async #passOn(site: string, reader: string, purge: AppendRequest): Promise<number> {
     const owners = this.#owners.get(reader) ?? this.#ownersBefore;
     const sites = new Set(this.#answering.flatMap((each) => sharersOf(site, owners, each)));
     const logs = [...sites].flatMap((each) => this.#logs.get(each) ?? []);
     const { mode = "hard", repeatAfterMs, leaseMs, skewMs } = purge;
     const asked = { ...INVALIDATION, mode, repeatAfterMs, leaseMs, skewMs, since: null };
     const everything = { ...asked, purgeKeys: [EVERYTHING_PURGE_KEY], reason: "a host was another site's" };
-    await Promise.all(logs.map(({ keeper }) => keeper.append(everything)));
+    const results = await Promise.all(logs.map(({ keeper }) => keeper.append(everything)));
+    return Math.max(0, ...results.map((result) => (result.kind === "appended" ? result.settlesInMs : 0)));
   }
 
   /** No other log can begin where several machines share one. */

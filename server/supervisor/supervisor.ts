@@ -441,12 +441,21 @@ export class Supervisor {
       const loaded = await this.#options.load();
       await this.#openLogs(loaded.sites);
       await this.#pool.replace(loaded);
+      this.#takeSites();
       return true;
     } catch (cause) {
       this.#options.report({ kind: "reload-failed", cause });
+      this.#takeSitesBack();
       return false;
-    } finally {
+    }
+  }
+
+  /** A failed reload may have given hosts to other sites. */
+  #takeSitesBack(): void {
+    try {
       this.#takeSites();
+    } catch (cause) {
+      this.#options.report({ kind: "log-failed", cause });
     }
   }
 

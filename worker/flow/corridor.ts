@@ -138,7 +138,7 @@ function hit(
  */
 function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToken | null): Answer | Promise<Answer> {
   const plan = planFetch(context, miss);
-  const lookAgain = (inLineSince?: number) => lookUp({ ...context, hasLookedAgain: true, inLineSince });
+  const lookAgain = (inLineSince = context.inLineSince) => lookUp({ ...context, hasLookedAgain: true, inLineSince });
   if (plan.isPastTheCache) context.ports.reporter.report({ kind: "asked-past-the-cache" });
   switch (plan.kind) {
     case "only-if-cached":

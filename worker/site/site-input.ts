@@ -453,7 +453,8 @@ export interface FieldsInput {
  */
 export interface StaleInput {
   /**
-   * How long a stale response that is no such error may be used when the origin fails: it gives no answer, or answers 500, 502, 503 or 504.
+   * How long a stale response may be used when the origin fails: it gives no answer, or answers 500, 502, 503 or 504. A
+   * stored error of these does not stand in.
    * Default `"0s"`: only if the origin says `stale-if-error`.
    */
   readonly ifError?: Duration | undefined;

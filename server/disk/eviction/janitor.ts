@@ -360,12 +360,16 @@ export class Janitor {
     }
   }
 
-  /** Ends the oldest reading of the process. Returns false if it was not reading the file. */
+  /**
+   * Ends a reading of the process: of several files that had the name, that of the one whose end frees least, so that nothing
+   * counts as free that is still read. Returns false if it was not reading the file.
+   */
   #endReading(line: Line, file: string): boolean {
     const files = this.#reading.get(file) ?? [];
-    const oldest = files.find(({ readers }) => readers.includes(line));
-    if (!oldest) return false;
-    oldest.readers.splice(oldest.readers.indexOf(line), 1);
+    const bytesFreed = ({ goneBytes }: Reading) => goneBytes ?? 0;
+    const [ended] = files.filter(({ readers }) => readers.includes(line)).sort((a, b) => bytesFreed(a) - bytesFreed(b));
+    if (!ended) return false;
+    ended.readers.splice(ended.readers.indexOf(line), 1);
     const read = files.filter(({ readers }) => readers.length > 0);
     if (read.length > 0) this.#reading.set(file, read);
     else this.#reading.delete(file);

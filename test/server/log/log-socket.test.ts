@@ -64,7 +64,7 @@ async function serve(confirmWithinMs = 60_000): Promise<void> {
     brokenPeer: (cause) => broken.push((cause as Error).message),
     purgesRefused: (cause) => told.push((cause as Error).message),
     purgesTaken: () => told.push("taken"),
-    purged: async () => undefined,
+    purged: async () => 0,
   });
   keeper.readers.expect("one");
   await server.listen(socketPath);

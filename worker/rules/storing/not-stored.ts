@@ -49,7 +49,6 @@ export function notStoredDetail({ because, field }: NotStored): string {
 /** Whether the request itself may have caused this answer, so that another request may get one that can be stored. */
 export function mayBeOfOneRequest(because: NotStoredBecause, status: number): boolean {
   if (because === "status" || because === "unkeyed-field" || because === "too-many-parts") return true;
-  if (because === "other-rules") return true;
   return status >= 400 && (because === "error-for-odd-request" || because === "no-freshness");
 }
 
@@ -59,7 +58,7 @@ export function mayBeOfOneRequest(because: NotStoredBecause, status: number): bo
  */
 export function isAboutPage(because: NotStoredBecause, status: number): boolean {
   if (status >= 400) return status === 404 || status === 410;
-  return because !== "request-no-store" && !mayBeOfOneRequest(because, status);
+  return because !== "request-no-store" && because !== "other-rules" && !mayBeOfOneRequest(because, status);
 }
 
 /**
