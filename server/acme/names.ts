@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { withoutPort } from "../../worker/rules/key/unknown-host.ts";
 
 /** The hosts of a server: those for which an authority on the internet can give a certificate, and the others. */
 export interface NamesToCertify {
@@ -16,7 +17,7 @@ const NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z
 
 /** `hosts`: as the configs have them, some with a port. A certificate is for a name, whatever the port. RFC 6125 §6.4. */
 export function namesToCertify(hosts: readonly string[]): NamesToCertify {
-  const bare = [...new Set(hosts.map((host) => host.toLowerCase().replace(/:\d+$/, "").replace(/\.$/, "")))];
+  const bare = [...new Set(hosts.map((host) => withoutPort(host.toLowerCase()).replace(/\.$/, "")))];
   const isPublic = (name: string) => isIP(name) === 0 && NAME.test(name) && !NOT_PUBLIC.test(name);
   return { names: bare.filter(isPublic), others: bare.filter((name) => !isPublic(name)) };
 }

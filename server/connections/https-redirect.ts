@@ -1,5 +1,6 @@
 import type { Answer } from "../../worker/ports/answer.ts";
 import { canonicalUrl } from "../../worker/rules/key/canonical-url.ts";
+import { withoutPort } from "../../worker/rules/key/unknown-host.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import { isHealthCheck } from "./health-check.ts";
 
@@ -45,7 +46,7 @@ export function redirectToHttps(url: string, redirect: HttpsRedirect): Answer | 
  */
 export function publicHostOf(asked: string, { port, hosts, publicHost }: HttpsRedirect): string | null {
   if (publicHost !== null) return publicHost;
-  const name = asked.replace(/:\d+$/, "");
+  const name = withoutPort(asked);
   const withPort = port === DEFAULT_PORT ? name : `${name}:${port}`;
   if (hosts === null) return withPort;
   return [withPort, name].find((host) => hosts.includes(host)) ?? null;

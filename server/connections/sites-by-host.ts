@@ -1,7 +1,7 @@
 import type { RunningIsolate } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports/answer.ts";
 import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
-import { otherPort } from "../../worker/rules/key/unknown-host.ts";
+import { otherPort, withoutPort } from "../../worker/rules/key/unknown-host.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import { isHealthCheck } from "./health-check.ts";
 import { type HttpsRedirect, publicHostOf } from "./https-redirect.ts";
@@ -81,10 +81,6 @@ export class SitesByHost {
     this.#byAuthority.set(authority, named);
     return named;
   }
-}
-
-export function withoutPort(host: string): string {
-  return host.replace(/:\d+$/, "");
 }
 
 /** The answer to a request for a host that no site has: that of a health check is the same, whatever the sites are. */

@@ -10,8 +10,8 @@ import type {
 } from "../../wire/machine-stats.ts";
 import { machineLines } from "../../wire/text/machine-text.ts";
 import type { LedgerIsolates } from "../../worker/metrics/ledger-reading.ts";
+import { withoutPort } from "../../worker/rules/key/unknown-host.ts";
 import type { Certificate } from "../connections/certificates.ts";
-import { withoutPort } from "../connections/sites-by-host.ts";
 import type { SurveyedWorkers } from "../supervisor/worker-pool.ts";
 import { type ProcessFigures, processFigures, type WorkerFigures } from "./process-figures.ts";
 

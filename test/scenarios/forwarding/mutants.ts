@@ -214,7 +214,7 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
     },
     "a refusal names a host of the site that was not asked for": {
       in: "otherPort",
-      replace: "nameOf(each) === nameOf(host)",
+      replace: "withoutPort(each) === withoutPort(host)",
       by: "true",
       foundBy: "forwarding/foreign-host-is-421",
     },

@@ -59,10 +59,12 @@ export async function purge(
     hosts: request.hosts?.length ?? 0,
     everything: request.everything ?? false,
   };
-  // Of the spellings of a URL, a page has one alone.
-  const named = plan.purgeKeys.filter((key) => key[0] === "#" || !otherSpellings(key)[0]);
-  // A page that is fetched anyway need not have been there.
-  const lookUp = async () => (known && !request.refresh ? unseenItems(named, known) : []);
+  const lookUp = async () => {
+    if (!known || request.refresh) return []; // a page that is fetched anyway need not have been there
+    // Of the spellings of a URL, a page has one alone.
+    const named = plan.purgeKeys.filter((key) => key[0] === "#" || !otherSpellings(key)[0]);
+    return unseenItems(named, known);
+  };
   if (request.dryRun) {
     const warned = warnedOf(plan.warnings, await lookUp());
     const nothing = { seq: 0, logId: "", token: "", at: new Date(now()).toISOString(), settlesInMs: 0 };

@@ -5,7 +5,10 @@ export function unknownHost(host: string, hosts: readonly string[]): string {
 
 /** The end of a refusal of `host`, with a hint if one of `hosts` has the same name and another port. */
 export function otherPort(host: string, hosts: readonly string[]): string {
-  const nameOf = (each: string) => each.replace(/:\d+$/, "");
-  const other = hosts.find((each) => nameOf(each) === nameOf(host));
+  const other = hosts.find((each) => withoutPort(each) === withoutPort(host));
   return other === undefined ? "" : `, but ${other} is: the port counts`;
+}
+
+export function withoutPort(host: string): string {
+  return host.replace(/:\d+$/, "");
 }
