@@ -220,7 +220,7 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
     },
     "a refusal does not say that the port is what differs": {
       in: "otherPort",
-      replace: "nameOf(each) === nameOf(host)",
+      replace: "withoutPort(each) === withoutPort(host)",
       by: "each === host",
       foundBy: "forwarding/foreign-port-is-421",
     },

@@ -125,8 +125,8 @@ export const mutants: Mutants = {
     },
     "a page that is fetched again is called unseen": {
       in: "purge",
-      replace: "known && !request.refresh",
-      by: "known",
+      replace: "!known || request.refresh",
+      by: "!known",
       foundBy: "purging/unseen-in-dry-run",
     },
     "a whole URL is not looked up": {
