@@ -42,6 +42,7 @@ export {
   PurgeUnreachable,
   type RejectedItem,
 } from "./errors.ts";
+export type { ReplyLike } from "./frameworks/editor-cookie.ts";
 export type { PurgeEvent, RequestEvent } from "./http/diagnostics.ts";
 export type { Fetch, FetchAnswer, FetchBody, FetchBodyReader, FetchInit } from "./http/transport.ts";
 export type { EdgeOptions, PurgerOptions } from "./options.ts";

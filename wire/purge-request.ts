@@ -48,6 +48,17 @@ const host = z
     z.maxLength(260, "a host can have at most 260 characters"),
   );
 
+/**
+ * Why a purge, which need not be checked yet, names too many items; `null` if it does not. The schema looks at each item
+ * before it counts them, and fails on more faults than one call of a function may have arguments.
+ */
+export function tooManyItems(purge: unknown): string | null {
+  const { urls, tags, prefixes, hosts } = Object(purge);
+  const items = [urls, tags, prefixes, hosts].reduce((sum, list) => sum + (Array.isArray(list) ? list.length : 0), 0);
+  if (items <= MAX_PURGE_ITEMS) return null;
+  return `names ${items} items; one purge can name at most ${MAX_PURGE_ITEMS}, so split it`;
+}
+
 const KINDS = ["urls", "tags", "prefixes", "hosts", "everything"] as const;
 
 const NOT_WHOLE_MS = "must be a whole number of milliseconds";
@@ -95,11 +106,8 @@ export const purgeRequestSchema = z
           `must stand alone; leave out ${named.filter((kind) => kind !== "everything").join(" and ")}`,
         );
       }
-      const lists = [purge.urls, purge.tags, purge.prefixes, purge.hosts];
-      const items = lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
-      if (items > MAX_PURGE_ITEMS) {
-        find([], `names ${items} items; one purge can name at most ${MAX_PURGE_ITEMS}, so split it`);
-      }
+      const tooMany = tooManyItems(purge);
+      if (tooMany) find([], tooMany);
       if (purge.refresh && !purge.urls) find(["refresh"], "needs urls, because only a URL can be fetched again");
       const urls = purge.urls?.length ?? 0;
       if (purge.refresh && urls > MAX_REFRESH_URLS) {

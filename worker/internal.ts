@@ -7,5 +7,6 @@ export { whyClosed } from "./control/access/named-tokens.ts";
 export { createEdgeWithHooks, type EdgeHooks } from "./create-edge.ts";
 export { isControl } from "./isolate.ts";
 export type { Platform } from "./platform.ts";
+export { parseHttpDate } from "./rules/fields/http-date.ts";
 export { reviewSite } from "./site/review-site.ts";
 export { overridesOf } from "./site/site-overrides.ts";

@@ -2,10 +2,11 @@ import { Agent } from "node:http";
 import { createPurger, type Purger, type PurgerOptions, type Receipt } from "../../sdk/index.ts";
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { PurgeLogRuntime } from "../runtime/purge-log-runtime.ts";
+import type { SimulatedIsolate } from "../runtime/simulated-isolate.ts";
 import { answerFrom, type CdnAnswer } from "./answer.ts";
 import { bodyText } from "./body-text.ts";
 import { checkReceipt, checkRequest } from "./check-options.ts";
-import { checkStart, checkStop } from "./check-timers.ts";
+import { checkStart, checkStop, withRealTimers } from "./check-timers.ts";
 import { durationMs, type SimulatedDuration } from "./duration.ts";
 import { exchangeBytes } from "./exchange.ts";
 import { type Lifecycle, WAS_CLOSED } from "./lifecycle.ts";
@@ -111,6 +112,15 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     return pop;
   }
 
+  /**
+   * The isolate that answers a question about the site. Throws once the CDN is closed; `call` is for the message.
+   * @internal
+   */
+  isolateFor(call: string): SimulatedIsolate {
+    this.#parts.lifecycle.checkOpen(call);
+    return this.pop().isolate();
+  }
+
   /** The address of an isolate of a region's PoP, without a trailing slash: for a browser, `fetch`, a backend's `TIDEMARK_ENDPOINT`. */
   url(region?: Region, isolate = 0): string {
     return this.pop(region).url(isolate).origin;
@@ -183,6 +193,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
         `advance(${JSON.stringify(by)}): time cannot go back. To set one PoP's clock back, use cdn.skew.`,
       );
     }
+    this.#parts.lifecycle.checkOpen("cdn.advance");
     await this.#moveTime(ms);
   }
 
@@ -194,6 +205,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     receipt: Pick<Receipt, "settlesInMs"> & Partial<Pick<Receipt, "seq" | "maySettleSooner">>,
   ): Promise<void> {
     checkReceipt(receipt);
+    this.#parts.lifecycle.checkOpen("cdn.settle");
     const { settlesInMs, seq, maySettleSooner } = receipt;
     const { logRuntime } = this.#parts;
     let leftMs = settlesInMs;
@@ -210,6 +222,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
 
   /** Sets one PoP's clock ahead of the CDN's time, or behind it: `"2s"`, `"-1h"`. `"0s"` corrects it. */
   async skew(region: Region, by: SimulatedDuration): Promise<void> {
+    this.#parts.lifecycle.checkOpen("cdn.skew");
     await this.pop(region).skew(by);
   }
 
@@ -243,9 +256,11 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
    * if nobody waits for them: so a test that fails meanwhile shows its own error.
    */
   async close(): Promise<void> {
-    if (!this.#closing) await checkStop("cdn.close");
-    this.#closing ??= this.#stopAll();
-    await this.#closing;
+    await withRealTimers(async () => {
+      if (!this.#closing) await checkStop("cdn.close");
+      this.#closing ??= this.#stopAll();
+      await this.#closing;
+    });
   }
 
   /** The same as `close()`, for `await using`. */

@@ -18,6 +18,41 @@ const TO_STOP = {
 /** How runtimes also wait until they have found each other. */
 const TO_START = { ...TO_STOP, setTimeout: (done: () => void) => setTimeout(done) };
 
+const PLACES = [
+  [globalThis, "setImmediate"],
+  [globalThis, "queueMicrotask"],
+  [process, "nextTick"],
+] as const;
+
+/** The timers of `TO_STOP` as they were when this module was loaded, in functions that tell them from those of others. */
+const REAL = PLACES.map(([owner, name]) => {
+  const real = Reflect.get(owner, name) as (...args: unknown[]) => unknown;
+  return (...args: unknown[]) => Reflect.apply(real, owner, args);
+});
+
+let stops = 0;
+let replaced: unknown[] = [];
+
+/**
+ * Stops a CDN with real timers, however they are faked, because one that does not stop keeps its process alive. Fakes
+ * that are still there come back after the last stop under way.
+ */
+export async function withRealTimers(stop: () => Promise<void>): Promise<void> {
+  if (stops++ === 0) {
+    replaced = PLACES.map(([owner, name]) => Reflect.get(owner, name));
+    for (const [index, [owner, name]] of PLACES.entries()) Reflect.set(owner, name, REAL[index]);
+  }
+  try {
+    await stop();
+  } finally {
+    if (--stops === 0) {
+      for (const [index, [owner, name]] of PLACES.entries()) {
+        if (Reflect.get(owner, name) === REAL[index]) Reflect.set(owner, name, replaced[index]);
+      }
+    }
+  }
+}
+
 /** Rejects, in words, if a fake timer would make a runtime hang when it stops. `call` is for the message. */
 export async function checkStop(call: string): Promise<void> {
   await checkTimers(call, TO_STOP);

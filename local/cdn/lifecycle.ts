@@ -5,10 +5,15 @@ export class Lifecycle {
 
   /** Makes a change after those under way. Rejects once the CDN is closed; `call` is for the message. */
   async change(call: string, make: () => Promise<void>): Promise<void> {
-    if (this.#hasEnded) throw new Error(`${call}: ${WAS_CLOSED}`);
+    this.checkOpen(call);
     const changing = this.#last.then(make);
     this.#last = changing.catch(() => undefined);
     await changing;
+  }
+
+  /** Throws once the CDN is closed. */
+  checkOpen(call: string): void {
+    if (this.#hasEnded) throw new Error(`${call}: ${WAS_CLOSED}`);
   }
 
   /** Refuses further changes. Resolves once those under way have ended. */

@@ -183,6 +183,7 @@ export class ScriptedOrigin {
   /** Resolves once a target has been requested this many times. */
   async waitUntilSeen(target: string, count: number): Promise<void> {
     if (this.countOf(target) >= count) return;
+    this.#lifecycle.checkOpen("origin.waitUntilSeen");
     await new Promise<void>((resolve) => this.#waiting.push({ target, count, resolve }));
   }
 

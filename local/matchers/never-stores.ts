@@ -1,5 +1,6 @@
 import type { CdnAnswer } from "../cdn/answer.ts";
 import type { Cdn } from "../cdn/cdn.ts";
+import { checkPath } from "../cdn/check-options.ts";
 import type { Reply } from "../cdn/scripted-origin.ts";
 import type { ClaimResult } from "./claim-result.ts";
 import { explanation, failOnEdgeError } from "./explanation.ts";
@@ -18,13 +19,22 @@ const STORABLE: Reply = { fields: { "cache-control": "public, max-age=3600" }, b
  * The claim that nothing under a pattern like `/admin/*` is ever stored. Guests and users request each path twice, and
  * none of the answers may come from the cache. The paths are those of the origin's script that match the pattern, with
  * their scripted replies, and made-up ones, which the origin answers with `public`: only the site's rules can keep these
- * out of the cache. Throws a `TypeError` for a pattern of which no path can be made up, and an `AssertionError` for an error of the edge.
+ * out of the cache. Some have the ending of another route, such as `/*.json`. Throws a `TypeError` for a pattern of which
+ * no path can be made up, and an `AssertionError` for an error of the edge.
  */
 export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResult> {
   const origin = cdn.origin;
-  const compiled = new URLPattern({ pathname: pattern });
-  const scripted = origin.targets.filter((target) => matches(compiled, target));
-  const paths = [...new Set([...scripted, ...madeUpPaths(pattern, compiled)])];
+  if (!/^[/({*]/.test(pattern)) checkPath("toNeverStore", pattern);
+  const isolate = cdn.isolateFor("toNeverStore");
+  const routes = (await isolate.site())?.routes ?? [];
+  const madeUp = madeUpPaths(pattern);
+  const possible = new Set([...origin.targets, ...madeUp, ...pathsOfOthers(pattern, routes)]);
+  // The runtime matches as the site does, and has a URLPattern on every Node.
+  const paths = await isolate.matching(pattern, [...possible]);
+  if (paths === null) throw new TypeError(`toNeverStore: ${JSON.stringify(pattern)} is not a URLPattern pathname`);
+  if (madeUp.length === 0 || !madeUp.every((path) => paths.includes(path))) {
+    throw new TypeError(`no path can be made up that ${pattern} matches: name the paths themselves`);
+  }
   return origin.withDefaultReply(STORABLE, async () => {
     for (const path of paths) {
       for (const [visitor, fields] of VISITORS) {
@@ -55,17 +65,19 @@ const PIECES = new RegExp(
   "gs",
 );
 
-/** Paths that the pattern matches, with its parts that may be absent and without them. Throws a `TypeError`. */
-function madeUpPaths(text: string, pattern: URLPattern): string[] {
-  const paths = [true, false].flatMap((isWhole) => {
+/** Paths that the pattern should match, with its parts that may be absent and without them. */
+function madeUpPaths(text: string): string[] {
+  return [true, false].flatMap((isWhole) => {
     const [shortest, ...longer] = ["", "a", "a/b"].map((rest) => madeUp(text, rest, isWhole));
     const all = [shortest!, ...longer, `${shortest}?a=1`];
     return all.filter((path) => path.startsWith("/")); // `/:lang?` matches an empty text, too
   });
-  if (!paths.every((path) => matches(pattern, path))) {
-    throw new TypeError(`no path can be made up that ${text} matches: name the paths themselves`);
-  }
-  return paths;
+}
+
+/** Paths that the pattern may match, and that also have the ending of another route, such as `/*.json`. */
+function pathsOfOthers(text: string, routes: readonly string[]): string[] {
+  const others = routes.filter((match) => match.startsWith("/*"));
+  return others.map((match) => madeUp(text, madeUp(match, "a", true).slice(1), true));
 }
 
 function madeUp(text: string, rest: string, isWhole: boolean): string {
@@ -82,9 +94,4 @@ function firstMatch(group: string): string {
   const whole = new RegExp(`^${group}$`, "v");
   const first = group.slice(1, -1).split("|")[0]!.replaceAll("\\", "");
   return [first, "a", "1"].find((each) => /^[\w.~-]*$/.test(each) && whole.test(each)) ?? "a";
-}
-
-/** As the site chooses the route of a path. */
-function matches(pattern: URLPattern, target: string): boolean {
-  return pattern.test({ pathname: target.replace(/\?.*/s, "") });
 }

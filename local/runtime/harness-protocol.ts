@@ -56,6 +56,8 @@ export interface SimulatedSite {
   readonly publicUrl: string;
   /** Whether its isolates keep connections to the purge log, over which it pushes purges. */
   readonly isPushedTo: boolean;
+  /** The patterns of its routes. */
+  readonly routes: readonly string[];
 }
 
 /** A command of the harness to a simulated isolate. */
@@ -80,6 +82,8 @@ export type HarnessCommand =
   /** Answers once all work after the isolate's responses has ended. */
   | { readonly do: "finish-work" }
   | { readonly do: "describe-site" }
+  /** Answers which of these paths the pattern of a route matches, or `null` if it is no pattern. */
+  | { readonly do: "match-paths"; readonly pattern: string; readonly paths: readonly string[] }
   | { readonly do: "list-keys"; readonly url: string; readonly fields: Readonly<Record<string, string>> }
   /** Answers whether a call to the purge log succeeds, ignoring the simulated network's faults. */
   | { readonly do: "ping-log" };

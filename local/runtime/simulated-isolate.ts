@@ -88,6 +88,11 @@ export class SimulatedIsolate {
     return (await this.#command({ do: "describe-site" })) as SimulatedSite | null;
   }
 
+  /** Those of the paths that a route with this pattern would have; `null` if it is no pattern. */
+  async matching(pattern: string, paths: readonly string[]): Promise<readonly string[] | null> {
+    return (await this.#command({ do: "match-paths", pattern, paths })) as readonly string[] | null;
+  }
+
   async keys(url: string, fields: Readonly<Record<string, string>>): Promise<KnownKeys> {
     return (await this.#command({ do: "list-keys", url, fields })) as KnownKeys;
   }

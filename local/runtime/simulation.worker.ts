@@ -4,7 +4,7 @@
  * real. Only the simulated CDN bundles this; a deployed worker takes no commands.
  */
 import { createEdge as createDeployedEdge, type EdgeEnv, type SiteInput } from "tidemark/worker";
-import { createEdgeWithHooks, type EdgeHooks, type Platform } from "tidemark/worker/internal";
+import { createEdgeWithHooks, type EdgeHooks, type Platform, parseHttpDate } from "tidemark/worker/internal";
 import {
   type AnswersToLose,
   type ClockAndNetwork,
@@ -227,8 +227,15 @@ async function carryOut(command: HarnessCommand, env: EdgeEnv): Promise<unknown>
       return null;
     case "describe-site":
       return (
-        site && ({ publicUrl: publicUrlOf(site, env), isPushedTo: site.purge?.push === true } satisfies SimulatedSite)
+        site &&
+        ({
+          publicUrl: publicUrlOf(site, env),
+          isPushedTo: site.purge?.push === true,
+          routes: (site.routes ?? []).map(({ match }) => match),
+        } satisfies SimulatedSite)
       );
+    case "match-paths":
+      return pathsThatMatch(command.pattern, command.paths);
     case "list-keys": {
       const { url, fields } = command;
       const key = site && (await cacheKeyOf(url, fields, { site, env: withHosts(site, env), clock }));
@@ -236,6 +243,15 @@ async function carryOut(command: HarnessCommand, env: EdgeEnv): Promise<unknown>
     }
     case "ping-log":
       return reachesLog(env);
+  }
+}
+
+function pathsThatMatch(text: string, paths: readonly string[]): readonly string[] | null {
+  try {
+    const pattern = new URLPattern({ pathname: text });
+    return paths.filter((path) => pattern.test({ pathname: path.replace(/\?.*/s, "") }));
+  } catch {
+    return null; // URLPattern throws on an invalid pattern
   }
 }
 
@@ -272,11 +288,11 @@ function withMutableFields({ body, status, statusText, headers, webSocket }: Res
   return new Response(body, { status, statusText, headers, encodeBody: "manual" });
 }
 
-/** The response of an origin on real time, with its dates shifted to the CDN's time. */
+/** The response of an origin on real time, with its dates shifted to the CDN's time. What is no date stays as it is. */
 function withDatesShifted(response: OriginResponse, originNow: number): OriginResponse {
   for (const name of ["date", "expires"]) {
-    const at = Date.parse(response.fields.get(name) ?? "");
-    if (!Number.isNaN(at)) response.fields.set(name, new Date(at + originNow - Date.now()).toUTCString());
+    const at = parseHttpDate(response.fields.get(name), Date.now());
+    if (at !== undefined) response.fields.set(name, new Date(at + originNow - Date.now()).toUTCString());
   }
   return response;
 }

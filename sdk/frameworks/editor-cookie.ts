@@ -1,7 +1,7 @@
 import { AFTER_COOKIE } from "../../wire/fields.ts";
 import type { Receipt } from "../receipt.ts";
 import { changeFields } from "../tags/changing-fields.ts";
-import type { HeadersLike, ResponseLike, ServerResponseLike } from "../tags/tag-response.ts";
+import { type HeadersLike, isHeaders, type ResponseLike, type ServerResponseLike } from "../tags/tag-response.ts";
 
 /** A cookie with its attributes, as `cookies().set` of Next and `serialize` of most cookie libraries take it. */
 export interface EditorCookie {
@@ -12,6 +12,11 @@ export interface EditorCookie {
   readonly sameSite: "lax";
   /** Seconds. */
   readonly maxAge: number;
+}
+
+/** Fastify's `Reply`, which keeps several cookies anyway, and Hono's `Context`. */
+export interface ReplyLike {
+  header(name: string, value: string, options?: { append?: boolean }): unknown;
 }
 
 /** Node's `ServerResponse`, whose fields may have several values. */
@@ -38,11 +43,12 @@ export function editorCookie(receipt: Pick<Receipt, "token" | "settlesInMs">): E
 }
 
 /**
- * Adds that cookie to the response to the editor, before its head is sent. The response is a `Headers`, a `Response` or
- * Node's `ServerResponse`, which Express's response is, too. Nothing is added without a receipt (a batch without items
- * has none) or for a dry run. Returns the response.
+ * Adds that cookie to the response to the editor, before its head is sent. The response is a `Headers`, a `Response`,
+ * Node's `ServerResponse`, which Express's response is, too, Fastify's `reply` or Hono's context. Nothing is added without
+ * a receipt (a batch without items has none) or for a dry run. Returns the response. Throws a `TypeError` for any other
+ * object.
  */
-export function setEditorCookie<T extends HeadersLike | ResponseLike | ServerResponseLike>(
+export function setEditorCookie<T extends HeadersLike | ResponseLike | ServerResponseLike | ReplyLike>(
   response: T,
   receipt: Pick<Receipt, "token" | "settlesInMs"> | null,
 ): T {
@@ -54,7 +60,18 @@ export function setEditorCookie<T extends HeadersLike | ResponseLike | ServerRes
     setHeader.call(response, "Set-Cookie", [...held, field]);
     return response;
   }
-  const headers = "headers" in response ? response.headers : (response as HeadersLike);
+  // The context of Koa has a `header`, too: the fields of the request.
+  if ("header" in response && typeof response.header === "function") {
+    response.header("Set-Cookie", field, { append: true });
+    return response;
+  }
+  const headers = "headers" in response ? response.headers : response;
+  if (!isHeaders(headers)) {
+    throw new TypeError(
+      "setEditorCookie: the first argument must be a Headers, a Response, Node's ServerResponse, Fastify's reply or " +
+        "Hono's context (in Koa ctx.res)",
+    );
+  }
   changeFields("setEditorCookie", () => headers.append("Set-Cookie", field));
   return response;
 }

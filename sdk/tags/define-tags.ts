@@ -25,7 +25,7 @@ export type TagOf<T extends TagVocabulary> = {
  * ```
  *
  * A function throws a `TypeError` if the edge would not store the tag, or if a part of it is missing: `null`,
- * `undefined`, `NaN` or an empty string. An invalid string is a `TypeError` at once.
+ * `undefined`, `NaN`, an empty string or list. An invalid string is a `TypeError` at once.
  */
 export function defineTags<const T extends TagVocabulary>(vocabulary: T): Readonly<T> {
   if (typeof vocabulary !== "object" || vocabulary === null) {
@@ -52,11 +52,15 @@ function checkedMaker(name: string, make: TagVocabulary[string]): string | ((...
 }
 
 function isMissing(part: unknown): boolean {
-  return part === undefined || part === null || part === "" || Number.isNaN(part);
+  return part === undefined || part === null || part === "" || Number.isNaN(part) || isEmptyList(part);
 }
 
 function saidOf(part: unknown): string {
-  return part === "" ? "an empty string" : String(part);
+  return part === "" ? "an empty string" : isEmptyList(part) ? "an empty list" : String(part);
+}
+
+function isEmptyList(part: unknown): boolean {
+  return Array.isArray(part) && part.length === 0;
 }
 
 /** Throws a `TypeError` for a tag that the edge would not store. */

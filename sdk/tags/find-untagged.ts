@@ -40,6 +40,7 @@ export async function findUntagged<T>(
   records: Iterable<T>,
   { tags, shows }: RecordOnPage<NoInfer<T>>,
 ): Promise<RecordsOnPage<T>> {
+  if (page instanceof Promise) throw new TypeError("findUntagged: the page is a promise: await it first");
   const held = new Set((page.headers.get(TAG_FIELD) ?? "").split(/[\s,]+/));
   const body = "text" in page ? await page.text() : page.body;
   const readings = [body, withoutEntities(body), withoutJsonEscapes(body)];

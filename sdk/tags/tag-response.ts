@@ -100,7 +100,7 @@ function isServerResponse(response: object): response is ServerResponseLike {
  * It also requires `append` and `delete`, because the contexts of frameworks have a `get` and a `set` with another
  * meaning.
  */
-function isHeaders(headers: unknown): headers is HeadersLike {
+export function isHeaders(headers: unknown): headers is HeadersLike {
   return ["get", "set", "append", "delete"].every((method) => has(headers, method));
 }
 

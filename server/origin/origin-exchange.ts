@@ -2,6 +2,7 @@ import type { Duplex } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
+import { isWebSocket } from "../../worker/rules/request/bypass.ts";
 import { announcedBytes, isFramed, mayHaveBody } from "../../worker/rules/storing/framing.ts";
 import { type BodySource, PushedBody } from "../bodies/pushed-body.ts";
 import type { SwitchedConnection } from "../http1/tunnel.ts";
@@ -138,18 +139,23 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     this.#resolve({ kind: "failed", because, cause: explained(cause), ...(hasHungUp && { hasHungUp }) });
   }
 
+  /** Only WebSockets are asked for, and a server may switch to nothing else. RFC 9110 §7.8. */
   onRequestUpgrade(
     _controller: Dispatcher.DispatchController,
     _status: number,
     headers: Record<string, string | string[]>,
     socket: Duplex,
   ): void {
-    if (this.#isTimedOut) {
+    const fields = toFields(headers);
+    const upgrade = fields.get("upgrade");
+    if (this.#isTimedOut || !isWebSocket(upgrade)) {
       socket.destroy();
+      const cause = `status 101 with Upgrade: ${upgrade}`;
+      this.#resolve({ kind: "failed", because: "bad-response", cause });
       return;
     }
     socket.on("error", () => undefined); // Its other half may not listen yet.
-    const connection: SwitchedConnection = { fields: toFields(headers), socket };
+    const connection: SwitchedConnection = { fields, socket };
     const ended = () => new Promise<void>((resolve) => (socket.closed ? resolve() : socket.once("close", resolve)));
     this.#resolve({ kind: "switched", connection, ended });
   }

@@ -236,6 +236,33 @@ const refusals: readonly (Call & {
     errors: [{ path: "", message: /10001 items; .* at most 10000/ }],
   },
   {
+    name: "so many wrong items that they would be too many faults",
+    body: { tags: Array(200_000).fill("a b") },
+    status: 400,
+    code: "invalid",
+    errors: [{ path: "", message: /200000 items; .* at most 10000/ }],
+  },
+  {
+    name: "wrong tags, of which the first are told",
+    body: { tags: Array(10_000).fill("a b") },
+    status: 400,
+    code: "invalid",
+    errors: [
+      ...Array.from({ length: 20 }, (_, at) => ({ path: `tags[${at}]`, message: /without spaces/ })),
+      { path: "", message: /^and 9980 more$/ },
+    ],
+  },
+  {
+    name: "URLs with a wildcard, of which the first are told",
+    body: { urls: Array(22).fill("/a*") },
+    status: 400,
+    code: "invalid",
+    errors: [
+      ...Array.from({ length: 20 }, (_, at) => ({ path: `urls[${at}]`, message: /not a wildcard/ })),
+      { path: "", message: /^and 2 more$/ },
+    ],
+  },
+  {
     name: "a refresh of tags",
     body: { tags: ["a"], refresh: true },
     status: 400,

@@ -232,6 +232,17 @@ test("stats, metrics and purges that cannot be read say nothing about the reads 
   expect((await replay.isolateStats("fra/0")).log.failedReads).toBe(0);
 });
 
+test("what the edge answers itself counts for its route", async () => {
+  const replay = new Replay(5);
+  await replay.send("fra/0", "/pages/1", { "cache-control": "only-if-cached" });
+  await replay.reportAll();
+  const { statuses, routes } = await replay.stats();
+  expect({ statuses, routes }).toMatchObject({
+    statuses: { 504: 1 },
+    routes: { "/pages/*": { requests: 1, statuses: { 504: 1 } } },
+  });
+});
+
 test("a site whose edge has answered everything itself has no waits", async () => {
   const replay = new Replay(5);
   await replay.send("fra/0", "/down/1");

@@ -105,7 +105,9 @@ describe("Jest without flags", { tags: ["deep"] }, () => {
            await cdn.settle(await cdn.purger.purgeTags("song:1"));
            await expect(cdn.get("/song")).toMiss();
          } finally {
+           jest.useFakeTimers();
            await cdn.close();
+           jest.useRealTimers();
            server.close();
          }
        }, 60_000);

@@ -62,7 +62,7 @@ function ours({ fields, status, delayMs, heldMs, ...request }: Exchange): Opinio
       isPlain: request.plain,
     },
     { status, requestedAt: NOON - delayMs, receivedAt: NOON, field: (name) => fields[name] ?? null },
-    { heuristic: HEURISTIC, targetedFields: [] },
+    { heuristic: HEURISTIC, targetedFields: [], stale: NO_STALE_RULES },
   );
   if (verdict.kind === "not-stored") return NOT_STORED;
   const { freshness, reuse, initialAgeMs } = verdict;

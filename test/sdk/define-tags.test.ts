@@ -45,6 +45,11 @@ const wrong: { name: string; make: () => unknown; message: RegExp }[] = [
   { name: "no number", make: () => tags.song(Number.NaN), message: /^tags\.song: argument 1 is NaN/ },
   { name: "an empty part", make: () => tags.line(1, ""), message: /^tags\.line: argument 2 is an empty string/ },
   {
+    name: "an empty list as a part",
+    make: () => tags.song([] as unknown as number),
+    message: /^tags\.song: argument 1 is an empty list, so no page has this tag$/,
+  },
+  {
     name: "a function that returns no string",
     make: () => defineTags({ a: (() => 7) as unknown as () => string }).a(),
     message: /^tags\.a: 7 is not a valid tag: .*expected string/,

@@ -51,3 +51,9 @@ test("A text that is on every page is a TypeError", async () => {
 
   await expect(found).rejects.toThrow(/^findUntagged: shows must return strings that are not empty/);
 });
+
+test("A page that nobody has awaited is refused in words", async () => {
+  const page = Promise.resolve(new Response("Lanterns")) as unknown as Response;
+  const finding = findUntagged(page, [1], { tags: () => "song:1", shows: () => "Lanterns" });
+  await expect(finding).rejects.toThrow(new TypeError("findUntagged: the page is a promise: await it first"));
+});

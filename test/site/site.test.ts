@@ -401,8 +401,8 @@ describe("the error for a mistake in a site's rules has its place, its value and
     ],
     [
       "or by which the edge knows its own requests",
-      { origin, originFields: { "X-Forwarded_Host": "www.example.test" } },
-      /^originFields\.X-Forwarded_Host: is set by the edge, which depends on it$/,
+      { origin, originFields: { "X.Forwarded_Host": "www.example.test" } },
+      /^originFields\.X\.Forwarded_Host: is set by the edge, which depends on it$/,
     ],
     ["or that is about one connection", { origin, originFields: { TE: "trailers" } }, /^originFields\.TE: is set by/],
   ])("%s", (_, input, expected) => {

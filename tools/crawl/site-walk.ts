@@ -182,7 +182,7 @@ async function getDocument(
     if (next === null || redirects === MAX_DOCUMENT_REDIRECTS || (path === null && !isSameOrigin(next, first))) {
       return { status: answer.status, body: answer.body };
     }
-    url = isSameOrigin(next, first) ? next : new URL(path!, site.edge);
+    url = isSameOrigin(next, first) ? next : site.at(path!);
   }
 }
 

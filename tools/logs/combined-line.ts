@@ -9,8 +9,11 @@ const BACKSLASH = 92;
 /** The length of the time between its brackets. */
 const TIME_LENGTH = 26;
 
-/** The words of `$upstream_cache_status`, which some sites append to the format. */
-const CACHE_STATUS = /(?:^|[\s"=])(HIT|MISS|EXPIRED|STALE|UPDATING|REVALIDATED|BYPASS)(?:$|[\s"])/;
+/**
+ * The words of nginx's `$upstream_cache_status` and of Varnish's `%{Varnish:hitmiss}x`, which some sites append to the
+ * format. The latter are words of English, too, so they count only at the end.
+ */
+const CACHE_STATUS = /(?:^|[\s"=])(HIT|MISS|EXPIRED|STALE|UPDATING|REVALIDATED|BYPASS)(?:$|[\s"])| (hit|miss)$/;
 
 /**
  * `HIT 0.004`, as `tidemark serve` ends its lines: X-Cache and the seconds. Without that word, the meaning of a number
@@ -64,7 +67,8 @@ function readRest(line: string, start: number, into: LoggedRequest): void {
   if (refererStart !== -1 && agentEnd < 0) return;
   if (line.length <= restStart + 3) return;
   const rest = line.slice(restStart);
-  into.cacheStatus = CACHE_STATUS.exec(rest)?.[1] ?? "";
+  const word = CACHE_STATUS.exec(rest);
+  into.cacheStatus = word?.[1] ?? word?.[2]?.toUpperCase() ?? "";
   const seconds = SECONDS_AT_END.exec(rest)?.[1];
   if (seconds !== undefined) into.tookMs = Number(seconds) * 1000;
 }

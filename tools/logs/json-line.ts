@@ -31,7 +31,6 @@ const NAMES = {
   ],
   method: ["request_method", "ClientRequestMethod", "RequestMethod", "method"],
   target: ["request_uri", "ClientRequestURI", "RequestPath", "uri", "url", "path", "target"],
-  request: ["request"],
   host: ["host", "http_host", "ClientRequestHost", "RequestHost", "server_name", "vhost"],
   status: ["status", "EdgeResponseStatus", "DownstreamStatus", "response_status", "status_code"],
   bytes: [
@@ -56,7 +55,7 @@ const NAMES = {
     "userAgent",
   ],
   cacheStatus: ["upstream_cache_status", "CacheCacheStatus", "cache_status", "response_state", "cache", "xCache"],
-  client: ["remote_addr", "ClientIP", "ClientHost", "client_ip", "remote_ip", "client", "clientip", "c_ip"],
+  client: ["remote_addr", "ClientIP", "ClientHost", "client_ip", "remote_ip", "client", "clientip", "c_ip", "remoteIP"],
 } as const;
 
 /** How long an answer took, the time at the origin first, and the unit: milliseconds. */
@@ -96,16 +95,21 @@ export function jsonParser(): LineParser {
 }
 
 function readMethodAndTarget(values: Values, into: LoggedRequest): void {
-  const target = text(first(values, NAMES.target));
+  const request = text(values.request);
+  // Some formats of Apache have the path as `request`, beside the method.
+  const target = text(first(values, NAMES.target)) || (request.startsWith("/") ? request : "");
   if (target === "") {
-    readRequestLine(utf8(text(first(values, NAMES.request))), into);
+    readRequestLine(bytesOf(request), into);
     return;
   }
-  readTarget(utf8(target), into);
-  // nginx's `$uri` comes without the query.
-  const args = text(values.args ?? values.query_string ?? values.query);
-  if (args !== "" && args !== "-" && into.target !== "" && !into.target.includes("?")) into.target += `?${args}`;
-  if (into.target !== "") into.method = text(first(values, NAMES.method)) || oneWord(text(values.request)) || "GET";
+  readTarget(bytesOf(target.includes("?") ? target : target + queryOf(values)), into);
+  if (into.target !== "") into.method = text(first(values, NAMES.method)) || oneWord(request) || "GET";
+}
+
+/** The query of a path that comes without one, like nginx's `$uri`. Apache's `%q` begins with its question mark. */
+function queryOf(values: Values): string {
+  const query = text(values.args ?? values.query_string ?? values.query).replace(/^(?:\?|-$)/, "");
+  return query === "" ? "" : `?${query}`;
 }
 
 /** Caddy has the request's fields as lists. */
@@ -126,7 +130,7 @@ function cacheWord(word: string): string {
 
 function parsed(line: string): Values | null {
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = JSON.parse(utf8(line));
     return typeof value === "object" && value !== null ? (value as Values) : null;
   } catch {
     return null; // A broken line is counted by the reader.
@@ -166,14 +170,23 @@ function text(value: unknown): string {
 
 /** Lines are read with one character per byte, so that invalid bytes cannot stop the reader. JSON is UTF-8. */
 function utf8(bytes: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: everything outside of ASCII
-  return /[^\x00-\x7f]/.test(bytes) ? Buffer.from(bytes, "latin1").toString("utf8") : bytes;
+  return NOT_ASCII.test(bytes) ? Buffer.from(bytes, "latin1").toString("utf8") : bytes;
 }
+
+/** One character per byte again, also for characters that JSON has as escapes. */
+function bytesOf(text: string): string {
+  return NOT_ASCII.test(text) ? Buffer.from(text).toString("latin1") : text;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: everything outside of ASCII
+const NOT_ASCII = /[^\x00-\x7f]/;
 
 /** A time as text, or as a number of seconds, milliseconds or nanoseconds. */
 function instant(value: unknown, time: LogTime): number {
   if (typeof value === "string" && !/^[0-9.]+$/.test(value)) {
-    return value.charCodeAt(2) === 47 ? time.readCommon(value, 0) : time.readIso(value);
+    // Apache's `%t` has brackets.
+    const start = value.startsWith("[") ? 1 : 0;
+    return value.charCodeAt(start + 2) === 47 ? time.readCommon(value, start) : time.readIso(value);
   }
   const number = Number(value ?? NaN);
   if (number > 1e17) return Math.floor(number / 1e6);

@@ -37,22 +37,28 @@ export class LogTime {
     const minute = text.slice(0, 16);
     const rest = text.slice(16);
     if (minute !== this.#minute) {
-      const at = Date.parse(`${minute.replace(" ", "T")}Z`);
+      const at = isoMinute(minute.replace(" ", "T"));
       if (Number.isNaN(at)) return NaN;
       this.#minute = minute;
       this.#minuteAt = at;
     }
     const [, seconds, zone] = /^:(\d\d(?:[.,]\d+)?)(Z|UTC|GMT|[+-]\d\d:?\d\d)?$/.exec(rest) ?? [];
-    if (seconds === undefined) return NaN;
+    if (seconds === undefined || Number.parseInt(seconds, 10) > 60) return NaN;
     return this.#minuteAt + Math.floor(Number(seconds.replace(",", ".")) * 1000) - zoneMs(zone ?? "Z");
   }
 }
 
 function commonMinute(minute: string, zone: string): number {
   const [, day, month, year, hour, minutes] = /^(\d\d)\/(\w{3})\/(\d{4}):(\d\d):(\d\d)$/.exec(minute) ?? [];
-  const monthIndex = MONTHS.indexOf(month ?? "");
-  if (monthIndex === -1 || !/^[+-]\d{4}$/.test(zone)) return NaN;
-  return Date.UTC(Number(year), monthIndex, Number(day), Number(hour), Number(minutes)) - zoneMs(zone);
+  if (!/^[+-]\d{4}$/.test(zone)) return NaN;
+  const monthNumber = `${MONTHS.indexOf(month ?? "") + 1}`.padStart(2, "0");
+  return isoMinute(`${year}-${monthNumber}-${day}T${hour}:${minutes}`) - zoneMs(zone);
+}
+
+/** The instant of `2026-10-10T13:55`, UTC; NaN if there is none. `Date.parse` takes 31 February for 3 March. */
+function isoMinute(text: string): number {
+  const at = Date.parse(`${text}Z`);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text) ? at : NaN;
 }
 
 function zoneMs(zone: string): number {

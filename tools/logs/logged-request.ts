@@ -58,7 +58,7 @@ export function clientWithoutPort(text: string): string {
   return knownClient(end < 0 ? text : text.slice(0, end).replace(/^\[(.*)\]$/, "$1"));
 }
 
-/** Reads `GET /path HTTP/1.1`, even with an absolute URL, as in Varnish's logs. */
+/** Reads `GET /path HTTP/1.1`, even with an absolute URL, as in Varnish's logs. The text has one character per byte. */
 export function readRequestLine(text: string, into: LoggedRequest): void {
   const methodEnd = text.indexOf(" ");
   if (methodEnd < 1 || !isMethod(text, methodEnd)) return;
@@ -68,7 +68,7 @@ export function readRequestLine(text: string, into: LoggedRequest): void {
   if (into.target !== "") into.method = text.slice(0, methodEnd);
 }
 
-/** Reads a path with its query, or an absolute URL. */
+/** Reads a path with its query, or an absolute URL. The text has one character per byte. */
 export function readTarget(text: string, into: LoggedRequest): void {
   let target = text;
   if (target.charCodeAt(0) !== SLASH) {
@@ -91,11 +91,7 @@ const ODD = /[^\x00-\x7f]|\\x/;
 function plainTarget(target: string): string {
   return target
     .replace(/\\x([0-9A-Fa-f]{2})/g, (_escape, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)))
-    .replace(/[\u0080-\uffff]/g, (odd) =>
-      odd.charCodeAt(0) < 0x100
-        ? `%${odd.charCodeAt(0).toString(16).toUpperCase()}`
-        : encodeURIComponent(odd.toWellFormed()),
-    );
+    .replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /** Whether the text begins with this many capitals. HTTP methods do; the bytes of TLS do not. */

@@ -99,10 +99,10 @@ class PageList {
     const named = robots.sitemaps.flatMap((text) => URL.parse(text, site.edge.href) ?? []);
     site.adopt(named);
     const unread: string[] = [];
-    for (const url of named.length > 0 ? named : [new URL("/sitemap.xml", site.edge)]) {
+    for (const url of named.length > 0 ? named : [site.at("/sitemap.xml")]) {
       const path = site.pathOf(url);
-      const sitemap = path === null ? "belongs to another host" : await this.#fetchSitemap(new URL(path, site.edge));
-      if (typeof sitemap === "object") await this.#addSitemap(sitemap, new URL(path!, site.edge));
+      const sitemap = path === null ? "belongs to another host" : await this.#fetchSitemap(site.at(path));
+      if (typeof sitemap === "object") await this.#addSitemap(sitemap, site.at(path!));
       else unread.push(`${path ?? url.href} ${sitemap}`);
       if (this.#hasMore || this.#search.signal.aborted) return;
     }
@@ -135,7 +135,7 @@ class PageList {
       bytes = await readFile(file);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-      const url = new URL(`/${file}`, this.#search.site.edge);
+      const url = this.#search.site.at(`/${file}`);
       const sitemap = await this.#fetchSitemap(url);
       if (typeof sitemap === "object") return this.#addSitemap(sitemap, url);
       throw new CrawlError("usage", `there is no file ${file} here, and ${url.href} ${sitemap}.`);
@@ -170,9 +170,10 @@ class PageList {
 
   /** A sitemap on its index's host is requested where the index was, any other one at the edge. */
   async #addFromIndex(url: URL, index: URL | null): Promise<void> {
-    const path = this.#search.site.pathOf(url);
+    const { site } = this.#search;
+    const path = site.pathOf(url);
     if (path === null) return this.#countElsewhere(url);
-    const address = url.origin === index?.origin ? url : new URL(path, this.#search.site.edge);
+    const address = url.origin === index?.origin ? url : site.at(path);
     if (this.#sitemaps.has(address.href)) return;
     if (this.#sitemaps.size >= MAX_SITEMAPS) {
       this.#hasMore = true;

@@ -26,6 +26,11 @@ export class SiteAddress {
     return url.pathname + url.search;
   }
 
+  /** Where the edge has a path. As a reference, a path that begins with `//` would name another host. */
+  at(path: string): URL {
+    return new URL(this.edge.origin + path);
+  }
+
   /**
    * Treats a sitemap's host as the site's. A sitemap lists the pages of one host, which differs from the edge's if the
    * edge is not reached under its public name. Only the first such host counts.

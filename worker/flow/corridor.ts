@@ -61,14 +61,14 @@ function refuse({ ports }: Isolate, { status, because }: RefusedUrl): Answer {
   return answerOurselves({ ports }, status, detail, `Tidemark refused this request: ${because}.`);
 }
 
-/** An answer of the edge itself. */
+/** An answer of the edge itself. It counts for its route, if that is known. */
 export function answerOurselves(
-  { ports }: Pick<Isolate, "ports">,
+  { ports, resolved }: Pick<Isolate, "ports"> & Partial<Pick<RequestContext, "resolved">>,
   status: number,
   detail: string,
   words: string,
 ): Answer {
-  ports.reporter.report({ kind: "answered-by-edge", status, detail });
+  ports.reporter.report({ kind: "answered-by-edge", status, detail, route: resolved?.route.pattern });
   return edgeAnswer(status, detail, words);
 }
 

@@ -1,17 +1,19 @@
 import { cancelBody } from "../ports/cancel-body.ts";
 import type { Found, FoundResponse } from "../ports/store.ts";
 import { freshUntil } from "../rules/freshness/current-age.ts";
+import { isWorthStoring } from "../rules/freshness/judge.ts";
 import { isOriginError } from "../rules/freshness/origin-error.ts";
 import { partsKey } from "../rules/key/cache-key.ts";
 import {
   isMarker,
+  type PurgeableHead,
   type StoredHead,
   type StoredResponse,
   storedField,
   type Variant,
   type VariantMarker,
 } from "../rules/storing/stored-response.ts";
-import { unnamedPartFields } from "../rules/variants/part-fields.ts";
+import { tellsPartsApart, unnamedPartFields } from "../rules/variants/part-fields.ts";
 import { matchesVariant, selectingFields, type VariantFields } from "../rules/variants/vary.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -101,7 +103,7 @@ function obeysVary({ resolved }: RequestContext, head: StoredHead): boolean {
 function isKeyed(context: RequestContext, variant: VariantFields): boolean {
   const { resolved, facts } = context;
   const isKey = (name: string) => isNamed(variant, name);
-  return resolved.route.selectingNames.every(isKey) && facts.parts.every((fields) => fields.some(isKey));
+  return resolved.route.selectingNames.every(isKey) && facts.parts.every((fields) => tellsPartsApart(fields, isKey));
 }
 
 function isNamed(variant: VariantFields, name: string): boolean {
@@ -114,14 +116,10 @@ function isNamed(variant: VariantFields, name: string): boolean {
  */
 export function hasVariants(context: RequestContext): boolean {
   if (variantsInMemory(context).length > 0) return true;
-  const { store, purges } = context.ports;
-  const marker = markerInMemory(context);
+  const marker = standingMarker(context);
   // If the request selects one, that one is gone, and the others may be, too.
   if (!marker || latestMatch(marker, context)) return false;
-  const { stamp } = marker.head;
-  return marker.variants.some(
-    ({ key }) => !store.recall(key) && purges.check({ key, givenPurgeKeys: [], stamp }) !== "purged",
-  );
+  return marker.variants.some(({ key }) => !context.ports.store.recall(key));
 }
 
 /** The variants of this URL in memory that have not been purged. */
@@ -149,16 +147,19 @@ export function hasTooManyParts(context: RequestContext, variant: VariantFields,
 }
 
 /**
- * The fields by which the fresh variants of this URL vary by themselves, as far as its marker is known. Beside an error those
- * in memory that are stale count, too, because they may be used yet. `now`: epoch milliseconds.
+ * The fields by which the fresh variants of this URL vary by themselves, as far as its marker is known. None that a purge
+ * has reached is fresh. Beside an error those in memory that are stale count, too, because they may be used yet. `now`:
+ * epoch milliseconds.
  */
 export function siblingsVaryBy(context: RequestContext, now: number, status: number): string[] {
-  const variants = markerInMemory(context)?.variants ?? [];
-  return variants.flatMap((variant) =>
-    variant.freshUntil > now || (isOriginError(status) && context.ports.store.recall(variant.key))
-      ? variant.variesBy
-      : [],
-  );
+  const { store, purges } = context.ports;
+  const marker = markerInMemory(context);
+  return (marker?.variants ?? []).flatMap(({ key, freshUntil, variesBy }) => {
+    const stored = store.recall(key);
+    const answer = purges.check(stored && !isMarker(stored) ? stored.head : headOf(context, marker!));
+    const isFresh = freshUntil > now && isWorthStoring(answer);
+    return isFresh || (isOriginError(status) && stored && answer !== "purged") ? variesBy : [];
+  });
 }
 
 /** The fields by which a response varies by itself, whatever others of its URL do, besides those that its route keys by. */
@@ -188,7 +189,7 @@ export function storeResponse(context: RequestContext, stored: StoredResponse): 
     head: { key: entryKeyOf(context), stamp, fetchedAt },
     variants: [{ key, fields, encoding, fetchedAt, ...lasting }],
   };
-  const merged = mergeMarkers(added, markerInMemory(context));
+  const merged = mergeMarkers(added, standingMarker(context));
   const marker = { ...merged, variants: merged.variants.slice(0, maxVariants) };
   const dropped = merged.variants.slice(maxVariants).map((variant) => ports.store.forget(variant.key));
   return Promise.all([ports.store.keep(stored), ports.store.keep(marker), ...dropped]);
@@ -208,6 +209,17 @@ function latestMatch({ variants }: VariantMarker, context: RequestContext): Vari
 export function markerInMemory(context: RequestContext): VariantMarker | undefined {
   const stored = context.ports.store.recall(entryKeyOf(context));
   return stored && isMarker(stored) ? stored : undefined;
+}
+
+/** The same, unless a purge of the URL has removed all that it leads to: what joins it later gives it a later stamp. */
+function standingMarker(context: RequestContext): VariantMarker | undefined {
+  const marker = markerInMemory(context);
+  return marker && context.ports.purges.check(headOf(context, marker)) !== "purged" ? marker : undefined;
+}
+
+/** What purges find of the variants that the shared tier alone holds: their URL. */
+function headOf({ resolved }: RequestContext, { head }: VariantMarker): PurgeableHead {
+  return { key: resolved.cacheKey, givenPurgeKeys: [], stamp: head.stamp };
 }
 
 /** The fields that are known to select among the responses of this URL, sorted. */

@@ -9,7 +9,7 @@ export type EdgeEvent =
       readonly kind: "answered-by-edge";
       readonly status: number;
       readonly detail: string;
-      readonly route?: string | null;
+      readonly route?: string | null | undefined;
     }
   | { readonly kind: "origin-asked" }
   /** `bytes`: the length of the body, if the origin announced it; `null` if it did not. */

@@ -9,7 +9,7 @@ import { TRACKING_PARAMETERS } from "../rules/key/query.ts";
 import { readPattern } from "../rules/key/text-pattern.ts";
 import type { QueueLimits } from "../rules/queueing/queue-order.ts";
 import { speaksOfCredentials } from "../rules/request/credential-names.ts";
-import { isOpenToOwners, mayBeKeyed, mayTellCountry } from "../rules/request/request-fields.ts";
+import { isOpenToOwners, mayBeKeyed, mayTellCountry, nameAtGateways } from "../rules/request/request-fields.ts";
 import { isTag } from "../rules/storing/tags.ts";
 import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
 import { DEFAULT_QUEUE } from "./default-queue.ts";
@@ -54,7 +54,7 @@ const originField = fieldName.check(
     "the origin gets its own name in Host, and the public one in X-Forwarded-Host",
   ),
   z.refine((name) => !ofConnection(name.toLowerCase()), "is set by the connection, which ignores other values"),
-  z.refine((name) => !OF_EDGE.test(name.replaceAll("_", "-")), "is set by the edge, which depends on it"),
+  z.refine((name) => !OF_EDGE.test(nameAtGateways(name)), "is set by the edge, which depends on it"),
 );
 
 /** What becomes of fields that are not in the key, of the site or of a route. */

@@ -35,6 +35,14 @@ export async function readingLogs(
   }
 }
 
+/** Says why there is nothing to tell about logs without an HTTP request. `notHttp`: how many lines could be read. */
+export function refuseLogs(notHttp: number): number {
+  const why =
+    notHttp === 0 ? "is in a format that this command knows" : "has an HTTP request, with a method and a path";
+  printError(`no line of these logs ${why}. tidemark report --help lists the formats.`);
+  return EXIT.refused;
+}
+
 function isForTheCaller(error: unknown): error is Error {
   return error instanceof OwnerError || (error instanceof Error && "syscall" in error);
 }

@@ -4,7 +4,7 @@ import { EXIT } from "../../exit-code.ts";
 import { valueNotFlag } from "../../flags.ts";
 import { DESCRIPTIONS } from "../../text/descriptions.ts";
 import { printError } from "../../text/print-error.ts";
-import { readingLogs } from "./reading-logs.ts";
+import { readingLogs, refuseLogs } from "./reading-logs.ts";
 
 interface ReplayFlags {
   readonly config?: readonly string[];
@@ -22,7 +22,7 @@ The edge itself runs in this process, and gets each request at the time in the l
 status and size from the log, and with the Cache-Control that --cache-control names. The cache begins empty. Behind its
 memory there is room for every page.
 
-Exit codes: 0 done, 1 no line could be read, 2 wrong usage, or a missing file or config, 130 interrupted.
+Exit codes: 0 done, 1 no request could be read, 2 wrong usage, or a missing file or config, 130 interrupted.
 
   tidemark replay access.log --config tidemark.config.ts --config new.config.ts
   tidemark replay access.log --cache-control "max-age=600" --memory 128MiB`;
@@ -72,9 +72,7 @@ async function run(
     clear();
     process.stdout.write(json ? `${JSON.stringify(report)}\n` : replayText(report));
     if (report.interrupted) return EXIT.interrupted;
-    if (report.edges.length > 0) return EXIT.done;
-    printError("no line of these logs is in a format that this command knows. tidemark report --help lists them.");
-    return EXIT.refused;
+    return report.edges.length > 0 ? EXIT.done : refuseLogs(report.notHttp);
   });
 }
 

@@ -11,7 +11,7 @@ import { EXIT } from "../../exit-code.ts";
 import { fileNamed, wholeNumber } from "../../flags.ts";
 import { DESCRIPTIONS } from "../../text/descriptions.ts";
 import { printError } from "../../text/print-error.ts";
-import { readingLogs } from "./reading-logs.ts";
+import { readingLogs, refuseLogs } from "./reading-logs.ts";
 
 interface ReportFlags {
   readonly lifetime?: number;
@@ -28,7 +28,7 @@ Cloudflare (Logpush), CloudFront, Fastly (JSON) and AWS load balancers (ALB), al
 in any order; lines may be out of order by up to 10 minutes. Nothing is sent anywhere. Ctrl-C prints a report on the lines
 read so far.
 
-Exit codes: 0 done, 1 no line could be read, 2 wrong usage, or a missing file, 130 interrupted.
+Exit codes: 0 done, 1 no request could be read, 2 wrong usage, or a missing file, 130 interrupted.
 
   tidemark report /var/log/nginx/access.log*
   tidemark report access.log --lifetime 10m --html report.html
@@ -78,9 +78,8 @@ async function run(files: readonly string[], flags: ReportFlags): Promise<number
     if (html !== undefined) await writeFile(html, reportPage(report));
     process.stdout.write(json ? `${JSON.stringify(report)}\n` : reportText(report));
     if (report.logs.interrupted) return EXIT.interrupted;
-    if (report.requests.all > 0) return EXIT.done;
-    printError("no line of these logs is in a format that this command knows. --help lists them.");
-    return EXIT.refused;
+    const { all, notHttp } = report.requests;
+    return all > notHttp ? EXIT.done : refuseLogs(notHttp);
   });
 }
 

@@ -130,10 +130,16 @@ export const mutants: Mutants = {
     },
   },
   "doors: items and limits": {
+    "of a list that stands twice, the last one is purged": {
+      in: "answerAtDoor",
+      replace: "repeated !== null",
+      by: "false",
+      foundBy: "doors: Cloudflare: a list that stands twice, of which the first would be left",
+    },
     "a call may have more items than a purge": {
-      in: "purgeRequestSchema",
-      replace: "if (items > MAX_PURGE_ITEMS) {",
-      by: "if (items > MAX_PURGE_ITEMS * 2) {",
+      in: "tooManyItems",
+      replace: "items <= MAX_PURGE_ITEMS",
+      by: "items <= MAX_PURGE_ITEMS * 2",
       foundBy: "doors: Cloudflare: more items than a purge may have",
     },
     "a call may have a body of any size": {

@@ -142,6 +142,12 @@ export const CLOUDFLARE: readonly DoorCase[] = [
   },
   { name: "a body that is not JSON", request: cloudflare("{"), status: 400, answer: { errors: [{ code: 1012 }] } },
   {
+    name: "a list that stands twice, of which the first would be left",
+    request: cloudflare('{"tags":["shop"],"tags":["about"]}'),
+    status: 400,
+    answer: cloudflareError(1000, 'Unable to purge, the name "tags" stands twice in one object'),
+  },
+  {
     name: "a list that is none",
     request: cloudflare({ files: `https://${HOST}/about` }),
     status: 400,

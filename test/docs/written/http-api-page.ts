@@ -187,7 +187,8 @@ const TRAIL = `## The audit trail
 A row has \`seq\`, \`at\`, \`by\` (the token's name, or \`edge\` for an invalidation after an unsafe request, of mode \`invalidate\`),
 \`reason\`, \`mode\`, \`accepted\`, \`items\` (the first 2000 characters, as \`tidemark purge -\` reads them), \`itemCount\` (all distinct
 ones), \`id\`, \`repeatOf\`, \`settled\`, and while it has not settled \`waitsFor\`: the machines that have not confirmed it. The log keeps
-100,000 rows, for 90 days, and those of unsafe requests for 10,000 numbers.`;
+100,000 rows, for 90 days, and those of unsafe requests for 10,000 numbers; in these, parameters that may be secrets have
+the value \`…\`.`;
 
 const STATS = `## Stats
 

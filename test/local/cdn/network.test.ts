@@ -53,6 +53,12 @@ describe("an origin on real time", () => {
     expect(() => cdn.origin).toThrow("The origin of this CDN is a URL");
     expect(behind.origin).toHaveSeen("/a", 2);
   });
+
+  test("has what is no date passed on as it is", { tags: ["deep"] }, async () => {
+    await using behind = await startCdn({ site: {}, origin: { "/a": { fields: { expires: "-1" }, body: "v1" } } });
+    await using cdn = await startCdn({ site: {}, origin: behind.origin.url });
+    expect(await cdn.get("/a")).toMatchObject({ fields: { expires: "-1" } });
+  });
 });
 
 test("the public address is in cache keys and forwarded, whatever the PoP's own address is", {

@@ -1,6 +1,6 @@
 import "tidemark/local/matchers";
 import { assertNeverStores, type Cdn, startCdn } from "tidemark/local";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
 const NO_STORE = { fields: { "cache-control": "no-store" } };
 
@@ -78,6 +78,39 @@ describe("that a site keeps its paths out of the cache", () => {
     await expect(expect(cdn).toNeverStore("/admin/*")).rejects.toThrow(message);
     await expect(expect(cdn).not.toNeverStore("/admin/*")).rejects.toThrow(message);
     await expect(assertNeverStores(cdn, "/admin/*")).rejects.toMatchObject({ name: "AssertionError" });
+  });
+
+  test("does not follow if an earlier route stores some of the paths by their ending", async () => {
+    const site = { routes: [{ match: "/*.json" }, { match: "/admin/*", pass: true }] };
+    await using cdn = await startCdn({ site, origin: {} });
+    const error = "expected nothing under /admin/* to be stored, but /admin/a.json was when a guest requested it";
+    await expect(assertNeverStores(cdn, "/admin/*")).rejects.toThrow(error);
+  });
+
+  test("is told on a Node without URLPattern, as Node 22 is", async () => {
+    await using cdn = await startCdn({ site: { routes: [{ match: "/admin/*", pass: true }] }, origin: {} });
+    vi.stubGlobal("URLPattern", undefined);
+    try {
+      await expect(cdn).toNeverStore("/admin/*");
+      await expect(cdn).not.toNeverStore("/other/*");
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
+  test.each([
+    ["shop/*", 'toNeverStore: "shop/*" is not a path. '],
+    ["", 'toNeverStore: "" is not a path. '],
+    [":a", 'toNeverStore: ":a" is not a path. '],
+    ["https://www.example.com/shop/*", 'toNeverStore: "https://www.example.com/shop/*" is not a path. '],
+    ["*", "no path can be made up that * matches: name the paths themselves"],
+    ["/a?b=1", 'toNeverStore: "/a?b=1" is not a URLPattern pathname'],
+    ["/a(", 'toNeverStore: "/a(" is not a URLPattern pathname'],
+  ])("cannot be asked of %j, which no path begins with", async (pattern, message) => {
+    await using cdn = await startCdn({ site: {}, origin: {} });
+    await expect(assertNeverStores(cdn, pattern)).rejects.toThrow(message);
+    await expect(assertNeverStores(cdn, pattern)).rejects.toBeInstanceOf(TypeError);
+    expect(cdn.origin.seen).toEqual([]);
   });
 
   test("cannot be asked of a group for which no path can be made up", async () => {

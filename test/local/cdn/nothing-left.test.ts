@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { startCdn } from "tidemark/local";
+import { assertNeverStores, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import "tidemark/local/matchers";
 import { run } from "../../packed/installed-package.ts";
@@ -181,6 +181,11 @@ test.runIf(process.platform === "linux")(
       "pop.restart": cdn.pop().restart(),
       "pop.heal": cdn.pop().heal(),
       "origin.comeUp": cdn.origin.comeUp(),
+      "origin.waitUntilSeen": cdn.origin.waitUntilSeen("/never", 1),
+      "cdn.advance": cdn.advance("1s"),
+      "cdn.settle": cdn.settle({ settlesInMs: 1 }),
+      "cdn.skew": cdn.skew("local", "1s"),
+      toNeverStore: assertNeverStores(cdn, "/admin/*"),
     };
     await Promise.allSettled(Object.values(repairs));
     expect(held()).toMatchObject({ children, files });

@@ -109,15 +109,19 @@ describe.each([
     () => mock.timers.reset(),
   ],
 ])("with the fake timers of %s", (_, fake, restore) => {
-  test("a CDN answers, and neither starts nor stops, in words", async () => {
+  test("a CDN answers and stops, does not start, in words, and leaves the fakes as they were", async () => {
     const starting = { site: {}, origin: { "/faked": page("v1") } };
     await using faked = await startCdn(starting);
     fake();
+    const { setImmediate } = globalThis;
     try {
-      const calls = [...startsOf(faked, starting), ["cdn.close", () => faked.close()] as const];
-      const refusals = calls.map(([name, call]) => expect(call()).rejects.toThrow(`${name}: setImmediate`));
+      const refusals = startsOf(faked, starting).map(([name, call]) =>
+        expect(call()).rejects.toThrow(`${name}: setImmediate`),
+      );
       await Promise.all(refusals);
       expect(await faked.get("/faked")).toMatchObject({ status: 200, body: "v1" });
+      await faked.close();
+      expect(globalThis.setImmediate).toBe(setImmediate);
     } finally {
       restore();
     }

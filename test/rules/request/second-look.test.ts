@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import type { Identity } from "../../../worker/rules/identity/identity.ts";
-import { compareAnswers, fieldThatChooses, plainRequest } from "../../../worker/rules/request/second-look.ts";
+import { compareAnswers, fieldsThatChoose, plainRequest } from "../../../worker/rules/request/second-look.ts";
 import { bodyDigest } from "../../../worker/rules/storing/body-digest.ts";
 
 const NONE = { droppedFields: [], trustedFields: [] };
@@ -62,15 +62,15 @@ describe("what two sights say", () => {
   });
 
   test("a field chooses if it is alone and two plain answers agree", () => {
-    expect(fieldThatChooses(["x-a"], b, b)).toBe("x-a");
-    expect(fieldThatChooses(["x-a"], b, a)).toBeNull();
-    expect(fieldThatChooses(["x-a", "x-b"], b, b)).toBeNull();
+    expect(fieldsThatChoose(["x-a"], b, b)).toEqual(["x-a"]);
+    expect(fieldsThatChoose(["x-a"], b, a)).toEqual([]);
+    expect(fieldsThatChoose(["x-a", "x-b"], b, b)).toEqual([]);
   });
 
-  test("among several, the only one by which a framework may choose parts does", () => {
-    expect(fieldThatChooses(["hx-current-url", "hx-target", "x-a"], b, b)).toBe("hx-target");
-    expect(fieldThatChooses(["hx-current-url", "hx-target"], b, a)).toBeNull();
-    expect(fieldThatChooses(["hx-target", "hx-trigger"], b, b)).toBeNull();
+  test("among several, those by which a framework may choose parts do", () => {
+    expect(fieldsThatChoose(["hx-current-url", "hx-target", "x-a"], b, b)).toEqual(["hx-target"]);
+    expect(fieldsThatChoose(["hx-current-url", "hx-target"], b, a)).toEqual([]);
+    expect(fieldsThatChoose(["hx-target", "hx-trigger"], b, b)).toEqual(["hx-target", "hx-trigger"]);
   });
 });
 

@@ -76,6 +76,8 @@ const cases: readonly {
     inKey: ["sec-purpose"],
     plain: true,
   },
+  { name: "a directive for caches is", fields: [["cache-control", "max-stale, stale-if-error=60"]], plain: true },
+  { name: "a directive that none knows is not", fields: [["cache-control", "stale-if-evil=60"]], plain: false },
   { name: "a quoted text where none belongs is not", fields: [["user-agent", 'a" onload=b']], plain: false },
   { name: "a language that is none is not", fields: [["accept-language", "https://evil.example/"]], plain: false },
   { name: "a Via of another proxy is", fields: [["via", "1.1 office (squid)"]], plain: true },

@@ -7,6 +7,7 @@ import {
   type StorableVerdict,
   storable,
 } from "../../../worker/rules/storing/storable.ts";
+import { NO_STALE_RULES } from "./stored-head.ts";
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const at = (seconds: number) => new Date(NOON + seconds * 1000).toUTCString();
@@ -23,7 +24,7 @@ function verdictOn({ status = 200, fields = {}, request = {}, rules = {} }: Exch
   return storable(
     { identity: "anonymous", forbidsStoring: false, isPlain: true, ...request },
     { status, requestedAt: NOON, receivedAt: NOON, field: (name) => all[name] ?? null },
-    { heuristic: null, targetedFields: [], ...rules },
+    { heuristic: null, targetedFields: [], stale: NO_STALE_RULES, ...rules },
   );
 }
 

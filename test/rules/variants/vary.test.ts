@@ -81,6 +81,7 @@ describe("selectingFields", () => {
     { name: "a star stays one beside a coding", vary: "*", coding: "br", expect: "*" },
     { name: "the client's address is not known from what it sent", vary: "X-Forwarded-For", expect: "*" },
     { name: "nor is it with underscores", vary: "X_Forwarded_For", expect: "*" },
+    { name: "nor is it with dots", vary: "X.Forwarded.For", expect: "*" },
     { name: "nor from Forwarded", vary: "Accept, Forwarded", expect: "*" },
     { name: "nor from X-Real-IP", vary: "x-real-ip", expect: "*" },
     { name: "nor from the fields of other edges", vary: "True-Client-IP", expect: "*" },

@@ -174,7 +174,7 @@ export const mutants: Mutants = {
       foundBy: "explain/another-fetch",
     },
     "an explanation shows a parameter of another visitor's URL that may be a secret": {
-      in: "nearest-keys:shown",
+      in: "withoutCredentials",
       wrap: "(text) => text",
       foundBy: "explain/nearest-keys",
     },

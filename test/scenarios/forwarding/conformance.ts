@@ -28,7 +28,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §15.2",
     requirement: "a proxy forwards 1xx responses (MUST)",
-    does: "To the client whose request the origin got, on one's own server; 32 of them, with 64 KiB of fields, at most. HTTP/1.0 and pipelined requests that wait for their turn get none: `test/server/http1/interim-responses.test.ts`. The Workers runtime cannot.",
+    does: "To the client whose request the origin got, on one's own server; 32 of them, with 64 KiB of fields, at most. HTTP/1.0 and pipelined requests that wait for their turn get none: `test/server/http1/interim-responses.test.ts`. The Workers runtime cannot. **A departure**: a 100 from the origin is a 502, since undici cannot read one: `test/server/origin/undici-origin.test.ts`.",
     scenarios: [
       "forwarding/interim-responses",
       "forwarding/interim-responses-of-what-is-not-stored",

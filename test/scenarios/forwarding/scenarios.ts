@@ -32,6 +32,8 @@ export const scenarios: readonly Scenario[] = [
           "x-http-method-override": "DELETE",
           "x-real-ip": "6.6.6.6",
           x_forwarded_host: "evil.example",
+          "x.real.ip": "6.6.6.6",
+          "x~original~url": "/admin",
           "x-http-host-override": "evil.example",
           "user-agent": "test",
         },
@@ -50,6 +52,8 @@ export const scenarios: readonly Scenario[] = [
           "x-http-method-override": null,
           "x-real-ip": null,
           x_forwarded_host: null,
+          "x.real.ip": null,
+          "x~original~url": null,
           "x-http-host-override": null,
           via: "1.1 tidemark",
           "cdn-loop": 'tidemark; host="www.example.test"',
@@ -247,12 +251,12 @@ export const scenarios: readonly Scenario[] = [
     steps: [
       {
         get: "/a",
-        fields: { "x-origin-secret": "guess", x_origin_secret: "guess", "x-origin_secret": "guess" },
+        fields: { "x-origin-secret": "guess", x_origin_secret: "guess", "x-origin.secret": "guess" },
         expect: { status: 200 },
       },
       {
         originLastSaw: "/a",
-        fields: { "x-origin-secret": "s3cret", x_origin_secret: null, "x-origin_secret": null },
+        fields: { "x-origin-secret": "s3cret", x_origin_secret: null, "x-origin.secret": null },
       },
     ],
   },

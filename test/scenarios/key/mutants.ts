@@ -138,7 +138,7 @@ export const mutants: Mutants = {
     },
     "a client's X_Country reaches the origin": {
       in: "originRequestFields",
-      replace: 'chosenFields.has(name.replaceAll("_", "-"))',
+      replace: "chosenFields.has(nameAtGateways(name))",
       by: "chosenFields.has(name)",
       foundBy: "key/choice-of-country",
     },

@@ -77,4 +77,25 @@ export const scenarios: readonly Scenario[] = [
       { get: "/_tidemark/purges", expect: { status: 401 } },
     ],
   },
+  {
+    id: "purging/audit-trail-without-secrets",
+    name: "the audit trail shows no secrets in URLs that the answer to a visitor's unsafe request invalidates",
+    source: control,
+    origin: {
+      "/order": [{ status: 303, fields: { location: "/order/42?lang=en&access_token=abc&x=1" }, body: "" }],
+    },
+    steps: [
+      { send: { method: "POST", path: "/order", body: "x" }, expect: { status: 303 } },
+      { work: "finished" },
+      {
+        get: "/_tidemark/purges",
+        fields: bearer,
+        expect: {
+          body: /"mode":"invalidate",.*"https:\/\/www\.example\.test\/order\/42\?lang=en&access_token=…&x=1"/,
+        },
+      },
+      { purge: { urls: ["/order/42?token=abc"] } },
+      { get: "/_tidemark/purges?limit=1", fields: bearer, expect: { body: /"items":\["\/order\/42\?token=abc"\]/ } },
+    ],
+  },
 ];

@@ -17,6 +17,20 @@ const TAG_FIELDS = [
   "vercel-cache-tag",
 ];
 
+/** URLs as a purge names them, and the same ones as the visitors' clients have sent them. */
+const SPELT_OTHERWISE: ReadonlyMap<string, string> = new Map([
+  ["/q?a%5b%5D=1", "/q?a[]=1"],
+  ["/it%27s", "/it's"],
+  ["/p|q", "/p%7Cq"],
+  ["/x[]", "/x[%5D"],
+  ["/q?b[]=1", "/q?b%5b%5d=1"],
+  ["/q?c=a|b^c&d=%7C", "/q?c=a%7Cb^c&d=|"],
+  ["/q?e={x}%60", "/q?e=%7bx}`"],
+  ["/q?f=%5C", "/q?f=\\"],
+  ["/q?g=%C3%A9", "/q?g=%c3%a9"],
+  ["https://www.example.test/y[]", "/y%5B]"],
+]);
+
 /** Purges by prefix and by host, and the fields that tags are read from. */
 export const scenarios: readonly Scenario[] = [
   {
@@ -154,18 +168,26 @@ export const scenarios: readonly Scenario[] = [
     id: "purging/escaped-by-clients",
     name: "a purge of a URL reaches the page whose brackets, bars and quotes are escaped, or not, other than its own",
     source: control,
-    origin: { "/q?a[]=1": [v1], "/it's": [v1], "/p%7Cq": [v1], "/q?a=1": [v1] },
+    origin: Object.fromEntries([...SPELT_OTHERWISE.values(), "/q?a=1"].map((url) => [url, [v1]])),
     steps: [
-      { get: "/q?a[]=1", expect: { xCache: "MISS" } },
-      { get: "/it's", expect: { xCache: "MISS" } },
-      { get: "/p%7Cq", expect: { xCache: "MISS" } },
-      { get: "/q?a=1", expect: { xCache: "MISS" } },
+      ...[...SPELT_OTHERWISE.values(), "/q?a=1"].map((get) => ({ get, expect: { xCache: "MISS" } }) as const),
       { work: "finished" },
-      { purge: { urls: ["/q?a%5b%5D=1", "/it%27s", "/p|q"] }, expect: { status: 200, body: /^(?!.*unseen)/ } },
-      { get: "/q?a[]=1", expect: { xCache: "MISS" } },
-      { get: "/it's", expect: { xCache: "MISS" } },
-      { get: "/p%7Cq", expect: { xCache: "MISS" } },
+      { purge: { urls: [...SPELT_OTHERWISE.keys()] }, expect: { status: 200, body: /^(?!.*unseen)/ } },
+      ...[...SPELT_OTHERWISE.values()].map((get) => ({ get, expect: { xCache: "MISS" } }) as const),
       { get: "/q?a=1", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "purging/prefix-escaped-by-clients",
+    name: "a purge of a prefix reaches pages below it whose brackets are escaped, or not, other than its own",
+    source: control,
+    origin: { "/x[%5D/a": [v1], "/x[/a": [v1] },
+    steps: [
+      { get: "/x[%5D/a", expect: { xCache: "MISS" } },
+      { get: "/x[/a", expect: { xCache: "MISS" } },
+      { purge: { prefixes: ["/x%5b]/"] }, expect: { status: 200, body: /^(?!.*warnings)/ } },
+      { get: "/x[%5D/a", expect: { xCache: "MISS" } },
+      { get: "/x[/a", expect: { xCache: "HIT" } },
     ],
   },
   {

@@ -46,16 +46,28 @@ export const mutants: Mutants = {
       foundBy: "purging/by-host",
     },
     "a URL is purged in the caller's spelling alone": {
-      in: "otherSpellings",
-      replace: "[raw, escaped]",
-      by: "[]",
+      in: "pathPurgeKey",
+      replace: "purgeSpelling(pathAndQuery)",
+      by: "pathAndQuery",
       foundBy: "purging/escaped-by-clients",
     },
-    "a purge warns of a URL of whose spellings one had no page": {
-      in: "purge",
-      replace: "unseenItems(named, known)",
-      by: "unseenItems(plan.purgeKeys, known)",
+    "a URL of one host is purged in the caller's spelling alone": {
+      in: "urlPurgeKey",
+      replace: "purgeSpelling(pathAndQuery)",
+      by: "pathAndQuery",
       foundBy: "purging/escaped-by-clients",
+    },
+    "escapes in lower case are others than those in upper case": {
+      in: "purgeSpelling",
+      replace: "each[1] ? each : `%${each.charCodeAt(0).toString(16)}`).toUpperCase()",
+      by: "each[1] ? each : `%${each.charCodeAt(0).toString(16)}`.toUpperCase())",
+      foundBy: "purging/escaped-by-clients",
+    },
+    "a prefix is purged in the caller's spelling alone": {
+      in: "pathPrefixes",
+      replace: "purgeSpelling(canonicalPath)",
+      by: "canonicalPath",
+      foundBy: "purging/prefix-escaped-by-clients",
     },
     "what the router of Next fetches of a page is not filed under the page": {
       in: "urlPurgeKeys",
@@ -163,6 +175,18 @@ export const mutants: Mutants = {
       replace: "purgeKeys.map(purgeItemText)",
       by: "[...purgeKeys]",
       foundBy: "purging/audit-trail",
+    },
+    "the audit trail shows what may be a visitor's secret": {
+      in: "recordBody",
+      replace: 'rest.mode === "invalidate"',
+      by: "false",
+      foundBy: "purging/audit-trail-without-secrets",
+    },
+    "the audit trail shows no owner which URL with a token was purged": {
+      in: "recordBody",
+      replace: 'rest.mode === "invalidate"',
+      by: "true",
+      foundBy: "purging/audit-trail-without-secrets",
     },
     "the audit trail has only one page": {
       in: "listPurges",

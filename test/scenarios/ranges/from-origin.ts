@@ -5,6 +5,7 @@ import { page } from "../page.ts";
 import { MODIFIED, part, stored, ten } from "./openings.ts";
 
 const otherTen: Reply = { ...ten, fields: { ...ten.fields, etag: '"2"' }, body: "abcdefghij" };
+const eleven: Reply = { ...otherTen, body: "abcdefghijk" };
 
 /** Parts of a page that is not stored, or not fresh. */
 export const scenarios: readonly Scenario[] = [
@@ -71,10 +72,10 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/part-of-changed-page",
-    name: "a part of a stale page that has changed is requested from the origin as the client asked",
+    name: "a part of a stale page that has changed and is larger than it was is requested from the origin as the client asked",
     source: "RFC 9110 §14.2",
     origin: {
-      "/a": [ten, otherTen, { status: 206, fields: { etag: '"2"', "content-range": "bytes 0-1/10" }, body: "ab" }],
+      "/a": [ten, eleven, { status: 206, fields: { etag: '"2"', "content-range": "bytes 0-1/10" }, body: "ab" }],
     },
     steps: [
       ...stored,
@@ -89,11 +90,59 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "ranges/part-of-small-changed-page",
+    name: "a stale page that has changed and is not larger than it was is stored, and the part is cut from it",
+    source: "RFC 9111 §4.3.3; RFC 9110 §14.2",
+    origin: { "/a": [ten, otherTen] },
+    steps: [
+      ...stored,
+      { advanceMs: 60_000 },
+      {
+        get: "/a",
+        fields: { range: "bytes=0-1" },
+        expect: {
+          status: 206,
+          xCache: "EXPIRED",
+          body: "ab",
+          fields: { "content-range": "bytes 0-1/10", etag: '"2"' },
+        },
+      },
+      { get: "/a", expect: { xCache: "HIT", body: "abcdefghij" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  ...(
+    [
+      ["without-length", "does not tell its length", { ...otherTen, framing: "chunked" }, {}],
+      ["cut-off", "is cut off", { ...otherTen, cutAfterBytes: 5 }, {}],
+      ["large", "is stored apart from its head", otherTen, { limits: { storeBytes: 9 } }],
+    ] as const
+  ).map(
+    ([id, what, changed, site]): Scenario => ({
+      id: `ranges/part-of-changed-page-${id}`,
+      name: `if a stale page has changed and ${what}, the origin is asked only for parts from then on`,
+      source: "RFC 9111 §4.3.3; RFC 9110 §14.2",
+      site,
+      origin: {
+        "/a": [ten, changed, { status: 206, fields: { etag: '"2"', "content-range": "bytes 0-1/10" }, body: "ab" }],
+      },
+      steps: [
+        ...stored,
+        { work: "finished" },
+        { advanceMs: 60_000 },
+        { get: "/a", fields: { range: "bytes=0-1" }, expect: { status: 206, body: "ab" } },
+        { work: "finished" },
+        { get: "/a", fields: { range: "bytes=0-1" }, expect: { status: 206, body: "ab" } },
+        { originSaw: { "/a": 4 } }, // ten, the changed page, and a part for each request
+      ],
+    }),
+  ),
+  {
     id: "ranges/parts-of-changed-page",
-    name: "after a part of a stale page that has changed, the origin is asked only for parts",
+    name: "after a part of a stale page that has changed and is larger than it was, the origin is asked only for parts",
     source: "RFC 9111 §4.3.3; RFC 9110 §14.2",
     origin: {
-      "/a": [ten, otherTen, { status: 206, fields: { etag: '"2"', "content-range": "bytes 0-1/10" }, body: "ab" }],
+      "/a": [ten, eleven, { status: 206, fields: { etag: '"2"', "content-range": "bytes 0-1/10" }, body: "ab" }],
     },
     steps: [
       ...stored,
@@ -101,7 +150,7 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", fields: { range: "bytes=0-1" }, expect: { status: 206, body: "ab" } },
       { work: "finished" },
       { get: "/a", fields: { range: "bytes=0-1" }, expect: { status: 206, body: "ab" } },
-      { originSaw: { "/a": 4 } }, // ten, otherTen, and a part for each request
+      { originSaw: { "/a": 4 } }, // ten, eleven, and a part for each request
     ],
   },
   {
@@ -232,7 +281,7 @@ export const scenarios: readonly Scenario[] = [
     source: "RFC 5861 §3; RFC 9110 §14.2",
     only: BACKGROUND_WORK,
     origin: {
-      "/a": [{ ...ten, fields: { ...ten.fields, "cache-control": "max-age=60, stale-while-revalidate=60" } }, otherTen],
+      "/a": [{ ...ten, fields: { ...ten.fields, "cache-control": "max-age=60, stale-while-revalidate=60" } }, eleven],
     },
     steps: [
       ...stored,

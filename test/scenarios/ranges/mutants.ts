@@ -86,8 +86,8 @@ export const mutants: Mutants = {
     },
     "a page that has changed is read whole for a part of it, however large it is": {
       in: "answerPart",
-      replace: "{ fetchWholeBytes }",
-      by: "{ storeBytes: fetchWholeBytes }",
+      replace: "toValidate.head.bodyBytes;",
+      by: "isolate.site.limits.storeBytes;",
       foundBy: "ranges/part-of-changed-page",
     },
     "a part of a stale page without validators costs the origin a request for the whole as well": {
@@ -104,15 +104,15 @@ export const mutants: Mutants = {
     },
     "a page exactly as large as the limit is not fetched whole": {
       in: "answerPart",
-      replace: "<= fetchWholeBytes",
-      by: "< fetchWholeBytes",
+      replace: "<= wholeBytes",
+      by: "< wholeBytes",
       foundBy: "ranges/small-page-fetched-whole",
     },
     "a page one byte larger than the limit is fetched whole": {
       in: "answerPart",
       replace:
-        "(announcedBytes ?? 0) <= fetchWholeBytes) { const fill = startFillFor(context, response.body, announcedBytes, fetchWholeBytes)",
-      by: "(announcedBytes ?? 0) <= fetchWholeBytes + 1) { const fill = startFillFor(context, response.body, announcedBytes)",
+        "(announcedBytes ?? 0) <= wholeBytes) { const fill = startFillFor(context, response.body, announcedBytes, wholeBytes)",
+      by: "(announcedBytes ?? 0) <= wholeBytes + 1) { const fill = startFillFor(context, response.body, announcedBytes)",
       foundBy: "ranges/whole-page-too-large",
     },
     "no page that does not tell its length is fetched whole": {
@@ -123,7 +123,7 @@ export const mutants: Mutants = {
     },
     "a page that does not tell its length is read to its end, however large it is": {
       in: "answerPart",
-      replace: "announcedBytes, fetchWholeBytes)",
+      replace: "announcedBytes, wholeBytes)",
       by: "announcedBytes)",
       foundBy: "ranges/whole-page-too-large-without-length",
     },
@@ -358,8 +358,26 @@ export const mutants: Mutants = {
   "RFC 9111 §4.3.3": {
     "each part of a stale page that has changed costs the origin a request for the whole as well": {
       in: "answerPart",
-      drop: "if (miss.toValidate && isOutdated) forgetOutdated(context, miss.toValidate);",
-      foundBy: "ranges/parts-of-changed-page",
+      drop: "if (toValidate && isOutdated && !mayBeStored) forgetOutdated(context, toValidate);",
+      foundBy: ["ranges/parts-of-changed-page", "ranges/part-of-changed-page-cut-off"],
+    },
+    "a small page that has changed is thrown away for a part of it": {
+      in: "answerPart",
+      replace: "announcedBytes === null || toValidate === null ? 0 : toValidate.head.bodyBytes",
+      by: "0",
+      foundBy: "ranges/part-of-small-changed-page",
+    },
+    "a page that has changed and does not tell its length is read for a part of it": {
+      in: "answerPart",
+      replace: "announcedBytes === null || toValidate === null",
+      by: "toValidate === null",
+      foundBy: "ranges/part-of-changed-page-without-length",
+    },
+    "a page that is stored apart from its head is read into memory for a part of it": {
+      in: "answerPart",
+      replace: "&& !decision.isLarge",
+      by: "",
+      foundBy: "ranges/part-of-changed-page-large",
     },
   },
   "docs/http.md#collapsed-requests": {

@@ -175,16 +175,22 @@ export const mutants: Mutants = {
       foundBy: "second-look/field-chooses",
     },
     "a page that differs on every render counts as chosen by the field": {
-      in: "fieldThatChooses",
-      replace: 'compareAnswers(plain, again) === "alike"',
-      by: 'compareAnswers(plain, again) !== "unlike"',
+      in: "fieldsThatChoose",
+      replace: 'compareAnswers(plain, again) !== "alike"',
+      by: 'compareAnswers(plain, again) === "unlike"',
       foundBy: "second-look/random-page",
     },
-    "the first of several odd fields counts as the one that chooses": {
-      in: "fieldThatChooses",
-      replace: "suspects.length === 1",
-      by: "true",
+    "each of several odd fields counts as one that chooses": {
+      in: "fieldsThatChoose",
+      replace: "leftOut.filter(mayChoosePart)",
+      by: "leftOut",
       foundBy: "second-look/several-fields",
+    },
+    "of several fields of a framework none counts as one that chooses": {
+      in: "look",
+      replace: "fieldsThatChoose(leftOut, first.digest, again.digest)",
+      by: "(fieldsThatChoose(leftOut, first.digest, again.digest).length === 1 ? fieldsThatChoose(leftOut, first.digest, again.digest) : [])",
+      foundBy: "second-look/framework-fields-choose",
     },
     "no second look is taken after a confirmation": {
       in: "answerFreshened",

@@ -206,6 +206,22 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "second-look/framework-fields-choose",
+    name: "if several odd fields are a framework's fields for parts, all of them are blamed for a difference",
+    source: SOURCE,
+    origin: {
+      "/a": [page("max-age=60", "list"), page("max-age=60", "part"), page("max-age=60", "part")],
+    },
+    steps: [
+      { get: "/a", fields: { ...htmx, "hx-trigger": "more" }, expect: { xCache: "MISS", body: "list" } },
+      { work: "finished" },
+      { stats: { "secondLooks.asked": 2, "secondLooks.marked": 2 } },
+      { get: "/a", fields: { "hx-request": "true", "hx-trigger": "more" }, expect: { xCache: "BYPASS" } },
+      { get: "/a", fields: htmx, expect: { xCache: "BYPASS" } },
+      { get: "/a", fields: { "hx-request": "true" }, expect: { xCache: "HIT", body: "part" } },
+    ],
+  },
+  {
     id: "second-look/other-folder",
     name: "a field that changes the pages of one folder bypasses the cache only there",
     source: SOURCE,

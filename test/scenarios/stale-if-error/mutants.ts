@@ -253,7 +253,7 @@ export const mutants: Mutants = {
     },
     "a storable error without Vary hides variants that are stale": {
       in: "siblingsVaryBy",
-      replace: "|| (isOriginError(status) && context.ports.store.recall(variant.key))",
+      replace: '|| (isOriginError(status) && stored && answer !== "purged")',
       by: "",
       foundBy: "stale-if-error/storable-error-of-another-variant",
     },

@@ -70,7 +70,7 @@ export const mutants: Mutants = {
     },
     "the client's address is not recognized under a name with underscores": {
       in: "isClaim",
-      replace: 'name.replaceAll("_", "-")',
+      replace: "nameAtGateways(name)",
       by: "name",
       foundBy: "variants/vary-x-forwarded-for",
     },
@@ -113,9 +113,36 @@ if (stored.head.variant.length === 0) return`,
     },
     "what is not in memory is not among the variants of a page": {
       in: "siblingsVaryBy",
-      replace: "variant.freshUntil > now ||",
-      by: "context.ports.store.recall(variant.key) && variant.freshUntil > now ||",
+      replace: "freshUntil > now && isWorthStoring(answer);",
+      by: "stored !== undefined && freshUntil > now && isWorthStoring(answer);",
       foundBy: ["variants/default-without-vary-after-restart", "variants/default-without-vary-elsewhere"],
+    },
+    "a page without Vary varies beside others that were purged": {
+      in: "siblingsVaryBy",
+      replace: "freshUntil > now && isWorthStoring(answer);",
+      by: "freshUntil > now;",
+      foundBy: [
+        "variants/default-without-vary-after-hard-purge",
+        "variants/default-without-vary-after-restart-and-purge",
+      ],
+    },
+    "a page without Vary varies beside others that a soft purge has made stale": {
+      in: "siblingsVaryBy",
+      replace: "isWorthStoring(answer);",
+      by: 'answer !== "purged";',
+      foundBy: "variants/default-without-vary-after-soft-purge",
+    },
+    "of the variants of a page, only purges of their URL are known": {
+      in: "siblingsVaryBy",
+      replace: "stored && !isMarker(stored) ? stored.head : headOf(context, marker!)",
+      by: "headOf(context, marker!)",
+      foundBy: "variants/default-without-vary-after-hard-purge",
+    },
+    "what is stored after a purge gives its stamp to the variants that were purged": {
+      in: "storeResponse",
+      replace: "standingMarker(context)",
+      by: "markerInMemory(context)",
+      foundBy: "variants/default-without-vary-beside-later-one",
     },
     "a Vary that names a field of the key says nothing": {
       in: "variesBy",
@@ -305,15 +332,21 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
     },
     "what another framework has chosen answers": {
       in: "isKeyed",
-      replace: "facts.parts.every((fields) => fields.some(isKey))",
+      replace: "facts.parts.every((fields) => tellsPartsApart(fields, isKey))",
       by: "true",
       foundBy: "variants/parts-of-two-frameworks",
     },
-    "an origin that names one field of a framework is not believed about the others": {
-      in: "unnamedPartFields",
-      replace: "!namesFramework(fields, named)",
-      by: "true",
-      foundBy: "variants/parts-named-field",
+    "an origin that names one field of a framework is believed about the others": {
+      in: "tellsPartsApart",
+      replace: "fields.every(isNamed)",
+      by: "fields.some(isNamed)",
+      foundBy: "variants/parts-named-field-inertia-partial",
+    },
+    "Next is not believed about the fields that it leaves out": {
+      in: "tellsPartsApart",
+      replace: '(fields[0] === "rsc" && isNamed("rsc"))',
+      by: "false",
+      foundBy: "variants/parts-named-by-next",
     },
     "a field may have any number of values": {
       in: "hasTooManyParts",
@@ -354,14 +387,14 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
     },
     "a variant that memory does not hold counts as not stored": {
       in: "hasVariants",
-      replace: "!store.recall(key)",
+      replace: "!context.ports.store.recall(key)",
       by: "false",
       foundBy: "variants/not-in-memory-is-a-variant",
     },
     "a variant that memory does not hold counts as stored after a purge of its URL": {
       in: "hasVariants",
-      replace: '&& purges.check({ key, givenPurgeKeys: [], stamp }) !== "purged"',
-      by: "",
+      replace: "standingMarker(context)",
+      by: "markerInMemory(context)",
       foundBy: "variants/not-in-memory-is-a-variant",
     },
     "a variant that is gone counts as another variant": {

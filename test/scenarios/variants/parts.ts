@@ -3,6 +3,7 @@ import { page } from "../page.ts";
 
 const SOURCE = "docs/http.md#parts-of-pages";
 const htmx = { "hx-request": "true" };
+const inertia = { "x-inertia": "true", "x-inertia-version": "1.0" };
 const whole = page("max-age=60", "whole");
 const part = page("max-age=60", "part");
 
@@ -67,20 +68,39 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", fields: htmx, expect: { xCache: "HIT", body: "part" } },
     ],
   },
+  ...(
+    [
+      ["htmx", "HX-Request", htmx, { ...htmx, "hx-boosted": "true" }],
+      ["htmx-history", "HX-Request", htmx, { ...htmx, "hx-history-restore-request": "true" }],
+      ["pjax", "X-PJAX", { "x-pjax": "true" }, { "x-pjax": "true", "x-pjax-container": "#list" }],
+      ["inertia", "X-Inertia", inertia, { ...inertia, "x-inertia-version": "0.9" }],
+      ["inertia-partial", "X-Inertia", inertia, { ...inertia, "x-inertia-partial-data": "comments" }],
+      ["unpoly", "X-Up-Version", { "x-up-version": "3.11.0" }, { "x-up-version": "3.11.0", "x-up-target": "#list" }],
+      ["livewire", "X-Livewire", { "x-livewire": "1" }, { "x-livewire": "1", "x-livewire-navigate": "1" }],
+    ] as const
+  ).map(
+    ([id, vary, fields, otherFields]): Scenario => ({
+      id: `variants/parts-named-field-${id}`,
+      name: `if Vary names ${vary} alone, ${Object.keys(otherFields).at(-1)} selects parts, too, and everybody shares the page`,
+      source: SOURCE,
+      origin: { "/a": ["whole", "part", "other"].map((body) => page("max-age=60", body, { vary })) },
+      steps: [
+        ...both(fields),
+        { get: "/a", fields: otherFields, expect: { xCache: "MISS", body: "other", cacheStatus: /stored/ } },
+        { get: "/a", fields: otherFields, expect: { xCache: "HIT", body: "other" } },
+        { get: "/a", fields, expect: { xCache: "HIT", body: "part" } },
+        { get: "/a", expect: { xCache: "HIT", body: "whole" } },
+      ],
+    }),
+  ),
   {
-    id: "variants/parts-named-field",
-    name: "if Vary names one field of the framework, the others do not select variants",
+    id: "variants/parts-named-by-next",
+    name: "if Next's Vary names RSC, the fields that it leaves out do not select parts",
     source: SOURCE,
-    origin: { "/a": [page("max-age=60", "part", { vary: "HX-Request" })] },
+    origin: { "/a": [page("max-age=60", "part", { vary: "rsc, next-router-state-tree, next-router-prefetch" })] },
     steps: [
-      {
-        get: "/a",
-        fields: { ...htmx, "hx-boosted": "true" },
-        expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ },
-      },
-      { work: "finished" },
-      { get: "/a", fields: htmx, expect: { xCache: "HIT", body: "part" } },
-      { get: "/a", fields: { ...htmx, "hx-boosted": "true" }, expect: { xCache: "HIT", body: "part" } },
+      { get: "/a", fields: { rsc: "1" }, expect: { xCache: "MISS", body: "part" } },
+      { get: "/a", fields: { rsc: "1", "next-url": "/b" }, expect: { xCache: "HIT", body: "part" } },
     ],
   },
   {

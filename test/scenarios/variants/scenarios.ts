@@ -226,6 +226,56 @@ export const scenarios: readonly Scenario[] = [
       inLanguage("en", { xCache: "HIT", body: "English" }, "b"),
     ],
   },
+  ...(["hard", "soft"] as const).map(
+    (mode): Scenario => ({
+      id: `variants/default-without-vary-after-${mode}-purge`,
+      name: `a page without Vary takes the place of those with Vary that a ${mode} purge of their tag has reached`,
+      source: "RFC 9111 §4.1; docs/protocol.md#what-a-purge-promises",
+      origin: {
+        "/a": [
+          { fields: { ...plain.fields, vary: "accept-language", "cache-tag": "product" }, body: "English" },
+          plain,
+        ],
+      },
+      steps: [
+        inLanguage("en", { xCache: "MISS", body: "English" }),
+        { purge: { tags: ["product"], mode } },
+        inLanguage("de", { xCache: "MISS", body: "plain" }),
+        inLanguage("fr", { xCache: "HIT", body: "plain" }),
+        inLanguage("en", { xCache: "HIT", body: "plain" }),
+      ],
+    }),
+  ),
+  {
+    id: "variants/default-without-vary-after-restart-and-purge",
+    name: "a page without Vary takes the place of purged ones with Vary that were stored before a restart",
+    source: "RFC 9111 §4.1; docs/protocol.md#what-a-purge-promises",
+    origin: { "/a": [form("English", "accept-language"), plain] },
+    steps: [
+      inLanguage("en", { xCache: "MISS", body: "English" }),
+      { work: "finished" },
+      { restart: "isolate" },
+      { purge: { hosts: ["www.example.test"] } },
+      inLanguage("de", { xCache: "MISS", body: "plain" }),
+      inLanguage("fr", { xCache: "HIT", body: "plain" }),
+    ],
+  },
+  {
+    id: "variants/default-without-vary-beside-later-one",
+    name: "a page without Vary is a variant as one stored after a purge is, and not as those that were purged are",
+    source: "RFC 9111 §4.1; docs/protocol.md#r19-markers",
+    origin: { "/a": [form("English", "accept-language"), form("for pages", "accept"), plain] },
+    steps: [
+      inLanguage("en", { xCache: "MISS", body: "English" }),
+      { work: "finished" },
+      { restart: "isolate" },
+      { purge: { urls: ["/a"] } },
+      { get: "/a", fields: { accept: "text/html" }, expect: { xCache: "MISS", body: "for pages" } },
+      inLanguage("de", { xCache: "MISS", body: "plain" }),
+      inLanguage("fr", { xCache: "HIT", body: "plain" }),
+      { get: "/a", fields: { accept: "text/html" }, expect: { xCache: "HIT", body: "for pages" } },
+    ],
+  },
   {
     id: "variants/default-without-vary-beside-keyed",
     name: "a page without Vary is not used in the place of one that also names in Vary what the route keys by",

@@ -1,5 +1,7 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
+import Fastify from "fastify";
+import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { editorCookie, setEditorCookie } from "../../../sdk/frameworks/respond.ts";
 
@@ -31,6 +33,37 @@ test("it is added to Headers, to a Response and to Node's response, beside other
   node.setHeader("Set-Cookie", "a=1");
   expect(setEditorCookie(node, receipt).getHeader("set-cookie")).toEqual(["a=1", FIELD]);
 });
+
+test("it is added to Fastify's reply and to Hono's context, beside earlier and later cookies", async () => {
+  const app = Fastify();
+  app.get("/", async (_, reply) => {
+    reply.header("Set-Cookie", "a=1");
+    expect(setEditorCookie(reply, receipt)).toBe(reply);
+    reply.header("Set-Cookie", "b=1");
+    return "page";
+  });
+  const reply = await app.inject("/");
+  expect([reply.body, reply.headers["set-cookie"]]).toEqual(["page", ["a=1", FIELD, "b=1"]]);
+
+  const pages = new Hono().get("/", (context) => {
+    context.header("Set-Cookie", "a=1");
+    expect(setEditorCookie(context, receipt)).toBe(context);
+    context.header("Set-Cookie", "b=1", { append: true });
+    return context.text("page");
+  });
+  const page = await pages.request("/");
+  expect([await page.text(), page.headers.getSetCookie()]).toEqual(["page", ["a=1", FIELD, "b=1"]]);
+});
+
+test.each([{}, { headers: {}, header: {} }, { cookies: new Map() }, { get() {}, set() {} }])(
+  "an object that is no response (%o) is refused with those that are",
+  (other) => {
+    expect(() => setEditorCookie(other as unknown as Headers, receipt)).toThrow(
+      "setEditorCookie: the first argument must be a Headers, a Response, Node's ServerResponse, Fastify's reply or " +
+        "Hono's context (in Koa ctx.res)",
+    );
+  },
+);
 
 test("there is no cookie without a purge or for a dry run", () => {
   const headers = new Headers();

@@ -369,6 +369,21 @@ describe("answers", () => {
     expect(await fetched("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n")).toMatchObject({ cause });
   });
 
+  test.each([
+    ["another protocol", "Upgrade: h2c"],
+    ["several protocols", "Upgrade: websocket\r\nUpgrade: h2c"],
+  ])("a switch to %s than the one asked for is a bad response, and its connection ends", async (_, upgrade) => {
+    const closed = Promise.withResolvers<void>();
+    const { url } = await rawOrigin((_request, socket) => {
+      socket.on("close", () => closed.resolve());
+      socket.write(`HTTP/1.1 101 Switching Protocols\r\n${upgrade}\r\nConnection: upgrade\r\n\r\n`);
+    });
+    const fields = [["upgrade", "websocket"]] as const;
+    const cause = expect.stringMatching(/^status 101 with Upgrade: .*h2c$/);
+    expect(await connectTo(url).fetch({ ...get, fields })).toEqual({ kind: "failed", because: "bad-response", cause });
+    await closed.promise;
+  });
+
   test("a connection that is refused, and one that ends without an answer", async () => {
     const refused = await connectTo("http://127.0.0.1:1").fetch(get);
     expect(refused).toMatchObject({ kind: "failed", because: "unreachable" });

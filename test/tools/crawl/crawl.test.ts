@@ -260,6 +260,33 @@ describe("politely", () => {
     expect(warmText(report)).toContain("3 lines or locations were left out, because they are not URLs of pages.");
   });
 
+  test("no path makes it ask another host, not even one that begins with //", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const other = await siteThat(() => ({ body: "<urlset/>" }));
+    const elsewhere = new URL(other.address).host;
+    const www = "http://www.example.com";
+    const location = (kind: string, path: string) => `<${kind}><loc>${www}/${path}</loc></${kind}>`;
+    const { site, address } = await siteThat((target) => {
+      if (target === "/robots.txt") return { body: `Sitemap: ${www}//${elsewhere}/named.xml\n` };
+      if (target.endsWith("/named.xml")) {
+        const locations = [`/${elsewhere}/listed.xml`, "moved.xml"].map((path) => location("sitemap", path));
+        return { body: `<sitemapindex>${locations.join("")}</sitemapindex>` };
+      }
+      if (target === "/moved.xml") return { status: 301, fields: { location: `${www}//${elsewhere}/target.xml` } };
+      return { body: `<urlset>${location("url", "a")}</urlset>` };
+    });
+    await warm(optionsFor(address, []));
+    expect(other.site.seen).toEqual([]);
+    expect(site.seen.map(({ target }) => target)).toEqual([
+      "/robots.txt",
+      `//${elsewhere}/named.xml`,
+      `//${elsewhere}/listed.xml`,
+      "/moved.xml",
+      `//${elsewhere}/target.xml`,
+      "/a",
+    ]);
+  });
+
   test("the pages that a report of a log with hosts names are requested", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const folder = await mkdtemp(join(tmpdir(), "tidemark-warm-"));

@@ -86,6 +86,16 @@ describe("a line of", () => {
       expect: { ...page, client: "192.0.2.7" },
     },
     {
+      name: "varnishncsa with %{Varnish:hitmiss}x behind it",
+      lines: [`192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox" hit`],
+      expect: { ...page, cacheStatus: "HIT" },
+    },
+    {
+      name: "nginx with a word behind it that only begins like a cache's",
+      lines: [`192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox" "a miss" missed`],
+      expect: { ...page, cacheStatus: "" },
+    },
+    {
       name: "Apache with escaped quotes",
       lines: [`192.0.2.7 - - ${TIME} "GET /a?q=\\"x\\" HTTP/1.1" 200 2326 "\\"" "Fire\\"fox"`],
       expect: { ...page, target: '/a?q=\\"x\\"', userAgent: 'Fire\\"fox' },
@@ -120,6 +130,27 @@ describe("a line of", () => {
       name: "nginx as JSON with the request line and $msec",
       lines: [`{"msec":"${AT / 1000}.000","request":"GET /a?q=x HTTP/2.0","status":200,"bytes_sent":2326}`],
       expect: { ...page, client: "", tookMs: null },
+    },
+    {
+      name: "Apache as JSON, with %t for the time",
+      lines: [
+        '{"time":"[10/Oct/2026:15:55:36 +0200]","remoteIP":"192.0.2.7","host":"www.example.com","request":"GET /a?q=x HTTP/1.1","status":"200","bytes":"2326"}',
+      ],
+      expect: { ...page, host: "www.example.com", client: "192.0.2.7" },
+    },
+    {
+      name: "Apache as JSON, with %U as the request, and %q, which begins with its question mark",
+      lines: [
+        '{"time":"2026-10-10T15:55:36+0200","remoteIP":"192.0.2.7","request":"/a","query":"?q=x","method":"HEAD","status":"200","bytes":"2326"}',
+      ],
+      expect: { ...page, method: "HEAD", client: "192.0.2.7" },
+    },
+    {
+      name: "nginx as JSON with $uri and $args",
+      lines: [
+        '{"time_iso8601":"2026-10-10T15:55:36+02:00","request_method":"GET","uri":"/a","args":"q=x","status":200,"bytes_sent":2326}',
+      ],
+      expect: page,
     },
     {
       name: "Cloudflare Logpush, with nanoseconds",
@@ -320,6 +351,25 @@ describe("a line of", () => {
   });
 
   test.each([
+    { name: "of two bytes", text: "/caf\u00e9", target: "/caf%C3%A9" },
+    { name: "of three bytes", text: "/\u20ac", target: "/%E2%82%AC" },
+    { name: "of four bytes", text: "/\u{1f600}", target: "/%F0%9F%98%80" },
+  ])("a character $name is the same page in every format", ({ text, target }) => {
+    const json = (fields: string) => `{"msec":${AT / 1000},"status":200,${fields}}`;
+    const escaped = text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    const lines = [
+      `192.0.2.7 - - ${TIME} "GET ${text} HTTP/1.1" 200 5 "-" "-"`,
+      json(`"request":"GET ${text} HTTP/1.1"`),
+      json(`"uri":"${text}"`),
+      json(`"uri":"${escaped}"`),
+    ];
+    // A file is read with one character per byte.
+    const bytes = (line: string) => Buffer.from(line).toString("latin1");
+    expect(lines.map((line) => read(bytes(line)).target)).toEqual(lines.map(() => target));
+    expect(read(bytes(json(`"uri":"/a","args":"${text}"`))).target).toBe(`/a?${target}`);
+  });
+
+  test.each([
     `192.0.2.7 - - ${TIME} "\\x16\\x03\\x01" 400 157 "-" "-"`,
     `192.0.2.7 - - ${TIME} "-" 408 0 "-" "-"`,
     `192.0.2.7 - - ${TIME} "" 400 0 "-" "-"`,
@@ -333,6 +383,12 @@ describe("a line of", () => {
     '192.0.2.7 - - [10/Oct/2026:15:55:36 +0200] "GET /cut',
     '192.0.2.7 - - [10/Okt/2026:15:55:36 +0200] "GET / HTTP/1.1" 200 5',
     '192.0.2.7 - - [10/Oct/2026:15:55:36 +0200] "GET / HTTP/1.1" - 5',
+    '192.0.2.7 - - [31/Feb/2026:15:55:36 +0200] "GET / HTTP/1.1" 200 5',
+    '192.0.2.7 - - [00/Oct/2026:15:55:36 +0200] "GET / HTTP/1.1" 200 5',
+    '192.0.2.7 - - [10/Oct/2026:24:00:36 +0200] "GET / HTTP/1.1" 200 5',
+    '192.0.2.7 - - [10/Oct/2026:15:60:36 +0200] "GET / HTTP/1.1" 200 5',
+    '{"time": "2026-02-31T13:55:36Z", "request": "GET / HTTP/1.1", "status": 200}',
+    '{"time": "2026-10-10T13:55:61Z", "request": "GET / HTTP/1.1", "status": 200}',
     '{"msec": "17599',
     '{"msec": 1}',
     "null",

@@ -4,6 +4,7 @@ import { DEFAULT_LISTED_PURGES, purgeRecordQuerySchema, purgeWaitSchema } from "
 import { IN_ENGLISH } from "../../../wire/text/english.ts";
 import type { PurgeAudit, PurgeRecord } from "../../ports/purge-log.ts";
 import { purgeItemText } from "../../rules/key/purge-key.ts";
+import { withoutCredentials } from "../../rules/request/credential-names.ts";
 import { errorsOf } from "../errors-of.ts";
 
 export type AuditVerdict =
@@ -61,7 +62,9 @@ export function recordBody({
   waitsFor,
   ...rest
 }: PurgeRecord): PurgeRecordBody {
-  const items = purgeKeys.map(purgeItemText);
+  const texts = purgeKeys.map(purgeItemText);
+  // The URLs of an invalidation are a visitor's own, and perhaps in a `Location` for nobody else.
+  const items = rest.mode === "invalidate" ? texts.map(withoutCredentials) : texts;
   return {
     ...rest,
     at: new Date(at).toISOString(),

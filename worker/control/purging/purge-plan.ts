@@ -2,7 +2,6 @@ import type { Problem } from "../../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
 import type { PurgeRequestBody } from "../../../wire/purge-request.ts";
 import { type KeyRules, type ResolvedUrl, resolveUrl } from "../../rules/key/cache-key.ts";
-import { otherSpellings } from "../../rules/key/other-spellings.ts";
 import { parsePurgeHost } from "../../rules/key/purge-host.ts";
 import {
   EVERYTHING_PURGE_KEY,
@@ -64,9 +63,6 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
         continue;
       }
       keys.add(item.purgeKey);
-      for (const other of list === "tags" ? [] : otherSpellings(text).map(plan)) {
-        if (other.kind === "planned") keys.add(other.purgeKey);
-      }
       planned.push(item.planned);
       if (item.refresh !== undefined) refresh.push(item.refresh);
       warnings.push(...item.warnings);

@@ -1,14 +1,13 @@
 import type { Problem } from "../../../wire/problem.ts";
 import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
-import { purgeRequestSchema } from "../../../wire/purge-request.ts";
+import { purgeRequestSchema, tooManyItems } from "../../../wire/purge-request.ts";
 import { IN_ENGLISH } from "../../../wire/text/english.ts";
 import { unseenWarning } from "../../../wire/text/unseen-warning.ts";
 import type { AcceptedItems, AppendOutcome, PurgeLogWriter } from "../../ports/purge-log.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import type { KeyRules } from "../../rules/key/cache-key.ts";
-import { otherSpellings } from "../../rules/key/other-spellings.ts";
 import { writeReceiptToken } from "../../rules/request/receipt-token.ts";
-import { errorsOf } from "../errors-of.ts";
+import { errorsOf, limitErrors } from "../errors-of.ts";
 import { planPurge } from "./purge-plan.ts";
 import { limitWarnings } from "./purge-warnings.ts";
 import { type KnownKeys, type Unseen, unseenItems } from "./unseen-items.ts";
@@ -47,11 +46,13 @@ export async function purge(
   known?: KnownKeys,
 ): Promise<PurgeVerdict> {
   const { rules, log, reporter, fingerprint, now } = ports;
+  const tooMany = tooManyItems(body);
+  if (tooMany) return { kind: "invalid", errors: [{ path: "", message: tooMany }] };
   const checked = purgeRequestSchema.safeParse(body, IN_ENGLISH);
   if (!checked.success) return { kind: "invalid", errors: errorsOf(checked.error, purgeRequestSchema) };
   const request = checked.data;
   const plan = planPurge(request, base, rules);
-  if (plan.errors.length > 0) return { kind: "invalid", errors: plan.errors };
+  if (plan.errors.length > 0) return { kind: "invalid", errors: limitErrors(plan.errors) };
   const accepted: AcceptedItems = {
     urls: request.urls?.length ?? 0,
     tags: request.tags?.length ?? 0,
@@ -61,9 +62,7 @@ export async function purge(
   };
   const lookUp = async () => {
     if (!known || request.refresh) return []; // a page that is fetched anyway need not have been there
-    // Of the spellings of a URL, a page has one alone.
-    const named = plan.purgeKeys.filter((key) => key[0] === "#" || !otherSpellings(key)[0]);
-    return unseenItems(named, known);
+    return unseenItems(plan.purgeKeys, known);
   };
   if (request.dryRun) {
     const warned = warnedOf(plan.warnings, await lookUp());

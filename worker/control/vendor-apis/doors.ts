@@ -4,6 +4,7 @@ import { MAX_PURGE_BYTES } from "../../../wire/purge-request.ts";
 import type { Tokens } from "../../ports/access.ts";
 import { type PurgePorts, purge } from "../purging/purge.ts";
 import { readText } from "../read-text.ts";
+import { repeatedName } from "../repeated-name.ts";
 import { wideningFields } from "./door.ts";
 import { type PurgeAddresses, whyTokenIsNeeded } from "./purge-addresses.ts";
 import { VENDORS } from "./vendors.ts";
@@ -49,6 +50,8 @@ export async function answerAtDoor(request: Request, peer: string | null, ports:
     const [status, ...texts] = words.invalid;
     return door.refuse([read.code === "too-large" ? 413 : status, ...texts], read.because);
   }
+  const repeated = repeatedName(read.text);
+  if (repeated !== null) return door.refuse(words.invalid, `the name ${repeated} stands twice in one object`);
   const path = pathname.slice(isPage ? 1 : DOORS_PREFIX.length + name.length + 1);
   const { publicUrl } = ports.rules;
   const site = publicUrl ? `${publicUrl.scheme}://${publicUrl.host}` : origin;

@@ -9,7 +9,7 @@ import { isOriginError } from "../../rules/freshness/origin-error.ts";
 import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
 import { urlPurgeKey } from "../../rules/key/purge-key.ts";
 import { type Choices, toldChoices } from "../../rules/request/choices.ts";
-import type { KeyAndOwnersFields } from "../../rules/request/request-fields.ts";
+import { type KeyAndOwnersFields, nameAtGateways } from "../../rules/request/request-fields.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { edgeAnswer, reportPassedOn } from "../answering/answers.ts";
@@ -446,5 +446,5 @@ function withoutProxysWord(
   chosen: Choices["fields"],
 ): Choices["fields"] {
   if (countryField === null) return chosen;
-  return new Map([[countryField.replaceAll("_", "-"), null], ...chosen]);
+  return new Map([[nameAtGateways(countryField), null], ...chosen]);
 }

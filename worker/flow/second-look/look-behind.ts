@@ -3,7 +3,7 @@ import type { Fields } from "../../rules/fields/fields.ts";
 import {
   type AnswerDigest,
   compareAnswers,
-  fieldThatChooses,
+  fieldsThatChoose,
   type PlainRequest,
   plainRequest,
 } from "../../rules/request/second-look.ts";
@@ -86,13 +86,12 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   if (compared !== "differs") return;
   const again = await fetchPlainly(plain, odd.status, tellNobody, true);
   if (again.kind !== "storable") return;
-  const field = fieldThatChooses(leftOut, first.digest, again.digest);
-  if (field === null) return;
   const { freshnessSeconds, initialAgeMs } = first.stored.head;
   const now = ports.clock.now();
   const until = now + freshnessSeconds * 1000 - initialAgeMs;
-  const isMarked = secondLooks.mark(place, field, until, now);
-  if (isMarked) ports.reporter.report({ kind: "field-marked" });
+  for (const field of fieldsThatChoose(leftOut, first.digest, again.digest)) {
+    if (secondLooks.mark(place, field, until, now)) ports.reporter.report({ kind: "field-marked" });
+  }
 }
 
 /** Fetches and stores the plain answer. Others may wait for it, unless it is asked for with credentials. */

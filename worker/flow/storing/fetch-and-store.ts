@@ -216,21 +216,26 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
 }
 
 /**
- * Answers a request for a part. If the whole is small, it is stored and the part is cut from it; otherwise the origin
- * is asked for the part alone.
+ * Answers a request for a part. If the whole is small, or has changed and is not larger than it was, it is stored and the
+ * part is cut from it; otherwise the origin is asked for the part alone.
  */
 async function answerPart(context: RequestContext, fetched: Fetched, decision: StorageDecision): Promise<Answer> {
   const { response, tellFollowers } = fetched;
   const { announcedBytes } = response;
   const { isolate, background, ports } = context;
-  const { fetchWholeBytes } = isolate.site.limits;
-  let { miss } = fetched;
+  const { miss } = fetched;
+  const { toValidate } = miss;
+  const heldBytes = announcedBytes === null || toValidate === null ? 0 : toValidate.head.bodyBytes;
+  const wholeBytes = Math.max(isolate.site.limits.fetchWholeBytes, heldBytes);
+  const isOutdated = decision.kind === "store" || isAboutPage(decision.because, response.status);
+  let mayBeStored = false;
   // One that does not tell its length is read until it turns out to be too large, or slow.
-  if (decision.kind === "store" && fetchWholeBytes > 0 && (announcedBytes ?? 0) <= fetchWholeBytes) {
-    const fill = startFillFor(context, response.body, announcedBytes, fetchWholeBytes);
+  if (decision.kind === "store" && !decision.isLarge && wholeBytes > 0 && (announcedBytes ?? 0) <= wholeBytes) {
+    const fill = startFillFor(context, response.body, announcedBytes, wholeBytes);
     background.run(cancelBody(fill.body));
     background.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
     const read = await within(ports.clock, PART_WAITS_MS, fill.read, () => null);
+    mayBeStored = read === null || read.kind === "whole";
     if (read?.kind === "whole") {
       const stored = withBody(decision.head, read.bytes);
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
@@ -243,11 +248,9 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
   } else {
     background.run(cancelBody(response.body));
     tellFollowers({ kind: "failed", byOrigin: false });
-    const isOutdated = decision.kind === "store" || isAboutPage(decision.because, response.status);
-    if (miss.toValidate && isOutdated) forgetOutdated(context, miss.toValidate);
-    if (isOutdated) miss = { ...miss, selected: null };
   }
-  return forward(context, { ...miss, isForPart: true });
+  if (toValidate && isOutdated && !mayBeStored) forgetOutdated(context, toValidate);
+  return forward(context, { ...miss, selected: isOutdated ? null : miss.selected, isForPart: true });
 }
 
 /** Remembers that a GET has stored nothing, where the next request would else be another one. */

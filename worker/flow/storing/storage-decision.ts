@@ -51,6 +51,7 @@ export function decideStorage(
       defaultTtlSeconds: route.defaultTtlSeconds(status),
       heuristic: site.heuristic,
       targetedFields: site.targetedFields,
+      stale: route.stale,
       keyFields: route.selectingNames,
       siblingsVaryBy: siblingsVaryBy(context, receivedAt, status),
       droppedFields: route.droppedFields,

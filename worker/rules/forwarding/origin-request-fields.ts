@@ -1,5 +1,5 @@
 import type { RequestHeaders } from "../request/request-facts.ts";
-import { type KeyAndOwnersFields, reachesOriginAsSent } from "../request/request-fields.ts";
+import { type KeyAndOwnersFields, nameAtGateways, reachesOriginAsSent } from "../request/request-fields.ts";
 import { hopByHopFields } from "./hop-by-hop.ts";
 
 /** The parts of a request that the edge itself states to the origin, whatever the client sent. */
@@ -38,10 +38,9 @@ export function originRequestFields(
 ): (readonly [name: string, value: string])[] {
   const { chosenFields, extra, fieldRules, storing, isReflected } = forwarded;
   const ownHop = hopByHopFields(client.get("connection"));
-  // Gateways of origins take `X_Country` for `X-Country`.
-  const extraNames = new Set(extra.map(([own]) => own.replaceAll("_", "-")));
-  const isExtra = (name: string) => extraNames.size > 0 && extraNames.has(name.replaceAll("_", "-"));
-  const isChosen = (name: string) => chosenFields.size > 0 && chosenFields.has(name.replaceAll("_", "-"));
+  const extraNames = new Set(extra.map(([own]) => nameAtGateways(own)));
+  const isExtra = (name: string) => extraNames.size > 0 && extraNames.has(nameAtGateways(name));
+  const isChosen = (name: string) => chosenFields.size > 0 && chosenFields.has(nameAtGateways(name));
   const isKept = (name: string, value: string) =>
     !isChosen(name) && reachesOriginAsSent(name, value, fieldRules, storing);
   const fields: (readonly [name: string, value: string])[] = [];

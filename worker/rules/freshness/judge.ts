@@ -64,7 +64,7 @@ export interface StaleRules {
   readonly ifDisconnectedSeconds: number;
   /** Whether both also hold while the purge state is unknown (R18), although the response may have been purged. */
   readonly ifErrorWhileUnknown: boolean;
-  /** How long a response that was fresh once may be served stale while it is fetched again. */
+  /** How long a response that has a lifetime may be served stale while it is fetched again. */
   readonly whileRevalidateSeconds: number;
   /** Whether the rules also cover a response with an `s-maxage` and no window beside it. */
   readonly overSMaxage: boolean;
@@ -170,18 +170,26 @@ function isUsableAfterSoftPurge(
   return now - seenAt < (ownMs > 0 ? ownMs : forMs) && ageMs < freshnessSeconds * 1000 + ownMs;
 }
 
+/** For how long a response that may be stale is used while it is fetched again. RFC 5861 §3. */
+export function secondsWhileRevalidated(
+  { reuse, freshnessSeconds, status }: Pick<StoredHead, "reuse" | "freshnessSeconds" | "status">,
+  { whileRevalidateSeconds }: StaleRules,
+): number {
+  // An origin that gives no lifetime at all is asked each time, and one that has failed may work again.
+  const isCovered = freshnessSeconds > 0 && !isOriginError(status);
+  return reuse.staleWhileRevalidateSeconds ?? (isCovered ? whileRevalidateSeconds : 0);
+}
+
 function usableWhileStale(
-  { reuse, freshnessSeconds, status }: StoredHead,
+  stored: StoredHead,
   { awaitsPurge, authorized, directives }: ReuseRequest,
   answer: PurgeAnswer,
   rules: StaleRules,
   staleMs: number,
 ): StaleBecause | undefined {
+  const { reuse } = stored;
   if (!mayBeStale(reuse, rules) || awaitsPurge || authorized || answer !== "not-purged") return undefined;
-  const ownMs = (reuse.staleWhileRevalidateSeconds ?? 0) * 1000;
-  if (staleMs < ownMs) return "stale-while-revalidate";
-  // An origin that gives no lifetime at all is asked each time, and one that has failed may work again.
-  const isCovered = reuse.staleWhileRevalidateSeconds === null && freshnessSeconds > 0 && !isOriginError(status);
-  if (isCovered && staleMs < rules.whileRevalidateSeconds * 1000) return "stale.whileRevalidate";
+  const isWithin = staleMs < secondsWhileRevalidated(stored, rules) * 1000;
+  if (isWithin) return reuse.staleWhileRevalidateSeconds === null ? "stale.whileRevalidate" : "stale-while-revalidate";
   return staleMs < directives.maxStaleSeconds * 1000 ? "max-stale" : undefined;
 }

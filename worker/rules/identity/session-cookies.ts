@@ -20,8 +20,8 @@ const SESSION_COOKIES: readonly SessionCookie[] = [
   // Rails: `_<app>_session`: data, nonce and tag of `ActiveSupport::MessageEncryptor`, data and digest of
   // `MessageVerifier`, or the 32 hexadecimal digits of `Rack::Session::Abstract::ID`.
   { name: /^_\w+_session$/, value: new RegExp(`^(?:[0-9a-f]{32,64}|${BASE64}{16,}(?:--${BASE64}{16,}){1,2})$`) },
-  // PHP: `session.sid_length`, 22 to 256 characters of `session.sid_bits_per_character`.
-  { name: /^PHPSESSID$/, value: /^[A-Za-z0-9-]{22,256}$/ },
+  // PHP: `session.sid_length`, 22 to 256 characters of `session.sid_bits_per_character`; 6 adds `-` and an escaped comma.
+  { name: /^PHPSESSID$/, value: /^(?:[A-Za-z0-9-]|%2C){22,256}$/ },
   // Laravel: `<app>_session`: base64 of JSON that begins with `{"iv":` (`Illuminate\Encryption\Encrypter`).
   { name: /^[\w-]+[_-]session$/, value: new RegExp(`^eyJpdiI6${BASE64}{64,}$`) },
   // Express: `express-session` with `cookie-signature`: `s:`, the id, and 43 characters of HMAC-SHA256.

@@ -13,10 +13,9 @@ const GAP = "[^a-z\\d%]*";
 
 /**
  * The key among `known` that the writer of `asked` may have meant: one with other separators, capitals or escapes, since
- * browsers send `[` where `encodeURI` writes `%5B`, and keys keep both apart; one in
- * which a letter, or two in a row, are others, missing or too many, but no digit, because `song:42` is not a slip for
- * `song:43`; or one with more before a separator in front. `undefined` if there is none. Only keys of the same kind are
- * compared.
+ * browsers send `:` where `encodeURIComponent` writes `%3A`, and keys keep both apart; one in which a letter, or
+ * two in a row, are others, missing or too many, but no digit, because `song:42` is not a slip for `song:43`; or one with
+ * more before a separator in front. `undefined` if there is none. Only keys of the same kind are compared.
  */
 export function nearestKey(asked: string, known: readonly string[]): string | undefined {
   const kind = seenKindOf(asked)!;

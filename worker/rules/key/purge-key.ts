@@ -1,4 +1,5 @@
 import { pathPrefixes } from "./path-prefixes.ts";
+import { purgeSpelling } from "./purge-spelling.ts";
 import { canonicalQuery, type QueryRules } from "./query.ts";
 
 /** The items that one purge key can stand for. */
@@ -20,12 +21,12 @@ export const EVERYTHING_PURGE_KEY = "*";
 
 /** The key under which a purge of this URL on one host, under http and https, is recorded. */
 export function urlPurgeKey(host: string, pathAndQuery: string): string {
-  return `//${host}${pathAndQuery}`;
+  return `//${host}${purgeSpelling(pathAndQuery)}`;
 }
 
 /** The key under which a purge of this path on every host is recorded. */
 export function pathPurgeKey(pathAndQuery: string): string {
-  return `path:${pathAndQuery}`;
+  return `path:${purgeSpelling(pathAndQuery)}`;
 }
 
 /** The key under which a purge of this prefix on every host is recorded. */

@@ -1,13 +1,14 @@
 import { canonicalUrl } from "./canonical-url.ts";
 import { MAX_PREFIX_CHARACTERS, pathPrefixes } from "./path-prefixes.ts";
 import { parsePurgeHost } from "./purge-host.ts";
+import { purgeSpelling } from "./purge-spelling.ts";
 
 export type PurgePrefix =
   | {
       readonly kind: "prefix";
       /** `null` for every host. */
       readonly host: string | null;
-      /** Whole segments of a canonical path, in the form of the entries' purge keys. */
+      /** Whole segments of a path, in the form of the entries' purge keys. */
       readonly prefix: string;
       /** True if the named prefix is deeper than the entries' purge keys, so that this one is shorter. */
       readonly isWidened: boolean;
@@ -32,7 +33,7 @@ export function parsePurgePrefix(text: string, hosts: readonly string[] | null):
   if (prefix === undefined) {
     return refused(`its first segment has more than ${MAX_PREFIX_CHARACTERS} characters; purge by URL, tag or host`);
   }
-  const rest = { prefix, isWidened: prefix !== path.replace(/\/+$/, ""), hadQuery: search !== "" };
+  const rest = { prefix, isWidened: prefix !== purgeSpelling(path).replace(/\/+$/, ""), hadQuery: search !== "" };
   if (hostText === "") return { kind: "prefix", host: null, ...rest };
   const named = parsePurgeHost(hostText, hosts);
   return named.kind === "refused" ? named : { kind: "prefix", host: named.host, ...rest };

@@ -253,7 +253,7 @@ export function isTrusted(name: string, owners: OwnersFields): boolean {
  * or the connection sets, a claim, a credential or a cookie.
  */
 export function isOpenToOwners(pattern: string): boolean {
-  const name = pattern.replace(/\*$/, "").replaceAll("_", "-");
+  const name = nameAtGateways(pattern.replace(/\*$/, ""));
   const isOpen = OPEN_TO_OWNERS.has(listedTreatment(name, null)) && !hopByHopFields(null).has(name);
   if (!isOpen || name.startsWith("if-") || name === "") return false;
   if (!pattern.endsWith("*")) return true;
@@ -269,9 +269,16 @@ function isPackageName(value: string): boolean {
   return value.length <= 255 && /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)+$/.test(value);
 }
 
-/** Gateways of origins read `X_Forwarded_Host` as `X-Forwarded-Host`, so both are the same claim. */
+/**
+ * The field that gateways of origins read: they keep letters and digits alone, so `X_Real_IP` and `X.Real.IP` are `X-Real-IP`
+ * there. RFC 3875 §4.1.18.
+ */
+export function nameAtGateways(name: string): string {
+  return name.replace(/[^a-z\d-]/gi, "-");
+}
+
 function isClaim(name: string): boolean {
-  const dashed = name.replaceAll("_", "-");
+  const dashed = nameAtGateways(name);
   const known = TREATMENT_OF.get(dashed);
   if (known !== undefined && CLAIMED.has(known)) return true;
   return CLAIM_PREFIXES.some((prefix) => dashed.startsWith(prefix));
@@ -310,9 +317,9 @@ const LIST = /^[A-Za-z0-9*][A-Za-z0-9 ,;=.*+/_-]*$/;
 const WORDS = /^[^<>"'\\^`{|}]*$/;
 /** The same, but with double quotes, which structured fields use. RFC 9651. */
 const STRUCTURED = /^[^<>'\\^`{|}]*$/;
-/** Directives for caches on the way, which every cache passes on (RFC 9111 §5.2), without extensions. */
+/** Directives for caches on the way, which every cache passes on (RFC 9111 §5.2; RFC 5861 §4), without other extensions. */
 const DIRECTIVES =
-  /^(?:(?:no-cache|no-store|no-transform|only-if-cached|m(?:ax-age|in-fresh|ax-stale)(?:=\d{1,10})?)(?:, *|$))+$/i;
+  /^(?:(?:no-cache|no-store|no-transform|only-if-cached|(?:m(?:ax-age|in-fresh|ax-stale)|stale-if-error)(?:=\d{1,10})?)(?:, *|$))+$/i;
 
 /**
  * Fields that browsers, crawlers and command-line clients send, with the form of their ordinary values. An origin whose

@@ -55,10 +55,14 @@ export function compareAnswers(odd: AnswerDigest, plain: AnswerDigest): "unlike"
 }
 
 /**
- * The field that changed the page, if the odd and the plain answer differ and two plain ones agree; `null` if it cannot
- * be identified. Of several, the one by which a framework may choose parts.
+ * The fields that may have changed the page, if the odd and the plain answer differ and two plain ones agree. Of several,
+ * those by which a framework may choose parts, because it sends them together.
  */
-export function fieldThatChooses(leftOut: readonly string[], plain: AnswerDigest, again: AnswerDigest): string | null {
-  const suspects = leftOut.length === 1 ? leftOut : leftOut.filter(mayChoosePart);
-  return suspects.length === 1 && compareAnswers(plain, again) === "alike" ? suspects[0]! : null;
+export function fieldsThatChoose(
+  leftOut: readonly string[],
+  plain: AnswerDigest,
+  again: AnswerDigest,
+): readonly string[] {
+  if (compareAnswers(plain, again) !== "alike") return [];
+  return leftOut.length === 1 ? leftOut : leftOut.filter(mayChoosePart);
 }

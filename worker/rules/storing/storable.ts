@@ -12,6 +12,7 @@ import {
   type ReceivedResponse,
 } from "../freshness/freshness-lifetime.ts";
 import { isHeuristicallyCacheable } from "../freshness/heuristic-freshness.ts";
+import { mayBeStale, type StaleRules, secondsWhileRevalidated } from "../freshness/judge.ts";
 import { type Identity, mayStoreAnswer } from "../identity/identity.ts";
 import { isEntityTag } from "../validation/entity-tag.ts";
 import { varyFields } from "../variants/vary.ts";
@@ -38,6 +39,7 @@ export interface StorableResponse extends ReceivedResponse {
 export interface StorableRules extends LifetimeRules {
   /** The site's targeted fields, in lower case. They come before the usual ones. RFC 9213 §2.2. */
   readonly targetedFields: readonly string[];
+  readonly stale: StaleRules;
 }
 
 export type StorableVerdict =
@@ -71,7 +73,7 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   const freshness = lifetime.seconds > atMost ? { ...lifetime, seconds: atMost } : lifetime;
   const ageMs = initialAgeMs(field("age"), field("date"), requestedAt, receivedAt);
   const reuse = reuseRules(cacheControl);
-  const useless = isUseless(response, cacheControl, freshness, ageMs, reuse);
+  const useless = isUseless(response, cacheControl, freshness, ageMs, reuse, rules.stale);
   if (useless) return { kind: "not-stored", because: useless };
   return {
     kind: "storable",
@@ -125,14 +127,16 @@ function isUseless(
   cacheControl: CacheControl,
   freshness: FreshnessLifetime,
   ageMs: number,
-  { validateAlways, mayServeStale, staleWhileRevalidateSeconds }: ReuseRules,
+  reuse: ReuseRules,
+  stale: StaleRules,
 ): NotStoredBecause | undefined {
   const hasReason = isExplicit(freshness) || isHeuristicallyCacheable(response.status, cacheControl.public); // §3
-  if (validateAlways) {
+  if (reuse.validateAlways) {
     if (!hasReason && freshness.seconds <= 0) return "no-freshness";
     return hasValidator(response) ? undefined : "no-cache";
   }
-  const usableSeconds = freshness.seconds + (mayServeStale ? (staleWhileRevalidateSeconds ?? 0) : 0);
+  const stored = { reuse, freshnessSeconds: freshness.seconds, status: response.status };
+  const usableSeconds = freshness.seconds + (mayBeStale(reuse, stale) ? secondsWhileRevalidated(stored, stale) : 0);
   const isNeverFresh = freshness.seconds <= 0;
   if (isNeverFresh && !isExplicit(freshness)) return "no-freshness";
   if (ageMs < usableSeconds * 1000 || hasValidator(response)) return undefined;

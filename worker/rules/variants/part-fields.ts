@@ -43,17 +43,17 @@ export function partsAskedFor(
 /** One list for all requests for pages. */
 const NONE: readonly PartFields[] = [];
 
-/**
- * The fields that select a part in addition to the named ones. An origin that names one field of a framework in `Vary`
- * knows the framework, so leaving out the others counts as deliberate.
- */
+/** The fields that select a part in addition to the named ones. */
 export function unnamedPartFields(parts: readonly PartFields[], named: readonly string[]): readonly string[] {
-  return parts.filter((fields) => !namesFramework(fields, named)).flat();
+  return parts.filter((fields) => !tellsPartsApart(fields, (name) => named.includes(name))).flat();
 }
 
-/** Whether these names distinguish parts of the framework from pages. */
-export function namesFramework(fields: PartFields, named: readonly string[]): boolean {
-  return fields.some((name) => named.includes(name));
+/**
+ * Whether the named fields tell the framework's parts apart. Next itself writes `Vary`, and names all that it heeds. The
+ * others leave that to sites and adapters, most of which name the first field and heed more.
+ */
+export function tellsPartsApart(fields: PartFields, isNamed: (name: string) => boolean): boolean {
+  return fields.every(isNamed) || (fields[0] === "rsc" && isNamed("rsc"));
 }
 
 /** All fields that these frameworks send, except those that say where the visitor is and which request it is. */

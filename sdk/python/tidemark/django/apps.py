@@ -16,3 +16,4 @@ class TidemarkConfig(AppConfig):
         register(checks.saves_are_atomic, Tags.models)
         register(checks.relations_purge, Tags.models)
         register(checks.sqlite_writers_wait, Tags.caches)
+        register(checks.no_cache_keeps_pages, Tags.caches)

@@ -83,8 +83,9 @@ class PurgedQuerySet(models.QuerySet[Any]):
             unique = [unique_fields] if unique_fields else unique_together(self.model)
             self._purge(self._stored(rows if update_conflicts else [], unique)[0])
             made = super().bulk_create(rows, batch_size, ignore_conflicts, update_conflicts, update_fields, unique_fields)
-            known = [] if update_conflicts else [row for row in made if row.pk is not None]
-            stored, others = self._stored([row for row in made if update_conflicts or row.pk is None], unique)
+            asked = [row for row in made if update_conflicts or row.pk is None or _has_expression(row)]
+            known = [] if update_conflicts else [row for row in made if row.pk is not None and not _has_expression(row)]
+            stored, others = self._stored(asked, unique)
             self._purge(stored)
             purge(tags=tags_of(self.model, chain(known, map(_with_key, others))), using=self.db)
             return made
@@ -135,6 +136,11 @@ def _is_unknown(value: Any) -> bool:
     return isinstance(value, (type(None), models.Expression))
 
 
+def _has_expression(row: Any) -> bool:
+    """Django 5.2 leaves it in a row that was saved, in place of the value that the database has made of it."""
+    return any(hasattr(row.__dict__.get(each.attname), "resolve_expression") for each in row._meta.concrete_fields)
+
+
 def _with_key(row: Any) -> Any:
     """Tags may follow relations, which Django reads for no row without a key. Here no row has this one."""
     if row.pk is None:
@@ -169,6 +175,8 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
 
     def tags_now(instance: Any, joined: list[Joined], using: str) -> list[str]:
         own = [instance] if isinstance(instance, model) else []
+        if own and _has_expression(instance):
+            own, joined = [], [(model, [instance.pk]), *joined]
         return _together(chain(own, *(rows_of(each, using) for each in joined)), [tags])
 
     def note(instance: Any, change: str, joined: list[Joined], former_tags: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 from django.db import connections
 
@@ -35,6 +36,19 @@ def sqlite_writers_wait(**_: Any) -> list[CheckMessage]:
         if connections[alias].vendor == "sqlite"
         and configuration.has_thread()
         and connections.settings[alias].get("OPTIONS", {}).get("transaction_mode", "DEFERRED").upper() == "DEFERRED"
+    ]
+
+
+def no_cache_keeps_pages(**_: Any) -> list[CheckMessage]:
+    """Of `cache_page`, which does the same around one view, nothing can be seen."""
+    return [
+        Warning(
+            f"{name} keeps pages: after a purge Django answers with the old one again, and without its tags.",
+            hint="Leave it out of MIDDLEWARE, and cache_page off the views: the edge keeps their pages.",
+            id="tidemark.W005",
+        )
+        for name in ("UpdateCacheMiddleware", "CacheMiddleware")
+        if f"django.middleware.cache.{name}" in settings.MIDDLEWARE
     ]
 
 

@@ -4,6 +4,7 @@ import atexit
 import logging
 import os
 import threading
+from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
@@ -39,7 +40,8 @@ class Sender:
         self._is_done = True
         self._is_failing = False
         self._committed: list[Key] = []
-        self._awaited: set[Key] = set()
+        # Counted, because SQLite gives the key of what one request has rolled back to the purge of another.
+        self._awaited: Counter[Key] = Counter()
         self._receipts: dict[Key, Receipt | None] = {}
         self._waiting: dict[Future[Receipt | None], list[Key]] = {}
         self._said = ""
@@ -59,8 +61,10 @@ class Sender:
     def forget(self, keys: Iterable[Key]) -> None:
         with self._changed:
             for key in keys:
-                self._awaited.discard(key)
-                self._receipts.pop(key, None)
+                self._awaited[key] -= 1
+                if self._awaited[key] <= 0:
+                    del self._awaited[key]
+                    self._receipts.pop(key, None)
 
     def wake(self, keys: Iterable[Key]) -> None:
         """These were committed, and this process may hold them."""

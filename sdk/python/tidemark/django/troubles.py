@@ -39,7 +39,10 @@ def _advice(using: str) -> str:
     except Exception:
         has_table = True  # nobody can tell
     if has_table:
-        return "They are sent once this project can read and write it."
+        return (
+            "They are sent once this project can read and write it. If it is a replica, set its "
+            '"TEST": {"MIRROR": …} to the database that it follows, which has its purges.'
+        )
     return (
         f"It has no table for them: run manage.py migrate --database {using}. If it shall have none, "
         'let allow_migrate of a router return False for it and the app "tidemark".'

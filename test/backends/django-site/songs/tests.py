@@ -17,6 +17,7 @@ from django.core.checks import run_checks
 from django.core.exceptions import DisallowedHost
 from django.core.management import CommandError, call_command
 from django.db import models, transaction
+from django.db.models.functions import Coalesce
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -293,6 +294,30 @@ class Models(WithEdge, TransactionTestCase):
         Song.objects.filter(title="none of them").update(title="new")
         self.assertEqual(self.sent(), [])
 
+    def test_a_row_whose_value_the_database_makes_is_purged_by_what_it_has_made(self):
+        one, two = f"album:{self.one.pk}", f"album:{self.two.pk}"
+        last = Album.objects.order_by("-pk").values("pk")[:1]
+        for made, former, new in (
+            (models.Subquery(last), one, two),
+            (models.F("album_id") + (self.one.pk - self.two.pk), two, one),
+            (Coalesce(None, self.two.pk), one, two),
+        ):
+            song = Song.objects.get()
+            song.album_id = made
+            song.save()
+            self.assertEqual(self.tags_sent(), [{f"song:{song.pk}", former, new, "songs"}])
+        self.song.album_id = models.F("album_id")
+        self.song.save()
+        self.song.genres.add(self.rock)
+        [tags] = self.tags_sent()
+        self.assertLessEqual({f"song:{self.song.pk}", two}, tags)
+        self.assertNotIn("album:F(album_id)", tags)
+        self.song.delete()
+        [tags] = self.tags_sent()
+        self.assertLessEqual({f"song:{song.pk}", two}, tags)
+        [made] = Song.objects.bulk_create([Song(title="made", album_id=models.Subquery(last))])
+        self.assertEqual(self.tags_sent(), [{f"song:{made.pk}", two, "songs"}])
+
     def test_a_row_that_a_related_manager_takes_is_purged_as_it_was_and_as_it_is(self):
         expected = {f"song:{self.song.pk}", f"album:{self.one.pk}", f"album:{self.two.pk}", "songs"}
         self.two.song_set.add(self.song)
@@ -478,6 +503,24 @@ class Sending(WithEdge, TransactionTestCase):
         call_command("send_purges", "--again", stdout=out)
         self.assertEqual(out.getvalue(), "1 purges sent, 0 wait, 0 given up\n")
 
+    def test_the_command_takes_up_at_once_what_was_just_given_up(self):
+        purge(tags=["a"])
+        self.edge.answers = [400]
+        with self.assertLogs("tidemark.django", "ERROR"), self.assertRaisesRegex(CommandError, "may be stale"):
+            call_command("send_purges", stdout=StringIO())
+        out = StringIO()
+        call_command("send_purges", "--again", stdout=out)
+        self.assertEqual(out.getvalue(), "1 purges sent, 0 wait, 0 given up\n")
+
+    def test_the_command_does_not_send_readers_to_the_errors_of_what_another_process_is_sending(self):
+        purge(tags=["a"])
+        [row] = outbox._taken("default")
+        with self.assertRaisesRegex(CommandError, "may be stale: other processes are sending what waits"):
+            call_command("send_purges", stdout=StringIO())
+        QueuedPurge.objects.filter(pk=row.pk).update(last_error="503")
+        with self.assertRaisesRegex(CommandError, "may be stale: the column last_error"):
+            call_command("send_purges", stdout=StringIO())
+
     def test_a_refusal_of_the_purge_itself_is_given_up_at_once(self):
         for status in (400, 409, 413):
             with self.subTest(status), self.assertLogs("tidemark.django", "ERROR") as logs:
@@ -554,6 +597,11 @@ class Checks(SimpleTestCase):
                 self.assertNotIn(secret, words)
         self.assertEqual(list(self.found(TIDEMARK_SENDER="cron")), ["tidemark.E001"])
         self.assertEqual(self.found(TIDEMARK_ENDPOINT=None), {})
+
+    def test_a_cache_in_front_of_the_views_is_named(self):
+        for name in ("UpdateCacheMiddleware", "CacheMiddleware"):
+            changed = {"MIDDLEWARE": [*settings.MIDDLEWARE, f"django.middleware.cache.{name}"]}
+            self.assertIn(f"{name} keeps pages", self.found(**changed)["tidemark.W005"].msg)
 
     def test_a_model_whose_saves_are_not_atomic_is_named(self):
         keep_receivers(self)
@@ -651,7 +699,7 @@ class Requests(WithEdge, TransactionTestCase):
 
         asyncio.run(visit())
         self.assertEqual(self.sent(), [{"tags": ["early", "late"]}])
-        self.assertEqual(sender._awaited, set())
+        self.assertEqual(sender._awaited, {})
 
     def test_a_tag_after_the_head_is_refused(self):
         response = Client().get("/streamed")

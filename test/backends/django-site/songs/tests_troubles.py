@@ -8,7 +8,7 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -152,7 +152,25 @@ class Processes(WithEdge, TransactionTestCase):
         ):
             answers = asyncio.run(visits())
         self.assertEqual({each.cookies["tidemark-after"].value for each in answers}, {"log.1"})
-        self.assertEqual((self.first._awaited, self.first._receipts), (set(), {}))
+        self.assertEqual((self.first._awaited, self.first._receipts), ({}, {}))
+
+    def test_a_key_that_a_rollback_has_freed_may_be_awaited_twice(self):
+        one, two = purging.RequestPurges(), purging.RequestPurges()
+        with patch.object(purging, "sender", self.first), patch.object(self.first, "start"):
+            for request in (one, one, two):
+                held = purging.current.set(request)
+                with suppress(KeyError), transaction.atomic():
+                    purge(tags=["a"])
+                    if request is one:
+                        raise KeyError
+                purging.current.reset(held)
+        self.assertEqual(one.written, two.committed * 2)  # SQLite gives the key again
+        self.first.forget(one.written)
+        asked = self.first.receipt(two.committed)
+        look(self.first, 1)
+        self.assertEqual(asked.result(0).token, "log.1")
+        self.first.forget(two.written)
+        self.assertEqual((self.first._awaited, self.first._receipts), ({}, {}))
 
     def test_a_process_sends_more_of_its_own_than_one_request_takes(self):
         self.visit(purges=outbox.MAX_ROWS + 1)
@@ -286,8 +304,8 @@ class Databases(WithEdge, TransactionTestCase):
         self.assertEqual([sum(f'"{alias}"' in each for each in words) for alias in ("bare", "down", "locked")], [1, 1, 1])
         bare, down, locked = words
         self.assertRegex(bare, r"no such table.*run manage.py migrate --database bare\. .*allow_migrate")
-        self.assertRegex(down, "unable to open database file.*once this project can read and write it")
-        self.assertRegex(locked, "readonly database.*once this project can read and write it")
+        for trouble, cause in ((down, "unable to open database file"), (locked, "readonly database")):
+            self.assertRegex(trouble, rf"{cause}.*once this project can read and write it.*replica.*MIRROR")
 
     def test_the_thread_sends_from_the_others_and_tells_each_trouble_once(self):
         sender = Sender()
@@ -308,6 +326,13 @@ class Databases(WithEdge, TransactionTestCase):
             call_command("send_purges", stdout=out, stderr=errors)
         self.check_words(errors.getvalue().splitlines())
         self.assertEqual(out.getvalue(), "2 purges sent, 0 wait, 0 given up\n")
+        self.assertEqual(self.sent(), [{"tags": ["default"]}, {"tags": ["last"]}])
+
+    def test_a_replica_holds_the_purges_of_another_database(self):
+        for alias in ("bare", "down", "locked"):
+            test = connections.settings[alias]["TEST"] | {"MIRROR": "default"}
+            connections.settings[alias] |= {"TEST": test}
+        call_command("send_purges", stdout=StringIO())
         self.assertEqual(self.sent(), [{"tags": ["default"]}, {"tags": ["last"]}])
 
     def test_the_command_goes_on_watching(self):
