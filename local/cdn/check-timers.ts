@@ -8,24 +8,20 @@ const GIVE_UP_AFTER_S = 1;
 /** A runtime does not find another one that was last seen 5 minutes ago. */
 const MAX_AHEAD_MS = 4 * 60_000;
 
-/** How a runtime that stops waits for its process. */
-const TO_STOP = {
-  setImmediate: (done: () => void) => setImmediate(done),
-  queueMicrotask: (done: () => void) => queueMicrotask(done),
-  nextTick: (done: () => void) => process.nextTick(done),
-};
-
-/** How runtimes also wait until they have found each other. */
-const TO_START = { ...TO_STOP, setTimeout: (done: () => void) => setTimeout(done) };
-
-const PLACES = [
+/** By what a runtime that stops waits for its process: a timer's owner, and its name there. */
+const TO_STOP: readonly Timer[] = [
   [globalThis, "setImmediate"],
   [globalThis, "queueMicrotask"],
   [process, "nextTick"],
-] as const;
+];
 
-/** The timers of `TO_STOP` as they were when this module was loaded, in functions that tell them from those of others. */
-const REAL = PLACES.map(([owner, name]) => {
+/** By what runtimes also wait until they have found each other. */
+const TO_START: readonly Timer[] = [...TO_STOP, [globalThis, "setTimeout"]];
+
+type Timer = readonly [owner: object, name: string];
+
+/** Those of `TO_STOP` as they were when this module was loaded, in functions that are nobody else's fakes. */
+const REAL = TO_STOP.map(([owner, name]) => {
   const real = Reflect.get(owner, name) as (...args: unknown[]) => unknown;
   return (...args: unknown[]) => Reflect.apply(real, owner, args);
 });
@@ -39,14 +35,14 @@ let replaced: unknown[] = [];
  */
 export async function withRealTimers(stop: () => Promise<void>): Promise<void> {
   if (stops++ === 0) {
-    replaced = PLACES.map(([owner, name]) => Reflect.get(owner, name));
-    for (const [index, [owner, name]] of PLACES.entries()) Reflect.set(owner, name, REAL[index]);
+    replaced = TO_STOP.map(([owner, name]) => Reflect.get(owner, name));
+    for (const [index, [owner, name]] of TO_STOP.entries()) Reflect.set(owner, name, REAL[index]);
   }
   try {
     await stop();
   } finally {
     if (--stops === 0) {
-      for (const [index, [owner, name]] of PLACES.entries()) {
+      for (const [index, [owner, name]] of TO_STOP.entries()) {
         if (Reflect.get(owner, name) === REAL[index]) Reflect.set(owner, name, replaced[index]);
       }
     }
@@ -67,9 +63,12 @@ export async function checkStart(call: string): Promise<void> {
   if (isTooEarly || now > machineNow + MAX_AHEAD_MS) throw new Error(`${call}: ${dateIsFaked(now, machineNow)}`);
 }
 
-async function checkTimers(call: string, timers: Readonly<Record<string, (done: () => void) => void>>): Promise<void> {
-  const waiting = new Set(Object.keys(timers));
-  for (const [name, wait] of Object.entries(timers)) wait(() => waiting.delete(name));
+async function checkTimers(call: string, timers: readonly Timer[]): Promise<void> {
+  const waiting = new Set(namesOf(timers));
+  for (const [owner, name] of timers) {
+    const wait = Reflect.get(owner, name) as (done: () => void) => void;
+    Reflect.apply(wait, owner, [() => waiting.delete(name)]);
+  }
   const giveUpAt = process.uptime() + GIVE_UP_AFTER_S; // fake timers fake the other clocks
   let isLast = false;
   while (waiting.size > 0 && !isLast) {
@@ -80,13 +79,17 @@ async function checkTimers(call: string, timers: Readonly<Record<string, (done: 
   if (faked !== undefined) throw new Error(`${call}: ${timerIsFaked(faked)}`);
 }
 
+function namesOf(timers: readonly Timer[]): string[] {
+  return timers.map(([, name]) => name);
+}
+
 /** Waits for at least one turn of the event loop, without a timer. */
 async function turn(): Promise<void> {
   await stat(".").catch(() => undefined);
 }
 
 /** Jest cannot be told what to fake. Without intervals, a runtime is forgotten after 5 minutes. */
-const NOT_FOR_JEST = [...Object.keys(TO_START), "clearImmediate", "clearTimeout", "setInterval", "clearInterval"];
+const NOT_FOR_JEST = [...namesOf(TO_START), "clearImmediate", "clearTimeout", "setInterval", "clearInterval"];
 
 const timerIsFaked = (name: string) =>
   `${name} is faked, and the CDN's runtime hangs without it. Fake the Date alone: ` +

@@ -67,8 +67,8 @@ function readRest(line: string, start: number, into: LoggedRequest): void {
   if (refererStart !== -1 && agentEnd < 0) return;
   if (line.length <= restStart + 3) return;
   const rest = line.slice(restStart);
-  const word = CACHE_STATUS.exec(rest);
-  into.cacheStatus = word?.[1] ?? word?.[2]?.toUpperCase() ?? "";
+  const [, ofNginx, ofVarnish] = CACHE_STATUS.exec(rest) ?? [];
+  into.cacheStatus = ofNginx ?? ofVarnish?.toUpperCase() ?? "";
   const seconds = SECONDS_AT_END.exec(rest)?.[1];
   if (seconds !== undefined) into.tookMs = Number(seconds) * 1000;
 }

@@ -154,9 +154,11 @@ export function hasTooManyParts(context: RequestContext, variant: VariantFields,
 export function siblingsVaryBy(context: RequestContext, now: number, status: number): string[] {
   const { store, purges } = context.ports;
   const marker = markerInMemory(context);
-  return (marker?.variants ?? []).flatMap(({ key, freshUntil, variesBy }) => {
+  if (!marker) return [];
+  const ofUrl = purges.check(headOf(context, marker));
+  return marker.variants.flatMap(({ key, freshUntil, variesBy }) => {
     const stored = store.recall(key);
-    const answer = purges.check(stored && !isMarker(stored) ? stored.head : headOf(context, marker!));
+    const answer = stored && !isMarker(stored) ? purges.check(stored.head) : ofUrl;
     const isFresh = freshUntil > now && isWorthStoring(answer);
     return isFresh || (isOriginError(status) && stored && answer !== "purged") ? variesBy : [];
   });

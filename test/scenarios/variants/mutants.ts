@@ -134,8 +134,8 @@ if (stored.head.variant.length === 0) return`,
     },
     "of the variants of a page, only purges of their URL are known": {
       in: "siblingsVaryBy",
-      replace: "stored && !isMarker(stored) ? stored.head : headOf(context, marker!)",
-      by: "headOf(context, marker!)",
+      replace: "stored && !isMarker(stored) ? purges.check(stored.head) : ofUrl",
+      by: "ofUrl",
       foundBy: "variants/default-without-vary-after-hard-purge",
     },
     "what is stored after a purge gives its stamp to the variants that were purged": {

@@ -8,9 +8,9 @@ export const MAX_PREFIX_SEGMENTS = 12;
 export const MAX_PREFIX_CHARACTERS = 1024;
 
 /**
- * The prefixes of a path by whole segments, in the spelling of purge keys, the shortest first: `/a` and `/a/b` for `/a/b` and for `/a/b/`.
- * An entry has all of them as purge keys; a purge by prefix has the last of its own. A prefix beyond the bounds
- * therefore purges by a shorter one, which covers more than was named, and never less.
+ * The prefixes of a path by whole segments, in the spelling of purge keys, the shortest first: `/a` and `/a/b` for `/a/b`
+ * and for `/a/b/`. An entry has all of them as purge keys; a purge by prefix has the last of its own. A prefix beyond the
+ * bounds therefore purges by a shorter one, which covers more than was named, and never less.
  */
 export function pathPrefixes(canonicalPath: string): readonly string[] {
   const path = purgeSpelling(canonicalPath);

@@ -83,8 +83,10 @@ class PurgedQuerySet(models.QuerySet[Any]):
             unique = [unique_fields] if unique_fields else unique_together(self.model)
             self._purge(self._stored(rows if update_conflicts else [], unique)[0])
             made = super().bulk_create(rows, batch_size, ignore_conflicts, update_conflicts, update_fields, unique_fields)
-            asked = [row for row in made if update_conflicts or row.pk is None or _has_expression(row)]
-            known = [] if update_conflicts else [row for row in made if row.pk is not None and not _has_expression(row)]
+            known: list[Any] = []
+            asked: list[Any] = []
+            for row in made:
+                (asked if update_conflicts or row.pk is None or _has_expression(row) else known).append(row)
             stored, others = self._stored(asked, unique)
             self._purge(stored)
             purge(tags=tags_of(self.model, chain(known, map(_with_key, others))), using=self.db)
