@@ -31,10 +31,10 @@ export { speaksOfCredentials } from "../worker/rules/request/credential-names.ts
 export { varyFields } from "../worker/rules/variants/vary.ts";
 
 // `import` writes a site as its owner would, without the expressions of which the edge warns, and tells which fields of
-// visitors reach the origin.
+// visitors reach the origin, and which may be keyed.
 
 export { hopByHopFields } from "../worker/rules/forwarding/hop-by-hop.ts";
-export { ordinaryForm, treatmentOf } from "../worker/rules/request/request-fields.ts";
+export { mayBeKeyed, ordinaryForm, treatmentOf } from "../worker/rules/request/request-fields.ts";
 export { mayTakeExponentialTime } from "../worker/site/exponential-time.ts";
 export { SiteError } from "../worker/site/site-error.ts";
 export type { RouteInput, SiteInput } from "../worker/site/site-input.ts";

@@ -52,6 +52,16 @@ export const BY_DESIGN: readonly Difference[] = [
     ["stored", "answer"],
     { answerFields: ["x-accel-expires"] },
   ),
+  safer(
+    "CDN-Cache-Control and Surrogate-Control, which nginx ignores, decide before Cache-Control.",
+    ["stored", "answer"],
+    { answerFields: ["cdn-cache-control", "surrogate-control"] },
+  ),
+  safer(
+    'Cache-Control is read by RFC 9111: no-cache="x" and private="x" leave out that field and store the page, max-age="60" is a minute, and what cannot be read stores nothing. nginx looks for the words, and stores none of the first three.',
+    ["stored", "answer"],
+    { answerValues: { "cache-control": /="|max-age(?!=\d+\s*(?:,|$))/i } },
+  ),
   safer("The edge obeys a visitor's no-store.", ["stored"], { requestFields: ["cache-control"] }),
   {
     ...safer(

@@ -27,12 +27,12 @@ export function configText(imported: ImportedSite): string {
   for (const { value, from } of routes) {
     // Routes from the same lines share one comment.
     const comment = sources(from, 2);
-    if (comment.join() !== before) lines.push(...comment);
+    if (comment.join() !== before) for (const line of comment) lines.push(line);
     before = comment.join();
     lines.push(`    ${literal(value, 2)},`);
   }
-  lines.push("  ],", "});", "", ...differencesComment(differences));
-  return `${lines.join("\n")}\n`;
+  lines.push("  ],", "});", "");
+  return `${[...lines, ...differencesComment(differences)].join("\n")}\n`;
 }
 
 /** The list of differences, as a comment. */

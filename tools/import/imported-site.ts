@@ -35,6 +35,8 @@ export interface Affected {
   readonly parameters?: readonly string[];
   /** The origin's answer has one of these fields, in lower case. */
   readonly answerFields?: readonly string[];
+  /** The origin's answer has one of these fields, in lower case, with a value like this. */
+  readonly answerValues?: Readonly<Record<string, RegExp>>;
   /** The origin answers with one of these statuses, or not at all for 0. */
   readonly statuses?: readonly number[];
   /** The request is for one of these paths. */

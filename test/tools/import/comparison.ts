@@ -232,7 +232,8 @@ class Judge implements Comparison {
   }
 
   #applies(affects: Affected, request: ClientRequest): boolean {
-    const { routes, paths, methods, cookies, requestFields, parameters, answerFields, statuses, host } = affects;
+    const { routes, paths, methods, cookies, requestFields, parameters, statuses, host } = affects;
+    const { answerFields, answerValues } = affects;
     const [path = "", query = ""] = request.path.split("?");
     const fields = request.fields ?? {};
     const route = this.#routes.find(({ pattern }) => pattern.test({ pathname: path }))?.match ?? "";
@@ -241,7 +242,7 @@ class Judge implements Comparison {
     const asked = { method: "GET", target: request.path, fields, body: "" };
     const reply = this.#origin.replyTo(asked);
     // What is stored is from a time when the origin worked.
-    const replied = Object.keys(this.#origin.usualReplyTo(asked).fields ?? {});
+    const replied: Readonly<Record<string, unknown>> = this.#origin.usualReplyTo(asked).fields ?? {};
     const isAny = <T>(list: readonly T[] | undefined, test: (each: T) => boolean) =>
       list === undefined || list.some(test);
     return (
@@ -251,7 +252,8 @@ class Judge implements Comparison {
       isAny(cookies, (each) => sent.some((name) => matchesAnyName(name, [each]))) &&
       isAny(requestFields, (each) => Object.keys(fields).some((name) => matchesAnyName(name, [each]))) &&
       isAny(parameters, (each) => query !== "" && names.some((name) => matchesAnyName(name, [each]))) &&
-      isAny(answerFields, (each) => replied.includes(each)) &&
+      isAny(answerFields, (each) => Object.hasOwn(replied, each)) &&
+      isAny(answerValues && Object.entries(answerValues), ([name, value]) => value.test(String(replied[name] ?? ""))) &&
       isAny(statuses, (each) => (each === 0 ? reply.failure !== undefined : (reply.status ?? 200) === each)) &&
       (host === undefined ||
         (host === "foreign" ? !this.#hosts.includes(request.host!) : request.host !== this.#hosts[0]))

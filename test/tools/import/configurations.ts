@@ -254,10 +254,16 @@ export const CONFIGURATIONS: readonly Configuration[] = [
     asked: [
       { path: "/a" },
       { path: "/a", fields: { cookie: "no_cache=0" } },
+      { path: "/named" },
+      { path: "/targeted" },
       { path: "/head", method: "HEAD" },
       { path: "/head" },
     ],
-    pages: { "/cookie": { fields: { "set-cookie": "a=1" } } },
+    pages: {
+      "/cookie": { fields: { "set-cookie": "a=1" } },
+      "/named": { fields: { "cache-control": 'private="x-user"' } },
+      "/targeted": { fields: { "cdn-cache-control": "no-store" } },
+    },
   },
   {
     name: "django",

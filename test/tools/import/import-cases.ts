@@ -138,6 +138,56 @@ export const importCases: readonly ImportCase[] = [
     routes: { "/.git/a": null, "/git/a": STORES },
   },
   {
+    name: "a variable that is set again",
+    server: `set $skip 0; set $flag 0; if ($http_cookie ~ sess) { set $flag 1; } if ($flag) { set $skip 1; }
+      set $flag 0; if ($args ~ draft) { set $flag 1; } if ($flag) { set $skip 1; }
+      if ($http_cookie ~ banned) { set $out 1; } if ($out) { return 403; } set $out 0;
+      location / { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }
+      location /a/ { set $skip 0; ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }
+      location /b/ { set $mine ""; ${CACHED} proxy_no_cache $again; proxy_cache_bypass $again; }
+      set $mine $cookie_member; if ($again) { set $seen 1; }`,
+    http: "map $mine $again { default $mine; none 0; }",
+    routes: {
+      "/x": { cookies: [/banned/, /sess/], query: [/draft/] },
+      "/a/x": { cookies: [/banned/] },
+      "/b/x": { cookies: [/banned/, /\bmember *=/i] },
+    },
+  },
+  {
+    name: "a key of what a map reads",
+    server: `location / { ${CACHED} proxy_cache_key $request_uri$lang; }
+      location /a/ { ${CACHED} proxy_cache_key $request_uri$group; }
+      location /b/ { ${CACHED} proxy_cache_key $request_uri$client; }
+      location /c/ { ${CACHED} proxy_cache_key $request_uri$http_x_forwarded_for; }
+      location /d/ { ${CACHED} proxy_cache_key $request_uri$site$app; }`,
+    http: `map $cookie_lang $lang { default $remote_addr; de de; } map $host $group { default $cookie_group; a.example a; }
+      map $http_x_forwarded_for $client { "" none; default some; } map $host $site { default $host; b.example a; }
+      map $http_x_app $app { default $http_x_app; "" none; }`,
+    routes: { "/x": null, "/a/x": null, "/b/x": null, "/c/x": null, "/d/x": STORES },
+  },
+  {
+    name: "lines of a map that are missing",
+    server: `location / { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }
+      location /a/ { ${CACHED} proxy_cache_key $request_uri$group; }`,
+    http: `map $http_cookie $skip { default 0; include /nowhere/skip/*.map; }
+      map $http_x_app $group { default ""; include /nowhere/groups/*.map; }`,
+    routes: { "/x": null, "/a/x": null },
+  },
+  {
+    name: "escapes that nginx does not read",
+    server: `location / { proxy_pass http://10.0.0.1; } location /caf%C3%A9/ { ${CACHED} } location /café/de/ { ${CACHED} }
+      location ~ ^/b%C3%A9/ { ${CACHED} }
+      location /in/ { ${CACHED} if ($request_uri ~ "%C3%A9|[%]E9") { return 403; } }`,
+    routes: {
+      "/caf%C3%A9/x": null,
+      "/caf%C3%A9/de/x": STORES,
+      "/b%C3%A9/x": null,
+      "/in/%C3%A9": null,
+      "/in/%E9": null,
+      "/in/x": { query: [/%C3%A9|[%]E9/] },
+    },
+  },
+  {
     name: "other spellings",
     server: `location / { ${CACHED} } location /account/ { proxy_pass http://10.0.0.1; }`,
     routes: { "//account/x": null, "/account": null, "/accounts": STORES },

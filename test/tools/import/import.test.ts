@@ -771,6 +771,37 @@ describe("try_files", () => {
   });
 });
 
+describe("names with underscores", () => {
+  const told = async (line: string) =>
+    (await imported(server(`${line} location / { ${CACHED} }`))).differences
+      .filter(({ why }) => why.startsWith("nginx reads X_Name as X-Name"))
+      .map(({ kind, source }) => `${kind}: ${source!.text}`);
+
+  test.each(["underscores_in_headers on", "ignore_invalid_headers off"])("are told of with %s", async (line) => {
+    expect(await told(`${line};`)).toEqual([`dropped: ${line}`]);
+  });
+
+  test.each(["underscores_in_headers off", "ignore_invalid_headers on"])("are left out with %s", async (line) => {
+    expect(await told(`${line};`)).toEqual([]);
+  });
+});
+
+describe("large files", () => {
+  test("keys of a map, by hundred thousands, are read and written", { tags: ["deep"], timeout: 60_000 }, async () => {
+    const keys = Array.from({ length: 150_000 }, (_, at) => `k${at} v${at};`).join("\n");
+    const site = await imported(`http { map $http_x_app $app { ${keys} } map $cookie_app $skip { ${keys} }
+      server { location / { ${CACHED} proxy_cache_key $app$request_uri; proxy_no_cache $skip; } } }`);
+    expect(siteOf(site).routes).toMatchObject([{ match: "/*", key: { fields: ["x-app"] } }]);
+    expect(configText(site)).toContain("k149999 v149999");
+  });
+
+  test("tens of thousands of locations take seconds", { tags: ["deep"], timeout: 60_000 }, async () => {
+    const lines = Array.from({ length: 60_000 }, (_, at) => `location = /old/${at} { return 301 /new/${at}; }`);
+    const site = await imported(server(`${lines.join("\n")}\nlocation / { ${CACHED} }`));
+    expect(site.routes.length).toBeGreaterThan(60_000);
+  });
+});
+
 describe("includes", () => {
   test("relative paths are below --root where the main file is elsewhere", async () => {
     put("etc/nginx/snippets/cached.conf", "proxy_cache_valid 200 2m;");
@@ -804,7 +835,22 @@ describe("includes", () => {
       "access at nginx.conf:6",
     ]);
     const lines = differenceLines(told, 1_000);
-    expect(lines).toEqual([lines[0], expect.stringMatching(/include proxy_params: This file was not found.*--root/)]);
+    expect(lines).toEqual([
+      lines[0],
+      expect.stringMatching(/include proxy_params: No file was found for this line.*--root/),
+    ]);
+  });
+
+  test("a pattern in a folder that is missing is told, and one in an empty folder is not", async () => {
+    mkdirSync(join(folder, "here"));
+    const lines = ["/nowhere/a/*.conf", "nowhere/*.conf", "here/*.conf", "modules-enabled/*.conf"];
+    const includes = lines.map((each) => `include ${each};`).join(" ");
+    const { differences } = await imported(server(`location / { ${CACHED} ${includes} }`));
+    const told = differences.filter(({ source }) => source?.text.startsWith("include"));
+    expect(told.map(({ kind, source }) => `${kind}: ${source!.text}`)).toEqual([
+      "access: include /nowhere/a/*.conf",
+      "access: include nowhere/*.conf",
+    ]);
   });
 
   test("a file without the http block around its servers is told not to be the whole", async () => {

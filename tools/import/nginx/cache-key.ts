@@ -1,4 +1,4 @@
-import type { RouteInput } from "#tidemark/internal";
+import { mayBeKeyed, type RouteInput } from "#tidemark/internal";
 import type { Source } from "../imported-site.ts";
 import type { Maps } from "./conditions/maps.ts";
 import type { Assignment } from "./conditions/requests-where.ts";
@@ -43,25 +43,26 @@ export function importKey(text: string | null, maps: Maps, assignments: readonly
   const parameters: string[] = [];
   const cookies: Record<string, readonly string[]> = {};
   let hasQuery = false;
-  const variables = [...(text ?? DEFAULT_KEY).matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => name!);
+  const variables = variablesIn(text ?? DEFAULT_KEY);
   for (const name of variables) {
-    const [, kind, rest = ""] = /^(http|cookie|arg)_(\w+)$/.exec(name) ?? [];
+    const [, kind, rest = ""] = /^(cookie|arg)_(\w+)$/.exec(name) ?? [];
     const map = maps.get(name);
     if (IN_EVERY_KEY.test(name) || PATH.test(name) || name === "is_args") continue;
     if (PATH_AND_QUERY.test(name) || QUERY.test(name)) hasQuery = true;
     else if (kind === "arg") parameters.push(rest);
     else if (kind === "cookie") unboundedCookies.push(rest);
-    else if (kind === "http" && !/^(?:authorization|cookie|host|range)$/.test(rest))
-      fields.push(rest.replaceAll("_", "-"));
+    else if (isKeyField(name)) fields.push(fieldOf(name)!);
     else if (/^geoip2?_(?:data_)?country(?:_iso)?_code$/.test(name)) key.country = true;
     else if (map) {
-      from.push(map.source, ...map.entries.map(({ source }) => source));
+      for (const { source } of [map, ...map.entries]) from.push(source);
       const of = map.of.replace(/^\$\{?(\w+)\}?$/, "$1");
       const values = [...new Set([...map.entries.map(({ value }) => value), map.fallback])].filter(
         (value) => value !== "",
       );
       const names = map.entries.map((entry) => entry.key);
-      if (of === "http_user_agent") {
+      const unread = values.flatMap(variablesIn).find((each) => !isKeyedWith(each, of));
+      if (unread !== undefined) unknown.push(`$${name}, which may be $${unread}`);
+      else if (of === "http_user_agent") {
         key.device = true;
         approximate.push("device");
       } else if (of === "http_accept_language" && values.every((value) => /^[a-z]{2,3}(?:-[a-z0-9]+)*$/i.test(value))) {
@@ -72,8 +73,8 @@ export function importKey(text: string | null, maps: Maps, assignments: readonly
         approximate.push("languages");
       } else if (of.startsWith("cookie_") && names.every((each) => /^[\w.-]+$/.test(each))) {
         cookies[of.slice("cookie_".length)] = [...new Set(names)];
-      } else if (of.startsWith("http_") && !/^http_(?:authorization|cookie|host|range)$/.test(of)) {
-        fields.push(of.slice("http_".length).replaceAll("_", "-"));
+      } else if (isKeyField(of)) {
+        fields.push(fieldOf(of)!);
         approximate.push(fields.at(-1)!);
       } else if (!IN_EVERY_KEY.test(of)) unknown.push(`$${name}`);
     } else if (isOfDevices(assignments.filter(({ variable }) => variable === name))) {
@@ -96,6 +97,27 @@ export function importKey(text: string | null, maps: Maps, assignments: readonly
     splitsMethods: variables.includes("request_method"),
     onlyParameters: hasQuery ? null : parameters,
   };
+}
+
+function variablesIn(text: string): string[] {
+  return [...text.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => name!);
+}
+
+/** The request field that a variable has, in lower case; `null` for another variable. */
+function fieldOf(variable: string): string | null {
+  const [, name] = /^http_(\w+)$/.exec(variable) ?? [];
+  return name?.replaceAll("_", "-") ?? null;
+}
+
+/** Whether a variable is a field by which a route may key. */
+function isKeyField(variable: string): boolean {
+  const field = fieldOf(variable);
+  return field !== null && mayBeKeyed(field);
+}
+
+/** Whether a variable that a map of another one yields is in the key by itself, or with the other one's whole value. */
+function isKeyedWith(variable: string, of: string): boolean {
+  return IN_EVERY_KEY.test(variable) || PATH.test(variable) || (variable === of && isKeyField(of));
 }
 
 /** Whether a variable has one of a few values, chosen only by `User-Agent`. */

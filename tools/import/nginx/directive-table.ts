@@ -66,7 +66,7 @@ const TABLE: readonly Line[] = [
     "setup",
     "read",
     access(
-      "This file was not found. It may keep visitors out, or forbid storing: name the folder to use as / with --root.",
+      "No file was found for this line. Such a file may keep visitors out, or forbid storing: name the folder to use as / with --root.",
     ),
   ],
   ["if set break", "own", "rewrite", "read"],
@@ -283,11 +283,17 @@ const TABLE: readonly Line[] = [
     "setup",
     "harmless",
   ],
+  ["map_hash_* variables_hash_* merge_slashes absolute_redirect", "replaces", "setup", "harmless"],
   [
-    "map_hash_* variables_hash_* merge_slashes underscores_in_headers ignore_invalid_headers absolute_redirect",
+    "underscores_in_headers ignore_invalid_headers",
     "replaces",
     "setup",
     "harmless",
+    dropped(
+      "nginx reads X_Name as X-Name here. The edge passes it on as another field, to which rules for X-Name do not apply: the origin must not read it.",
+      "stored",
+      "answer",
+    ),
   ],
   [
     "port_in_redirect server_name_in_redirect chunked_transfer_encoding output_buffers postpone_output",
@@ -373,7 +379,10 @@ const BEGINNINGS = [...ROWS.keys()]
 
 /** Directives that have no effect with the value `off`. */
 const SWITCHED_OFF =
-  /^(?:gzip|brotli|zstd|auth_basic|auth_request|autoindex|\w+_redirect|modsecurity|slice|mirror|\w+_intercept_errors)$/;
+  /^(?:gzip|brotli|zstd|auth_basic|auth_request|autoindex|\w+_redirect|modsecurity|slice|mirror|underscores_in_headers|\w+_intercept_errors)$/;
+
+/** Directives that have no effect with the value `on`. */
+const ON_BY_DEFAULT = /_pass_request_|^ignore_invalid_headers$/;
 
 const CODE = /_by_lua|^js_|^perl|^lua_/;
 
@@ -404,7 +413,7 @@ export function isOfAddresses({ name }: Pick<Directive, "name">): boolean {
 
 function isOff({ name, args }: Directive): boolean {
   const isZero = name === "slice" && args[0] === "0";
-  return (args[0] === "off" && SWITCHED_OFF.test(name)) || isZero || (/_pass_request_/.test(name) && args[0] === "on");
+  return (args[0] === "off" && SWITCHED_OFF.test(name)) || isZero || (ON_BY_DEFAULT.test(name) && args[0] === "on");
 }
 
 /** The owner's note about a directive; `null` for one that the import reads or that changes no answers. */

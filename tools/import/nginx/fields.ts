@@ -66,9 +66,13 @@ export function groupedByLine(
   routed: readonly RoutedLocation[],
   linesOf: (location: Location) => ReturnType<typeof inForce>,
 ) {
-  const grouped = new Map<ReturnType<typeof inForce>[number], string[]>();
+  const grouped = new Map<ReturnType<typeof inForce>[number], Set<string>>();
   for (const { location, routes } of routed) {
-    for (const line of linesOf(location)) grouped.set(line, [...(grouped.get(line) ?? []), ...routes]);
+    for (const line of linesOf(location)) {
+      const all = grouped.get(line) ?? new Set<string>();
+      for (const route of routes) all.add(route);
+      grouped.set(line, all);
+    }
   }
-  return [...grouped].map(([line, routes]) => ({ line, routes: [...new Set(routes)] }));
+  return [...grouped].map(([line, routes]) => ({ line, routes: [...routes] }));
 }

@@ -76,7 +76,6 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
     isReached,
     inactiveSeconds: (zone) => inactiveSeconds(http, zone),
   });
-  differences.push(...ofRoutes, ...slashRedirects(routed));
 
   const proxies = importTrustedProxies(levels);
   const trustsProxies = proxies.settings.length > 0;
@@ -87,16 +86,20 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
     maps,
     trustsProxies,
   });
-  differences.push(...fields.differences, ...answerFieldDifferences(routed));
   const limits = importLimits(server, routed);
   const settings = [...proxies.settings, ...fields.settings, ...limits.settings];
-  differences.push(
+  const told = [
+    ...differences,
+    ...ofRoutes,
+    ...slashRedirects(routed),
+    ...fields.differences,
+    ...answerFieldDifferences(routed),
     ...limits.differences,
     ...proxies.differences,
     ...notCarried(directives, http, server, routed, proxies.read),
     ...BY_DESIGN,
-  );
-  return { files, origin, hosts, settings, routes, differences, locations: outcomes };
+  ];
+  return { files, origin, hosts, settings, routes, differences: told, locations: outcomes };
 }
 
 function chosenServer(file: string, http: readonly Directive[], named: string | null): Directive {

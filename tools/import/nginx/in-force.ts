@@ -7,10 +7,19 @@ export type Levels = readonly (readonly Directive[])[];
 /** The directives of this name that apply: those of the innermost block that has any. */
 export function inForce(levels: Levels, name: string): readonly Directive[] {
   for (const level of levels) {
-    const found = level.filter((directive) => directive.name === name);
-    if (found.length > 0) return found;
+    const found = namesIn(level).get(name);
+    if (found !== undefined) return found;
   }
   return [];
+}
+
+const grouped = new WeakMap<readonly Directive[], ReadonlyMap<string, readonly Directive[]>>();
+
+/** The directives of a block by their names. Each of a server's locations asks for them, and may be one of thousands. */
+function namesIn(level: readonly Directive[]): ReadonlyMap<string, readonly Directive[]> {
+  const known = grouped.get(level) ?? Map.groupBy(level, ({ name }) => name);
+  grouped.set(level, known);
+  return known;
 }
 
 /**

@@ -14,8 +14,10 @@ export function notCarried(
   read: ReadonlySet<Directive>,
 ): readonly Difference[] {
   const differences: Difference[] = [];
-  const routesIn = (location: Location): string[] =>
-    routed.flatMap((each) => (isNestedIn(each.location, location) ? each.routes : []));
+  const routesIn = new Map<Location, string[]>(routed.map(({ location }) => [location, []]));
+  for (const { location, routes } of routed) {
+    for (let at: Location | null = location; at !== null; at = at.parent) routesIn.get(at)?.push(...routes);
+  }
   const noteBlock = (block: readonly Directive[], routes: readonly string[] | null) => {
     for (const directive of block) {
       const { source } = directive;
@@ -56,7 +58,7 @@ export function notCarried(
     );
   noteBlock(http, null);
   noteBlock(server.block!, null);
-  for (const { location } of routed) noteBlock(location.directive.block!, routesIn(location));
+  for (const { location } of routed) noteBlock(location.directive.block!, routesIn.get(location)!);
   const onTheWay = new Set(routed.flatMap(({ location: { way } }) => way.slice(1).map(([own]) => own!)));
   const ownBlocks = new Set(routed.map(({ location }) => location.directive.block!));
   for (const block of onTheWay) {
@@ -68,8 +70,4 @@ export function notCarried(
     );
   }
   return differences;
-}
-
-function isNestedIn(inner: Location, outer: Location): boolean {
-  return inner === outer || (inner.parent !== null && isNestedIn(inner.parent, outer));
 }

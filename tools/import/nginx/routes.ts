@@ -90,7 +90,6 @@ function readLocation(
   const imported = { ...own, passed: [...own.passed, ...folders.passed] };
   const because = [...imported.because];
   const differences = [...imported.differences, ...folders.differences];
-  const nested = locations.filter(({ parent }) => parent === location && isRegex(location));
   const { source } = location.directive;
   const pass = (word: string, line: Difference["source"], why: string) => {
     because.push(word);
@@ -101,7 +100,7 @@ function readLocation(
       const why = `${whyNoPattern(unsupported)}, so this route matches more paths. Nothing is stored on it.`;
       pass(source.text, source, why);
     }
-    for (const { directive } of nested) {
+    for (const { directive } of isRegex(location) ? locations.filter(({ parent }) => parent === location) : []) {
       const why =
         "A location inside a regular expression's location is not carried over. Nothing is stored in the outer location.";
       pass(directive.source.text, directive.source, why);
@@ -189,27 +188,33 @@ export function redirectsSlashes({ kind, text, levels }: Location): boolean {
 /** Paths that are redirected in this way are not stored, unless they have their own location. */
 function ofRedirects(routes: Routes, locations: readonly Location[]): Routes {
   const exact = new Set(locations.flatMap(({ kind, text }) => (kind === "exact" ? [text] : [])));
+  const matchers = routes.map(({ value }) => ({ matches: matcherOf(value.match), isStored: value.pass !== true }));
   return locations
     .filter((each) => redirectsSlashes(each) && !exact.has(each.text.slice(0, -1)))
     .map(({ text, directive }) => ({
       value: { match: literalPattern(text.slice(0, -1)), pass: true },
       from: [directive.source],
     }))
-    .filter(({ value }) => isStoredBy(routes, value.match));
+    .filter(({ value }) => matchers.find(({ matches }) => matches(value.match))?.isStored !== false);
 }
 
-function isStoredBy(routes: Routes, path: string): boolean {
-  return (
-    routes.find(({ value: { match } }) => new URLPattern({ pathname: match }).test({ pathname: path }))?.value.pass !==
-    true
-  );
+/** Tells which paths a pattern matches. Most are a text or the beginning of one, and servers may have thousands. */
+function matcherOf(match: string): (path: string) => boolean {
+  const text = match.replace(/\*$/, "");
+  if (!/[{}()*+?:\\]/.test(text)) {
+    return text === match ? (path) => path === text : (path) => path.startsWith(text);
+  }
+  const pattern = new URLPattern({ pathname: match });
+  return (pathname) => pattern.test({ pathname });
 }
 
 /** A route after one with the same pattern would never match. */
 function withoutShadowed(routes: Routes): Routes {
-  return routes.filter(({ value }, index) => {
-    const earlier = routes.slice(0, index);
-    return !earlier.some(({ value: { match } }) => match === value.match || match === "/*");
+  const seen = new Set<string>();
+  return routes.filter(({ value: { match } }) => {
+    const isShadowed = seen.has(match) || seen.has("/*");
+    seen.add(match);
+    return !isShadowed;
   });
 }
 

@@ -42,8 +42,8 @@ export function importOrigin(
     return addresses.some((address) => given === address || given === `${scheme}://${address}`);
   };
   const isNamed = (each: Location) => !authorityOf.get(each)!.includes("$");
-  const sharing = (each: Location) =>
-    proxied.filter((other) => authorityOf.get(other) === authorityOf.get(each)).length;
+  const byAuthority = Map.groupBy(proxied, (each) => authorityOf.get(each));
+  const sharing = (each: Location) => byAuthority.get(authorityOf.get(each))!.length;
   const byWidth = proxied.toSorted(
     (a, b) =>
       Number(isGiven(b)) - Number(isGiven(a)) ||

@@ -115,7 +115,10 @@ function ofRewriting(location: Location, { server }: ServerFacts, evaluation: Ev
         return [{ source, caused: [{ cause, from: [], isExact: true }], effect: "other" }];
       }
       if (name !== "if" || directive.block === null || (!isFragile && !hasEffect(directive.block))) return [];
-      return [{ source, caused: requestsWhereIf(conditionOf(directive), evaluation), effect: "other" }];
+      const caused = evaluationsAt(directive, evaluation, linesOf(location, server)).flatMap((each) =>
+        requestsWhereIf(conditionOf(directive), each),
+      );
+      return [{ source, caused, effect: "other" }];
     });
   });
   return found;
@@ -183,21 +186,28 @@ function ofErrorPages(location: Location): readonly Condition[] {
 }
 
 /** The context for evaluating the conditions that a location's requests meet. */
-export function evaluationOf({ way, newPath, changesQuery }: Location, facts: ServerFacts): Evaluation {
-  const { server, maps, hosts } = facts;
+export function evaluationOf(location: Location, { server, maps, hosts }: ServerFacts): Evaluation {
+  const { newPath, changesQuery } = location;
+  const lines = linesOf(location, server);
+  // A rewrite with a flag skips the lines behind it, too.
+  const isBreak = ({ name, args, block }: Directive): boolean =>
+    name === "break" || (name === "rewrite" && args.length > 2) || (name === "if" && (block ?? []).some(isBreak));
+  return { maps, assignments: assignmentsOf(lines), mayBreak: lines.some(isBreak), hosts, newPath, changesQuery };
+}
+
+/** The lines that requests of a location go through, in their order. */
+function linesOf({ way, newPath }: Location, server: readonly Directive[]): readonly Directive[] {
   const blocks = way.map(([own]) => own!);
   // An internal redirect to a path runs the server's lines again; one to a named location does not.
   const order = newPath === null ? [server, ...blocks] : [server, ...blocks.slice(0, -1), server, blocks.at(-1)!];
-  const isBreak = (each: Directive): boolean =>
-    each.name === "break" || (each.name === "if" && (each.block ?? []).some(isBreak));
-  return {
-    maps,
-    assignments: order.flatMap(assignmentsOf),
-    mayBreak: order.flat().some(isBreak),
-    hosts,
-    newPath,
-    changesQuery,
-  };
+  return order.flat();
+}
+
+/** The context at each place where a line runs. */
+function evaluationsAt(line: Directive, evaluation: Evaluation, lines: readonly Directive[]): readonly Evaluation[] {
+  return lines.flatMap((each, at) =>
+    each === line ? [{ ...evaluation, assignments: assignmentsOf(lines.slice(0, at)) }] : [],
+  );
 }
 
 /** Whether a line keeps visitors out. */

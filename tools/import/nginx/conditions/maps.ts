@@ -35,11 +35,15 @@ export function mapsOf(directives: readonly Directive[]): Maps {
     blocks.map(({ args, block, source }) => {
       const entries = block!
         .filter(({ name }) => !PARAMETERS.includes(name))
-        .map((line) => ({
-          key: line.name.replace(/^\\(?=default$|hostnames$|volatile$|~)/, ""),
-          value: line.args[0] ?? "",
-          source: line.source,
-        }));
+        .map((line) => {
+          // Lines that were not found may have any key.
+          if (line.name === "include") return { key: "~^", value: "$include", source: line.source };
+          return {
+            key: line.name.replace(/^\\(?=default$|hostnames$|volatile$|~)/, ""),
+            value: line.args[0] ?? "",
+            source: line.source,
+          };
+        });
       const fallback = block!.find(({ name }) => name === "default")?.args[0] ?? "";
       const ofHosts = block!.some(({ name }) => name === "hostnames");
       return [variableIn(args[1]!) ?? args[1]!, { source, of: args[0]!, fallback, entries, ofHosts }];

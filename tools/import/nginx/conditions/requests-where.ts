@@ -44,7 +44,7 @@ export interface Assignment {
 /** The context in which conditions are evaluated. */
 export interface Evaluation {
   readonly maps: Maps;
-  /** The assignments that run before the cache is asked, in their order. */
+  /** The assignments that run before the variables are read, in their order. */
   readonly assignments: readonly Assignment[];
   /** True if some of the assignments may be skipped by a `break`. */
   readonly mayBreak: boolean;
@@ -120,13 +120,16 @@ function unknown(text: string, from: readonly Source[] = []): Caused {
 function whereVariable(variable: string, test: Comparison, evaluation: Evaluation, depth: number): readonly Caused[] {
   const map = evaluation.maps.get(variable);
   if (map) return whereMap(map, test, evaluation, depth);
-  const assignments = evaluation.assignments.filter((each) => each.variable === variable);
-  if (assignments.length > 0) return whereAssigned(variable, assignments, test, evaluation, depth);
+  if (evaluation.assignments.some((each) => each.variable === variable)) {
+    return whereAssigned(variable, test, evaluation, depth);
+  }
   return whereOfRequest(variable, test, evaluation);
 }
 
-function whereMap(map: MapBlock, test: Comparison, evaluation: Evaluation, depth: number): readonly Caused[] {
+function whereMap(map: MapBlock, test: Comparison, reading: Evaluation, depth: number): readonly Caused[] {
   if (map.ofHosts) return [unknown(map.of, [map.source])];
+  // nginx keeps the result of a map from its first reading on, when a variable may still have had an earlier value.
+  const evaluation = { ...reading, mayBreak: true };
   const isTold = (value: string) => value.includes("$") || test.holds(value) !== false;
   const held = map.entries.filter(({ value }) => isTold(value));
   const byEntry = held.flatMap(({ key, value, source }) =>
@@ -196,28 +199,24 @@ function holdsKey(key: string, text: string): boolean | null {
   return (operator === undefined ? equalsKey(key) : comparisonOf(operator, regex!)!).holds(text);
 }
 
-function whereAssigned(
-  variable: string,
-  all: readonly Assignment[],
-  test: Comparison,
-  evaluation: Evaluation,
-  depth: number,
-): readonly Caused[] {
+function whereAssigned(variable: string, test: Comparison, evaluation: Evaluation, depth: number): readonly Caused[] {
+  const { assignments, mayBreak } = evaluation;
+  const all = assignments.flatMap((each, at) =>
+    each.variable === variable ? [{ ...each, before: { ...evaluation, assignments: assignments.slice(0, at) } }] : [],
+  );
   if (all.some(({ isCode }) => isCode)) return [unknown(`$${variable}`)];
-  const lastAlways = evaluation.mayBreak ? -1 : all.findLastIndex(({ condition }) => condition === null);
+  const lastAlways = mayBreak ? -1 : all.findLastIndex(({ condition }) => condition === null);
   const counted = lastAlways === -1 ? all : all.slice(lastAlways);
   // Before it is set, a variable is empty.
-  const isEmptyTold = counted[0]!.condition !== null && test.holds("") !== false;
+  const isEmptyTold = (mayBreak || counted[0]!.condition !== null) && test.holds("") !== false;
   if (isEmptyTold) return [unknown(`$${variable}`)];
-  return counted.flatMap(({ condition, value, sources }) => {
-    const isOwn = value.includes(`$${variable}`) || value.includes(`\${${variable}}`);
+  return counted.flatMap(({ condition, value, sources, before }) => {
     if (!value.includes("$") && test.holds(value) === false) return [];
+    // What it reads may be set again later.
     const found =
       condition === null
-        ? isOwn
-          ? [unknown(value)]
-          : requestsWhere(value, test, evaluation, depth + 1)
-        : requestsWhereIf(condition, evaluation, depth + 1);
+        ? requestsWhere(value, test, before, depth + 1)
+        : requestsWhereIf(condition, before, depth + 1);
     return found.map((each) => ({ ...each, from: [...sources, ...each.from] }));
   });
 }
@@ -317,13 +316,20 @@ export function cookieNamed(name: string): RegExp {
 
 /** An expression over path and query can match in either, or across both. */
 function whereTarget(regex: NonNullable<Comparison["regex"]>): readonly Caused[] {
-  const inPath: Caused = { cause: pathCause(regex), from: [], isExact: !regex.source.includes("$") };
+  const cause = pathCause({ ...regex, source: withEscapes(regex.source) });
+  const inPath: Caused = { cause, from: [], isExact: !regex.source.includes("$") };
   const tail = queryTail(regex.source);
   if (tail === null) return [inPath];
   const inQuery = tail === "" ? ({ kind: "any-query" } as const) : patternOf({ ...regex, source: tail }, "query");
   return inQuery === null
     ? [unknown("$request_uri")]
     : [inPath, { cause: inQuery, from: [], isExact: tail === regex.source }];
+}
+
+/** An expression over a path as it was sent, with its escapes, as one over a decoded path: a class is not encoded. */
+function withEscapes(source: string): string {
+  const pieces = /\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|%/g;
+  return source.replace(pieces, (piece) => (/^\\?%$/.test(piece) ? "[%]" : piece));
 }
 
 function pathCause({ source, ignoreCase }: NonNullable<Comparison["regex"]>): Cause {

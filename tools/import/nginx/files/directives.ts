@@ -24,7 +24,7 @@ const MAX_DEPTH = 16;
 
 /**
  * Reads a configuration with all files that it includes. As in nginx, relative paths are relative to the folder of the
- * main file, a pattern may match nothing, and a name without a pattern must exist.
+ * main file, a pattern may match nothing in a folder that exists, and a name without a pattern must exist.
  */
 export function readNginxFiles(mainFile: string, root: string | null): NginxFiles {
   const disk = readDump(readText(mainFile, null)) ?? diskBelow(dirname(mainFile), root);
@@ -121,8 +121,8 @@ const OF_SERVERS = /^(?:sites-enabled|sites-available|conf\.d)$/;
 const PREFIXES = ["etc/nginx", "usr/local/nginx/conf", "usr/local/etc/nginx", ""];
 
 /**
- * The files that an include names; `null` for missing ones from nginx's package. In nginx, relative names start from
- * the folder of its own nginx.conf, which may not be the imported file.
+ * The files that an include names; `null` for missing ones from nginx's package, and if a pattern's folder is missing.
+ * In nginx, relative names start from the folder of its own nginx.conf, which may not be the imported file.
  */
 function includedFiles(pattern: string, folder: string, root: string | null, place: string): readonly string[] | null {
   const around = OF_SERVERS.test(basename(resolve(folder))) ? [join(folder, "..")] : [];
@@ -131,11 +131,18 @@ function includedFiles(pattern: string, folder: string, root: string | null, pla
     ? [join(root ?? "/", pattern)]
     : [...around, folder, ...below].map((each) => join(each, pattern));
   const found = paths.map(filesOf).find((files) => files.length > 0);
-  if (found !== undefined || /[*?[]/.test(pattern)) return found ?? [];
-  if (basename(pattern) === "mime.types" || /\/modules-enabled\//.test(pattern)) return [];
+  if (found !== undefined) return found;
+  if (basename(pattern) === "mime.types" || /(?:^|\/)modules-enabled\//.test(pattern)) return [];
+  // A folder that is missing here may have files on the machine of nginx.
+  if (/[*?[]/.test(pattern)) return paths.some((path) => existsSync(folderOf(path))) ? [] : null;
   if (OF_PACKAGE.has(basename(pattern))) return null;
   const here = isAbsolute(pattern) ? "" : "On this machine, import nginx.conf, or say --root /. ";
   throw new ImportError(`${place}: there is no file ${paths[0]!}. ${here}${ROOT_HINT}`);
+}
+
+/** The folder in which a pattern begins to choose. */
+function folderOf(pattern: string): string {
+  return dirname(pattern.replace(/[*?[].*$/, "x"));
 }
 
 /** The files that match a pattern, sorted as glob(3) sorts them. */

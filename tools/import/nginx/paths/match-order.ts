@@ -28,9 +28,10 @@ function ordered(all: readonly Location[], within: Location | null, later: reado
   const prefixes = here
     .filter(({ kind }) => kind === "prefix" || kind === "prefix-before-regex")
     .toSorted((a, b) => b.text.length - a.text.length);
-  const isPlain = (each: Location) => each.kind === "prefix" && !all.some(({ parent }) => parent === each);
+  const outer = new Set(all.map(({ parent }) => parent));
+  const ordering = prefixes.filter((each) => each.kind !== "prefix" || outer.has(each));
   // If no shorter prefix has its own order, the expressions of all prefixes can be tried together.
-  const isEarly = (each: Location) => prefixes.some((other) => !isPlain(other) && each.text.startsWith(other.text));
+  const isEarly = (each: Location) => ordering.some((other) => each.text.startsWith(other.text));
   return [
     ...here.filter(({ kind }) => kind === "exact").map((each) => matchOf(each, null)),
     ...prefixes
