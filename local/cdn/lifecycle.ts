@@ -1,6 +1,7 @@
 /** The starts and stops of a CDN's parts, one after another, until the CDN is closed. */
 export class Lifecycle {
   #last: Promise<unknown> = Promise.resolve();
+  readonly #ended = Promise.withResolvers<void>();
   #hasEnded = false;
 
   /** Makes a change after those under way. Rejects once the CDN is closed; `call` is for the message. */
@@ -16,9 +17,16 @@ export class Lifecycle {
     if (this.#hasEnded) throw new Error(`${call}: ${WAS_CLOSED}`);
   }
 
-  /** Refuses further changes. Resolves once those under way have ended. */
+  /** Resolves as the event does. Rejects once the CDN is closed, because the event may never come then. */
+  async waitFor(call: string, event: Promise<void>): Promise<void> {
+    this.checkOpen(call);
+    await Promise.race([event, this.#ended.promise.then(() => this.checkOpen(call))]);
+  }
+
+  /** Refuses further changes, and ends all waiting. Resolves once those under way have ended. */
   async end(): Promise<void> {
     this.#hasEnded = true;
+    this.#ended.resolve();
     await this.#last;
   }
 }

@@ -180,11 +180,13 @@ export class ScriptedOrigin {
     this.#holds.delete(hold);
   }
 
-  /** Resolves once a target has been requested this many times. */
-  async waitUntilSeen(target: string, count: number): Promise<void> {
-    if (this.countOf(target) >= count) return;
-    this.#lifecycle.checkOpen("origin.waitUntilSeen");
-    await new Promise<void>((resolve) => this.#waiting.push({ target, count, resolve }));
+  /** Resolves once a target has been requested this many times. Rejects if the CDN is closed before. */
+  waitUntilSeen(target: string, count: number): Promise<void> {
+    if (this.countOf(target) >= count) return Promise.resolve();
+    const seen = new Promise<void>((resolve) => this.#waiting.push({ target, count, resolve }));
+    const waiting = this.#lifecycle.waitFor("origin.waitUntilSeen", seen);
+    waiting.catch(() => undefined); // Nobody has to wait for it.
+    return waiting;
   }
 
   /** How often a target has been requested. */

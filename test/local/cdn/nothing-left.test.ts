@@ -203,6 +203,7 @@ test("closing a CDN ends requests and purges under way, in words, and nobody has
   const asked = cdn.get("/held");
   await cdn.origin.waitUntilSeen("/held", 1);
   const purging = cdn.purger.purgeUrls("/held");
+  const waiting = cdn.origin.waitUntilSeen("/never", 1);
   process.on("unhandledRejection", note);
   await cdn.close();
   await new Promise((resolve) => setImmediate(resolve));
@@ -210,6 +211,7 @@ test("closing a CDN ends requests and purges under way, in words, and nobody has
 
   expect(unhandled).toEqual([]);
   await expect(asked).rejects.toThrow('cdn.get("/held"): this CDN was closed');
+  await expect(waiting).rejects.toThrow("origin.waitUntilSeen: this CDN was closed");
   expect((await purging).seq).toBe(1);
   await expect(cdn.get("/held")).rejects.toThrow('cdn.get("/held"): this CDN was closed');
 });
