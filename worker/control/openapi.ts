@@ -56,9 +56,10 @@ const TEXT = { type: "string" };
 
 const ANY_JSON = { description: "It", content: { "application/json": { schema: { type: "object" } } } };
 
-/** The parts that both calls of `explain` share. The URL may also be in the body. */
+const EXPLAINED_URL = { name: "url", in: "query", schema: TEXT };
+
+/** The parts that both calls of `explain` share. */
 const EXPLAIN = {
-  parameters: [{ name: "url", in: "query", schema: { type: "string" } }],
   answer: answer("What the edge would do now, and why", "Explanation"),
   refusals: ["invalid", "too-large", "unsupported-media-type"],
 } as const;
@@ -126,10 +127,16 @@ const OPERATIONS: Readonly<Record<NameOf<(typeof DESCRIBED)[number]>, Operation 
     summary: "The same counts since the ledger began, for Prometheus",
     answer: { description: "By Accept", content: { "text/plain": { schema: TEXT } } },
   },
-  "GET explain": { operationId: "explain", summary: "What the edge would do with a GET of this URL", ...EXPLAIN },
+  "GET explain": {
+    operationId: "explain",
+    summary: "What the edge would do with a GET of this URL",
+    parameters: [{ ...EXPLAINED_URL, required: true }],
+    ...EXPLAIN,
+  },
   "POST explain": {
     operationId: "explainRequest",
-    summary: "The same for a request with these fields",
+    summary: "The same for a request with these fields. The URL may also be in the body",
+    parameters: [EXPLAINED_URL],
     requestBody: { required: true, content: { "application/json": { schema: ref("PretendedRequest") } } },
     ...EXPLAIN,
   },
