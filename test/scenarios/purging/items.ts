@@ -178,6 +178,32 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "purging/escaped-on-another-route",
+    name: "a purge of a URL reaches its page on the route that matches it in another spelling",
+    source: control,
+    site: {
+      routes: [
+        { match: "/docs/[id]/*", key: { query: { only: [] } } },
+        { match: "/it's/*", key: { query: { ignore: ["a"] } }, ttl: "1m", browserTtl: "1h" },
+        { match: "/b%5D/*", key: { query: { only: [] } } },
+      ],
+    },
+    origin: { "/docs/[id]/x?utm=1": [v1], "/it's/x?a=1": [v1], "/b%5D/x?utm=1": [v1] },
+    steps: [
+      { get: "/docs/[id]/x?utm=1", expect: { xCache: "MISS" } },
+      { get: "/it's/x?a=1", expect: { xCache: "MISS" } },
+      { get: "/b%5D/x?utm=1", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/docs/%5Bid%5D/x?utm=1", "/it%27s/x?a=1", "/b]/x?utm=1"] } },
+      { get: "/docs/[id]/x?utm=1", expect: { xCache: "MISS" } },
+      { get: "/it's/x?a=1", expect: { xCache: "MISS" } },
+      { get: "/b%5D/x?utm=1", expect: { xCache: "MISS" } },
+      {
+        purge: { prefixes: ["/it's"] },
+        expect: { status: 200, body: /Browsers may keep pages of the route \/it's\/\* / },
+      },
+    ],
+  },
+  {
     id: "purging/prefix-escaped-by-clients",
     name: "a purge of a prefix reaches pages below it whose brackets are escaped, or not, other than its own",
     source: control,

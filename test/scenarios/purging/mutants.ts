@@ -63,6 +63,18 @@ export const mutants: Mutants = {
       by: "each[1] ? each : `%${each.charCodeAt(0).toString(16)}`.toUpperCase())",
       foundBy: "purging/escaped-by-clients",
     },
+    "a URL is purged by the rules of the route of the caller's spelling alone": {
+      in: "planPurge",
+      replace: 'list === "urls" ? otherSpellings(text).map(plan) : []',
+      by: "[]",
+      foundBy: "purging/escaped-on-another-route",
+    },
+    "browsers that keep pages of a route that is spelt otherwise are not mentioned": {
+      in: "mayTouch",
+      replace: "purgeSpelling(pattern.split(/[:*{(?+\\\\]/, 1)[0]!)",
+      by: "pattern.split(/[:*{(?+\\\\]/, 1)[0]!",
+      foundBy: "purging/escaped-on-another-route",
+    },
     "a prefix is purged in the caller's spelling alone": {
       in: "pathPrefixes",
       replace: "purgeSpelling(canonicalPath)",

@@ -12,6 +12,7 @@ import {
   urlPurgeKey,
 } from "../../rules/key/purge-key.ts";
 import { parsePurgePrefix } from "../../rules/key/purge-prefix.ts";
+import { otherSpellings } from "../../rules/key/purge-spelling.ts";
 import type { Route } from "../../rules/key/route.ts";
 import { browserWarnings, machineWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-warnings.ts";
 
@@ -63,6 +64,9 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
         continue;
       }
       keys.add(item.purgeKey);
+      for (const other of list === "urls" ? otherSpellings(text).map(plan) : []) {
+        if (other.kind === "planned") keys.add(other.purgeKey);
+      }
       planned.push(item.planned);
       if (item.refresh !== undefined) refresh.push(item.refresh);
       warnings.push(...item.warnings);

@@ -1,5 +1,6 @@
 import type { ResolvedUrl } from "../../rules/key/cache-key.ts";
 import { canonicalUrl } from "../../rules/key/canonical-url.ts";
+import { purgeSpelling } from "../../rules/key/purge-spelling.ts";
 import type { Route } from "../../rules/key/route.ts";
 
 /** A purge of thousands of items may have the same warning thousands of times. */
@@ -57,10 +58,10 @@ export function browserWarnings(routes: Iterable<Route>): readonly string[] {
   });
 }
 
-/** Whether pages below a prefix may be on a route: the prefix and the literal start of the pattern agree. */
+/** Whether pages below a prefix of purge keys may be on a route: it and the literal start of the pattern agree. */
 export function mayTouch({ pattern }: Route, prefix: string): boolean {
   if (pattern === null) return true;
-  const literal = pattern.split(/[:*{(?+\\]/, 1)[0]!;
+  const literal = purgeSpelling(pattern.split(/[:*{(?+\\]/, 1)[0]!);
   return literal.startsWith(prefix) || prefix.startsWith(literal);
 }
 

@@ -8,3 +8,13 @@ const SPELT_TWO_WAYS = /[[\]{|}\\^`']|%[\da-f]{2}/gi;
 export function purgeSpelling(text: string): string {
   return text.replace(SPELT_TWO_WAYS, (each) => (each[1] ? each : `%${each.charCodeAt(0).toString(16)}`).toUpperCase());
 }
+
+/**
+ * A URL with all of these as characters, and with all of them as escapes; empty if it has none. Patterns of routes tell
+ * them apart, so that another route than that of the caller's spelling may decide which parameters are in the key.
+ */
+export function otherSpellings(url: string): string[] {
+  const raw = url.replace(/%(?:27|5[bde]|60|7[bcd])/gi, decodeURIComponent);
+  const escaped = purgeSpelling(raw);
+  return raw === escaped ? [] : [raw, escaped];
+}
