@@ -1,5 +1,5 @@
 import type { Explanation } from "../../wire/explanation.ts";
-import { withoutCredentials } from "../rules/request/credential-names.ts";
+import { shownParameter, shownUrl } from "../rules/request/shown-url.ts";
 import type { VariantFields } from "../rules/variants/vary.ts";
 
 /** The most keys that are named, and the most pieces in which a near key differs. */
@@ -45,7 +45,7 @@ export function nearestKeys(
       if (here.url === there.url) continue; // It is the variant that the request selects.
       differsIn.push("order of the query");
     }
-    const found = { key: withoutCredentials(there.url), differsIn };
+    const found = { key: shownUrl(there.url), differsIn };
     // Variants of one URL may differ in the values of the same fields.
     if (near.some((each) => String(Object.values(each)) === String(Object.values(found)))) continue;
     near.push(found);
@@ -78,5 +78,5 @@ function splitAt(text: string, separator: string): [string, string] {
 
 /** The parameters of one query that the other does not have. */
 function missing(query: readonly string[], other: readonly string[]): string[] {
-  return query.flatMap((text) => (text === "" || other.includes(text) ? [] : [`query ${withoutCredentials(text)}`]));
+  return query.flatMap((text) => (text === "" || other.includes(text) ? [] : [`query ${shownParameter(text)}`]));
 }

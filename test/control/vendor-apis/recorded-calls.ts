@@ -142,6 +142,12 @@ export const CLOUDFLARE: readonly DoorCase[] = [
   },
   { name: "a body that is not JSON", request: cloudflare("{"), status: 400, answer: { errors: [{ code: 1012 }] } },
   {
+    name: "a long text that does not end, which would keep a slow reader busy for hours",
+    request: cloudflare(`"${'\\"'.repeat(1_000_000)}`),
+    status: 400,
+    answer: { errors: [{ code: 1012 }] },
+  },
+  {
     name: "a list that stands twice, of which the first would be left",
     request: cloudflare('{"tags":["shop"],"tags":["about"]}'),
     status: 400,

@@ -174,8 +174,9 @@ export const mutants: Mutants = {
       foundBy: "explain/another-fetch",
     },
     "an explanation shows a parameter of another visitor's URL that may be a secret": {
-      in: "withoutCredentials",
-      wrap: "(text) => text",
+      in: "nearestKeys",
+      replace: "shownUrl(there.url)",
+      by: "there.url",
       foundBy: "explain/nearest-keys",
     },
     "an explanation does not name a page whose path differs in letter case alone": {

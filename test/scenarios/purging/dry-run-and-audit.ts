@@ -82,7 +82,13 @@ export const scenarios: readonly Scenario[] = [
     name: "the audit trail shows no secrets in URLs that the answer to a visitor's unsafe request invalidates",
     source: control,
     origin: {
-      "/order": [{ status: 303, fields: { location: "/order/42?lang=en&access_token=abc&x=1" }, body: "" }],
+      "/order": [
+        {
+          status: 303,
+          fields: { location: "/keyboards/a=b/42;jsessionid=1/?lang=en&access%5Ftoken=abc&next=/?%74oken=d&x=1" },
+          body: "",
+        },
+      ],
     },
     steps: [
       { send: { method: "POST", path: "/order", body: "x" }, expect: { status: 303 } },
@@ -91,7 +97,7 @@ export const scenarios: readonly Scenario[] = [
         get: "/_tidemark/purges",
         fields: bearer,
         expect: {
-          body: /"mode":"invalidate",.*"https:\/\/www\.example\.test\/order\/42\?lang=en&access_token=…&x=1"/,
+          body: /"mode":"invalidate",.*"https:\/\/www\.example\.test\/keyboards\/a=b\/42;jsessionid=…\/\?lang=en&access%5Ftoken=…&next=…&x=1"/,
         },
       },
       { purge: { urls: ["/order/42?token=abc"] } },

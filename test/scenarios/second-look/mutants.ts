@@ -38,7 +38,7 @@ export const mutants: Mutants = {
       foundBy: "second-look/none-for-a-head",
     },
     "a second look asks without the visitor's language": {
-      in: "look",
+      in: "look-behind:look",
       replace: "withFields(fields)",
       by: 'withFields(fields.filter((name) => name !== "accept-language"))',
       foundBy: "second-look/keeps-the-choice",
@@ -182,12 +182,18 @@ export const mutants: Mutants = {
     },
     "each of several odd fields counts as one that chooses": {
       in: "fieldsThatChoose",
-      replace: "leftOut.filter(mayChoosePart)",
+      replace: "leftOut.length === 1 ? leftOut : leftOut.filter(mayChoosePart)",
       by: "leftOut",
       foundBy: "second-look/several-fields",
     },
+    "a visitor's invented fields take the room for those that choose": {
+      in: "fieldsThatChoose",
+      replace: "suspects.length > MAX_BLAMED",
+      by: "false",
+      foundBy: "second-look/invented-framework-fields",
+    },
     "of several fields of a framework none counts as one that chooses": {
-      in: "look",
+      in: "look-behind:look",
       replace: "fieldsThatChoose(leftOut, first.digest, again.digest)",
       by: "(fieldsThatChoose(leftOut, first.digest, again.digest).length === 1 ? fieldsThatChoose(leftOut, first.digest, again.digest) : [])",
       foundBy: "second-look/framework-fields-choose",
@@ -198,13 +204,13 @@ export const mutants: Mutants = {
       foundBy: "second-look/after-a-confirmation",
     },
     "nobody waits for a second look": {
-      in: "look",
+      in: "look-behind:look",
       replace: "beginFetch(plain)",
       by: 'beginFetch({ ...plain, resolved: { ...resolved, cacheKey: "" } })',
       foundBy: "second-look/plain-requests-wait",
     },
     "a second look is taken although a plain answer could not be stored just now": {
-      in: "look",
+      in: "look-behind:look",
       replace: "beginFetch(plain)",
       by: "isolate.collapsed.begin({ page: resolved.cacheKey, variant: [], audience: 'anonymous' }, true)",
       foundBy: "second-look/none-where-nothing-could-be-stored",

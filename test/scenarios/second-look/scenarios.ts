@@ -222,6 +222,21 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "second-look/invented-framework-fields",
+    name: "fields that look like a framework's are not blamed if they are more than a framework sends at a time",
+    source: SOURCE,
+    origin: { "/a": [page("max-age=60", "list"), page("max-age=60", "part"), page("max-age=60", "part")] },
+    steps: [
+      {
+        get: "/a",
+        fields: { ...htmx, "hx-1": "1", "hx-2": "2", "hx-3": "3", "hx-4": "4" },
+        expect: { xCache: "MISS", body: "list" },
+      },
+      { work: "finished" },
+      { stats: { "secondLooks.marked": 0 } },
+    ],
+  },
+  {
     id: "second-look/other-folder",
     name: "a field that changes the pages of one folder bypasses the cache only there",
     source: SOURCE,

@@ -4,7 +4,7 @@ import { DEFAULT_LISTED_PURGES, purgeRecordQuerySchema, purgeWaitSchema } from "
 import { IN_ENGLISH } from "../../../wire/text/english.ts";
 import type { PurgeAudit, PurgeRecord } from "../../ports/purge-log.ts";
 import { purgeItemText } from "../../rules/key/purge-key.ts";
-import { withoutCredentials } from "../../rules/request/credential-names.ts";
+import { shownUrl } from "../../rules/request/shown-url.ts";
 import { errorsOf } from "../errors-of.ts";
 
 export type AuditVerdict =
@@ -64,7 +64,7 @@ export function recordBody({
 }: PurgeRecord): PurgeRecordBody {
   const texts = purgeKeys.map(purgeItemText);
   // The URLs of an invalidation are a visitor's own, and perhaps in a `Location` for nobody else.
-  const items = rest.mode === "invalidate" ? texts.map(withoutCredentials) : texts;
+  const items = rest.mode === "invalidate" ? texts.map(shownUrl) : texts;
   return {
     ...rest,
     at: new Date(at).toISOString(),

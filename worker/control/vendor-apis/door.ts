@@ -79,11 +79,16 @@ export function wideningFields(fields: Headers): string[] {
   return saysNoMore.test(method) ? named : [...named, PURGE_METHOD];
 }
 
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The fields of a JSON object; none if the text is not one. Then the door refuses the call, because it names nothing. */
 export function jsonObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
+  return isJson(text) ? Object(JSON.parse(text)) : {};
 }

@@ -5,7 +5,7 @@ import type { Tokens } from "../../ports/access.ts";
 import { type PurgePorts, purge } from "../purging/purge.ts";
 import { readText } from "../read-text.ts";
 import { repeatedName } from "../repeated-name.ts";
-import { wideningFields } from "./door.ts";
+import { isJson, wideningFields } from "./door.ts";
 import { type PurgeAddresses, whyTokenIsNeeded } from "./purge-addresses.ts";
 import { VENDORS } from "./vendors.ts";
 
@@ -50,7 +50,7 @@ export async function answerAtDoor(request: Request, peer: string | null, ports:
     const [status, ...texts] = words.invalid;
     return door.refuse([read.code === "too-large" ? 413 : status, ...texts], read.because);
   }
-  const repeated = repeatedName(read.text);
+  const repeated = isJson(read.text) ? repeatedName(read.text) : null;
   if (repeated !== null) return door.refuse(words.invalid, `the name ${repeated} stands twice in one object`);
   const path = pathname.slice(isPage ? 1 : DOORS_PREFIX.length + name.length + 1);
   const { publicUrl } = ports.rules;

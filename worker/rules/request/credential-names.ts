@@ -20,10 +20,3 @@ const WORDS = [
 export function speaksOfCredentials(name: string): boolean {
   return name !== "user-agent" && WORDS.some((word) => name.includes(word));
 }
-
-/** A URL or a parameter of one, as it is shown to others, without what may be a visitor's secret. */
-export function withoutCredentials(text: string): string {
-  return text.replace(/([^?&=]+)=[^&]*/g, (parameter, name) =>
-    speaksOfCredentials(name.toLowerCase()) ? `${name}=…` : parameter,
-  );
-}

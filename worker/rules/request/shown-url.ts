@@ -1,0 +1,19 @@
+import { speaksOfCredentials } from "./credential-names.ts";
+
+/** A URL as it is shown to others, without the parameters of its query and its path that may be a visitor's secret. */
+export function shownUrl(url: string): string {
+  const [path = "", query] = url.split(/\?(.*)/s, 2);
+  const shownPath = path.replace(/;[^;/]*/g, shownParameter);
+  return query === undefined ? shownPath : `${shownPath}?${query.split("&").map(shownParameter).join("&")}`;
+}
+
+/** A parameter of a URL, without a value that may be secret. The value may be a URL with parameters of its own. */
+export function shownParameter(parameter: string): string {
+  const names = parameter.slice(0, Math.max(0, parameter.lastIndexOf("=")));
+  const isSecret = speaksOfCredentials(withoutEscapes(names).toLowerCase());
+  return isSecret ? `${parameter.split("=", 1)[0]}=…` : parameter;
+}
+
+function withoutEscapes(text: string): string {
+  return text.replace(/%([2-7][\da-f])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+}
