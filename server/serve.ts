@@ -276,8 +276,8 @@ function filesOf({ sites }: Prepared): FileStates {
 }
 
 /**
- * The files of the sites in use, those that were read last, which may have mistakes, and the folder where one of several
- * sites may be added or removed.
+ * The files of the sites in use, those that were read last, which may have mistakes, as certificates may, and the folder
+ * where one of several sites may be added or removed.
  */
 function pathsToWatch({ sites, defaultConfig }: ServeOptions, prepared: Prepared, read: FileStates): WatchedPaths {
   const folder = sites === null ? null : resolve(sites);

@@ -299,10 +299,10 @@ function status(text: string): 301 | 308 {
   return text === "301" ? 301 : 308;
 }
 
-/** RFC 6797 §6.1; `preload` as https://hstspreload.org wants it. */
+/** RFC 6797 §6.1, whose names of directives are case-insensitive; `preload` as https://hstspreload.org wants it. */
 function hsts(text: string): string {
   const [, seconds, withSubdomains, preload] =
-    /^max-age=(\d{1,10})(; ?includeSubDomains)?(; ?preload)?$/.exec(text) ?? [];
+    /^max-age=(\d{1,10})(; ?includeSubDomains)?(; ?preload)?$/i.exec(text) ?? [];
   if (seconds === undefined) {
     throw new InvalidArgumentError(
       'It must be like "max-age=31536000", optionally with "; includeSubDomains" and "; preload".',

@@ -77,6 +77,7 @@ type Refusal = Extract<OrderOutcome, { kind: "refused" }>;
 
 const AT_ONCE = { earlyAt: 0, untilAt: 0 };
 const TOO_SOON = { because: "the last attempt was a short time ago" };
+const OUT_OF_USE = { because: "the authority could not be used a short time ago" };
 
 /**
  * Keeps a certificate for each name: orders missing ones, renews in time, and leaves the old one in place until there
@@ -177,7 +178,9 @@ export class CertificateKeeper {
     // One that was ordered early, and in vain, is tried again also without another one.
     const dueAt = known.attempts > 0 ? earlyAt : untilAt;
     const mayAt = this.#mayOrderAt(known);
-    if (dueAt <= now && mayAt > now && !known.isTold) this.#tell({ name, old }, TOO_SOON);
+    if (dueAt <= now && mayAt > now && !known.isTold) {
+      this.#tell({ name, old }, isPaused(known.notBeforeAt, now, LONGEST_PAUSE_MS.name) ? TOO_SOON : OUT_OF_USE);
+    }
     const askAt = known.id === null ? dueAt : Math.min(dueAt, known.askWindowAt);
     const nextAt = dueAt > now ? askAt : mayAt;
     return { name, old, earlyAt: Math.max(earlyAt, mayAt), dueAt: Math.max(dueAt, mayAt), nextAt };

@@ -17,10 +17,20 @@ export function certificateChoice<Each extends Choosable>(
   }
   const none: readonly Each[] = [];
   return (sent, now) => {
-    const name = sent.toLowerCase().replace(/\.$/, "");
-    const fitting = [...(byName.get(name) ?? none), ...(byName.get(name.replace(/^[^.]+/, "*")) ?? none)];
+    const fitting = namesFitting(sent.toLowerCase().replace(/\.$/, "")).flatMap((name) => byName.get(name) ?? none);
     return fitting.find((each) => isValidAt(each, now)) ?? fitting[0] ?? certificates[0]!;
   };
+}
+
+/** Those of the hosts, in lower case and without ports, that no certificate is for. */
+export function uncoveredHosts(certificates: readonly Choosable[], hosts: readonly string[]): string[] {
+  const covered = new Set(certificates.flatMap(({ names }) => names));
+  return hosts.filter((host) => !namesFitting(host).some((name) => covered.has(name)));
+}
+
+/** The names of certificates that are for a host, in lower case: its own and the wildcard's. RFC 6125 §6.4.3. */
+function namesFitting(host: string): readonly string[] {
+  return [host, host.replace(/^[^.]+/, "*")];
 }
 
 function isValidAt({ validFrom, validUntil }: Choosable, now: number): boolean {

@@ -1,8 +1,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { messageOf } from "../message-of.ts";
 import { ServerError } from "../startup/server-error.ts";
+import { stateOfFile } from "../startup/watched-files.ts";
 import { nodeTls } from "./node-tls.ts";
 
 /** A certificate with its key: plain data, because it is copied between processes. */
@@ -28,10 +29,21 @@ export interface CertificateFiles {
   readonly folder: string | null;
 }
 
-/** Reads and checks all certificates. Throws a `ServerError` that names the file if one of them cannot be used. */
-export function readCertificates({ pairs, folder }: CertificateFiles): Certificate[] {
-  const all = [...pairs, ...(folder === null ? [] : pairsIn(folder))];
-  return all.map(({ certificate, key }) => readCertificate(certificate, key));
+/**
+ * Reads and checks all certificates. Throws a `ServerError` that names the file if one of them cannot be used. `read` gets
+ * the files and folders as they were before they were read, also then.
+ */
+export function readCertificates(
+  { pairs, folder }: CertificateFiles,
+  read: Map<string, string> = new Map(),
+): Certificate[] {
+  const note = (path: string) => read.set(resolve(path), read.get(resolve(path)) ?? stateOfFile(path));
+  const all = [...pairs, ...(folder === null ? [] : pairsIn(folder, note))];
+  return all.map(({ certificate, key }) => {
+    note(certificate);
+    note(key);
+    return readCertificate(certificate, key);
+  });
 }
 
 const SOON_DAYS = 14;
@@ -51,22 +63,25 @@ export function certificateWarnings(certificates: readonly Certificate[], now: n
   });
 }
 
-/** The files of certificates and keys that tools leave in a folder. */
-function pairsIn(folder: string): { certificate: string; key: string }[] {
+/** The files of certificates and keys that tools leave in a folder. `note` is called for each path that counts. */
+function pairsIn(folder: string, note: (path: string) => void): { certificate: string; key: string }[] {
   const refuse = (because: string): never => {
     throw new ServerError(`the certificates in ${folder} cannot be read: ${because}.`);
   };
+  note(folder);
   const names = tryTo(
     () => readdirSync(folder).sort(),
     (cause) => refuse(wordsOf(cause)),
   );
   // Not `existsSync`: a file that this user may not read exists all the same, and its site must not silently go without
   // it.
-  const found = (path: string) =>
-    tryTo(
+  const found = (path: string) => {
+    note(path);
+    return tryTo(
       () => statSync(path, { throwIfNoEntry: false }),
       (cause) => refuse(`${path}: ${wordsOf(cause)}`),
     );
+  };
   // Of certbot's files even a link to nothing says that there should be a certificate.
   const isThere = (path: string) =>
     found(path) !== undefined || lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -52,7 +52,12 @@ export class ProxiedConnections {
 
   #accept(socket: Socket, server: Server): void {
     socket.on("error", () => undefined); // "close" follows
-    if (!isWithin(addressOf(socket), this.#parts.trustedProxies)) {
+    const address = addressOf(socket);
+    if (address === null) {
+      socket.destroy(); // it was reset before it was accepted
+      return;
+    }
+    if (!isWithin(address, this.#parts.trustedProxies)) {
       this.#refuse(socket, "is no trusted proxy");
       return;
     }

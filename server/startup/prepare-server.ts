@@ -4,8 +4,10 @@ import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { TokenSettings } from "../../worker/control/access/tokens.ts";
 import type { SiteVariables } from "../../worker/site/site-overrides.ts";
+import { namesToCertify } from "../acme/names.ts";
 import { type AcmeOptions, type PreparedAcme, prepareAcme } from "../acme/prepared-acme.ts";
 import type { AccessLogFormat } from "../connections/access-log.ts";
+import { uncoveredHosts } from "../connections/certificate-choice.ts";
 import { type CertificateFiles, certificateWarnings, readCertificates } from "../connections/certificates.ts";
 import type { TlsSettings } from "../connections/tls-server.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
@@ -92,8 +94,8 @@ export interface Prepared {
 
 /**
  * Reads and checks all settings. Throws `ConfigFileError` or `ServerError`. `before`: what is in use, so that one of several
- * sites whose settings are wrong keeps them; without it, that is refused. `read` gets the files of the configs as they were
- * before they were read, also if it throws.
+ * sites whose settings are wrong keeps them, and so do certificates; without it, that is refused. `read` gets the files of
+ * the configs as they were before they were read, also if it throws, and those of certificates that cannot be used.
  */
 export async function prepare(
   options: ServeOptions,
@@ -107,7 +109,7 @@ export async function prepare(
   const { sites, config, problems } = await sitesOf(options, around, before);
   const ofAccessLog = accessLogWarnings(options, before);
   const acme = acmeOf(options, listen, sites, before);
-  const tls = tlsOf(options.certificates, listen, acme, before?.settings.tls ?? null);
+  const { tls, problems: ofFiles } = tlsOf(options.certificates, listen, acme, before?.settings.tls ?? null, read);
   // The address may hold a password, so the message does not repeat it.
   const wrongLog = options.log === null ? null : whyNoLogAddress(options.log);
   if (wrongLog !== null) throw new ServerError(`--log, or TIDEMARK_LOG, ${wrongLog}`);
@@ -115,7 +117,7 @@ export async function prepare(
     warnings.map((line) => (name === ONLY_SITE ? line : `site ${name}: ${line}`)),
   );
   // This server warns itself of certificates that it renews.
-  const ofCertificates = acme?.warnings ?? certificateWarnings(tls?.certificates ?? [], systemClock.now());
+  const ofCertificates = acme?.warnings ?? (tls === null ? [] : warningsOfFiles(tls, sites));
   const ofTls = hstsWarnings(options, listen, sites);
   const schemes = listen.map((address) => ("port" in address && address.scheme) || "http");
   const handles = schemes.reduce((sum, scheme) => sum + handlesOf(scheme, workers), 0);
@@ -127,6 +129,7 @@ export async function prepare(
   );
   const warnings = [
     ...ofProblems,
+    ...ofFiles.map((line) => `the old certificates stay in use, but with the new settings: ${line}`),
     ...ofSites,
     ...tokenWarnings(sites),
     ...ofCertificates,
@@ -151,7 +154,8 @@ export async function prepare(
     accessLog,
   };
   // Workers are not replaced, and their memory is not given up, for mistakes alone.
-  if (problems.length > 0 && isDeepStrictEqual(settings, before?.settings)) throw new ServerError(problems.join("\n"));
+  const mistakes = [...problems, ...ofFiles];
+  if (mistakes.length > 0 && isDeepStrictEqual(settings, before?.settings)) throw new ServerError(mistakes.join("\n"));
   return { sites, config, settings, acme, warnings };
 }
 
@@ -306,19 +310,21 @@ function acmeOf(
 
 /**
  * The certificates, if any address needs them. Clients can resume the sessions that they have while these are the same as
- * `before`. Throws a `ServerError` if they cannot be used.
+ * `before`, which stay if the files cannot be used, so that no site's rules wait for them: then `read` gets the files.
+ * Without `before` a `ServerError` is thrown.
  */
 function tlsOf(
   files: CertificateFiles,
   listen: readonly ListenAddress[],
   acme: PreparedAcme | null,
   before: TlsSettings | null,
-): TlsSettings | null {
+  read: Map<string, string>,
+): { readonly tls: TlsSettings | null; readonly problems: readonly string[] } {
   const withSecret = (certificates: TlsSettings["certificates"]): TlsSettings => {
     const isKept = before !== null && isDeepStrictEqual(certificates, before.certificates);
     return { certificates, ticketSecret: isKept ? before.ticketSecret : randomBytes(48).toString("base64") };
   };
-  if (acme !== null) return withSecret(acme.certificates);
+  if (acme !== null) return { tls: withSecret(acme.certificates), problems: [] };
   const hasFiles = files.pairs.length > 0 || files.folder !== null;
   const isNeeded = addressWithTls(listen) !== undefined;
   if (isNeeded && !hasFiles) {
@@ -330,7 +336,27 @@ function tlsOf(
   if (hasFiles && !isNeeded) {
     throw new ServerError("there are certificates, but there is no address with TLS. Name one: --listen-tls '*:443'");
   }
-  return isNeeded ? withSecret(readCertificates(files)) : null;
+  if (!isNeeded) return { tls: null, problems: [] };
+  const tried = new Map<string, string>();
+  try {
+    return { tls: withSecret(readCertificates(files, tried)), problems: [] };
+  } catch (error) {
+    if (before === null) throw error;
+    for (const [path, state] of tried) read.set(path, state);
+    return { tls: before, problems: [messageOf(error)] };
+  }
+}
+
+function warningsOfFiles({ certificates }: TlsSettings, sites: PreparedSites): string[] {
+  const { names } = namesToCertify([...sites.values()].flatMap(({ site }) => site.hosts ?? []));
+  const warnings = certificateWarnings(certificates, systemClock.now());
+  const uncovered = uncoveredHosts(certificates, names);
+  if (uncovered.length === 0) return warnings;
+  return [
+    ...warnings,
+    `no certificate names ${uncovered.join(", ")}: browsers are shown another one there, and refuse it. Add one that does, ` +
+      "then send SIGHUP.",
+  ];
 }
 
 /** Answers are over TLS where this server speaks it, or where a trusted proxy says so. */

@@ -5,7 +5,10 @@ import { isDeepStrictEqual } from "node:util";
 /** The delay between a change and its report: an editor writes a file in several steps. */
 const SETTLED_MS = 100;
 
-/** How files were: a text for each path, which differs once the file is written, replaced, added or removed. */
+/**
+ * How files were: a text for each path, which differs once the file is written, replaced, added or removed, or belongs to or
+ * may be read by others.
+ */
 export type FileStates = ReadonlyMap<string, string>;
 
 const GONE = "gone";
@@ -128,8 +131,8 @@ function namesIn(folder: string): string[] {
 /** As `FileStates` have it. */
 export function stateOfFile(path: string): string {
   try {
-    const { mtimeMs, ino, size } = statSync(path);
-    return `${mtimeMs} ${ino} ${size}`;
+    const { mtimeMs, ino, size, mode, uid, gid } = statSync(path);
+    return `${mtimeMs} ${ino} ${size} ${mode} ${uid} ${gid}`;
   } catch {
     return GONE;
   }

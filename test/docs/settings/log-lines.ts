@@ -110,6 +110,16 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "A certificate in a file. Renew it, and send SIGHUP.",
   },
   {
+    line: "the old certificates stay in use, but with the new settings: …",
+    source: "server/startup/prepare-server.ts",
+    meaning: "A certificate cannot be used, and nothing else waits for it. Mend it; all are read again.",
+  },
+  {
+    line: "no certificate names …: browsers are shown another one there, and refuse it.",
+    source: "server/startup/prepare-server.ts",
+    meaning: "Public hosts of the sites that are in no certificate, and below no wildcard. Add one, and send SIGHUP.",
+  },
+  {
     line: "no certificate is ordered for …, because these are not public host names.",
     source: "server/acme/prepared-acme.ts",
     meaning: "`localhost`, an address, or a name such as `box.local`.",

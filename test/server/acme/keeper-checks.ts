@@ -368,6 +368,19 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     expect(scene.authority.orders.length).toBe(5);
   },
 
+  "an authority that is out of use is the reason for a name that was never tried": async (scene) => {
+    scene.authority.refuses = () => UNREACHABLE;
+    await scene.start();
+    scene.names = [NAME, "other.example.com"];
+    scene.keeper?.look();
+    await scene.pass(0);
+    expect(scene.authority.orders.length).toBe(1);
+    expect(scene.said.at(-1)).toBe(
+      "there is no certificate for other.example.com: the authority could not be used a short time ago. Until there is " +
+        "one, TLS connections to it fail. The next attempt is at 2026-03-01T00:01:00Z.",
+    );
+  },
+
   "an authority is asked for its window when the owner wants it": async (scene) => {
     await scene.start();
     await scene.pass(DAY);

@@ -181,6 +181,12 @@ export const mutants: Mutants = {
       by: "now",
       foundBy: "keeper: an authority is asked when the owner wants it, but not before it may be",
     },
+    "whatever keeps a name waiting is told as an attempt for it": {
+      in: "CertificateKeeper.#look",
+      replace: "isPaused(known.notBeforeAt, now, LONGEST_PAUSE_MS.name) ? TOO_SOON : OUT_OF_USE",
+      by: "TOO_SOON",
+      foundBy: "keeper: an authority that is out of use is the reason for a name that was never tried",
+    },
     "all hosts are ordered at the same time": {
       in: "ORDERS_AT_A_TIME",
       replace: "8",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { certificateChoice } from "../../../server/connections/certificate-choice.ts";
+import { certificateChoice, uncoveredHosts } from "../../../server/connections/certificate-choice.ts";
 
 const NOW = Date.parse("2030-06-01");
 const DAY = 86_400_000;
@@ -38,4 +38,14 @@ test("chooses another one from the moment at which one expires", () => {
   const choose = certificateChoice([valid, curve]);
   expect(choose("www.example.test", NOW + DAY - 1).is).toBe("ec");
   expect(choose("www.example.test", NOW + DAY).is).toBe("valid rsa");
+});
+
+test("a host is uncovered if it is in no certificate, nor directly below a wildcard", () => {
+  const named = (...names: string[]) => ({ names, kind: "ec", validFrom: 0, validUntil: 0 });
+  const hosts = ["www.example.test", "blog.test", "a.shop.test", "shop.test", "a.b.shop.test"];
+  expect(uncoveredHosts([named("example.test", "www.example.test"), named("*.shop.test")], hosts)).toEqual([
+    "blog.test",
+    "shop.test",
+    "a.b.shop.test",
+  ]);
 });

@@ -1,9 +1,10 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Certificate, certificateWarnings, readCertificates } from "../../../server/connections/certificates.ts";
 import { ServerError } from "../../../server/startup/server-error.ts";
+import { stateOfFile } from "../../../server/startup/watched-files.ts";
 import { makeCertificate } from "./make-certificate.ts";
 
 let folder: string;
@@ -172,6 +173,51 @@ describe("refuses, and names the file,", () => {
     expect(refusal(() => readCertificates({ pairs: [], folder: empty }))).toMatch(
       /nothing cannot be read: .*NAME\.crt/,
     );
+  });
+});
+
+describe("of certificates that cannot be used, what is to be watched has changed once they are mended:", () => {
+  const { chain, key } = makeCertificate(["www.example.test"]);
+  const write = (at: string, texts: Readonly<Record<string, string>>) => {
+    mkdirSync(at, { recursive: true });
+    for (const [name, text] of Object.entries(texts)) writeFileSync(join(at, name), text);
+    utimesSync(at, 0, 0); // the next change may come within the same tick of the file system's clock
+  };
+  const PAIR = { "b.crt": chain, "b.key": key };
+
+  test.each<[string, (at: string) => void, (at: string) => void]>([
+    ["a file", (at) => write(at, { ...PAIR, "b.crt": "no" }), (at) => write(at, PAIR)],
+    ["a missing key", (at) => write(at, { "b.crt": chain }), (at) => write(at, PAIR)],
+    ["an empty folder", (at) => write(at, {}), (at) => writeFileSync(join(at, "b.pem"), chain)],
+    [
+      "an empty folder of certbot",
+      (at) => write(join(at, "www"), {}),
+      (at) => writeFileSync(join(at, "www", "fullchain.pem"), chain),
+    ],
+    [
+      "a link of certbot to nothing",
+      (at) => {
+        write(join(at, "www"), { "fullchain.pem": chain });
+        symlinkSync(join(`${at}-archive`, "1.pem"), join(at, "www", "privkey.pem"));
+      },
+      (at) => write(`${at}-archive`, { "1.pem": key }),
+    ],
+  ])("%s", (_, spoil, mend) => {
+    const site = mkdtempSync(join(folder, "mended-"));
+    spoil(site);
+    const read = new Map<string, string>();
+    expect(() => readCertificates({ pairs: [], folder: site }, read)).toThrow(ServerError);
+    const changed = () => [...read].filter(([path, state]) => stateOfFile(path) !== state);
+    expect(changed()).toEqual([]);
+    mend(site);
+    expect(changed()).not.toEqual([]);
+  });
+
+  test("those that are named", () => {
+    const read = new Map<string, string>();
+    const named = pair(file("named.crt", "no"), file("named.key", key));
+    expect(() => readCertificates(named, read)).toThrow(ServerError);
+    expect([...read.keys()]).toEqual([join(folder, "named.crt"), join(folder, "named.key")]);
   });
 });
 

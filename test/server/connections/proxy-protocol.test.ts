@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readProxyHeader } from "../../../server/connections/proxy-header.ts";
 import type { ListenerParts } from "../../../server/http1/listener.ts";
@@ -156,6 +157,21 @@ describe("a listener that reads the PROXY protocol", () => {
     for (const where of [http, https, http])
       expect(await talk(where, FOUR + GET)).toMatchObject({ received: "", end: "reset" });
     expect(warnings).toEqual(["A connection was refused: 127.0.0.1 is no trusted proxy: 1 so far."]);
+  });
+
+  test("says nothing of a connection that was reset before it was accepted", async () => {
+    const { http, warnings } = await start();
+    const done = new Int32Array(new SharedArrayBuffer(4));
+    const client = new Worker(
+      `const { workerData } = require("node:worker_threads");
+      const socket = require("node:net").connect(workerData.where, () => socket.resetAndDestroy());
+      socket.once("close", () => Atomics.notify(workerData.done, 0, Atomics.store(workerData.done, 0, 1)));`,
+      { eval: true, workerData: { where: http, done } },
+    );
+    Atomics.wait(done, 0, 0); // this thread accepts nothing meanwhile
+    expect((await talk(http, FOUR + GET)).received).toMatch(/ for 192\.0\.2\.1$/);
+    expect(warnings).toEqual([]);
+    await client.terminate();
   });
 
   test("refuses a connection without a header", async () => {

@@ -149,6 +149,29 @@ describe("tidemark serve with TLS", () => {
     expect(await namesSeen(port)).toEqual(["DNS:second.test"]);
   });
 
+  test("takes new rules into use beside a broken certificate, and that without a signal once it is mended", async () => {
+    put("d", ["first.test"]);
+    const rules = (value: string) =>
+      writeFileSync(join(folder, "d.config.mjs"), `export default { originFields: { "x-rules": "${value}" } };\n`);
+    rules("old");
+    const files = ["--config", "d.config.mjs", "--tls-cert", "d.crt", "--tls-key", "d.key", "--cache", "broken"];
+    const server = start(["--listen-tls", "127.0.0.1:0", ...files]);
+    const port = await portOf(server);
+    writeFileSync(join(folder, "d.key"), "half");
+    rules("new");
+    await server.prints(/the old certificates stay in use, but with the new settings: the key d\.key cannot be used/);
+    await server.prints(/the new settings are in use/);
+    await server.hasRetired(2);
+    await ask(port, "/beside-a-broken-certificate");
+    expect(origin.seen.at(-1)!.fields["x-rules"]).toBe("new");
+    expect(await namesSeen(port)).toEqual(["DNS:first.test"]);
+    const from = server.printed.length;
+    put("d", ["second.test"]);
+    await server.prints(/the new settings are in use/, from);
+    await server.hasRetired(4);
+    expect(await namesSeen(port)).toEqual(["DNS:second.test"]);
+  });
+
   test("resumes sessions that began before a reload", { tags: ["deep"] }, async () => {
     const server = start(A);
     const port = await portOf(server);
@@ -264,6 +287,23 @@ describe("tidemark serve with TLS", () => {
     expect((await tidemark({ args, env: {}, cwd: folder })).stderr).toContain(
       "with --sites, name them in each site's config",
     );
+  });
+
+  test("says at once which public hosts have no certificate", async () => {
+    const { exit, stderr } = await refused([
+      "--check",
+      ...A,
+      "--hosts",
+      "www.example.test,shop.example.test,localhost",
+    ]);
+    expect(exit).toBe(0);
+    expect(stderr).toContain("no certificate names shop.example.test: browsers are shown another one there");
+  });
+
+  test("takes the directives of HSTS in any case", async () => {
+    expect(await refused(["--check", ...A, "--hsts", "Max-Age=31536000; includesubdomains; PRELOAD"])).toMatchObject({
+      exit: 0,
+    });
   });
 
   test("says at once what is wrong with a certificate that has expired", async () => {

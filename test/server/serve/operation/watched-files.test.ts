@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import {
   chmodSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   renameSync,
@@ -78,7 +79,7 @@ test("a change is told when its file has settled, and once, also if a look finds
   expect(changes).toBe(0);
   settle();
   expect(changes).toBe(1);
-  await found(config, () => chmodSync(config, 0o600 + (turns++ % 2)));
+  await found(config, () => linkSync(config, join(folder, String(turns++))));
   settle();
   expect(changes).toBe(1);
   await found(config, () => writeFileSync(config, "100")); // control
@@ -157,6 +158,15 @@ test("other files are watched from now on, and only what has changed since it wa
   await told(() => writeFileSync(rules, "100"));
   settle();
   expect(changes).toBe(2);
+});
+
+test("other rights of a file are told: it may have been unreadable", async () => {
+  const config = join(folder, "tidemark.config.ts");
+  writeFileSync(config, "1", { mode: 0o200 });
+  begin({ files: [config] });
+  await told(() => chmodSync(config, 0o600));
+  settle();
+  expect(changes).toBe(1);
 });
 
 test("a site that came or went while the folder was read is told once", () => {
