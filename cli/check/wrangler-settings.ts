@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
+import { domainToASCII } from "node:url";
 import { aliasesOf } from "../../local/config/wrangler-config.ts";
 import { COMPATIBILITY_DATE } from "../../local/runtime/compatibility-date.ts";
 import { BINDING_JSON, BINDING_TOML, PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
@@ -47,6 +48,8 @@ interface Migration {
   readonly new_classes?: readonly string[];
   readonly new_sqlite_classes?: readonly string[];
   readonly renamed_classes?: readonly { readonly from: string; readonly to: string }[];
+  readonly deleted_classes?: readonly string[];
+  readonly transferred_classes?: readonly { readonly from: string; readonly to: string }[];
 }
 
 /** The check cannot begin: there is no wrangler config, or it cannot be read. */
@@ -56,10 +59,7 @@ export class WranglerConfigError extends Error {
 
 /** Reads all environments of a wrangler config, or the one named. Throws `WranglerConfigError`. */
 export async function readWranglerSettings(file: string, only: string | null): Promise<readonly WranglerSettings[]> {
-  if (!existsSync(file))
-    throw new WranglerConfigError(
-      `there is no ${file}. npx tidemark init writes one, or with --server a config for a server of your own.`,
-    );
+  if (!existsSync(file)) throw new WranglerConfigError(noConfig(file));
   // Loading wrangler takes most of a second, so only the check loads it.
   const { unstable_readConfig: readConfig } = await import("wrangler");
   const read = (environment: string | null): WranglerSettings & { readonly environments: readonly string[] } => {
@@ -99,6 +99,14 @@ export async function readWranglerSettings(file: string, only: string | null): P
   } catch (error) {
     throw new WranglerConfigError(`${file}: ${(error as Error).message}`, { cause: error });
   }
+}
+
+function noConfig(file: string): string {
+  const command = process.env.WRANGLER_COMMAND; // set by wrangler for its build command
+  if (command === undefined)
+    return `there is no ${file}. npx tidemark init writes one, or with --server a config for a server of your own.`;
+  const words = `there is no ${file} in ${process.cwd()}: wrangler runs its build command in the folder where it was started`;
+  return `${words}. Name the config's own folder, for instance: npx wrangler ${command} --cwd apps/edge --config ${file}`;
 }
 
 /**
@@ -174,24 +182,49 @@ function purgeLogFindings(file: string, settings: WranglerSettings, exported: re
     findings.push(problem(where, `${words}. Add there: export { PurgeLog } from "tidemark/worker";`));
   }
   if (usesExports) return [...findings, ...exportFindings(file, settings, name)];
-  const made = migrations.flatMap((each) => [
-    ...(each.new_sqlite_classes ?? []),
-    ...(each.renamed_classes ?? []).map(({ to }) => to),
-  ]);
-  if (migrations.some((each) => each.new_classes?.includes(name))) {
-    const words = `new_classes makes ${name} without SQLite, which the purge log needs`;
-    const line = isToml(file) ? `new_sqlite_classes = ["${name}"]` : `"new_sqlite_classes": ["${name}"]`;
+  const classes = classesAfter(migrations);
+  const madeWithoutSqlite = classes.get(name);
+  const renames = migrations.flatMap((each) => each.renamed_classes ?? []);
+  const renamed = renames.find(({ from, to }) => from === name && classes.has(to));
+  if (typeof madeWithoutSqlite === "string") {
+    const made = madeWithoutSqlite === name ? name : `${madeWithoutSqlite}, now ${name},`;
+    const words = `new_classes makes ${made} without SQLite, which the purge log needs`;
+    const list = `["${madeWithoutSqlite}"]`;
+    const line = isToml(file) ? `new_sqlite_classes = ${list}` : `"new_sqlite_classes": ${list}`;
     findings.push(problem(where, `${words}. Write ${line} instead.`));
-  } else if (!made.includes(name)) {
+  } else if (madeWithoutSqlite === undefined && renamed !== undefined) {
+    const words = `a migration renames the class ${name} to ${renamed.to}, so the deployment would fail`;
+    findings.push(problem(where, `${words}. Let the binding PURGE_LOG name ${renamed.to}.`));
+  } else if (madeWithoutSqlite === undefined) {
     const tag = `v${migrations.length + 1}`;
     const toml = `[[migrations]]\ntag = "${tag}"\nnew_sqlite_classes = ["${name}"]`;
     const [place, lines] = isToml(file)
       ? ["", toml]
       : [" to the list migrations", `{ "tag": "${tag}", "new_sqlite_classes": ["${name}"] }`];
-    const words = `no migration creates the class ${name}, so the deployment would fail`;
+    const words = `after all migrations there is no class ${name}, so the deployment would fail`;
     findings.push(problem(where, `${words}. Add${place}:\n\n${lines}`));
   }
   return findings;
+}
+
+/**
+ * The classes that there are after the migrations, each with the name by which `new_classes` made it without SQLite; `null`
+ * for one with SQLite or, as far as the file tells, with any storage: another worker made it, or a migration that was
+ * deleted since. The order within a migration is wrangler's.
+ */
+function classesAfter(migrations: readonly Migration[]): ReadonlyMap<string, string | null> {
+  const classes = new Map<string, string | null>();
+  for (const each of migrations) {
+    for (const name of each.deleted_classes ?? []) classes.delete(name);
+    for (const { from, to } of each.renamed_classes ?? []) {
+      classes.set(to, classes.get(from) ?? null);
+      classes.delete(from);
+    }
+    for (const name of each.new_classes ?? []) classes.set(name, name);
+    for (const name of each.new_sqlite_classes ?? []) classes.set(name, null);
+    for (const { to } of each.transferred_classes ?? []) classes.set(to, null);
+  }
+  return classes;
 }
 
 /** Whether `exports` creates the class, with SQLite. */
@@ -223,10 +256,8 @@ function linesOfEnvironment(environment: string): string {
   return BINDING_TOML.replace("[[", `[[env.${environment}.`);
 }
 
-/** `www.example.com/*` and `https://www.example.com/shop/*` are for the same host. */
+/** `www.example.com/*` and `https://www.example.com/shop/*` are for the same host, which `hosts` has in ASCII. */
 function hostOfRoute(pattern: string): string {
-  return pattern
-    .replace(/^https?:\/\//, "")
-    .replace(/\/.*$/, "")
-    .toLowerCase();
+  const [, star, name] = /^(?:https?:\/\/)?(\*?)([^/]*)/.exec(pattern)!;
+  return star! + (domainToASCII(name!) || name!);
 }

@@ -8,8 +8,8 @@ import { OwnerError } from "../../package/owner-error.ts";
 import { type PackageManager, packageManagerOf } from "../../package/package-manager.ts";
 import { EXIT } from "../exit-code.ts";
 import { valueNotFlag } from "../flags.ts";
-import { appWorkerOf } from "../init/app-worker.ts";
-import type { EdgeScript } from "../init/found-tools.ts";
+import { type AppWorker, appWorkerOf } from "../init/app-worker.ts";
+import type { EdgeNames, EdgeScript } from "../init/found-tools.ts";
 import { type InitialisedProject, initProject } from "../init/init-project.ts";
 import { initServer } from "../init/init-server.ts";
 import { ProjectFileError } from "../init/project-file-error.ts";
@@ -173,7 +173,7 @@ function fileLine({ file, outcome, note }: WrittenFile): string {
 }
 
 /** The steps to take after `tidemark init` in this folder. The owner's own scripts are not mistaken for ours. */
-async function nextSteps(folder: string, { names, commands, isBeforeApp }: InitialisedProject): Promise<string> {
+async function nextSteps(folder: string, { names, commands, behind }: InitialisedProject): Promise<string> {
   const manifest = parseManifest(await readFile(join(folder, "package.json"), "utf8"));
   const manager = packageManagerOf(folder);
   const run = (script: EdgeScript): string => {
@@ -184,13 +184,21 @@ async function nextSteps(folder: string, { names, commands, isBeforeApp }: Initi
   };
   const steps = [
     [`${manager.install} && ${run("test")}`, "the edge on a simulated CDN"],
-    [run("dev"), `the edge at http://localhost:8787, in front of your ${isBeforeApp ? "app" : "site"}`],
+    [run("dev"), `the edge at http://localhost:8787, in front of your ${behind === null ? "site" : "app"}`],
     [
       run("deploy"),
-      `${isBeforeApp ? "after the app itself; " : ""}then: ${manager.exec} wrangler secret put TIDEMARK_TOKEN${names.configFlag}`,
+      `${behind === null ? "" : "after the app itself; "}then: ${manager.exec} wrangler secret put TIDEMARK_TOKEN${names.configFlag}`,
     ],
   ] as const;
   const width = Math.max(30, ...steps.map(([command]) => command.length)) + 4;
   const lines = steps.map(([command, words], index) => `  ${index + 1}. ${command.padEnd(width)}${words}\n`);
-  return `Next:\n${lines.join("")}`;
+  return `Next:\n${lines.join("")}${behind === null || behind.isBuilt ? "" : buildFirst(behind, names)}`;
+}
+
+/** A build may write a config of its own, whose name is not known before. */
+function buildFirst({ config, main }: AppWorker, { suffix }: EdgeNames): string {
+  return `Step 2 needs the app's build: main in ${config}, ${main}, is no file. Build the app first. If that writes
+.wrangler/deploy/config.json, let the script dev${suffix} name the config that it names, like dist/server/wrangler.json,
+in place of ${config}.
+`;
 }

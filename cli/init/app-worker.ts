@@ -1,13 +1,15 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
 import type { WranglerConfig } from "./wrangler-config.ts";
 
 /** An app that is already a worker, according to its wrangler config. */
 export interface AppWorker {
-  /** The name of its wrangler config. */
-  readonly config: WranglerConfig["file"];
+  /** Its wrangler config, from the folder: the owner's, or the one that a framework's build has made of it. */
+  readonly config: string;
   /** The name of the worker; `null` if the config does not have it. */
   readonly name: string | null;
+  /** Its entry as the owner's config names it: a file, or a module that a framework builds it from; `null` for none. */
+  readonly main: string | null;
   /** Whether its code exists: a framework may have to build it first. */
   readonly isBuilt: boolean;
 }
@@ -19,8 +21,22 @@ export interface AppWorker {
 export function appWorkerOf(folder: string, found: WranglerConfig | null): AppWorker | null {
   if (found === null || found.text.includes("PURGE_LOG")) return null;
   const { name, main, deploysFiles } = topOf(found);
-  if (main !== undefined) return { config: found.file, name: name ?? null, isBuilt: existsSync(join(folder, main)) };
-  return deploysFiles ? { config: found.file, name: null, isBuilt: false } : null;
+  if (main === undefined) return deploysFiles ? { config: found.file, name: null, main: null, isBuilt: false } : null;
+  const built = builtConfigIn(folder);
+  const isBuilt = built !== null || existsSync(join(folder, main));
+  return { config: built ?? found.file, name: name ?? null, main, isBuilt };
+}
+
+/** The config to which a framework's build redirects wrangler, from the folder; `null` for none. */
+function builtConfigIn(folder: string): string | null {
+  const redirect = resolve(folder, ".wrangler/deploy/config.json");
+  try {
+    const { configPath } = JSON.parse(readFileSync(redirect, "utf8")) as { readonly configPath: string };
+    const built = resolve(dirname(redirect), configPath);
+    return existsSync(built) ? relative(resolve(folder), built) : null;
+  } catch {
+    return null; // if the file is there, wrangler itself reports its fault
+  }
 }
 
 /** The worker's entry as a wrangler config names it. */

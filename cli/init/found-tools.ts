@@ -106,7 +106,7 @@ export function namesFor(app: object | null, found: WranglerConfig | null = null
 export function scriptsFor(
   { wrangler, isOwnEntry, configFlag }: EdgeNames,
   runner: Runner,
-  behind: WranglerConfig["file"] | null,
+  behind: string | null,
 ): Readonly<Record<EdgeScript, string>> {
   return {
     test: runner === "vitest" ? "vitest run test/edge.test.ts" : "node --test edge-test.mjs",

@@ -1,17 +1,18 @@
+import { findPackageJSON } from "node:module";
 import { basename, join, resolve } from "node:path";
 import { ownPackage } from "../../package/own-package.ts";
 import { packageManagerOf } from "../../package/package-manager.ts";
 import { PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
-import { appWorkerOf, mainOf } from "./app-worker.ts";
+import { type AppWorker, appWorkerOf, mainOf } from "./app-worker.ts";
 import { type EdgeNames, endingOfImports, namesFor, runnerFor, scriptsFor, tsconfigChangesApp } from "./found-tools.ts";
 import { denyScriptsIn, scriptsFileOf } from "./install-scripts.ts";
 import {
   completedManifest,
   type EdgeTools,
+  type InstalledWrangler,
   type Manifest,
   manifestText,
-  RUNTIME_TYPES,
-  typesBeside,
+  toolsBeside,
   validName,
 } from "./manifest.ts";
 import {
@@ -42,8 +43,8 @@ export interface InitialisedProject {
   readonly written: readonly WrittenFile[];
   readonly names: EdgeNames;
   readonly commands: ReturnType<typeof scriptsFor>;
-  /** Whether the edge is in front of the worker in the same folder. */
-  readonly isBeforeApp: boolean;
+  /** The worker in the same folder, if the edge is in front of it. */
+  readonly behind: AppWorker | null;
 }
 
 /** The entries that version control ignores, beside the file with the secret. */
@@ -97,7 +98,7 @@ export async function initProject({
       ? await put("test/edge.test.ts", testFile(answers, names.wrangler, startable))
       : await put("edge-test.mjs", nodeTestFile(answers, names.wrangler, startable)),
   ];
-  return { written, names, commands, isBeforeApp: behind !== null };
+  return { written, names, commands, behind };
 }
 
 /** The answers that a kept config does not have. */
@@ -154,10 +155,8 @@ async function completeManifest(
   found: Omit<EdgeTools, "versions">,
 ): Promise<WrittenFile> {
   const { version: own, devDependencies } = ownPackage;
-  const wrangler = await read(join(folder, "node_modules/wrangler/package.json"));
-  const types = typesBeside(wrangler === null ? null : JSON.parse(wrangler), devDependencies[RUNTIME_TYPES]!);
-  const tested = { ...devDependencies, [RUNTIME_TYPES]: types };
-  const { manifest, changed, kept } = completedManifest(existing, name, { versions: { own, tested }, ...found });
+  const tools = toolsBeside(await wranglerFrom(folder), devDependencies);
+  const { manifest, changed, kept } = completedManifest(existing, name, { versions: { own, tools }, ...found });
   const left = kept.length > 0 ? `${kept.join(", ")} unchanged` : "";
   if (existing !== null && changed.length === 0) {
     return { file: "package.json", outcome: "kept", ...(left !== "" && { note: left }) };
@@ -166,4 +165,14 @@ async function completeManifest(
   if (existing === null) return { file: "package.json", outcome: "written" };
   const note = [`added ${changed.join(", ")}`, left].filter((part) => part !== "").join("; ");
   return { file: "package.json", outcome: "completed", note };
+}
+
+/** The manifest of the wrangler that modules of the folder would import; `null` for none. */
+async function wranglerFrom(folder: string): Promise<InstalledWrangler | null> {
+  try {
+    const file = findPackageJSON("wrangler", join(resolve(folder), "package.json"))!;
+    return JSON.parse((await read(file))!) as InstalledWrangler;
+  } catch {
+    return null;
+  }
 }

@@ -29,28 +29,36 @@ export interface EdgeTools extends Pick<EdgeNames, "suffix"> {
 export interface Versions {
   /** The version of this package. */
   readonly own: string;
-  /**
-   * The versions of the tools that this package is tested with. The types of the runtime are a range: see
-   * `typesBeside`.
-   */
-  readonly tested: Readonly<Record<string, string>>;
+  /** The versions of the tools. */
+  readonly tools: Readonly<Record<string, string>>;
+}
+
+/** The parts of the installed wrangler's manifest that decide on other versions. */
+export interface InstalledWrangler {
+  readonly version: string;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
 /**
- * The versions of the runtime's types that fit a wrangler, because npm installs nothing if they conflict. `wrangler`:
- * the manifest of the installed one; `null` for none. `tested`: the version that this package is tested with.
+ * The versions of the tools: those that this package is tested with, but wrangler as it is installed, because another package
+ * of the app may need that one, and the runtime's types that fit it. npm installs nothing if they conflict. `wrangler`: `null`
+ * if none is installed.
  */
-export function typesBeside(
-  wrangler: { readonly peerDependencies?: Readonly<Record<string, string>> } | null,
-  tested: string,
-): string {
-  return wrangler?.peerDependencies?.[RUNTIME_TYPES] ?? `^${tested}`;
+export function toolsBeside(
+  wrangler: InstalledWrangler | null,
+  tested: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return {
+    ...tested,
+    [RUNTIME_TYPES]: wrangler?.peerDependencies?.[RUNTIME_TYPES] ?? `^${tested[RUNTIME_TYPES]}`,
+    ...(wrangler !== null && { wrangler: `^${wrangler.version}` }),
+  };
 }
 
 /** The test script that `npm init` writes if there are no tests. */
 const NO_TEST = /^echo "Error: no test specified"/;
 
-export const RUNTIME_TYPES = "@cloudflare/workers-types";
+const RUNTIME_TYPES = "@cloudflare/workers-types";
 
 /** The tools that the project needs. vitest brings its vite only if the package manager installs peers, as npm does. */
 const TOOLS = [
@@ -106,7 +114,7 @@ export function completedManifest(
   const needsVitest = runner === "vitest" && !has("vitest");
   const isNeeded = (tool: string) => needsVitest || (tool !== "vitest" && tool !== "vite");
   for (const tool of TOOLS.filter((each) => !has(each) && isNeeded(each))) {
-    devDependencies[tool] = versions.tested[tool]!;
+    devDependencies[tool] = versions.tools[tool]!;
     changed.push(`devDependencies.${tool}`);
   }
   const completed = { ...base, scripts, dependencies, devDependencies };

@@ -90,16 +90,75 @@ export const findingCases: readonly FindingCase[] = [
   },
   { name: "a worker that did not run", exported: null, finds: [] },
   { name: "a class of another worker", settings: { purgeLog: { class_name: "Log", script_name: "edge" } }, finds: [] },
-  { name: "no migration", settings: { migrations: [] }, finds: [/^problem .*no migration creates .*tag = "v1"/s] },
+  { name: "no migration", settings: { migrations: [] }, finds: [/^problem .*there is no class PurgeLog.*tag = "v1"/s] },
   {
     name: "a migration of another class",
     settings: { migrations: [{ new_sqlite_classes: ["Other"] }] },
-    finds: [/^problem .*no migration creates .*tag = "v2"/s],
+    finds: [/^problem .*there is no class PurgeLog.*tag = "v2"/s],
   },
   {
     name: "a class that was renamed",
     settings: { migrations: [{ new_sqlite_classes: ["Log"] }, { renamed_classes: [{ from: "Log", to: "PurgeLog" }] }] },
     finds: [],
+  },
+  {
+    name: "a class that was renamed, by migrations of which the first are gone",
+    settings: { migrations: [{ renamed_classes: [{ from: "Log", to: "PurgeLog" }] }] },
+    finds: [],
+  },
+  {
+    name: "a class that is renamed away",
+    settings: {
+      migrations: [{ new_sqlite_classes: ["PurgeLog"] }, { renamed_classes: [{ from: "PurgeLog", to: "Log" }] }],
+    },
+    finds: [/^problem .*renames the class PurgeLog to Log, .* Let the binding PURGE_LOG name Log\.$/],
+  },
+  {
+    name: "a class that is renamed away, and made again",
+    settings: {
+      migrations: [
+        { new_classes: ["PurgeLog"] },
+        { renamed_classes: [{ from: "PurgeLog", to: "Log" }], new_sqlite_classes: ["PurgeLog"] },
+      ],
+    },
+    finds: [],
+  },
+  {
+    name: "a class that is renamed away, and deleted",
+    settings: {
+      migrations: [
+        { new_sqlite_classes: ["PurgeLog"] },
+        { renamed_classes: [{ from: "PurgeLog", to: "Log" }] },
+        { deleted_classes: ["Log"] },
+      ],
+    },
+    finds: [/^problem .*there is no class PurgeLog.*tag = "v4"/s],
+  },
+  {
+    name: "a class that is deleted",
+    settings: { migrations: [{ new_sqlite_classes: ["PurgeLog"] }, { deleted_classes: ["PurgeLog"] }] },
+    finds: [/^problem .*there is no class PurgeLog.*tag = "v3"/s],
+  },
+  {
+    name: "a class without SQLite that is deleted, and made again with it",
+    settings: {
+      migrations: [
+        { new_classes: ["PurgeLog"] },
+        { deleted_classes: ["PurgeLog"] },
+        { new_sqlite_classes: ["PurgeLog"] },
+      ],
+    },
+    finds: [],
+  },
+  {
+    name: "a class of another worker that is transferred here",
+    settings: { migrations: [{ transferred_classes: [{ from: "Log", to: "PurgeLog" }] }] },
+    finds: [],
+  },
+  {
+    name: "a class without SQLite that was renamed",
+    settings: { migrations: [{ new_classes: ["Log"] }, { renamed_classes: [{ from: "Log", to: "PurgeLog" }] }] },
+    finds: [/^problem .*makes Log, now PurgeLog, without SQLite.* new_sqlite_classes = \["Log"\] instead/],
   },
   {
     name: "a migration without SQLite",
@@ -117,7 +176,7 @@ export const findingCases: readonly FindingCase[] = [
     file: "wrangler.jsonc",
     settings: { migrations: [{ new_sqlite_classes: ["Other"] }] },
     finds: [
-      /^problem .*no migration creates .* Add to the list migrations:\n\n\{ "tag": "v2", "new_sqlite_classes": \["PurgeLog"\] \}$/,
+      /^problem .*there is no class PurgeLog.* Add to the list migrations:\n\n\{ "tag": "v2", "new_sqlite_classes": \["PurgeLog"\] \}$/,
     ],
   },
   { name: "a class that exports creates", settings: { migrations: [], exports: { PurgeLog: SQLITE } }, finds: [] },
@@ -129,7 +188,7 @@ export const findingCases: readonly FindingCase[] = [
   {
     name: "exports with an entrypoint alone",
     settings: { migrations: [], exports: { default: { type: "worker" } } },
-    finds: [/^problem .*no migration creates .*tag = "v1"/s],
+    finds: [/^problem .*there is no class PurgeLog.*tag = "v1"/s],
   },
   {
     name: "no binding beside exports",

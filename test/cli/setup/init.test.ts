@@ -284,6 +284,21 @@ describe("tidemark init", () => {
     expect((await manifest()).allowScripts).toEqual({ "esbuild@0.28.1": true, sharp: true, workerd: false });
   });
 
+  test.each(["node_modules/wrangler", "app/node_modules/wrangler"])(
+    "asks for the wrangler that is in %s, because another package of the app may need that one",
+    async (path) => {
+      await mkdir(join(folder, path), { recursive: true });
+      await mkdir(join(folder, "app"), { recursive: true });
+      const peerDependencies = { "@cloudflare/workers-types": "^5.20261117.1" };
+      await put(`${path}/package.json`, JSON.stringify({ name: "wrangler", version: "4.164.0", peerDependencies }));
+      await initProject({ folder: join(folder, "app"), answers: ANSWERS, force: false });
+      expect(JSON.parse(await get("app/package.json")).devDependencies).toMatchObject({
+        ...peerDependencies,
+        wrangler: "^4.164.0",
+      });
+    },
+  );
+
   test.each([
     ["none", null, "written", "allowBuilds:\n  esbuild: false\n  workerd: false\n"],
     [
@@ -451,6 +466,26 @@ describe("tidemark init", () => {
       await put("app.js", "");
       await init(HOST_ALONE);
       expect(await get("test/edge.test.ts")).toContain('unstable_startWorker({\n    config: "wrangler.toml"');
+    });
+
+    test("that a framework builds, the edge runs with the config of the build, and asks for the build before", async () => {
+      await put("wrangler.jsonc", '{ "name": "shop", "main": "@astrojs/cloudflare/entrypoints/server" }');
+      await mkdir(join(folder, ".wrangler/deploy"), { recursive: true });
+      await put(".wrangler/deploy/config.json", '{ "configPath": "../../dist/server/wrangler.json" }');
+      const withoutBuild = (await init(HOST_ALONE)).stdout;
+      expect((await manifest()).scripts!["dev:edge"]).toBe("wrangler dev -c wrangler.edge.toml -c wrangler.jsonc");
+      expect(withoutBuild).toContain(
+        "Step 2 needs the app's build: main in wrangler.jsonc, @astrojs/cloudflare/entrypoints/server, is no file.",
+      );
+      await mkdir(join(folder, "dist/server"), { recursive: true });
+      await put("dist/server/wrangler.json", '{ "name": "shop", "main": "entry.mjs" }');
+      await put("package.json", "{}");
+      await rm(join(folder, "test"), { recursive: true });
+      const { stdout } = await init(HOST_ALONE);
+      const built = "dist/server/wrangler.json";
+      expect((await manifest()).scripts!["dev:edge"]).toBe(`wrangler dev -c wrangler.edge.toml -c ${built}`);
+      expect(await get("test/edge.test.ts")).toContain(`unstable_startWorker({\n    config: "${built}"`);
+      expect(stdout).not.toContain("needs the app's build");
     });
 
     test.each([

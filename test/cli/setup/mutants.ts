@@ -40,14 +40,14 @@ export const mutants: Mutants = {
     },
     "a class needs no migration": {
       in: "purgeLogFindings",
-      replace: "} else if (!made.includes(name)) {",
-      by: "} else if (made.length > 99) {",
+      replace: "} else if (madeWithoutSqlite === undefined) {",
+      by: "} else if (migrations.length > 99) {",
       foundBy: "check: no migration",
     },
     "any class that a migration makes is the right one": {
       in: "purgeLogFindings",
-      replace: "} else if (!made.includes(name)) {",
-      by: "} else if (made.length === 0) {",
+      replace: "} else if (madeWithoutSqlite === undefined) {",
+      by: "} else if (migrations.length === 0) {",
       foundBy: "check: a migration of another class",
     },
     "the tag of the missing migration is always the first": {
@@ -57,15 +57,40 @@ export const mutants: Mutants = {
       foundBy: "check: a migration of another class",
     },
     "a class that was renamed counts as missing": {
-      in: "purgeLogFindings",
-      replace: "...(each.renamed_classes ?? []).map(({ to }) => to),",
-      by: "",
+      in: "classesAfter",
+      drop: "classes.set(to, classes.get(from) ?? null);",
       foundBy: "check: a class that was renamed",
     },
-    "a class without SQLite counts as missing only": {
+    "a class that was renamed has SQLite": {
+      in: "classesAfter",
+      replace: "classes.get(from) ?? null",
+      by: "null",
+      foundBy: "check: a class without SQLite that was renamed",
+    },
+    "a class that is renamed away stays": {
+      in: "classesAfter",
+      drop: "classes.delete(from);",
+      foundBy: "check: a class that is renamed away",
+    },
+    "the binding is not told the class's new name": {
       in: "purgeLogFindings",
-      replace: "each.new_classes?.includes(name)",
-      by: "each.new_classes === undefined && name === undefined",
+      replace: "madeWithoutSqlite === undefined && renamed !== undefined",
+      by: "madeWithoutSqlite === undefined && renamed === null",
+      foundBy: "check: a class that is renamed away",
+    },
+    "a class that is deleted stays": {
+      in: "classesAfter",
+      drop: "for (const name of each.deleted_classes ?? []) classes.delete(name);",
+      foundBy: "check: a class that is deleted",
+    },
+    "a class that another worker hands over counts as missing": {
+      in: "classesAfter",
+      drop: "for (const { to } of each.transferred_classes ?? []) classes.set(to, null);",
+      foundBy: "check: a class of another worker that is transferred here",
+    },
+    "a class without SQLite counts as missing only": {
+      in: "classesAfter",
+      drop: "for (const name of each.new_classes ?? []) classes.set(name, name);",
       foundBy: "check: a migration without SQLite",
     },
     "a class of exports needs a migration too": {
