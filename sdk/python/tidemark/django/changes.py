@@ -175,10 +175,14 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
     """
     _registered.append((model, tags))
 
+    def key_in_model(instance: Any) -> Any:
+        """A row that extends several models has a key in each, and its own is that of the first."""
+        return getattr(instance, model._meta.pk.attname)
+
     def tags_now(instance: Any, joined: list[Joined], using: str) -> list[str]:
         own = [instance] if isinstance(instance, model) else []
         if own and _has_expression(instance):
-            own, joined = [], [(model, [instance.pk]), *joined]
+            own, joined = [], [(model, [key_in_model(instance)]), *joined]
         return _together(chain(own, *(rows_of(each, using) for each in joined)), [tags])
 
     def note(instance: Any, change: str, joined: list[Joined], former_tags: list[str]) -> None:
@@ -194,8 +198,9 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
     # Rows of its proxies and of the models that extend it are rows of the model, too.
 
     def before_save(instance: Any, raw: bool, using: str, **_: Any) -> None:
-        if former and isinstance(instance, model) and not raw and instance.pk is not None:
-            note(instance, "save", [], _together(rows_of((model, [instance.pk]), using), [tags]))
+        key = key_in_model(instance) if former and isinstance(instance, model) and not raw else None
+        if key is not None:
+            note(instance, "save", [], _together(rows_of((model, [key]), using), [tags]))
 
     def after_save(instance: Any, raw: bool, using: str, **_: Any) -> None:
         if isinstance(instance, model) and not raw:

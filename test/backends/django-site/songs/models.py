@@ -22,6 +22,15 @@ class Song(PurgedModel):
         base_manager_name = "objects"
 
 
+class Event(PurgedModel):
+    event_id = models.AutoField(primary_key=True)
+    seats = models.IntegerField()
+
+
+class Concert(Album, Event):
+    """Its own key is that of its album."""
+
+
 class LoudSong(Song):
     class Meta:
         proxy = True
@@ -46,5 +55,6 @@ class Review(PurgedModel):
 
 
 purge_on_change(Song, lambda song: [f"song:{song.pk}", f"album:{song.album_id}", "songs"])
+purge_on_change(Event, lambda event: [f"event:{event.event_id}", f"seats:{event.seats}"])
 purge_on_change(Genre, lambda genre: [f"genre:{genre.pk}"])
 purge_on_change(Review, lambda review: [f"review:{review.pk}", f"about:{review.song_id}", f"within:{review.genre_id}"])

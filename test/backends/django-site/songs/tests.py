@@ -33,7 +33,7 @@ from tidemark.django.checks import settings_are_complete
 from tidemark.django.models import QueuedPurge
 from tidemark.django.sender import sender
 
-from .models import Album, Genre, LoudSong, Review, Song
+from .models import Album, Concert, Event, Genre, LoudSong, Review, Song
 
 SIGNALS = (pre_save, post_save, pre_delete, post_delete, m2m_changed)
 
@@ -200,6 +200,15 @@ class Models(WithEdge, TransactionTestCase):
     def test_a_row_saved_through_a_proxy_is_purged(self):
         LoudSong.objects.get().save()
         self.assertEqual(self.tags_sent(), [{f"song:{self.song.pk}", f"album:{self.one.pk}", "songs"}])
+
+    def test_a_row_of_two_models_is_read_by_the_key_of_each(self):
+        Event.objects.create(seats=1)
+        concert = Concert.objects.create(title="live", seats=2)
+        self.assertNotEqual(concert.pk, concert.event_id)
+        self.sent()
+        concert.seats = models.F("seats") + 1
+        concert.save()
+        self.assertEqual(self.tags_sent(), [{f"event:{concert.event_id}", "seats:2", "seats:3"}])
 
     def test_fixtures_are_left_out(self):
         self.song.save_base(raw=True)
