@@ -60,8 +60,8 @@ export function setEditorCookie<T extends HeadersLike | ResponseLike | ServerRes
     setHeader.call(response, "Set-Cookie", [...held, field]);
     return response;
   }
-  // The context of Koa has a `header`, too: the fields of the request.
-  if ("header" in response && typeof response.header === "function") {
+  // Requests of Express and Hono have a `header`, too, and so has the context of Koa: the fields of the request.
+  if ("header" in response && typeof response.header === "function" && !("method" in response)) {
     response.header("Set-Cookie", field, { append: true });
     return response;
   }

@@ -55,7 +55,11 @@ test("it is added to Fastify's reply and to Hono's context, beside earlier and l
   expect([await page.text(), page.headers.getSetCookie()]).toEqual(["page", ["a=1", FIELD, "b=1"]]);
 });
 
-test.each([{}, { headers: {}, header: {} }, { cookies: new Map() }, { get() {}, set() {} }])(
+const requests = [
+  { method: "GET", header: () => undefined },
+  { method: "GET", headers: {}, header: () => undefined },
+];
+test.each([{}, { headers: {}, header: {} }, ...requests, { cookies: new Map() }, { get() {}, set() {} }])(
   "an object that is no response (%o) is refused with those that are",
   (other) => {
     expect(() => setEditorCookie(other as unknown as Headers, receipt)).toThrow(
