@@ -85,7 +85,10 @@ export const scenarios: readonly Scenario[] = [
       "/order": [
         {
           status: 303,
-          fields: { location: "/keyboards/a=b/42;jsessionid=1/?lang=en&access%5Ftoken=abc&next=/?%74oken=d&x=1" },
+          fields: {
+            location:
+              "/keyboards/a=b/42;jsessionid=1/?lang=en&access%5Ftoken=abc&next=/?%74oken=d&to=%2F%3Ftoken%3Dd&x=1",
+          },
           body: "",
         },
       ],
@@ -97,7 +100,7 @@ export const scenarios: readonly Scenario[] = [
         get: "/_tidemark/purges",
         fields: bearer,
         expect: {
-          body: /"mode":"invalidate",.*"https:\/\/www\.example\.test\/keyboards\/a=b\/42;jsessionid=…\/\?lang=en&access%5Ftoken=…&next=…&x=1"/,
+          body: /"mode":"invalidate",.*"https:\/\/www\.example\.test\/keyboards\/a=b\/42;jsessionid=…\/\?lang=en&access%5Ftoken=…&next=…&to=…&x=1"/,
         },
       },
       { purge: { urls: ["/order/42?token=abc"] } },

@@ -65,8 +65,14 @@ export const mutants: Mutants = {
     },
     "a URL is purged by the rules of the route of the caller's spelling alone": {
       in: "planPurge",
-      replace: 'list === "urls" ? otherSpellings(text).map(plan) : []',
-      by: "[]",
+      replace: '[item, ...same.filter((each) => each.kind === "planned")]',
+      by: "[item]",
+      foundBy: "purging/escaped-on-another-route",
+    },
+    "a page is called unseen because it has another key of the item": {
+      in: "planPurge",
+      replace: "own.size === 1",
+      by: "true",
       foundBy: "purging/escaped-on-another-route",
     },
     "browsers that keep pages of a route that is spelt otherwise are not mentioned": {

@@ -229,7 +229,7 @@ export const scenarios: readonly Scenario[] = [
     steps: [
       {
         get: "/a",
-        fields: { ...htmx, "hx-1": "1", "hx-2": "2", "hx-3": "3", "hx-4": "4" },
+        fields: { ...htmx, "hx-1": "1", "hx-2": "2", "hx-3": "3", "hx-4": "4", "hx-5": "5" },
         expect: { xCache: "MISS", body: "list" },
       },
       { work: "finished" },

@@ -22,6 +22,8 @@ type Planned = NonNullable<PurgeReceiptBody["planned"]>;
 export interface PurgePlan {
   /** The purge keys of the items, each once. */
   readonly purgeKeys: readonly string[];
+  /** Those of items with one key alone. Of others a page may have any. */
+  readonly soleKeys: readonly string[];
   readonly planned: Planned;
   /** The URLs to fetch again, if the purge asks for that. */
   readonly refresh: readonly string[];
@@ -51,6 +53,9 @@ interface Refused {
 /** Resolves each item to the form that keys have. `base` is the public address to which the purge was sent. */
 export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRules): PurgePlan {
   const keys = new Set<string>(request.everything ? [EVERYTHING_PURGE_KEY] : []);
+  const soleKeys = new Set<string>();
+  // Looking for routes is the dearest part of a purge, and few sites have any that tell spellings apart.
+  const mayDiffer = rules.routes.some(({ pattern }) => otherSpellings(pattern ?? "").length > 0);
   const touched = new Set<Route>(request.everything ? rules.routes : []);
   const planned: Planned = [];
   const refresh: string[] = [];
@@ -63,16 +68,17 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
         errors.push({ path: `${list}[${index}]`, message: `${JSON.stringify(text)}: ${item.because}` });
         continue;
       }
-      keys.add(item.purgeKey);
-      for (const other of list === "urls" ? otherSpellings(text).map(plan) : []) {
-        if (other.kind === "planned") keys.add(other.purgeKey);
-      }
+      const same = mayDiffer && list === "urls" ? otherSpellings(text).map(plan) : [];
+      const all = [item, ...same.filter((each) => each.kind === "planned")];
+      const own = new Set(all.map(({ purgeKey }) => purgeKey));
+      for (const key of own) keys.add(key);
+      if (own.size === 1) soleKeys.add(item.purgeKey);
       planned.push(item.planned);
       if (item.refresh !== undefined) refresh.push(item.refresh);
       warnings.push(...item.warnings);
       if (item.host !== null && rules.hosts === null)
         warnings.push(...machineWarnings(text, item.host, new URL(base).host));
-      for (const route of item.routes) touched.add(route);
+      for (const route of all.flatMap(({ routes }) => routes)) touched.add(route);
     }
   };
   const namedHostRules = rulesOfNamedHost(rules);
@@ -80,7 +86,8 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
   add("prefixes", request.prefixes, (prefix) => planPrefix(prefix, rules, namedHostRules));
   add("hosts", request.hosts, (host) => planHost(host, rules, namedHostRules));
   add("tags", request.tags, planTag);
-  return { purgeKeys: [...keys], planned, refresh, warnings: [...warnings, ...browserWarnings(touched)], errors };
+  warnings.push(...browserWarnings(touched));
+  return { purgeKeys: [...keys], soleKeys: [...soleKeys], planned, refresh, warnings, errors };
 }
 
 function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: KeyRules): PlannedItem | Refused {

@@ -10,11 +10,11 @@ export function purgeSpelling(text: string): string {
 }
 
 /**
- * A URL with all of these as characters, and with all of them as escapes; empty if it has none. Patterns of routes tell
+ * A URL with all of these as characters, and with all of them as escapes, as far as it is written otherwise. Patterns of routes tell
  * them apart, so that another route than that of the caller's spelling may decide which parameters are in the key.
  */
 export function otherSpellings(url: string): string[] {
-  const raw = url.replace(/%(?:27|5[bde]|60|7[bcd])/gi, decodeURIComponent);
-  const escaped = purgeSpelling(raw);
-  return raw === escaped ? [] : [raw, escaped];
+  const [authority = ""] = /^https?:\/\/[^/]*/i.exec(url) ?? [];
+  const raw = url.slice(authority.length).replace(/%(?:27|5[bde]|60|7[bcd])/gi, decodeURIComponent);
+  return [...new Set([raw, purgeSpelling(raw)])].map((each) => authority + each).filter((each) => each !== url);
 }

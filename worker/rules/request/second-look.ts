@@ -13,8 +13,8 @@ export interface PlainRequest {
 
 /** The most fields that are left out of a request. */
 const MAX_LEFT_OUT = 16;
-/** No framework sends more fields at a time that may choose parts. A visitor who invents some would fill the marks. */
-const MAX_BLAMED = 4;
+/** Unpoly and htmx send five fields at a time that may choose parts. A visitor who invents more would fill the marks. */
+const MAX_BLAMED = 5;
 
 /**
  * The same request without its unknown fields; `null` if there is no second look: for a visitor who may be known, for

@@ -9,9 +9,9 @@ export function shownUrl(url: string): string {
 
 /** A parameter of a URL, without a value that may be secret. The value may be a URL with parameters of its own. */
 export function shownParameter(parameter: string): string {
-  const names = parameter.slice(0, Math.max(0, parameter.lastIndexOf("=")));
-  const isSecret = speaksOfCredentials(withoutEscapes(names).toLowerCase());
-  return isSecret ? `${parameter.split("=", 1)[0]}=…` : parameter;
+  const plain = withoutEscapes(parameter).toLowerCase();
+  const isSecret = speaksOfCredentials(plain.slice(0, Math.max(0, plain.lastIndexOf("="))));
+  return isSecret ? `${parameter.split(/=|%3d/i, 1)[0]}=…` : parameter;
 }
 
 function withoutEscapes(text: string): string {
