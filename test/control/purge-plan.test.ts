@@ -102,6 +102,16 @@ describe("a URL with characters that some clients escape and others do not", () 
     expect(refresh).toEqual(["https://www.example.com/q?a%5B%5D=1", "https://www.example.com/about"]);
   });
 
+  test("one that another route reads otherwise has the keys of both, and none alone", () => {
+    const routes = [{ match: "/[id]/*", key: { query: { only: [] } } }];
+    const rulesOfRoutes = compileSite({ origin: "http://127.0.0.1:1", routes }, { hosts: null });
+    const plan = planPurge({ urls: ["/%5Bid%5D/x?a=1", "/b"] }, "https://www.example.com", rulesOfRoutes);
+    expect(plan.purgeKeys).toEqual(["path:/%5Bid%5D/x?a=1", "path:/%5Bid%5D/x", "path:/b"]);
+    expect(plan.soleKeys).toEqual(["path:/b"]);
+    const ofAddress = planPurge({ urls: ["http://[::1]/[id]/x?a=1"] }, "https://www.example.com", rulesOfRoutes);
+    expect(ofAddress.purgeKeys).toEqual(["//[::1]/%5Bid%5D/x", "//[::1]/%5Bid%5D/x?a=1"]);
+  });
+
   test.each(["/about?a=1&b=%20", "/%2Fx;y", "http://[::1]/a"])("%s has one key", (url) => {
     const anyHost = compileSite({ origin: "http://127.0.0.1:1" }, { hosts: null });
     expect(planPurge({ urls: [url] }, "https://www.example.com", anyHost).purgeKeys).toHaveLength(1);

@@ -69,12 +69,6 @@ export const mutants: Mutants = {
       by: "[item]",
       foundBy: "purging/escaped-on-another-route",
     },
-    "a page is called unseen because it has another key of the item": {
-      in: "planPurge",
-      replace: "own.size === 1",
-      by: "true",
-      foundBy: "purging/escaped-on-another-route",
-    },
     "browsers that keep pages of a route that is spelt otherwise are not mentioned": {
       in: "mayTouch",
       replace: "purgeSpelling(pattern.split(/[:*{(?+\\\\]/, 1)[0]!)",
