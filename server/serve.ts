@@ -46,6 +46,8 @@ export class RunningServer {
   /** What the workers run with. */
   #prepared: Prepared;
   readonly #watching: Watching;
+  /** The files that the last reload read. */
+  #lastRead: FileStates = new Map();
   #janitor: Janitor | null = null;
   #supervisor!: Supervisor;
   #hasLoaded = false;
@@ -162,8 +164,9 @@ export class RunningServer {
     const read = new Map<string, string>();
     let prepared = this.#prepared;
     try {
-      prepared = await prepare(this.#options, prepared, read);
+      prepared = await prepare(this.#options, prepared, read, this.#lastRead);
     } finally {
+      this.#lastRead = read;
       if (!this.#hasEnded) this.#watching.change(pathsToWatch(this.#options, prepared, read));
     }
     if (this.#hasEnded) throw new ServerError("the server stops.");

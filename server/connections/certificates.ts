@@ -76,11 +76,16 @@ function pairsIn(folder: string, note: (path: string) => void): { certificate: s
   // Not `existsSync`: a file that this user may not read exists all the same, and its site must not silently go without
   // it.
   const found = (path: string) => {
-    note(path);
-    return tryTo(
+    if (/\.(?:crt|pem|key)$/.test(path)) note(path);
+    const stats = tryTo(
       () => statSync(path, { throwIfNoEntry: false }),
-      (cause) => refuse(`${path}: ${wordsOf(cause)}`),
+      (cause) => {
+        note(path);
+        return refuse(`${path}: ${wordsOf(cause)}`);
+      },
     );
+    if (!stats?.isFile()) note(path); // a folder, or a link that may lead to one; other files are not read
+    return stats;
   };
   // Of certbot's files even a link to nothing says that there should be a certificate.
   const isThere = (path: string) =>

@@ -34,6 +34,7 @@ import { prepareSite, type SiteSurroundings } from "./prepared-site.ts";
 import { logFolderOf, type PreparedSites, type ReadSites, readSites, tokenWarnings } from "./prepared-sites.ts";
 import { ServerError } from "./server-error.ts";
 import { expectNoSharedVariables } from "./sites-folder.ts";
+import type { FileStates } from "./watched-files.ts";
 
 export interface ServeOptions {
   /** The config of the only site; `null` if none is named. */
@@ -95,12 +96,15 @@ export interface Prepared {
 /**
  * Reads and checks all settings. Throws `ConfigFileError` or `ServerError`. `before`: what is in use, so that one of several
  * sites whose settings are wrong keeps them, and so do certificates; without it, that is refused. `read` gets the files of
- * the configs as they were before they were read, also if it throws, and those of certificates that cannot be used.
+ * the configs as they were before they were read, also if it throws, and those of certificates that cannot be used. It
+ * gets these also once they can be used, because a folder may be filled file by file, until they are as in `lastRead`,
+ * which the load before this one filled: then nothing was written between the two.
  */
 export async function prepare(
   options: ServeOptions,
   before?: Prepared,
   read = new Map<string, string>(),
+  lastRead: FileStates = new Map(),
 ): Promise<Prepared> {
   const { accessLog, usesFastAnswers, workers } = options;
   const listen = addressesOf(options);
@@ -109,7 +113,14 @@ export async function prepare(
   const { sites, config, problems } = await sitesOf(options, around, before);
   const ofAccessLog = accessLogWarnings(options, before);
   const acme = acmeOf(options, listen, sites, before);
-  const { tls, problems: ofFiles } = tlsOf(options.certificates, listen, acme, before?.settings.tls ?? null, read);
+  const inUse = before?.settings.tls ?? null;
+  const { tls, tried, problems: ofFiles } = tlsOf(options.certificates, listen, acme, inUse);
+  const wereWatched = [...tried.keys()].some((path) => lastRead.has(path));
+  const haveChanged = [...tried].some(([path, state]) => lastRead.get(path) !== state);
+  if (ofFiles.length > 0 || (wereWatched && haveChanged)) {
+    // What a config imports may be among them, and may have changed since that was read.
+    for (const [path, state] of tried) if (!read.has(path)) read.set(path, state);
+  }
   // The address may hold a password, so the message does not repeat it.
   const wrongLog = options.log === null ? null : whyNoLogAddress(options.log);
   if (wrongLog !== null) throw new ServerError(`--log, or TIDEMARK_LOG, ${wrongLog}`);
@@ -310,21 +321,21 @@ function acmeOf(
 
 /**
  * The certificates, if any address needs them. Clients can resume the sessions that they have while these are the same as
- * `before`, which stay if the files cannot be used, so that no site's rules wait for them: then `read` gets the files.
- * Without `before` a `ServerError` is thrown.
+ * `before`, which stay if the files cannot be used, so that no site's rules wait for them. Without `before` a `ServerError`
+ * is thrown. `tried`: the files as they were before they were read.
  */
 function tlsOf(
   files: CertificateFiles,
   listen: readonly ListenAddress[],
   acme: PreparedAcme | null,
   before: TlsSettings | null,
-  read: Map<string, string>,
-): { readonly tls: TlsSettings | null; readonly problems: readonly string[] } {
+): { readonly tls: TlsSettings | null; readonly tried: FileStates; readonly problems: readonly string[] } {
   const withSecret = (certificates: TlsSettings["certificates"]): TlsSettings => {
     const isKept = before !== null && isDeepStrictEqual(certificates, before.certificates);
     return { certificates, ticketSecret: isKept ? before.ticketSecret : randomBytes(48).toString("base64") };
   };
-  if (acme !== null) return { tls: withSecret(acme.certificates), problems: [] };
+  const tried = new Map<string, string>();
+  if (acme !== null) return { tls: withSecret(acme.certificates), tried, problems: [] };
   const hasFiles = files.pairs.length > 0 || files.folder !== null;
   const isNeeded = addressWithTls(listen) !== undefined;
   if (isNeeded && !hasFiles) {
@@ -336,14 +347,12 @@ function tlsOf(
   if (hasFiles && !isNeeded) {
     throw new ServerError("there are certificates, but there is no address with TLS. Name one: --listen-tls '*:443'");
   }
-  if (!isNeeded) return { tls: null, problems: [] };
-  const tried = new Map<string, string>();
+  if (!isNeeded) return { tls: null, tried, problems: [] };
   try {
-    return { tls: withSecret(readCertificates(files, tried)), problems: [] };
+    return { tls: withSecret(readCertificates(files, tried)), tried, problems: [] };
   } catch (error) {
     if (before === null) throw error;
-    for (const [path, state] of tried) read.set(path, state);
-    return { tls: before, problems: [messageOf(error)] };
+    return { tls: before, tried, problems: [messageOf(error)] };
   }
 }
 

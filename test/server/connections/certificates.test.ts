@@ -213,6 +213,16 @@ describe("of certificates that cannot be used, what is to be watched has changed
     expect(changed()).not.toEqual([]);
   });
 
+  test("not by a write to a file that is no certificate and no key", () => {
+    const site = mkdtempSync(join(folder, "beside-"));
+    write(site, { ...PAIR, "b.key": "no", "a-log": "", "ca.srl": "" });
+    mkdirSync(join(site, "empty"));
+    const read = new Map<string, string>();
+    expect(() => readCertificates({ pairs: [], folder: site }, read)).toThrow(ServerError);
+    const noted = ["", "b.crt", "b.key", "empty", "empty/fullchain.pem", "empty/privkey.pem"];
+    expect([...read.keys()].sort()).toEqual(noted.map((name) => join(site, name)));
+  });
+
   test("those that are named", () => {
     const read = new Map<string, string>();
     const named = pair(file("named.crt", "no"), file("named.key", key));
