@@ -184,8 +184,11 @@ function purgeLogFindings(file: string, settings: WranglerSettings, exported: re
   if (usesExports) return [...findings, ...exportFindings(file, settings, name)];
   const classes = classesAfter(migrations);
   const madeWithoutSqlite = classes.get(name);
-  const renames = migrations.flatMap((each) => each.renamed_classes ?? []);
-  const renamed = renames.find(({ from, to }) => from === name && classes.has(to));
+  const laterNames = new Set([name]);
+  for (const { from, to } of migrations.flatMap((each) => each.renamed_classes ?? [])) {
+    if (laterNames.has(from)) laterNames.add(to);
+  }
+  const renamed = [...laterNames].find((each) => classes.has(each));
   if (typeof madeWithoutSqlite === "string") {
     const made = madeWithoutSqlite === name ? name : `${madeWithoutSqlite}, now ${name},`;
     const words = `new_classes makes ${made} without SQLite, which the purge log needs`;
@@ -193,8 +196,8 @@ function purgeLogFindings(file: string, settings: WranglerSettings, exported: re
     const line = isToml(file) ? `new_sqlite_classes = ${list}` : `"new_sqlite_classes": ${list}`;
     findings.push(problem(where, `${words}. Write ${line} instead.`));
   } else if (madeWithoutSqlite === undefined && renamed !== undefined) {
-    const words = `a migration renames the class ${name} to ${renamed.to}, so the deployment would fail`;
-    findings.push(problem(where, `${words}. Let the binding PURGE_LOG name ${renamed.to}.`));
+    const words = `the migrations rename the class ${name} to ${renamed}, so the deployment would fail`;
+    findings.push(problem(where, `${words}. Let the binding PURGE_LOG name ${renamed}.`));
   } else if (madeWithoutSqlite === undefined) {
     const tag = `v${migrations.length + 1}`;
     const toml = `[[migrations]]\ntag = "${tag}"\nnew_sqlite_classes = ["${name}"]`;
@@ -210,7 +213,7 @@ function purgeLogFindings(file: string, settings: WranglerSettings, exported: re
 /**
  * The classes that there are after the migrations, each with the name by which `new_classes` made it without SQLite; `null`
  * for one with SQLite or, as far as the file tells, with any storage: another worker made it, or a migration that was
- * deleted since. The order within a migration is wrangler's.
+ * deleted since. No migration gives SQLite to a class that there is already. The order within a migration is wrangler's.
  */
 function classesAfter(migrations: readonly Migration[]): ReadonlyMap<string, string | null> {
   const classes = new Map<string, string | null>();
@@ -221,7 +224,7 @@ function classesAfter(migrations: readonly Migration[]): ReadonlyMap<string, str
       classes.delete(from);
     }
     for (const name of each.new_classes ?? []) classes.set(name, name);
-    for (const name of each.new_sqlite_classes ?? []) classes.set(name, null);
+    for (const name of each.new_sqlite_classes ?? []) if (!classes.has(name)) classes.set(name, null);
     for (const { to } of each.transferred_classes ?? []) classes.set(to, null);
   }
   return classes;

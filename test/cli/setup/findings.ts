@@ -111,7 +111,18 @@ export const findingCases: readonly FindingCase[] = [
     settings: {
       migrations: [{ new_sqlite_classes: ["PurgeLog"] }, { renamed_classes: [{ from: "PurgeLog", to: "Log" }] }],
     },
-    finds: [/^problem .*renames the class PurgeLog to Log, .* Let the binding PURGE_LOG name Log\.$/],
+    finds: [/^problem .*rename the class PurgeLog to Log, .* Let the binding PURGE_LOG name Log\.$/],
+  },
+  {
+    name: "a class that is renamed away twice",
+    settings: {
+      migrations: [
+        { new_sqlite_classes: ["PurgeLog"] },
+        { renamed_classes: [{ from: "PurgeLog", to: "Log" }] },
+        { renamed_classes: [{ from: "Log", to: "SiteLog" }] },
+      ],
+    },
+    finds: [/^problem .*rename the class PurgeLog to SiteLog, .* Let the binding PURGE_LOG name SiteLog\.$/],
   },
   {
     name: "a class that is renamed away, and made again",
@@ -149,6 +160,11 @@ export const findingCases: readonly FindingCase[] = [
       ],
     },
     finds: [],
+  },
+  {
+    name: "a class without SQLite that a later migration makes with it",
+    settings: { migrations: [{ new_classes: ["PurgeLog"] }, { new_sqlite_classes: ["PurgeLog"] }] },
+    finds: [/^problem .*makes PurgeLog without SQLite/],
   },
   {
     name: "a class of another worker that is transferred here",

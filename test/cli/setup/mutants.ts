@@ -93,6 +93,18 @@ export const mutants: Mutants = {
       drop: "for (const name of each.new_classes ?? []) classes.set(name, name);",
       foundBy: "check: a migration without SQLite",
     },
+    "a later migration gives SQLite to a class": {
+      in: "classesAfter",
+      replace: "if (!classes.has(name)) classes.set(name, null);",
+      by: "classes.set(name, null);",
+      foundBy: "check: a class without SQLite that a later migration makes with it",
+    },
+    "only the first new name of a class is known": {
+      in: "purgeLogFindings",
+      replace: "if (laterNames.has(from))",
+      by: "if (from === name)",
+      foundBy: "check: a class that is renamed away twice",
+    },
     "a class of exports needs a migration too": {
       in: "purgeLogFindings",
       drop: "if (usesExports) return [...findings, ...exportFindings(file, settings, name)];",
