@@ -19,7 +19,7 @@ export const importFinders = findersOf(
 /** What becomes of the paths of a case. */
 export function routesOf(
   { importNginx }: Pick<typeof nginx, "importNginx">,
-  { server, http = "", routes }: ImportCase,
+  { server, http = "", compares = "bypass", routes }: ImportCase,
 ): object {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-import-"));
   try {
@@ -28,7 +28,7 @@ export function routesOf(
     const site = importNginx(file, { origin: null, host: null, server: null, root: null });
     const ruleOf = (pathname: string) => {
       const found = site.routes.find(({ value: { match } }) => new URLPattern({ pathname: match }).test({ pathname }));
-      return found === undefined || found.value.pass ? null : (found.value.bypass ?? {});
+      return found === undefined || found.value.pass ? null : (found.value[compares] ?? {});
     };
     return Object.fromEntries(Object.keys(routes).map((path) => [path, ruleOf(path)]));
   } finally {

@@ -3,8 +3,9 @@ export interface ImportCase {
   readonly name: string;
   readonly server: string;
   readonly http?: string;
-  /** The bypass of the route that stores the path; `null` for one that passes. */
+  /** The bypass, or the key, of the route that stores the path; `null` for one that passes. */
   readonly routes: Readonly<Record<string, object | null>>;
+  readonly compares?: "bypass" | "key";
 }
 
 const CACHED = "proxy_pass http://10.0.0.1; proxy_cache c; proxy_cache_valid 200 1h;";
@@ -166,6 +167,36 @@ export const importCases: readonly ImportCase[] = [
     routes: { "/x": null, "/a/x": null, "/b/x": null, "/c/x": null, "/d/x": STORES },
   },
   {
+    name: "captures of a map",
+    server: `location / { ${CACHED} proxy_cache_key $request_uri$tenant$first$app$lang; }
+      location /a/ { ${CACHED} proxy_cache_key $request_uri$member; }
+      location /b/ { ${CACHED} proxy_cache_key $request_uri$other; }
+      location /c/ { ${CACHED} proxy_cache_key $request_uri$last; }
+      location /d/ { ${CACHED} proxy_cache_key $request_uri$client; }`,
+    http: `map $host $tenant { ~^(?<t>[^.]+)\\. $t; } map $host $first { default x; ~^([^.]+)\\. $1; }
+      map $http_x_app $app { ~^v(?P<m>\\d+) $m; } map $http_accept_language $lang { ~*^(?<l>de|fr) $l; }
+      map $cookie_member $member { ~(?<c>.+) $c; } map $host $other { default x; ~^a $c; }
+      map $host $last { default $1; a.example a; } map $http_x_forwarded_for $client { ~(?<from>.+) $from; }`,
+    routes: { "/x": STORES, "/a/x": null, "/b/x": null, "/c/x": null, "/d/x": null },
+  },
+  {
+    name: "a map that yields what it reads",
+    server: `location / { ${CACHED} proxy_cache_key $request_uri$agent; }
+      location /a/ { ${CACHED} proxy_cache_key $request_uri$lang; }
+      location /b/ { ${CACHED} proxy_cache_key $request_uri$device; }
+      location /c/ { ${CACHED} proxy_cache_key $request_uri$cookie; }`,
+    http: `map $http_user_agent $agent { default $http_user_agent; ~bot bot; }
+      map $http_accept_language $lang { default $http_accept_language; ~^de de; }
+      map $http_user_agent $device { default ""; ~Mobile mobile; } map $cookie_a $cookie { default $cookie_a; de de; }`,
+    compares: "key",
+    routes: {
+      "/x": { fields: ["user-agent"] },
+      "/a/x": { fields: ["accept-language"] },
+      "/b/x": { device: true },
+      "/c/x": null,
+    },
+  },
+  {
     name: "lines of a map that are missing",
     server: `location / { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }
       location /a/ { ${CACHED} proxy_cache_key $request_uri$group; }`,
@@ -186,6 +217,12 @@ export const importCases: readonly ImportCase[] = [
       "/in/%E9": null,
       "/in/x": { query: [/%C3%A9|[%]E9/] },
     },
+  },
+  {
+    name: "escapes in another letter case",
+    server: `location / { ${CACHED} if ($request_uri ~ "^/caf%c3%a9/") { return 403; } }
+      location /a/ { ${CACHED} if ($request_uri ~ "^/a/(?!caf%C3%A9/)") { return 403; } }`,
+    routes: { "/caf%C3%A9/x": null, "/caf%C3%A8/x": STORES, "/a/caf%C3%A9/x": null },
   },
   {
     name: "other spellings",

@@ -159,6 +159,24 @@ export const mutants: Mutants = {
       by: "false",
       foundBy: "import: a key of what a map reads",
     },
+    "every capture is an entry's own": {
+      in: "isCaptureOf",
+      replace: "groups.includes(`(?<${variable}>`)",
+      by: "true",
+      foundBy: "import: captures of a map",
+    },
+    "whatever a map reads is in the key": {
+      in: "isKeyedWith",
+      replace: "(IN_EVERY_KEY.test(of) || isKeyField(of)) &&",
+      by: "",
+      foundBy: "import: a map that yields what it reads",
+    },
+    "a map that yields the whole agent is one of devices": {
+      in: "importKey",
+      replace: 'of === "http_user_agent" && isChoice',
+      by: 'of === "http_user_agent"',
+      foundBy: "import: a map that yields what it reads",
+    },
     "a route may key by any field": {
       in: "isKeyField",
       replace: "mayBeKeyed(field)",
@@ -182,6 +200,18 @@ export const mutants: Mutants = {
       replace: "withEscapes(regex.source)",
       by: "regex.source",
       foundBy: "import: escapes that nginx does not read",
+    },
+    "an escape is matched in one letter case": {
+      in: "withEscapes",
+      replace: "letter.toUpperCase()",
+      by: "letter",
+      foundBy: "import: escapes in another letter case",
+    },
+    "an escape that is forbidden is so in both letter cases": {
+      in: "whereTarget",
+      replace: "ESCAPE_WITH_LETTER.test(regex.source)",
+      by: "false",
+      foundBy: "import: escapes in another letter case",
     },
     "other spellings of a path are stored": {
       in: "ofOtherSpellings",

@@ -60,9 +60,12 @@ export function importKey(text: string | null, maps: Maps, assignments: readonly
         (value) => value !== "",
       );
       const names = map.entries.map((entry) => entry.key);
-      const unread = values.flatMap(variablesIn).find((each) => !isKeyedWith(each, of));
+      const unread = [...map.entries, { key: "", value: map.fallback }].flatMap((entry) =>
+        variablesIn(entry.value).filter((each) => !isKeyedWith(each, of, entry.key)),
+      )[0];
+      const isChoice = values.every((value) => !value.includes("$"));
       if (unread !== undefined) unknown.push(`$${name}, which may be $${unread}`);
-      else if (of === "http_user_agent") {
+      else if (of === "http_user_agent" && isChoice) {
         key.device = true;
         approximate.push("device");
       } else if (of === "http_accept_language" && values.every((value) => /^[a-z]{2,3}(?:-[a-z0-9]+)*$/i.test(value))) {
@@ -115,9 +118,17 @@ function isKeyField(variable: string): boolean {
   return field !== null && mayBeKeyed(field);
 }
 
-/** Whether a variable that a map of another one yields is in the key by itself, or with the other one's whole value. */
-function isKeyedWith(variable: string, of: string): boolean {
-  return IN_EVERY_KEY.test(variable) || PATH.test(variable) || (variable === of && isKeyField(of));
+/** Whether a variable that an entry of a map yields is in the key by itself, or with the whole value that the map reads. */
+function isKeyedWith(variable: string, of: string, entry: string): boolean {
+  if (IN_EVERY_KEY.test(variable) || PATH.test(variable)) return true;
+  return (IN_EVERY_KEY.test(of) || isKeyField(of)) && (variable === of || isCaptureOf(variable, entry));
+}
+
+/** Whether an entry's own expression sets a variable. Without one, `$1` is what another expression found. */
+function isCaptureOf(variable: string, entry: string): boolean {
+  if (!entry.startsWith("~")) return false;
+  const groups = entry.replace(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]/g, "");
+  return /^\d$/.test(variable) || groups.includes(`(?<${variable}>`) || groups.includes(`(?P<${variable}>`);
 }
 
 /** Whether a variable has one of a few values, chosen only by `User-Agent`. */

@@ -318,6 +318,8 @@ export function cookieNamed(name: string): RegExp {
 function whereTarget(regex: NonNullable<Comparison["regex"]>): readonly Caused[] {
   const cause = pathCause({ ...regex, source: withEscapes(regex.source) });
   const inPath: Caused = { cause, from: [], isExact: !regex.source.includes("$") };
+  // Where it forbids an escape, nginx refuses the escape's other letter case.
+  if (/\(\?<?!/.test(regex.source) && ESCAPE_WITH_LETTER.test(regex.source)) return [unknown("$request_uri")];
   const tail = queryTail(regex.source);
   if (tail === null) return [inPath];
   const inQuery = tail === "" ? ({ kind: "any-query" } as const) : patternOf({ ...regex, source: tail }, "query");
@@ -326,10 +328,19 @@ function whereTarget(regex: NonNullable<Comparison["regex"]>): readonly Caused[]
     : [inPath, { cause: inQuery, from: [], isExact: tail === regex.source }];
 }
 
-/** An expression over a path as it was sent, with its escapes, as one over a decoded path: a class is not encoded. */
+const ESCAPE_WITH_LETTER = /%(?:[a-f]|\d[a-f])/i;
+
+/**
+ * An expression over a path as it was sent, with its escapes, as one over a decoded path: a class is not encoded. In
+ * the path of a route, escapes are in upper case, however they were sent.
+ */
 function withEscapes(source: string): string {
-  const pieces = /\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|%/g;
-  return source.replace(pieces, (piece) => (/^\\?%$/.test(piece) ? "[%]" : piece));
+  const pieces = /\\?%[0-9a-f]{0,2}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]/gi;
+  return source.replace(pieces, (piece) => {
+    if (!/^\\?%/.test(piece)) return piece;
+    const digits = piece.replace(/^\\?%/, "");
+    return `[%]${digits.replace(/[a-f]/gi, (letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`)}`;
+  });
 }
 
 function pathCause({ source, ignoreCase }: NonNullable<Comparison["regex"]>): Cause {
