@@ -7,7 +7,7 @@ import { announcedBytes, isFramed, mayHaveBody } from "../../worker/rules/storin
 import { type BodySource, PushedBody } from "../bodies/pushed-body.ts";
 import type { SwitchedConnection } from "../http1/tunnel.ts";
 import { LastValues } from "./last-values.ts";
-import { becauseOf, explained } from "./origin-failure.ts";
+import { becauseOf, explained, isOwnLack } from "./origin-failure.ts";
 
 const NO_CONNECTION = "the request waited too long for a connection to the origin";
 
@@ -135,8 +135,8 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     this.#noteEnd();
     this.#body?.fail(cause);
     const because = becauseOf(cause);
-    const hasHungUp = because === "unreachable" && this.#controller !== undefined;
-    this.#resolve({ kind: "failed", because, cause: explained(cause), ...(hasHungUp && { hasHungUp }) });
+    const saysNothing = because === "unreachable" && (this.#controller !== undefined || isOwnLack(cause));
+    this.#resolve({ kind: "failed", because, cause: explained(cause), ...(saysNothing && { saysNothing }) });
   }
 
   /** Only WebSockets are asked for, and a server may switch to nothing else. RFC 9110 §7.8. */

@@ -22,12 +22,22 @@ export function becauseOf(error: Error & { readonly code?: string }): Because {
 }
 
 /**
- * The error, in clearer words where undici's say little: it reads no 100 (Continue), although a client has to (RFC 9110
+ * The error, in clearer words where its own say little. undici reads no 100 (Continue), although a client has to (RFC 9110
  * §15.2), and cannot be told to.
  */
 export function explained(error: Error): Error {
+  if (isOwnLack(error))
+    return new Error(`this server lacks files, ports or memory: ${error.message}`, { cause: error });
   if (error.message !== "bad response") return error;
   return new Error("a 100 (Continue) came before the answer, and nobody had asked for it", { cause: error });
+}
+
+/** The codes of what this machine, or this process, has no more of. */
+const OWN_LACKS: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM", "EADDRNOTAVAIL"]);
+
+/** Whether the origin was not asked for want of files, ports or memory here, which says nothing of the origin. */
+export function isOwnLack({ code = "" }: Error & { readonly code?: string }): boolean {
+  return OWN_LACKS.has(code);
 }
 
 /** The codes of a connection that the other side has closed. */

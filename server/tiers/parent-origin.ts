@@ -86,7 +86,7 @@ export class ParentOrigin implements Origin {
     const mayBeVisitors = asked.kind === "failed" && request.body !== null && !wasNeverSent(answer.cause);
     if (!mayBeVisitors) this.#fails(failures + 1, answer.because, answer.cause);
     if (origin === null) return answer;
-    return mayBeSentAgain(request, answer.cause) ? origin.fetch(request) : { ...answer, hasHungUp: true };
+    return mayBeSentAgain(request, answer.cause) ? origin.fetch(request) : { ...answer, saysNothing: true };
   }
 
   /** The parent's answer; `null` if the origin is to be asked instead, because the parent turned out to be gone meanwhile. */

@@ -73,10 +73,11 @@ export type OriginAnswer =
       readonly because: "unreachable" | "timed-out" | "bad-response";
       readonly cause: unknown;
       /**
-       * True if a connection took the request and ended without an answer, perhaps because of that request, or if a cache
-       * that failed took it in place of the origin. Absent where nobody can tell.
+       * True if the failure does not say that the origin is down: a connection took the request and ended without an answer,
+       * perhaps because of that request, a cache that failed took it in place of the origin, or this machine could not send
+       * it. Absent where nobody can tell.
        */
-      readonly hasHungUp?: boolean;
+      readonly saysNothing?: boolean;
     };
 
 export interface Origin {

@@ -61,7 +61,7 @@ export class MemoryOrigin implements Origin {
     try {
       return await Promise.race([this.#answer(request), timedOut]);
     } catch (cause) {
-      return { kind: "failed", because: "unreachable", cause, hasHungUp: true };
+      return { kind: "failed", because: "unreachable", cause, saysNothing: true };
     } finally {
       wait.cancel();
     }

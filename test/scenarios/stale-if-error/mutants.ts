@@ -45,7 +45,7 @@ export const mutants: Mutants = {
     },
     "paths for which the origin hangs up take the whole site down": {
       in: "noteState",
-      replace: "!answer.hasHungUp",
+      replace: "!answer.saysNothing",
       by: "true",
       foundBy: "stale-if-error/known-down-hung-up",
     },

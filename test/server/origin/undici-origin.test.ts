@@ -7,6 +7,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import { readOriginAddress } from "../../../server/origin/origin-address.ts";
+import { OriginExchange } from "../../../server/origin/origin-exchange.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "../../../server/origin/undici-origin.ts";
 import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import type { OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
@@ -384,11 +385,20 @@ describe("answers", () => {
     await closed.promise;
   });
 
+  test("a connection for which this machine has no file says nothing of the origin", async () => {
+    const exchange = new OriginExchange(false);
+    const cause = Object.assign(new Error("connect EMFILE 127.0.0.1:8000"), { code: "EMFILE" });
+    exchange.onResponseError(undefined, cause);
+    const answer = await exchange.answer;
+    const message = "this server lacks files, ports or memory: connect EMFILE 127.0.0.1:8000";
+    expect(answer).toMatchObject({ kind: "failed", because: "unreachable", saysNothing: true, cause: { message } });
+  });
+
   test("a connection that is refused, and one that ends without an answer", async () => {
     const refused = await connectTo("http://127.0.0.1:1").fetch(get);
     expect(refused).toMatchObject({ kind: "failed", because: "unreachable" });
-    expect(refused).not.toHaveProperty("hasHungUp");
-    const hungUp = { kind: "failed", because: "unreachable", hasHungUp: true };
+    expect(refused).not.toHaveProperty("saysNothing");
+    const hungUp = { kind: "failed", because: "unreachable", saysNothing: true };
     expect(await fetched("")).toMatchObject(hungUp);
     expect(await fetched("HTTP/1.1 200 OK\r\nX-A")).toMatchObject(hungUp);
   });

@@ -13,7 +13,7 @@ const LEASE_MS = 1000;
 /** Ways to fail of a connection to a parent. */
 const TIMED_OUT = failure({ because: "timed-out", cause: "the head of the answer took too long" });
 const UNREACHABLE = failure({ because: "unreachable", cause: { code: "EHOSTUNREACH" } });
-const RESET = failure({ because: "unreachable", cause: { code: "ECONNRESET" }, hasHungUp: true });
+const RESET = failure({ because: "unreachable", cause: { code: "ECONNRESET" }, saysNothing: true });
 
 function failure(how: Omit<OriginAnswer & { kind: "failed" }, "kind">): Promise<OriginAnswer> {
   return Promise.resolve({ kind: "failed", ...how });

@@ -262,12 +262,12 @@ function askBehind(context: RequestContext, fields: OriginRequest["fields"]): vo
 
 /**
  * Notes whether the origin has said anything at all. A connection that ends without an answer counts for neither: one
- * visitor's odd request may be the reason, and nobody waits long for it.
+ * visitor's odd request may be the reason, and nobody waits long for it. Neither does a request that was not sent.
  */
 function noteState({ ports, isolate, resolved }: RequestContext, answer: OriginAnswer, sentAt: number): void {
   const now = ports.clock.now();
   if (answer.kind !== "failed" || answer.because === "bad-response") isolate.originState.noteAnswer(now);
-  else if (!answer.hasHungUp)
+  else if (!answer.saysNothing)
     isolate.originState.noteFailure(resolved.host + resolved.pathAndQuery.split("?", 1)[0], sentAt, now);
 }
 
