@@ -95,8 +95,7 @@ export class PushedBody implements NodeBody {
   end(): void {
     if (this.#end) return;
     this.#end = { cause: undefined, isFailure: false };
-    this.#reader?.resolve(null);
-    this.#reader = undefined;
+    this.#letGo()?.resolve(null);
   }
 
   /** The rest will not come. The reader gets what came before. */
@@ -108,8 +107,15 @@ export class PushedBody implements NodeBody {
 
   #endBy(cause: unknown): void {
     this.#end = { cause, isFailure: true };
-    this.#reader?.reject(cause);
+    this.#letGo()?.reject(cause);
+  }
+
+  /** The reader that waits, if one does. Then it has had everything that was spooled, and needs no file any more. */
+  #letGo(): PromiseWithResolvers<Uint8Array | null> | undefined {
+    const reader = this.#reader;
     this.#reader = undefined;
+    if (reader) void this.#spool?.close();
+    return reader;
   }
 
   read(): BodyReader {

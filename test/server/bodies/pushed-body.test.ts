@@ -1,5 +1,18 @@
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
+import { Room } from "../../../server/bodies/room.ts";
+import { Spool } from "../../../server/bodies/spool.ts";
+
+function readlinkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return ""; // the one by which this folder is read
+  }
+}
 
 /** A body with the record of what its source is told. */
 function pushed(): { body: PushedBody; told: string[] } {
@@ -25,6 +38,31 @@ describe("a body whose source pushes its pieces", () => {
     expect(told).toEqual([]);
     body.push(Uint8Array.of(1));
     expect(told).toEqual(["pause"]);
+  });
+
+  test.runIf(process.platform === "linux").each<[string, (body: PushedBody) => void]>([
+    ["ends", (body) => body.end()],
+    ["breaks off", (body) => body.fail(new Error("cut"))],
+  ])("holds no file once its source %s while the reader waits", async (_, finish) => {
+    const folder = mkdtempSync(join(tmpdir(), "tidemark-pushed-"));
+    const { body } = pushed();
+    const closed = vi.spyOn(Spool.prototype, "close");
+    try {
+      body.spoolIn({ folder, files: new Room(1e6), maxBytes: 1e6 });
+      const reader = body.read();
+      for (let count = 0; count < 2; count++) body.push(new Uint8Array(70_000));
+      for (let got = 0; got < 140_000; ) got += (await reader.next())!.byteLength;
+      const last = reader.next().catch(() => null);
+      for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate); // until the reader waits
+      finish(body);
+      expect(await last).toBeNull();
+      await closed.mock.results[0]?.value;
+      const open = readdirSync("/proc/self/fd").map((each) => readlinkOf(`/proc/self/fd/${each}`));
+      expect(open.filter((path) => path.includes(folder))).toEqual([]);
+    } finally {
+      closed.mockRestore();
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test("joins many small waiting pieces, in their order, and gives others unchanged", async () => {
