@@ -6,7 +6,7 @@ import type { SimulatedIsolate } from "../runtime/simulated-isolate.ts";
 import { answerFrom, type CdnAnswer } from "./answer.ts";
 import { bodyText } from "./body-text.ts";
 import { checkReceipt, checkRequest } from "./check-options.ts";
-import { checkStart, checkStop, withRealTimers } from "./check-timers.ts";
+import { checkStart, endsWithin, FAKE_THE_DATE, withRealTimers } from "./check-timers.ts";
 import { durationMs, type SimulatedDuration } from "./duration.ts";
 import { exchangeBytes } from "./exchange.ts";
 import { type Lifecycle, WAS_CLOSED } from "./lifecycle.ts";
@@ -66,6 +66,8 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
   readonly #pops: ReadonlyMap<string, Pop>;
   readonly #agent = new Agent({ keepAlive: false });
   readonly #purgers: Purger[] = [];
+  /** Ends the purges that have not ended by themselves. */
+  readonly #purgesEnd = new AbortController();
   #purger: Purger | undefined;
   /** The requests under way. */
   readonly #asked = new Set<Promise<CdnAnswer>>();
@@ -177,7 +179,14 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
 
   /** The same through another region, or with other options. */
   purgerIn(region: Region, options: PurgerOptions = {}): Purger {
-    const purger = createPurger({ endpoint: this.url(region), token: this.token, ...options });
+    const { signal } = options;
+    const ended = this.#purgesEnd.signal;
+    const purger = createPurger({
+      endpoint: this.url(region),
+      token: this.token,
+      ...options,
+      signal: signal instanceof AbortSignal ? AbortSignal.any([signal, ended]) : (signal ?? ended),
+    });
     this.#purgers.push(purger);
     return purger;
   }
@@ -256,8 +265,7 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
    * if nobody waits for them: so a test that fails meanwhile shows its own error.
    */
   async close(): Promise<void> {
-    await withRealTimers(async () => {
-      if (!this.#closing) await checkStop("cdn.close");
+    await withRealTimers("cdn.close", async () => {
       this.#closing ??= this.#stopAll();
       await this.#closing;
     });
@@ -280,9 +288,10 @@ export class Cdn<Region extends string = string> implements AsyncDisposable {
     for (const answer of this.#asked) answer.catch(() => {});
     await lifecycle.end();
     this.#agent.destroy();
-    const purgers = this.#purgers.map((purger) => purger.close());
+    const purgers = Promise.all(this.#purgers.map((purger) => purger.close()));
     await origin?.goDown();
-    await Promise.all(purgers); // while the PoPs still answer
+    // While the PoPs still answer. A purge that was called with fake timers waits for them, and nothing runs them now.
+    if (!(await endsWithin(PURGES_END_WITHIN_S, purgers))) this.#purgesEnd.abort(new Error(PURGE_DID_NOT_END));
     await stopInTurn([...pops, logRuntime]);
     await cleanUp();
   }
@@ -301,6 +310,13 @@ export async function stopInTurn(runtimes: readonly { stop(): Promise<void> }[])
  * The first step in the search for the time at which a purge settles; each further step is twice as long. Milliseconds.
  */
 const FIRST_STEP_MS = 100;
+
+/** How long a purge under way may take once its CDN is closed. It is less than a test runner gives a hook. */
+const PURGES_END_WITHIN_S = 2;
+
+const PURGE_DID_NOT_END =
+  `cdn.purger: ${WAS_CLOSED}, and the purge had not ended ${PURGES_END_WITHIN_S} s later. One that is called while ` +
+  `timers are faked never ends. ${FAKE_THE_DATE}`;
 
 /** A visitor's address, from the range for examples (RFC 5737). */
 const VISITOR_ADDRESS = "192.0.2.7";

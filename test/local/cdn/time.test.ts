@@ -1,7 +1,10 @@
+import { stat } from "node:fs/promises";
 import { mock } from "node:test";
+import { promisify } from "node:util";
 import { type Cdn, type CdnOptions, startCdn } from "tidemark/local";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import "tidemark/local/matchers";
+import { run } from "../../packed/installed-package.ts";
 import { page } from "./pages.ts";
 
 let cdn: Cdn<"fra" | "syd">;
@@ -189,6 +192,62 @@ test("with fake timers that advance by themselves a CDN starts, is reset and sto
     expect(await faked.get("/faked")).toMatchObject({ status: 200, body: "v1" });
     await faked.log.restart();
     await faked.close();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a CDN that was loaded with fake timers starts with real ones, and stops with fakes", async () => {
+  const script = `
+    import { mock } from "node:test";
+    mock.timers.enable({ apis: ["setImmediate"] });
+    const { startCdn } = await import("tidemark/local");
+    mock.timers.reset();
+    const cdn = await startCdn({ site: {}, origin: { "/loaded": { body: "v1" } } });
+    console.log((await cdn.get("/loaded")).body);
+    mock.timers.enable({ apis: ["setImmediate"] });
+    await cdn.close();`;
+  const args = ["--input-type=module", "--eval", script];
+  const ended = await run(process.execPath, args, { cwd: inject("packedProject") });
+  expect(ended).toEqual({ exit: 0, stdout: "v1\n", stderr: "" });
+});
+
+test("a CDN that started with fake timers that advance by themselves stops after them", async () => {
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  const cdn = await startCdn({ site: {} }).finally(() => vi.useRealTimers());
+  vi.useFakeTimers();
+  try {
+    await cdn.close();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("while a CDN stops, fake timers are real, with all that belongs to them", async () => {
+  const cdn = await startCdn({ site: {} });
+  vi.useFakeTimers();
+  try {
+    const { setImmediate: fake } = globalThis;
+    const closing = cdn.close();
+    while (globalThis.setImmediate === fake) await stat(".");
+    expect(await promisify(setImmediate)("v1")).toBe("v1");
+    await closing;
+    expect(globalThis.setImmediate).toBe(fake);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("closing a CDN ends a purge that waits for fake timers, in words", async () => {
+  const cdn = await startCdn({ site: {} });
+  vi.useFakeTimers({ toFake: ["queueMicrotask", "setTimeout"] });
+  try {
+    const purging = cdn.purger.purgeUrls("/purged");
+    const refusal = expect(purging).rejects.toThrow(
+      /^cdn\.purger: this CDN was closed, .* while timers are faked never ends\. Fake the Date alone: /,
+    );
+    await cdn.close();
+    await refusal;
   } finally {
     vi.useRealTimers();
   }
