@@ -19,7 +19,7 @@ const STORABLE: Reply = { fields: { "cache-control": "public, max-age=3600" }, b
  * The claim that nothing under a pattern like `/admin/*` is ever stored. Guests and users request each path twice, and
  * none of the answers may come from the cache. The paths are those of the origin's script that match the pattern, with
  * their scripted replies, and made-up ones, which the origin answers with `public`: only the site's rules can keep these
- * out of the cache. Some have the ending of another route, such as `/*.json`. Throws a `TypeError` for a pattern of which
+ * out of the cache. Some are those of another route, such as `/*.json`. Throws a `TypeError` for a pattern of which
  * no path can be made up, and an `AssertionError` for an error of the edge.
  */
 export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResult> {
@@ -28,7 +28,8 @@ export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResul
   const isolate = cdn.isolateFor("toNeverStore");
   const routes = (await isolate.site())?.routes ?? [];
   const madeUp = madeUpPaths(pattern);
-  const possible = new Set([...origin.targets, ...madeUp, ...pathsOfOthers(pattern, routes)]);
+  const ofOthers = await Promise.all(routes.map((route) => isolate.matching(route, pathsOfOther(pattern, route))));
+  const possible = new Set([...origin.targets, ...madeUp, ...ofOthers.flatMap((paths) => paths ?? [])]);
   // The runtime matches as the site does, and has a URLPattern on every Node.
   const paths = await isolate.matching(pattern, [...possible]);
   if (paths === null) throw new TypeError(`toNeverStore: ${JSON.stringify(pattern)} is not a URLPattern pathname`);
@@ -74,24 +75,41 @@ function madeUpPaths(text: string): string[] {
   });
 }
 
-/** Paths that the pattern may match, and that also have the ending of another route, such as `/*.json`. */
-function pathsOfOthers(text: string, routes: readonly string[]): string[] {
-  const others = routes.filter((match) => match.startsWith("/*"));
-  return others.map((match) => madeUp(text, madeUp(match, "a", true).slice(1), true));
+/**
+ * Paths that the pattern may match and another route may, too: those of the route itself, and those that end like its
+ * own, such as `/admin/a.json` for the pattern `/admin/*` and the route `/:name.json`.
+ */
+function pathsOfOther(text: string, route: string): string[] {
+  const endings = endingsOf(route).flatMap((ending) => [`a${ending}`, `a/b${ending}`, ending.replace(/^\//, "")]);
+  return [
+    ...madeUpPaths(route),
+    ...endings.flatMap((ending) => [madeUp(text, ending, true), madeUp(text, ending, true, ending)]),
+  ];
 }
 
-function madeUp(text: string, rest: string, isWhole: boolean): string {
-  return text.replace(PIECES, (_, escaped, inner, times, slash, group, name, groupTimes) => {
-    if (escaped !== undefined) return escaped;
-    if (!isWhole && /[?*]/.test(times ?? groupTimes)) return "";
-    if (inner !== undefined) return madeUp(inner, rest, isWhole);
-    return slash + (group !== undefined ? firstMatch(group) : name !== undefined ? "a" : rest);
+/** What paths of a pattern have behind each of its pieces. */
+function endingsOf(text: string): string[] {
+  return [...text.matchAll(PIECES)].flatMap((piece) => {
+    const [whole, escaped, inner] = piece;
+    if (escaped !== undefined) return [];
+    const ending = madeUp(text.slice(piece.index + whole.length), "a", true);
+    return [ending, ...endingsOf(inner ?? "").map((innerEnding) => innerEnding + ending)];
   });
 }
 
-/** A text that a group like `(de|en)` or `(\d+)` matches, as far as one is easy to find. */
-function firstMatch(group: string): string {
+/** `rest` stands for a `*`, and `one` for a parameter. */
+function madeUp(text: string, rest: string, isWhole: boolean, one = "a"): string {
+  return text.replace(PIECES, (_, escaped, inner, times, slash, group, name, groupTimes) => {
+    if (escaped !== undefined) return escaped;
+    if (!isWhole && /[?*]/.test(times ?? groupTimes)) return "";
+    if (inner !== undefined) return madeUp(inner, rest, isWhole, one);
+    return slash + (group !== undefined ? firstMatch(group, one) : name !== undefined ? one : rest);
+  });
+}
+
+/** A text that a group like `(de|en)` or `(\d+)` matches, as far as one is easy to find: `one`, if it does. */
+function firstMatch(group: string, one: string): string {
   const whole = new RegExp(`^${group}$`, "v");
   const first = group.slice(1, -1).split("|")[0]!.replaceAll("\\", "");
-  return [first, "a", "1"].find((each) => /^[\w.~-]*$/.test(each) && whole.test(each)) ?? "a";
+  return [one, ...(/^[\w.~-]*$/.test(first) ? [first] : []), "a", "1"].find((each) => whole.test(each)) ?? "a";
 }

@@ -80,11 +80,33 @@ describe("that a site keeps its paths out of the cache", () => {
     await expect(assertNeverStores(cdn, "/admin/*")).rejects.toMatchObject({ name: "AssertionError" });
   });
 
-  test("does not follow if an earlier route stores some of the paths by their ending", async () => {
-    const site = { routes: [{ match: "/*.json" }, { match: "/admin/*", pass: true }] };
-    await using cdn = await startCdn({ site, origin: {} });
-    const error = "expected nothing under /admin/* to be stored, but /admin/a.json was when a guest requested it";
-    await expect(assertNeverStores(cdn, "/admin/*")).rejects.toThrow(error);
+  test.each([
+    { match: "/*.json", path: "/admin/a.json" },
+    { match: "/:any*.json", path: "/admin/a.json" },
+    { match: "/:section/:page.json", path: "/admin/a.json" },
+    { match: "/(.*)\\.json", path: "/admin/a.json" },
+    { match: "/*.(js|css)", path: "/admin/a.js" },
+    { match: "/{*/}?feed", path: "/admin/feed" },
+    { match: "/{*.json}?", path: "/admin/a.json" },
+    { match: "/:any*/feed", path: "/admin/a/feed" },
+    { match: "/:section/login", path: "/admin/login" },
+    { match: "/admin/login", path: "/admin/login" },
+    { match: "/*.json", path: "/admin/a.json", pattern: "/admin/:page" },
+    { match: "/*.json", path: "/admin/a.json", pattern: "/admin/(.*)" },
+  ])("does not follow if an earlier route, $match, stores some of the paths", async ({ match, path, pattern }) => {
+    const asked = pattern ?? "/admin/*";
+    await using cdn = await startCdn({ site: { routes: [{ match }, { match: asked, pass: true }] }, origin: {} });
+    const error = `expected nothing under ${asked} to be stored, but ${path} was when a guest requested it`;
+    await expect(assertNeverStores(cdn, asked)).rejects.toThrow(error);
+  });
+
+  test("follows if only later routes would store some of the paths, and no route is asked of paths that it cannot have", async () => {
+    const routes = [{ match: "/admin/*", pass: true }, { match: "/*.json" }, { match: "/blog/:slug" }];
+    await using cdn = await startCdn({ site: { routes }, origin: {} });
+    await expect(cdn).toNeverStore("/admin/*");
+    const asked = new Set(cdn.origin.seen.map(({ target }) => target));
+    const ownPaths = ["/admin/", "/admin/a", "/admin/a/b", "/admin/?a=1"];
+    expect([...asked]).toEqual([...ownPaths, "/admin/a.json", "/admin/a/b.json", "/admin/.json"]);
   });
 
   test("is told on a Node without URLPattern, as Node 22 is", async () => {
