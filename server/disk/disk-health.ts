@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EPERM: "access is denied",
   EMFILE: "too many files are open",
   ENFILE: "too many files are open on this machine",
-  ENOENT: "its folder is gone",
+  ENOENT: "its folder is gone; restart the server to have it made",
   EIO: "the disk reports an error",
 };
 

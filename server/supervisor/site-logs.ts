@@ -225,7 +225,7 @@ export class SiteLogs {
       const server = new LogServer(keeper, keeper.readers, {
         brokenPeer: (cause) => report({ kind: "broken-peer", cause }),
         purgesRefused: (cause) => report({ kind: "purges-refused", cause }),
-        purgesTaken: () => report({ kind: "purges-taken" }),
+        purgesTaken: () => report({ kind: "purges-taken", site: site === ONLY_SITE ? null : site }),
         purged: (...purge) => this.#passOn(site, ...purge),
       });
       await server.listen(folder.socketPath);

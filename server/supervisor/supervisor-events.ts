@@ -33,7 +33,8 @@ export type SupervisorEvent =
   | { readonly kind: "log-failed"; readonly cause: unknown }
   /** The log has begun to refuse purges; it may be read all the same. */
   | { readonly kind: "purges-refused"; readonly cause: unknown }
-  | { readonly kind: "purges-taken" }
+  /** `site`: `null` for the only one. */
+  | { readonly kind: "purges-taken"; readonly site: string | null }
   /** The log is out of reach. It is tried again, for `withinMs` in all, before the server starts. */
   | { readonly kind: "log-awaited"; readonly cause: unknown; readonly withinMs: number }
   | { readonly kind: "broken-peer"; readonly cause: unknown };
@@ -76,7 +77,7 @@ export function eventInWords(event: SupervisorEvent): string {
     case "purges-refused":
       return `the purge log refuses purges: ${messageOf(event.cause)}`;
     case "purges-taken":
-      return "the purge log accepts purges again";
+      return `the purge log ${event.site === null ? "" : `of site ${event.site} `}accepts purges again`;
     case "log-awaited": {
       const seconds = event.withinMs / 1000;
       return `${messageOf(event.cause)} The server tries again each second, and stops if the log cannot be used within ${seconds} s.`;

@@ -251,7 +251,7 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
   );
 
   test("docs/getting-started.md: the option for certificates of one's own stands in place of the one for ACME", async () => {
-    const [, certificates, acme] = /For files of your own, put `([^`]+)` in place of `([^`]+)`/.exec(
+    const [, certificates, acme] = /For your own files, put `([^`]+)` in place of `([^`]+)`/.exec(
       readFileSync("docs/getting-started.md", "utf8"),
     )!;
     const { chain, key } = makeCertificate(["www.example.com"]);

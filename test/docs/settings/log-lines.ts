@@ -53,7 +53,10 @@ export const EVENT_LINES: Lines = {
     "A call of the log failed. It is repeated, or its caller was refused.",
   ],
   "purges-refused": [{ kind: "purges-refused", cause: CAUSE }, "Purges get 503 until the cause is gone; hits go on."],
-  "purges-taken": [{ kind: "purges-taken" }, "That is over. Send refused purges again, with the same `id`."],
+  "purges-taken": [
+    { kind: "purges-taken", site: null },
+    "That is over. Send refused purges again, with the same `id`.",
+  ],
   "log-awaited": [
     { kind: "log-awaited", cause: CAUSE, withinMs: 30_000 },
     "The database does not answer at the start. See to the database.",

@@ -1293,7 +1293,7 @@ describe("a disk that fails", () => {
     ["EACCES", ["open"], "access is denied"],
     ["EMFILE", ["open"], "too many files are open"],
     ["EIO", ["write"], "the disk reports an error"],
-    ["ENOENT", ["open", "rename"], "its folder is gone"],
+    ["ENOENT", ["open", "rename"], "its folder is gone; restart the server to have it made"],
   ] as const)(
     "%s: pages are kept in memory alone, which is said once, and again when it is over",
     async (code, calls, words) => {

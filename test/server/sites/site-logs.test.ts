@@ -243,6 +243,11 @@ describe("the logs of several sites", () => {
     await next.close();
   });
 
+  test("each is named when it accepts purges again", () => {
+    const words = "the purge log of site shop accepts purges again";
+    expect(eventInWords({ kind: "purges-taken", site: "shop" })).toBe(words);
+  });
+
   test("two supervisors cannot keep the log of one site", async () => {
     await logs.open(grants("shop"));
     expect(() => make()).toThrow("Another tidemark serve is using");
