@@ -163,7 +163,7 @@ export const mutants: Mutants = {
     "a call reaches fields of our own purge": {
       in: "cloudflare",
       replace: "{ urls, tags, hosts, prefixes, everything: purge_everything }",
-      by: "{ ...jsonObject(body), files: undefined, purge_everything: undefined, urls, tags, hosts, prefixes, everything: purge_everything }",
+      by: "{ ...json, files: undefined, purge_everything: undefined, urls, tags, hosts, prefixes, everything: purge_everything }",
       foundBy:
         "doors: Cloudflare: everything, with a key beside an address, and a field of ours that Cloudflare does not know",
     },

@@ -1,5 +1,5 @@
 import { bearerToken } from "../access/tokens.ts";
-import { type Door, jsonObject } from "./door.ts";
+import type { Door } from "./door.ts";
 
 /**
  * `POST /client/v4/zones/{zone}/purge_cache` of Cloudflare's API v4, or `DELETE`, as plugins of WordPress send it. The
@@ -8,12 +8,12 @@ import { type Door, jsonObject } from "./door.ts";
  */
 export const cloudflare: Door = {
   token: (fields) => bearerToken(fields.get("authorization")) ?? fields.get("x-auth-key"),
-  read({ method, path, zone, body }) {
+  read({ method, path, zone, json }) {
     const [, named] = /^client\/v4\/zones\/([^/]+)\/purge_cache$/.exec(path) ?? [];
     // For a zone of somebody else, Cloudflare answers that the token is wrong.
     if (named?.length === 32 && named !== zone) return { refusal: "token" };
     if (named !== zone || !["POST", "DELETE"].includes(method)) return { refusal: "zone", because: `/${path}` };
-    const { files, tags, hosts, prefixes, purge_everything } = jsonObject(body);
+    const { files, tags, hosts, prefixes, purge_everything } = json;
     const lists = [files, tags, hosts, prefixes].filter((list) => list !== undefined);
     if (!lists.every(Array.isArray)) return { refusal: "invalid", because: `1014 ${KINDS} must be an array` };
     if (purge_everything && lists.length > 0) {

@@ -13,6 +13,8 @@ export interface DoorCall {
   /** The zone, service, site or project for which the door is open; empty for a vendor that has none. */
   readonly zone: string;
   readonly body: string;
+  /** The fields of the JSON object in the body; none if it has none. Then a door refuses a call that names nothing else. */
+  readonly json: Readonly<Record<string, unknown>>;
 }
 
 /** The meaning of a call: the body of a purge with the answer to its receipt, or a refusal. */
@@ -79,16 +81,11 @@ export function wideningFields(fields: Headers): string[] {
   return saysNoMore.test(method) ? named : [...named, PURGE_METHOD];
 }
 
-export function isJson(text: string): boolean {
+/** The fields of a JSON object, of which another value has none; `null` for a text that is not JSON. */
+export function jsonObject(text: string): Readonly<Record<string, unknown>> | null {
   try {
-    JSON.parse(text);
-    return true;
+    return Object(JSON.parse(text));
   } catch {
-    return false;
+    return null;
   }
-}
-
-/** The fields of a JSON object; none if the text is not one. Then the door refuses the call, because it names nothing. */
-export function jsonObject(text: string): Readonly<Record<string, unknown>> {
-  return isJson(text) ? Object(JSON.parse(text)) : {};
 }

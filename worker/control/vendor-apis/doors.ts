@@ -5,7 +5,7 @@ import type { Tokens } from "../../ports/access.ts";
 import { type PurgePorts, purge } from "../purging/purge.ts";
 import { readText } from "../read-text.ts";
 import { repeatedName } from "../repeated-name.ts";
-import { isJson, wideningFields } from "./door.ts";
+import { jsonObject, wideningFields } from "./door.ts";
 import { type PurgeAddresses, whyTokenIsNeeded } from "./purge-addresses.ts";
 import { VENDORS } from "./vendors.ts";
 
@@ -50,12 +50,14 @@ export async function answerAtDoor(request: Request, peer: string | null, ports:
     const [status, ...texts] = words.invalid;
     return door.refuse([read.code === "too-large" ? 413 : status, ...texts], read.because);
   }
-  const repeated = isJson(read.text) ? repeatedName(read.text) : null;
+  const json = jsonObject(read.text);
+  const repeated = json && repeatedName(read.text);
   if (repeated !== null) return door.refuse(words.invalid, `the name ${repeated} stands twice in one object`);
   const path = pathname.slice(isPage ? 1 : DOORS_PREFIX.length + name.length + 1);
   const { publicUrl } = ports.rules;
   const site = publicUrl ? `${publicUrl.scheme}://${publicUrl.host}` : origin;
-  const reading = door.read({ method, path, search, page: `${site}/${path}${search}`, fields, zone, body: read.text });
+  const page = `${site}/${path}${search}`;
+  const reading = door.read({ method, path, search, page, fields, zone, body: read.text, json: json ?? {} });
   if ("refusal" in reading) return door.refuse(words[reading.refusal], reading.because ?? "");
   const verdict = await purge({ ...reading.purge, reason: `door ${name}` }, { by: access.name, base: origin }, ports);
   if (verdict.kind === "accepted") return reading.answer(verdict.receipt);

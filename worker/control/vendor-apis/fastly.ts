@@ -1,4 +1,4 @@
-import { type Door, type DoorReading, jsonObject } from "./door.ts";
+import type { Door, DoorReading } from "./door.ts";
 
 /**
  * Fastly's purge API: `POST /service/{id}/purge/{key}`, `/service/{id}/purge` with `Surrogate-Key` or `surrogate_keys`,
@@ -7,7 +7,7 @@ import { type Door, type DoorReading, jsonObject } from "./door.ts";
  */
 export const fastly: Door = {
   token: (fields) => fields.get("fastly-key"),
-  read({ method, path, search, page, fields, zone, body }) {
+  read({ method, path, search, page, fields, zone, json }) {
     const mode = fields.has("fastly-soft-purge") ? "soft" : "hard";
     const one = (purge: object): DoorReading => ({
       purge: { ...purge, mode },
@@ -21,7 +21,7 @@ export const fastly: Door = {
     if (all) return { purge: { everything: true }, answer: () => Response.json({ status: "ok" }) };
     // The path of a key that is not escaped ends at its first question mark.
     if (key) return one({ tags: [decoded(key + search)] });
-    const tags = fields.get("surrogate-key")?.split(/\s+/).filter(Boolean) ?? jsonObject(body).surrogate_keys;
+    const tags = fields.get("surrogate-key")?.split(/\s+/).filter(Boolean) ?? json.surrogate_keys;
     return {
       purge: { tags, mode },
       answer: ({ token }) => Response.json(Object.fromEntries((tags as string[]).map((tag) => [tag, token]))),

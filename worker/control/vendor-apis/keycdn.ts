@@ -1,4 +1,4 @@
-import { type Door, jsonObject } from "./door.ts";
+import type { Door } from "./door.ts";
 
 /**
  * `GET /zones/purge/{id}.json`, `DELETE /zones/purgeurl/{id}.json` and `DELETE /zones/purgetag/{id}.json` of KeyCDN's
@@ -6,13 +6,13 @@ import { type Door, jsonObject } from "./door.ts";
  */
 export const keycdn: Door = {
   token: (fields) => nameIn(/^Basic +(.+)/i.exec(fields.get("authorization") ?? "")?.[1] ?? ""),
-  read({ method, path, zone, body }) {
+  read({ method, path, zone, body, json }) {
     const [, kind, id] = /^zones\/purge(|url|tag)\/([^/]+)\.json$/.exec(path) ?? [];
     if (id !== zone || method !== (kind ? "DELETE" : "GET")) return { refusal: "zone" };
     const list = `${kind}s`;
     // Plugins in PHP send a form: `urls[0]=…`.
     const form = [...new URLSearchParams(body)].filter(([name]) => name.startsWith(`${list}[`));
-    const items = jsonObject(body)[list] ?? form.map(([, item]) => item);
+    const items = json[list] ?? form.map(([, item]) => item);
     if (kind && !Array.isArray(items)) return { refusal: "invalid", because: `${list} must be an array` };
     const urls = kind === "url" ? (items as unknown[]).map(withScheme) : undefined;
     return {

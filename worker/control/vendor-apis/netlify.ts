@@ -1,5 +1,5 @@
 import { bearerToken } from "../access/tokens.ts";
-import { type Door, jsonObject } from "./door.ts";
+import type { Door } from "./door.ts";
 
 /**
  * `POST /api/v1/purge` of Netlify's API: tags, all of a site, or all of one of its domains. There are no deploys here, so
@@ -7,8 +7,8 @@ import { type Door, jsonObject } from "./door.ts";
  */
 export const netlify: Door = {
   token: (fields) => bearerToken(fields.get("authorization")),
-  read({ method, path, zone, body }) {
-    const { site_id, site_slug = site_id, domain, deploy_alias, cache_tags: tags } = jsonObject(body);
+  read({ method, path, zone, json }) {
+    const { site_id, site_slug = site_id, domain, deploy_alias, cache_tags: tags } = json;
     const isNamed = site_slug === undefined ? domain !== undefined : site_slug === zone;
     if (method !== "POST" || path !== "api/v1/purge" || !isNamed) return { refusal: "zone" };
     if (deploy_alias !== undefined || (tags !== undefined && domain !== undefined)) {

@@ -1,5 +1,5 @@
 import { bearerToken } from "../access/tokens.ts";
-import { type Door, jsonObject } from "./door.ts";
+import type { Door } from "./door.ts";
 
 /**
  * `POST /v1/edge-cache/invalidate-by-tags` and `/v1/edge-cache/dangerously-delete-by-tags` of Vercel's API. The first
@@ -7,11 +7,11 @@ import { type Door, jsonObject } from "./door.ts";
  */
 export const vercel: Door = {
   token: (fields) => bearerToken(fields.get("authorization")),
-  read({ method, path, search, zone, body }) {
+  read({ method, path, search, zone, json }) {
     const [, how] = /^v1\/edge-cache\/(invalidate|dangerously-delete)-by-tags$/.exec(path) ?? [];
     const named = new URLSearchParams(search).get("projectIdOrName");
     if (!how || method !== "POST" || named !== zone) return { refusal: "zone" };
-    const { tags, target = "production", revalidationDeadlineSeconds = 0 } = jsonObject(body);
+    const { tags, target = "production", revalidationDeadlineSeconds = 0 } = json;
     if (target !== "production" || revalidationDeadlineSeconds !== 0) {
       return { refusal: "invalid", because: "only production, without revalidationDeadlineSeconds, is supported" };
     }

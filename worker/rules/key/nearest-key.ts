@@ -1,4 +1,5 @@
 import { seenKindOf } from "./seen-key.ts";
+import { withoutEscapes } from "./without-escapes.ts";
 
 /** With fewer letters and digits, a slip cannot be told from another name; with more, slips are not looked for. */
 const MIN_SLIP_LENGTH = 5;
@@ -33,14 +34,6 @@ export function nearestKey(asked: string, known: readonly string[]): string | un
     if (at !== -1) return known[at];
   }
   return undefined;
-}
-
-/** Escapes of printable ASCII are decoded; the others stay. */
-function withoutEscapes(key: string): string {
-  if (!key.includes("%")) return key;
-  return key.replace(/%(2[1-9a-f]|[3-6][\da-f]|7[\da-e])/gi, (_, code) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  );
 }
 
 /** A pattern for each place where the key may have been written wrong: by one letter, or two in a row of a longer key. */

@@ -10,8 +10,9 @@ export function purgeSpelling(text: string): string {
 }
 
 /**
- * A URL with all of these as characters, and with all of them as escapes, as far as it is written otherwise. Patterns of routes tell
- * them apart, so that another route than that of the caller's spelling may decide which parameters are in the key.
+ * A URL with all of these as characters, and with all of them as escapes, as far as it is written otherwise. Patterns of
+ * routes tell them apart, so that another route than that of the caller's spelling may decide which parameters are in the
+ * key.
  */
 export function otherSpellings(url: string): string[] {
   const [authority = ""] = /^https?:\/\/[^/]*/i.exec(url) ?? [];

@@ -1,3 +1,4 @@
+import { withoutEscapes } from "../key/without-escapes.ts";
 import { speaksOfCredentials } from "./credential-names.ts";
 
 /** A URL as it is shown to others, without the parameters of its query and its path that may be a visitor's secret. */
@@ -12,8 +13,4 @@ export function shownParameter(parameter: string): string {
   const plain = withoutEscapes(parameter).toLowerCase();
   const isSecret = speaksOfCredentials(plain.slice(0, Math.max(0, plain.lastIndexOf("="))));
   return isSecret ? `${parameter.split(/=|%3d/i, 1)[0]}=…` : parameter;
-}
-
-function withoutEscapes(text: string): string {
-  return text.replace(/%([2-7][\da-f])/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
 }
