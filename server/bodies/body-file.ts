@@ -7,14 +7,16 @@ const READ_BYTES = 64 * 1024;
 /** Bytes in a file without a name, so that nobody else can read it and it disappears with the process. */
 export class BodyFile {
   readonly #handle: FileHandle;
+  readonly #onClose: () => void;
   #writtenBytes = 0;
   #readBytes = 0;
 
-  private constructor(handle: FileHandle) {
+  private constructor(handle: FileHandle, onClose: () => void) {
     this.#handle = handle;
+    this.#onClose = onClose;
   }
 
-  static async create(folder: string): Promise<BodyFile> {
+  static async create(folder: string, onClose: () => void): Promise<BodyFile> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const path = join(folder, randomUUID());
     const handle = await open(path, "wx+", 0o600);
@@ -24,7 +26,7 @@ export class BodyFile {
       await handle.close();
       throw cause;
     }
-    return new BodyFile(handle);
+    return new BodyFile(handle, onClose);
   }
 
   /** Appends. The next write overwrites what a failed one left. */
@@ -52,7 +54,8 @@ export class BodyFile {
     this.#readBytes = 0;
   }
 
+  /** To be called once. */
   close(): Promise<void> {
-    return this.#handle.close();
+    return this.#handle.close().finally(this.#onClose);
   }
 }

@@ -1,5 +1,6 @@
 import type { BodyReader, StreamedBody } from "../../worker/ports/bodies.ts";
-import { BodyFile } from "./body-file.ts";
+import type { BodyFile } from "./body-file.ts";
+import { BodyFiles } from "./body-files.ts";
 import { GrowingBytes } from "./growing-bytes.ts";
 import { type NodeBody, nodeBody } from "./node-body.ts";
 import { PushedBody } from "./pushed-body.ts";
@@ -11,14 +12,16 @@ import { Room } from "./room.ts";
 export interface RoomForBodies {
   readonly memoryBytes: number;
   readonly fileBytes: number;
+  /** How many files may be open at a time; `null` without a limit. */
+  readonly mostFiles: number | null;
   /** The room for files; `null` for none. */
   readonly folder: string | null;
 }
 
 interface Places {
-  readonly folder: string | null;
   readonly memory: Room;
-  readonly files: Room;
+  /** `null` without a folder. */
+  readonly files: BodyFiles | null;
 }
 
 /** The most bytes of one body that are held in memory; the rest is in a file. */
@@ -31,14 +34,15 @@ const MOST_IN_MEMORY = 64 * 1024;
 export class HeldBodies {
   readonly #places: Places;
 
-  constructor({ memoryBytes, fileBytes, folder }: RoomForBodies) {
-    this.#places = { folder, memory: new Room(memoryBytes), files: new Room(folder === null ? 0 : fileBytes) };
+  constructor({ memoryBytes, fileBytes, mostFiles, folder }: RoomForBodies) {
+    const files = folder === null ? null : new BodyFiles(folder, fileBytes, mostFiles);
+    this.#places = { memory: new Room(memoryBytes), files };
   }
 
   /** The memory and the disk in use: bytes. */
   get taken(): { readonly memoryBytes: number; readonly fileBytes: number } {
     const { memory, files } = this.#places;
-    return { memoryBytes: memory.takenBytes, fileBytes: files.takenBytes };
+    return { memoryBytes: memory.taken, fileBytes: files?.bytes.taken ?? 0 };
   }
 
   /** `Bodies.hold`. */
@@ -46,7 +50,8 @@ export class HeldBodies {
     const source = nodeBody(body);
     const { lengthBytes } = source;
     const { memory, files } = this.#places;
-    if (lengthBytes !== null && lengthBytes > Math.min(maxBytes, memory.freeBytes + files.freeBytes)) return body;
+    const room = memory.free + (files?.bytes.free ?? 0);
+    if (lengthBytes !== null && lengthBytes > Math.min(maxBytes, room)) return body;
     const whole = lengthBytes !== null && lengthBytes <= MOST_IN_MEMORY ? source.takeWhole?.(lengthBytes) : undefined;
     const held = new HeldBody(source, this.#places);
     return whole === undefined ? held.fill(maxBytes) : held.isAll(whole);
@@ -54,8 +59,8 @@ export class HeldBodies {
 
   /** `Bodies.readAhead`. */
   readAhead(body: StreamedBody, maxBytes: number): void {
-    const { folder, files } = this.#places;
-    if (folder !== null && body instanceof PushedBody) body.spoolIn({ folder, files, maxBytes });
+    const { files } = this.#places;
+    if (files !== null && body instanceof PushedBody) body.spoolIn({ files, maxBytes });
   }
 }
 
@@ -133,10 +138,11 @@ class HeldBody implements NodeBody {
 
   async #takeInFile(piece: Uint8Array): Promise<boolean> {
     const more = this.#bytes.length + piece.byteLength;
-    if (!this.#places.files.take(more)) return false;
+    const { files } = this.#places;
+    if (!files?.bytes.take(more)) return false;
     this.#fileBytes += more;
     try {
-      this.#file ??= await BodyFile.create(this.#places.folder!);
+      this.#file ??= await files.create();
       const inMemory = this.#bytes.capacity;
       await this.#file.write(this.#bytes.bytes);
       this.#bytes.clear();
@@ -144,7 +150,7 @@ class HeldBody implements NodeBody {
       await this.#file.write(piece);
       return true;
     } catch {
-      return false; // The disk may be full: the bytes so far are passed on, and the rest as it comes.
+      return false; // The disk may be full, or too many files open: the bytes so far are passed on, and the rest as it comes.
     }
   }
 
@@ -175,7 +181,7 @@ class HeldBody implements NodeBody {
     this.#bytes.clear();
     this.#last = null;
     this.#rest = null;
-    this.#places.files.give(this.#fileBytes);
+    this.#places.files?.bytes.give(this.#fileBytes);
     await this.#file?.close().catch(() => undefined);
   }
 }

@@ -1,28 +1,28 @@
-/** A number of bytes that several users share: each takes a part, and gives it back. */
+/** A number, of bytes or of files, that several users share: each takes a part, and gives it back. */
 export class Room {
-  readonly #bytes: number;
-  #takenBytes = 0;
+  readonly #all: number;
+  #taken = 0;
 
-  constructor(bytes: number) {
-    this.#bytes = bytes;
+  constructor(amount: number) {
+    this.#all = amount;
   }
 
-  get takenBytes(): number {
-    return this.#takenBytes;
+  get taken(): number {
+    return this.#taken;
   }
 
-  get freeBytes(): number {
-    return this.#bytes - this.#takenBytes;
+  get free(): number {
+    return this.#all - this.#taken;
   }
 
   /** Returns whether there was room. */
-  take(bytes: number): boolean {
-    if (bytes > this.freeBytes) return false;
-    this.#takenBytes += bytes;
+  take(amount: number): boolean {
+    if (amount > this.free) return false;
+    this.#taken += amount;
     return true;
   }
 
-  give(bytes: number): void {
-    this.#takenBytes -= bytes;
+  give(amount: number): void {
+    this.#taken -= amount;
   }
 }

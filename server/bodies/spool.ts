@@ -1,6 +1,6 @@
 import { joined } from "../../worker/rules/storing/joined.ts";
-import { BodyFile } from "./body-file.ts";
-import type { Room } from "./room.ts";
+import type { BodyFile } from "./body-file.ts";
+import type { BodyFiles } from "./body-files.ts";
 
 /** The source stops while this much waits to be written, because the disk is slower. */
 const MOST_UNWRITTEN = 256 * 1024;
@@ -9,8 +9,7 @@ const MOST_UNWRITTEN = 256 * 1024;
 const MOST_KEPT_FILE = 256 * 1024;
 
 export interface SpoolPlace {
-  readonly folder: string;
-  readonly files: Room;
+  readonly files: BodyFiles;
   /** The most that is in the file at a time. */
   readonly maxBytes: number;
   /** Called when there is no room for more, and when there is room again. */
@@ -80,20 +79,20 @@ export class Spool {
    */
   async #write(): Promise<void> {
     await null; // Pieces that come in the same turn are written together.
-    const { files, maxBytes, folder } = this.#place;
+    const { files, maxBytes } = this.#place;
     while (this.#unwritten.length > 0) {
       const bytes = this.#unwrittenBytes;
-      const isRoomy = this.#inFileBytes + bytes <= maxBytes && files.take(bytes);
+      const isRoomy = this.#inFileBytes + bytes <= maxBytes && files.bytes.take(bytes);
       if (!isRoomy) break;
       const batch = joined(this.#unwritten, bytes);
       this.#unwritten = [];
       this.#unwrittenBytes = 0;
       this.#inFileBytes += bytes;
       try {
-        this.#file ??= await BodyFile.create(folder);
+        this.#file ??= await files.create();
         await this.#file.write(batch);
       } catch {
-        files.give(bytes);
+        files.bytes.give(bytes);
         this.#inFileBytes -= bytes;
         this.#unwritten.unshift(batch);
         this.#unwrittenBytes += bytes;
@@ -108,7 +107,7 @@ export class Spool {
   /** Nobody needs what is in the file any more. Returns how much it was: bytes. */
   #giveRoom(): number {
     const bytes = this.#inFileBytes;
-    this.#place.files.give(bytes);
+    this.#place.files.bytes.give(bytes);
     this.#inFileBytes = 0;
     return bytes;
   }

@@ -21,12 +21,16 @@ const MORE_REFUSED = 10;
  * read.
  */
 const SHARE_OF_ORIGINS = 1 / 2;
+/** The share of that rest for files of bodies: otherwise slow uploads could keep pages from being read and fetched. */
+const SHARE_OF_BODIES = 1 / 4;
 
 export interface ConnectionLimit {
   /** The connections of clients that one worker takes at a time. */
   readonly connections: number;
   /** The connections of one worker to its origins, of all its sites; `null` without a limit. */
   readonly toOrigins: number | null;
+  /** The files of one worker for bodies on their way; `null` without a limit. */
+  readonly bodyFiles: number | null;
   /** What the owner should know; `null` if the limit is not a low one. */
   readonly warning: string | null;
 }
@@ -40,12 +44,13 @@ export function connectionLimit(openFiles: number | null, handles: number, sites
   const bounded = Math.floor((files * SHARE_OF_CLIENTS - MORE_REFUSED) / WITH_REFUSED);
   const connections = Math.min(Math.max(bounded, LEAST_CONNECTIONS), MOST_CONNECTIONS);
   const rest = Math.max(files - mostConnections(connections), 2);
-  const toOrigins = openFiles === null ? null : Math.floor(rest * SHARE_OF_ORIGINS);
-  if (connections >= FEW_CONNECTIONS) return { connections, toOrigins, warning: null };
+  const part = (share: number) => (openFiles === null ? null : Math.floor(rest * share));
+  const limit = { connections, toOrigins: part(SHARE_OF_ORIGINS), bodyFiles: part(SHARE_OF_BODIES) };
+  if (connections >= FEW_CONNECTIONS) return { ...limit, warning: null };
   const warning =
     `each worker accepts at most ${connections} connections, because a process may open only ${openFiles} files here: raise ` +
     "that limit with LimitNOFILE= in systemd, --ulimit nofile= in Docker, or ulimit -n";
-  return { connections, toOrigins, warning };
+  return { ...limit, warning };
 }
 
 /**

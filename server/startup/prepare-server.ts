@@ -153,7 +153,7 @@ export async function prepare(
     sites: [...sites.values()].map((each) => each.settings),
     workers,
     memoryBytes: Math.floor(options.memoryBytes / workers),
-    ...roomOnDisk(options, workers),
+    ...roomOnDisk(options, workers, limit.bodyFiles),
     sharesFetches: options.diskBytes > 0 && workers > 1,
     maxConnections: limit.connections,
     maxOriginConnections: limit.toOrigins,
@@ -176,16 +176,19 @@ const MOST_FOR_BODIES = 1024 ** 3;
 /** In the memory of one worker, beside its pages. */
 const MEMORY_FOR_BODIES = 8 * 1024 ** 2;
 
-function roomOnDisk(options: ServeOptions, workers: number): Pick<EdgeSettings, "disk" | "roomForBodies"> {
+function roomOnDisk(
+  options: ServeOptions,
+  workers: number,
+  mostFiles: number | null,
+): Pick<EdgeSettings, "disk" | "roomForBodies"> {
   const { diskBytes, cache } = options;
-  if (diskBytes === 0) {
-    return { disk: null, roomForBodies: { memoryBytes: MEMORY_FOR_BODIES, fileBytes: 0, folder: null } };
-  }
+  const inMemory = { memoryBytes: MEMORY_FOR_BODIES, mostFiles };
+  if (diskBytes === 0) return { disk: null, roomForBodies: { ...inMemory, fileBytes: 0, folder: null } };
   const forBodies = Math.floor(Math.min(diskBytes * SHARE_FOR_BODIES, MOST_FOR_BODIES));
   const fileBytes = Math.floor(forBodies / workers);
   return {
     disk: { folder: pagesFolderOf(options), maxBytes: diskBytes - forBodies },
-    roomForBodies: { memoryBytes: MEMORY_FOR_BODIES, fileBytes, folder: resolve(cache, "bodies") },
+    roomForBodies: { ...inMemory, fileBytes, folder: resolve(cache, "bodies") },
   };
 }
 

@@ -92,7 +92,7 @@ export class ServerWorker {
       sharedTier: new QuietTier(tier, calls),
       ...{ origin, log, tokens },
       originTalk: new OriginTalks(line, "secret").of("the origin"),
-      bodies: nodeBodiesHeldIn({ memoryBytes: 8 * 1024 ** 2, fileBytes: 0, folder: null }),
+      bodies: nodeBodiesHeldIn({ memoryBytes: 8 * 1024 ** 2, fileBytes: 0, mostFiles: null, folder: null }),
       isolate: randomUUID(),
       write: () => undefined,
     });

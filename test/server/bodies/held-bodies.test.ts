@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const roomy = () => new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder });
+const roomy = () => new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, mostFiles: null, folder });
 
 /** Pieces of these sizes, in which each byte tells its place. */
 function pieces(sizes: readonly number[]): Uint8Array[] {
@@ -117,7 +117,7 @@ describe("a request's body", () => {
       announced: null,
     },
   ])("$why is passed on as it arrives, with every byte", async ({ sizes, maxBytes, announced }) => {
-    const bodies = new HeldBodies({ memoryBytes: 70 * KIB, fileBytes: 100_000, folder });
+    const bodies = new HeldBodies({ memoryBytes: 70 * KIB, fileBytes: 100_000, mostFiles: null, folder });
     const { readable, writable } = makePipe(announced);
     const held = bodies.hold(readable, maxBytes);
     const all = pieces(sizes);
@@ -136,10 +136,22 @@ describe("a request's body", () => {
 
   test("is also passed on if no file can be written", async () => {
     writeFileSync(join(folder, "taken"), "");
-    const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: MIB, folder: join(folder, "taken") });
+    const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: MIB, mostFiles: null, folder: join(folder, "taken") });
     const all = pieces([60 * KIB, 60 * KIB, 60 * KIB]);
     expect(await readAll(await bodies.hold(sent(all), MIB))).toEqual(joined(all, 180 * KIB));
     expect(bodies.taken).toEqual(NOTHING);
+  });
+
+  test("is passed on as it arrives while as many files are open as may be, and is held once one of these is closed", async () => {
+    const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: MIB, mostFiles: 1, folder });
+    const pieceOf = () => pieces([100 * KIB]);
+    const first = await bodies.hold(sent(pieceOf()), MIB);
+    const second = await bodies.hold(sent(pieceOf()), MIB);
+    expect(nodeBody(first).lengthBytes).toBe(100 * KIB);
+    expect(nodeBody(second).lengthBytes).toBeNull();
+    await first.cancel();
+    expect(nodeBody(await bodies.hold(sent(pieceOf()), MIB)).lengthBytes).toBe(100 * KIB);
+    expect(await readAll(second)).toEqual(joined(pieceOf(), 100 * KIB));
   });
 
   test("that nobody reads to its end frees everything once it is cancelled", async () => {
@@ -168,7 +180,7 @@ test("in any pieces and with any room, the same bytes come out, and everything i
       fc.boolean(),
       fc.integer({ min: 1, max: 400 * KIB }),
       async (sizes, { memory, file }, tells, maxBytes) => {
-        const bodies = new HeldBodies({ memoryBytes: memory, fileBytes: file, folder });
+        const bodies = new HeldBodies({ memoryBytes: memory, fileBytes: file, mostFiles: null, folder });
         const all = pieces(sizes);
         const bytes = sizes.reduce((sum, each) => sum + each, 0);
         const held = await bodies.hold(sent(all, tells ? bytes : null), maxBytes);

@@ -2,8 +2,9 @@ import { mkdtempSync, readdirSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { BodyFiles } from "../../../server/bodies/body-files.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
-import { Room } from "../../../server/bodies/room.ts";
+
 import { Spool } from "../../../server/bodies/spool.ts";
 
 function readlinkOf(path: string): string {
@@ -48,7 +49,7 @@ describe("a body whose source pushes its pieces", () => {
     const { body } = pushed();
     const closed = vi.spyOn(Spool.prototype, "close");
     try {
-      body.spoolIn({ folder, files: new Room(1e6), maxBytes: 1e6 });
+      body.spoolIn({ files: new BodyFiles(folder, 1e6, null), maxBytes: 1e6 });
       const reader = body.read();
       for (let count = 0; count < 2; count++) body.push(new Uint8Array(70_000));
       for (let got = 0; got < 140_000; ) got += (await reader.next())!.byteLength;

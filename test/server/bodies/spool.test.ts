@@ -96,7 +96,7 @@ const expected = (bytes: number) => Uint8Array.from({ length: bytes }, (_, each)
 test("an answer that nobody reads is received up to the limit, and then waits for its reader", {
   tags: ["deep"],
 }, async () => {
-  const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder });
+  const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, mostFiles: null, folder });
   const origin = new Sending(bodies, MIB);
   await origin.sendAll(4 * MIB);
   expect(origin.sentBytes).toBeGreaterThan(0.7 * MIB);
@@ -121,7 +121,7 @@ test("an answer that nobody reads is received up to the limit, and then waits fo
 });
 
 test("a paused answer comes on as soon as it may be read ahead, and in its order", async () => {
-  const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder });
+  const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, mostFiles: null, folder });
   const origin = new Sending(bodies, null);
   await origin.sendUntilPaused();
   bodies.readAhead(origin.body, MIB);
@@ -134,7 +134,7 @@ test("a paused answer comes on as soon as it may be read ahead, and in its order
 });
 
 test("when its reader has caught up, an answer keeps a small file for what comes next, but no large one", async () => {
-  const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder });
+  const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, mostFiles: null, folder });
   const origin = new Sending(bodies, 2 * MIB);
   const reader = origin.body.read();
   const read: Uint8Array[] = [];
@@ -164,13 +164,16 @@ test("when its reader has caught up, an answer keeps a small file for what comes
   expect(openFiles()).toBe(0);
 });
 
-test.each(["the room is taken", "no file can be written"])(
+test.each(["the room is taken", "no file can be written", "too many files are open"])(
   "if %s, the origin is paused, and nothing is lost",
   async (why) => {
     writeFileSync(join(folder, "taken"), "");
-    const place =
-      why === "the room is taken" ? { fileBytes: 1, folder } : { fileBytes: MIB, folder: join(folder, "taken") };
-    const bodies = new HeldBodies({ memoryBytes: MIB, ...place });
+    const bodies = new HeldBodies({
+      memoryBytes: MIB,
+      fileBytes: why === "the room is taken" ? 1 : MIB,
+      mostFiles: why === "too many files are open" ? 0 : null,
+      folder: why === "no file can be written" ? join(folder, "taken") : folder,
+    });
     const origin = new Sending(bodies, MIB);
     await origin.sendUntilPaused();
     await until(() => origin.isPaused);
@@ -182,7 +185,7 @@ test.each(["the room is taken", "no file can be written"])(
 );
 
 test("an answer that nobody reads any more frees its room", async () => {
-  const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder });
+  const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, mostFiles: null, folder });
   const origin = new Sending(bodies, MIB);
   await origin.sendAll(600 * KIB);
   await origin.body.cancel();
@@ -191,7 +194,7 @@ test("an answer that nobody reads any more frees its room", async () => {
 });
 
 test("an answer that breaks off gives the bytes before that, and then the error", async () => {
-  const origin = new Sending(new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, folder }), MIB);
+  const origin = new Sending(new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, mostFiles: null, folder }), MIB);
   await origin.sendAll(600 * KIB);
   origin.body.fail(new Error("the origin has gone"));
   const reader = origin.body.read();
@@ -213,7 +216,7 @@ test("in any order of sending and reading, the same bytes come out", { tags: ["g
   const room = fc.integer({ min: 0, max: 600_000 });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), room, room, async (steps, fileBytes, maxBytes) => {
-      const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes, folder });
+      const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes, mostFiles: null, folder });
       const origin = new Sending(bodies, null);
       const reader = origin.body.read();
       const read: Uint8Array[] = [];
