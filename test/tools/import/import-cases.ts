@@ -33,6 +33,21 @@ export const importCases: readonly ImportCase[] = [
     routes: { "/in/x": null, "/x": null },
   },
   {
+    name: "methods",
+    server: `location /write/ { ${CACHED} if ($request_method != GET) { set $skip 1; } proxy_no_cache $skip; }
+      location /map/ { ${CACHED} proxy_no_cache $write; }
+      location /get/ { ${CACHED} if ($request_method != POST) { set $skip 1; } proxy_no_cache $skip; }
+      location /head/ { ${CACHED} if ($request_method = HEAD) { set $skip 1; } proxy_no_cache $skip; }`,
+    http: "map $request_method $write { default 1; GET 0; }",
+    routes: { "/write/x": STORES, "/map/x": STORES, "/get/x": null, "/head/x": null },
+  },
+  {
+    name: "a key of a map that begins with a tilde",
+    server: `location / { ${CACHED} proxy_no_cache $home; proxy_cache_bypass $home; }`,
+    http: 'map $http_cookie $home { default 0; "\\~.*" 1; }',
+    routes: { "/x": { cookies: [/^~\.\*$/i] } },
+  },
+  {
     name: "a zone that is off for members",
     server: `location / { ${CACHED.replace("cache c", "cache $zone")} }`,
     http: 'map $cookie_member $zone { default off; "" c; }',

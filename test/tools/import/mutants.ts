@@ -27,6 +27,18 @@ export const mutants: Mutants = {
       by: "levels.slice(0, 1).flatMap",
       foundBy: "import: access of an outer block",
     },
+    "a condition of HEAD alone is overlooked": {
+      in: "whereOfRequest",
+      replace: '!isFalse("POST")',
+      by: "true",
+      foundBy: "import: methods",
+    },
+    "a key of a map that begins with a tilde is an expression": {
+      in: "matchesKey",
+      replace: "!isExpression",
+      by: '!key.startsWith("~")',
+      foundBy: "import: a key of a map that begins with a tilde",
+    },
     "a zone that a variable turns off is always on": {
       in: "ofCaching",
       replace: 'text.includes("$")',

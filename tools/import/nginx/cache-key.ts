@@ -1,6 +1,6 @@
 import { mayBeKeyed, type RouteInput } from "#tidemark/internal";
 import type { Source } from "../imported-site.ts";
-import type { Maps } from "./conditions/maps.ts";
+import type { MapKey, Maps } from "./conditions/maps.ts";
 import type { Assignment } from "./conditions/requests-where.ts";
 
 type Key = NonNullable<RouteInput["key"]>;
@@ -60,8 +60,8 @@ export function importKey(text: string | null, maps: Maps, assignments: readonly
         (value) => value !== "",
       );
       const names = map.entries.map((entry) => entry.key);
-      const unread = [...map.entries, { key: "", value: map.fallback }].flatMap((entry) =>
-        variablesIn(entry.value).filter((each) => !isKeyedWith(each, of, entry.key)),
+      const unread = [...map.entries, { key: "", isExpression: false, value: map.fallback }].flatMap((entry) =>
+        variablesIn(entry.value).filter((each) => !isKeyedWith(each, of, entry)),
       )[0];
       const isChoice = values.every((value) => !value.includes("$"));
       if (unread !== undefined) unknown.push(`$${name}, which may be $${unread}`);
@@ -119,15 +119,15 @@ function isKeyField(variable: string): boolean {
 }
 
 /** Whether a variable that an entry of a map yields is in the key by itself, or with the whole value that the map reads. */
-function isKeyedWith(variable: string, of: string, entry: string): boolean {
+function isKeyedWith(variable: string, of: string, entry: MapKey): boolean {
   if (IN_EVERY_KEY.test(variable) || PATH.test(variable)) return true;
   return (IN_EVERY_KEY.test(of) || isKeyField(of)) && (variable === of || isCaptureOf(variable, entry));
 }
 
 /** Whether an entry's own expression sets a variable. Without one, `$1` is what another expression found. */
-function isCaptureOf(variable: string, entry: string): boolean {
-  if (!entry.startsWith("~")) return false;
-  const groups = entry.replace(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]/g, "");
+function isCaptureOf(variable: string, { key, isExpression }: MapKey): boolean {
+  if (!isExpression) return false;
+  const groups = key.replace(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]/g, "");
   return /^\d$/.test(variable) || groups.includes(`(?<${variable}>`) || groups.includes(`(?P<${variable}>`);
 }
 

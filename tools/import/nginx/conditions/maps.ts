@@ -6,8 +6,13 @@ import type { Directive } from "../files/directives.ts";
  */
 export type Maps = ReadonlyMap<string, MapBlock>;
 
-export interface MapEntry {
+export interface MapKey {
+  /** A text, or an expression with its operator, like `~^/a`. */
   readonly key: string;
+  readonly isExpression: boolean;
+}
+
+export interface MapEntry extends MapKey {
   readonly value: string;
   readonly source: Source;
 }
@@ -37,9 +42,12 @@ export function mapsOf(directives: readonly Directive[]): Maps {
         .filter(({ name }) => !PARAMETERS.includes(name))
         .map((line) => {
           // Lines that were not found may have any key.
-          if (line.name === "include") return { key: "~^", value: "$include", source: line.source };
+          if (line.name === "include") {
+            return { key: "~^", isExpression: true, value: "$include", source: line.source };
+          }
           return {
             key: line.name.replace(/^\\(?=default$|hostnames$|volatile$|~)/, ""),
+            isExpression: line.name.startsWith("~"),
             value: line.args[0] ?? "",
             source: line.source,
           };

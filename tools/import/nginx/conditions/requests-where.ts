@@ -4,7 +4,7 @@ import type { NewPath } from "../locations.ts";
 import { escapedForRegex, isTooSlow, portableRegex } from "../paths/portable-regex.ts";
 import { mayReachInto } from "../paths/reaching.ts";
 import { type Comparison, comparisonOf, differsFromKey, equalsKey, IS_NOT_EMPTY, IS_TRUE } from "./comparison.ts";
-import { type MapBlock, type Maps, variableIn } from "./maps.ts";
+import { type MapBlock, type MapKey, type Maps, variableIn } from "./maps.ts";
 import { queryTail } from "./query-tail.ts";
 
 /** Requests that a site's settings can describe. They include at least those for which a condition of nginx holds. */
@@ -132,8 +132,8 @@ function whereMap(map: MapBlock, test: Comparison, reading: Evaluation, depth: n
   const evaluation = { ...reading, mayBreak: true };
   const isTold = (value: string) => value.includes("$") || test.holds(value) !== false;
   const held = map.entries.filter(({ value }) => isTold(value));
-  const byEntry = held.flatMap(({ key, value, source }) =>
-    both(whereKey(map.of, key, evaluation, depth), value, test, evaluation, depth).map((caused) => ({
+  const byEntry = held.flatMap(({ value, source, ...entry }) =>
+    both(whereKey(map.of, entry, evaluation, depth), value, test, evaluation, depth).map((caused) => ({
       ...caused,
       from: [map.source, source, ...caused.from],
       isExact: caused.isExact && held.length === map.entries.length,
@@ -165,17 +165,21 @@ function isUnknown(caused: readonly Caused[]): boolean {
   return caused.some(({ cause }) => cause.kind === "unknown");
 }
 
-function whereKey(of: string, key: string, evaluation: Evaluation, depth: number): readonly Caused[] {
-  const [, operator, regex] = /^(~\*?)(.*)$/s.exec(key) ?? [];
-  const test = operator === undefined ? equalsKey(key) : comparisonOf(operator, regex!)!;
-  return requestsWhere(of, test, evaluation, depth + 1);
+function whereKey(of: string, key: MapKey, evaluation: Evaluation, depth: number): readonly Caused[] {
+  return requestsWhere(of, matchesKey(key), evaluation, depth + 1);
+}
+
+function matchesKey({ key, isExpression }: MapKey): Comparison {
+  if (!isExpression) return equalsKey(key);
+  const [, operator, regex] = /^(~\*?)(.*)$/s.exec(key)!;
+  return comparisonOf(operator!, regex!)!;
 }
 
 /** The requests for which no key matches. */
 function whereNoKey(map: MapBlock, evaluation: Evaluation, depth: number): readonly Caused[] {
   const variable = variableIn(map.of);
-  const keyFor = (text: string) => map.entries.find(({ key }) => holdsKey(key, text) === true);
-  if (variable === "request_method" && keyFor("GET") && keyFor("HEAD")) return [];
+  const isForGet = (key: MapKey) => matchesKey(key).holds("GET") === true;
+  if (variable === "request_method" && map.entries.some(isForGet)) return [];
   // If a key is for the empty text, all other requests have a value.
   if (map.entries.some(({ key }) => key === "")) return requestsWhere(map.of, IS_NOT_EMPTY, evaluation, depth + 1);
   return whereNotAll(map, evaluation, depth) ?? [unknown(map.of)];
@@ -187,16 +191,11 @@ function whereNoKey(map: MapBlock, evaluation: Evaluation, depth: number): reado
  */
 function whereNotAll({ of, entries }: MapBlock, evaluation: Evaluation, depth: number): readonly Caused[] | null {
   const variables = of.match(/\$(?:\w+|\{\w+\})/g) ?? [];
-  const key = entries.map((each) => each.key).find((each) => each.length === variables.length && !each.startsWith("~"));
+  const key = entries.find((each) => each.key.length === variables.length && !each.isExpression)?.key;
   if (key === undefined || variables.length < 2 || variables.join("") !== of) return null;
   return variables.flatMap((variable, index) =>
     requestsWhere(variable, differsFromKey(key[index]!), evaluation, depth + 1),
   );
-}
-
-function holdsKey(key: string, text: string): boolean | null {
-  const [, operator, regex] = /^(~\*?)(.*)$/s.exec(key) ?? [];
-  return (operator === undefined ? equalsKey(key) : comparisonOf(operator, regex!)!).holds(text);
 }
 
 function whereAssigned(variable: string, test: Comparison, evaluation: Evaluation, depth: number): readonly Caused[] {
@@ -233,8 +232,8 @@ function whereOfRequest(variable: string, test: Comparison, evaluation: Evaluati
   const looked = test.regex ?? test.without ?? null;
   if (looked !== null && isTooSlow(looked)) return [unknown(`$${variable} ${TOO_SLOW}`)];
   const all = [unknown(`$${variable}`)];
-  // Other methods are never answered from the cache.
-  if (variable === "request_method") return isFalse("GET", "HEAD") ? [] : all;
+  // Other methods are never answered from the cache, and HEAD is answered as GET, unless the condition is of HEAD alone.
+  if (variable === "request_method") return isFalse("GET") && (isFalse("HEAD") || !isFalse("POST")) ? [] : all;
   if (variable === "scheme") return isFalse("http", "https") ? [] : all;
   if (/^(?:host|http_host|server_name)$/.test(variable)) return hosts.length > 0 && isFalse(...hosts) ? [] : all;
   if (/^(?:uri|document_uri)$/.test(variable)) {
