@@ -168,9 +168,9 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
       leaseMs: site.purge.leaseMs,
       skewMs: site.purge.skewMs,
       softForMs: site.purge.softForMs,
-      longestViewAgeMs: Math.max(
+      longestViewAgeMs: routes.reduce(
+        (longest, { purge }) => Math.max(longest, purge.maxViewAgeMs, purge.maxViewAgeImmutableMs),
         site.purge.leaseMs,
-        ...routes.flatMap(({ purge }) => [purge.maxViewAgeMs, purge.maxViewAgeImmutableMs]),
       ),
       push: site.purge.push,
       keepViewMs: site.purge.keepViewMs ?? (site.purge.push ? KEPT_WITH_PUSH_MS : 0),

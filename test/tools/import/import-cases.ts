@@ -199,8 +199,9 @@ export const importCases: readonly ImportCase[] = [
     server: `location / { ${CACHED} proxy_cache_key $request_uri$agent; }
       location /a/ { ${CACHED} proxy_cache_key $request_uri$lang; }
       location /b/ { ${CACHED} proxy_cache_key $request_uri$device; }
-      location /c/ { ${CACHED} proxy_cache_key $request_uri$cookie; }`,
-    http: `map $http_user_agent $agent { default $http_user_agent; ~bot bot; }
+      location /c/ { ${CACHED} proxy_cache_key $request_uri$cookie; }
+      location /d/ { ${CACHED} proxy_cache_key $request_uri$tablet; }`,
+    http: `map $http_user_agent $tablet { default $host; ~iPad tablet.$host; } map $http_user_agent $agent { default $http_user_agent; ~bot bot; }
       map $http_accept_language $lang { default $http_accept_language; ~^de de; }
       map $http_user_agent $device { default ""; ~Mobile mobile; } map $cookie_a $cookie { default $cookie_a; de de; }`,
     compares: "key",
@@ -209,6 +210,7 @@ export const importCases: readonly ImportCase[] = [
       "/a/x": { fields: ["accept-language"] },
       "/b/x": { device: true },
       "/c/x": null,
+      "/d/x": { device: true },
     },
   },
   {
@@ -236,8 +238,18 @@ export const importCases: readonly ImportCase[] = [
   {
     name: "escapes in another letter case",
     server: `location / { ${CACHED} if ($request_uri ~ "^/caf%c3%a9/") { return 403; } }
-      location /a/ { ${CACHED} if ($request_uri ~ "^/a/(?!caf%C3%A9/)") { return 403; } }`,
-    routes: { "/caf%C3%A9/x": null, "/caf%C3%A8/x": STORES, "/a/caf%C3%A9/x": null },
+      location /a/ { ${CACHED} if ($request_uri ~ "^/a/(?!caf%C3%A9/)") { return 403; } }
+      location /b/ { ${CACHED} if ($request_uri ~* "^/b/(?!caf%C3%A9/)") { return 403; } }
+      location /c/ { ${CACHED} if ($request_uri ~ "^/c/caf%(?:c3|e9)") { return 403; } }`,
+    routes: {
+      "/caf%C3%A9/x": null,
+      "/caf%C3%A8/x": STORES,
+      "/a/caf%C3%A9/x": null,
+      "/b/caf%C3%A9/x": STORES,
+      "/b/x": null,
+      "/c/caf%C3%A9/x": null,
+      "/c/x": STORES,
+    },
   },
   {
     name: "other spellings",

@@ -214,15 +214,27 @@ export const mutants: Mutants = {
       foundBy: "import: escapes that nginx does not read",
     },
     "an escape is matched in one letter case": {
-      in: "withEscapes",
-      replace: "letter.toUpperCase()",
-      by: "letter",
+      in: "whereTarget",
+      replace: "regex.ignoreCase || ofOneCase",
+      by: "regex.ignoreCase",
       foundBy: "import: escapes in another letter case",
     },
     "an escape that is forbidden is so in both letter cases": {
       in: "whereTarget",
       replace: "ESCAPE_WITH_LETTER.test(regex.source)",
       by: "false",
+      foundBy: "import: escapes in another letter case",
+    },
+    "an expression for both letter cases has one": {
+      in: "whereTarget",
+      replace: "!regex.ignoreCase &&",
+      by: "",
+      foundBy: "import: escapes in another letter case",
+    },
+    "an escape's digits are always written out": {
+      in: "requests-where:ESCAPE_WITH_LETTER",
+      replace: "[a-f[(]",
+      by: "[a-f]",
       foundBy: "import: escapes in another letter case",
     },
     "other spellings of a path are stored": {

@@ -47,7 +47,7 @@ export function importKey(text: string | null, maps: Maps, assignments: readonly
   for (const name of variables) {
     const [, kind, rest = ""] = /^(cookie|arg)_(\w+)$/.exec(name) ?? [];
     const map = maps.get(name);
-    if (IN_EVERY_KEY.test(name) || PATH.test(name) || name === "is_args") continue;
+    if (isInEveryKey(name) || name === "is_args") continue;
     if (PATH_AND_QUERY.test(name) || QUERY.test(name)) hasQuery = true;
     else if (kind === "arg") parameters.push(rest);
     else if (kind === "cookie") unboundedCookies.push(rest);
@@ -63,7 +63,7 @@ export function importKey(text: string | null, maps: Maps, assignments: readonly
       const unread = [...map.entries, { key: "", isExpression: false, value: map.fallback }].flatMap((entry) =>
         variablesIn(entry.value).filter((each) => !isKeyedWith(each, of, entry)),
       )[0];
-      const isChoice = values.every((value) => !value.includes("$"));
+      const isChoice = values.every((value) => variablesIn(value).every(isInEveryKey));
       if (unread !== undefined) unknown.push(`$${name}, which may be $${unread}`);
       else if (of === "http_user_agent" && isChoice) {
         key.device = true;
@@ -118,9 +118,13 @@ function isKeyField(variable: string): boolean {
   return field !== null && mayBeKeyed(field);
 }
 
+function isInEveryKey(variable: string): boolean {
+  return IN_EVERY_KEY.test(variable) || PATH.test(variable);
+}
+
 /** Whether a variable that an entry of a map yields is in the key by itself, or with the whole value that the map reads. */
 function isKeyedWith(variable: string, of: string, entry: MapKey): boolean {
-  if (IN_EVERY_KEY.test(variable) || PATH.test(variable)) return true;
+  if (isInEveryKey(variable)) return true;
   return (IN_EVERY_KEY.test(of) || isKeyField(of)) && (variable === of || isCaptureOf(variable, entry));
 }
 

@@ -315,10 +315,11 @@ export function cookieNamed(name: string): RegExp {
 
 /** An expression over path and query can match in either, or across both. */
 function whereTarget(regex: NonNullable<Comparison["regex"]>): readonly Caused[] {
-  const cause = pathCause({ ...regex, source: withEscapes(regex.source) });
-  const inPath: Caused = { cause, from: [], isExact: !regex.source.includes("$") };
+  const ofOneCase = !regex.ignoreCase && !regex.source.startsWith("(?i)") && ESCAPE_WITH_LETTER.test(regex.source);
   // Where it forbids an escape, nginx refuses the escape's other letter case.
-  if (/\(\?<?!/.test(regex.source) && ESCAPE_WITH_LETTER.test(regex.source)) return [unknown("$request_uri")];
+  if (ofOneCase && /\(\?<?!/.test(regex.source)) return [unknown("$request_uri")];
+  const cause = pathCause({ source: withEscapes(regex.source), ignoreCase: regex.ignoreCase || ofOneCase });
+  const inPath: Caused = { cause, from: [], isExact: !ofOneCase && !regex.source.includes("$") };
   const tail = queryTail(regex.source);
   if (tail === null) return [inPath];
   const inQuery = tail === "" ? ({ kind: "any-query" } as const) : patternOf({ ...regex, source: tail }, "query");
@@ -327,19 +328,13 @@ function whereTarget(regex: NonNullable<Comparison["regex"]>): readonly Caused[]
     : [inPath, { cause: inQuery, from: [], isExact: tail === regex.source }];
 }
 
-const ESCAPE_WITH_LETTER = /%(?:[a-f]|\d[a-f])/i;
+/** An escape that has two letter cases, or may have. In the path of a route it is in upper case, however it was sent. */
+const ESCAPE_WITH_LETTER = /%\]?\d?[a-f[(]/i;
 
-/**
- * An expression over a path as it was sent, with its escapes, as one over a decoded path: a class is not encoded. In
- * the path of a route, escapes are in upper case, however they were sent.
- */
+/** An expression over a path as it was sent, with its escapes, as one over a decoded path: a class is not encoded. */
 function withEscapes(source: string): string {
-  const pieces = /\\?%[0-9a-f]{0,2}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]/gi;
-  return source.replace(pieces, (piece) => {
-    if (!/^\\?%/.test(piece)) return piece;
-    const digits = piece.replace(/^\\?%/, "");
-    return `[%]${digits.replace(/[a-f]/gi, (letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`)}`;
-  });
+  const pieces = /\\?%|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]/g;
+  return source.replace(pieces, (piece) => (/^\\?%/.test(piece) ? "[%]" : piece));
 }
 
 function pathCause({ source, ignoreCase }: NonNullable<Comparison["regex"]>): Cause {
