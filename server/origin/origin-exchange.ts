@@ -7,7 +7,7 @@ import { announcedBytes, isFramed, mayHaveBody } from "../../worker/rules/storin
 import { type BodySource, PushedBody } from "../bodies/pushed-body.ts";
 import type { SwitchedConnection } from "../http1/tunnel.ts";
 import { LastValues } from "./last-values.ts";
-import { becauseOf, explained, isOwnLack } from "./origin-failure.ts";
+import { becauseOf, explained, ownLack } from "./origin-failure.ts";
 
 const NO_CONNECTION = "the request waited too long for a connection to the origin";
 
@@ -135,7 +135,7 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     this.#noteEnd();
     this.#body?.fail(cause);
     const because = becauseOf(cause);
-    const saysNothing = because === "unreachable" && (this.#controller !== undefined || isOwnLack(cause));
+    const saysNothing = because === "unreachable" && (this.#controller !== undefined || ownLack(cause) !== null);
     this.#resolve({ kind: "failed", because, cause: explained(cause), ...(saysNothing && { saysNothing }) });
   }
 

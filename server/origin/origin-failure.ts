@@ -1,3 +1,4 @@
+import { closeSync, openSync } from "node:fs";
 import type { OriginAnswer } from "../../worker/ports/origin.ts";
 
 type Because = Extract<OriginAnswer, { kind: "failed" }>["because"];
@@ -26,18 +27,45 @@ export function becauseOf(error: Error & { readonly code?: string }): Because {
  * §15.2), and cannot be told to.
  */
 export function explained(error: Error): Error {
-  if (isOwnLack(error))
-    return new Error(`this server lacks files, ports or memory: ${error.message}`, { cause: error });
+  const lack = ownLack(error);
+  if (lack !== null) return new Error(`this server lacks ${lack}: ${lastAttempt(error).message}`, { cause: error });
   if (error.message !== "bad response") return error;
   return new Error("a 100 (Continue) came before the answer, and nobody had asked for it", { cause: error });
 }
 
-/** The codes of what this machine, or this process, has no more of. */
-const OWN_LACKS: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM", "EADDRNOTAVAIL"]);
+/** What this machine, or this process, has no more of, by the code. */
+const OWN_LACKS: ReadonlyMap<string, string> = new Map([
+  ["EMFILE", "open files"],
+  ["ENFILE", "open files"],
+  ["ENOBUFS", "memory"],
+  ["ENOMEM", "memory"],
+  ["EADDRNOTAVAIL", "free ports, or an address of that kind"],
+]);
 
-/** Whether the origin was not asked for want of files, ports or memory here, which says nothing of the origin. */
-export function isOwnLack({ code = "" }: Error & { readonly code?: string }): boolean {
-  return OWN_LACKS.has(code);
+/** The codes of a name without an address, which is also what comes out if the resolver may open no file. */
+const NOT_RESOLVED: ReadonlySet<string> = new Set(["ENOTFOUND", "EAI_AGAIN"]);
+
+/**
+ * What is lacking here, so that the origin was not asked, and nothing is known of it; `null` for all other failures.
+ */
+export function ownLack(error: Error): string | null {
+  const { code = "" } = lastAttempt(error);
+  if (NOT_RESOLVED.has(code)) return mayOpenFile() ? null : "open files";
+  return OWN_LACKS.get(code) ?? null;
+}
+
+/** The failure of the last of several addresses that a name has. */
+function lastAttempt(error: Error): Error & { readonly code?: string } {
+  return error instanceof AggregateError ? (error.errors.at(-1) ?? error) : error;
+}
+
+function mayOpenFile(): boolean {
+  try {
+    closeSync(openSync("/dev/null", "r"));
+    return true;
+  } catch (cause) {
+    return !["EMFILE", "ENFILE"].includes((cause as { readonly code?: string }).code ?? "");
+  }
 }
 
 /** The codes of a connection that the other side has closed. */

@@ -112,6 +112,13 @@ describe("a URL with characters that some clients escape and others do not", () 
     expect(ofAddress.purgeKeys).toEqual(["//[::1]/%5Bid%5D/x", "//[::1]/%5Bid%5D/x?a=1"]);
   });
 
+  test("one that a route's expression reads otherwise has the keys of both", () => {
+    const routes = [{ match: "/:code(....)/*", key: { query: { only: [] } } }];
+    const site = compileSite({ origin: "http://127.0.0.1:1", routes }, { hosts: null });
+    const { purgeKeys } = planPurge({ urls: ["/it%27s/x?a=1"] }, "https://www.example.com", site);
+    expect(purgeKeys).toEqual(["path:/it%27s/x?a=1", "path:/it%27s/x"]);
+  });
+
   test.each(["/about?a=1&b=%20", "/%2Fx;y", "http://[::1]/a"])("%s has one key", (url) => {
     const anyHost = compileSite({ origin: "http://127.0.0.1:1" }, { hosts: null });
     expect(planPurge({ urls: [url] }, "https://www.example.com", anyHost).purgeKeys).toHaveLength(1);

@@ -71,6 +71,11 @@ describe("what two sights say", () => {
     expect(fieldsThatChoose(["hx-current-url", "hx-target", "x-a"], b, b)).toEqual(["hx-target"]);
     expect(fieldsThatChoose(["hx-current-url", "hx-target"], b, a)).toEqual([]);
     expect(fieldsThatChoose(["hx-target", "hx-trigger"], b, b)).toEqual(["hx-target", "hx-trigger"]);
+    const unpoly = ["context", "mode", "target"]
+      .map((each) => `x-up-fail-${each}`)
+      .concat("x-up-origin-mode", "x-up-validate");
+    expect(fieldsThatChoose(unpoly, b, b)).toEqual(unpoly);
+    expect(fieldsThatChoose([...unpoly, "x-up-invented"], b, b)).toEqual([]);
   });
 });
 

@@ -87,7 +87,7 @@ export const scenarios: readonly Scenario[] = [
           status: 303,
           fields: {
             location:
-              "/keyboards/a=b/42;jsessionid=1/?lang=en&access%5Ftoken=abc&next=/?%74oken=d&to=%2F%3Ftoken%3Dd&x=1",
+              "/keyboards/a=b/42;jsessionid=1%3Btoken=2/?lang=en&access%5Ftoken=abc&next=/?%74oken=d&to=%2F%3Fto%3D%252F%253Ftoken%253Dd&x=1",
           },
           body: "",
         },
@@ -100,7 +100,7 @@ export const scenarios: readonly Scenario[] = [
         get: "/_tidemark/purges",
         fields: bearer,
         expect: {
-          body: /"mode":"invalidate",.*"https:\/\/www\.example\.test\/keyboards\/a=b\/42;jsessionid=…\/\?lang=en&access%5Ftoken=…&next=…&to=…&x=1"/,
+          body: /"mode":"invalidate",.*"https:\/\/www\.example\.test\/keyboards\/a=b\/42;jsessionid=…%3Btoken=…\/\?lang=en&access%5Ftoken=…&next=…&to=…&x=1"/,
         },
       },
       { purge: { urls: ["/order/42?token=abc"] } },

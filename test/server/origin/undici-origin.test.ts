@@ -385,13 +385,28 @@ describe("answers", () => {
     await closed.promise;
   });
 
-  test("a connection for which this machine has no file says nothing of the origin", async () => {
+  const failedBy = (code: string) => Object.assign(new Error(`connect ${code} 127.0.0.1:8000`), { code });
+  const [noFile, noPort, refused] = ["EMFILE", "EADDRNOTAVAIL", "ECONNREFUSED"].map(failedBy);
+  const ofSeveral = (...errors: unknown[]) => Object.assign(new AggregateError(errors), { code: "ECONNREFUSED" });
+
+  test.each([
+    ["has no file", noFile, "this server lacks open files: connect EMFILE 127.0.0.1:8000"],
+    [
+      "has no port, after a refusal by another address of the name",
+      ofSeveral(refused, noPort),
+      "this server lacks free ports, or an address of that kind: connect EADDRNOTAVAIL 127.0.0.1:8000",
+    ],
+  ])("a connection for which this machine %s says nothing of the origin", async (_, cause, message) => {
     const exchange = new OriginExchange(false);
-    const cause = Object.assign(new Error("connect EMFILE 127.0.0.1:8000"), { code: "EMFILE" });
-    exchange.onResponseError(undefined, cause);
+    exchange.onResponseError(undefined, cause!);
     const answer = await exchange.answer;
-    const message = "this server lacks files, ports or memory: connect EMFILE 127.0.0.1:8000";
     expect(answer).toMatchObject({ kind: "failed", because: "unreachable", saysNothing: true, cause: { message } });
+  });
+
+  test("a connection that another address of the name refuses is one that is refused", async () => {
+    const exchange = new OriginExchange(false);
+    exchange.onResponseError(undefined, ofSeveral(noPort, refused));
+    expect(await exchange.answer).not.toHaveProperty("saysNothing");
   });
 
   test("a connection that is refused, and one that ends without an answer", async () => {

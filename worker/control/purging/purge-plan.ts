@@ -54,8 +54,10 @@ interface Refused {
 export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRules): PurgePlan {
   const keys = new Set<string>(request.everything ? [EVERYTHING_PURGE_KEY] : []);
   const soleKeys = new Set<string>();
-  // Looking for routes is the dearest part of a purge, and few sites have any that tell spellings apart.
-  const mayDiffer = rules.routes.some(({ pattern }) => otherSpellings(pattern ?? "").length > 0);
+  // Looking for routes is the dearest part of a purge, and few sites have any that may tell spellings apart.
+  const mayDiffer = rules.routes.some(
+    ({ pattern }) => pattern?.includes("(") || otherSpellings(pattern ?? "").length > 0,
+  );
   const touched = new Set<Route>(request.everything ? rules.routes : []);
   const planned: Planned = [];
   const refresh: string[] = [];

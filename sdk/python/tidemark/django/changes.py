@@ -176,8 +176,11 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
     _registered.append((model, tags))
 
     def key_in_model(instance: Any) -> Any:
-        """A row that extends several models has a key in each, and its own is that of the first."""
-        return getattr(instance, model._meta.pk.attname)
+        """A row that extends several models has a key in each, and its own is that of the first. Django copies it to the
+        model that the row extends only when that is saved."""
+        key = getattr(instance, model._meta.pk.attname)
+        link = instance._meta.get_ancestor_link(model) if key is None else None
+        return key if link is None else getattr(instance, link.attname)
 
     def tags_now(instance: Any, joined: list[Joined], using: str) -> list[str]:
         own = [instance] if isinstance(instance, model) else []

@@ -31,6 +31,10 @@ class Concert(Album, Event):
     """Its own key is that of its album."""
 
 
+class Tour(Event):
+    pass
+
+
 class LoudSong(Song):
     class Meta:
         proxy = True

@@ -33,7 +33,7 @@ from tidemark.django.checks import settings_are_complete
 from tidemark.django.models import QueuedPurge
 from tidemark.django.sender import sender
 
-from .models import Album, Concert, Event, Genre, LoudSong, Review, Song
+from .models import Album, Concert, Event, Genre, LoudSong, Review, Song, Tour
 
 SIGNALS = (pre_save, post_save, pre_delete, post_delete, m2m_changed)
 
@@ -209,6 +209,18 @@ class Models(WithEdge, TransactionTestCase):
         concert.seats = models.F("seats") + 1
         concert.save()
         self.assertEqual(self.tags_sent(), [{f"event:{concert.event_id}", "seats:2", "seats:3"}])
+
+    def test_a_row_built_by_its_own_key_has_that_of_the_model_it_extends(self):
+        event = Event.objects.create(seats=1)
+        Tour.objects.create(pk=event.pk, seats=1)
+        album = Album.objects.create(title="live")
+        self.sent()
+        Tour(pk=event.pk, seats=2).save()
+        Concert(pk=album.pk, event_ptr_id=event.pk, seats=3).save()
+        self.assertEqual(
+            self.tags_sent(),
+            [{f"event:{event.pk}", "seats:1", "seats:2"}, {f"event:{event.pk}", "seats:2", "seats:3"}],
+        )
 
     def test_fixtures_are_left_out(self):
         self.song.save_base(raw=True)
