@@ -202,8 +202,14 @@ const refusals: readonly (Call & {
     status: 400,
     code: "invalid",
     errors: [
-      { path: "urls[0]", message: /a \* in a URL is not a wildcard; .* like prefixes: \["\/blog\/a"\], or tags$/ },
-      { path: "urls[1]", message: /a \* in a URL is not a wildcard; .* like prefixes: \["\/blog"\], or tags$/ },
+      {
+        path: "urls[0]",
+        message: /a \* in a URL is not a wildcard; .* like prefixes: \["\/blog\/a"\], or tags, or write %2A /,
+      },
+      {
+        path: "urls[1]",
+        message: /a \* in a URL is not a wildcard; .* like prefixes: \["\/blog"\], or tags, or write %2A /,
+      },
       { path: "urls[2]", message: /a \* in a URL is not a wildcard/ },
     ],
   },

@@ -100,7 +100,7 @@ export const scenarios: readonly Scenario[] = [
         get: "/_tidemark/purges",
         fields: bearer,
         expect: {
-          body: /"mode":"invalidate",.*"https:\/\/www\.example\.test\/keyboards\/a=b\/42;jsessionid=…%3Btoken=…\/\?lang=en&access%5Ftoken=…&next=…&to=…&x=1"/,
+          body: /"mode":"invalidate",.*"https:\/\/www\.example\.test\/keyboards\/a=b\/42;jsessionid=…;token=…\/\?lang=en&access_token=…&next=…&to=…&x=1"/,
         },
       },
       { purge: { urls: ["/order/42?token=abc"] } },

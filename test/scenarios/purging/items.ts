@@ -29,7 +29,15 @@ const SPELT_OTHERWISE: ReadonlyMap<string, string> = new Map([
   ["/q?f=%5C", "/q?f=\\"],
   ["/q?g=%C3%A9", "/q?g=%c3%a9"],
   ["https://www.example.test/y[]", "/y%5B]"],
+  ["/wiki/Foo_(film)", "/wiki/Foo_%28film%29"],
+  ["/a%2Ab%21", "/a*b!"],
+  ["/%40me%2C%24%3A", "/@me,$:"],
+  ["/q?h=%7E%28%41%29", "/q?h=~(A)"],
+  ["/q?i=https://a.test/?b", "/q?i=https%3A%2F%2Fa.test%2F%3Fb"],
+  ["/q?j=a+b", "/q?j=a%20b"],
 ]);
+
+const OTHER_PAGES = ["/w/x", "/q?k=1&l=2", "/q?m=1"];
 
 /** Purges by prefix and by host, and the fields that tags are read from. */
 export const scenarios: readonly Scenario[] = [
@@ -166,15 +174,16 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "purging/escaped-by-clients",
-    name: "a purge of a URL reaches the page whose brackets, bars and quotes are escaped, or not, other than its own",
+    name: "a purge of a URL reaches the page of which other characters are escaped, and none where an escape means another page",
     source: control,
-    origin: Object.fromEntries([...SPELT_OTHERWISE.values(), "/q?a=1"].map((url) => [url, [v1]])),
+    origin: Object.fromEntries([...SPELT_OTHERWISE.values(), ...OTHER_PAGES].map((url) => [url, [v1]])),
     steps: [
-      ...[...SPELT_OTHERWISE.values(), "/q?a=1"].map((get) => ({ get, expect: { xCache: "MISS" } }) as const),
+      ...[...SPELT_OTHERWISE.values(), ...OTHER_PAGES].map((get) => ({ get, expect: { xCache: "MISS" } }) as const),
       { work: "finished" },
       { purge: { urls: [...SPELT_OTHERWISE.keys()] }, expect: { status: 200, body: /^(?!.*unseen)/ } },
       ...[...SPELT_OTHERWISE.values()].map((get) => ({ get, expect: { xCache: "MISS" } }) as const),
-      { get: "/q?a=1", expect: { xCache: "HIT" } },
+      { purge: { urls: ["/w%2Fx", "/q?k=1%26l=2", "/q?m%3D1"] } },
+      ...OTHER_PAGES.map((get) => ({ get, expect: { xCache: "HIT" } }) as const),
     ],
   },
   {

@@ -59,8 +59,14 @@ export const mutants: Mutants = {
     },
     "escapes in lower case are others than those in upper case": {
       in: "purgeSpelling",
-      replace: "each[1] ? each : `%${each.charCodeAt(0).toString(16)}`).toUpperCase()",
-      by: "each[1] ? each : `%${each.charCodeAt(0).toString(16)}`.toUpperCase())",
+      replace: "String.fromCharCode(Number.parseInt(each.slice(1), 16))",
+      by: "each.slice(1)",
+      foundBy: "purging/escaped-by-clients",
+    },
+    "what stands for itself in a query stands for itself in a path alone": {
+      in: "purgeSpelling",
+      replace: "SPELT_TWO_WAYS_IN_QUERY, PLAIN_IN_QUERY",
+      by: "SPELT_TWO_WAYS, PLAIN_IN_PATH",
       foundBy: "purging/escaped-by-clients",
     },
     "a URL is purged by the rules of the route of the caller's spelling alone": {

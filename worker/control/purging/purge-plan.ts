@@ -12,7 +12,7 @@ import {
   urlPurgeKey,
 } from "../../rules/key/purge-key.ts";
 import { parsePurgePrefix } from "../../rules/key/purge-prefix.ts";
-import { otherSpellings } from "../../rules/key/purge-spelling.ts";
+import { otherSpellings, tellsSpellings } from "../../rules/key/purge-spelling.ts";
 import type { Route } from "../../rules/key/route.ts";
 import { browserWarnings, machineWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-warnings.ts";
 
@@ -55,9 +55,7 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
   const keys = new Set<string>(request.everything ? [EVERYTHING_PURGE_KEY] : []);
   const soleKeys = new Set<string>();
   // Looking for routes is the dearest part of a purge, and few sites have any that may tell spellings apart.
-  const mayDiffer = rules.routes.some(
-    ({ pattern }) => pattern?.includes("(") || otherSpellings(pattern ?? "").length > 0,
-  );
+  const mayDiffer = rules.routes.some(({ pattern }) => pattern !== null && tellsSpellings(pattern));
   const touched = new Set<Route>(request.everything ? rules.routes : []);
   const planned: Planned = [];
   const refresh: string[] = [];
@@ -117,7 +115,7 @@ function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: Key
 function wildcardAdvice(path: string): string {
   const [prefix] = /^(?:\/[^/*]+(?=\/))+/.exec(path) ?? [];
   const advice = JSON.stringify(prefix ?? "/blog");
-  return `a * in a URL is not a wildcard; name whole segments of the path, like prefixes: [${advice}], or tags`;
+  return `a * in a URL is not a wildcard; name whole segments of the path, like prefixes: [${advice}], or tags, or write %2A for a * of the URL`;
 }
 
 function planPrefix(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {
