@@ -5,6 +5,11 @@
 
 import { DEFAULT_LISTED_PURGES } from "../wire/purge-record-query.ts";
 import type { SiteCounts, SiteStats } from "../wire/stats.ts";
+import { canonicalUrl } from "../worker/rules/key/canonical-url.ts";
+import { parsePurgeHost } from "../worker/rules/key/purge-host.ts";
+import { parsePurgePrefix } from "../worker/rules/key/purge-prefix.ts";
+import { wildcardFault } from "../worker/rules/key/purge-url.ts";
+import { listFaults, PurgeRejected, type RejectedItem } from "./errors.ts";
 import type { PurgeRecord, PurgeRecordPage, ReadCall } from "./purge-record.ts";
 import type { PurgeCall, PurgeRequest } from "./purge-request.ts";
 import { type Purger, purgerFrom } from "./purger.ts";
@@ -28,8 +33,8 @@ export interface RecordingPurger extends Purger {
 
 /**
  * A purger for tests: it sends nothing, records every request, and its receipts have already settled. Its stats are
- * those of a site without requests. It refuses the same misuse as a real purger. It does not remember ids, so no
- * receipt is `replayed`.
+ * those of a site without requests. It refuses the same misuse as a real purger, and what every edge refuses, as far as
+ * that needs no site: an unknown host is accepted. It does not remember ids, so no receipt is `replayed`.
  */
 export function createRecordingPurger(): RecordingPurger {
   const calls: PurgeRequest[] = [];
@@ -40,6 +45,11 @@ export function createRecordingPurger(): RecordingPurger {
 
   async function send({ request, signal }: PurgeCall): Promise<Receipt> {
     signal?.throwIfAborted();
+    const errors = faultsOf(request);
+    if (errors.length > 0) {
+      const words = `Every edge refuses this purge (400): ${listFaults(errors)}. Correct it and purge again.`;
+      throw new PurgeRejected(words, { code: "invalid", status: 400, attempts: 1, errors });
+    }
     calls.push(request);
     const failure = failures.shift();
     if (failure) throw failure;
@@ -81,6 +91,29 @@ export function createRecordingPurger(): RecordingPurger {
       records.length = 0;
     },
   };
+}
+
+/** The items that an edge refuses, by its own rules. */
+function faultsOf({ urls = [], prefixes = [], hosts = [] }: PurgeRequest): RejectedItem[] {
+  const faults = (list: string, items: readonly string[], faultOf: (item: string) => string | null) =>
+    items.flatMap((item, index) => {
+      const because = faultOf(item);
+      return because === null ? [] : [{ path: `${list}[${index}]`, message: `${JSON.stringify(item)}: ${because}` }];
+    });
+  return [
+    ...faults("urls", urls, faultOfUrl),
+    ...faults("prefixes", prefixes, (item) => becauseOf(parsePurgePrefix(item, null))),
+    ...faults("hosts", hosts, (item) => becauseOf(parsePurgeHost(item, null))),
+  ];
+}
+
+function faultOfUrl(text: string): string | null {
+  const url = canonicalUrl(text.startsWith("/") ? `http://host.invalid${text}` : text);
+  return url.kind === "refused" ? url.because : wildcardFault(url.path);
+}
+
+function becauseOf(verdict: { readonly kind: string; readonly because?: string }): string | null {
+  return verdict.kind === "refused" ? verdict.because! : null;
 }
 
 function settledReceipt(seq: number, request: PurgeRequest): Receipt {

@@ -44,6 +44,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // Work that takes turns, at the purger's and at the server's.
   "package/turns.ts": [],
   sdk: ["wire", "package/turns.ts"],
+  // It refuses by the edge's own rules what every edge refuses.
+  "sdk/testing.ts": ["wire", "sdk", "worker/rules"],
   // The purges in a backend's own database. It gets its purger from its caller.
   "sdk/outbox": ["sdk"],
   // The client in an app's own worker on OpenNext, which keeps purges as an outbox does.

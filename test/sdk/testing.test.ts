@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PurgeRateLimited, type Purger } from "../../sdk/index.ts";
+import { PurgeRateLimited, PurgeRejected, type PurgeRequest, type Purger } from "../../sdk/index.ts";
 import { createRecordingPurger } from "../../sdk/testing.ts";
 import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
 
@@ -89,5 +89,19 @@ test("It refuses what a real purger refuses: misuse, an aborted signal, and any 
   await cdn.close();
   await expect(cdn.purgeTags("a")).rejects.toMatchObject({ code: "closed" });
 
+  expect(cdn.calls).toEqual([]);
+});
+
+test.each<[PurgeRequest, string]>([
+  [{ urls: ["/", "/song/*"] }, 'urls[1]: "/song/*": a * in a URL is not a wildcard'],
+  [{ urls: ["/a b"] }, 'urls[0]: "/a b": the URL has a space'],
+  [{ urls: ["https://user@www.example.com/"] }, "it has a user or password before the host"],
+  [{ prefixes: ["/"] }, 'prefixes[0]: "/": it names no path segment'],
+  [{ hosts: ["https://www.example.com"] }, 'hosts[0]: "https://www.example.com": a host is a name'],
+])("It refuses what every edge refuses: %j", async (request, because) => {
+  const cdn = createRecordingPurger();
+  const refused = await cdn.purge(request).catch((cause) => cause);
+  expect(refused).toBeInstanceOf(PurgeRejected);
+  expect(refused.message).toContain(because);
   expect(cdn.calls).toEqual([]);
 });

@@ -13,6 +13,7 @@ import {
 } from "../../rules/key/purge-key.ts";
 import { parsePurgePrefix } from "../../rules/key/purge-prefix.ts";
 import { otherSpellings, tellsSpellings } from "../../rules/key/purge-spelling.ts";
+import { wildcardFault } from "../../rules/key/purge-url.ts";
 import type { Route } from "../../rules/key/route.ts";
 import { browserWarnings, machineWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-warnings.ts";
 
@@ -99,7 +100,8 @@ function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: Key
   if (target.kind === "refused") return target;
   const { pathAndQuery } = target;
   const [path = ""] = pathAndQuery.split("?", 1);
-  if (path.includes("*")) return { kind: "refused", because: wildcardAdvice(path) };
+  const fault = wildcardFault(path);
+  if (fault !== null) return { kind: "refused", because: fault };
   return {
     kind: "planned",
     purgeKey: relative ? pathPurgeKey(pathAndQuery) : urlPurgeKey(target.host, pathAndQuery),
@@ -109,13 +111,6 @@ function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: Key
     warnings: urlWarnings(url, absolute, target),
     routes: [target.route],
   };
-}
-
-/** A `*` would be part of the URL and purge one page at most, although its author meant many. */
-function wildcardAdvice(path: string): string {
-  const [prefix] = /^(?:\/[^/*]+(?=\/))+/.exec(path) ?? [];
-  const advice = JSON.stringify(prefix ?? "/blog");
-  return `a * in a URL is not a wildcard; name whole segments of the path, like prefixes: [${advice}], or tags, or write %2A for a * of the URL`;
 }
 
 function planPrefix(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {
