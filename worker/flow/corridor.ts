@@ -120,10 +120,10 @@ function hit(
     return answer.then(async (streamed) => {
       if (!streamed) return fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
       const later = await judgeAfterWait(context, stored.head);
-      if (!mayAnswer(later)) {
+      // It was purged, or its time ended, while the request waited for its body.
+      if (!mayAnswer(later) || xCacheOf(later) !== xCache) {
         context.background.run(cancelBody(streamed.body));
-        // It was purged, or its time ended, while the request waited for its body.
-        return fetchFromOrigin(context, missOf(context, [{ stored, verdict: later }]), context.facts.receiptToken);
+        return lookUp(context);
       }
       reportFromStore(context, "shared", xCache, streamed, stored);
       return streamed;

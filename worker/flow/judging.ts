@@ -29,9 +29,8 @@ export async function judgeAfterWait(context: RequestContext, head: StoredHead):
   const { ports, facts, background } = context;
   const { purges, clock } = ports;
   const { receiptToken } = facts;
-  const token = purges.isUsable(clock.now(), receiptToken)
-    ? receiptToken
-    : await purges.renew(background, receiptToken);
+  const isUsable = purges.isUsable(clock.now(), receiptToken, maxViewAgeOf(context, head));
+  const token = isUsable ? receiptToken : await purges.renew(background, receiptToken);
   return judgeNow(context, head, token, clock.now());
 }
 
