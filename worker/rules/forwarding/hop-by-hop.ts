@@ -4,6 +4,7 @@ import { isToken } from "../fields/token.ts";
 /** Fields that concern only one connection, and are never forwarded or stored. RFC 9110 §7.6.1. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   "connection",
+  "http2-settings", // RFC 7540 §3.2.1
   "keep-alive",
   "proxy-authenticate",
   "proxy-authentication-info",
