@@ -61,10 +61,10 @@ export function timedOut(
   );
 }
 
-/** A purge did not wait until its deadline, because the purge before, whose error is `cause`, timed out at this edge. */
-export function timedOutAgain(endpoint: string, waitedMs: number, cause: PurgeTimeout): PurgeTimeout {
+/** A purge did not wait until its deadline, because the purge before, whose error is `cause`, failed at this edge. */
+export function failsAgain(endpoint: string, waitedMs: number, cause: PurgeError): PurgeTimeout {
   return new PurgeTimeout(
-    `${endpoint} did not answer within ${waitedMs} ms, and timed out before. This purge goes on there, and may happen; ` +
+    `${endpoint} did not answer within ${waitedMs} ms, and failed before. This purge goes on there, and may happen; ` +
       "purge again to be sure.",
     { attempts: 1, cause },
   );

@@ -93,7 +93,7 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
     const { edges, limits } = prepared(call);
     const id = call.request.id ?? platform.newId();
     const edgeCall = { ...call, id, deadlineMs: limits.deadlineMs };
-    const sendTo = (edge: Settings) => senderTo(edge)(edgeCall);
+    const sendTo = (edge: Settings, retries?: number) => senderTo(edge)({ ...edgeCall, retries });
     if (!options.endpoints) return sendTo(edges[0]!);
     return sendToAll(edges, { ...edgeCall, request: { ...call.request, id } }, sendTo, failingEdges);
   }
@@ -106,8 +106,8 @@ export function createHttpPurger(options: PurgerOptions, platform: Platform): Pu
     const sendOne: SendToEdge = (call) => {
       const { limits, transport } = prepared(call);
       const request = { ...call.request, id: call.id ?? platform.newId() };
-      const { traceparent, progress } = call;
-      const purge = { ...edge, ...limits, request, traceparent, turns, ...(progress && { progress }) };
+      const { traceparent, progress, retries = limits.retries } = call;
+      const purge = { ...edge, ...limits, retries, request, traceparent, turns, ...(progress && { progress }) };
       return traced("tidemark:purge", { endpoint, request }, () => sendPurge(purge, transport, platform));
     };
     const sender = platform.limited?.(sendOne, endpoint, platform.clock) ?? sendOne;

@@ -16,6 +16,8 @@ export interface EdgeCall extends PurgeCall {
   /** The caller's id, or a fresh one that it has at every edge; absent for a joined purge, which gets its own. */
   readonly id?: string;
   readonly deadlineMs: number;
+  /** Default: those of the purger. */
+  readonly retries?: number | undefined;
   readonly progress?: Progress;
 }
 
@@ -134,10 +136,10 @@ export function joinPurges(sendOne: SendToEdge, endpoint: string, clock: Clock):
 }
 
 /** A purge with its own id, a dry run and the like cannot be part of another purge. */
-function whatTheyShare({ request, deadlineMs, traceparent }: EdgeCall): string | null {
+function whatTheyShare({ request, deadlineMs, retries, traceparent }: EdgeCall): string | null {
   const { id, dryRun, refresh, repeatAfterMs, everything, mode = "hard", reason } = request;
   const isAlone = [id, dryRun, refresh, repeatAfterMs, everything].some(Boolean);
-  return isAlone ? null : JSON.stringify([mode, reason, deadlineMs, traceparent]);
+  return isAlone ? null : JSON.stringify([mode, reason, deadlineMs, retries, traceparent]);
 }
 
 /** The first waiting purge, the others that can be joined with it, and the joined purge. */

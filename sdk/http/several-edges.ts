@@ -12,7 +12,7 @@ import type { FailingEdges } from "./failing-edges.ts";
 export async function sendToAll(
   edges: readonly Settings[],
   { request, deadlineMs }: { readonly request: PurgeRequest & { id: string }; readonly deadlineMs: number },
-  sendTo: (edge: Settings) => Promise<Receipt>,
+  sendTo: (edge: Settings, retries?: number) => Promise<Receipt>,
   failingEdges: FailingEdges | undefined,
 ): Promise<Receipt> {
   const receipts: EdgeReceipt[] = [];
@@ -20,7 +20,7 @@ export async function sendToAll(
   // With `refresh`, an edge may need long for its pages.
   const outcomes = await (failingEdges && !request.refresh
     ? failingEdges.outcomes(edges, deadlineMs, sendTo)
-    : Promise.allSettled(edges.map(sendTo)));
+    : Promise.allSettled(edges.map((edge) => sendTo(edge))));
   for (const [index, outcome] of outcomes.entries()) {
     const { endpoint } = edges[index]!;
     if (outcome.status === "fulfilled") receipts.push({ ...outcome.value, endpoint });

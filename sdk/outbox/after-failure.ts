@@ -1,9 +1,11 @@
 import type { PurgeRequest } from "../purge-request.ts";
 
 const FIRST_PAUSE_MS = 1_000;
-/** After an outage, purges with a common item wait for the first one's pause. */
-const MAX_PAUSE_MS = 60_000;
-export const MAX_RETRY_AFTER_MS = 3_600_000;
+/**
+ * Also the longest `Retry-After` that counts: the edge may be well long before, and purges with a common item wait for
+ * the first one's pause.
+ */
+export const MAX_PAUSE_MS = 60_000;
 
 /** Whether a purge is tried again after a failure, and when (epoch milliseconds). */
 export type AfterFailure =
@@ -18,7 +20,7 @@ export function afterFailure(
 ): AfterFailure {
   if (isRefused(error)) return { kind: "dead", because: "refused" };
   if (failures >= maxAttempts) return { kind: "dead", because: "attempts" };
-  const askedForMs = Math.min(MAX_RETRY_AFTER_MS, retryAfterMsOf(error));
+  const askedForMs = Math.min(MAX_PAUSE_MS, retryAfterMsOf(error));
   return { kind: "retry", dueAt: now + Math.max(backOffMs(failures, random), askedForMs) };
 }
 

@@ -1,4 +1,4 @@
-import { isHalfAccepted, orderedItems, type WaitingRow } from "./queued-purge.ts";
+import { isHalfAccepted, orderedItems, WAITING_COLUMNS, type WaitingRow } from "./queued-purge.ts";
 
 /** The number of rows that are read together; a claim reads at most `MAX_SCANNED_ROWS`. */
 export const PAGE_ROWS = 500;
@@ -7,15 +7,26 @@ export const MAX_SCANNED_ROWS = 5_000;
 /** The most rows that are sent side by side. */
 export const SENT_AT_ONCE = 8;
 
+const IS_ORDERED = "dead_at IS NULL AND failure_scope IS DISTINCT FROM 'some-edges'";
+const IS_HALF_ACCEPTED = "dead_at IS NULL AND failure_scope = 'some-edges'";
+const READY_AT = "(CASE WHEN due_at > lease_until THEN due_at ELSE lease_until END)";
+
+/** The indexes of the two queries below: without them, each claim would read all rows that wait for an edge that is down. */
+export const WAITING_INDEXES: string = `CREATE INDEX IF NOT EXISTS tidemark_outbox_ordered ON tidemark_outbox (seq)
+  WHERE ${IS_ORDERED};
+CREATE INDEX IF NOT EXISTS tidemark_outbox_half_accepted ON tidemark_outbox (${READY_AT}, seq)
+  WHERE ${IS_HALF_ACCEPTED};`;
+
+/** The next page of the rows that keep an order, after a number. */
+export const orderedPage = (after: string): string =>
+  `SELECT ${WAITING_COLUMNS} FROM tidemark_outbox WHERE ${IS_ORDERED} AND seq > ${after} ORDER BY seq LIMIT ${PAGE_ROWS}`;
+
 /**
- * The rows to choose from. Of those that some edges have accepted, only the ones whose time comes first: while an edge is
- * down for long, they may be more than a claim reads.
+ * Of the rows that some edges have accepted, only those whose time comes first: while an edge is down for long, they may be
+ * more than a claim reads.
  */
-export const WAITING_ROWS: string = `FROM tidemark_outbox WHERE dead_at IS NULL AND (
-  failure_scope IS NULL OR failure_scope <> 'some-edges' OR seq IN (
-    SELECT seq FROM tidemark_outbox WHERE dead_at IS NULL AND failure_scope = 'some-edges'
-    ORDER BY CASE WHEN due_at > lease_until THEN due_at ELSE lease_until END, seq LIMIT ${SENT_AT_ONCE}
-  ))`;
+export const HALF_ACCEPTED_ROWS: string = `SELECT ${WAITING_COLUMNS} FROM tidemark_outbox WHERE ${IS_HALF_ACCEPTED}
+  ORDER BY ${READY_AT}, seq LIMIT ${SENT_AT_ONCE}`;
 
 /** The rows, of those that were read, that may be sent now. */
 export interface Claims {
@@ -44,10 +55,10 @@ export interface ClaimTerms {
 
 /**
  * Chooses the rows to send, at most `limit`: those that are due and not leased, unless an earlier row with an item in
- * common has to wait. Several chosen rows may have items in common; `nextWave` keeps their order. Rows that some edges
+ * common has to wait. Several chosen rows may have items in common; `nextToSend` keeps their order. Rows that some edges
  * have accepted come last, and are few: many of them would hold up new rows while another edge is down.
  *
- * `rows` are all waiting rows in the order of their numbers, or the next page of them after `before`.
+ * `rows` are all waiting rows, or the next page of them after `before`, those that keep an order by their numbers.
  */
 export function chooseClaims(
   rows: readonly WaitingRow[],
@@ -83,16 +94,17 @@ export function obtainedClaims(chosen: readonly WaitingRow[], obtained: Readonly
 }
 
 /**
- * The first of these rows, in their order, that may be sent side by side: no two have an item in common.
+ * The first of these rows, in their order, that may be sent beside each other: no two have an item in common, and none has
+ * one of those that are `taken`.
  */
-export function nextWave(rows: readonly WaitingRow[], held: ReadonlySet<string>, limit: number): WaitingRow[] {
-  const wave: WaitingRow[] = [];
-  const taken = new Set(held);
+export function nextToSend(rows: readonly WaitingRow[], taken: Iterable<string>, limit: number): WaitingRow[] {
+  const chosen: WaitingRow[] = [];
+  const all = new Set(taken);
   for (const row of rows) {
-    if (wave.length >= limit) break;
+    if (chosen.length >= limit) break;
     const items = orderedItems(row);
-    if (!items.some((item) => taken.has(item))) wave.push(row);
-    for (const item of items) taken.add(item);
+    if (!items.some((item) => all.has(item))) chosen.push(row);
+    for (const item of items) all.add(item);
   }
-  return wave;
+  return chosen;
 }

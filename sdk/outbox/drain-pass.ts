@@ -1,4 +1,4 @@
-import { nextWave, SENT_AT_ONCE } from "./claims.ts";
+import { nextToSend, SENT_AT_ONCE } from "./claims.ts";
 import type { StoreClaims } from "./outbox-store.ts";
 import { orderedItems, type WaitingRow } from "./queued-purge.ts";
 
@@ -21,6 +21,10 @@ export interface DrainPass {
   readonly leaseEndsAt: number;
   /** The rows of the lease that were not sent yet, in their order. */
   readonly left: readonly WaitingRow[];
+  /** The rows that are being sent, each with the number of rows that had happened when it was begun. */
+  readonly underWay: ReadonlyMap<WaitingRow, number>;
+  /** The number of rows that have happened. */
+  readonly happened: number;
   /** The items of the lease's failed rows: no later row with one of these items may be sent under this lease. */
   readonly held: ReadonlySet<string>;
   /** The reason to stop sending, if there is one. */
@@ -43,8 +47,10 @@ type Stop =
 /** The next action of a call of `drain`. */
 export type DrainStep =
   | { readonly kind: "claim"; readonly limit: number }
-  /** Rows to send side by side. */
+  /** Rows to send now, beside those that are under way. */
   | { readonly kind: "send"; readonly rows: readonly WaitingRow[] }
+  /** Until one of the rows under way has ended. */
+  | { readonly kind: "wait" }
   /** Rows of the lease that are given back without being sent. */
   | { readonly kind: "release"; readonly rows: readonly WaitingRow[] }
   | { readonly kind: "end"; readonly nextDueInMs: number | null }
@@ -52,14 +58,23 @@ export type DrainStep =
 
 /**
  * The result of sending one row. `happened`: later rows with the same items may follow. `failed`: they may not.
- * `edge-fails`: they may not, and no row is sent for now, unless another one has happened meanwhile.
+ * `edge-fails`: they may not, and no row is sent for now, unless another one has happened since this one was begun.
  */
 export type SendResult =
   | { readonly kind: "happened" | "failed" | "edge-fails" }
   | { readonly kind: "broken"; readonly error: unknown };
 
 export function beginPass(handled: HandledPurges): DrainPass {
-  return { handled, leaseId: "", leaseEndsAt: 0, left: [], held: new Set(), stop: null };
+  return {
+    handled,
+    leaseId: "",
+    leaseEndsAt: 0,
+    left: [],
+    underWay: new Map(),
+    happened: 0,
+    held: new Set(),
+    stop: null,
+  };
 }
 
 /** How long a lease lasts: whole milliseconds. `deadlineMs` is the longest time for one attempt. */
@@ -69,12 +84,14 @@ export function leaseMs(deadlineMs: number): number {
 
 /** `now` is by the clock of this process. Nothing more is sent or claimed once the outbox `isClosing`. */
 export function nextStep(
-  { handled: { sent, failed, dead }, leaseEndsAt, left, held, stop }: DrainPass,
+  { handled: { sent, failed, dead }, leaseEndsAt, left, underWay, held, stop }: DrainPass,
   { now, deadlineMs, isClosing }: { readonly now: number; readonly deadlineMs: number; readonly isClosing: boolean },
 ): DrainStep {
   const maySend = stop === null && !isClosing && leaseEndsAt - now >= deadlineMs;
-  const wave = maySend ? nextWave(left, held, SENT_AT_ONCE) : [];
-  if (wave.length > 0) return { kind: "send", rows: wave };
+  const taken = [...held, ...[...underWay.keys()].flatMap(orderedItems)];
+  const rows = maySend ? nextToSend(left, taken, SENT_AT_ONCE - underWay.size) : [];
+  if (rows.length > 0) return { kind: "send", rows };
+  if (underWay.size > 0) return { kind: "wait" };
   if (left.length > 0) return { kind: "release", rows: left };
   switch (stop?.because) {
     case "broken":
@@ -102,26 +119,35 @@ export function afterClaim(
   return { ...pass, leaseId, leaseEndsAt, left: rows, held: new Set(), stop };
 }
 
-/** After rows were sent. `results` are in the order of the rows. */
-export function afterSending(pass: DrainPass, rows: readonly WaitingRow[], results: readonly SendResult[]): DrainPass {
-  const held = new Set(pass.held);
-  for (const [index, row] of rows.entries()) {
-    if (results[index]!.kind === "happened") continue;
-    for (const item of orderedItems(row)) held.add(item);
-  }
-  const edgeFails = isAny(results, "edge-fails") && !isAny(results, "happened");
-  const broken = results.find((result) => result.kind === "broken");
-  const stop: Stop | null = edgeFails ? { because: "edge-fails" } : null;
-  return {
-    ...pass,
-    left: pass.left.filter((row) => !rows.includes(row)),
-    held,
-    stop: broken ? { because: "broken", error: broken.error } : stop,
-  };
+/** After sending rows has begun. */
+export function afterBegin(pass: DrainPass, rows: readonly WaitingRow[]): DrainPass {
+  const underWay = new Map(pass.underWay);
+  for (const row of rows) underWay.set(row, pass.happened);
+  return { ...pass, left: pass.left.filter((row) => !underWay.has(row)), underWay };
 }
 
-function isAny(results: readonly SendResult[], kind: SendResult["kind"]): boolean {
-  return results.some((result) => result.kind === kind);
+/** After one of the rows under way has ended. */
+export function afterSending(pass: DrainPass, row: WaitingRow, result: SendResult): DrainPass {
+  const underWay = new Map(pass.underWay);
+  underWay.delete(row);
+  const held = new Set(pass.held);
+  if (result.kind !== "happened") for (const item of orderedItems(row)) held.add(item);
+  const happened = pass.happened + (result.kind === "happened" ? 1 : 0);
+  return { ...pass, underWay, happened, held, stop: stopAfter(pass, row, result) };
+}
+
+function stopAfter({ stop, underWay, happened }: DrainPass, row: WaitingRow, result: SendResult): Stop | null {
+  if (stop?.because === "broken") return stop;
+  switch (result.kind) {
+    case "broken":
+      return { because: "broken", error: result.error };
+    case "edge-fails":
+      return underWay.get(row) === happened ? { because: "edge-fails" } : stop;
+    case "happened":
+      return null;
+    case "failed":
+      return stop;
+  }
 }
 
 /** After the rest of a lease was given back, or could not be because of a database error. */

@@ -1,8 +1,9 @@
 import { channel } from "node:diagnostics_channel";
 import { type Clock, systemClock } from "../clock.ts";
 import { tellError } from "../tell-error.ts";
-import { afterFailure, type FailureScope, failureScope, MAX_RETRY_AFTER_MS } from "./after-failure.ts";
+import { afterFailure, type FailureScope, failureScope, MAX_PAUSE_MS } from "./after-failure.ts";
 import {
+  afterBegin,
   afterClaim,
   afterRelease,
   afterSending,
@@ -131,6 +132,7 @@ export class Drain<Answer> {
   async #pass(): Promise<DrainReport<Answer>> {
     const { deadlineMs } = this.#settings;
     const outcomes: Outcomes<Answer> = { sent: [], failed: [], dead: [] };
+    const underWay = new Map<WaitingRow, Promise<{ readonly row: WaitingRow; readonly result: SendResult }>>();
     let pass = beginPass(outcomes);
     for (;;) {
       const isClosing = this.#closing.signal.aborted;
@@ -141,8 +143,19 @@ export class Drain<Answer> {
           break;
         case "send": {
           const { leaseId } = pass;
-          const results = await Promise.all(step.rows.map((row) => this.#sendOrBreak(row, leaseId, outcomes)));
-          pass = afterSending(pass, step.rows, results);
+          for (const row of step.rows) {
+            underWay.set(
+              row,
+              this.#sendOrBreak(row, leaseId, outcomes).then((result) => ({ row, result })),
+            );
+          }
+          pass = afterBegin(pass, step.rows);
+          break;
+        }
+        case "wait": {
+          const { row, result } = await Promise.race(underWay.values());
+          underWay.delete(row);
+          pass = afterSending(pass, row, result);
           break;
         }
         case "release": {
@@ -167,7 +180,7 @@ export class Drain<Answer> {
     const leaseEndsAt = clock.now() + lastsMs;
     const now = await this.#now();
     const lease = { id: newId(), until: now + lastsMs };
-    const claims = await this.#store.claim(lease, { now, latestAt: lease.until + MAX_RETRY_AFTER_MS, limit });
+    const claims = await this.#store.claim(lease, { now, latestAt: lease.until + MAX_PAUSE_MS, limit });
     return afterClaim(pass, claims, { now, leaseId: lease.id, leaseEndsAt });
   }
 

@@ -1,14 +1,15 @@
 import {
   type ClaimTerms,
   chooseClaims,
+  HALF_ACCEPTED_ROWS,
   MAX_SCANNED_ROWS,
-  NO_CLAIMS,
   obtainedClaims,
+  orderedPage,
   PAGE_ROWS,
-  WAITING_ROWS,
+  WAITING_INDEXES,
 } from "./claims.ts";
 import type { FailedRow, Lease, OutboxStore, StoreClaims } from "./outbox-store.ts";
-import { type TableRow, toWaitingRow, WAITING_COLUMNS } from "./queued-purge.ts";
+import { type TableRow, toWaitingRow } from "./queued-purge.ts";
 import { SCHEMA_VERSION, schemaError } from "./schema-version.ts";
 
 /** The table as `createTable` creates it in PostgreSQL, for the migrations of a backend. */
@@ -25,7 +26,7 @@ export const TABLE_SQL: string = `CREATE TABLE IF NOT EXISTS tidemark_outbox (
   enqueued_at BIGINT NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
   dead_at BIGINT
 );
-CREATE INDEX IF NOT EXISTS tidemark_outbox_waiting ON tidemark_outbox (seq) WHERE dead_at IS NULL;
+${WAITING_INDEXES}
 CREATE TABLE IF NOT EXISTS tidemark_outbox_schema (version INTEGER NOT NULL);
 INSERT INTO tidemark_outbox_schema
   SELECT ${SCHEMA_VERSION} WHERE NOT EXISTS (SELECT 1 FROM tidemark_outbox_schema);
@@ -93,13 +94,11 @@ export function pgStore(database: PgDatabase, givenNow: (() => number) | undefin
   async function claim(lease: Lease, terms: ClaimTerms): Promise<StoreClaims> {
     if (!isChecked) await checkSchema(database);
     isChecked = true;
-    let claims = NO_CLAIMS;
+    const halfAccepted = await database.query(HALF_ACCEPTED_ROWS);
+    let claims = chooseClaims((halfAccepted.rows as readonly TableRow[]).map(toWaitingRow), terms);
     let lastSeq = 0;
     for (let scanned = 0; scanned < MAX_SCANNED_ROWS; scanned += PAGE_ROWS) {
-      const page = await database.query(
-        `SELECT ${WAITING_COLUMNS} ${WAITING_ROWS} AND seq > $1 ORDER BY seq LIMIT ${PAGE_ROWS}`,
-        [lastSeq],
-      );
+      const page = await database.query(orderedPage("$1"), [lastSeq]);
       const rows = (page.rows as readonly TableRow[]).map(toWaitingRow);
       claims = chooseClaims(rows, terms, claims);
       if (rows.length < PAGE_ROWS || claims.isFull) break;

@@ -1,7 +1,15 @@
 import type { Clock } from "../clock.ts";
-import { type ClaimTerms, chooseClaims, MAX_SCANNED_ROWS, NO_CLAIMS, PAGE_ROWS, WAITING_ROWS } from "./claims.ts";
+import {
+  type ClaimTerms,
+  chooseClaims,
+  HALF_ACCEPTED_ROWS,
+  MAX_SCANNED_ROWS,
+  orderedPage,
+  PAGE_ROWS,
+  WAITING_INDEXES,
+} from "./claims.ts";
 import type { FailedRow, Lease, OutboxStore, StoreClaims } from "./outbox-store.ts";
-import { type TableRow, toWaitingRow, WAITING_COLUMNS } from "./queued-purge.ts";
+import { type TableRow, toWaitingRow } from "./queued-purge.ts";
 import { SCHEMA_VERSION, schemaError } from "./schema-version.ts";
 
 /** The table as `createTable` creates it in SQLite, for the migrations of a backend. */
@@ -18,7 +26,7 @@ export const TABLE_SQL: string = `CREATE TABLE IF NOT EXISTS tidemark_outbox (
   enqueued_at INTEGER NOT NULL DEFAULT (CAST(unixepoch('subsec') * 1000 AS INTEGER)),
   dead_at INTEGER
 ) STRICT;
-CREATE INDEX IF NOT EXISTS tidemark_outbox_waiting ON tidemark_outbox (seq) WHERE dead_at IS NULL;
+${WAITING_INDEXES}
 CREATE TABLE IF NOT EXISTS tidemark_outbox_schema (version INTEGER NOT NULL) STRICT;
 INSERT INTO tidemark_outbox_schema
   SELECT ${SCHEMA_VERSION} WHERE NOT EXISTS (SELECT 1 FROM tidemark_outbox_schema);
@@ -125,11 +133,9 @@ export function sqliteStore(
   function claim(lease: Lease, terms: ClaimTerms): Promise<StoreClaims> {
     return transaction(() => {
       checkSchema(database);
-      const page = prepared(
-        database,
-        `SELECT ${WAITING_COLUMNS} ${WAITING_ROWS} AND seq > ? ORDER BY seq LIMIT ${PAGE_ROWS}`,
-      );
-      let claims = NO_CLAIMS;
+      const halfAccepted = prepared(database, HALF_ACCEPTED_ROWS).all() as TableRow[];
+      let claims = chooseClaims(halfAccepted.map(toWaitingRow), terms);
+      const page = prepared(database, orderedPage("?"));
       let lastSeq = 0;
       for (let scanned = 0; scanned < MAX_SCANNED_ROWS; scanned += PAGE_ROWS) {
         const rows = (page.all(lastSeq) as TableRow[]).map(toWaitingRow);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chooseClaims, NO_CLAIMS, nextWave, obtainedClaims } from "../../../sdk/outbox/claims.ts";
+import { chooseClaims, NO_CLAIMS, nextToSend, obtainedClaims } from "../../../sdk/outbox/claims.ts";
 import type { WaitingRow } from "../../../sdk/outbox/queued-purge.ts";
 
 const NOW = 1_000_000;
@@ -153,6 +153,6 @@ describe("the rows to send side by side", () => {
     { rows: [row(1, "a"), row(2, "b")], held: ["tag a"], limit: 8, wave: [2] },
     { rows: [row(1, "a b"), row(2, "b")], held: ["tag a"], limit: 8, wave: [] },
   ])("are $wave", ({ rows, held, limit, wave }) => {
-    expect(seqs(nextWave(rows, new Set(held), limit))).toEqual(wave);
+    expect(seqs(nextToSend(rows, new Set(held), limit))).toEqual(wave);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  afterBegin,
   afterClaim,
   afterRelease,
   afterSending,
@@ -32,6 +33,11 @@ const happened: SendResult = { kind: "happened" };
 const failed: SendResult = { kind: "failed" };
 const edgeFails: SendResult = { kind: "edge-fails" };
 const broken = (error: unknown): SendResult => ({ kind: "broken", error });
+
+/** After these rows were begun together, and have ended in their order. */
+function afterAll(pass: DrainPass, rows: readonly WaitingRow[], results: readonly SendResult[]): DrainPass {
+  return rows.reduce((each, row, index) => afterSending(each, row, results[index]!), afterBegin(pass, rows));
+}
 
 function stepOf(pass: DrainPass, { now = NOW, isClosing = false } = {}): unknown {
   const step: DrainStep = nextStep(pass, { now, deadlineMs: DEADLINE_MS, isClosing });
@@ -72,24 +78,36 @@ describe("a call of drain", () => {
     expect(stepOf(claimed(rows(1)), { now: NOW + passedMs })).toEqual(step);
   });
 
-  test("sends its remaining rows after a wave, then claims again", () => {
-    const pass = afterSending(claimed(NINE), rows(8), Array(8).fill(happened));
-    expect(stepOf(pass)).toEqual(["send", 9]);
-    expect(stepOf(afterSending(pass, NINE.slice(8), [happened]))).toEqual({ kind: "claim", limit: 50 });
+  test("sends another row as soon as one has ended, and claims again after the last", () => {
+    const eight = afterBegin(claimed(NINE), rows(8));
+    expect(stepOf(eight)).toEqual({ kind: "wait" });
+    const ended = afterSending(eight, NINE[4]!, happened);
+    expect(stepOf(ended)).toEqual(["send", 9]);
+    const last = afterBegin(ended, NINE.slice(8));
+    const done = [...last.underWay.keys()].reduce((pass, row) => afterSending(pass, row, happened), last);
+    expect(stepOf(done)).toEqual({ kind: "claim", limit: 50 });
+  });
+
+  test("sends no row beside one under way with an item in common, nor past one that waits for it", () => {
+    const given = [row(1, "a"), row(2, "a", "b"), row(3, "b"), row(4, "c")];
+    const pass = afterBegin(claimed(given), [given[0]!, given[3]!]);
+    expect(stepOf(pass)).toEqual({ kind: "wait" });
+    expect(stepOf(afterSending(pass, given[3]!, happened))).toEqual({ kind: "wait" });
+    expect(stepOf(afterSending(pass, given[0]!, happened))).toEqual(["send", 2]);
   });
 
   test("gives back the rows behind one that failed, and sends the others", () => {
     const [first, second, third, fourth] = [row(1, "a"), row(2, "a", "b"), row(3, "b"), row(4, "c")];
-    const pass = afterSending(claimed([first, second, third, fourth]), [first], [failed]);
+    const pass = afterAll(claimed([first, second, third, fourth]), [first], [failed]);
     expect(stepOf(pass)).toEqual(["send", 4]);
-    const last = afterSending(pass, [fourth], [happened]);
+    const last = afterAll(pass, [fourth], [happened]);
     expect(stepOf(last)).toEqual(["release", 2, 3]);
     expect(stepOf(afterRelease(last, null))).toEqual({ kind: "claim", limit: 50 });
   });
 
   test("holds nothing back under a new lease, for which the store chose the rows again", () => {
     const first = row(1, "a");
-    const pass = afterSending(claimed([first]), [first], [failed]);
+    const pass = afterAll(claimed([first]), [first], [failed]);
     expect(stepOf(afterClaim(pass, { rows: [row(2, "a")], nextAt: null }, LEASE))).toEqual(["send", 2]);
   });
 
@@ -97,14 +115,31 @@ describe("a call of drain", () => {
     ["the first retry is due", [{ dueInMs: 900 }, { dueInMs: 700 }], 700],
     ["a second has passed, if all that failed were given up", [], 1_000],
   ])("stops when the edge fails for every purge, until %s", (_, failures, nextDueInMs) => {
-    const pass = afterSending(claimed(rows(3), 0, ...failures), rows(2), [edgeFails, failed]);
+    const pass = afterAll(claimed(rows(3), 0, ...failures), rows(2), [edgeFails, failed]);
     expect(stepOf(pass)).toEqual(["release", 3]);
     expect(stepOf(afterRelease(pass, null))).toEqual({ kind: "end", nextDueInMs });
   });
 
-  test("goes on if the edge has accepted another purge meanwhile", () => {
-    const pass = afterSending(claimed(rows(3)), rows(2), [edgeFails, happened]);
-    expect(stepOf(pass)).toEqual(["send", 3]);
+  test.each([[[edgeFails, happened]], [[happened, edgeFails]]])(
+    "goes on if the edge has accepted another purge meanwhile: %o",
+    (results) => {
+      const pass = afterAll(claimed(rows(3)), rows(2), results);
+      expect(stepOf(pass)).toEqual(["send", 3]);
+    },
+  );
+
+  test("stops if the edge has accepted another purge only before the one that fails was begun", () => {
+    const pass = afterAll(afterAll(claimed(rows(3)), rows(1), [happened]), [NINE[1]!], [edgeFails]);
+    expect(stepOf(pass)).toEqual(["release", 3]);
+  });
+
+  test.each([
+    ["the edge fails", edgeFails, {}],
+    ["it is closed", happened, { isClosing: true }],
+  ])("waits for its running sends when %s, and then gives back the rest", (_, result, how) => {
+    const pass = afterSending(afterBegin(claimed(rows(3)), rows(2)), NINE[0]!, result);
+    expect(stepOf(pass, how)).toEqual({ kind: "wait" });
+    expect(stepOf(afterSending(pass, NINE[1]!, result), how)).toEqual(["release", 3]);
   });
 
   test("that is closed gives back its rows and ends; it claims no more", () => {
@@ -114,14 +149,14 @@ describe("a call of drain", () => {
   });
 
   test("gives back its rows before it throws the first error", () => {
-    const pass = afterSending(claimed(rows(4)), rows(3), [edgeFails, broken("first"), broken("second")]);
+    const pass = afterAll(claimed(rows(4)), rows(3), [edgeFails, broken("first"), broken("second")]);
     expect(stepOf(pass)).toEqual(["release", 4]);
     expect(stepOf(afterRelease(pass, null))).toEqual({ kind: "throw", error: "first" });
     expect(stepOf(afterRelease(pass, { error: "third" }))).toEqual({ kind: "throw", error: "first" });
   });
 
   test("throws the error of giving back, even if it is undefined", () => {
-    const pass = afterSending(claimed(rows(2)), rows(1), [edgeFails]);
+    const pass = afterAll(claimed(rows(2)), rows(1), [edgeFails]);
     expect(stepOf(afterRelease(pass, { error: undefined }))).toEqual({ kind: "throw", error: undefined });
   });
 });

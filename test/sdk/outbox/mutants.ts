@@ -58,9 +58,9 @@ export const mutants: Mutants = {
   },
   "outbox: the order of a tag": {
     "purges of one tag are sent side by side": {
-      in: "nextWave",
-      replace: "if (!items.some((item) => taken.has(item))) wave.push(row);",
-      by: "wave.push(row);",
+      in: "nextToSend",
+      replace: "if (!items.some((item) => all.has(item))) chosen.push(row);",
+      by: "chosen.push(row);",
       foundBy: "outbox: purges with a tag in common are sent in their order, one after another",
     },
     "a purge overtakes an earlier one of its tag that waits": {
@@ -72,7 +72,7 @@ export const mutants: Mutants = {
     },
     "within one call, a purge overtakes an earlier one of its tag that has just failed": {
       in: "afterSending",
-      drop: "for (const item of orderedItems(row)) held.add(item);",
+      drop: 'if (result.kind !== "happened") for (const item of orderedItems(row)) held.add(item);',
       foundBy:
         "outbox: a purge is not overtaken by a later one of its tag while it waits for its next attempt, but by others",
     },
@@ -126,9 +126,9 @@ export const mutants: Mutants = {
       foundBy: "outbox: is given up at once if the edge refuses the request, and holds back no other",
     },
     "a purge that was given up is sent again": {
-      in: "WAITING_ROWS",
-      replace: "FROM tidemark_outbox WHERE dead_at IS NULL AND (",
-      by: "FROM tidemark_outbox WHERE (",
+      in: "IS_ORDERED",
+      replace: "dead_at IS NULL AND failure_scope",
+      by: "failure_scope",
       foundBy: "outbox: is given up at once if the edge refuses the request, and holds back no other",
     },
     "an edge that cannot be reached costs every purge an attempt": {

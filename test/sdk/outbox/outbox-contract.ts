@@ -46,7 +46,7 @@ export interface DatabaseUnderTest {
 /** The longest lease: three deadlines. */
 const LEASE_MS = 30_000;
 
-const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
 
 /** Vitest's functions, as far as the contract calls them. Who collects the tests gives others. */
 export interface TestFunctions {
@@ -436,9 +436,9 @@ export function describeOutbox(
       expect(await other.list()).toEqual([]);
     });
 
-    test("send what waits for an instant of a clock that was a day ahead, in its order", async () => {
+    test("send what waits for an instant of a clock that was two minutes ahead, in its order", async () => {
       const [killed, other] = [await open(), await open()];
-      now += DAY_MS;
+      now += 2 * MINUTE_MS;
       killed.purger.answer = fails;
       await killed.enqueue(...tagged("a"));
       await killed.drain();
@@ -447,7 +447,7 @@ export function describeOutbox(
       await killed.enqueue(...tagged("b"));
       const first = killed.drain();
       await slow.arrived;
-      now -= DAY_MS;
+      now -= 2 * MINUTE_MS;
       await other.enqueue(...tagged("a b"));
       expect((await other.drain()).sent).toHaveLength(3);
       expect(other.purger.tags).toEqual(["a", "b", "a b"]);

@@ -31,8 +31,8 @@ MAX_ROWS = 500
 """The rows that go in one request."""
 MAX_FAILURES = 500
 MAX_PAUSE_SECONDS = 60.0
-MAX_RETRY_AFTER_SECONDS = 3600.0
-MAX_AHEAD = LEASE + timedelta(seconds=MAX_RETRY_AFTER_SECONDS)
+"""Also the longest Retry-After that counts: the edge may be well long before."""
+MAX_AHEAD = LEASE + timedelta(seconds=MAX_PAUSE_SECONDS)
 """No right clock writes a later due time. It has passed: the clock was ahead when it was written."""
 
 Key = tuple[str, int]
@@ -148,7 +148,7 @@ def _after_failure(ours: "QuerySet[QueuedPurge]", rows: list[QueuedPurge], failu
         logger.error("The purge is given up, and pages may be stale: %s (%.500s)", failure, _named(rows))
         return
     own_pause = min(MAX_PAUSE_SECONDS, 2.0 ** (failures - 1)) * random.uniform(0.5, 1)
-    pause = max(own_pause, min(MAX_RETRY_AFTER_SECONDS, failure.retry_after))
+    pause = max(own_pause, min(MAX_PAUSE_SECONDS, failure.retry_after))
     ours.update(failures=failures, last_error=words, next_at=timezone.now() + timedelta(seconds=pause))
     logger.warning("The purge failed and is sent again in %.1f s: %s", pause, failure)
 
