@@ -15,6 +15,8 @@ export interface PackageManager {
   readonly run: string;
   /** Before the name of an installed command. */
   readonly exec: string;
+  /** The same, and a command that is not installed is an error: it is not fetched. */
+  readonly execInstalled: string;
 }
 
 const PNPM: PackageManager = {
@@ -24,6 +26,7 @@ const PNPM: PackageManager = {
   test: "pnpm test",
   run: "pnpm run",
   exec: "pnpm exec",
+  execInstalled: "pnpm exec",
   scriptsIn: "pnpm-workspace.yaml",
 };
 const YARN: PackageManager = {
@@ -33,6 +36,7 @@ const YARN: PackageManager = {
   test: "yarn test",
   run: "yarn run",
   exec: "yarn",
+  execInstalled: "yarn",
   scriptsIn: null,
 };
 const BUN: PackageManager = {
@@ -42,6 +46,7 @@ const BUN: PackageManager = {
   test: "bun run test", // `bun test` would be Bun's own runner
   run: "bun run",
   exec: "bunx",
+  execInstalled: "bunx --no-install",
   scriptsIn: null,
 };
 const NPM: PackageManager = {
@@ -51,6 +56,7 @@ const NPM: PackageManager = {
   test: "npm test",
   run: "npm run",
   exec: "npx",
+  execInstalled: "npx --no",
   scriptsIn: "package.json",
 };
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
+import { packageManagerOf } from "../../package/package-manager.ts";
 import { EDGE_WRANGLER_FILE, WRANGLER_FILES } from "../../package/wrangler-files.ts";
 import { checkText } from "../check/check-report.ts";
 import { WranglerConfigError } from "../check/wrangler-settings.ts";
@@ -19,14 +20,14 @@ interface CheckFlags {
 /** In the order in which they are looked for. */
 const CONFIGS = [EDGE_WRANGLER_FILE, ...WRANGLER_FILES, DEFAULT_CONFIG];
 
-const AFTER_HELP = `
+const afterHelp = () => `
 It reads the wrangler config, runs the worker's modules in the Workers runtime, and looks at the site's rules, public
 hosts, the binding of the purge log, routes that never match, and the size of the bundle. Nothing is sent anywhere.
 
 As wrangler's build command it stops a deployment that has a mistake:
 
   [build]
-  command = "npx --no tidemark check"
+  command = "${packageManagerOf(".").execInstalled} tidemark check"
 
 It warns of what it cannot check on this machine; a warning does not stop a deployment.
 
@@ -42,7 +43,7 @@ export function checkCommand(): Command {
     .option("--config <file>", `the config (default: ${CONFIGS.join(", ")})`, valueNotFlag)
     .option("--env <name>", "check only this environment (default: the top level and all environments)", valueNotFlag)
     .option("--json", "print the report as one JSON object")
-    .addHelpText("after", AFTER_HELP)
+    .addHelpText("after", afterHelp)
     .action(async ({ config, env, json }: CheckFlags, command: Command) => {
       const file = config ?? CONFIGS.find((each) => existsSync(each)) ?? "wrangler.toml";
       if (/\.[cm]?[jt]s$/.test(file)) {

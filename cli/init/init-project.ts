@@ -71,8 +71,11 @@ export async function initProject({
     );
   }
   const runner = runnerFor(folder, existing);
-  const scriptsFile = await scriptsFileOf(folder, packageManagerOf(folder));
+  const manager = packageManagerOf(folder);
+  const scriptsFile = await scriptsFileOf(folder, manager);
   const commands = scriptsFor(names, runner, behind?.config ?? null);
+  // Not the script, which may be the owner's own. `wrangler` runs it in a shell, so a bare name would not be found.
+  const build = `${manager.execInstalled} ${commands.check}`;
   const ownTsconfig = await read(join(folder, "tsconfig.json"));
   const put = putIn(folder, force);
   const startable = behind?.isBuilt ? behind : null;
@@ -88,7 +91,7 @@ export async function initProject({
     ...(scriptsFile === null || scriptsFile === "package.json" ? [] : [await denyScriptsIn(folder, scriptsFile)]),
     await put("tidemark.config.ts", config, notIn(await read(join(folder, "tidemark.config.ts")), answers)),
     ...(names.isOwnEntry ? [] : [await put(names.worker, workerFile(force ? ".ts" : endingOfImports(ownTsconfig)))]),
-    await putWranglerFile(wrangler, names, wranglerFile(answers, name, names, behind?.name ?? null), put),
+    await putWranglerFile(wrangler, names, wranglerFile(answers, name, names, behind?.name ?? null, build), build, put),
     secret,
     await completeIgnored(folder, [...IGNORED, secret.file]),
     ownTsconfig === null && tsconfigChangesApp(folder, existing)
@@ -113,6 +116,7 @@ async function putWranglerFile(
   found: WranglerConfig | null,
   { wrangler, suffix }: EdgeNames,
   text: string,
+  build: string,
   put: Put,
 ): Promise<WrittenFile> {
   if (suffix !== "") {
@@ -120,7 +124,7 @@ async function putWranglerFile(
     const note = "the edge in front of this folder's worker. The edge's route replaces that worker's own";
     return { ...written, ...(written.outcome === "written" && { note }) };
   }
-  const missing = found === null ? undefined : missingIn(found);
+  const missing = found === null ? undefined : missingIn(found, build);
   // wrangler prefers one form of config to another, so the project must have only one.
   if (found !== null && found.file !== "wrangler.toml") {
     return { file: found.file, outcome: "kept", ...(missing !== undefined && { note: missing }) };
@@ -128,8 +132,11 @@ async function putWranglerFile(
   return put(wrangler, text, missing);
 }
 
-/** What a config without an app lacks to be the edge's, in its own form; `undefined` for nothing. */
-function missingIn(found: WranglerConfig): string | undefined {
+/**
+ * What a config without an app lacks to be the edge's, in its own form; `undefined` for nothing. `build`: the command that
+ * lets `tidemark check` stop a deployment.
+ */
+function missingIn(found: WranglerConfig, build: string): string | undefined {
   const hasLog = found.text.includes("PURGE_LOG");
   if (hasLog && mainOf(found) !== undefined) return undefined;
   if (found.file.endsWith(".toml")) {
@@ -141,11 +148,8 @@ function missingIn(found: WranglerConfig): string | undefined {
   const main = '"main": "worker.ts"';
   return hasLog
     ? `it needs this key:\n\n${main}\n`
-    : `it needs these keys:\n\n${main},\n${CHECK_JSON},\n${PURGE_LOG_JSON}\n`;
+    : `it needs these keys:\n\n${main},\n"build": { "command": "${build}" },\n${PURGE_LOG_JSON}\n`;
 }
-
-/** Lets `tidemark check` stop a deployment. */
-const CHECK_JSON = '"build": { "command": "npx --no tidemark check" }';
 
 async function completeManifest(
   folder: string,

@@ -21,7 +21,7 @@ async function isOfWorkspace(file: string): Promise<boolean> {
   return text !== null && parseManifest(text).workspaces !== undefined;
 }
 
-/** Denies the scripts on which such a file does not decide. */
+/** Denies the scripts on which such a file does not decide, and repeats earlier decisions where they count today. */
 export async function denyScriptsIn(folder: string, file: string): Promise<WrittenFile> {
   const path = join(folder, file);
   const before = await read(path);
@@ -50,8 +50,12 @@ function withDeniedScriptsText(text: string): Denied {
 const BUILDS = "allowBuilds";
 const BUILDS_YAML = `${BUILDS}:\n${WITH_INSTALL_SCRIPTS.map((name) => `  ${name}: false\n`).join("")}`;
 
-/** Where pnpm 10 keeps decisions. */
-const DECIDED_LISTS = ["onlyBuiltDependencies", "ignoredBuiltDependencies", "neverBuiltDependencies"] as const;
+/** Where pnpm 10 keeps decisions, and whether they allow scripts. Later ones read only `allowBuilds`, and pnpm 10 both. */
+const LISTS_OF_PNPM_10 = {
+  onlyBuiltDependencies: true,
+  ignoredBuiltDependencies: false,
+  neverBuiltDependencies: false,
+};
 
 /** pnpm itself may have left words in place of a decision. `null`: the text is no YAML with keys and values. */
 function withDeniedBuilds(before: string): Denied | null {
@@ -60,17 +64,22 @@ function withDeniedBuilds(before: string): Denied | null {
   const { contents, errors } = settings;
   if (errors.length > 0 || (contents !== null && !isMap(contents))) return null;
   const values = (settings.toJS() ?? {}) as Record<string, unknown>;
-  const decided = [
-    ...Object.entries(values[BUILDS] ?? {}).flatMap(([key, value]) => (typeof value === "boolean" ? key : [])),
-    ...DECIDED_LISTS.flatMap((list) => values[list] ?? []).map(String),
-  ];
-  const undecided = WITH_INSTALL_SCRIPTS.filter((name) => !isDecided(name, decided));
+  const decided = Object.entries(values[BUILDS] ?? {}).flatMap(([key, value]) =>
+    typeof value === "boolean" ? key : [],
+  );
+  const earlier = Object.entries(LISTS_OF_PNPM_10).flatMap(([list, isAllowed]) =>
+    [values[list] ?? []].flat().map((key) => [String(key), isAllowed] as const),
+  );
+  const missing = WITH_INSTALL_SCRIPTS.filter((name) => !isDecided(name, decided)).flatMap((name) => {
+    const repeated = earlier.filter(([key]) => isDecided(name, [key]));
+    return repeated.length > 0 ? repeated : [[name, false] as const];
+  });
   const builds = settings.get(BUILDS, true);
   if (!isMap(builds)) {
     const map = new YAMLMap();
     if (isScalar(builds)) map.commentBefore = builds.comment ?? null;
     settings.set(BUILDS, map);
   }
-  for (const name of undecided) settings.setIn([BUILDS, name], false);
-  return { text: settings.toString({ lineWidth: 0 }), added: undecided.map((name) => `${BUILDS}.${name}`) };
+  for (const [key, isAllowed] of missing) settings.setIn([BUILDS, key], isAllowed);
+  return { text: settings.toString({ lineWidth: 0 }), added: missing.map(([key]) => `${BUILDS}.${key}`) };
 }

@@ -49,12 +49,13 @@ ${routes.length > 0 ? `    // Never stored, and sent to the origin as it is.\n${
 `;
 }
 
-/** `app`: the name of the worker that the edge asks; `null` for an address. */
+/** `app`: the name of the worker that the edge asks; `null` for an address. `build`: the command that checks the edge. */
 export function wranglerFile(
   { host }: SiteAnswers,
   name: string,
-  { worker, suffix, configFlag }: EdgeNames,
+  { worker, suffix }: EdgeNames,
   app: string | null,
+  build: string,
 ): string {
   const services = `# The app's worker, which the edge asks instead of an origin.
 [[services]]
@@ -74,7 +75,7 @@ workers_dev = false
 
 # A mistake in tidemark.config.ts or in this file stops \`wrangler deploy\` before it deploys anything.
 [build]
-command = "npx --no tidemark check${configFlag}"
+command = "${build}"
 watch_dir = ["tidemark.config.ts", "${worker}"] # \`wrangler dev\` reloads when one of these changes
 
 ${app === null ? "" : services}# The purge log. Keep these names: a renamed log would lose every earlier purge.

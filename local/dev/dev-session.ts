@@ -86,7 +86,10 @@ function popsOf(regions: readonly string[] | undefined, firstPort: number): read
 function portTakenMessage({ port }: PortTaken, pops: readonly DevPop[]): string {
   const region = pops.find((pop) => pop.port === port)?.region ?? null;
   const purpose = region === null ? "" : `, where ${region} would listen`;
-  return `port ${port} is taken${purpose}. Stop the process that listens there, or choose another port with --port.`;
+  return (
+    `port ${port} is taken${purpose}. Stop the process that listens there, or choose another port with --port. ` +
+    "A session that was killed leaves processes named workerd."
+  );
 }
 
 interface ChosenSite {

@@ -9,6 +9,11 @@ export function isTag(text: string): boolean {
 /** The prefix of the tags that Next makes from paths: `NEXT_CACHE_IMPLICIT_TAG_ID`. */
 export const PATH_TAG = "_N_T_";
 
+/** Whether Next takes this as the `basePath` of `next.config`. */
+export function isBasePath(text: string): boolean {
+  return /^(\/.*[^/])?$/.test(text);
+}
+
 /**
  * The purge for tags that Next revalidates; `null` if there is nothing to purge. `basePath` is Next's own: the paths in
  * its tags do not have it.

@@ -3,7 +3,7 @@
 import { shown } from "../errors.ts";
 import type { Purger } from "../purger.ts";
 import { tellError } from "../tell-error.ts";
-import { isTag, PATH_TAG, purgeOf } from "./next-purge.ts";
+import { isBasePath, isTag, PATH_TAG, purgeOf } from "./next-purge.ts";
 
 /** Options of `withPurge`. */
 export interface NextOptions {
@@ -46,7 +46,7 @@ type CacheHandlerClass = new (...args: any[]) => CacheHandler;
 export function withPurge<Base extends CacheHandlerClass>(Handler: Base, options: NextOptions): Base {
   const { purger, basePath = "", onPurgeError = reportPurgeError } = options;
   if (typeof purger?.purge !== "function") throw new TypeError("withPurge: the option purger must be a purger");
-  if (!/^(\/.*[^/])?$/.test(basePath)) {
+  if (!isBasePath(basePath)) {
     throw new TypeError(
       `withPurge: the option basePath must be like "/docs", as in next.config (got ${shown(basePath)})`,
     );

@@ -46,7 +46,7 @@ export function withTags<Cache extends AnyIncrementalCache>(given: Cache): Pick<
   return noting as Pick<Cache, keyof AnyIncrementalCache>;
 }
 
-/** The tags of a page. `type` is `fetch` or `composable` for a page's data, whose tags are also tags of the page. */
+/** The tags of a page. `type` is `fetch` or `composable` for data, whose tags are also tags of the cached page. */
 function tagsOf(value: unknown, type = "cache"): readonly string[] {
   const { meta } = Object(value) as { meta?: { headers?: Record<string, unknown> } };
   const tags = meta?.headers?.["x-next-cache-tags"];

@@ -17,6 +17,8 @@ export interface PurgeEnv {
   readonly TIDEMARK_ENDPOINT?: string;
   /** A token of the edge with the scope `purge`. */
   readonly TIDEMARK_TOKEN?: string;
+  /** The `basePath` of `next.config`, like `/docs`: Next's tags leave it out, and the edge has it. Default: none. */
+  readonly TIDEMARK_BASE_PATH?: string;
 }
 
 /** How long an action of the app waits for the edge's answer. After that, the purge is sent in the background. */
@@ -31,7 +33,7 @@ export class TidemarkPurge extends DurableObject<PurgeEnv> {
 
   constructor(state: DurableObjectState, env: PurgeEnv) {
     super(state, env);
-    const { TIDEMARK, TIDEMARK_ENDPOINT, TIDEMARK_TOKEN } = env;
+    const { TIDEMARK, TIDEMARK_ENDPOINT, TIDEMARK_TOKEN, TIDEMARK_BASE_PATH = "" } = env;
     const purger = createPurger({
       // A service has no address of its own.
       endpoint: TIDEMARK_ENDPOINT ?? (TIDEMARK && "https://tidemark.invalid"),
@@ -39,7 +41,7 @@ export class TidemarkPurge extends DurableObject<PurgeEnv> {
       fetch: TIDEMARK && ((url, init) => TIDEMARK.fetch(new Request(url, init as RequestInit))),
       deadlineMs: DEADLINE_MS,
     });
-    this.#purges = new KeptPurges(state.storage, purger);
+    this.#purges = new KeptPurges(state.storage, purger, TIDEMARK_BASE_PATH);
   }
 
   /** Called by OpenNext. */
@@ -61,7 +63,7 @@ export interface OpenNextWorker {
 /**
  * The app as an entrypoint of its worker. Its answers carry the tags of their pages in `Cache-Tag`, if
  * `open-next.config.ts` wraps the incremental cache in `withTags`. Every revalidation purges other pages of Next's
- * cache.
+ * cache, and answers that Next renders for each request, unless they have a `Cache-Tag` of the app.
  */
 export function behindEdge(
   app: OpenNextWorker,
@@ -74,7 +76,8 @@ export function behindEdge(
   return class extends WorkerEntrypoint {
     override async fetch(request: Request): Promise<Response> {
       const tags = { found: new Set<string>(), written: new Set<string>() };
-      return tagged(await requests.run(tags, async () => await app.fetch(request, this.env, this.ctx)), tags);
+      const answer = await requests.run(tags, async () => await app.fetch(request, this.env, this.ctx));
+      return tagged(answer, new URL(request.url).pathname, tags);
     }
   };
 }

@@ -1,4 +1,5 @@
-import { purgeOf } from "../frameworks/next-purge.ts";
+import { shown } from "../errors.ts";
+import { isBasePath, purgeOf } from "../frameworks/next-purge.ts";
 import { afterFailure } from "../outbox/after-failure.ts";
 import type { PurgeInput, PurgeRequest } from "../purge-request.ts";
 import type { Purger } from "../purger.ts";
@@ -32,11 +33,19 @@ const PAGE = 100;
 export class KeptPurges {
   readonly #storage: PurgeStorage;
   readonly #purger: Pick<Purger, "purge">;
+  readonly #basePath: string;
   readonly #now: () => number;
 
-  constructor(storage: PurgeStorage, purger: Pick<Purger, "purge">, now: () => number = Date.now) {
+  /** `basePath`: that of `next.config`; `""` for none. */
+  constructor(storage: PurgeStorage, purger: Pick<Purger, "purge">, basePath: string, now: () => number = Date.now) {
+    if (!isBasePath(basePath)) {
+      throw new TypeError(
+        `The variable TIDEMARK_BASE_PATH must be like "/docs", as basePath in next.config (got ${shown(basePath)})`,
+      );
+    }
     this.#storage = storage;
     this.#purger = purger;
+    this.#basePath = basePath;
     this.#now = now;
   }
 
@@ -45,7 +54,7 @@ export class KeptPurges {
    * later.
    */
   async purge(tags: readonly string[]): Promise<void> {
-    const { tags: valid = [], ...items } = (purgeOf(tags) ?? {}) as PurgeRequest;
+    const { tags: valid = [], ...items } = (purgeOf(tags, this.#basePath) ?? {}) as PurgeRequest;
     const request = (items.everything ? items : { ...items, tags: [...valid, UNKNOWN_TAGS] }) as PurgeInput;
     const id = crypto.randomUUID();
     const kept = { request, failures: 0 };

@@ -43,6 +43,7 @@ export default behindEdge({
       return new Response("revalidated");
     }
     const found = await cache.get(pathname);
+    if (pathname === "/rendered") return new Response(String(++renderings), { headers: { "cache-control": "s-maxage=600" } });
     const page = found?.value ?? { body: String(++renderings), meta: { headers: { "x-next-cache-tags": "_N_T_" + pathname + ",all" } } };
     if (!found) await cache.set(pathname, page);
     return new Response(page.body, {
@@ -117,6 +118,13 @@ describe("an app with the entries for OpenNext behind an edge", () => {
       ["tag:all", "tag:_N_T_unknown"],
       ["prefix:/a", "tag:_N_T_/a", "tag:_N_T_unknown"],
     ]);
+  });
+
+  test("a revalidation purges an answer that Next renders for each request", async () => {
+    await expect(cdn.get("/rendered")).toMiss();
+    await expect(cdn.get("/rendered")).toHit();
+    await revalidate("song:1");
+    await expect(cdn.get("/rendered")).toMiss();
   });
 
   test("while the edge is down, a revalidation succeeds, and its purge is kept", { tags: ["deep"] }, async () => {

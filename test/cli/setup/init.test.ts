@@ -171,17 +171,20 @@ describe("tidemark init", () => {
   });
 
   test.each([
-    ["pnpm-lock.yaml", "pnpm install && pnpm test", "pnpm run dev", "pnpm exec wrangler"],
-    ["yarn.lock", "yarn install && yarn test", "yarn run dev", "yarn wrangler"],
-    ["bun.lock", "bun install && bun run test", "bun run dev", "bunx wrangler"],
-    ["bun.lockb", "bun install && bun run test", "bun run dev", "bunx wrangler"],
-    ["package-lock.json", "npm install && npm test", "npm run dev", "npx wrangler"],
-  ])("beside a %s, its steps are for that package manager", async (lock, install, dev, exec) => {
+    ["pnpm-lock.yaml", "pnpm install && pnpm test", "pnpm run dev", "pnpm exec wrangler", "pnpm exec"],
+    ["yarn.lock", "yarn install && yarn test", "yarn run dev", "yarn wrangler", "yarn"],
+    ["bun.lock", "bun install && bun run test", "bun run dev", "bunx wrangler", "bunx --no-install"],
+    ["bun.lockb", "bun install && bun run test", "bun run dev", "bunx wrangler", "bunx --no-install"],
+    ["package-lock.json", "npm install && npm test", "npm run dev", "npx wrangler", "npx --no"],
+  ])("beside a %s, its steps are for that package manager", async (lock, install, dev, exec, execInstalled) => {
     await put(lock, "");
     const { stdout } = await init(FLAGS);
     expect(stdout).toContain(`  1. ${install}  `);
     expect(stdout).toContain(`  2. ${dev}  `);
     expect(stdout).toContain(`then: ${exec} secret put TIDEMARK_TOKEN\n`);
+    const build = `command = "${execInstalled} tidemark check"\n`;
+    expect(await get("wrangler.toml")).toContain(build);
+    expect((await init(["check", "--help"])).stdout).toContain(build);
   });
 
   test("a package of a workspace has the package manager of the folder above, up to the top of the repository", async () => {
@@ -333,9 +336,15 @@ describe("tidemark init", () => {
     ],
     [
       "one with decisions of pnpm 10",
-      "onlyBuiltDependencies: [esbuild]\nignoredBuiltDependencies: [workerd]\n",
-      "kept",
-      "onlyBuiltDependencies: [esbuild]\nignoredBuiltDependencies: [workerd]\n",
+      "onlyBuiltDependencies: [esbuild, sharp]\nignoredBuiltDependencies: [workerd]\n",
+      "completed",
+      "onlyBuiltDependencies: [ esbuild, sharp ]\nignoredBuiltDependencies: [ workerd ]\nallowBuilds:\n  esbuild: true\n  workerd: false\n",
+    ],
+    [
+      "one with a decision of pnpm 10 on a version, and one of its own",
+      "onlyBuiltDependencies:\n  - esbuild\n  - workerd@1.0.0\nallowBuilds:\n  esbuild: false\n",
+      "completed",
+      "onlyBuiltDependencies:\n  - esbuild\n  - workerd@1.0.0\nallowBuilds:\n  esbuild: false\n  workerd@1.0.0: true\n",
     ],
     ["one that is a list", "- apps/*\n", "kept", "- apps/*\n"],
     ["one that is no YAML", "allowBuilds: {\n", "kept", "allowBuilds: {\n"],

@@ -572,7 +572,7 @@ describe("tidemark dev", () => {
     dev = new Dev(["--config", config(`{ origin: "${origin.url}" }`), "--port", new URL(origin.url).port]);
     expect(await dev.exited).toBe(2);
     expect(dev.output).toMatch(
-      /port \d+ is taken\. Stop the process that listens there, or choose another port with --port/,
+      /port \d+ is taken\. Stop the process that listens there, or choose another port with --port\. A session that was killed leaves processes named workerd\./,
     );
   });
 });

@@ -19,7 +19,7 @@ const storage: PurgeStorage = {
     alarmAt = at;
   },
 };
-const purges = () => new KeptPurges(storage, purger, () => now);
+const purges = (basePath = "") => new KeptPurges(storage, purger, basePath, () => now);
 
 beforeEach(() => {
   purger.reset();
@@ -56,6 +56,21 @@ test.each([
   expect(reports).toEqual([]);
 });
 
+test.each([
+  ["a path", "_N_T_/a", { prefixes: ["/docs/a"] }],
+  ["the front page", "_N_T_/", { urls: ["/docs", "/docs/"] }],
+  ["the root layout", "_N_T_/layout", { prefixes: ["/docs"] }],
+])("under a basePath, %s is purged where visitors ask for it", async (_, tag, items) => {
+  await purges("/docs").purge([tag]);
+  expect(purger.calls).toEqual([{ ...items, tags: [tag, "_N_T_unknown"], id: expect.any(String), reason }]);
+});
+
+test.each(["docs", "/docs/", "/"])("%j is no basePath", (basePath) => {
+  expect(() => purges(basePath)).toThrow(
+    `The variable TIDEMARK_BASE_PATH must be like "/docs", as basePath in next.config (got "${basePath}")`,
+  );
+});
+
 test("a purge that fails is sent with the same id until the edge accepts it, with growing pauses up to a minute", async () => {
   for (let time = 0; time < 20; time++) purger.failNext(isDown());
   await purges().purge(["a"]);
@@ -75,7 +90,7 @@ test("a purge that fails is sent with the same id until the edge accepts it, wit
 test("a purge whose object ends while it is sent is sent by the next one, with the same id", async () => {
   const ids: unknown[] = [];
   const never: Pick<Purger, "purge"> = { purge: (_, options) => new Promise(() => void ids.push(options?.id)) };
-  void new KeptPurges(storage, never, () => now).purge(["a"]);
+  void new KeptPurges(storage, never, "", () => now).purge(["a"]);
   await vi.waitUntil(() => ids.length === 1);
   await ring();
   expect(purger.calls.map(({ id }) => id)).toEqual(ids);

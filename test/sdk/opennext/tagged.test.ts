@@ -20,11 +20,15 @@ beforeEach(() => {
 
 const page = (tags: string) => ({ type: "app", meta: { headers: { "x-next-cache-tags": tags } } });
 
-/** The tags of an answer with these fields, for a request during which the app has done this. */
-async function tagsOf(fields: Record<string, string>, work: () => Promise<unknown>): Promise<string | null> {
+/** The tags of an answer with these fields, for a request for this path during which the app has done this. */
+async function tagsOf(
+  fields: Record<string, string>,
+  work: () => Promise<unknown>,
+  path = "/a",
+): Promise<string | null> {
   const tags = { found: new Set<string>(), written: new Set<string>() };
   await requests.run(tags, work);
-  const answer = tagged(new Response("a page", { status: 203, headers: fields }), tags);
+  const answer = tagged(new Response("a page", { status: 203, headers: fields }), path, tags);
   expect([answer.status, await answer.text()]).toEqual([203, "a page"]);
   return answer.headers.get("cache-tag");
 }
@@ -59,12 +63,27 @@ test("a tag that cannot be written counts as unknown", async () => {
   expect(await tagsOf(HIT, () => cache.get("/a"))).toBe("song:1,_N_T_unknown");
 });
 
-test("the app's own tags stay, and an answer that Next does not cache is not changed", async () => {
+test("an answer that Next renders for each request carries the tag that every purge names", async () => {
+  const read = () => cache.get("/a");
+  await cache.set("/a", page("song:1"));
+  const lifetimes = [{ "cache-control": "s-maxage=3600" }, { "cdn-cache-control": "max-age=60" }, {}];
+  for (const fields of lifetimes) expect(await tagsOf(fields, read)).toBe("_N_T_unknown");
+  for (const path of ["/_next/data/1/a.json", "/static"]) expect(await tagsOf({}, read, path)).toBe("_N_T_unknown");
+});
+
+test.each(["/_next/static/a.js", "/_next/image", "/docs/_next/image/"])(
+  "%s does not, as no revalidation changes it",
+  async (path) => {
+    expect(await tagsOf({ "cache-control": "max-age=60" }, async () => {}, path)).toBeNull();
+  },
+);
+
+test("the app's own tags stay, and an answer that has them and that Next does not cache is not changed", async () => {
   await cache.set("/a", page("song:1"));
   expect(await tagsOf({ ...HIT, "cache-tag": "mine" }, () => cache.get("/a"))).toBe("mine, song:1");
   expect(await tagsOf({ "cache-tag": "mine" }, () => cache.get("/a"))).toBe("mine");
-  const answer = new Response();
-  expect(tagged(answer, { found: new Set(["a"]), written: new Set() })).toBe(answer);
+  const answer = new Response(null, { headers: { "cache-tag": "mine" } });
+  expect(tagged(answer, "/a", { found: new Set(["a"]), written: new Set() })).toBe(answer);
 });
 
 test.each(["fetch", "composable"])("an entry of the type %s is not a page", async (type) => {
