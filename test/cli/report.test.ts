@@ -50,6 +50,26 @@ function start(...parameters: readonly string[]) {
   return { child, ended };
 }
 
+/**
+ * The JSON log of an edge that has a limit at its origin: each of ten pages got an answer after 1,000 ms, and three times
+ * none, without a turn there, which was the first time for nine of them. Twenty requests were for another host.
+ */
+function ownAnswersLog(): string {
+  let at = Date.UTC(2026, 9, 5);
+  const line = (target: string, answer: object) => {
+    at += 1_001;
+    const request = { time: new Date(at).toISOString(), method: "GET", target, host: "www.example", bytes: 50 };
+    return `${JSON.stringify({ ...request, ...answer })}\n`;
+  };
+  const busy = { status: 503, xCache: null, detail: "origin-busy", ms: 5000, queue: { ms: 5000, turn: false } };
+  const own = { host: "scan.example", status: 421, xCache: null, detail: "host-unknown", ms: 0.2 };
+  const missed = { status: 200, xCache: "MISS", detail: null, ms: 1000 };
+  const rest = [own, busy, own, busy];
+  const ofPage = (answers: readonly object[], page: number) => answers.map((answer) => line(`/p/${page}`, answer));
+  const answers = [[missed, busy, ...rest], ...new Array(9).fill([busy, missed, ...rest])];
+  return answers.flatMap(ofPage).join("");
+}
+
 /** Runs a command with something on its standard input. */
 const run = (args: readonly string[], stdin: string | Buffer = "") => tidemark({ args, stdin, cwd: folder });
 
@@ -74,6 +94,24 @@ describe("tidemark report", () => {
     expect(two.stdout).toContain(": 2 spellings are 1 page.");
     expect(two.stdout).toContain("the origin would get 1 request instead of 3.");
     expect(two.stdout).toContain("1 line is older than an earlier one (33.3 %), and was put in order.");
+  });
+
+  test("takes answers of the edge itself neither for the origin's nor for visits", async () => {
+    await writeFile(join(folder, "serve.json"), ownAnswersLog());
+    const { stdout } = await run(["report", "serve.json", "--concurrency", "4"]);
+    expect(stdout).toMatch(/^40 requests in /);
+    expect(stdout).toContain("a cache would answer 75.0 % of them.");
+    expect(stdout).toContain("20 answers of the edge itself, like host-unknown, do not count.");
+    expect(stdout).toContain(
+      "1,000 ms on average. For 9 misses without a time, the report assumes the average so far.",
+    );
+    expect(stdout).not.toContain("scan.example");
+    const { stdout: replayed } = await run(["replay", "serve.json", "--config", "hour.mjs", "--json"]);
+    const { logs, edges } = JSON.parse(replayed) as { logs: object; edges: readonly object[] };
+    expect(logs).toMatchObject({ lines: 60, broken: 0, own: 20 });
+    expect(edges).toMatchObject([{ requests: 40, hits: 30, originRequests: 10 }]);
+    const { stdout: words } = await run(["replay", "serve.json", "--config", "hour.mjs"]);
+    expect(words).toContain("20 lines are the edge's own answers, and were not replayed.");
   });
 
   test("extrapolates a month from what was logged, and says so of less than an hour", async () => {
@@ -152,7 +190,7 @@ The addresses with the most misses: 10.0.0.1 (75.0 %), 10.0.0.2 (25.0 %).
     const byLog = await said(at("10.0.0.1", "/a", " MISS 6.000") + at("10.0.0.2", "/b", " MISS 0.100"));
     expect(byLog).toContain("Each answer takes as long as the log says, 3,050 ms on average.\n");
     const inPart = await said(at("10.0.0.1", "/a", " MISS 0.400") + at("10.0.0.2", "/b", ""));
-    expect(inPart).toContain("300 ms on average. For 1 miss without a time, the report assumes 200 ms.\n");
+    expect(inPart).toContain("400 ms on average. For 1 miss without a time, the report assumes the average so far.\n");
     const neither = await said(at("-", "/a", "") + at("-", "/b", ""));
     expect(neither).toContain(
       "Each answer takes 200 ms, because the log does not say how long; --origin-ms sets another time.\n",

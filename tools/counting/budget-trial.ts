@@ -17,7 +17,7 @@ import { Heap } from "./heap.ts";
 export interface Budget {
   readonly concurrency: number;
   readonly queue: QueueLimits;
-  /** How long each answer takes: milliseconds. `null`: as long as the log says, or 200 ms if it does not. */
+  /** How long each answer takes: milliseconds. `null`: as the log says, else the average so far, else 200 ms. */
   readonly originMs: number | null;
 }
 
@@ -94,6 +94,7 @@ export class BudgetTrial {
   readonly #waits: Float64Array;
   #misses = 0;
   #timedByLog = 0;
+  #timedMs = 0;
   #allMs = 0;
   #noPlace = 0;
   #tooLong = 0;
@@ -157,13 +158,21 @@ export class BudgetTrial {
 
   #come({ client, tookMs }: Miss, now: number): void {
     this.#passTo(now);
-    const originMs = Math.min(MAX_ORIGIN_MS, Math.round(this.#budget.originMs ?? tookMs ?? DEFAULT_ORIGIN_MS));
+    const originMs = Math.min(MAX_ORIGIN_MS, Math.round(this.#budget.originMs ?? tookMs ?? this.#usualMs));
     this.#misses++;
     this.#allMs += originMs;
-    if (this.#budget.originMs === null && tookMs !== null) this.#timedByLog++;
+    if (this.#budget.originMs === null && tookMs !== null) {
+      this.#timedByLog++;
+      this.#timedMs += originMs;
+    }
     this.#countWithoutBudget(now, originMs);
     const recentMisses = client === "" ? 0 : this.#recentMisses.count(`network ${networkOf(client)}`, now);
     this.#enter({ since: now, client: "other", recentMisses, originMs });
+  }
+
+  /** The average of the answers so far whose durations are in the log. */
+  get #usualMs(): number {
+    return this.#timedByLog === 0 ? DEFAULT_ORIGIN_MS : this.#timedMs / this.#timedByLog;
   }
 
   /** A turn at once, a place in the queue, or neither. */

@@ -218,8 +218,9 @@ export class TrafficAnalysis {
   }
 
   #longestTicks(status: number): number {
-    // A 304 was the answer to a visitor who had the page. The edge fetches the page itself.
-    if (status === 304 || PAGE_STATUSES.includes(status)) return 0xffffffff;
+    // A 304 was the answer to a visitor who had the page. The edge fetches the page itself, and one whose status is not
+    // known.
+    if (status === 304 || status === 0 || PAGE_STATUSES.includes(status)) return 0xffffffff;
     return ERROR_STATUSES.includes(status) ? this.#errorTicks : 0;
   }
 

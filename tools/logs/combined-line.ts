@@ -19,7 +19,10 @@ const CACHE_STATUS = /(?:^|[\s"=])(HIT|MISS|EXPIRED|STALE|UPDATING|REVALIDATED|B
  * `HIT 0.004`, as `tidemark serve` ends its lines: X-Cache and the seconds. Without that word, the meaning of a number
  * is unknown.
  */
-const SECONDS_AT_END = /^ (?:[A-Z]+|-) (\d+\.\d{3})$/;
+const SECONDS_AT_END = /^ ([A-Z]+|-) (\d+\.\d{3})$/;
+
+/** What an edge answers in the origin's place, without a word for its cache. The time is not the origin's. */
+const IN_ITS_PLACE: readonly number[] = [502, 503, 504];
 
 /**
  * The common and combined formats of nginx, Apache and Varnish, with or without Apache's virtual host in front, and
@@ -69,8 +72,9 @@ function readRest(line: string, start: number, into: LoggedRequest): void {
   const rest = line.slice(restStart);
   const [, ofNginx, ofVarnish] = CACHE_STATUS.exec(rest) ?? [];
   into.cacheStatus = ofNginx ?? ofVarnish?.toUpperCase() ?? "";
-  const seconds = SECONDS_AT_END.exec(rest)?.[1];
-  if (seconds !== undefined) into.tookMs = Number(seconds) * 1000;
+  const [, word, seconds] = SECONDS_AT_END.exec(rest) ?? [];
+  if (seconds !== undefined && !(word === "-" && IN_ITS_PLACE.includes(into.status)))
+    into.tookMs = Number(seconds) * 1000;
 }
 
 /** `192.0.2.7` of `192.0.2.7 - alice [`: the word before identd's dash, whatever precedes it. IPv6 may have brackets. */

@@ -2,6 +2,7 @@ import { LogTime } from "./log-time.ts";
 import {
   clientWithoutPort,
   knownClient,
+  type LineKind,
   type LineParser,
   type LoggedRequest,
   readRequestLine,
@@ -90,8 +91,17 @@ export function jsonParser(): LineParser {
     // Fastly also logs the requests from a machine of its edge to its shield.
     if (values.fastly_is_edge === false) return "nothing";
     readMethodAndTarget(inner, into);
-    return "request";
+    return values.xCache === null && typeof values.detail === "string" ? ownAnswer(values.detail, into) : "request";
   };
+}
+
+/** `tidemark serve` answered itself: in the origin's place, or a request that the origin would not have got either. */
+function ownAnswer(detail: string, into: LoggedRequest): LineKind {
+  if (!detail.startsWith("origin-")) return "own";
+  into.status = 0;
+  into.bytes = 0;
+  into.tookMs = null;
+  return "request";
 }
 
 function readMethodAndTarget(values: Values, into: LoggedRequest): void {
@@ -143,10 +153,11 @@ function clientOf(text: string): string {
 }
 
 function tookMs(values: Values): number | null {
+  const { ms, turn } = (values.queue ?? {}) as Values;
   for (const [name, unit] of TIMES_TAKEN) {
     const took = values[name] === undefined ? null : inUnit(values[name], unit);
-    // `tidemark serve` also logs the time spent in the queue for the origin.
-    if (took !== null) return Math.max(0, took - (inUnit((values.queue as Values | undefined)?.ms, 1) ?? 0));
+    // `tidemark serve` also logs the time spent in the queue for the origin, and whether its turn came.
+    if (took !== null) return turn === false ? null : Math.max(0, took - (inUnit(ms, 1) ?? 0));
   }
   return null;
 }

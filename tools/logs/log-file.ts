@@ -27,6 +27,8 @@ export interface ReadCounts {
   bytes: number;
   lines: number;
   broken: number;
+  /** The edge's own answers, which no origin and no cache would have got. */
+  own: number;
   /** The first broken lines, with their places. */
   readonly examples: { readonly file: string; readonly line: number; readonly text: string }[];
   /** Lines that are older than an earlier one, and how many of these came too late to be sorted: see `TimeOrder`. */
@@ -38,7 +40,7 @@ export interface ReadCounts {
 
 /** Nothing has been read yet. */
 export function noCounts(): ReadCounts {
-  return { bytes: 0, lines: 0, broken: 0, examples: [], outOfOrder: 0, late: 0, cutOff: [] };
+  return { bytes: 0, lines: 0, broken: 0, own: 0, examples: [], outOfOrder: 0, late: 0, cutOff: [] };
 }
 
 const MAX_EXAMPLES = 3;
@@ -97,7 +99,8 @@ export class LogFile {
       if (kind === "nothing") continue;
       this.#counts.lines++;
       if (kind === "request" && this.#isPossible(this.request.at)) return true;
-      this.#tellBroken(line);
+      if (kind === "own") this.#counts.own++;
+      else this.#tellBroken(line);
     }
   }
 

@@ -11,6 +11,7 @@ export class LoggedRequest {
   host = "";
   /** Path and query, beginning with `/`. Bytes that are not ASCII are percent-encoded. */
   target = "";
+  /** 0 if the origin's is not known, because an edge answered in its place. */
   status = 0;
   /** Of the body if the log has that, otherwise of the whole answer; 0 if the log has neither. */
   bytes = 0;
@@ -41,8 +42,9 @@ export class LoggedRequest {
 
 /**
  * The result of reading a line. A comment, an empty line, and a line that is not about a visitor's request say nothing.
+ * An edge's own answer to a request that is none of the site's, like one for an unknown host, is `own`.
  */
-export type LineKind = "request" | "broken" | "nothing";
+export type LineKind = "request" | "own" | "broken" | "nothing";
 
 /** Fills a request from a line. A line that is not of its format is broken. */
 export type LineParser = (line: string, into: LoggedRequest) => LineKind;

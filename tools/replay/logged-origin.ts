@@ -38,8 +38,8 @@ export class LoggedOrigin implements Origin {
   async fetch({ method }: OriginRequest): Promise<OriginAnswer> {
     const { status, target, bytes } = this.current;
     const isPart = status === 206;
-    // If the edge has not stored a page, it fetches it, even if the visitor in the log had it.
-    const answered = status === 304 ? 200 : status;
+    // If the edge has not stored a page, it fetches it, even if the visitor in the log had it, or did not get it.
+    const answered = status === 304 || status === 0 ? 200 : status;
     const length = this.#lengthOf(target, answered, bytes);
     const fields = new Fields([
       ["date", this.#dateOf(this.#clock.now())],

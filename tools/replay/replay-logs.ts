@@ -25,6 +25,8 @@ export interface ReplayReport {
     readonly files: readonly string[];
     readonly lines: number;
     readonly broken: number;
+    /** Answers of the edge that wrote the log, to requests that are none of the site's. They are not replayed. */
+    readonly own: number;
     /** Lines that are older than an earlier one, and how many of these came too late to be sorted. */
     readonly outOfOrder: number;
     readonly late: number;
@@ -98,10 +100,10 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
     ...(signal && { signal }),
     ...(progress && { progress }),
   });
-  const { lines, broken, outOfOrder, late, cutOff } = counts;
+  const { lines, broken, own, outOfOrder, late, cutOff } = counts;
   return {
     version: 1,
-    logs: { files, lines, broken, outOfOrder, late, cutOff },
+    logs: { files, lines, broken, own, outOfOrder, late, cutOff },
     cacheControl,
     notHttp,
     interrupted: signal?.aborted ?? false,

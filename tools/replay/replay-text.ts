@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { whole } from "#tidemark/internal";
+import { counted, whole } from "#tidemark/internal";
 import { orderNotes } from "../words/order-notes.ts";
 import { table } from "../words/table.ts";
 import { percentOf, sizeOf } from "../words/words.ts";
@@ -26,6 +26,9 @@ export function replayText({ logs, cacheControl, notHttp, interrupted, oneIn, le
       ? []
       : [`${whole(logs.broken)} of ${whole(logs.lines)} lines could not be read, and were not replayed.`]),
     ...(notHttp === 0 ? [] : [`${whole(notHttp)} lines are not about HTTP requests, and were not replayed.`]),
+    ...(logs.own === 0
+      ? []
+      : [`${counted(logs.own, "line is", "lines are")} the edge's own answers, and were not replayed.`]),
     ...(oneIn === 1 ? [] : sampleNotes(oneIn, left, edges)),
     ...orderNotes(logs),
     ...logs.cutOff.map((file) => `${file} is cut off; the readable part was replayed.`),

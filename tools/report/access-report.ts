@@ -11,6 +11,8 @@ export interface AccessReport {
     readonly files: readonly string[];
     readonly lines: number;
     readonly broken: number;
+    /** Answers of the edge that wrote the log, to requests that are none of the site's. They do not count. */
+    readonly own: number;
     readonly examples: readonly { readonly file: string; readonly line: number; readonly text: string }[];
     readonly cutOff: readonly string[];
     /** Lines that are older than an earlier one. */

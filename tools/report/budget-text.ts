@@ -29,7 +29,7 @@ function lengthText({ originMs, misses, timedByLog, meanMs }: BudgetReport): str
     return `Each answer takes ${DEFAULT_ORIGIN_MS} ms, because the log does not say how long; --origin-ms sets another time.`;
   const rest =
     timedByLog < misses
-      ? ` For ${counted(misses - timedByLog, "miss", "misses")} without a time, the report assumes ${DEFAULT_ORIGIN_MS} ms.`
+      ? ` For ${counted(misses - timedByLog, "miss", "misses")} without a time, the report assumes the average so far.`
       : "";
   return `Each answer takes as long as the log says, ${whole(meanMs)} ms on average.${rest}`;
 }

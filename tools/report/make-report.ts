@@ -55,6 +55,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
       files,
       lines: counts.lines,
       broken: counts.broken,
+      own: counts.own,
       examples: counts.examples,
       cutOff: counts.cutOff,
       outOfOrder: counts.outOfOrder,

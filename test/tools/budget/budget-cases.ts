@@ -154,11 +154,11 @@ export const budgetCases: readonly BudgetCase[] = [
     expect: { waited: 100, waited99Ms: 50, longestWaitMs: 250 },
   },
   {
-    // The first is there until 301, so that the second waits 299 ms, and the third from 302 until 501.
-    name: "without --origin-ms each answer takes as long as the log says, or 200 ms",
+    // The first is there until 201, so that the second waits 199 ms, until 501. The third then begins, and takes 300 ms.
+    name: "without --origin-ms each answer takes as long as the log says, or the average so far, or 200 ms",
     budget: { originMs: null },
-    misses: [{ at: 1, tookMs: 300 }, { at: 2 }, { at: 302, tookMs: 99.6 }],
-    expect: { misses: 3, timedByLog: 2, meanMs: 200, waited: 2, longestWaitMs: 299 },
+    misses: [{ at: 1 }, { at: 2, tookMs: 299.6 }, { at: 3 }, { at: 801, tookMs: 100 }],
+    expect: { misses: 4, timedByLog: 2, meanMs: 225, waited: 2, longestWaitMs: 498 },
   },
   {
     name: "--origin-ms overrides the log",

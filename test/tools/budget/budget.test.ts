@@ -100,8 +100,8 @@ describe("the misses of a log", () => {
 
   test("take as long as the log says, except hits of the cache that wrote it and connections that change protocol", () => {
     const told = [{}, { cacheStatus: "MISS" }, { cacheStatus: "HIT" }, { status: 101 }];
-    const requests = told.map((each, place) => ({ ...each, target: `/${place}`, tookMs: 1000 }));
-    expect(outcome(...requests)).toMatchObject({ misses: 4, timedByLog: 2, meanMs: 600 });
+    const requests = told.map((each, place) => ({ ...each, target: `/${place}`, tookMs: place < 2 ? 1000 : 1 }));
+    expect(outcome(...requests)).toMatchObject({ misses: 4, timedByLog: 2, meanMs: 1000 });
   });
 
   test("cost nothing if no budget is requested", () => {

@@ -126,15 +126,23 @@ export const mutants: Mutants = {
     },
     "the log outranks --origin-ms": {
       in: "BudgetTrial.#come",
-      replace: "this.#budget.originMs ?? tookMs ?? DEFAULT_ORIGIN_MS",
-      by: "tookMs ?? this.#budget.originMs ?? DEFAULT_ORIGIN_MS",
+      replace: "this.#budget.originMs ?? tookMs ?? this.#usualMs",
+      by: "tookMs ?? this.#budget.originMs ?? this.#usualMs",
       foundBy: "budget: --origin-ms overrides the log",
     },
     "what the log says of a time does not count": {
       in: "BudgetTrial.#come",
-      replace: "this.#budget.originMs ?? tookMs ?? DEFAULT_ORIGIN_MS",
-      by: "this.#budget.originMs ?? DEFAULT_ORIGIN_MS",
-      foundBy: "budget: without --origin-ms each answer takes as long as the log says, or 200 ms",
+      replace: "this.#budget.originMs ?? tookMs ?? this.#usualMs",
+      by: "this.#budget.originMs ?? this.#usualMs",
+      foundBy:
+        "budget: without --origin-ms each answer takes as long as the log says, or the average so far, or 200 ms",
+    },
+    "a miss without a time takes 200 ms whatever the others took": {
+      in: "BudgetTrial.#come",
+      replace: "tookMs ?? this.#usualMs",
+      by: "tookMs ?? DEFAULT_ORIGIN_MS",
+      foundBy:
+        "budget: without --origin-ms each answer takes as long as the log says, or the average so far, or 200 ms",
     },
     "the wait of 99 % is that of all": {
       in: "BudgetTrial.end",

@@ -14,6 +14,13 @@ function read(...lines: readonly string[]): Partial<LoggedRequest> & { readonly 
   return { kind, ...request };
 }
 
+/** A line of `tidemark serve --log-format json`. */
+const ofServe = (answer: object) =>
+  JSON.stringify({
+    ...{ time: "2026-10-10T13:55:36.000Z", client: "192.0.2.7", method: "GET", target: "/a?q=x", bytes: 2326 },
+    ...answer,
+  });
+
 const page = { kind: "request" as const, at: AT, method: "GET", target: "/a?q=x", status: 200, bytes: 2326 };
 
 describe("a line of", () => {
@@ -67,6 +74,11 @@ describe("a line of", () => {
       name: "tidemark serve with several sites, of a request that no cache judged, on a unix socket",
       lines: [`shop unix: - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox" - 12.500`],
       expect: { ...page, host: "shop", cacheStatus: "", client: "", tookMs: 12_500 },
+    },
+    {
+      name: "tidemark serve, of an answer in the origin's place, whose seconds are those in the queue",
+      lines: [`2001:db8::7 - - ${TIME} "GET /a?q=x HTTP/1.1" 503 20 "-" "Firefox" - 5.000`],
+      expect: { ...page, status: 503, bytes: 20, client: "2001:db8::7", tookMs: null },
     },
     {
       name: "nginx behind syslog, with a number at its end that nothing names",
@@ -193,6 +205,28 @@ describe("a line of", () => {
         client: "192.0.2.7",
         tookMs: 30.5,
       },
+    },
+    {
+      name: "tidemark serve as JSON, of a request that left before its turn at the origin had come",
+      lines: [
+        ofServe({ status: 499, xCache: null, detail: null, ms: 700, queue: { client: "other", ms: 700, turn: false } }),
+      ],
+      expect: { ...page, status: 499, tookMs: null },
+    },
+    {
+      name: "tidemark serve as JSON, of an answer in the origin's place, which says nothing of the origin's",
+      lines: [ofServe({ status: 504, xCache: null, detail: "origin-timed-out", ms: 30_000 })],
+      expect: { kind: "request", target: "/a?q=x", status: 0, bytes: 0, cacheStatus: "", tookMs: null },
+    },
+    {
+      name: "tidemark serve as JSON, of an answer to a request that is none of the site's",
+      lines: [ofServe({ status: 421, xCache: null, detail: "host-unknown", ms: 0.2 })],
+      expect: { kind: "own" },
+    },
+    {
+      name: "tidemark serve as JSON, of a page that was not stored",
+      lines: [ofServe({ status: 200, xCache: "MISS", detail: "private", ms: 20 })],
+      expect: { ...page, cacheStatus: "MISS", tookMs: 20 },
     },
     {
       name: "CloudFront",
