@@ -2,8 +2,8 @@ import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { Latency } from "./latency.ts";
 import type { OriginScript } from "./scripted-origin.ts";
 
-/** A site as plain data. Its `origin` may be left out: a simulated CDN has one. */
-export type SimulatedSiteInput = Omit<SiteInput, "origin"> & { readonly origin?: string };
+/** A site as plain data. Its `origin` may be left out: a simulated CDN has one. Of yours, only the limits count. */
+export type SimulatedSiteInput = Omit<SiteInput, "origin"> & { readonly origin?: SiteInput["origin"] };
 
 /** What `startCdn` takes: a site, from an object or a file, and the settings of the CDN around it. */
 export type CdnOptions<Region extends string = string> = CdnSettings<Region> &

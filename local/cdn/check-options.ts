@@ -34,9 +34,13 @@ export function checkCdnOptions(options: unknown): void {
   }
 }
 
-/** Throws a `TypeError` for what is not the path of a scripted origin. `call` is for its message. */
+/** Throws a `TypeError` for what is not a path as a scripted origin sees it. `call` is for its message. */
 export function checkPath(call: string, target: unknown): void {
   if (!isPath(target)) throw new TypeError(`${call}: ${JSON.stringify(target)} is not a path. ${asPath(target)}`);
+  const canonical = canonicalTarget(target);
+  if (target === canonical) return;
+  const [given, seen] = [target, canonical].map((each) => JSON.stringify(each));
+  throw new TypeError(`${call}: the origin never sees ${given}, because the edge spells it ${seen}. Write that.`);
 }
 
 /** Throws a `TypeError` for replies that a scripted origin cannot give. `call` and `target` are for its message. */
@@ -140,9 +144,16 @@ const optionsSchema = z.strictObject(
       .optional(),
     regions: z
       .array(
-        z.string("must be a name").regex(/^[^/\\]+$/, {
-          error: ({ input }) => (input === "" ? "must be a name" : "must be a name without slashes"),
-        }),
+        z
+          .string("must be a name")
+          .regex(/^[^/\\]+$/, {
+            error: ({ input }) => (input === "" ? "must be a name" : "must be a name without slashes"),
+          })
+          // Requests carry the name in capitals in a field.
+          .refine(
+            passes((name) => validateHeaderValue("x", name.toUpperCase())),
+            'must be a name in Latin letters, like "tyo"',
+          ),
         { error: ({ input }) => howToListRegions(input) },
       )
       .min(1, "must have at least one name")
@@ -218,8 +229,18 @@ function isOrigin(value: unknown): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`;
 }
 
-function isPath(target: unknown): boolean {
+function isPath(target: unknown): target is string {
   return typeof target === "string" && target.startsWith("/");
+}
+
+/** A path with its query in the spelling in which the edge sends it to the origin. Rules of a route for the query are not applied. */
+function canonicalTarget(target: string): string {
+  const { pathname, search } = new URL(`http://origin${target}`);
+  const path = pathname.replace(/%[0-9a-f]{2}/gi, (encoded) => {
+    const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
+  });
+  return path + search;
 }
 
 function asPath(target: unknown): string {

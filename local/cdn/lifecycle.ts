@@ -23,6 +23,11 @@ export class Lifecycle {
     await Promise.race([event, this.#ended.promise.then(() => this.checkOpen(call))]);
   }
 
+  /** Resolves as the event does, or once the CDN is closed. */
+  async untilClosed(event: Promise<void>): Promise<void> {
+    await Promise.race([event, this.#ended.promise]);
+  }
+
   /** Refuses further changes, and ends all waiting. Resolves once those under way have ended. */
   async end(): Promise<void> {
     this.#hasEnded = true;

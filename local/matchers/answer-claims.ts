@@ -1,7 +1,7 @@
 import type { CdnAnswer } from "../cdn/answer.ts";
 import { type Cdn, cdnOf } from "../cdn/cdn.ts";
 import type { ClaimResult } from "./claim-result.ts";
-import { explanation, explanationOfResponse, failOnEdgeError, type ResponseFacts } from "./explanation.ts";
+import { explanation, failOnEdgeError, failUndecided, type ResponseFacts } from "./explanation.ts";
 
 /** The part of a `Response` that the matchers read. They do not read its body. */
 export interface FetchedResponse {
@@ -36,6 +36,7 @@ export function isBypass(answer: AnswerOrResponse): Promise<ClaimResult> {
 export async function isStored(answerOrPromise: AnswerOrPromise): Promise<ClaimResult> {
   const answer = await repeatable(answerOrPromise);
   const again = await sendAgain(answer, answer.isolate);
+  await failOnEdgeError(again, "the answer is stored");
   return explained(again, {
     holds: again.xCache === "HIT",
     failure: `expected the answer to be stored, but the same request again was ${outcomeOf(again)}`,
@@ -51,6 +52,7 @@ export async function hasAgeAbout(
   const answer = await received(answerOrResponse);
   const { ageSeconds } = answer;
   const expected = `${seconds} s, give or take ${tolerance} s`;
+  await failOnEdgeError(answer, `a page has an Age of ${expected}`);
   return explained(answer, {
     holds: ageSeconds !== null && Math.abs(ageSeconds - seconds) <= tolerance,
     failure: `expected an Age of ${expected}, got ${ageSeconds === null ? "none" : `${ageSeconds} s`}`,
@@ -78,13 +80,16 @@ export async function neverShows(answerOrPromise: AnswerOrPromise, version: stri
 }
 
 async function shows(answer: CdnAnswer, version: string): Promise<boolean> {
-  if (answer.request.method === "HEAD" || answer.status === 304) {
+  const claim = `${JSON.stringify(version)} is shown`;
+  await failOnEdgeError(answer, claim);
+  if (answer.body.includes(version)) return true;
+  if (answer.request.method === "HEAD" || [206, 304, 416].includes(answer.status)) {
     throw new TypeError(
-      "the answer to a HEAD, and a 304, has no body and shows nothing: send a GET without a condition",
+      "the answer to a HEAD, a 206, a 304 and a 416 lack the page or parts of it: send a GET without Range or a condition",
     );
   }
-  await failOnEdgeError(answer, `${JSON.stringify(version)} is shown`);
-  return answer.body.includes(version);
+  if (answer.cutOff) await failUndecided(answer, claim, "the connection ended before the body did");
+  return false;
 }
 
 async function hasXCache(
@@ -93,6 +98,7 @@ async function hasXCache(
   name: string,
 ): Promise<ClaimResult> {
   const answer = await received(answerOrResponse);
+  await failOnEdgeError(answer, `a page is ${name}`);
   return explained(answer, {
     holds: answer.xCache !== null && values.includes(answer.xCache),
     failure: `expected ${name}, got ${outcomeOf(answer)}`,
@@ -137,7 +143,7 @@ function isResponse(given: unknown): given is FetchedResponse {
 function explained(answer: Received, claim: ClaimResult): ClaimResult {
   return {
     ...claim,
-    explanation: async () => (isAnswer(answer) ? explanation(answer) : explanationOfResponse(answer)),
+    explanation: () => explanation(answer),
   };
 }
 

@@ -17,7 +17,8 @@ import { hasSeen } from "./origin-record.ts";
 
 /**
  * The methods that the matchers add to `expect`, each with its opposite after `.not`. Await all of them but `toHaveSeen`. A
- * test that expects an answer may pass `cdn.get(…)` without an `await`.
+ * test that expects an answer may pass `cdn.get(…)` without an `await`. An error that the edge makes itself, such as a 502,
+ * fails all of them but `toHaveSeen`, also after `.not`: it says nothing of a page.
  */
 export interface CdnMatchers {
   /** For an answer or a `Response`: it came from the cache, with `HIT`. */
@@ -39,15 +40,14 @@ export interface CdnMatchers {
    */
   toHaveAgeAbout(seconds: number, tolerance?: number): Promise<void>;
   /**
-   * For an answer: neither its body nor that of another answer, from any isolate of the PoP, contains this text. An
-   * error that the edge makes (502, 503, 504) fails it, also after `.not`. Throws a `TypeError` for an empty text, and
-   * for the answer to a `HEAD` and a 304, which have no body.
+   * For an answer: neither its body nor that of another answer, from any isolate of the PoP, contains this text. A body
+   * that was cut off before the text fails it, also after `.not`. Throws a `TypeError` for an empty text, and for the
+   * answer to a `HEAD`, a 206, a 304 and a 416 without the text, which lack the page or parts of it.
    */
   toNeverShow(text: string): Promise<void>;
   /**
    * For a CDN: on the paths of a pattern like `/admin/*` it answers neither a guest nor a user from the cache. For
-   * paths that the script does not name, the origin says `public, max-age=3600`. An error that the edge makes (502,
-   * 503, 504) fails it, also after `.not`.
+   * paths that the script does not name, the origin says `public, max-age=3600`.
    */
   toNeverStore(pattern: string): Promise<void>;
   /**

@@ -5,7 +5,8 @@ import { type Cdn, cdnOf } from "../cdn/cdn.ts";
 import { originRecord } from "./origin-record.ts";
 
 /** Why an answer is as it is, for the message of a failing test. */
-export async function explanation(answer: CdnAnswer): Promise<string> {
+export async function explanation(answer: CdnAnswer | ResponseFacts): Promise<string> {
+  if (!("request" in answer)) return explanationOfResponse(answer);
   const { request, region, isolate, status, xCache, cacheStatus } = answer;
   const from = isolate === 0 ? region : `${region}, isolate ${isolate}`;
   const lines: [name: string, value: string][] = [
@@ -22,13 +23,18 @@ export async function explanation(answer: CdnAnswer): Promise<string> {
 }
 
 /**
- * Throws an `AssertionError` for an error that the edge made because it got no page: neither the claim nor its opposite
+ * Throws an `AssertionError` for an error that the edge made itself, without a page: neither the claim nor its opposite
  * follows from it. `claim` is for the message, like `anything is stored`.
  */
-export async function failOnEdgeError(answer: CdnAnswer, claim: string): Promise<void> {
-  const { status, xCache } = answer;
-  if (xCache !== null || ![502, 503, 504].includes(status)) return;
-  const message = `cannot tell whether ${claim}: the edge itself answered ${status}`;
+export async function failOnEdgeError(answer: CdnAnswer | ResponseFacts, claim: string): Promise<void> {
+  const { status, xCache, cacheStatus } = answer;
+  if (xCache !== null || cacheStatus === null || status < 400) return;
+  await failUndecided(answer, claim, `the edge itself answered ${status}`);
+}
+
+/** Throws an `AssertionError` for an answer from which neither the claim nor its opposite follows. */
+export async function failUndecided(answer: CdnAnswer | ResponseFacts, claim: string, because: string): Promise<never> {
+  const message = `cannot tell whether ${claim}: ${because}`;
   throw new AssertionError({ message: `${message}\n\n${await explanation(answer)}` });
 }
 
@@ -42,7 +48,7 @@ export interface ResponseFacts {
 }
 
 /** The same for a response from `fetch`, about which less is known. */
-export function explanationOfResponse({ status, url, xCache, cacheStatus, ageSeconds }: ResponseFacts): string {
+function explanationOfResponse({ status, url, xCache, cacheStatus, ageSeconds }: ResponseFacts): string {
   return linesOf([
     ["response", url === "" ? `${status}` : `${status} from ${url}`],
     ["X-Cache", xCache ?? "none"],

@@ -24,7 +24,8 @@ export async function simulatedWorker(
 ): Promise<SimulatedWorker> {
   if ("site" in given) {
     const script = await bundledOnce(VIRTUAL_TIME, { entryPoints: [VIRTUAL_TIME] });
-    return { script, variables: { SITE: siteAsJson({ ...given.site, origin }) }, logClass: "PurgeLog" };
+    const site = { ...given.site, origin: given.site.origin ?? origin }; // TIDEMARK_ORIGIN replaces its address
+    return { script, variables: { SITE: siteAsJson(site) }, logClass: "PurgeLog" };
   }
   const file = resolve(given.config);
   rerunOnChange([file]); // Even if it cannot be read, because an edit may correct it.

@@ -288,11 +288,17 @@ function withMutableFields({ body, status, statusText, headers, webSocket }: Res
   return new Response(body, { status, statusText, headers, encodeBody: "manual" });
 }
 
-/** The response of an origin on real time, with its dates shifted to the CDN's time. What is no date stays as it is. */
+/**
+ * The response of an origin on real time, with its dates shifted to the CDN's time. What is no date stays as it is. The
+ * origin has rounded its dates down, so these are rounded up: otherwise a page of this second would look a second old.
+ */
 function withDatesShifted(response: OriginResponse, originNow: number): OriginResponse {
+  const now = Date.now(); // one for both fields, so that they keep their distance
   for (const name of ["date", "expires"]) {
-    const at = parseHttpDate(response.fields.get(name), Date.now());
-    if (at !== undefined) response.fields.set(name, new Date(at + originNow - Date.now()).toUTCString());
+    const at = parseHttpDate(response.fields.get(name), now);
+    if (at === undefined) continue;
+    const shifted = Math.ceil((at + originNow - now) / 1000) * 1000;
+    response.fields.set(name, new Date(shifted).toUTCString());
   }
   return response;
 }

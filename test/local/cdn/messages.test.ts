@@ -105,7 +105,7 @@ test("the message for another method has no key", async () => {
 test("the message for an answer that the edge made itself has its status", async () => {
   const refused = cdn.get("/%zz");
   expect(await messageOf(() => expect(refused).toBypass())).toMatchInlineSnapshot(`
-    "expected a bypass, got an answer that the edge made itself, 400
+    "cannot tell whether a page is a bypass: the edge itself answered 400
 
       request            GET /%zz from fra
       answer             400, X-Cache none, "Tidemark refused this request: the path has a % without two…"

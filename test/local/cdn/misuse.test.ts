@@ -68,6 +68,11 @@ const misuses: { name: string; args: readonly unknown[]; message: string }[] = [
     message: "startCdn: regions[0]: must be a name without slashes",
   },
   {
+    name: "a region in letters that are not Latin",
+    args: [{ site: {}, regions: ["münchen", "東京"] }],
+    message: 'startCdn: regions[1]: must be a name in Latin letters, like "tyo" (got "東京")',
+  },
+  {
     name: "region instead of regions",
     args: [{ site: {}, region: "nyc" }],
     message: "startCdn: region: unknown key; did you mean regions? Known here: site, config, origin, regions, ",
@@ -130,6 +135,22 @@ const misuses: { name: string; args: readonly unknown[]; message: string }[] = [
     name: "the path of a reply without its slash",
     args: [{ site: {}, origin: { about: { body: "v1" } } }],
     message: 'startCdn, origin: "about" is not a path. A path begins with a slash: write "/about".',
+  },
+  {
+    name: "the path of a reply in letters that a URL escapes",
+    args: [{ site: {}, origin: { "/café b?é": { body: "v1" } } }],
+    message:
+      'startCdn, origin: the origin never sees "/café b?é", because the edge spells it "/caf%C3%A9%20b?%C3%A9". Write that.',
+  },
+  {
+    name: "the path of a reply with escapes that need not be",
+    args: [{ site: {}, origin: { "/%7Eu/%2fé": { body: "v1" } } }],
+    message: 'startCdn, origin: the origin never sees "/%7Eu/%2fé", because the edge spells it "/~u/%2F%C3%A9".',
+  },
+  {
+    name: "the path of a reply with a fragment",
+    args: [{ site: {}, origin: { "/x#y": { body: "v1" } } }],
+    message: 'startCdn, origin: the origin never sees "/x#y", because the edge spells it "/x". Write that.',
   },
   {
     name: "a list of no replies",
@@ -234,6 +255,9 @@ describe("asking a CDN", () => {
   test("to have seen what is no path is refused with what to write, also for never", () => {
     expect(() => expect(cdn.origin).toHaveSeen("about", 0)).toThrow(
       new TypeError('toHaveSeen: "about" is not a path. A path begins with a slash: write "/about".'),
+    );
+    expect(() => expect(cdn.origin).not.toHaveSeen("/café")).toThrow(
+      new TypeError('toHaveSeen: the origin never sees "/café", because the edge spells it "/caf%C3%A9". Write that.'),
     );
     expect(() => assertSeen(cdn.origin, "https://www.example.test/about?a=1", 0)).toThrow(
       'is not a path. Write the path "/about?a=1" without scheme and host.',

@@ -54,11 +54,43 @@ describe("an origin on real time", () => {
     expect(behind.origin).toHaveSeen("/a", 2);
   });
 
+  test("has a page of this second stored for its whole lifetime", async () => {
+    const backend = createServer(({ url }, response) => {
+      const expires = new Date(Date.now() + 60_000).toUTCString();
+      response.writeHead(200, url === "/short" ? { "cache-control": "max-age=1" } : { expires }).end("v1");
+    });
+    await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
+    const { port } = backend.address() as AddressInfo;
+    const site = { routes: [{ match: "/browsers", defaultTtl: "1h", browserTtl: "30s" }] };
+    await using cdn = await startCdn({ site, origin: `http://127.0.0.1:${port}` });
+    await cdn.advance(`${1100 - (cdn.now % 1000)}ms`); // early in a second, the real clock is further in its own
+    await expect(cdn.get("/short")).toMiss();
+    await expect(cdn.get("/short")).toHit();
+    await cdn.get("/long");
+    await cdn.advance("59s");
+    await expect(cdn.get("/long")).toHit();
+    await cdn.advance("1s");
+    await expect(cdn.get("/long")).toMiss();
+    backend.close();
+  });
+
   test("has what is no date passed on as it is", { tags: ["deep"] }, async () => {
     await using behind = await startCdn({ site: {}, origin: { "/a": { fields: { expires: "-1" }, body: "v1" } } });
     await using cdn = await startCdn({ site: {}, origin: behind.origin.url });
     expect(await cdn.get("/a")).toMatchObject({ fields: { expires: "-1" } });
   });
+});
+
+test("a site's limits for its origin hold for the one in its place", async () => {
+  const origin = { url: "https://origin.example.com", concurrency: 1, queue: { maxMs: 0 } };
+  await using cdn = await startCdn({ site: { origin }, origin: { "/a": { ...page("v1"), hold: "a" } } });
+  const held = cdn.get("/a");
+  await cdn.origin.waitUntilSeen("/a", 1);
+  expect(await cdn.get("/b")).toMatchObject({ status: 503 });
+  cdn.origin.release("a");
+  expect(await held).toMatchObject({ body: "v1" });
+  await using other = await startCdn({ site: { origin: { service: "APP" } }, origin: { "/a": page("v2") } });
+  expect(await other.get("/a")).toMatchObject({ body: "v2" });
 });
 
 test("the public address is in cache keys and forwarded, whatever the PoP's own address is", {

@@ -48,17 +48,30 @@ describe("that a page never shows a text", () => {
     }
   });
 
-  test("does not follow from an answer without a body, which is refused", async () => {
+  test("does not follow from an answer without the whole page, which is refused", async () => {
     const refusal = new TypeError(
-      "the answer to a HEAD, and a 304, has no body and shows nothing: send a GET without a condition",
+      "the answer to a HEAD, a 206, a 304 and a 416 lack the page or parts of it: send a GET without Range or a condition",
     );
     await cdn.get("/about");
     const unchanged = { fields: { "if-none-match": '"1"' } };
-    for (const request of [{ method: "HEAD" }, unchanged]) {
+    const part = { fields: { range: "bytes=0-0" } };
+    const noPart = { fields: { range: "bytes=9-" } };
+    for (const request of [{ method: "HEAD" }, unchanged, part, noPart]) {
       await expect(expect(cdn.get("/about", request)).toNeverShow("v1")).rejects.toThrow(refusal);
       await expect(expect(cdn.get("/about", request)).not.toNeverShow("v1")).rejects.toThrow(refusal);
     }
     await expect(cdn.get("/gone")).toNeverShow("v1");
+    await expect(cdn.get("/about", { fields: { range: "bytes=0-1" } })).not.toNeverShow("v1");
+  });
+
+  test("does not follow from a body that was cut off before the text, and neither does the opposite", async () => {
+    cdn.origin.reply("/cut", { body: "before v1", cutAfterBytes: 6 });
+    const message =
+      'cannot tell whether "v1" is shown: the connection ended before the body did\n\n  request            GET /cut from local';
+    expect(await cdn.get("/cut")).toMatchObject({ status: 200, body: "before", cutOff: true });
+    await expect(expect(cdn.get("/cut")).toNeverShow("v1")).rejects.toThrow(message);
+    await expect(expect(cdn.get("/cut")).not.toNeverShow("v1")).rejects.toThrow(message);
+    await expect(cdn.get("/cut")).not.toNeverShow("before");
   });
 
   test.each([undefined, "", 1])("is refused without a text: %j", async (text) => {
@@ -80,5 +93,23 @@ describe("that a page never shows a text", () => {
     await expect(expect(cdn.get("/failing")).not.toNeverShow("v1")).rejects.toThrow(message);
     cdn.origin.reply("/failing", { ...page("sorry"), status: 502 });
     await expect(cdn.get("/failing")).toNeverShow("v1");
+    const refused = 'cannot tell whether "v1" is shown: the edge itself answered 400';
+    await expect(expect(cdn.get("/%zz")).toNeverShow("v1")).rejects.toThrow(refused);
   });
+});
+
+test("no claim about a page, and no opposite of one, follows from an error of the edge", async () => {
+  cdn.origin.reply("/broken", { failure: "reset" });
+  const failing = () => expect(cdn.get("/broken"));
+  const cannotTell = "cannot tell whether ";
+  const because = ": the edge itself answered 502\n\n  request            GET /broken from local";
+  for (const claim of [failing, () => failing().not]) {
+    await expect(claim().toHit()).rejects.toThrow(`${cannotTell}a page is a hit${because}`);
+    await expect(claim().toMiss()).rejects.toThrow(`${cannotTell}a page is a miss${because}`);
+    await expect(claim().toBeStored()).rejects.toThrow(`${cannotTell}the answer is stored${because}`);
+    await expect(claim().toHaveAgeAbout(1)).rejects.toThrow(/^cannot tell whether a page has an Age of 1 s, /);
+  }
+  await expect(expect(fetch(`${cdn.url()}/broken`)).not.toHit()).rejects.toThrow(
+    `${cannotTell}a page is a hit: the edge itself answered 502\n\n  response           502 from `,
+  );
 });

@@ -1,4 +1,7 @@
 import "tidemark/local/matchers";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { type Cdn, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -73,4 +76,32 @@ test("reset() ends requests that wait for the origin", { tags: ["deep"] }, async
   await cdn.reset();
   expect((await answer).status).toBe(502);
   await expectNew();
+});
+
+test("reset() and close() end while an origin by URL never ends its answer", async () => {
+  const backend = createServer(({ url }, response) => {
+    response.writeHead(200, { "cache-control": "max-age=60" });
+    if (url === "/whole") response.end("v1");
+    else response.write("a");
+  });
+  await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
+  const { port } = backend.address() as AddressInfo;
+  const stalled = await startCdn({ site: {}, origin: `http://127.0.0.1:${port}` });
+  await expect(stalled.get("/whole")).toBeStored();
+  const asked = once(backend, "request");
+  const answer = stalled.get("/stalled");
+  await asked;
+  await stalled.reset();
+  expect(await answer).toMatchObject({ body: "a", cutOff: true });
+  await expect(stalled.get("/whole")).toMiss();
+
+  const askedAgain = once(backend, "request");
+  const ended = stalled.get("/stalled");
+  await askedAgain;
+  const resetting = stalled.reset();
+  await stalled.close();
+  await resetting;
+  expect(await ended).toMatchObject({ cutOff: true });
+  backend.closeAllConnections();
+  backend.close();
 });
