@@ -12,7 +12,10 @@ const DAY_MS = 86_400_000;
 /** The days left of a certificate with a full bar, and of one that must be renewed. */
 const [MOST_DAYS, FEW_DAYS] = [90, 9];
 
-/** A server's machine at that moment: its usage with limits, and its processes. Nothing on Workers. */
+/**
+ * A server's machine at that moment: its usage with limits, and its processes. Nothing on Workers. Only those who got no
+ * turn are of the chosen time, like the rest of the page.
+ */
 export function machineParts({ machine, to, queue }: SiteStats): Child[] {
   if (!machine) return [];
   const { name, memory, disk, origin, processes, certificates } = machine;
@@ -42,7 +45,7 @@ export function machineParts({ machine, to, queue }: SiteStats): Child[] {
           whole,
           `${whole(origin.waiting)} of ${whole(origin.maxWaiting)} wait`,
           origin.waiting > 0 && `, the first for ${time(origin.longestWaitMs)}`,
-          refused && `; got no turn${refused}`,
+          refused && `; got no turn in the chosen time${refused}`,
         ),
       ...certificates.map(({ file, names: [host = file], expiresAt }) => {
         const left = days(expiresAt);

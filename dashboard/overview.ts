@@ -180,7 +180,7 @@ function answers({ requests, answers: byOutcome, answeredByEdge, fromCache }: Si
 function refused({ store }: SiteStats): Child[] {
   const rows = sorted(store.refused).map(([name, count]) => [named(name, REASONS[name] ?? ""), whole(count)]);
   const fields = listed(store.unkeyedFields);
-  if (rows.length === 0) return [h("p", { class: "soft" }, "All answers to requests that were looked up were stored.")];
+  if (rows.length === 0) return [h("p", { class: "soft" }, "All answers to looked-up requests were stored.")];
   return [
     table("Not stored, and why", ["Reason", "Answers "], rows),
     fields !== "" && h("p", { class: "soft" }, `Fields that are not in the key: ${fields}.`),
@@ -232,11 +232,7 @@ function popTiles(pops: SiteStats["pops"], pop: string | null): Child[] {
       h("span", `${size(bytes.fromCache)} · ${time(times.origin?.p50Ms)}`),
     );
   return [
-    h(
-      "p",
-      { class: "soft" },
-      "Share of all requests that came from the cache, bytes that came from it, and the origin's median time.",
-    ),
+    h("p", { class: "soft" }, "Share of requests from cache, bytes from cache, and the origin's median time."),
     h("ul", { class: "tiles" }, ...byRequests.map(([name, counts]) => h("li", button(name, counts)))),
   ];
 }

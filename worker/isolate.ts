@@ -67,6 +67,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   const reports = platform.ledger && new Reports(platform.ledger, reporter, clock, heldMemory);
   const tokens = throttleWrongTokens(platform.tokens, clock, reporter);
   const timer = platform.timer ?? { now: () => clock.now(), runsInMemory: false };
+  reporter.nameRoutes(site.routes);
   reporter.timeBy(timer);
   reporter.reportReuse(reuse);
   const purging = openView(site, platform, reports);

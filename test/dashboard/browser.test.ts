@@ -536,7 +536,9 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     const [memory, disk, origin, certificate, old] = await tiles.allInnerTexts();
     expect(memory).toContain("220 MiB of 256 MiB");
     expect(disk).toMatch(/6\.2 GB of 10\.1 GB\s+48\.3 GB free, 2,210 evicted/);
-    expect(origin).toMatch(/32 of 32\s+19 of 1,024 wait, the first for 1300 ms; got no turn \(others 7\)/);
+    expect(origin).toMatch(
+      /32 of 32\s+19 of 1,024 wait, the first for 1300 ms; got no turn in the chosen time \(others 7\)/,
+    );
     expect(certificate).toMatch(/www\.example\.com\s+valid for 52 days/);
     expect(old).toContain("valid for 6 days");
     const color = (index: number) => tiles.nth(index).locator("rect").getAttribute("class");

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { addCounts, type CountTree, emptyTree } from "../../worker/metrics/count-tree.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { EdgeEvent } from "../../worker/ports/reporter.ts";
+import { compileSite } from "../../worker/site/site.ts";
 
 test("fifty names of unkeyed fields are counted apart, and all others as one", () => {
   const counters = new Counters("http://origin.test", () => undefined);
@@ -14,6 +16,28 @@ test("fifty names of unkeyed fields are counted apart, and all others as one", (
   expect(refused).toEqual({ "unkeyed-field": 62 });
   expect(Object.keys(unkeyedFields)).toHaveLength(51);
   expect(unkeyedFields).toMatchObject({ "x-1": 1, "x-50": 2, "(others)": 11 });
+});
+
+test("the first fifty routes of the config are counted apart in every isolate, whichever come first, and all others as one", () => {
+  const patterns = Array.from({ length: 60 }, (_, place) => `/r${place}/*`);
+  const site = compileSite(
+    { origin: "http://origin.test", hosts: ["www.test"], routes: patterns.map((match) => ({ match })) },
+    {},
+  );
+  let sum = emptyTree();
+  for (const order of [patterns.toReversed(), patterns]) {
+    const counters = new Counters("http://origin.test", () => undefined);
+    counters.nameRoutes(site.routes);
+    const own = { kind: "answered-by-edge", status: 502, detail: "origin-unreachable" } as const;
+    for (const route of [...order, null]) counters.report({ ...own, route });
+    sum = addCounts(sum, counters.tree().routes);
+  }
+  const requests = Object.entries(sum).map(([name, counts]) => [name, (counts as CountTree).requests]);
+  const names = [...patterns.slice(0, 50), "(none)"];
+  expect(Object.fromEntries(requests)).toEqual({
+    ...Object.fromEntries(names.map((name) => [name, 2])),
+    "(others)": 20,
+  });
 });
 
 test("a log that takes no purges is not said to be out of reach, and one that cannot be read is, once", () => {

@@ -3,9 +3,12 @@ export interface CountTree {
   [name: string]: number | CountTree;
 }
 
-/** The most names on one level of a sum, and the name under which all further ones are counted: no other has parentheses. */
+/** The most names on one level of a sum, and the name under which all further ones are counted. */
 export const MAX_NAMES = 50;
 export const OTHERS = "(others)";
+
+/** Paths that match no route are counted under this name, which is not a pattern. */
+export const NO_ROUTE = "(none)";
 
 /** The levels whose names are bounded where they are made: the buckets of a sketch. */
 const BOUNDED = "buckets";
@@ -19,9 +22,10 @@ export function addCounts(sum: CountTree, more: CountTree, maxNames = MAX_NAMES)
   return sum;
 }
 
-/** The name under which something is counted on a level. */
+/** The name under which something is counted on a level. The two names in parentheses take no place. */
 function nameIn(level: CountTree, name: string, maxNames: number): string {
-  return maxNames === Infinity || Object.hasOwn(level, name) || Object.keys(level).length < maxNames ? name : OTHERS;
+  if (maxNames === Infinity || name === NO_ROUTE || Object.hasOwn(level, name)) return name;
+  return Object.keys(level).length - Number(OTHERS in level) - Number(NO_ROUTE in level) < maxNames ? name : OTHERS;
 }
 
 function added(sum: number | CountTree | undefined, value: number | CountTree, name: string): number | CountTree {

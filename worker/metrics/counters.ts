@@ -1,8 +1,18 @@
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { Timer } from "../ports/clock.ts";
 import type { AnsweredEvent, EdgeEvent, Reporter } from "../ports/reporter.ts";
+import type { Route } from "../rules/key/route.ts";
 import type { ClientClass } from "../rules/queueing/client-class.ts";
-import { addCounts, addUnder, type CountTree, emptyTree, MAX_NAMES, OTHERS, sumOfRoutes } from "./count-tree.ts";
+import {
+  addCounts,
+  addUnder,
+  type CountTree,
+  emptyTree,
+  MAX_NAMES,
+  NO_ROUTE,
+  OTHERS,
+  sumOfRoutes,
+} from "./count-tree.ts";
 import { LastRefusals } from "./last-refusals.ts";
 import { type Count, Likeness } from "./likeness.ts";
 import type { ReuseSample } from "./reuse-sample.ts";
@@ -15,9 +25,6 @@ type Counts = Omit<IsolateStats, "version" | "scope" | "startedAt" | "memory" | 
 
 /** One answer out of memory in this many is timed: reading the timer takes as long as the rest of the counting. */
 const MEMORY_HITS_PER_TIME = 16;
-
-/** Paths that match no route are counted under this name, which is not a pattern. */
-const NO_ROUTE = "(none)";
 
 /** The heaviest URLs of each kind since they were last taken. */
 export interface TopLists {
@@ -94,6 +101,7 @@ export class Counters implements Reporter {
   readonly #isServed: () => boolean;
   readonly #originUrl: string;
   readonly #routes = new Map<string | null, RouteCounts>();
+  #unnamed: ReadonlySet<string | null> = new Set();
   readonly #top = { missed: new TopUrls(), bytes: new TopUrls(), slowest: new TopUrls(), notStored: new TopUrls() };
   readonly lastRefusals = new LastRefusals();
   readonly sightings = new Sightings();
@@ -218,6 +226,11 @@ export class Counters implements Reporter {
     count(event);
   }
 
+  /** Counts by the names of a site's first routes, which are the same in every isolate, and all others as one. */
+  nameRoutes(routes: readonly Route[]): void {
+    this.#unnamed = new Set([...new Set(routes.flatMap(({ pattern }) => pattern ?? []))].slice(MAX_NAMES));
+  }
+
   /** Begins to time answers. */
   timeBy(timer: Timer): void {
     this.#timer = timer;
@@ -328,7 +341,7 @@ export class Counters implements Reporter {
   #routeCounts(pattern: string | null): RouteCounts {
     const held = this.#routes.get(pattern);
     if (held) return held;
-    if (pattern !== OTHERS && this.#routes.size >= MAX_NAMES) return this.#routeCounts(OTHERS);
+    if (this.#unnamed.has(pattern)) return this.#routeCounts(OTHERS);
     const counts = new RouteCounts();
     this.#routes.set(pattern, counts);
     return counts;
