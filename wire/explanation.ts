@@ -44,8 +44,8 @@ export const explanationSchema = z.object({
   sharedTier: z.nullable(storedSchema),
   purge: z.nullable(purgeSchema),
   /**
-   * `X-Cache` (`null` if the edge itself answers, or if the token of a refresh decides) and the `detail` of
-   * `Cache-Status`, which changes if the origin's answer is not stored.
+   * `X-Cache` (`null` if the edge itself answers) and the `detail` of `Cache-Status`, which changes if the origin's
+   * answer is not stored.
    */
   outcome: z.object({ xCache: z.nullable(z.string()), detail: z.nullable(z.string()) }),
   /**

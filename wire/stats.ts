@@ -18,7 +18,8 @@ export interface IsolateStats {
   answeredByEdge: CountsByName;
   /**
    * Requests sent to the origin; `answered` and `failed` are parts of `asked`. With `origin.concurrency`, `awaited`
-   * counts requests that had to wait for a turn, and `turnedAway` those that got none.
+   * counts requests that had to wait for a turn, their own or that of a fetch in the same isolate which they joined, and
+   * `turnedAway` those that got none.
    */
   origin: { asked: number; answered: number; failed: number; awaited: number; turnedAway: number };
   /** The same two by client: `editor`, `known` (was there before) or `other`. */

@@ -67,17 +67,19 @@ const FIELDS: readonly Readonly<Record<string, string>>[] = [
   { "cache-control": "no-store" },
   { "cache-control": "only-if-cached" },
   { "cache-control": "max-stale=100" },
+  { "cache-control": "max-stale=100" },
   { "cache-control": "min-fresh=8" },
   { range: "bytes=0-1" },
   { "if-none-match": '"v1"' },
   { "if-match": '"v1"' },
   { "max-forwards": "0" },
+  { "tidemark-refresh": TOKEN },
 ];
 
 /** The steps and the values of `X-Cache` that the generated requests have to meet. */
 const CASES: readonly string[] = [
   ...["HIT", "MISS", "EXPIRED", "REVALIDATED", "UPDATING", "STALE", "BYPASS", "none"],
-  ...["last-hop", "revalidate", "hit-for-miss", "part"],
+  ...["last-hop", "revalidate", "hit-for-miss", "part", "refresh"],
   ...["stale-if-error", "stale.ifError"].map((because) => `stale-if-error ${because}`),
   ...["pass", "method", "condition", "bypass-cookie", "bypass-query"].map((because) => `bypass ${because}`),
   ...["nothing", "other-variants", "fresh", "stale", "no-cache", "request-directive"].map((each) => `memory ${each}`),
@@ -130,7 +132,7 @@ function disagreement({ outcome, steps }: Explanation, answer: ClientAnswer, was
   const detail = /(?:^|; )detail="?([^";]+)"?/.exec(cacheStatus)?.[1] ?? null;
   const has = (step: string, because?: string) =>
     steps.some((each) => each.step === step && (because === undefined || each.because === because));
-  const isFetched = has("fetch") || has("bypass");
+  const isFetched = has("fetch") || has("bypass") || has("refresh");
   if (!isFetched || has("fetch", "only-if-cached")) {
     if (wasAsked && outcome.xCache !== "UPDATING") return "the origin was asked";
     return xCache === outcome.xCache && detail === outcome.detail ? null : "another answer";

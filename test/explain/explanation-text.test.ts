@@ -32,6 +32,26 @@ test("a sentence says that nobody waits for an origin that is down", () => {
 });
 
 test.each([
+  [
+    "queue-full",
+    null,
+    "The origin has as many requests as it may get, and no more may wait, so this one gets no turn.",
+  ],
+  ["refresh", null, "The request is a refresh: the edge fetches the page and replaces what is stored."],
+  ["refresh", "unauthorized", "The token in Tidemark-Refresh is refused: unauthorized."],
+])("a sentence says what %s means: %s", (step, because, text) => {
+  expect(stepTexts({ ...MISS, steps: [{ step, because }] }).at(-1)).toBe(text);
+});
+
+test("the one sentence of a URL that no page has says who answers", () => {
+  const told = (step: string, because: string | null) => stepTexts({ ...MISS, key: null, steps: [{ step, because }] });
+  expect(told("refuse", "it is longer than 9 bytes")).toEqual([
+    "The edge refuses this URL: it is longer than 9 bytes.",
+  ]);
+  expect(told("control-plane", null)).toEqual(["The control plane answers, to which all of /_tidemark/ belongs."]);
+});
+
+test.each([
   ["stale-if-error", /^If the origin fails, .*: stale-if-error allows this\.$/],
   ["stale.ifError", /^If the origin fails, .*: the site's stale\.ifError allows this\.$/],
   ["stale.ifDisconnected", /^If the origin gives no answer, .*: the site's stale\.ifDisconnected allows this\.$/],

@@ -75,6 +75,28 @@ test("a timer that could not be cleared, as in another request on Workers, turns
   expect(await again).not.toBeNull();
 });
 
+test("who becomes a stream without a place for it is logged as turned away, and counts as one that has waited", async () => {
+  const clock = new ManualClock(0);
+  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: 1, queue: { maxMs: 5000, maxWaiting: 1 } };
+  const gate = new OriginGate(capacity, { clock, random: chances(1) });
+  const reported: string[] = [];
+  const turns: unknown[] = [];
+  const enter = () =>
+    gate.enter(
+      gate.placeOf(SOMEBODY),
+      PAGE,
+      { report: ({ kind }) => void reported.push(kind) },
+      { noteTurn: (turn) => void turns.push(turn) },
+    );
+  const lasts = Promise.withResolvers<void>();
+  await (await enter())!.becomeStream(() => lasts.promise);
+  const second = (await enter())!.becomeStream(() => lasts.promise);
+  await clock.advance(1000);
+  expect(await second).toBe(false);
+  expect(reported).toEqual(["origin-awaited", "origin-turned-away"]);
+  expect(turns).toEqual([{ client: "other", waitedMs: 1000, hasCome: false }]);
+});
+
 /** A gate with two permits, each of which comes from another worker after so long; and what a visitor of before is now. */
 async function classAfterMisses(everyMs: number, broughtAfterMs: number): Promise<string> {
   const clock = new ManualClock(0);

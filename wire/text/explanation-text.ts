@@ -53,7 +53,7 @@ const STORED: Readonly<Record<string, string>> = {
 
 const OTHERS: Readonly<Record<string, string>> = {
   "last-hop": "Max-Forwards lets the request go no further, so the edge itself answers.",
-  refresh: "If the token in Tidemark-Refresh may purge, the edge fetches the page and replaces what is stored.",
+  "queue-full": "The origin has as many requests as it may get, and no more may wait, so this one gets no turn.",
   "origin-down": "The origin is down, so only one request a second waits for it.",
   "origin-busy": "The origin has as many requests as it may get, and others wait, so this one waits too.",
   follow: "Another request is fetching the same page, so this one waits for its answer.",
@@ -72,7 +72,7 @@ const STANDS_IN: Readonly<Record<string, string>> = {
 };
 
 const CLIENTS: Readonly<Record<string, string>> = {
-  editor: "It goes first in the queue for the origin, because it has the receipt of a purge.",
+  editor: "It goes first in the queue for the origin, because it is a refresh or has the receipt of a purge.",
   known: "It goes ahead in the queue for the origin, because the origin set its session at least ten minutes ago.",
   other: "Its place in the queue for the origin depends on how many requests came from its address lately.",
 };
@@ -80,7 +80,8 @@ const CLIENTS: Readonly<Record<string, string>> = {
 /** The steps of an explanation in sentences. */
 export function stepTexts(explanation: Explanation): string[] {
   const { route, key, steps, lastRefusal } = explanation;
-  if (key === null) return [`The edge refuses this URL: ${steps[0]?.because}.`];
+  if (key === null && steps[0]?.step === "refuse") return [`The edge refuses this URL: ${steps[0].because}.`];
+  if (key === null) return ["The control plane answers, to which all of /_tidemark/ belongs."];
   const path = /^[^/]*\/\/[^/]*([^?]*)/.exec(key)![1]!;
   return [
     route === null
@@ -131,6 +132,9 @@ function stepText(
       );
     case "stale-if-error":
       return STANDS_IN[reason] ?? reason;
+    case "refresh":
+      if (reason !== "") return `The token in Tidemark-Refresh is refused: ${reason}.`;
+      return "The request is a refresh: the edge fetches the page and replaces what is stored.";
     case "client":
       return CLIENTS[reason] ?? reason;
     case "coding":

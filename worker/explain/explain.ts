@@ -17,7 +17,7 @@ import { markerInMemory, selectInMemory, selectInSharedTier, selectingNames } fr
 import type { FoundResponse } from "../ports/store.ts";
 import { currentAgeMs } from "../rules/freshness/current-age.ts";
 import { isMadeStale } from "../rules/freshness/judge.ts";
-import type { ResolvedUrl } from "../rules/key/cache-key.ts";
+import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
 import { canonicalQuery } from "../rules/key/query.ts";
 import { unkeyedField } from "../rules/request/unkeyed-field.ts";
 import { type StoredHead, tagsOf } from "../rules/storing/stored-response.ts";
@@ -45,22 +45,12 @@ export interface ExplainPorts {
 export async function explain(incoming: IncomingRequest, isolate: Isolate, ports: ExplainPorts): Promise<Explanation> {
   const { url, request } = incoming;
   const common = { version: 1, url, method: request.method } as const;
-  const resolved = isolate.resolve(url);
-  if (resolved.kind === "refused") {
-    const detail = resolved.status === 421 ? "host-unknown" : "url-refused";
-    return {
-      ...common,
-      route: null,
-      key: null,
-      dropped: [],
-      memory: null,
-      sharedTier: null,
-      purge: null,
-      outcome: { xCache: null, detail },
-      steps: [{ step: "refuse", because: resolved.because }],
-      nearest: [],
-    };
+  const { urlBytes } = isolate.site.limits;
+  if (url.length > urlBytes) {
+    return { ...common, ...withoutPage("url-too-long", "refuse", `it is longer than ${urlBytes} bytes`) };
   }
+  const resolved = isolate.resolve(url);
+  if (resolved.kind === "refused") return { ...common, ...refusalOf(url, resolved) };
   const context = openContext(incoming, isolate, resolved);
   const judged = await judgeRequest(context);
   const { memory, sharedTier, hit, fetch } = judged;
@@ -79,6 +69,26 @@ export async function explain(incoming: IncomingRequest, isolate: Isolate, ports
     steps: stepsOf(judged),
     ...(refusal && { lastRefusal: { ...refusal, at: new Date(refusal.at).toISOString() } }),
     nearest: fetch ? nearest(context, resolved, ports) : [],
+  };
+}
+
+function refusalOf(url: string, { status, because }: RefusedUrl): ReturnType<typeof withoutPage> {
+  if (/^[^/]*\/\/[^/]*\/_tidemark\//.test(url)) return withoutPage(null, "control-plane", null);
+  return withoutPage(status === 421 ? "host-unknown" : "url-refused", "refuse", because);
+}
+
+/** The explanation of a URL that is no page's. */
+function withoutPage(detail: string | null, step: string, because: string | null) {
+  return {
+    route: null,
+    key: null,
+    dropped: [],
+    memory: null,
+    sharedTier: null,
+    purge: null,
+    outcome: { xCache: null, detail },
+    steps: [{ step, because }],
+    nearest: [],
   };
 }
 
@@ -101,7 +111,9 @@ async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
   const hasOtherVariants = markerInMemory(context) !== undefined;
   const tiers = { memory: remembered?.head, sharedTier: found?.head, hasOtherVariants };
   const isDown = context.isolate.originState.isDown(ports.clock.now());
-  const judged = { ...tiers, entry, facts, queue: queueOf(context), isDown };
+  const token = entry.kind === "refresh" && (await ports.tokens.check(facts.refreshToken, "purge"));
+  const refusedBecause = token && token.kind === "refused" ? token.because : null;
+  const judged = { ...tiers, entry, facts, queue: queueOf(context), isDown, refusedBecause };
   if (look === null) {
     const hit = remembered && verdict ? hitOf(context, remembered, verdict) : null;
     return { ...judged, hit, unusable: [], fetch: null };
@@ -121,10 +133,12 @@ async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
 }
 
 function queueOf(context: RequestContext): JudgedRequest["queue"] {
-  const gate = context.isolate.originGate;
-  return (
-    gate && { client: gate.standingOf(clientOf(context)).client, isBusy: gate.isBusy(context.resolved.route.pattern) }
-  );
+  const { isolate, facts, resolved, ports } = context;
+  const gate = isolate.originGate;
+  if (gate === null) return null;
+  const place = { since: ports.clock.now(), ...gate.standingOf(clientOf(context)) };
+  const ahead = gate.queueAhead(resolved.route.pattern, facts.asksForStream);
+  return { client: place.client, isBusy: ahead !== undefined, isFull: ahead?.isFullFor(place) ?? false };
 }
 
 function hitOf(context: RequestContext, stored: FoundResponse, verdict: UsableVerdict): JudgedRequest["hit"] {

@@ -30,10 +30,15 @@ export interface JudgedRequest {
   readonly unusable: readonly { readonly head: StoredHead; readonly verdict: UnusableVerdict }[];
   /** What happens if no stored response answers; `null` if one does, or if nothing is looked up. */
   readonly fetch: PlannedFetch | null;
-  /** The class of its client at the origin, and whether others wait there; `null` if the site has no limit. */
-  readonly queue: { readonly client: ClientClass; readonly isBusy: boolean } | null;
+  /**
+   * The class of its client at the origin, whether others wait there before it, and whether no more may; `null` if the
+   * site has no limit.
+   */
+  readonly queue: { readonly client: ClientClass; readonly isBusy: boolean; readonly isFull: boolean } | null;
   /** Whether the origin is known to be down, so that nobody waits for it. */
   readonly isDown: boolean;
+  /** Why the token of a refresh is refused; `null` if it is not, or if the request is none. */
+  readonly refusedBecause: string | null;
 }
 
 export interface PlannedFetch {
@@ -51,17 +56,29 @@ export interface PlannedFetch {
 }
 
 /** The answer that a judged request would get. */
-export function outcomeOf({ entry, hit, fetch, isDown }: JudgedRequest): Explanation["outcome"] {
+export function outcomeOf(judged: JudgedRequest): Explanation["outcome"] {
+  const { entry, hit, fetch, isDown, refusedBecause } = judged;
   if (entry.kind === "last-hop") return withoutXCache("max-forwards");
-  if (entry.kind === "refresh") return withoutXCache("refresh");
+  if (refusedBecause !== null) return withoutXCache("refresh-refused");
   if (hit) {
     const { verdict } = hit;
     return { xCache: xCacheOf(verdict), detail: verdict.kind === "fresh" ? null : verdict.because };
   }
   if (fetch?.plan.kind === "only-if-cached") return withoutXCache("only-if-cached");
-  if (isDown) return fetch?.standIn ? { xCache: "STALE", detail: fetch.standIn } : withoutXCache("origin-down");
+  if (isDown || isTurnedAway(judged)) {
+    const standIn = fetch?.standIn;
+    // A busy origin is reached.
+    if (standIn && (isDown || standIn !== "stale.ifDisconnected")) return { xCache: "STALE", detail: standIn };
+    return withoutXCache(isDown ? "origin-down" : "origin-busy");
+  }
+  if (entry.kind === "refresh") return { xCache: "BYPASS", detail: "refresh" };
   const { xCache, detail } = wordsOf(entry.kind === "bypass" ? entry.miss : fetch!.plan.miss);
   return { xCache, detail: detail ?? null };
+}
+
+/** Who waits for the fetch of another does not enter the queue. */
+function isTurnedAway({ queue, fetch }: JudgedRequest): boolean {
+  return queue?.isFull === true && !fetch?.follows;
 }
 
 /** The answer of the edge itself. */
@@ -71,14 +88,16 @@ function withoutXCache(detail: string): Explanation["outcome"] {
 
 /** What would happen now to a judged request: a step for each decision, in order. */
 export function stepsOf(judged: JudgedRequest): Step[] {
-  const { entry, facts, hit, unusable, fetch, queue, isDown } = judged;
-  const inLine = queue === null ? [] : [step("client", queue.client), ...(queue.isBusy ? [step("origin-busy")] : [])];
+  const { entry, facts, hit, unusable, fetch, queue, isDown, refusedBecause } = judged;
+  const busy = queue?.isBusy ? [step(isTurnedAway(judged) ? "queue-full" : "origin-busy")] : [];
+  const inLine = queue === null ? [] : [step("client", queue.client), ...busy];
   const turn = isDown ? [step("origin-down")] : inLine;
   if (entry.kind === "bypass") {
     const { miss } = entry;
     return [step("bypass", wordsOf(miss).detail ?? (miss.kind === "passed-on" ? miss.because : null)), ...turn];
   }
-  if (entry.kind !== "look-up") return [step(entry.kind)];
+  if (entry.kind === "last-hop") return [step("last-hop")];
+  if (entry.kind === "refresh") return [step("refresh", refusedBecause), ...(refusedBecause === null ? turn : [])];
   const steps: Step[] = [];
   for (const place of ["memory", "sharedTier"] as const) {
     const head = judged[place];

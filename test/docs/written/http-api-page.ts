@@ -239,8 +239,9 @@ eviction holds more. Nothing is said under 1000 uses, or under 5 points of gain.
 const EXPLAIN = `## Explain
 
 \`explain\` takes the decisions of the edge itself, up to the point where it would act. It asks no origin, stores and counts nothing;
-only a lease that is over is renewed. It shows no body and no field of a page; of the fields of stored variants only the names; of
-other pages' parameters whose names speak of credentials (\`token\`, \`key\` …) no value. \`tidemark explain\` prints it in sentences:
+only a lease that is over is renewed, and a wrong token in \`Tidemark-Refresh\` counts as one. It shows no body and no field of a
+page; of the fields of stored variants only the names; of other pages' parameters whose names speak of credentials (\`token\`,
+\`key\` …) no value. \`tidemark explain\` prints it in sentences:
 
 \`\`\`console
 $ npx tidemark explain "/list?page=2&utm_source=mail" --header "Cookie: theme=dark"
@@ -272,8 +273,9 @@ and \`--json\` as the edge sends it:
 - \`outcome\` has the \`X-Cache\` and [\`detail\`](cache-status.md) of the answer, without the reasons that only the origin's answer can
   give.
 - \`steps\` say, where the origin is asked, what its answer changes: \`revalidate\` (304: \`REVALIDATED\`), \`stale-if-error\` (it fails:
-  \`STALE\`), \`part\`, and \`store\` with \`no\`, \`yes\` or the condition; as which \`client\` it would wait for a place; \`origin-down\`. Where a
-  server [compresses](../server.md#compression), a last step \`coding\` says in which coding the page goes out, or why plain.
+  \`STALE\`), \`part\`, and \`store\` with \`no\`, \`yes\` or the condition; as which \`client\` it would wait for a place; \`origin-busy\`
+  (others wait there), \`queue-full\` (no more may), \`origin-down\`. Where a server [compresses](../server.md#compression), a last
+  step \`coding\` says in which coding the page goes out, or why plain.
 - \`lastRefusal\` says why and when the last answer of the page was not stored, if this isolate has seen one since it was last
   stored.
 - \`purge\` is the purge that touched what is stored: its \`seq\`, what it has \`made\` of the page (\`purged\`, \`soft\`, \`invalidated\`), and
@@ -283,7 +285,10 @@ and \`--json\` as the edge sends it:
 It is the answer of one isolate: others may hold other pages. A server with several workers names the one that answers (\`worker\`).
 Country and address of the pretended request are those of the caller. A request without \`Accept-Encoding\` selects no encoded page,
 so the command sends a browser's. Whether a body that is [stored apart](../http.md#bodies-and-ranges) is still there shows only when
-it is read.`;
+it is read.
+
+It knows GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS, and no other method. It predicts no refusal of a request for its fields
+(400, 417, 431, 508), and sees no full queue if \`queue.maxWaiting\` is 0.`;
 
 const ERRORS = `## Errors
 

@@ -124,8 +124,8 @@ export const mutants: Mutants = {
       foundBy: "capacity/share-of-a-route-in-a-busy-site",
     },
     "a full queue makes room for nobody": {
-      in: "PermitQueue.enter",
-      replace: "|| this.#giveUpLast(place)",
+      in: "PermitQueue.isFullFor",
+      replace: "&& !this.#goesBeforeLast(newcomer)",
       by: "",
       foundBy: "capacity/full-queue-makes-room",
     },
@@ -136,8 +136,8 @@ export const mutants: Mutants = {
       foundBy: "capacity/full-queue-makes-room",
     },
     "who makes room waits on": {
-      in: "PermitQueue.#giveUpLast",
-      drop: "this.#leave(last, null);",
+      in: "PermitQueue.enter",
+      drop: "if (!this.#isRoom) this.#leave(this.#last!, null);",
       foundBy: "capacity/full-queue-makes-room",
     },
     "the wait of the first in the queue is not told": {
@@ -241,8 +241,19 @@ export const mutants: Mutants = {
     },
     "a follower of a request that is turned away does not count": {
       in: "followOrTryAgain",
-      drop: "if (isBusy) turnAway(context);",
+      drop: "if (isBusy) endWait(context, undefined);",
       foundBy: "capacity/followers-are-turned-away-together",
+    },
+    "a follower has not waited for the turn of its leader": {
+      in: "followOrTryAgain",
+      drop: "if (answer && turnAt > context.arrival.at) endWait(context, turnAt);",
+      foundBy: "capacity/followers-wait-together",
+    },
+    "who is turned away as a stream has not waited": {
+      in: "OriginGate.#endWait",
+      replace: "waitedMs > 0 && !isCounted",
+      by: "false",
+      foundBy: "capacity/streams-that-nobody-asked-for",
     },
     "a leader that is turned away does not say why": {
       in: "fetchOnce",
@@ -261,6 +272,30 @@ export const mutants: Mutants = {
       replace: "this.#waiting.size > 0",
       by: "this.#waiting.size > 1",
       foundBy: "capacity/explained",
+    },
+    "an explanation says that a full queue takes one more": {
+      in: "explain:queueOf",
+      replace: "ahead?.isFullFor(place) ?? false",
+      by: "false",
+      foundBy: "capacity/explained-when-full",
+    },
+    "an explanation finds the queue full for a request that does not enter it": {
+      in: "isTurnedAway",
+      replace: "&& !fetch?.follows",
+      by: "",
+      foundBy: "capacity/explained-when-full",
+    },
+    "an explanation says that a busy origin counts as out of reach": {
+      in: "outcomeOf",
+      replace: '(isDown || standIn !== "stale.ifDisconnected")',
+      by: "true",
+      foundBy: "capacity/explained-when-full",
+    },
+    "an explanation does not see the queue of streams": {
+      in: "explain:queueOf",
+      replace: "facts.asksForStream",
+      by: "false",
+      foundBy: "capacity/streams-explained",
     },
   },
 };

@@ -65,6 +65,18 @@ function lineUp(slow: Client, b: Client, c: Client): readonly Step[] {
   ];
 }
 
+const AS_STREAM = { accept: "text/event-stream" };
+
+/** What an explanation of a GET with these fields says. */
+function explain(path: string, fields: Readonly<Record<string, string>>, told: RegExp): Step {
+  const call = `/_tidemark/explain?url=${encodeURIComponent(path)}`;
+  const json = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  return {
+    send: { method: "POST", path: call, fields: json, body: JSON.stringify({ fields }) },
+    expect: { status: 200, body: told },
+  };
+}
+
 const MINUTES = 60_000;
 const SESSION = "sid=0123456789abcdef";
 const withSession: Client = { address: "192.0.2.8", fields: { cookie: SESSION } };
@@ -524,8 +536,32 @@ export const scenarios: readonly Scenario[] = [
       { advanceMs: 5000 },
       { finish: "b1", expect: { status: 503 } },
       { finish: "b2", expect: { status: 503, cacheStatus: /detail=origin-busy/, fields: { "retry-after": "5" } } },
-      { stats: { "origin.awaited": 1, "origin.turnedAway": 2, "queue.turnedAway.other": 2 } },
+      { stats: { "origin.awaited": 2, "origin.turnedAway": 2, "queue.turnedAway.other": 2 } },
       ...LET_GO,
+    ],
+  },
+  {
+    id: "capacity/followers-wait-together",
+    name: "a request that waits for the same page as one in the queue has waited, too; one that comes after its turn has not",
+    source: SOURCE,
+    site: ONE_AT_A_TIME,
+    origin: { "/slow": [held], "/b": [{ ...plain, hold: "b" }] },
+    steps: [
+      ...OCCUPY,
+      { begin: "b1", send: { path: "/b" } },
+      { inLine: 1 },
+      { begin: "b2", send: { path: "/b" } },
+      { inLine: 1 },
+      { advanceMs: 1000 },
+      ...LET_GO,
+      { originSees: "/b", count: 1 },
+      { advanceMs: 1 },
+      { begin: "b3", send: { path: "/b" } },
+      { advanceMs: 1 },
+      { release: "b" },
+      ...["b1", "b2", "b3"].map((name): Step => ({ finish: name, expect: { xCache: "MISS", body: "b" } })),
+      { originSaw: { "/b": 1 } },
+      { stats: { "origin.awaited": 2, "origin.turnedAway": 0, "queue.awaited.other": 2 } },
     ],
   },
   {
@@ -612,7 +648,7 @@ export const scenarios: readonly Scenario[] = [
       { advanceMs: 1000 },
       { finish: "second", expect: { status: 503, cacheStatus: /detail=origin-busy/ } },
       { get: "/b", expect: { xCache: "MISS", body: "b" } },
-      { stats: { "origin.turnedAway": 1, "atOrigin.running": 0 } },
+      { stats: { "origin.awaited": 1, "origin.turnedAway": 1, "atOrigin.running": 0 } },
       ...LET_GO,
     ],
   },
@@ -715,6 +751,51 @@ export const scenarios: readonly Scenario[] = [
       },
       ...LET_GO,
       { finish: "b", expect: { body: "b" } },
+    ],
+  },
+  {
+    id: "capacity/explained-when-full",
+    name: "an explanation says that the queue is full, unless the request goes before others or waits for another's fetch",
+    source: SOURCE,
+    site: { origin: { concurrency: 1, queue: { maxWaiting: 1 } }, stale: { ifDisconnected: "1h" } },
+    origin: { "/slow": [held], "/a": [kept], "/b": [plain], "/c": [page("max-age=60", "c")] },
+    steps: [
+      ...["/a", "/c"].map((path): Step => ({ get: path, expect: { xCache: "MISS" } })),
+      { advanceMs: 61_000 },
+      ...OCCUPY,
+      { begin: "b", send: { path: "/b" } },
+      { inLine: 1 },
+      explain("/c", {}, /"xCache":null,"detail":"origin-busy".*"client","because":"other"},{"step":"queue-full"/),
+      { get: "/c", expect: { status: 503, cacheStatus: /detail=origin-busy/ } },
+      explain("/a", {}, /"xCache":"STALE","detail":"stale-if-error".*"queue-full".*"stale-if-error"/),
+      { get: "/a", expect: { xCache: "STALE", cacheStatus: /detail=stale-if-error/ } },
+      explain("/b", {}, /"xCache":"MISS".*"origin-busy".*"follow"/),
+      explain(
+        "/c",
+        { "tidemark-refresh": TOKEN },
+        /"xCache":"BYPASS".*"client","because":"editor"},{"step":"origin-busy"/,
+      ),
+      ...LET_GO,
+      { finish: "b", expect: { body: "b" } },
+    ],
+  },
+  {
+    id: "capacity/streams-explained",
+    name: "an explanation says that a stream would wait for a place among the streams, or find them full",
+    source: SOURCE,
+    site: { origin: { concurrency: 1, streams: 1, queue: { maxWaiting: 1 } } },
+    origin: { "/slow": [EVENTS], "/b": [plain] },
+    steps: [
+      ...OCCUPY,
+      { get: "/b", expect: { body: "b" } }, // the first one has its place among the streams
+      { begin: "stream", send: { path: "/more", fields: AS_STREAM } },
+      { inLine: 1 },
+      explain("/c", AS_STREAM, /"xCache":null,"detail":"origin-busy".*"queue-full"/),
+      explain("/c", {}, /"xCache":"MISS".*"client","because":"other"},{"step":"store"/),
+      { get: "/c", fields: AS_STREAM, expect: { status: 503, cacheStatus: /detail=origin-busy/ } },
+      { advanceMs: 1000 },
+      { finish: "stream", expect: { status: 503 } },
+      ...LET_GO,
     ],
   },
 ];

@@ -57,8 +57,8 @@ export const mutants: Mutants = {
       foundBy: "explain/route-and-key",
     },
     "an explanation calls the URL of another site malformed": {
-      in: "explain",
-      replace: "resolved.status === 421",
+      in: "refusalOf",
+      replace: "status === 421",
       by: "false",
       foundBy: "explain/route-and-key",
     },
@@ -195,6 +195,29 @@ export const mutants: Mutants = {
       replace: "valueHere(name) === value ? []",
       by: "true ? []",
       foundBy: "explain/nearest-keys",
+    },
+    "an explanation says that a call of the control plane is refused": {
+      in: "refusalOf",
+      drop: 'if (/^[^/]*\\/\\/[^/]*\\/_tidemark\\//.test(url)) return withoutPage(null, "control-plane", null);',
+      foundBy: "explain/route-and-key",
+    },
+    "an explanation knows no limit for URLs": {
+      in: "explain",
+      replace: "url.length > urlBytes",
+      by: "false",
+      foundBy: "explain/too-long",
+    },
+    "an explanation says that any token may refresh": {
+      in: "judgeRequest",
+      replace: 'token && token.kind === "refused" ? token.because : null',
+      by: "null",
+      foundBy: "explain/refresh",
+    },
+    "an explanation says that the edge itself answers a refresh": {
+      in: "outcomeOf",
+      replace: '{ xCache: "BYPASS", detail: "refresh" }',
+      by: 'withoutXCache("refresh")',
+      foundBy: "explain/refresh",
     },
     "an explanation needs no token": {
       in: "ROUTES",

@@ -27,6 +27,8 @@ const outcome = (xCache: string | null, detail: string | null = null) =>
   `"outcome":${JSON.stringify({ xCache, detail })}`;
 const step = (name: string, because: string | null = null) => JSON.stringify({ step: name, because });
 
+const LONG = `/${"a".repeat(200)}`;
+
 const shop: SiteChange = {
   routes: [{ match: "/shop/*", key: { query: { ignore: ["utm_*", "ref"] } }, tags: ["shop"] }],
 };
@@ -53,6 +55,26 @@ export const scenarios: readonly Scenario[] = [
         '"step":"refuse","because":"the path has a backslash',
       ),
       explain("https://other.example/", '"key":null', outcome(null, "host-unknown")),
+      explain("/_tidemark/health", '"key":null', outcome(null), step("control-plane")),
+      explain("//_tidemark/health", '"key":null', outcome(null, "url-refused")),
+    ],
+  },
+  {
+    id: "explain/too-long",
+    name: "an explanation says that a URL is too long",
+    source: SOURCE,
+    site: { limits: { urlBytes: 200 } },
+    steps: [
+      {
+        send: {
+          method: "POST",
+          path: "/_tidemark/explain",
+          fields: { ...MAY_READ, "content-type": "application/json" },
+          body: JSON.stringify({ url: LONG }),
+        },
+        expect: tells(['"key":null', outcome(null, "url-too-long"), '"refuse","because":"it is longer than 200 bytes']),
+      },
+      { get: LONG, expect: { status: 414, cacheStatus: /detail=url-too-long/ } },
     ],
   },
   {
@@ -301,6 +323,25 @@ export const scenarios: readonly Scenario[] = [
       explainRequest("/a", { fields: { "If-Match": '"1"' } }, outcome("BYPASS"), step("bypass", "condition")),
       explain("/pass/a", outcome("BYPASS"), step("bypass", "pass")),
       explainRequest("/a", { fields: { "Max-Forwards": "0" }, method: "OPTIONS" }, outcome(null, "max-forwards")),
+    ],
+  },
+  {
+    id: "explain/refresh",
+    name: "an explanation of a refresh says whether its token may purge",
+    source: SOURCE,
+    origin: { "/a": [page("max-age=60"), page("max-age=60", "v2")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      explainRequest("/a", { fields: { "Tidemark-Refresh": TOKEN } }, outcome("BYPASS", "refresh"), step("refresh")),
+      { get: "/a", fields: { "tidemark-refresh": TOKEN }, expect: { xCache: "BYPASS", cacheStatus: /detail=refresh/ } },
+      explainRequest(
+        "/a",
+        { fields: { "Tidemark-Refresh": "wrong" } },
+        outcome(null, "refresh-refused"),
+        `[${step("refresh", "unauthorized")}]`,
+      ),
+      { get: "/a", fields: { "tidemark-refresh": "wrong" }, expect: { status: 401, xCache: null } },
+      { originSaw: { "/a": 2 } },
     ],
   },
   {

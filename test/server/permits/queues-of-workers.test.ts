@@ -29,6 +29,28 @@ test("who waits for a fetch that gets no turn is logged as turned away, too", as
   ]);
 });
 
+test("who waits for a fetch until that has its turn is logged as waiting, too; who comes later is not", async () => {
+  const { machine, one } = await startBusy();
+  const leading = one.ask("/a");
+  await settle();
+  await machine.clock.advance(2_000);
+  const following = one.ask("/a");
+  await settle();
+  await machine.clock.advance(1_000);
+  machine.asked[0]!.answer("slow");
+  await machine.hasAsked(3);
+  await machine.clock.advance(1);
+  const late = one.ask("/a");
+  await settle();
+  await machine.clock.advance(1_000);
+  machine.asked[2]!.answer("v1");
+  expect((await Promise.all([leading, following, late])).map(({ text }) => text)).toEqual(["v1", "v1", "v1"]);
+  expect(one.turns).toEqual([
+    { client: "other", waitedMs: 3_000, hasCome: true },
+    { client: "other", waitedMs: 1_000, hasCome: true },
+  ]);
+});
+
 test("who has waited for a fetch of another worker that gets no turn waits on for the rest of the time", async () => {
   const { machine, one, other } = await startBusy();
   const leading = one.ask("/a");

@@ -74,7 +74,7 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
       const answer = outcome.byOrigin ? await staleAnswer(context, miss, outcome.byOrigin) : null;
       // A fetch elsewhere did not wait in this client's place. The next one does, and joins none elsewhere.
       if (isBusy && !answer && fetch.isElsewhere) return lookAgain(context.arrival.at);
-      if (isBusy) turnAway(context);
+      if (isBusy) endWait(context, undefined);
       if (answer) return answer;
       if (isBusy) return answerBusy(context);
       return attempt.hasFailed ? fetchAlone() : collapse({ ...attempt, hasFailed: true });
@@ -83,6 +83,8 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
       const isRefusedAgain = attempt.refused === fetchKeyText(fetch.key);
       if (await mayFollow(context, fetch, outcome, token)) {
         const answer = await follow(context, outcome.stored, miss);
+        const turnAt = fetch.place?.turnAt ?? 0;
+        if (answer && turnAt > context.arrival.at) endWait(context, turnAt);
         if (answer) return answer;
       }
       // The answer was refused for this request. The next fetch begins after its arrival, so all requests that were
@@ -92,9 +94,10 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
   }
 }
 
-function turnAway(context: RequestContext): void {
+/** The fetch that this request followed has had its turn at the origin after it came, or gets none. */
+function endWait(context: RequestContext, turnAt: number | undefined): void {
   const { isolate, ports, incoming, arrival } = context;
-  isolate.originGate?.turnAway(clientOf(context), arrival.at, ports.reporter, incoming.request);
+  isolate.originGate?.endWaitOf(clientOf(context), arrival.at, turnAt, ports.reporter, incoming.request);
 }
 
 /** Fetches the page as a GET would, and answers with its head. */

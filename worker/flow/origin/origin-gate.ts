@@ -96,14 +96,14 @@ export class OriginGate {
     return Math.max(1, Math.ceil(this.#maxMs / 1000));
   }
 
-  /** Whether a request of this route would wait. */
-  isBusy(route: string | null): boolean {
-    return this.#queuesOf(route).some(({ isBusy }) => isBusy);
+  /** The first queue in which others wait before a request of this route. */
+  queueAhead(route: string | null, asksForStream = false): PermitQueue | undefined {
+    return this.#queuesOf(route, asksForStream).find(({ isBusy }) => isBusy);
   }
 
   /** Whether a request of this client would go before all others that wait. */
   goesFirst(route: string | null, client: Client): boolean {
-    return this.isBusy(route) && this.standingOf(client).client === "editor";
+    return this.queueAhead(route) !== undefined && this.standingOf(client).client === "editor";
   }
 
   /** The place of a request that needs the origin. Its client has had one more. */
@@ -138,10 +138,10 @@ export class OriginGate {
     // A request may ask the origin twice.
     place.since = this.#served.has(request) ? this.#clock.now() : inLineSince;
     let hasLeft = false;
-    const turn = this.#newTurn(place, () => {
-      if (!hasLeft) reporter.report({ kind: "origin-turned-away", client: place.client });
-    });
     let hasWaited = false;
+    const turn = this.#newTurn(place, () => {
+      this.#endWait(place, undefined, hasWaited, hasLeft ? null : reporter, request);
+    });
     for (const queue of this.#queuesOf(route, asksForStream)) {
       const entered = queue.enter(place);
       if (entered instanceof Promise && !hasWaited) {
@@ -158,25 +158,39 @@ export class OriginGate {
       stay?.();
       const now = this.#clock.now();
       if (now - place.since >= BROUGHT_WITHIN_MS || (permit === null && !hasLeft)) this.#noteQueue(place.since, now);
-      if (!turn.hold(permit, queue === this.#ofStreams)) {
-        this.#noteTurn(place, request, false);
-        return null;
-      }
+      if (!turn.hold(permit, queue === this.#ofStreams)) return null;
     }
-    if (hasWaited) this.#noteTurn(place, request, true);
+    if (hasWaited) {
+      place.turnAt = this.#clock.now();
+      this.#endWait(place, place.turnAt, true, reporter, request);
+    }
     this.#served.add(request);
     return turn;
   }
 
-  /** Turns a request away that has waited for the fetch of another, because that gets no turn. */
-  turnAway(asked: Client, since: number, reporter: Reporter, request: WaitingRequest): void {
-    const { client } = this.standingOf(asked);
-    reporter.report({ kind: "origin-turned-away", client });
-    this.#noteTurn({ client, since }, request, false);
+  /** A request has waited with the fetch of another until that had its turn or, without `turnAt`, gets none. */
+  endWaitOf(
+    asked: Client,
+    since: number,
+    turnAt: number | undefined,
+    reporter: Reporter,
+    request: WaitingRequest,
+  ): void {
+    this.#endWait({ client: this.standingOf(asked).client, since }, turnAt, false, reporter, request);
   }
 
-  #noteTurn({ client, since }: Pick<Place, "client" | "since">, request: WaitingRequest, hasCome: boolean): void {
-    request.noteTurn?.({ client, waitedMs: this.#clock.now() - since, hasCome });
+  /** `isCounted`: as one that waits, since it began to. */
+  #endWait(
+    { client, since }: Pick<Place, "client" | "since">,
+    turnAt: number | undefined,
+    isCounted: boolean,
+    reporter: Reporter | null,
+    request: WaitingRequest,
+  ): void {
+    const waitedMs = (turnAt ?? this.#clock.now()) - since;
+    if (waitedMs > 0 && !isCounted) reporter?.report({ kind: "origin-awaited", client });
+    if (turnAt === undefined) reporter?.report({ kind: "origin-turned-away", client });
+    request.noteTurn?.({ client, waitedMs, hasCome: turnAt !== undefined });
   }
 
   /** For work that nobody waits for, which is left out if it would keep a visitor waiting. */

@@ -35,6 +35,8 @@ export interface Place extends Waiting {
   /** It goes by the best of all clients who wait for its answer. */
   client: Standing["client"];
   recentMisses: number;
+  /** When it had its turn, if it waited for that: epoch milliseconds. */
+  turnAt?: number;
 }
 
 /** The requests of a queue at one moment. */
@@ -115,9 +117,18 @@ export class PermitQueue {
     const waiting = this.#waiting.size;
     if (waiting === 0 && this.#permits.take()) return this.#permit();
     if (waiting === 0) this.#turnsLately.begin(now);
-    if (hasWaitedTooLong(place, now, this.#limits)) return null;
-    const isRoom = mayWait(waiting, this.#turnsLately.at(now), this.#limits);
-    return isRoom || this.#giveUpLast(place) ? this.#wait(place, now) : null;
+    if (hasWaitedTooLong(place, now, this.#limits) || this.isFullFor(place)) return null;
+    if (!this.#isRoom) this.#leave(this.#last!, null);
+    return this.#wait(place, now);
+  }
+
+  /** Whether as many wait as may, and all of them before this one. */
+  isFullFor(newcomer: Waiting): boolean {
+    return !this.#isRoom && !this.#goesBeforeLast(newcomer);
+  }
+
+  get #isRoom(): boolean {
+    return mayWait(this.#waiting.size, this.#turnsLately.at(this.#clock.now()), this.#limits);
   }
 
   /** A client with a better place waits for the same answer, and the request takes that place. */
@@ -140,13 +151,9 @@ export class PermitQueue {
     return this.#waiting.has(place);
   }
 
-  /** Sends the last of those who wait away, if a newcomer goes before it. Returns whether it did. */
-  #giveUpLast(newcomer: Waiting): boolean {
+  #goesBeforeLast(newcomer: Waiting): boolean {
     this.#last ??= lastInLine(this.#waiting.keys());
-    const last = this.#last;
-    if (last === undefined || compareTurns(newcomer, last) >= 0) return false;
-    this.#leave(last, null);
-    return true;
+    return this.#last !== undefined && compareTurns(newcomer, this.#last) < 0;
   }
 
   #wait(place: Place, now: number): Promise<Permit | null> {
