@@ -20,6 +20,15 @@ const SESSION_COOKIES: readonly SessionCookie[] = [
   // Rails: `_<app>_session`: data, nonce and tag of `ActiveSupport::MessageEncryptor`, data and digest of
   // `MessageVerifier`, or the 32 hexadecimal digits of `Rack::Session::Abstract::ID`.
   { name: /^_\w+_session$/, value: new RegExp(`^(?:[0-9a-f]{32,64}|${BASE64}{16,}(?:--${BASE64}{16,}){1,2})$`) },
+  // Rack: 64 hexadecimal digits of `Rack::Session::SessionId`, or encrypted or signed data of `Rack::Session::Cookie`.
+  { name: /^rack\.session$/, value: new RegExp(`^(?:[0-9a-f]{64}|(?:${BASE64}|[_-]){64,})$`) },
+  // Auth.js, Payload, Clerk: a JSON Web Token, or the UUID of `next-auth` with a database.
+  {
+    name: /^(?:(?:__Secure-)?(?:next-auth|authjs)\.session-token(?:\.\d)?|payload-token|__session)$/,
+    value: /^(?:ey[\w-]{8,}(?:\.[\w-]*){2,4}|[0-9a-f]{8}(?:-[0-9a-f]{4,12}){4})$/,
+  },
+  // React Router: base64 of JSON, and 43 characters of HMAC-SHA256 (`createCookieSessionStorage`).
+  { name: /^__session$/, value: new RegExp(`^${BASE64}{4,}\\.${BASE64}{43}$`) },
   // PHP: `session.sid_length`, 22 to 256 characters of `session.sid_bits_per_character`; 6 adds `-` and an escaped comma.
   { name: /^PHPSESSID$/, value: /^(?:[A-Za-z0-9-]|%2C){22,256}$/ },
   // Laravel: `<app>_session`: base64 of JSON that begins with `{"iv":` (`Illuminate\Encryption\Encrypter`).
