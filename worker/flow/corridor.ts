@@ -7,6 +7,7 @@ import type { ReceiptToken } from "../rules/request/receipt-token.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
 import { edgeAnswer, reportFromStore } from "./answering/answers.ts";
+import { giveTrackersBack } from "./answering/give-trackers-back.ts";
 import { collapse, headByGet } from "./collapsing/collapse.ts";
 import { judgeAfterWait, judgeAtOnce, mayAnswer } from "./judging.ts";
 import { type Look, lookFurther } from "./looking-up.ts";
@@ -27,7 +28,12 @@ export function handle(incoming: IncomingRequest, isolate: Isolate): Answer | Pr
   const resolved = isolate.resolve(incoming.url);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
   const context = openContext(incoming, isolate, resolved);
-  return enter(context, entryOf(context));
+  const entry = entryOf(context);
+  const answer = enter(context, entry);
+  if (entry.kind === "bypass" || !incoming.url.includes("?")) return answer;
+  return answer instanceof Promise
+    ? answer.then((later) => giveTrackersBack(context, later))
+    : giveTrackersBack(context, answer);
 }
 
 /** Passes any request on to the origin, as the last resort when the corridor itself has failed (promise 6). */

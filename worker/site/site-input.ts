@@ -436,13 +436,14 @@ export interface FieldsInput {
   /**
    * Fields that go to the origin and do not change the page: the answers are stored for everybody. If that is wrong,
    * one visitor's answer reaches others. `Vary` is still obeyed, and errors are not stored. Each start logs it. Fields
-   * that claim a host or a scheme, cookies and fields with credentials cannot be trusted. Default none.
+   * that claim a host or a scheme, cookies and fields with credentials cannot be trusted. What was stored stays when a
+   * field is taken from this list: purge it. Default none.
    */
   readonly trust?: readonly string[] | undefined;
   /**
    * Trusted fields that cannot provoke an error either, whatever their value: errors with a lifetime are stored for
    * everybody, too. If that is wrong, one visitor's odd value replaces a page for everybody by an error. They need not
-   * be in `trust`, and each start logs them. Default none.
+   * be in `trust`, and each start logs them. As for `trust`, what was stored has to be purged. Default none.
    */
   readonly trustForErrors?: readonly string[] | undefined;
 }

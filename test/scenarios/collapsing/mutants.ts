@@ -76,6 +76,12 @@ export const mutants: Mutants = {
     },
   },
   R19: {
+    "a slow answer for one visitor is one like any other": {
+      in: "CollapsedFetches.rememberHitForMiss",
+      replace: "isSlow ?",
+      by: "false ?",
+      foundBy: "collapsing/long-poll",
+    },
     "requests for a page that was stored meanwhile do not wait for each other": {
       in: "tellOfOne",
       drop: 'if (kind === "storable") context.isolate.collapsed.forgetHitForMiss(fetchKeyOf(context));',

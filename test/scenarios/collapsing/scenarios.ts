@@ -24,6 +24,31 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "collapsing/long-poll",
+    name: "after a slow answer for one visitor, as of a long poll, nobody waits for another for a minute",
+    source: "docs/protocol.md#r19-markers",
+    origin: {
+      "/poll": [
+        { ...page("no-store", "a message"), hold: "message" },
+        { ...page("no-store", "another message"), hold: "another" },
+      ],
+    },
+    steps: [
+      { begin: "poll", send: { path: "/poll" } },
+      { originSees: "/poll", count: 1 },
+      { advanceMs: 6_000 },
+      { release: "message" },
+      { finish: "poll", expect: { xCache: "MISS", body: "a message" } },
+      { advanceMs: 59_000 },
+      { begin: "one", send: { path: "/poll" } },
+      { begin: "other", send: { path: "/poll" } },
+      { originSees: "/poll", count: 3 },
+      { release: "another" },
+      { finish: "one", expect: { xCache: "MISS", body: "another message" } },
+      { finish: "other", expect: { xCache: "MISS", body: "another message" } },
+    ],
+  },
+  {
     id: "collapsing/shared-again-once-stored",
     name: "after an answer for one visitor, requests wait for each other again once a page has been stored",
     source: "docs/protocol.md#r19-markers",

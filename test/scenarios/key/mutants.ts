@@ -16,6 +16,26 @@ export const mutants: Mutants = {
       foundBy: "key/equivalent-spellings",
     },
   },
+  "docs/http.md#redirects": {
+    "a redirect loses the tracking parameters": {
+      in: "giveTrackersBack",
+      replace: "withParameters(location!, trackers)",
+      by: "location!",
+      foundBy: "key/trackers-on-redirects",
+    },
+    "a redirect to another site gets the tracking parameters": {
+      in: "giveTrackersBack",
+      replace: "target === null || URL.parse(target)?.host !== URL.parse(site)?.host",
+      by: "target === null",
+      foundBy: "key/trackers-on-redirects",
+    },
+    "a redirect gets tracking parameters that the origin has seen": {
+      in: "droppedTrackers",
+      replace: ' && canonicalQuery(`?${text}`, rules) === ""',
+      by: "",
+      foundBy: "key/trackers-on-redirects",
+    },
+  },
   "docs/http.md#the-cache-key": {
     "a page without a choice is used where the route keys by it": {
       in: "isKeyed",

@@ -1,7 +1,15 @@
-import type { Scenario } from "../../engine/scenario.ts";
+import { HOST, type Scenario } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
 
 const kept = page("max-age=60");
+
+const redirect = (location: string, cacheControl: string) => ({
+  status: 301,
+  fields: { location, "cache-control": cacheControl },
+  body: "",
+});
+
+const to = (location: string) => ({ status: 301, fields: { location } });
 
 /** Which requests share an entry. */
 export const scenarios: readonly Scenario[] = [
@@ -15,6 +23,31 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a?x=1", expect: { xCache: "HIT" } },
       { get: "/a?gclid=9&x=1", expect: { xCache: "HIT" } },
       { originSaw: { "/a?x=1": 1 } },
+    ],
+  },
+  {
+    id: "key/trackers-on-redirects",
+    name: "a redirect within the site has the tracking parameters that the origin did not get",
+    source: "docs/http.md#redirects",
+    site: { routes: [{ match: "/all", key: { query: { ignore: [] } } }] },
+    origin: {
+      "/a?x=1": [redirect("/a/?x=1#top", "max-age=60")],
+      "/b": [redirect(`https://${HOST}/c?utm_source=own`, "no-store")],
+      "/away": [redirect("https://elsewhere.test/", "max-age=60")],
+      "/d?gclid=2": [redirect("/e", "no-store")],
+      "/all?gclid=2": [redirect("/f", "max-age=60")],
+    },
+    steps: [
+      {
+        get: "/a?utm_source=mail&x=1&gclid=2",
+        expect: { xCache: "MISS", ...to("/a/?x=1&utm_source=mail&gclid=2#top") },
+      },
+      { get: "/a?x=1", expect: { xCache: "HIT", ...to("/a/?x=1#top") } },
+      { get: "/a?fbclid=3&x=1", expect: { xCache: "HIT", ...to("/a/?x=1&fbclid=3#top") } },
+      { get: "/b?utm_source=mail&utm_medium=x", expect: to(`https://${HOST}/c?utm_source=own&utm_medium=x`) },
+      { get: "/away?gclid=2", expect: to("https://elsewhere.test/") },
+      { send: { method: "POST", path: "/d?gclid=2" }, expect: to("/e") },
+      { get: "/all?gclid=2", expect: to("/f") },
     ],
   },
   {

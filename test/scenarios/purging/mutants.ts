@@ -58,7 +58,7 @@ export const mutants: Mutants = {
       foundBy: "purging/escaped-by-clients",
     },
     "escapes in lower case are others than those in upper case": {
-      in: "purgeSpelling",
+      in: "spelt",
       replace: "String.fromCharCode(Number.parseInt(each.slice(1), 16))",
       by: "each.slice(1)",
       foundBy: "purging/escaped-by-clients",

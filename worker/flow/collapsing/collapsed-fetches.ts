@@ -57,6 +57,8 @@ export interface FetchesOfNeighbours {
 
 /** How long requests for a key whose answer could not be stored do not wait for each other. */
 const HIT_FOR_MISS_MS = 5_000;
+/** The same for a key whose answer took longer than that: in a long poll, who waits for another misses a message. */
+const SLOW_HIT_FOR_MISS_MS = 60_000;
 /** How long a page whose refresh has failed is not refreshed again. */
 const FAILED_REFRESH_MS = 1_000;
 /** The most keys to remember for one reason. */
@@ -71,6 +73,7 @@ export class CollapsedFetches {
   readonly #neighbours: FetchesOfNeighbours | undefined;
   readonly #leaders = new Map<string, SharedFetch>();
   readonly #hitForMiss = new ExpiringKeys(MAX_REMEMBERED, HIT_FOR_MISS_MS);
+  readonly #slowHitForMiss = new ExpiringKeys(MAX_REMEMBERED, SLOW_HIT_FOR_MISS_MS);
   readonly #failedRefreshes = new ExpiringKeys(MAX_REMEMBERED, FAILED_REFRESH_MS);
   /** By the order of arrivals. */
   readonly #abandoned = new ExpiringKeys(MAX_REMEMBERED, Number.POSITIVE_INFINITY);
@@ -114,7 +117,7 @@ export class CollapsedFetches {
         if (news.kind === "being-stored") return;
         this.abandon(fetch);
         if (news.kind === "failing") return;
-        if (news.kind === "not-shareable") this.rememberHitForMiss(key);
+        if (news.kind === "not-shareable") this.rememberHitForMiss(key, fetch.begunAt);
         resolve(news);
       },
     };
@@ -147,17 +150,21 @@ export class CollapsedFetches {
   }
 
   /** The answer itself cannot be shared, so later requests for this key do not wait for each other (R19). */
-  rememberHitForMiss(key: FetchKey): void {
-    this.#hitForMiss.remember(fetchKeyText(key), this.#clock.now());
+  rememberHitForMiss(key: FetchKey, begunAt?: number): void {
+    const now = this.#clock.now();
+    const isSlow = begunAt !== undefined && now - begunAt > HIT_FOR_MISS_MS;
+    (isSlow ? this.#slowHitForMiss : this.#hitForMiss).remember(fetchKeyText(key), now);
   }
 
   /** An answer for this key can be stored again, so requests wait for each other again. */
   forgetHitForMiss(key: FetchKey): void {
     this.#hitForMiss.forget(fetchKeyText(key));
+    this.#slowHitForMiss.forget(fetchKeyText(key));
   }
 
   isHitForMiss(key: FetchKey): boolean {
-    return this.#hitForMiss.has(fetchKeyText(key), this.#clock.now());
+    const [text, now] = [fetchKeyText(key), this.#clock.now()];
+    return this.#hitForMiss.has(text, now) || this.#slowHitForMiss.has(text, now);
   }
 
   rememberFailedRefresh(key: FetchKey): void {

@@ -15,7 +15,7 @@ export interface QueryRules {
   readonly sort: boolean;
 }
 
-/** Parameters that trackers add and no origin reads. */
+/** Parameters that trackers add and that are read by scripts on the page, if at all. */
 export const TRACKING_PARAMETERS: readonly string[] = [
   "utm_*",
   "gclid",
@@ -50,6 +50,27 @@ export function canonicalQuery(search: string, rules: QueryRules): string {
   }
   if (rules.sort) kept = sortedByName(kept);
   return kept.length === 0 ? "" : `?${kept.join("&")}`;
+}
+
+/** The tracking parameters of a query that is keyed and sent without them, as they were written. */
+export function droppedTrackers(search: string, rules: QueryRules): string[] {
+  return search
+    .slice(1)
+    .split("&")
+    .filter((text) => isTracker(text) && canonicalQuery(`?${text}`, rules) === "");
+}
+
+function isTracker(parameter: string): boolean {
+  return matchesAnyName(decode(nameIn(parameter)), TRACKING_PARAMETERS);
+}
+
+/** The query of a URL with these parameters, too. */
+export function withParameters(url: string, parameters: readonly string[]): string {
+  const [whole = "", fragment = ""] = url.split(/(?=#)(.*)/s, 2);
+  const missing = parameters.filter(
+    (text) => queryValues(whole.replace(/^[^?]*/, ""), decode(nameIn(text))).length === 0,
+  );
+  return missing.length === 0 ? url : `${whole}${whole.includes("?") ? "&" : "?"}${missing.join("&")}${fragment}`;
 }
 
 function sortedByName(parameters: readonly string[]): string[] {
