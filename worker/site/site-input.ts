@@ -363,7 +363,10 @@ export interface KeyQueryInput {
 
 /** Which requests store pages: `store` of a route. */
 export interface RouteStoreInput {
-  /** Whether a HEAD that finds nothing stored fetches the page by GET and stores it. Default: the site's rule. */
+  /**
+   * Whether a HEAD that finds nothing stored fetches the page by GET and stores it. `false` for links that work once: mail
+   * scanners ask for them by HEAD, and a GET would use them up. Default: the site's rule.
+   */
   readonly onHead?: boolean | undefined;
   /** Which requests may be looked up and stored. Default: all that HTTP allows. */
   readonly when?: StoreWhenInput | undefined;
