@@ -57,6 +57,14 @@ export const rows: readonly ConformanceRow[] = [
     scenarios: ["bodies/cut-off", "bodies/chunked-cut-off", "bodies/close-delimited"],
   },
   {
+    table: "semantics",
+    section: "9112 §9.3.2",
+    requirement: "requests of a pipeline are processed in parallel only if all have safe methods",
+    does: "Yes, on one's own server: `test/server/http1/pipelined.test.ts`. Answers are in order in any case.",
+    scenarios: [],
+    noMutant: "no engine sends pipelines",
+  },
+  {
     table: "reporting",
     section: "9211 §2.7, §2.8",
     requirement: "`detail`; `key`",
