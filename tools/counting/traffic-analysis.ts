@@ -1,4 +1,4 @@
-import type { LoggedRequest } from "../logs/logged-request.ts";
+import { type LoggedRequest, UNKNOWN_STATUS } from "../logs/logged-request.ts";
 import { type Budget, type BudgetOutcome, BudgetTrial, type Miss } from "./budget-trial.ts";
 import { hashKey } from "./key-hash.ts";
 import { KeyTable } from "./key-table.ts";
@@ -220,7 +220,7 @@ export class TrafficAnalysis {
   #longestTicks(status: number): number {
     // A 304 was the answer to a visitor who had the page. The edge fetches the page itself, and one whose status is not
     // known.
-    if (status === 304 || status === 0 || PAGE_STATUSES.includes(status)) return 0xffffffff;
+    if (status === 304 || status === UNKNOWN_STATUS || PAGE_STATUSES.includes(status)) return 0xffffffff;
     return ERROR_STATUSES.includes(status) ? this.#errorTicks : 0;
   }
 
@@ -292,5 +292,6 @@ function missOf({ at, client, tookMs, cacheStatus, status }: LoggedRequest, weig
 
 /** Whether a request changes what is stored. RFC 9110 §9.2.1, RFC 9111 §4.4. */
 function isUnsafe({ method, status }: LoggedRequest): boolean {
-  return method !== "OPTIONS" && method !== "TRACE" && status >= 200 && status < 400;
+  const mayHaveSucceeded = status === UNKNOWN_STATUS || (status >= 200 && status < 400);
+  return method !== "OPTIONS" && method !== "TRACE" && mayHaveSucceeded;
 }

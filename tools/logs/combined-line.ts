@@ -21,8 +21,8 @@ const CACHE_STATUS = /(?:^|[\s"=])(HIT|MISS|EXPIRED|STALE|UPDATING|REVALIDATED|B
  */
 const SECONDS_AT_END = /^ ([A-Z]+|-) (\d+\.\d{3})$/;
 
-/** What an edge answers in the origin's place, without a word for its cache. The time is not the origin's. */
-const IN_ITS_PLACE: readonly number[] = [502, 503, 504];
+/** What an edge answers without having asked the origin, and without a word for its cache. */
+const UNASKED = 503;
 
 /**
  * The common and combined formats of nginx, Apache and Varnish, with or without Apache's virtual host in front, and
@@ -73,8 +73,7 @@ function readRest(line: string, start: number, into: LoggedRequest): void {
   const [, ofNginx, ofVarnish] = CACHE_STATUS.exec(rest) ?? [];
   into.cacheStatus = ofNginx ?? ofVarnish?.toUpperCase() ?? "";
   const [, word, seconds] = SECONDS_AT_END.exec(rest) ?? [];
-  if (seconds !== undefined && !(word === "-" && IN_ITS_PLACE.includes(into.status)))
-    into.tookMs = Number(seconds) * 1000;
+  if (seconds !== undefined && !(word === "-" && into.status === UNASKED)) into.tookMs = Number(seconds) * 1000;
 }
 
 /** `192.0.2.7` of `192.0.2.7 - alice [`: the word before identd's dash, whatever precedes it. IPv6 may have brackets. */

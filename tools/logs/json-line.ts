@@ -7,6 +7,7 @@ import {
   type LoggedRequest,
   readRequestLine,
   readTarget,
+  UNKNOWN_STATUS,
 } from "./logged-request.ts";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -95,12 +96,16 @@ export function jsonParser(): LineParser {
   };
 }
 
+/** What `tidemark serve` answers in the origin's place, and what of that without having asked it. */
+const IN_ITS_PLACE = /^(?:origin-|log-silent$|failed$)/;
+const UNASKED = /^(?:origin-busy|origin-down|log-silent|failed)$/;
+
 /** `tidemark serve` answered itself: in the origin's place, or a request that the origin would not have got either. */
 function ownAnswer(detail: string, into: LoggedRequest): LineKind {
-  if (!detail.startsWith("origin-")) return "own";
-  into.status = 0;
+  if (!IN_ITS_PLACE.test(detail)) return "own";
+  into.status = UNKNOWN_STATUS;
   into.bytes = 0;
-  into.tookMs = null;
+  if (UNASKED.test(detail)) into.tookMs = null;
   return "request";
 }
 

@@ -1,3 +1,6 @@
+/** The status of an answer of the origin that nobody got. */
+export const UNKNOWN_STATUS = -1;
+
 /**
  * A request from a line of a log. A reader fills the same object again and again, because a million short-lived objects
  * would cost more than reading. To keep a request, copy it.
@@ -11,7 +14,7 @@ export class LoggedRequest {
   host = "";
   /** Path and query, beginning with `/`. Bytes that are not ASCII are percent-encoded. */
   target = "";
-  /** 0 if the origin's is not known, because an edge answered in its place. */
+  /** `UNKNOWN_STATUS` if an edge answered in the origin's place. */
   status = 0;
   /** Of the body if the log has that, otherwise of the whole answer; 0 if the log has neither. */
   bytes = 0;

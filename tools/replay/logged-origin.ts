@@ -1,4 +1,5 @@
 import { type Clock, Fields, type Origin, type OriginAnswer, type OriginRequest } from "#tidemark/internal";
+import { UNKNOWN_STATUS } from "../logs/logged-request.ts";
 import { ZeroBody } from "./zero-body.ts";
 
 /** A copy of a request from the log. */
@@ -39,7 +40,7 @@ export class LoggedOrigin implements Origin {
     const { status, target, bytes } = this.current;
     const isPart = status === 206;
     // If the edge has not stored a page, it fetches it, even if the visitor in the log had it, or did not get it.
-    const answered = status === 304 || status === 0 ? 200 : status;
+    const answered = status === 304 || status === UNKNOWN_STATUS ? 200 : status;
     const length = this.#lengthOf(target, answered, bytes);
     const fields = new Fields([
       ["date", this.#dateOf(this.#clock.now())],

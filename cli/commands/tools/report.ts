@@ -49,7 +49,7 @@ export function reportCommand(): Command {
     )
     .option(
       "--origin-ms <ms>",
-      "with --concurrency: how long an answer takes (default: what the log says, else 200)",
+      "with --concurrency: how long an answer takes (default: what the log says, else its average, else 200)",
       wholeNumber(0, 600_000),
     )
     .option("--html <file>", "also write the report as one HTML file", pageFile)

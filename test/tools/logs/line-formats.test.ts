@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { LineReader } from "../../../tools/logs/line-reader.ts";
-import { type LineKind, LoggedRequest } from "../../../tools/logs/logged-request.ts";
+import { type LineKind, LoggedRequest, UNKNOWN_STATUS } from "../../../tools/logs/logged-request.ts";
 
 const AT = Date.UTC(2026, 9, 10, 13, 55, 36);
 const TIME = "[10/Oct/2026:15:55:36 +0200]";
@@ -216,7 +216,7 @@ describe("a line of", () => {
     {
       name: "tidemark serve as JSON, of an answer in the origin's place, which says nothing of the origin's",
       lines: [ofServe({ status: 504, xCache: null, detail: "origin-timed-out", ms: 30_000 })],
-      expect: { kind: "request", target: "/a?q=x", status: 0, bytes: 0, cacheStatus: "", tookMs: null },
+      expect: { kind: "request", target: "/a?q=x", status: UNKNOWN_STATUS, bytes: 0, cacheStatus: "", tookMs: 30_000 },
     },
     {
       name: "tidemark serve as JSON, of an answer to a request that is none of the site's",
