@@ -43,9 +43,16 @@ export const importCases: readonly ImportCase[] = [
   },
   {
     name: "a key of a map that begins with a tilde",
-    server: `location / { ${CACHED} proxy_no_cache $home; proxy_cache_bypass $home; }`,
-    http: 'map $http_cookie $home { default 0; "\\~.*" 1; }',
-    routes: { "/x": { cookies: [/^~\.\*$/i] } },
+    server: `location / { ${CACHED} proxy_no_cache $home; proxy_cache_bypass $home; }
+      location /a/ { ${CACHED} proxy_no_cache $role; proxy_cache_bypass $role; }`,
+    http: `map $http_cookie $home { default 0; "\\~.*" 1; } map $http_cookie $role { default 0; \\admin 1; }`,
+    routes: { "/x": { cookies: [/^~\.\*$/i] }, "/a/x": { cookies: [/^admin$/i] } },
+  },
+  {
+    name: "networks of a field",
+    server: `location / { ${CACHED} proxy_no_cache $near; proxy_cache_bypass $near; }`,
+    http: "geo $http_x_ip $near { default 0; 10.0.0.0/8 1; }",
+    routes: { "/x": null },
   },
   {
     name: "a zone that is off for members",
@@ -240,7 +247,9 @@ export const importCases: readonly ImportCase[] = [
     server: `location / { ${CACHED} if ($request_uri ~ "^/caf%c3%a9/") { return 403; } }
       location /a/ { ${CACHED} if ($request_uri ~ "^/a/(?!caf%C3%A9/)") { return 403; } }
       location /b/ { ${CACHED} if ($request_uri ~* "^/b/(?!caf%C3%A9/)") { return 403; } }
-      location /c/ { ${CACHED} if ($request_uri ~ "^/c/caf%(?:c3|e9)") { return 403; } }`,
+      location /c/ { ${CACHED} if ($request_uri ~ "^/c/caf%(?:c3|e9)") { return 403; } }
+      location /d/ { ${CACHED} if ($request_uri ~ "^/d/caf[%_]c3/") { return 403; } }
+      location /e/ { ${CACHED} if ($request_uri ~ "^/e/%C3%A9/[^a-z/]") { return 403; } }`,
     routes: {
       "/caf%C3%A9/x": null,
       "/caf%C3%A8/x": STORES,
@@ -249,6 +258,9 @@ export const importCases: readonly ImportCase[] = [
       "/b/x": null,
       "/c/caf%C3%A9/x": null,
       "/c/x": STORES,
+      "/d/caf%C3/x": null,
+      "/d/x": STORES,
+      "/e/%C3%A9/X": null,
     },
   },
   {

@@ -221,7 +221,7 @@ export const mutants: Mutants = {
     },
     "an escape that is forbidden is so in both letter cases": {
       in: "whereTarget",
-      replace: "ESCAPE_WITH_LETTER.test(regex.source)",
+      replace: "FORBIDS_LETTERS.test(regex.source)",
       by: "false",
       foundBy: "import: escapes in another letter case",
     },
@@ -232,9 +232,9 @@ export const mutants: Mutants = {
       foundBy: "import: escapes in another letter case",
     },
     "an escape's digits are always written out": {
-      in: "requests-where:ESCAPE_WITH_LETTER",
-      replace: "[a-f[(]",
-      by: "[a-f]",
+      in: "whereTarget",
+      replace: 'regex.source.includes("%")',
+      by: "/%[a-f\\d]/i.test(regex.source)",
       foundBy: "import: escapes in another letter case",
     },
     "other spellings of a path are stored": {

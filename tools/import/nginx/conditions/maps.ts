@@ -37,18 +37,17 @@ export function mapsOf(directives: readonly Directive[]): Maps {
     return isGeo ? [{ ...each, args: ["$remote_addr", ...each.args].slice(-2) }] : [];
   });
   return new Map(
-    blocks.map(({ args, block, source }) => {
+    blocks.map(({ name: kind, args, block, source }) => {
       const entries = block!
         .filter(({ name }) => !PARAMETERS.includes(name))
         .map((line) => {
-          // Lines that were not found may have any key.
-          if (line.name === "include") {
-            return { key: "~^", isExpression: true, value: "$include", source: line.source };
-          }
+          // Lines that were not found may have any key, and networks have many addresses.
+          const isMissing = line.name === "include";
+          const isAny = isMissing || kind === "geo";
           return {
-            key: line.name.replace(/^\\(?=default$|hostnames$|volatile$|~)/, ""),
-            isExpression: line.name.startsWith("~"),
-            value: line.args[0] ?? "",
+            key: isAny ? "~^" : line.name.replace(/^\\/, ""),
+            isExpression: isAny || line.name.startsWith("~"),
+            value: isMissing ? "$include" : (line.args[0] ?? ""),
             source: line.source,
           };
         });

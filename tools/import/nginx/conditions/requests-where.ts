@@ -315,9 +315,10 @@ export function cookieNamed(name: string): RegExp {
 
 /** An expression over path and query can match in either, or across both. */
 function whereTarget(regex: NonNullable<Comparison["regex"]>): readonly Caused[] {
-  const ofOneCase = !regex.ignoreCase && !regex.source.startsWith("(?i)") && ESCAPE_WITH_LETTER.test(regex.source);
-  // Where it forbids an escape, nginx refuses the escape's other letter case.
-  if (ofOneCase && /\(\?<?!/.test(regex.source)) return [unknown("$request_uri")];
+  // An escape may have two letter cases. In the path of a route it is in upper case, however it was sent.
+  const ofOneCase = !regex.ignoreCase && !regex.source.startsWith("(?i)") && regex.source.includes("%");
+  // Without regard to case, what an expression forbids is more, so that it finds less.
+  if (ofOneCase && FORBIDS_LETTERS.test(regex.source)) return [unknown("$request_uri")];
   const cause = pathCause({ source: withEscapes(regex.source), ignoreCase: regex.ignoreCase || ofOneCase });
   const inPath: Caused = { cause, from: [], isExact: !ofOneCase && !regex.source.includes("$") };
   const tail = queryTail(regex.source);
@@ -328,8 +329,7 @@ function whereTarget(regex: NonNullable<Comparison["regex"]>): readonly Caused[]
     : [inPath, { cause: inQuery, from: [], isExact: tail === regex.source }];
 }
 
-/** An escape that has two letter cases, or may have. In the path of a route it is in upper case, however it was sent. */
-const ESCAPE_WITH_LETTER = /%\]?\d?[a-f[(]/i;
+const FORBIDS_LETTERS = /\(\?<?!|\[\^(?:\\.|[^\]\\])*[a-z]/i;
 
 /** An expression over a path as it was sent, with its escapes, as one over a decoded path: a class is not encoded. */
 function withEscapes(source: string): string {
