@@ -41,3 +41,8 @@ export const EARLY_PURGES_FIELD = "tidemark-early-purges";
 
 /** The time after which the client requests the path of `EARLY_PURGES_FIELD`, in milliseconds. */
 export const EARLY_PURGES_AFTER_MS = 2_500;
+
+/** Whether a URL is one of the control plane's. */
+export function isControl(url: string): boolean {
+  return url.startsWith(CONTROL_PREFIX, url.indexOf("/", url.indexOf("//") + 2));
+}

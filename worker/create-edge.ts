@@ -1,10 +1,11 @@
+import { isControl } from "../wire/fields.ts";
 import { MISSING_PURGE_LOG } from "../wire/purge-log-binding.ts";
 import { addService } from "../wire/service-binding.ts";
 import { fingerprint } from "./control/access/fingerprint.ts";
 import { configuredTokens, type KnownToken, type TokenSettings } from "./control/access/tokens.ts";
 import { problemResponse } from "./control/problem-response.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
-import { isControl, type RunningIsolate, startIsolate } from "./isolate.ts";
+import { type RunningIsolate, startIsolate } from "./isolate.ts";
 import { Counters } from "./metrics/counters.ts";
 import type { IsolateControl, Platform, StartControl } from "./platform.ts";
 import type { Clock } from "./ports/clock.ts";

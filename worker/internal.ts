@@ -3,9 +3,9 @@
  * It is not documented for owners, and any release may change it.
  */
 
+export { isControl } from "../wire/fields.ts";
 export { whyClosed } from "./control/access/named-tokens.ts";
 export { createEdgeWithHooks, type EdgeHooks } from "./create-edge.ts";
-export { isControl } from "./isolate.ts";
 export type { Platform } from "./platform.ts";
 export { parseHttpDate } from "./rules/fields/http-date.ts";
 export { reviewSite } from "./site/review-site.ts";

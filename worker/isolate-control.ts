@@ -60,7 +60,7 @@ export function startControl(
 /** Explains what would happen to a request. The request is simulated, so it changes and counts nothing. */
 function explainer(
   site: Site,
-  { audit, sharedTier, reporter, worker }: Platform,
+  { audit, sharedTier, reporter, worker, tokens }: Platform,
   { corridor, memory, purging }: Pick<ControlledParts, "corridor" | "memory" | "purging">,
 ): (incoming: IncomingRequest) => Promise<Explanation> {
   const ports = {
@@ -75,7 +75,7 @@ function explainer(
   };
   const unchanged = (): Isolate => ({
     ...corridor,
-    ports: { ...corridor.ports, store: new UnchangedStore(memory, sharedTier), reporter: DEAF },
+    ports: { ...corridor.ports, store: new UnchangedStore(memory, sharedTier), reporter: DEAF, tokens },
     resolve: (url) => resolveUrl(url, site),
   });
   return (incoming) => explain(incoming, unchanged(), ports);

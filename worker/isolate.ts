@@ -1,4 +1,4 @@
-import { CONTROL_PREFIX } from "../wire/fields.ts";
+import { isControl } from "../wire/fields.ts";
 import type { IsolateStats } from "../wire/stats.ts";
 import { throttleWrongTokens } from "./control/access/wrong-token-throttle.ts";
 import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
@@ -186,8 +186,3 @@ function isForControl({ doors }: Site, { method }: ClientRequest, url: string): 
 
 const NO_HOSTS =
   "This edge does not know its public hosts yet. Name them in hosts in the site's config, or in TIDEMARK_HOSTS.";
-
-/** Whether a URL is one of the control plane's. */
-export function isControl(url: string): boolean {
-  return url.startsWith(CONTROL_PREFIX, url.indexOf("/", url.indexOf("//") + 2));
-}

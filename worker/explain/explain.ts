@@ -1,4 +1,5 @@
 import type { Explanation } from "../../wire/explanation.ts";
+import { isControl } from "../../wire/fields.ts";
 import type { PurgeRecordBody } from "../../wire/purge-record.ts";
 import { mayStandIn } from "../flow/answering/stale-answer.ts";
 import { fetchKeyOf } from "../flow/collapsing/begin-fetch.ts";
@@ -17,7 +18,7 @@ import { markerInMemory, selectInMemory, selectInSharedTier, selectingNames } fr
 import type { FoundResponse } from "../ports/store.ts";
 import { currentAgeMs } from "../rules/freshness/current-age.ts";
 import { isMadeStale } from "../rules/freshness/judge.ts";
-import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
+import type { ResolvedUrl } from "../rules/key/cache-key.ts";
 import { canonicalQuery } from "../rules/key/query.ts";
 import { unkeyedField } from "../rules/request/unkeyed-field.ts";
 import { type StoredHead, tagsOf } from "../rules/storing/stored-response.ts";
@@ -46,11 +47,15 @@ export async function explain(incoming: IncomingRequest, isolate: Isolate, ports
   const { url, request } = incoming;
   const common = { version: 1, url, method: request.method } as const;
   const { urlBytes } = isolate.site.limits;
+  if (isControl(url)) return { ...common, ...withoutPage(null, "control-plane", null) };
   if (url.length > urlBytes) {
     return { ...common, ...withoutPage("url-too-long", "refuse", `it is longer than ${urlBytes} bytes`) };
   }
   const resolved = isolate.resolve(url);
-  if (resolved.kind === "refused") return { ...common, ...refusalOf(url, resolved) };
+  if (resolved.kind === "refused") {
+    const detail = resolved.status === 421 ? "host-unknown" : "url-refused";
+    return { ...common, ...withoutPage(detail, "refuse", resolved.because) };
+  }
   const context = openContext(incoming, isolate, resolved);
   const judged = await judgeRequest(context);
   const { memory, sharedTier, hit, fetch } = judged;
@@ -70,11 +75,6 @@ export async function explain(incoming: IncomingRequest, isolate: Isolate, ports
     ...(refusal && { lastRefusal: { ...refusal, at: new Date(refusal.at).toISOString() } }),
     nearest: fetch ? nearest(context, resolved, ports) : [],
   };
-}
-
-function refusalOf(url: string, { status, because }: RefusedUrl): ReturnType<typeof withoutPage> {
-  if (/^[^/]*\/\/[^/]*\/_tidemark\//.test(url)) return withoutPage(null, "control-plane", null);
-  return withoutPage(status === 421 ? "host-unknown" : "url-refused", "refuse", because);
 }
 
 /** The explanation of a URL that is no page's. */

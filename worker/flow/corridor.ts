@@ -28,9 +28,8 @@ export function handle(incoming: IncomingRequest, isolate: Isolate): Answer | Pr
   const resolved = isolate.resolve(incoming.url);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
   const context = openContext(incoming, isolate, resolved);
-  const entry = entryOf(context);
-  const answer = enter(context, entry);
-  if (entry.kind === "bypass" || !incoming.url.includes("?")) return answer;
+  const answer = enter(context, entryOf(context));
+  if (!incoming.url.includes("?")) return answer;
   return answer instanceof Promise
     ? answer.then((later) => giveTrackersBack(context, later))
     : giveTrackersBack(context, answer);
@@ -127,9 +126,14 @@ function hit(
       if (!streamed) return fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
       const later = await judgeAfterWait(context, stored.head);
       // It was purged, or its time ended, while the request waited for its body.
-      if (!mayAnswer(later) || xCacheOf(later) !== xCache) {
+      const isPurgedSoftly = later.kind === "stale-usable" && later.because === "soft-purge";
+      if (isPurgedSoftly && xCache === "HIT") {
         context.background.run(cancelBody(streamed.body));
         return lookUp(context);
+      }
+      if (!mayAnswer(later)) {
+        context.background.run(cancelBody(streamed.body));
+        return fetchFromOrigin(context, missOf(context, [{ stored, verdict: later }]), context.facts.receiptToken);
       }
       reportFromStore(context, "shared", xCache, streamed, stored);
       return streamed;

@@ -57,8 +57,8 @@ export const mutants: Mutants = {
       foundBy: "explain/route-and-key",
     },
     "an explanation calls the URL of another site malformed": {
-      in: "refusalOf",
-      replace: "status === 421",
+      in: "explain",
+      replace: "resolved.status === 421",
       by: "false",
       foundBy: "explain/route-and-key",
     },
@@ -88,8 +88,8 @@ export const mutants: Mutants = {
     },
     "an explanation brings what the shared tier knows of a page into memory": {
       in: "explainer",
-      replace: "{ ...corridor.ports, store: new UnchangedStore(memory, sharedTier), reporter: DEAF }",
-      by: "{ ...corridor.ports, reporter: DEAF }",
+      replace: "{ ...corridor.ports, store: new UnchangedStore(memory, sharedTier), reporter: DEAF, tokens }",
+      by: "{ ...corridor.ports, reporter: DEAF, tokens }",
       foundBy: "explain/changes-nothing",
     },
     "an explanation forgets what memory holds": {
@@ -197,8 +197,8 @@ export const mutants: Mutants = {
       foundBy: "explain/nearest-keys",
     },
     "an explanation says that a call of the control plane is refused": {
-      in: "refusalOf",
-      drop: 'if (/^[^/]*\\/\\/[^/]*\\/_tidemark\\//.test(url)) return withoutPage(null, "control-plane", null);',
+      in: "explain",
+      drop: 'if (isControl(url)) return { ...common, ...withoutPage(null, "control-plane", null) };',
       foundBy: "explain/route-and-key",
     },
     "an explanation knows no limit for URLs": {

@@ -4,15 +4,19 @@ import { droppedTrackers, withParameters } from "../../rules/key/query.ts";
 import type { RequestContext } from "../request-context.ts";
 
 /**
- * A redirect within the site, with the tracking parameters of the request: the origin did not get them, and scripts on the
+ * A redirect to the same host, with the tracking parameters of the request: the origin did not get them, and scripts on the
  * page read them.
  */
 export function giveTrackersBack(context: RequestContext, answer: Answer): Answer {
   const { incoming, resolved } = context;
+  // The origin got the whole query.
+  if (answer.fields.get("x-cache") === "BYPASS") return answer;
   const location = answer.fields.get("location");
   const site = `${resolved.scheme}://${resolved.host}`;
   const target = redirectTarget(answer.status, location, site);
-  if (target === null || URL.parse(target)?.host !== URL.parse(site)?.host) return answer;
+  const isOfHost = target !== null && /^https?:/.test(target) && URL.parse(target)?.host === URL.parse(site)?.host;
+  // One without a path or a query is of the same page.
+  if (!isOfHost || /^(?:#|$)/.test(location!)) return answer;
   const trackers = droppedTrackers(incoming.url.replace(/^[^?]*/, ""), resolved.route.query);
   const fields = answer.fields.filter(() => true);
   fields.set("location", withParameters(location!, trackers));

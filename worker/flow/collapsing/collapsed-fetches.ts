@@ -84,6 +84,11 @@ export class CollapsedFetches {
     this.#neighbours = neighbours;
   }
 
+  /** Epoch milliseconds. */
+  get now(): number {
+    return this.#clock.now();
+  }
+
   /** A number for an arriving request or a beginning fetch. Each is higher than all before it. */
   nextOrder(): number {
     return ++this.#arrivals;
@@ -107,17 +112,18 @@ export class CollapsedFetches {
     }
     // Made here and not for the first who waits: on Workers a promise ends with the request that has made it.
     const { promise: outcome, resolve } = Promise.withResolvers<SharedFetchOutcome>();
+    const begunAt = this.now;
     const fetch: LeadingFetch = {
       key,
       order: this.nextOrder(),
       outcome,
-      begunAt: this.#clock.now(),
+      begunAt,
       tell: (news) => {
         turn?.tell(news);
         if (news.kind === "being-stored") return;
         this.abandon(fetch);
         if (news.kind === "failing") return;
-        if (news.kind === "not-shareable") this.rememberHitForMiss(key, fetch.begunAt);
+        if (news.kind === "not-shareable") this.rememberHitForMiss(key, begunAt);
         resolve(news);
       },
     };
@@ -150,9 +156,9 @@ export class CollapsedFetches {
   }
 
   /** The answer itself cannot be shared, so later requests for this key do not wait for each other (R19). */
-  rememberHitForMiss(key: FetchKey, begunAt?: number): void {
-    const now = this.#clock.now();
-    const isSlow = begunAt !== undefined && now - begunAt > HIT_FOR_MISS_MS;
+  rememberHitForMiss(key: FetchKey, since: number): void {
+    const { now } = this;
+    const isSlow = now - since > HIT_FOR_MISS_MS;
     (isSlow ? this.#slowHitForMiss : this.#hitForMiss).remember(fetchKeyText(key), now);
   }
 
@@ -163,8 +169,8 @@ export class CollapsedFetches {
   }
 
   isHitForMiss(key: FetchKey): boolean {
-    const [text, now] = [fetchKeyText(key), this.#clock.now()];
-    return this.#hitForMiss.has(text, now) || this.#slowHitForMiss.has(text, now);
+    const text = fetchKeyText(key);
+    return this.#hitForMiss.has(text, this.now) || this.#slowHitForMiss.has(text, this.now);
   }
 
   rememberFailedRefresh(key: FetchKey): void {
