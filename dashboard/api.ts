@@ -17,6 +17,10 @@ let purgeToken: string | null = null;
 /** The token of reads, where the browser keeps no session. */
 let readToken: string | null = null;
 
+/** Tells the tabs of this edge that a session has begun or ended in one of them: what others remember is of another. */
+const sessions = new BroadcastChannel("tidemark-session");
+sessions.onmessage = forgetTokens;
+
 /** A read, which the session's cookie allows. */
 export function read<T>(path: string): Promise<T> {
   return call(path, {}, readToken);
@@ -43,6 +47,7 @@ export function rememberPurgeToken(token: string | null): void {
 /** Begins a session with this token. Throws `Refused`. */
 export async function logIn(token: string): Promise<void> {
   const { mayPurge, endsInMs } = await call<OpenedSession>("session", { method: "POST" }, token);
+  sessions.postMessage(null);
   purgeToken = mayPurge ? token : null;
   readToken = null;
   const isKept = endsInMs !== null && (await read("site").catch(() => false));
@@ -52,6 +57,7 @@ export async function logIn(token: string): Promise<void> {
 
 export async function logOut(): Promise<void> {
   forgetTokens();
+  sessions.postMessage(null);
   await call("session", { method: "DELETE" }, null).catch(() => undefined);
 }
 

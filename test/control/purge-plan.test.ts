@@ -119,6 +119,15 @@ describe("a URL with characters that some clients escape and others do not", () 
     expect(purgeKeys).toEqual(["path:/it%27s/x?a=1", "path:/it%27s/x"]);
   });
 
+  test("one without its scheme is refused, and a prefix without it is that of its host", () => {
+    const plan = planOf(["//www.example.com/a", "//a/b"]);
+    const message = '"//www.example.com/a": it has no scheme; write https://www.example.com/a';
+    expect(plan.errors).toEqual([{ path: "urls[0]", message }]);
+    const site = compileSite({ origin: "http://127.0.0.1:1", hosts: ["www.example.com"] }, {});
+    const { purgeKeys } = planPurge({ prefixes: ["//www.example.com/a"] }, "https://www.example.com", site);
+    expect(purgeKeys).toEqual(["host:www.example.com/a"]);
+  });
+
   test.each(["/about?a=1&b=%20", "/%2Fx;y", "http://[::1]/a"])("%s has one key", (url) => {
     const anyHost = compileSite({ origin: "http://127.0.0.1:1" }, { hosts: null });
     expect(planPurge({ urls: [url] }, "https://www.example.com", anyHost).purgeKeys).toHaveLength(1);

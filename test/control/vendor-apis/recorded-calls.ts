@@ -787,6 +787,8 @@ export const VARNISH: readonly DoorCase[] = [
       { "x-url": "^/shop\\?a=1/" },
       { "x-host": "example" },
       { "x-host": "^(www.*)$" },
+      { "x-host": `^www\\.example\\.test|${HOST}$` },
+      { "x-host": `^(${HOST}$` },
       { "x-content-type": "text/html" },
       { "x-cache-tags": "shop" },
       { "x-cache-tags": "(^|,)(shop|)(,|$)" },

@@ -53,7 +53,7 @@ test("no two kinds of items share a key", () => {
 type Written = readonly [key: string, item: PurgeItem];
 
 const host = fc.constantFrom("m.example.test", "localhost:8080", "[::1]");
-const parts = fc.array(fc.constantFrom("a", "%25", ":", "#", "*", " ", "host:x", "//", "?x=1"));
+const parts = fc.array(fc.constantFrom("a", "%25", ":", "#", "%2A", " ", "host:x", "//", "?x=1"));
 const path = parts.map((texts) => `/${texts.join("")}`);
 const text = fc.string();
 const scheme = fc.constantFrom("http", "https");

@@ -92,6 +92,7 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
 }
 
 function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: KeyRules): PlannedItem | Refused {
+  if (lacksScheme(url, rules)) return { kind: "refused", because: `it has no scheme; write https:${url}` };
   const relative = url.startsWith("/");
   const absolute = relative ? base + url : url;
   const named = relative ? null : resolveUrl(absolute, namedHostRules);
@@ -113,8 +114,14 @@ function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: Key
   };
 }
 
+/** Whether a text is a URL of the site's without its scheme. RFC 3986 §4.2. As a path it would name no page. */
+function lacksScheme(text: string, { hosts }: KeyRules): boolean {
+  const [, host = ""] = /^\/\/([^/?#]+)/.exec(text) ?? [];
+  return hosts?.includes(host.toLowerCase()) ?? false;
+}
+
 function planPrefix(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {
-  const named = parsePurgePrefix(text, hosts);
+  const named = parsePurgePrefix(lacksScheme(text, rules) ? text.slice(2) : text, hosts);
   if (named.kind === "refused") return named;
   const { prefix } = named;
   const host = named.host === null ? null : publicHost(named.host, rules);

@@ -5,6 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import { nearestKey } from "../../rules/key/nearest-key.ts";
 import { purgeItemText } from "../../rules/key/purge-key.ts";
 import { seenAs } from "../../rules/key/seen-key.ts";
+import { shownUrl } from "../../rules/request/shown-url.ts";
 import { within } from "../../within.ts";
 
 /** The most items of one purge that are looked up. */
@@ -43,7 +44,7 @@ export async function unseenItems(
   const missing = await within(clock, ANSWER_WITHIN_MS, told, () => []).catch(() => []);
   return missing.flatMap(({ at, isSure, nearest = nearestKey(asked[at]!.seen, [...keys]) }) => {
     const item = purgeItemText(asked[at]!.key);
-    if (nearest) return [{ item, nearest: purgeItemText(nearest) }];
+    if (nearest) return [{ item, nearest: shownUrl(purgeItemText(nearest)) }];
     return isSure ? [{ item }] : [];
   });
 }

@@ -108,7 +108,8 @@ function readBan(fields: Headers): DoorReading {
     return names && host === null && url === null ? banned({ tags: names }) : notSupported;
   }
   // People do not escape the dots of hosts.
-  const hosts = host === null ? [""] : literals(/^\^\(?([^()]+)\)?\$$/.exec(host)?.[1]?.replace(/\\?\./g, "\\."));
+  const [, several, one] = /^\^(?:\(([^()]+)\)|([^()|]+))\$$/.exec(host ?? "") ?? [];
+  const hosts = host === null ? [""] : literals((several ?? one)?.replace(/\\?\./g, "\\."));
   if (!hosts) return notSupported;
   if (url === null || /^\^\/(?:\.\*\$?)?$/.test(url)) return banned(host === null ? { everything: true } : { hosts });
   const [, folder, whole] = /^\^(?:(\/.+?)\/(?:\.\*\$?)?|(\/.*)\$)$/.exec(url) ?? [];

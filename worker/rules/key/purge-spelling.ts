@@ -1,9 +1,9 @@
 /** Characters that clients send as escapes, too, and escapes, which have two letter cases. */
-const SPELT_TWO_WAYS = /[[\]{}|\\^`']|%[\da-f]{2}/gi;
-const SPELT_TWO_WAYS_IN_QUERY = /[[\]{}|\\^`'+]|%[\da-f]{2}/gi;
-/** Those of which the escapes are decoded. In a path, slashes part segments. RFC 3986 §3.3, §3.4. */
-const PLAIN_IN_PATH = /[\w.~!$()*,:;@-]/;
-const PLAIN_IN_QUERY = /[\w.~!$()*,:;@/?-]/;
+const SPELT_TWO_WAYS = /[[\]{}|\\^`'*]|%[\da-f]{2}/gi;
+const SPELT_TWO_WAYS_IN_QUERY = /[[\]{}|\\^`'*+]|%[\da-f]{2}/gi;
+/** Those of which the escapes are decoded. Slashes part a path, `&` and `=` a query. RFC 3986 §3.3, §3.4. */
+const PLAIN_IN_PATH = /[\w.~!$&()+,:;=@-]/;
+const PLAIN_IN_QUERY = /[\w.~!$(),:;@/?-]/;
 
 /**
  * The spelling of a path and a query in purge keys. The cache key tells the spellings apart, as an origin may, but who
@@ -38,8 +38,8 @@ export function tellsSpellings(pattern: string): boolean {
  */
 export function otherSpellings(url: string): string[] {
   const [, authority = "", path = "", query = ""] = /^(https?:\/\/[^/]*)?([^?]*)(.*)$/is.exec(url) ?? [];
-  const raw = path.replace(/%(?:2[146-9a-c]|3[abd]|40|5[b-e]|60|7[b-d])/gi, decodeURIComponent);
-  const paths = new Set([raw, raw.replace(/[!$&'()*+,:;=@[\]\\^`{|}]/g, escaped)]);
+  const raw = path.replace(/%(?:2[146-9bc]|3[abd]|40|5[bde]|60|7[b-d])/gi, decodeURIComponent);
+  const paths = new Set([raw, raw.replace(/[!$&'()+,:;=@[\]^`{|}]/g, escaped)]);
   paths.delete(path);
   return [...paths].map((each) => authority + each + query);
 }

@@ -4,7 +4,7 @@ import { speaksOfCredentials } from "./credential-names.ts";
 /** A URL as it is shown to others, without the parameters of its query and its path that may be a visitor's secret. */
 export function shownUrl(url: string): string {
   const [path = "", query] = url.split(/\?(.*)/s, 2);
-  const shownPath = path.replace(/(?:;|%3b)(?:(?!%3b)[^;/])*/gi, shownParameter);
+  const shownPath = path.replace(/(?:;|%(?:25)*3b)(?:(?!%(?:25)*3b)[^;/])*/gi, shownParameter);
   return query === undefined ? shownPath : `${shownPath}?${query.split("&").map(shownParameter).join("&")}`;
 }
 
@@ -12,7 +12,7 @@ export function shownUrl(url: string): string {
 export function shownParameter(parameter: string): string {
   const plain = decoded(parameter).toLowerCase();
   const isSecret = speaksOfCredentials(plain.slice(0, Math.max(0, plain.lastIndexOf("="))));
-  return isSecret ? `${parameter.split(/=|%3d/i, 1)[0]}=…` : parameter;
+  return isSecret ? `${parameter.split(/=|%(?:25)*3d/i, 1)[0]}=…` : parameter;
 }
 
 /** How often a URL within a URL within a URL escapes its parameters. */
