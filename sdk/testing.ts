@@ -33,8 +33,8 @@ export interface RecordingPurger extends Purger {
 
 /**
  * A purger for tests: it sends nothing, records every request, and its receipts have already settled. Its stats are
- * those of a site without requests. It refuses the same misuse as a real purger, and what every edge refuses, as far as
- * that needs no site: an unknown host is accepted. It does not remember ids, so no receipt is `replayed`.
+ * those of a site without requests. It refuses the same misuse as a real purger, and URLs, prefixes and hosts that no
+ * edge can read; an unknown host is accepted. It does not remember ids, so no receipt is `replayed`.
  */
 export function createRecordingPurger(): RecordingPurger {
   const calls: PurgeRequest[] = [];

@@ -83,7 +83,7 @@ export class FailingEdges {
       return receipt;
     } catch (error) {
       // One that was never sent waited behind others, and says nothing of the edge.
-      if (error instanceof PurgeError && error.retryable && error.attempts > 0) {
+      if (error instanceof PurgeError && saysThatItFails(error)) {
         // After a time-out, the edge may still answer within a longer deadline.
         const heldMs = error instanceof PurgeTimeout ? deadlineMs : Number.POSITIVE_INFINITY;
         const before = this.#recentFailure(state)?.heldMs ?? 0;
@@ -100,4 +100,9 @@ export class FailingEdges {
     this.#states.set(edge, state);
     return state;
   }
+}
+
+/** Whether an edge is down or hangs. One that limits the rate of purges does not. */
+function saysThatItFails({ retryable, attempts, code }: PurgeError): boolean {
+  return retryable && attempts > 0 && code !== "rate-limited";
 }

@@ -88,8 +88,8 @@ export function nextStep(
   { now, deadlineMs, isClosing }: { readonly now: number; readonly deadlineMs: number; readonly isClosing: boolean },
 ): DrainStep {
   const maySend = stop === null && !isClosing && leaseEndsAt - now >= deadlineMs;
-  const taken = [...held, ...[...underWay.keys()].flatMap(orderedItems)];
-  const rows = maySend ? nextToSend(left, taken, SENT_AT_ONCE - underWay.size) : [];
+  const free = maySend ? SENT_AT_ONCE - underWay.size : 0;
+  const rows = free > 0 ? nextToSend(left, [...held, ...[...underWay.keys()].flatMap(orderedItems)], free) : [];
   if (rows.length > 0) return { kind: "send", rows };
   if (underWay.size > 0) return { kind: "wait" };
   if (left.length > 0) return { kind: "release", rows: left };

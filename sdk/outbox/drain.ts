@@ -46,6 +46,9 @@ export const outboxPlatform: OutboxPlatform = {
   newId: () => crypto.randomUUID(),
 };
 
+/** A lease of another process may last as long, that of a deadline of a minute. Milliseconds. */
+const LEASE_OF_OTHERS_MS = 180_000;
+
 /** Sends the purges of a table. */
 export class Drain<Answer> {
   readonly #store: OutboxStore;
@@ -180,7 +183,8 @@ export class Drain<Answer> {
     const leaseEndsAt = clock.now() + lastsMs;
     const now = await this.#now();
     const lease = { id: newId(), until: now + lastsMs };
-    const claims = await this.#store.claim(lease, { now, latestAt: lease.until + MAX_PAUSE_MS, limit });
+    const latestAt = now + Math.max(lastsMs, LEASE_OF_OTHERS_MS) + MAX_PAUSE_MS;
+    const claims = await this.#store.claim(lease, { now, latestAt, limit });
     return afterClaim(pass, claims, { now, leaseId: lease.id, leaseEndsAt });
   }
 

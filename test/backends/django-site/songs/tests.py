@@ -216,11 +216,9 @@ class Models(WithEdge, TransactionTestCase):
         album = Album.objects.create(title="live")
         self.sent()
         Tour(pk=event.pk, seats=2).save()
-        Concert(pk=album.pk, event_ptr_id=event.pk, seats=3).save()
-        self.assertEqual(
-            self.tags_sent(),
-            [{f"event:{event.pk}", "seats:1", "seats:2"}, {f"event:{event.pk}", "seats:2", "seats:3"}],
-        )
+        self.assertEqual(self.tags_sent(), [{f"event:{event.pk}", "seats:1", "seats:2"}])
+        Concert(album_ptr_id=album.pk, event_ptr_id=event.pk, seats=3).save()
+        self.assertEqual(self.tags_sent(), [{f"event:{event.pk}", "seats:2", "seats:3"}])
 
     def test_fixtures_are_left_out(self):
         self.song.save_base(raw=True)
