@@ -51,11 +51,9 @@ const BUILDS = "allowBuilds";
 const BUILDS_YAML = `${BUILDS}:\n${WITH_INSTALL_SCRIPTS.map((name) => `  ${name}: false\n`).join("")}`;
 
 /** Where pnpm 10 keeps decisions, and whether they allow scripts. Later ones read only `allowBuilds`, and pnpm 10 both. */
-const LISTS_OF_PNPM_10 = {
-  onlyBuiltDependencies: true,
-  ignoredBuiltDependencies: false,
-  neverBuiltDependencies: false,
-};
+const LISTS_OF_PNPM_10 = { onlyBuiltDependencies: true, ignoredBuiltDependencies: false };
+/** Beside this list, pnpm 10 takes no `allowBuilds`. */
+const ALONE = "neverBuiltDependencies";
 
 /** pnpm itself may have left words in place of a decision. `null`: the text is no YAML with keys and values. */
 function withDeniedBuilds(before: string): Denied | null {
@@ -64,6 +62,7 @@ function withDeniedBuilds(before: string): Denied | null {
   const { contents, errors } = settings;
   if (errors.length > 0 || (contents !== null && !isMap(contents))) return null;
   const values = (settings.toJS() ?? {}) as Record<string, unknown>;
+  if (values[ALONE] !== undefined) return { text: before, added: [] };
   const decided = Object.entries(values[BUILDS] ?? {}).flatMap(([key, value]) =>
     typeof value === "boolean" ? key : [],
   );

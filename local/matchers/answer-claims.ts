@@ -85,7 +85,7 @@ async function shows(answer: CdnAnswer, version: string): Promise<boolean> {
   if (answer.body.includes(version)) return true;
   if (answer.request.method === "HEAD" || [206, 304, 416].includes(answer.status)) {
     throw new TypeError(
-      "the answer to a HEAD, a 206, a 304 and a 416 lack the page or parts of it: send a GET without Range or a condition",
+      "the answers to a HEAD, a 206, a 304 and a 416 may lack the page or parts of it: send a GET without Range or a condition",
     );
   }
   if (answer.cutOff) await failUndecided(answer, claim, "the connection ended before the body did");

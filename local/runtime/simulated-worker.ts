@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import { ConfigFileError } from "../../package/config-file-error.ts";
 import { moduleBeside } from "../../package/own-package.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { SimulatedSiteInput } from "../cdn/cdn-options.ts";
 import { loadSite } from "../config/config-file.ts";
 import { isWranglerConfig, readWranglerConfig } from "../config/wrangler-config.ts";
@@ -24,7 +25,7 @@ export async function simulatedWorker(
 ): Promise<SimulatedWorker> {
   if ("site" in given) {
     const script = await bundledOnce(VIRTUAL_TIME, { entryPoints: [VIRTUAL_TIME] });
-    const site = { ...given.site, origin: given.site.origin ?? origin }; // TIDEMARK_ORIGIN replaces its address
+    const site = { ...given.site, origin: inPlaceOf(given.site.origin, origin) };
     return { script, variables: { SITE: siteAsJson(site) }, logClass: "PurgeLog" };
   }
   const file = resolve(given.config);
@@ -35,6 +36,13 @@ export async function simulatedWorker(
   } catch (error) {
     throw lacksImports(error) ? new ConfigFileError(`${file}: ${WITHOUT_IMPORTS}`, { cause: error }) : error;
   }
+}
+
+/** The origin at this address, with the limits of the site's own. */
+function inPlaceOf(given: SimulatedSiteInput["origin"], url: string): SiteInput["origin"] {
+  if (typeof given !== "object" || given === null) return url;
+  const { concurrency, queue, streams } = given;
+  return { url, concurrency, queue, streams };
 }
 
 const WITHOUT_IMPORTS =

@@ -1,6 +1,9 @@
 import { closeSync, openSync } from "node:fs";
 import type { OriginAnswer } from "../../worker/ports/origin.ts";
 
+/** An error of undici or of Node. */
+type Failure = Error & { readonly code?: string; readonly address?: string };
+
 type Because = Extract<OriginAnswer, { kind: "failed" }>["because"];
 
 /** undici's codes for answers that are not HTTP, or over its limits. */
@@ -14,8 +17,8 @@ const BAD_RESPONSE: ReadonlySet<string> = new Set([
 const TIMED_OUT: ReadonlySet<string> = new Set(["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "ETIMEDOUT"]);
 
 /** The corridor's word for a failure without an answer. */
-export function becauseOf(error: Error & { readonly code?: string }): Because {
-  const code = error.code ?? "";
+export function becauseOf(error: Failure): Because {
+  const code = lastAttempt(error).code ?? "";
   if (TIMED_OUT.has(code)) return "timed-out";
   // An answer that nobody asked for, or a 100, is a bad one, too.
   if (BAD_RESPONSE.has(code) || error.name === "HTTPParserError") return "bad-response";
@@ -28,7 +31,10 @@ export function becauseOf(error: Error & { readonly code?: string }): Because {
  */
 export function explained(error: Error): Error {
   const lack = ownLack(error);
-  if (lack !== null) return new Error(`this server lacks ${lack}: ${lastAttempt(error).message}`, { cause: error });
+  if (lack !== null) {
+    const { message, code } = lastAttempt(error);
+    return Object.assign(new Error(`this server lacks ${lack}: ${message}`, { cause: error }), { code });
+  }
   if (error.message !== "bad response") return error;
   return new Error("a 100 (Continue) came before the answer, and nobody had asked for it", { cause: error });
 }
@@ -54,9 +60,15 @@ export function ownLack(error: Error): string | null {
   return OWN_LACKS.get(code) ?? null;
 }
 
-/** The failure of the last of several addresses that a name has. */
-function lastAttempt(error: Error): Error & { readonly code?: string } {
-  return error instanceof AggregateError ? (error.errors.at(-1) ?? error) : error;
+/**
+ * The failure of the last of several addresses that a name has. A machine without IPv6 has no address for those of IPv6,
+ * which says as little as their absence.
+ */
+function lastAttempt(error: Error): Failure {
+  if (!(error instanceof AggregateError)) return error;
+  const errors: readonly Failure[] = error.errors;
+  const tried = errors.filter(({ code, address = "" }) => code !== "EADDRNOTAVAIL" || !address.includes(":"));
+  return tried.at(-1) ?? errors.at(-1) ?? error;
 }
 
 function mayOpenFile(): boolean {
@@ -92,5 +104,6 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
  * sent too much.
  */
 export function wasNeverSent(cause: unknown): boolean {
-  return NEVER_SENT.has((cause as { readonly code?: string } | null)?.code ?? "");
+  const code = (cause as { readonly code?: string } | null)?.code ?? "";
+  return NEVER_SENT.has(code) || OWN_LACKS.has(code);
 }

@@ -346,6 +346,12 @@ describe("tidemark init", () => {
       "completed",
       "onlyBuiltDependencies:\n  - esbuild\n  - workerd@1.0.0\nallowBuilds:\n  esbuild: false\n  workerd@1.0.0: true\n",
     ],
+    [
+      "one with the list of pnpm 10 that takes no other",
+      "neverBuiltDependencies: [esbuild]\n",
+      "kept",
+      "neverBuiltDependencies: [esbuild]\n",
+    ],
     ["one that is a list", "- apps/*\n", "kept", "- apps/*\n"],
     ["one that is no YAML", "allowBuilds: {\n", "kept", "allowBuilds: {\n"],
   ])("tells pnpm about install scripts in its own file, beside %s", async (_, before, outcome, after) => {

@@ -89,8 +89,10 @@ test("a site's limits for its origin hold for the one in its place", async () =>
   expect(await cdn.get("/b")).toMatchObject({ status: 503 });
   cdn.origin.release("a");
   expect(await held).toMatchObject({ body: "v1" });
-  await using other = await startCdn({ site: { origin: { service: "APP" } }, origin: { "/a": page("v2") } });
-  expect(await other.get("/a")).toMatchObject({ body: "v2" });
+  for (const given of [{ service: "APP" }, { url: ["http://a.test", "http://b.test"] }, ""] as const) {
+    await using other = await startCdn({ site: { origin: given as string }, origin: { "/a": page("v2") } });
+    expect(await other.get("/a")).toMatchObject({ body: "v2" });
+  }
 });
 
 test("the public address is in cache keys and forwarded, whatever the PoP's own address is", {

@@ -50,7 +50,7 @@ describe("that a page never shows a text", () => {
 
   test("does not follow from an answer without the whole page, which is refused", async () => {
     const refusal = new TypeError(
-      "the answer to a HEAD, a 206, a 304 and a 416 lack the page or parts of it: send a GET without Range or a condition",
+      "the answers to a HEAD, a 206, a 304 and a 416 may lack the page or parts of it: send a GET without Range or a condition",
     );
     await cdn.get("/about");
     const unchanged = { fields: { "if-none-match": '"1"' } };
@@ -96,6 +96,13 @@ describe("that a page never shows a text", () => {
     const refused = 'cannot tell whether "v1" is shown: the edge itself answered 400';
     await expect(expect(cdn.get("/%zz")).toNeverShow("v1")).rejects.toThrow(refused);
   });
+});
+
+test("an answer that says that nothing is stored shows that", async () => {
+  cdn.origin.reply("/unstored", page("v1"));
+  const unstored = () => cdn.get("/unstored", { fields: { "cache-control": "only-if-cached" } });
+  await expect(unstored()).not.toHit();
+  await expect(unstored()).not.toBeStored();
 });
 
 test("no claim about a page, and no opposite of one, follows from an error of the edge", async () => {

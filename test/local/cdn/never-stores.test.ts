@@ -109,6 +109,16 @@ describe("that a site keeps its paths out of the cache", () => {
     expect([...asked]).toEqual(ownPaths);
   });
 
+  test("is asked of a path of each route that the script does not answer itself", async () => {
+    const routes = [
+      { match: "/admin/login", ttl: "1h" },
+      { match: "/admin/*", pass: true },
+    ];
+    const login = { fields: { "cache-control": "private" } };
+    await using cdn = await startCdn({ site: { routes }, origin: { "/admin/login": login } });
+    await expect(cdn).not.toNeverStore("/admin/*");
+  });
+
   test("is asked of one path of each route that has some", async () => {
     const below = Array.from({ length: 100 }, (_, at) => ({ match: `/api/v${at}/:name.json` }));
     const routes = [{ match: "/api/v1/*", pass: true }, { match: "/api/:version/*", pass: true }, ...below];

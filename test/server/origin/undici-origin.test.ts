@@ -385,8 +385,9 @@ describe("answers", () => {
     await closed.promise;
   });
 
-  const failedBy = (code: string) => Object.assign(new Error(`connect ${code} 127.0.0.1:8000`), { code });
-  const [noFile, noPort, refused] = ["EMFILE", "EADDRNOTAVAIL", "ECONNREFUSED"].map(failedBy);
+  const failedBy = (code: string, address = "127.0.0.1") =>
+    Object.assign(new Error(`connect ${code} ${address}:8000`), { code, address });
+  const [noFile, noPort, refused] = ["EMFILE", "EADDRNOTAVAIL", "ECONNREFUSED"].map((code) => failedBy(code));
   const ofSeveral = (...errors: unknown[]) => Object.assign(new AggregateError(errors), { code: "ECONNREFUSED" });
 
   test.each([
@@ -403,9 +404,12 @@ describe("answers", () => {
     expect(answer).toMatchObject({ kind: "failed", because: "unreachable", saysNothing: true, cause: { message } });
   });
 
-  test("a connection that another address of the name refuses is one that is refused", async () => {
+  test.each([
+    ["after a lack of ports", ofSeveral(noPort, refused)],
+    ["before one of IPv6, which this machine does not have", ofSeveral(refused, failedBy("EADDRNOTAVAIL", "::1"))],
+  ])("a connection that an address of the name refuses %s is refused", async (_, cause) => {
     const exchange = new OriginExchange(false);
-    exchange.onResponseError(undefined, ofSeveral(noPort, refused));
+    exchange.onResponseError(undefined, cause);
     expect(await exchange.answer).not.toHaveProperty("saysNothing");
   });
 
