@@ -26,14 +26,16 @@ const MEAN_PAUSE_MS = 6000;
 const HOT_PAGES = 20;
 /** The age that a session must have before the flood begins. */
 const SETTLED_MS = 605_000;
+const WARM_UP_MS = 10_000;
 const CROWD = new URL("../flood/crowd-thread.ts", import.meta.url);
 const CONSTANT_SERVER = fileURLToPath(new URL("../flood/constant-server.ts", import.meta.url));
 /** Beside the people, who ask for too little to tell how fast hits are: one of the popular pages, so often a second. */
-const READER = { addresses: 100, timesASecond: 200, pages: HOT_PAGES };
-const FLOODING = { timesASecond: 1000, pages: null };
+const READER = { addresses: 100, timesASecond: 200, pages: HOT_PAGES, isIdle: false };
+const FLOODING = { timesASecond: 1000, pages: null, isIdle: true };
 const FLOODS = [
   { name: "no flood", addresses: 0, isElsewhere: false },
-  // The clients of a flood share the machine, so they alone make hits slower. This row tells by how much.
+  // The clients of a flood share the machine, so they alone make hits slower, also at the lowest priority. This row tells
+  // by how much.
   { name: "10,000 addresses, at another server", addresses: 10_000, isElsewhere: true },
   { name: "one address", addresses: 1, isElsewhere: false },
   { name: "10,000 addresses", addresses: 10_000, isElsewhere: false },
@@ -189,10 +191,10 @@ async function play(
   { flooded, addresses, seconds, practice }: Flood,
   { known, fresh }: { readonly known: Crowd; readonly fresh: Crowd },
 ): Promise<{ hits: Latencies; flooding: number }> {
-  const aside = { seconds, practice: practice.href };
+  const aside = { seconds, warmUpMs: WARM_UP_MS, practice: practice.href };
   const reader = await Aside.ready({ ...READER, ...aside, edge: edge.href });
   const flood = addresses > 0 ? await Aside.ready({ ...FLOODING, ...aside, edge: flooded.href, addresses }) : null;
-  const signal = AbortSignal.timeout(seconds * 1000);
+  const signal = AbortSignal.timeout(WARM_UP_MS + seconds * 1000);
   const round = ++rounds;
   const open = (person: number) => {
     const isHit = Math.random() < 0.7;
