@@ -57,10 +57,10 @@ export function startControl(
   };
 }
 
-/** Explains what would happen to a request. The request is simulated, so it changes and counts nothing. */
+/** Explains what would happen to a request. The request is simulated, so it changes nothing, and only a wrong token of a refresh counts. */
 function explainer(
   site: Site,
-  { audit, sharedTier, reporter, worker, tokens }: Platform,
+  { audit, sharedTier, reporter, worker }: Platform,
   { corridor, memory, purging }: Pick<ControlledParts, "corridor" | "memory" | "purging">,
 ): (incoming: IncomingRequest) => Promise<Explanation> {
   const ports = {
@@ -75,7 +75,7 @@ function explainer(
   };
   const unchanged = (): Isolate => ({
     ...corridor,
-    ports: { ...corridor.ports, store: new UnchangedStore(memory, sharedTier), reporter: DEAF, tokens },
+    ports: { ...corridor.ports, store: new UnchangedStore(memory, sharedTier), reporter: DEAF },
     resolve: (url) => resolveUrl(url, site),
   });
   return (incoming) => explain(incoming, unchanged(), ports);

@@ -62,7 +62,7 @@ function withDeniedBuilds(before: string): Denied | null {
   const { contents, errors } = settings;
   if (errors.length > 0 || (contents !== null && !isMap(contents))) return null;
   const values = (settings.toJS() ?? {}) as Record<string, unknown>;
-  if (values[ALONE] !== undefined) return { text: before, added: [] };
+  if (values[ALONE] != null) return { text: before, added: [] };
   const decided = Object.entries(values[BUILDS] ?? {}).flatMap(([key, value]) =>
     typeof value === "boolean" ? key : [],
   );

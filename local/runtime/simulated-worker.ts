@@ -38,11 +38,11 @@ export async function simulatedWorker(
   }
 }
 
-/** The origin at this address, with the limits of the site's own. */
+/** The origin at this address, with the site's other settings for its own. */
 function inPlaceOf(given: SimulatedSiteInput["origin"], url: string): SiteInput["origin"] {
   if (typeof given !== "object" || given === null) return url;
-  const { concurrency, queue, streams } = given;
-  return { url, concurrency, queue, streams };
+  const { service: _, ...settings } = given as { readonly service?: unknown };
+  return { ...settings, url };
 }
 
 const WITHOUT_IMPORTS =

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
-import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import type { PushedBody } from "../bodies/pushed-body.ts";
 import type { RequestArrivals } from "../connections/arrival.ts";
 import { unreadBelow } from "../connections/carriers.ts";
@@ -90,8 +89,6 @@ export class Connection implements InterimWriter, ClientSide {
   #toTell: Set<() => void> | undefined;
   readonly #answer: (exchange: Exchange, connection: Connection) => void;
   readonly #waiting: Exchange[] = [];
-  /** Whether the last request whose turn came has an unsafe method. */
-  #isUnsafe = false;
   /** Takes the answers to requests that were read and are not yet answered in full. */
   readonly #due = new Set<ServerResponse>();
   readonly #stallMs: number;
@@ -443,22 +440,14 @@ export class Connection implements InterimWriter, ClientSide {
 
   #answerWaiting(): void {
     if (this.socket.destroyed) this.#waiting.length = 0;
-    while (this.#waiting.length > 0 && this.#mayBegin(this.#waiting[0]!)) {
+    while (this.#waiting.length > 0 && this.outstanding - this.#waiting.length < MAX_OUTSTANDING) {
       if (this.#isBackedUp()) {
         this.#awaitDrain();
         return;
       }
-      const next = this.#waiting.shift()!;
-      this.#isUnsafe = !isSafeMethod(next.message.method!);
-      this.#answer(next, this);
+      this.#answer(this.#waiting.shift()!, this);
     }
     if (this.#isPaused && this.#waiting.length === 0) this.#pauseOrResume();
-  }
-
-  /** Requests of a pipeline are answered side by side only if all have safe methods. RFC 9112 §9.3.2. */
-  #mayBegin({ message }: Exchange): boolean {
-    const begun = this.outstanding - this.#waiting.length;
-    return begun === 0 || (begun < MAX_OUTSTANDING && !this.#isUnsafe && isSafeMethod(message.method!));
   }
 
   #awaitDrain(): void {

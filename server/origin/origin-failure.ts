@@ -96,6 +96,9 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "ENETUNREACH",
+  "EMFILE",
+  "ENFILE",
+  "EADDRNOTAVAIL",
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
@@ -105,5 +108,5 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
  */
 export function wasNeverSent(cause: unknown): boolean {
   const code = (cause as { readonly code?: string } | null)?.code ?? "";
-  return NEVER_SENT.has(code) || OWN_LACKS.has(code);
+  return NEVER_SENT.has(code);
 }

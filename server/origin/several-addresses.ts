@@ -51,7 +51,7 @@ export class SeveralAddresses implements OriginAtAddress {
 
   async #fetchAt(address: Address, deadline: AnswerDeadline, request: OriginRequest): Promise<OriginAnswer> {
     const answer = await address.origin.fetchBefore(deadline, request);
-    if (answer.kind === "failed" && wasNeverSent(answer.cause)) address.failedAt = this.#now();
+    if (answer.kind === "failed" && !answer.saysNothing && wasNeverSent(answer.cause)) address.failedAt = this.#now();
     return answer;
   }
 

@@ -21,8 +21,9 @@ const CACHE_STATUS = /(?:^|[\s"=])(HIT|MISS|EXPIRED|STALE|UPDATING|REVALIDATED|B
  */
 const SECONDS_AT_END = /^ ([A-Z]+|-) (\d+\.\d{3})$/;
 
-/** What an edge answers without having asked the origin, and without a word for its cache. */
+/** Answers without a word for the cache: an edge may have made them without asking the origin, most of them at once. */
 const UNASKED = 503;
+const AT_ONCE_MS = 10;
 
 /**
  * The common and combined formats of nginx, Apache and Varnish, with or without Apache's virtual host in front, and
@@ -73,7 +74,10 @@ function readRest(line: string, start: number, into: LoggedRequest): void {
   const [, ofNginx, ofVarnish] = CACHE_STATUS.exec(rest) ?? [];
   into.cacheStatus = ofNginx ?? ofVarnish?.toUpperCase() ?? "";
   const [, word, seconds] = SECONDS_AT_END.exec(rest) ?? [];
-  if (seconds !== undefined && !(word === "-" && into.status === UNASKED)) into.tookMs = Number(seconds) * 1000;
+  if (seconds === undefined) return;
+  const tookMs = Number(seconds) * 1000;
+  const isUnasked = word === "-" && (into.status === UNASKED || (into.status > 500 && tookMs < AT_ONCE_MS));
+  if (!isUnasked) into.tookMs = tookMs;
 }
 
 /** `192.0.2.7` of `192.0.2.7 - alice [`: the word before identd's dash, whatever precedes it. IPv6 may have brackets. */

@@ -28,11 +28,7 @@ export function handle(incoming: IncomingRequest, isolate: Isolate): Answer | Pr
   const resolved = isolate.resolve(incoming.url);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
   const context = openContext(incoming, isolate, resolved);
-  const answer = enter(context, entryOf(context));
-  if (!incoming.url.includes("?")) return answer;
-  return answer instanceof Promise
-    ? answer.then((later) => giveTrackersBack(context, later))
-    : giveTrackersBack(context, answer);
+  return enter(context, entryOf(context));
 }
 
 /** Passes any request on to the origin, as the last resort when the corridor itself has failed (promise 6). */
@@ -125,22 +121,20 @@ function hit(
     return answer.then(async (streamed) => {
       if (!streamed) return fetchFromOrigin(context, BODY_GONE, context.facts.receiptToken);
       const later = await judgeAfterWait(context, stored.head);
-      // It was purged, or its time ended, while the request waited for its body.
-      const isPurgedSoftly = later.kind === "stale-usable" && later.because === "soft-purge";
-      if (isPurgedSoftly && xCache === "HIT") {
+      const isPurgedSoftly = later.kind === "stale-usable" && later.because === "soft-purge" && xCache === "HIT";
+      if (isPurgedSoftly || !mayAnswer(later)) {
         context.background.run(cancelBody(streamed.body));
-        return lookUp(context);
-      }
-      if (!mayAnswer(later)) {
-        context.background.run(cancelBody(streamed.body));
-        return fetchFromOrigin(context, missOf(context, [{ stored, verdict: later }]), context.facts.receiptToken);
+        // It was purged, or its time ended, while the request waited for its body. Another one may be stored by now.
+        if (!context.hasJudgedAgain) return lookUp({ ...context, hasJudgedAgain: true });
+        const miss = mayAnswer(later) ? BODY_GONE : missOf(context, [{ stored, verdict: later }]);
+        return fetchFromOrigin(context, miss, context.facts.receiptToken);
       }
       reportFromStore(context, "shared", xCache, streamed, stored);
-      return streamed;
+      return giveTrackersBack(context, streamed);
     });
   }
   reportFromStore(context, tier, xCache, answer, stored);
-  return answer;
+  return giveTrackersBack(context, answer);
 }
 
 /**
@@ -150,21 +144,24 @@ function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToke
   const plan = planFetch(context, miss);
   const lookAgain = (inLineSince = context.inLineSince) => lookUp({ ...context, hasLookedAgain: true, inLineSince });
   if (plan.isPastTheCache) context.ports.reporter.report({ kind: "asked-past-the-cache" });
+  // The origin gets the key's query.
+  const ofKey = (answer: Answer | Promise<Answer>) =>
+    answer instanceof Promise ? answer.then((later) => giveTrackersBack(context, later)) : answer;
   switch (plan.kind) {
     case "only-if-cached":
       return answerOurselves(context, 504, "only-if-cached", NOT_STORED);
     case "forward":
       return forward(context, plan.miss);
     case "head-by-get":
-      return headByGet(context, miss, token, lookAgain);
+      return ofKey(headByGet(context, miss, token, lookAgain));
     case "head":
-      return forwardHead(context, miss);
+      return ofKey(forwardHead(context, miss));
     case "fetch-unstored":
-      return fetchAndStore(context, miss, null);
+      return ofKey(fetchAndStore(context, miss, null));
     case "fetch-for-one":
-      return fetchAndStore(withoutIdleFields(context), plan.miss, null);
+      return ofKey(fetchAndStore(withoutIdleFields(context), plan.miss, null));
     case "fetch":
-      return collapse({ context: withoutIdleFields(context, miss.toValidate), miss, token, lookAgain });
+      return ofKey(collapse({ context: withoutIdleFields(context, miss.toValidate), miss, token, lookAgain }));
   }
 }
 

@@ -108,6 +108,8 @@ export interface RequestContext {
   readonly place?: Place;
   /** True if it has waited for a fetch of another isolate, and does not do so again. */
   readonly hasLookedAgain?: true;
+  /** Looked up again after a page had been purged while the request waited for its body. */
+  readonly hasJudgedAgain?: true;
   /** When it began to wait for its turn at the origin, if it did so by a fetch of another isolate: epoch milliseconds. */
   readonly inLineSince?: number | undefined;
   /** The request as it was sent, where the origin is asked without idle fields. */

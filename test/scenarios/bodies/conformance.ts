@@ -60,7 +60,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9112 §9.3.2",
     requirement: "requests of a pipeline are processed in parallel only if all have safe methods",
-    does: "Yes, on one's own server: `test/server/http1/pipelined.test.ts`. Answers are in order in any case.",
+    does: "**A departure** on one's own server: whatever their methods, up to 32 are; their answers are in order. Browsers, curl, nginx and HAProxy send no pipelines of unsafe requests.",
     scenarios: [],
     noMutant: "no engine sends pipelines",
   },

@@ -88,8 +88,8 @@ export const mutants: Mutants = {
     },
     "an explanation brings what the shared tier knows of a page into memory": {
       in: "explainer",
-      replace: "{ ...corridor.ports, store: new UnchangedStore(memory, sharedTier), reporter: DEAF, tokens }",
-      by: "{ ...corridor.ports, reporter: DEAF, tokens }",
+      replace: "{ ...corridor.ports, store: new UnchangedStore(memory, sharedTier), reporter: DEAF }",
+      by: "{ ...corridor.ports, reporter: DEAF }",
       foundBy: "explain/changes-nothing",
     },
     "an explanation forgets what memory holds": {

@@ -49,6 +49,20 @@ export const importCases: readonly ImportCase[] = [
     routes: { "/x": { cookies: [/^~\.\*$/i] }, "/a/x": { cookies: [/^admin$/i] } },
   },
   {
+    name: "lifetimes of which none counts",
+    server: `location / { proxy_pass http://10.0.0.1; proxy_cache c; proxy_ignore_headers Cache-Control Expires; }
+      location /a/ { ${CACHED.replace("200 1h", "any 0s")} proxy_ignore_headers Cache-Control Expires; }
+      location /b/ { ${CACHED} proxy_ignore_headers Cache-Control Expires; }`,
+    routes: { "/x": null, "/a/x": null, "/b/x": STORES },
+  },
+  {
+    name: "a query that is set",
+    server: `location / { ${CACHED} set $args ""; }
+      location /a/ { ${CACHED} if ($arg_lang) { set $args "lang=$arg_lang"; } }
+      location /b/ { ${CACHED} set $other ""; }`,
+    routes: { "/x": null, "/a/x": { query: [/(?:^|&)lang=/i] }, "/b/x": STORES },
+  },
+  {
     name: "networks of a field",
     server: `location / { ${CACHED} proxy_no_cache $near; proxy_cache_bypass $near; }`,
     http: "geo $http_x_ip $near { default 0; 10.0.0.0/8 1; }",

@@ -39,12 +39,14 @@ export function importLocation(location: Location, facts: LocationFacts): Import
   const zone = inForce(location.answeredBy, `${family}_cache`).map(({ source }) => source);
   if (!isCached(location)) return { rules: { pass: true }, from: [own, pass.source, ...zone], ...nothing };
   const cached = new CachedLocation(location, family, routes);
+  const lifetimes = readLifetimes(cached);
+  if (lifetimes.storesNothing) return { rules: { pass: true }, from: [own, ...lifetimes.from], ...nothing };
   const key = readKey(cached, evaluationOf(location, facts));
   const bypass = readBypass(cached, conditionsOn(location, facts), key);
   const because = [...bypass.because, ...(key.isUnknown ? [(key.line ?? own).text] : [])];
   const isStored = because.length === 0;
   const parts = [
-    readLifetimes(cached),
+    lifetimes,
     readAnswerFields(cached, { keepsSetCookie: bypass.keepsSetCookie }),
     key,
     bypass,

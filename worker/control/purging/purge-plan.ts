@@ -115,9 +115,9 @@ function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: Key
 }
 
 /** Whether a text is a URL of the site's without its scheme. RFC 3986 §4.2. As a path it would name no page. */
-function lacksScheme(text: string, { hosts }: KeyRules): boolean {
-  const [, host = ""] = /^\/\/([^/?#]+)/.exec(text) ?? [];
-  return hosts?.includes(host.toLowerCase()) ?? false;
+function lacksScheme(text: string, { hosts, publicUrl }: KeyRules): boolean {
+  const [, host = ""] = /^\/\/([^/?#]+?)\.?(?::(?:80|443))?(?:[/?#]|$)/.exec(text.toLowerCase()) ?? [];
+  return [...(hosts ?? []), publicUrl?.host].includes(host);
 }
 
 function planPrefix(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {

@@ -9,8 +9,7 @@ import type { RequestContext } from "../request-context.ts";
  */
 export function giveTrackersBack(context: RequestContext, answer: Answer): Answer {
   const { incoming, resolved } = context;
-  // The origin got the whole query.
-  if (answer.fields.get("x-cache") === "BYPASS") return answer;
+  if (!incoming.url.includes("?")) return answer;
   const location = answer.fields.get("location");
   const site = `${resolved.scheme}://${resolved.host}`;
   const target = redirectTarget(answer.status, location, site);

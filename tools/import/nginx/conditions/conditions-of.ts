@@ -107,7 +107,7 @@ function ofRewriting(location: Location, { server }: ServerFacts, evaluation: Ev
     const paths = isInLocation && index === 1 ? null : newPath;
     return block.flatMap((directive): Condition[] => {
       const { name, args, source } = directive;
-      if (name === "return") return [always(source)];
+      if (name === "return" || setsTarget(directive)) return [always(source)];
       if (name === "rewrite" && directive !== followed) {
         const regex = args[0] ?? "";
         if (mayHoldOn(paths, { source: regex, ignoreCase: false }) || EVERY_PATH.test(regex)) return [always(source)];
@@ -124,10 +124,16 @@ function ofRewriting(location: Location, { server }: ServerFacts, evaluation: Ev
   return found;
 }
 
+/** Whether a line gives the origin another path or query than the visitor's. */
+function setsTarget({ name, args }: Directive): boolean {
+  return name === "set" && /^(?:args|query_string|uri|document_uri)$/.test(variableIn(args[0] ?? "") ?? "");
+}
+
 /** Whether an `if` block does more than set variables and answer fields. */
 export function hasEffect(block: readonly Directive[]): boolean {
   return block.some((each) => {
     const row = rowOf(each);
+    if (setsTarget(each)) return true;
     if (each.name === "set" || each.name === "break" || /^set_by_lua/.test(each.name)) return false;
     return row === null || !["output", "log", "setup"].includes(row.phase) || forbidsStoring(each);
   });

@@ -316,7 +316,7 @@ export function cookieNamed(name: string): RegExp {
 /** An expression over path and query can match in either, or across both. */
 function whereTarget(regex: NonNullable<Comparison["regex"]>): readonly Caused[] {
   // An escape may have two letter cases. In the path of a route it is in upper case, however it was sent.
-  const ofOneCase = !regex.ignoreCase && !regex.source.startsWith("(?i)") && regex.source.includes("%");
+  const ofOneCase = !regex.ignoreCase && !regex.source.startsWith("(?i)") && MAY_HAVE_ESCAPES.test(regex.source);
   // Without regard to case, what an expression forbids is more, so that it finds less.
   if (ofOneCase && FORBIDS_LETTERS.test(regex.source)) return [unknown("$request_uri")];
   const cause = pathCause({ source: withEscapes(regex.source), ignoreCase: regex.ignoreCase || ofOneCase });
@@ -329,6 +329,8 @@ function whereTarget(regex: NonNullable<Comparison["regex"]>): readonly Caused[]
     : [inPath, { cause: inQuery, from: [], isExact: tail === regex.source }];
 }
 
+/** Escapes of two digits have one case. */
+const MAY_HAVE_ESCAPES = /%(?!\d\d(?![?*{]))/;
 const FORBIDS_LETTERS = /\(\?<?!|\[\^(?:\\.|[^\]\\])*[a-z]/i;
 
 /** An expression over a path as it was sent, with its escapes, as one over a decoded path: a class is not encoded. */

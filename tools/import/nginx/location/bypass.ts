@@ -24,6 +24,9 @@ const NOT_EMPTY = /./;
 
 type ByName = Exclude<Cause, { readonly kind: "unknown" | "path" | "sets-cookie" }>;
 
+/** Fields that browsers send with a reload. */
+const SENT_ON_RELOAD = /^(?:cache-control|pragma)$/;
+
 /**
  * The requests that bypass the cache: by the conditions on a location's way, and by the cookies that are not in the
  * key.
@@ -123,7 +126,9 @@ class BypassReader {
       case "field": {
         const { name, pattern } = cause;
         if (effect === "bypass" && name !== "authorization" && !ALWAYS_SENT.test(name)) {
-          const why = `A secret in ${name} made nginx fetch the page again. Send Tidemark-Refresh with a token instead: it does the same, a token can be revoked, and nobody can reach the origin by guessing a name. ${name} no longer has an effect.`;
+          const why = SENT_ON_RELOAD.test(name)
+            ? `A visitor's reload made nginx fetch the page again, and no longer reaches the origin: requestDirectives of a route tells what does.`
+            : `A secret in ${name} made nginx fetch the page again. Send Tidemark-Refresh with a token instead: it does the same, a token can be revoked, and nobody can reach the origin by guessing a name. ${name} no longer has an effect.`;
           this.#differ("safer", source, why, ["stored", "answer"], { requestFields: [name] });
           return false;
         }

@@ -3,7 +3,7 @@ import { importLifetimes } from "../lifetimes.ts";
 import type { CachedLocation, LocationPart } from "./cached-location.ts";
 
 /** How long answers are stored: `proxy_cache_valid`, and `proxy_ignore_headers` for lifetimes and `Vary`. */
-export function readLifetimes(location: CachedLocation): LocationPart {
+export function readLifetimes(location: CachedLocation): LocationPart & { readonly storesNothing: boolean } {
   const ignored = location.ignoredFields;
   const ignore = location.read("ignore_headers");
   const valid = location.read("cache_valid");
@@ -29,12 +29,13 @@ export function readLifetimes(location: CachedLocation): LocationPart {
   }
   if (ignoresControl || ignoresExpires) {
     from.push(...ignore.map(({ source }) => source));
-    const why =
-      readsOrigins || ignoresControl !== ignoresExpires
-        ? "A lifetime from the origin counts; the route's lifetime is for answers without one. Answers with private or no-store are not stored. If the origin's lifetimes are wrong, correct them there."
-        : "Answers that the origin marks private or no-store are not stored.";
+    const isOriginsTime = readsOrigins || ignoresControl !== ignoresExpires;
+    const why = isOriginsTime
+      ? "A lifetime from the origin counts, also for statuses that nginx did not store; the route's lifetime is for answers without one. Answers with private or no-store are not stored. If the origin's lifetimes are wrong, correct them there."
+      : "Answers that the origin marks private or no-store are not stored.";
     const answerFields = ["cache-control", "expires"];
-    differences.push(location.difference("safer", ignore[0]!.source, why, ["stored", "answer"], { answerFields }));
+    const kind = isOriginsTime ? "changed" : "safer";
+    differences.push(location.difference(kind, ignore[0]!.source, why, ["stored", "answer"], { answerFields }));
   }
   if (ignoresControl && !ignoresExpires) {
     const why =
@@ -47,7 +48,8 @@ export function readLifetimes(location: CachedLocation): LocationPart {
     const answerFields = ["vary"];
     differences.push(location.difference("safer", ignore[0]!.source, why, ["stored", "answer"], { answerFields }));
   }
-  return { rules: lifetimes, from, differences };
+  const storesNothing = ignoresControl && ignoresExpires && Object.keys(lifetimes).length === 0;
+  return { rules: lifetimes, from, differences, storesNothing };
 }
 
 function someOf(statuses: readonly number[]): string {
