@@ -28,6 +28,14 @@ export const BY_DESIGN: readonly Difference[] = [
     ["stored", "origin-url", "answer"],
     { parameters: ["utm_*", "gclid", "fbclid"] },
   ),
+  {
+    ...safer(
+      "A redirect to the same host gets the parameters of trackers back that the origin did not get.",
+      ["response-field"],
+      { parameters: ["utm_*", "gclid", "fbclid"] },
+    ),
+    field: "location",
+  },
   safer("A POST that succeeds invalidates its page (RFC 9111 §4.4).", ["stored"], {
     methods: UNSAFE,
   }),
