@@ -108,6 +108,18 @@ test("If one edge is away for a moment, only that edge is asked again", async ()
   expect([eu.requests.length, us.requests.length]).toEqual([1, 3]);
 });
 
+test("An edge that limits the rate of purges keeps its retries, unlike one that fails", async () => {
+  const limits = refuses("rate-limited");
+  await using eu = await startFakeEdge(accepts);
+  await using us = await startFakeEdge(limits, limits, limits, accepts);
+  await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint], retries: 1 });
+
+  await expect(cdn.purgeTags("a")).rejects.toMatchObject({ failures: [{ endpoint: us.endpoint }] });
+  await cdn.purgeTags("b");
+
+  expect(us.requests.length).toBe(4);
+});
+
 test("If all edges are away, the error is retryable and has no receipt", async () => {
   const endpoints = [await deadEndpoint(), await deadEndpoint()];
   await using cdn = purgerUnderTest({ endpoints, retries: 1 });
