@@ -57,7 +57,10 @@ export function startControl(
   };
 }
 
-/** Explains what would happen to a request. The request is simulated, so it changes nothing, and only a wrong token of a refresh counts. */
+/**
+ * Explains what would happen to a request. The request is simulated, so it changes nothing, and only a wrong token of a
+ * refresh counts.
+ */
 function explainer(
   site: Site,
   { audit, sharedTier, reporter, worker }: Platform,

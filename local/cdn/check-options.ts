@@ -233,7 +233,10 @@ function isPath(target: unknown): target is string {
   return typeof target === "string" && target.startsWith("/");
 }
 
-/** A path with its query in the spelling in which the edge sends it to the origin. Rules of a route for the query are not applied. */
+/**
+ * A path with its query in the spelling in which the edge sends it to the origin. Rules of a route for the query are not
+ * applied.
+ */
 function canonicalTarget(target: string): string {
   const { pathname, search } = new URL(`http://origin${target}`);
   const path = pathname.replace(/%[0-9a-f]{2}/gi, (encoded) => {

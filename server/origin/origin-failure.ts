@@ -26,8 +26,8 @@ export function becauseOf(error: Failure): Because {
 }
 
 /**
- * The error, in clearer words where its own say little. undici reads no 100 (Continue), although a client has to (RFC 9110
- * §15.2), and cannot be told to.
+ * The error, in clearer words where its own say little. undici reads no 100 (Continue), although a client has to
+ * (RFC 9110 §15.2), and cannot be told to.
  */
 export function explained(error: Error): Error {
   const lack = ownLack(error);
@@ -107,6 +107,5 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
  * sent too much.
  */
 export function wasNeverSent(cause: unknown): boolean {
-  const code = (cause as { readonly code?: string } | null)?.code ?? "";
-  return NEVER_SENT.has(code);
+  return NEVER_SENT.has((cause as { readonly code?: string } | null)?.code ?? "");
 }

@@ -17,6 +17,7 @@ export function giveTrackersBack(context: RequestContext, answer: Answer): Answe
   // One without a path or a query is of the same page.
   if (!isOfHost || /^(?:#|$)/.test(location!)) return answer;
   const trackers = droppedTrackers(incoming.url.replace(/^[^?]*/, ""), resolved.route.query);
+  if (trackers.length === 0) return answer;
   const fields = answer.fields.filter(() => true);
   fields.set("location", withParameters(location!, trackers));
   return { ...answer, fields };

@@ -13,7 +13,10 @@ export interface PlainRequest {
 
 /** The most fields that are left out of a request. */
 const MAX_LEFT_OUT = 16;
-/** Unpoly sends at most five fields at a time that may choose parts, htmx four. A visitor who invents more would fill the marks. */
+/**
+ * Unpoly sends at most five fields at a time that may choose parts, htmx four. A visitor who invents more would fill the
+ * marks.
+ */
 const MAX_BLAMED = 5;
 
 /**
