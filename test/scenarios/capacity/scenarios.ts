@@ -24,6 +24,14 @@ const OCCUPY: readonly Step[] = [
 const LET_GO: readonly Step[] = [{ release: "slow" }, { finish: "slow", expect: { status: 200, body: "slow" } }];
 const OVERTAKEN = { "/slow": [held], "/b": [plain], "/c": [{ ...page("max-age=60", "c"), hold: "c" }] };
 
+/** A request waits for its turn, and another one for the same page. */
+const FOLLOWED: readonly Step[] = [
+  { begin: "b1", send: { path: "/b" } },
+  { inLine: 1 },
+  { begin: "b2", send: { path: "/b" } },
+  { inLine: 1 },
+];
+
 type Client = Pick<ClientRequest, "address" | "fields">;
 
 /** These clients ask for `/slow`, `/b` and `/c`. The last one goes before the second. */
@@ -529,10 +537,7 @@ export const scenarios: readonly Scenario[] = [
     origin: { "/slow": [held], "/b": [plain] },
     steps: [
       ...OCCUPY,
-      { begin: "b1", send: { path: "/b" } },
-      { inLine: 1 },
-      { begin: "b2", send: { path: "/b" } },
-      { inLine: 1 },
+      ...FOLLOWED,
       { advanceMs: 5000 },
       { finish: "b1", expect: { status: 503 } },
       { finish: "b2", expect: { status: 503, cacheStatus: /detail=origin-busy/, fields: { "retry-after": "5" } } },
@@ -548,10 +553,7 @@ export const scenarios: readonly Scenario[] = [
     origin: { "/slow": [held], "/b": [{ ...plain, hold: "b" }] },
     steps: [
       ...OCCUPY,
-      { begin: "b1", send: { path: "/b" } },
-      { inLine: 1 },
-      { begin: "b2", send: { path: "/b" } },
-      { inLine: 1 },
+      ...FOLLOWED,
       { advanceMs: 1000 },
       ...LET_GO,
       { originSees: "/b", count: 1 },

@@ -14,13 +14,19 @@ async function startBusy(): Promise<{ machine: MachineUnderTest; one: WorkerOfMa
   return { machine, one, other };
 }
 
-test("who waits for a fetch that gets no turn is logged as turned away, too", async () => {
+/** The same, and a request waits for its turn at one worker. Another one for that page came two seconds later. */
+async function startFollowed() {
   const { machine, one } = await startBusy();
   const leading = one.ask("/a");
   await settle();
   await machine.clock.advance(2_000);
   const following = one.ask("/a");
   await settle();
+  return { machine, one, leading, following };
+}
+
+test("who waits for a fetch that gets no turn is logged as turned away, too", async () => {
+  const { machine, one, leading, following } = await startFollowed();
   await machine.clock.advance(3_000);
   expect([(await leading).status, (await following).status]).toEqual([503, 503]);
   expect(one.turns).toEqual([
@@ -30,12 +36,7 @@ test("who waits for a fetch that gets no turn is logged as turned away, too", as
 });
 
 test("who waits for a fetch until that has its turn is logged as waiting, too; who comes later is not", async () => {
-  const { machine, one } = await startBusy();
-  const leading = one.ask("/a");
-  await settle();
-  await machine.clock.advance(2_000);
-  const following = one.ask("/a");
-  await settle();
+  const { machine, one, leading, following } = await startFollowed();
   await machine.clock.advance(1_000);
   machine.asked[0]!.answer("slow");
   await machine.hasAsked(3);
