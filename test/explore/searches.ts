@@ -9,6 +9,7 @@ export const SEARCHES: readonly string[] = [
   'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/visitors/platforms.test.ts -t "encounters"',
   'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/visitors/raw/raw.test.ts -t "messages over sockets"',
   "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/server/http1/random-clients.test.ts",
+  "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/rules/key/path-matcher.test.ts",
   "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/stories/stories.test.ts",
   "TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/server/serve/operation/kills.test.ts",
   'TEST_SEED={seed} TEST_DEPTH=explore npx vitest run test/server/supervisor/kills.test.ts -t "at random"',

@@ -2,6 +2,7 @@ import type { Doors } from "../../wire/doors.ts";
 import { type Network, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import type { HeuristicRules } from "../rules/freshness/heuristic-freshness.ts";
 import type { KeyRules } from "../rules/key/cache-key.ts";
+import { pathMatcher } from "../rules/key/path-matcher.ts";
 import type { QueryRules } from "../rules/key/query.ts";
 import type { Route } from "../rules/key/route.ts";
 import { type NamesAndPatterns, namesAndPatterns } from "../rules/key/text-pattern.ts";
@@ -248,8 +249,6 @@ function purgesFrom({ varnish }: SiteRules["doors"]): readonly string[] {
 }
 
 function compileRoute(rules: RouteRules, position: number | null, site: SiteRules): Route {
-  const pattern = new URLPattern({ pathname: rules.match });
-  const catchAll = rules.match === "/*";
   const query: QueryRules = rules.key.query;
   const keyFields = [...new Set(rules.key.fields)].sort();
   const choices: ChoiceRules = {
@@ -263,7 +262,7 @@ function compileRoute(rules: RouteRules, position: number | null, site: SiteRule
   const hasOwnLifetime = rules.ttl !== undefined || defaultTtl !== undefined;
   return {
     pattern: position === null ? null : rules.match,
-    match: (path) => (catchAll ? {} : parametersOf(pattern.exec({ pathname: path }))),
+    match: pathMatcher(rules.match),
     pass: rules.pass,
     streamsBody: rules.body === "stream",
     query,
@@ -342,11 +341,6 @@ function isListOfNames(fields: readonly string[] | object): fields is readonly s
 function pickedQueries(texts: readonly string[] | boolean | undefined): NamesAndPatterns | "any" | null {
   if (typeof texts === "boolean") return texts ? "any" : null;
   return pickedBy(texts);
-}
-
-function parametersOf(result: URLPatternResult | null): Record<string, string> | undefined {
-  if (!result) return undefined;
-  return Object.fromEntries(Object.entries(result.pathname.groups).map(([name, value]) => [name, value ?? ""]));
 }
 
 /** A host as URLs have it: lower case, ASCII, without a default port. */

@@ -1,13 +1,13 @@
 import type { StaleRules } from "../freshness/judge.ts";
 import type { RequestRules } from "../request/request-facts.ts";
+import type { PathMatcher } from "./path-matcher.ts";
 import type { QueryRules } from "./query.ts";
 
 /** The owner's rules for the paths that a pattern matches, ready for use. */
 export interface Route extends RequestRules {
   /** The pattern as written, for messages and `Cache-Status`; `null` for paths that match no route. */
   readonly pattern: string | null;
-  /** The parameters of a canonical path that matches; otherwise `undefined`. */
-  readonly match: (path: string) => Readonly<Record<string, string>> | undefined;
+  readonly match: PathMatcher;
   /** True if requests go to the origin unchanged, and nothing is looked up or stored. */
   readonly pass: boolean;
   /** True if bodies of requests are passed on as they come, also where they are otherwise taken in first. */
