@@ -210,6 +210,16 @@ describe("the error for a mistake in a site's rules has its place, its value and
     ],
     ["an invalid pattern", { origin, routes: [{ match: "/:" }] }, /^routes\[0\]\.match: is not a URLPattern pathname/],
     [
+      "a pattern with an escape of an unreserved character",
+      { origin, routes: [{ match: "/%7Eann/*" }] },
+      /^routes\[0\]\.match: matches nothing: the edge writes such paths as "\/~ann\/\*"; found "\/%7Eann\/\*"$/,
+    ],
+    [
+      "a pattern with an escape in lower case",
+      { origin, routes: [{ match: "/(caf%c3%a9)/:id" }] },
+      /^routes\[0\]\.match: matches nothing: the edge writes such paths as "\/\(caf%C3%A9\)\/:id"/,
+    ],
+    [
       "a duration with an unknown unit",
       { origin, routes: [{ match: "/a", ttl: "1 hour" }] },
       /^routes\[0\]\.ttl: is not a duration: write .*"24h".*; found "1 hour"$/,

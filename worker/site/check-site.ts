@@ -5,6 +5,7 @@ import { hopByHopFields } from "../rules/forwarding/hop-by-hop.ts";
 import { isAddress, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import { MAX_SKEW_MS, MAX_VIEW_AGE_MS } from "../rules/freshness/unknown-purge-state.ts";
 import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
+import { normalEscapes } from "../rules/key/canonical-url.ts";
 import { TRACKING_PARAMETERS } from "../rules/key/query.ts";
 import { readPattern } from "../rules/key/text-pattern.ts";
 import type { QueueLimits } from "../rules/queueing/queue-order.ts";
@@ -146,9 +147,14 @@ const longestWait = durationMs.check(z.refine((ms) => ms <= 86_400_000, "is more
 const maxViewAge = durationMs.check(z.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is more than an hour, the maximum"));
 
 const route = z.strictObject({
-  match: z
-    .string('is required: the paths of the route, like "/blog/:slug"')
-    .check(z.regex(/^\//, "does not start with /"), z.refine(isUrlPattern, "is not a URLPattern pathname")),
+  match: z.string('is required: the paths of the route, like "/blog/:slug"').check(
+    z.regex(/^\//, "does not start with /"),
+    z.refine(isUrlPattern, "is not a URLPattern pathname"),
+    z.refine((match) => normalEscapes(match) === match, {
+      error: ({ input }) =>
+        `matches nothing: the edge writes such paths as ${JSON.stringify(normalEscapes(`${input}`))}`,
+    }),
+  ),
   pass: z.prefault(z.boolean(), false),
   concurrency: z.optional(z.int().check(z.positive(), z.maximum(10_000))),
   key: z.prefault(

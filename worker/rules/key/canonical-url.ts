@@ -66,7 +66,7 @@ function refused(because: string): UrlVerdict {
 }
 
 /** Decodes escapes of unreserved characters and writes the others in upper case. RFC 3986 §6.2.2.1, §6.2.2.2. */
-function normalEscapes(path: string): string {
+export function normalEscapes(path: string): string {
   if (!path.includes("%")) return path;
   return path.replace(/%[0-9a-f]{2}/gi, (encoded) => {
     const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
