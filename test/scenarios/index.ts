@@ -32,6 +32,7 @@ import { scenarios as purgeProtocol } from "./purge-protocol/scenarios.ts";
 import { scenarios as purgeProtocolSharedViews } from "./purge-protocol/shared-views.ts";
 import { scenarios as purgeProtocolTokens } from "./purge-protocol/tokens.ts";
 import { scenarios as purgingDryRunAndAudit } from "./purging/dry-run-and-audit.ts";
+import { scenarios as purgingHardPurgesInAWait } from "./purging/hard-purges-in-a-wait.ts";
 import { scenarios as purgingItems } from "./purging/items.ts";
 import { scenarios as purging } from "./purging/scenarios.ts";
 import { scenarios as purgingSoftPurges } from "./purging/soft-purges.ts";
@@ -90,6 +91,7 @@ export const scenarios: readonly Scenario[] = [
   ...purging,
   ...purgingDryRunAndAudit,
   ...purgingItems,
+  ...purgingHardPurgesInAWait,
   ...purgingSoftPurges,
   ...purgingUnseenItems,
   ...rangesFromOrigin,

@@ -4,6 +4,7 @@ import type { Verdict } from "../rules/freshness/judge.ts";
 import { notStoredDetail } from "../rules/storing/not-stored.ts";
 import { validatorsOf } from "../rules/storing/stored-response.ts";
 import { validationFields } from "../rules/validation/conditions.ts";
+import { isPurgedByNow } from "./judging.ts";
 import type { RequestContext } from "./request-context.ts";
 import { hasVariants } from "./selection.ts";
 
@@ -110,9 +111,13 @@ export function missOf(context: RequestContext, unusable: readonly UnusableRespo
   return missBy(reasonToFetch(verdict));
 }
 
-/** The fields that ask the origin to confirm the stored response; `null` if it has no validators. RFC 9111 §4.3.1. */
-export function conditionsOf({ ports }: RequestContext, { toValidate }: Miss): ReturnType<typeof validationFields> {
-  if (toValidate === null || ports.origin.isCache) return null;
+/**
+ * The fields that ask the origin to confirm the stored response; `null` if it has no validators, or was purged while the
+ * request waited. RFC 9111 §4.3.1.
+ */
+export function conditionsOf(context: RequestContext, { toValidate }: Miss): ReturnType<typeof validationFields> {
+  const { ports } = context;
+  if (toValidate === null || ports.origin.isCache || isPurgedByNow(context, toValidate.head)) return null;
   return validationFields(validatorsOf(toValidate.head), ports.clock.now());
 }
 

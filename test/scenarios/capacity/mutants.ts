@@ -19,6 +19,12 @@ export const mutants: Mutants = {
       drop: "this.onFree();",
       foundBy: "capacity/waits-for-its-turn",
     },
+    "a refresh behind an answer counts as a miss of the visitor": {
+      in: "sendInTurn",
+      replace: "const entering = isUnattended",
+      by: "if (isUnattended) gate.placeOf(clientOf(context)); const entering = isUnattended",
+      foundBy: "capacity/refreshes-are-no-misses",
+    },
     "who came last goes first": {
       in: "compareTurns",
       replace: "compareStandings(one, other) || one.since - other.since",

@@ -593,6 +593,28 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "capacity/refreshes-are-no-misses",
+    name: "a visitor of stale pages, which are refreshed behind him, keeps his place before one who has missed",
+    source: SOURCE,
+    site: ONE_AT_A_TIME,
+    origin: {
+      "/stale": [page("max-age=1, stale-while-revalidate=600", "s")],
+      "/slow": [held],
+      "/b": [{ ...plain, hold: "b" }],
+      "/c": [{ ...page("max-age=60", "c"), hold: "c" }],
+    },
+    steps: [
+      { get: "/stale", expect: { body: "s" } },
+      ...Array.from({ length: 5 }, (): readonly Step[] => [
+        { advanceMs: 2_000 },
+        { send: { path: "/stale", address: "192.0.2.7" }, expect: { xCache: "UPDATING" } },
+        { work: "finished" },
+      ]).flat(),
+      ...["/x", "/y"].map((path): Step => ({ send: { path, address: "192.0.2.9" }, expect: { xCache: "MISS" } })),
+      ...notOvertaken({ address: "192.0.2.60" }, { address: "192.0.2.7" }, { address: "192.0.2.9" }),
+    ],
+  },
+  {
     id: "capacity/event-streams",
     name: "a stream of events, which may last for days, delays no other request",
     source: SOURCE,

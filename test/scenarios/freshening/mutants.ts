@@ -245,7 +245,7 @@ export const mutants: Mutants = {
     "a HEAD is forwarded with the stored page's conditions": {
       in: "forwardHead",
       replace: "{ storing: true }",
-      by: '{ storing: true, conditions: [["if-none-match", validatorsOf(miss.selected!.head).etag ?? "*"]] }',
+      by: '{ storing: true, conditions: () => [["if-none-match", validatorsOf(miss.selected!.head).etag ?? "*"]] }',
       foundBy: "freshening/head-with-same-tag",
     },
     "a HEAD with another entity tag is ignored": {

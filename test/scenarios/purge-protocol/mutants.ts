@@ -16,9 +16,9 @@ export const mutants: Mutants = {
       foundBy: "purge-protocol/purge-during-body",
     },
     "the next purge after an entry's stamp does not count": {
-      in: "PurgeView.#firstAbove",
-      replace: "if (highest > seq) return highest;",
-      by: "if (highest > seq + 1) return highest;",
+      in: "PurgeView.#latestAbove",
+      replace: "latest > seq ?",
+      by: "latest > seq + 1 ?",
       foundBy: "purge-protocol/late-fill-in-shared-tier",
     },
     "a refresh is fetched without a view where none is held": {
@@ -51,12 +51,6 @@ export const mutants: Mutants = {
       replace: "{ ...decision.head, givenPurgeKeys",
       by: "{ ...decision.head, stamp: head.stamp, fetchedAt: head.fetchedAt, givenPurgeKeys",
       foundBy: "validation/silent-log-just-validated",
-    },
-    "a page that a HEAD confirms is stamped with the view that is held when the answer arrives": {
-      in: "forwardHead",
-      replace: "freshen(context, stored, response)",
-      by: "freshen(context, stored, { ...response, stamp: ports.purges.stamp() })",
-      foundBy: "freshening/purged-while-head-confirms",
     },
   },
   R3: {
@@ -307,7 +301,7 @@ context = { ...context, ports: { ...ports, clock: then } };`,
       in: "judge",
       replace: '{ kind: "none", because: "unverifiable" }',
       by: '{ kind: "validate", because: "invalidated" }',
-      foundBy: ["purge-protocol/new-log-and-same-validators", "purge-protocol/new-log-and-head"],
+      foundBy: "purge-protocol/new-log-and-same-validators",
     },
     "a log whose storage went back goes on under the same id": {
       in: "SqlPurgeLog.#noticeLostHistory",

@@ -302,6 +302,12 @@ export const mutants: Mutants = {
     },
   },
   "docs/protocol.md#soft-purges": {
+    "a soft purge counts from that of the first key that was purged": {
+      in: "PurgeView.#latestAbove",
+      replace: "highest > latest",
+      by: "latest === 0 && highest > seq",
+      foundBy: "purging/soft-counts-from-the-latest",
+    },
     "a soft purge is carried out as a hard one": {
       in: "purge",
       replace: 'mode: request.mode ?? "hard"',
@@ -394,6 +400,24 @@ export const mutants: Mutants = {
       replace: '["hard", "purged"], ["invalidate", "invalidated"], ["soft", "soft"],',
       by: '["soft", "soft"], ["hard", "purged"], ["invalidate", "invalidated"],',
       foundBy: "purging/soft-after-hard",
+    },
+    "a page that was purged in a wait is confirmed": {
+      in: "conditionsOf",
+      replace: "|| isPurgedByNow(context, toValidate.head)",
+      by: "",
+      foundBy: ["purging/hard-while-a-follower-waits", "purging/hard-while-in-line"],
+    },
+    "what is to be confirmed is settled before a request waits for its turn": {
+      in: "fetchOnce",
+      replace: "const conditions = () => conditionsOf(context, miss);",
+      by: "const held = conditionsOf(context, miss); const conditions = () => held;",
+      foundBy: "purging/hard-while-in-line",
+    },
+    "a HEAD freshens a page that was purged in a wait": {
+      in: "forwardHead",
+      replace: "miss.selected && !isPurgedByNow(context, miss.selected.head) ? miss.selected : null",
+      by: "miss.selected",
+      foundBy: "purging/hard-while-a-head-is-in-line",
     },
   },
   R18: {

@@ -211,6 +211,22 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "purging/soft-counts-from-the-latest",
+    name: "the window of a soft purge counts from the latest one, whichever key it names",
+    source: soft,
+    site: { purge: { softForMs: 10_000 } },
+    origin: { "/a": [page("max-age=3600", "v1", { "cache-tag": "t" })] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      { advanceMs: 9_000 },
+      { purge: { tags: ["t"], mode: "soft" } },
+      { origin: "down" },
+      { advanceMs: 5_000 },
+      { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
+    ],
+  },
+  {
     id: "purging/soft-while-log-silent",
     name: "while the log is silent, a softly purged page is validated before use, because a hard purge may have followed",
     source: "docs/protocol.md#r8-unknown; docs/protocol.md#r10-modes",

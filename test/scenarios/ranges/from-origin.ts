@@ -256,6 +256,24 @@ export const scenarios: readonly Scenario[] = [
     }),
   ),
   {
+    id: "ranges/large-page-asked-once-for-the-whole",
+    name: "a page that was too large to be fetched whole is asked for its parts alone afterwards",
+    source: "RFC 9110 §14.2; docs/http.md#limits",
+    site: { limits: { fetchWholeBytes: 10 } },
+    origin: {
+      "/a": [
+        { ...ten, body: "eleven byte" },
+        { status: 206, fields: { "content-range": "bytes 2-3/11" }, body: "part" },
+      ],
+    },
+    steps: [
+      { get: "/a", fields: { range: "bytes=2-3" }, expect: { status: 206 } },
+      { originSaw: { "/a": 2 } },
+      { get: "/a", fields: { range: "bytes=2-3" }, expect: { status: 206 } },
+      { originSaw: { "/a": 3 } },
+    ],
+  },
+  {
     id: "ranges/whole-page-and-followers",
     name: "a request for the whole page waits for the fetch that a part began",
     source: "docs/http.md#collapsed-requests",

@@ -54,6 +54,11 @@ export const mutants: Mutants = {
     },
   },
   "RFC 9110 §14.2": {
+    "the whole of a page that is too large for it is asked for again with each part": {
+      in: "answerPart",
+      drop: "if (isOutdated) rememberUnstored(context);",
+      foundBy: "ranges/large-page-asked-once-for-the-whole",
+    },
     "a part of a page that is on its way begins with the piece that has its first byte": {
       in: "answer-from-store:partsOf",
       replace: "piece.subarray(first - at,",

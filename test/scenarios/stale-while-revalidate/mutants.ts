@@ -71,8 +71,9 @@ export const mutants: Mutants = {
     },
     "a refresh always fetches in full": {
       in: "background-refresh:refresh",
-      replace: "? null : found",
-      by: "? null : null",
+      replace: "toValidate: found",
+      by: "toValidate: null",
+
       foundBy: "stale-while-revalidate/refresh-is-conditional",
     },
     "requests without cookies wait for a refresh that was begun for one with cookies": {

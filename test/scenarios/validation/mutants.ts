@@ -61,8 +61,8 @@ export const mutants: Mutants = {
     },
     "the origin gets the client's condition instead of the edge's own": {
       in: "fetchOnce",
-      replace: "= conditionsOf(context, miss)",
-      by: '= [["if-none-match", context.incoming.request.headers.get("if-none-match") ?? ""]]',
+      replace: "=> conditionsOf(context, miss)",
+      by: '=> [["if-none-match", context.incoming.request.headers.get("if-none-match") ?? ""]]',
       foundBy: "validation/client-holds-another-page",
     },
   },
@@ -107,12 +107,6 @@ export const mutants: Mutants = {
       by: "if (false)",
       foundBy: "validation/purged-is-never-304",
     },
-    "a purged page is offered to the origin for confirmation": {
-      in: "missOf",
-      replace: "return missBy(reasonToFetch(verdict));",
-      by: "return { ...reasonToFetch(verdict), selected: null, toValidate: stored };",
-      foundBy: "validation/purged-is-not-validated",
-    },
   },
   "RFC 9111 §4.3.1": {
     "a client's condition is forwarded to the origin, which answers 304": {
@@ -123,8 +117,8 @@ export const mutants: Mutants = {
     },
     "a stale page is always fetched in full": {
       in: "fetchOnce",
-      replace: "= conditionsOf(context, miss)",
-      by: "= null",
+      replace: "=> conditionsOf(context, miss)",
+      by: "=> null",
       foundBy: "validation/confirmed-is-fresh-again",
     },
     "a weak tag is not sent to the origin": {

@@ -63,8 +63,8 @@ export function hasFailed(result: OriginResult): boolean {
 export interface OriginCall {
   /** True if the answer may be stored, or is a part of such an answer. Then no field outside the key may select it. */
   readonly storing: boolean;
-  /** The edge's own conditions, if it has any (RFC 9111 §4.3.1), or those of a part. */
-  readonly conditions?: readonly (readonly [name: string, value: string])[] | null;
+  /** The edge's own conditions when it sends, if it has any (RFC 9111 §4.3.1), or those of a part. */
+  readonly conditions?: () => readonly (readonly [name: string, value: string])[] | null;
   /** True if the answer is a part, for this client alone. */
   readonly isForPart?: true;
   /** True if no answer is of use that a cache in place of the origin has stored. */
@@ -112,14 +112,14 @@ async function bodyToSend({ incoming, resolved, isolate, ports, background }: Re
 async function sendInTurn(context: RequestContext, call: OriginCall, body: RequestBody | null): Promise<OriginResult> {
   const { originGate: gate } = context.isolate;
   if (gate === null) return send(context, call, body, null);
-  const { isUnattended, ports, incoming, resolved, facts, place = gate.placeOf(clientOf(context)) } = context;
+  const { isUnattended, ports, incoming, resolved, facts } = context;
   const { inLineSince } = context;
   const { pattern: route } = resolved.route;
   const { asksForStream } = facts;
   const entering = isUnattended
     ? Promise.resolve(gate.enterIfIdle(route))
     : gate.enter(
-        place,
+        context.place ?? gate.placeOf(clientOf(context)),
         { route, asksForStream, isForOthers: call.storing && !call.isForPart, inLineSince },
         ports.reporter,
         incoming.request,
@@ -291,7 +291,7 @@ function fieldsToSend(
     maxForwards: maxForwards.kind === "forward" ? maxForwards.field : null,
     fieldRules: facts.mode === "refresh" ? withTraceState(route) : route,
     chosenFields: withoutProxysWord(site, storing ? facts.choices.fields : toldChoices(facts.choices)),
-    conditions: conditions ?? [],
+    conditions: conditions?.() ?? [],
     extra: site.originFields,
     isReflected: facts.method === "TRACE",
   });

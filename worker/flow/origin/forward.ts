@@ -10,6 +10,7 @@ import { storedField, validatorsOf } from "../../rules/storing/stored-response.t
 import { freshenByHead } from "../../rules/validation/freshen.ts";
 import { clientFields, passOn } from "../answering/pass-on.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
+import { isPurgedByNow } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import { isInMemory } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -58,7 +59,7 @@ function askingForPart({ facts }: RequestContext): OriginCall {
     const value = facts.field(name);
     return value === null ? [] : [[name, value] as const];
   });
-  return { storing: true, conditions, isForPart: true };
+  return { storing: true, conditions: () => conditions, isForPart: true };
 }
 
 /** What a request that is looked up may say of a part. */
@@ -80,7 +81,7 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
   if (answer) return answer;
   if (result.kind !== "answered") return result.answerInstead();
   const { response } = result;
-  const stored = miss.selected;
+  const stored = miss.selected && !isPurgedByNow(context, miss.selected.head) ? miss.selected : null;
   if (stored && !ports.origin.isCache && response.status === 200 && stored.head.status === 200) {
     const { fields, announcedBytes } = response;
     const { bodyBytes } = stored.head;

@@ -2,7 +2,6 @@ import { cancelBody } from "../../ports/cancel-body.ts";
 import type { FoundResponse } from "../../ports/store.ts";
 import { beginRefresh } from "../collapsing/begin-fetch.ts";
 import type { LeadingFetch } from "../collapsing/collapsed-fetches.ts";
-import { judgeNow } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { unattended } from "../request-context.ts";
@@ -24,12 +23,10 @@ export function refreshInBackground(context: RequestContext, stored: FoundRespon
 }
 
 async function refresh(context: RequestContext, found: FoundResponse, fetch: LeadingFetch): Promise<void> {
-  const { facts, ports, isolate } = context;
+  const { facts, isolate } = context;
   const { neighbours } = isolate;
   if (neighbours && (await neighbours.takeOver(context, found))) return fetch.tell({ kind: "look-again" });
-  // A purge may have come meanwhile (R10).
-  const toValidate = judgeNow(context, found.head, null, ports.clock.now()).kind === "none" ? null : found;
-  const miss: Miss = { kind: "stale", because: "stale", selected: null, toValidate };
+  const miss: Miss = { kind: "stale", because: "stale", selected: null, toValidate: found };
   const answer = await fetchAndStore(unattended(context, facts.forWholePage()), miss, fetch);
   if (answer.status >= 400) isolate.collapsed.rememberFailedRefresh(fetch.key);
   await cancelBody(answer.body);

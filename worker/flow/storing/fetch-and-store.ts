@@ -66,7 +66,7 @@ function tellOfOne(context: RequestContext): TellFollowers {
 async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: TellFollowers): Promise<Answer> {
   try {
     hintAtLinks(context, miss);
-    const conditions = conditionsOf(context, miss);
+    const conditions = () => conditionsOf(context, miss);
     const { selected } = miss;
     const hasStandIn = () => selected !== null && mayStandIn(context, selected.head, "disconnected") !== null;
     const result = await askOrigin(context, { storing: true, conditions, hasStandIn });
@@ -86,7 +86,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
       return result.answerInstead();
     }
     const tell = isOfEarlierFetch(result.response) ? tellOfEarlierFetch(tellFollowers) : tellFollowers;
-    const answer = answerBy(context, miss, conditions && miss.toValidate, result.response, tell);
+    const answer = answerBy(context, miss, miss.toValidate, result.response, tell);
     return answer instanceof Promise ? await answer : answer;
   } catch (cause) {
     tellFollowers({ kind: "failed", byOrigin: false }); // No follower waits for a leader that a bug has ended.
@@ -247,6 +247,7 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
     }
   } else {
     background.run(cancelBody(response.body));
+    if (isOutdated) rememberUnstored(context);
     tellFollowers({ kind: "failed", byOrigin: false });
   }
   if (toValidate && isOutdated && !mayBeStored) forgetOutdated(context, toValidate);

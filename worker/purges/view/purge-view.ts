@@ -141,19 +141,20 @@ export class PurgeView {
     for (const [mode, answer] of ANSWERS) {
       if (this.#heads[mode] <= stamp.seq) continue;
       checked.hashes ??= hashKeys(purgeKeysOf(stored));
-      checked.seq = this.#firstAbove(stamp.seq, checked.hashes, mode);
+      checked.seq = this.#latestAbove(stamp.seq, checked.hashes, mode);
       if (checked.seq > 0) return answer;
     }
     return "not-purged";
   }
 
-  /** The number of a purge of one of the keys that is above `seq`; 0 if there is none. */
-  #firstAbove(seq: number, hashes: Uint32Array, mode: PurgeMode): number {
+  /** The number of the latest purge of one of the keys that is above `seq`; 0 if there is none. */
+  #latestAbove(seq: number, hashes: Uint32Array, mode: PurgeMode): number {
+    let latest = 0;
     for (let at = 0; at < hashes.length; at += HASH_WORDS) {
       const highest = this.#table.highest(hashWordFor(mode, hashes[at]!), hashWordFor(mode, hashes[at + 1]!));
-      if (highest > seq) return highest;
+      if (highest > latest) latest = highest;
     }
-    return 0;
+    return latest > seq ? latest : 0;
   }
 
   #raiseAll(items: Uint32Array): boolean {
