@@ -73,6 +73,8 @@ export interface SeqAtEdge {
   readonly endpoint: string;
   /** The number that it gave the purge. */
   readonly seq: number;
+  /** When it accepted the purge: after a loss of its log, the number may belong to another purge. */
+  readonly at?: string | undefined;
 }
 
 /** A purge whose status is asked for: its number, or its receipt. */
@@ -84,7 +86,7 @@ export type PurgeReference =
       readonly edges?: readonly SeqAtEdge[] | undefined;
     });
 
-/** Whether this record is of the purge that is asked for. Each of several edges has a time of its own. */
+/** Whether this record is of the purge that is asked for. Records of several edges are compared as they are read. */
 export function isOfPurge({ at }: PurgeRecord, purge: PurgeReference): boolean {
   const accepted = typeof purge === "object" && !purge.edges ? purge.at : undefined;
   return accepted === undefined || Date.parse(accepted) === Date.parse(at);

@@ -3,7 +3,7 @@
 import { type PurgeFailure, PurgeIncomplete } from "../batch/purge-incomplete.ts";
 import { PurgeError } from "../errors.ts";
 import type { Settings } from "../options.ts";
-import type { PurgeRecordPage, RecordQuery } from "../purge-record.ts";
+import { isOfPurge, type PurgeRecordPage, type RecordQuery } from "../purge-record.ts";
 import type { PurgeRequest } from "../purge-request.ts";
 import { type EdgeReceipt, type Receipt, receiptOfEdges } from "../receipt.ts";
 import type { FailingEdges } from "./failing-edges.ts";
@@ -42,17 +42,14 @@ export async function readFromAll(
 ): Promise<PurgeRecordPage | null> {
   if (!("seq" in query)) throw new TypeError(`purges: ${OWN_TRAILS}`);
   const { edges: references } = query;
-  const asked = edges.map((edge) => ({
-    edge,
-    seq: references?.find(({ endpoint }) => endpoint === edge.endpoint)?.seq,
-  }));
-  const pages = await Promise.all(
-    asked.map(({ edge, seq }) => {
-      if (seq === undefined) throw new TypeError(`status: needs the receipt, because ${OWN_TRAILS}`);
-      return readFrom(edge, { seq });
+  const records = await Promise.all(
+    edges.map(async (edge) => {
+      const purge = references?.find(({ endpoint }) => endpoint === edge.endpoint);
+      if (purge === undefined) throw new TypeError(`status: needs the receipt, because ${OWN_TRAILS}`);
+      const record = (await readFrom(edge, { seq: purge.seq }))?.purges[0];
+      return record && isOfPurge(record, purge) ? record : undefined;
     }),
   );
-  const records = pages.map((page) => page?.purges[0]);
   const [first] = records;
   if (first === undefined || records.includes(undefined)) return null;
   return { purges: [{ ...first, settled: records.every((record) => record?.settled) }], next: null };

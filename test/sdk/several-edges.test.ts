@@ -265,6 +265,21 @@ test("The status of a receipt is asked of each edge by its own number, and has s
   expect(us.requests.slice(1).map(({ path }) => path)).toEqual(Array(3).fill("/_tidemark/purges/90"));
 });
 
+test("A receipt has no status if another purge has its number at one edge, because that edge's log was lost", async () => {
+  const at = (time: string) => ({ json: { ...record, at: time } });
+  await using eu = await startFakeEdge(accepts, at(receiptBody.at));
+  const atUs = "2026-01-02T04:00:00.000Z";
+  await using us = await startFakeEdge(receipt("us", { at: atUs }), at(atUs), at(receiptBody.at));
+  await using cdn = purgerUnderTest({ endpoints: [eu.endpoint, us.endpoint] });
+
+  const receiptOfBoth = await cdn.purgeTags("a");
+
+  await expect(cdn.status(receiptOfBoth)).resolves.toMatchObject({ by: "shop", settled: true });
+  await expect(cdn.status(receiptOfBoth)).resolves.toBeNull();
+  const edges = receiptOfBoth.edges!.map(({ endpoint, seq }) => ({ endpoint, seq }));
+  await expect(cdn.status({ seq: 7, edges })).resolves.toMatchObject({ by: "shop" });
+});
+
 test("Several edges have separate trails and numbers", async () => {
   await using cdn = purgerUnderTest({ endpoints: ["http://a.test", "http://b.test"] });
 
