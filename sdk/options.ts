@@ -19,9 +19,10 @@ export interface PurgerOptions {
    */
   endpoint?: string | URL | undefined;
   /**
-   * Several edges, instead of `endpoint`: each purge goes to all of them at once, with one `id`. Its receipt settles
-   * when all of theirs have; if one of them does not accept it, the call rejects with a `PurgeIncomplete`. It is for
-   * edges with separate purge logs, not for the PoPs of one edge, which share a log. Default: one edge.
+   * Several edges, instead of `endpoint`: each purge goes to all of them at once, with one `id` unless it is merged
+   * with others. Its receipt settles when all of theirs have; if one of them does not accept it, the call rejects with
+   * a `PurgeIncomplete`. It is for edges with separate purge logs, not for the PoPs of one edge, which share a log.
+   * Default: one edge.
    */
   endpoints?: readonly (string | URL | EdgeOptions)[] | undefined;
   /** A token with the scope `purge`. Default: the environment variable `TIDEMARK_TOKEN`. */

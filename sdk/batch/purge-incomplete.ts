@@ -6,7 +6,10 @@ import type { Receipt } from "../receipt.ts";
 export interface PurgeFailure {
   /** The edge that did not accept it, for a purger with several `endpoints`; otherwise absent. */
   endpoint?: string | undefined;
-  /** The purge with its `id`: `purger.purge(failure.request)` sends it again, and it happens once. */
+  /**
+   * The purge with its `id`: `purger.purge(failure.request)` sends it again. However often that is done, it happens
+   * once with this `id`.
+   */
   request: PurgeRequest;
   error: PurgeError;
 }
@@ -17,7 +20,9 @@ export interface PurgeFailure {
  * is.
  *
  * Accepted purges stand. To carry out the others, send the same call again with the same `id`, or send each `request`
- * of `failures`: an edge that already accepted a purge returns the first receipt again.
+ * of `failures`: an edge that already accepted a purge with this `id` returns the first receipt again. On Node, a call
+ * without an `id` may have been merged with others, with another `id`, because eight were under way: an edge that
+ * accepted it then purges its items once more.
  */
 export class PurgeIncomplete extends PurgeError {
   override readonly name = "PurgeIncomplete";

@@ -13,7 +13,10 @@ export const MAX_UNDER_WAY = 8;
 
 /** A call to one edge. */
 export interface EdgeCall extends PurgeCall {
-  /** The caller's id, or a fresh one that it has at every edge; absent for a joined purge, which gets its own. */
+  /**
+   * The caller's id, or a fresh one that it has at every edge where it is sent alone. Absent for a joined purge, which
+   * gets its own: the edge does not learn the ids of the calls in it, and purges again if one is sent with its id.
+   */
   readonly id?: string;
   readonly deadlineMs: number;
   /** Default: those of the purger. */

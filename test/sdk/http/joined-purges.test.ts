@@ -49,9 +49,10 @@ async function busy({ purger, held }: { purger: Purger; held: Held[] }): Promise
 
 /** The same for a purger with two edges. */
 async function busyAtBoth({ purger, held }: { purger: Purger; held: Held[] }): Promise<void> {
+  const before = held.length;
   for (let at = 0; at < MAX_UNDER_WAY; at++) purger.purgeTags(`busy:${at}`).catch(() => undefined);
   await settle();
-  expect(held).toHaveLength(2 * MAX_UNDER_WAY);
+  expect(held).toHaveLength(before + 2 * MAX_UNDER_WAY);
 }
 
 test("a thousand purges at once are a few requests, and each caller gets its receipt", async () => {
@@ -230,6 +231,18 @@ test("a purge that fails at one edge can be sent again with its id, even if it w
   expect(requests.map(({ tags }) => tags)).toEqual([["a"], ["b"]]);
   // Each id is for one purge only.
   expect(new Set([...requests, ...joined.map(({ request }) => request)].map(({ id }) => id)).size).toBe(4);
+
+  // Sent again, each goes alone, with an id that the edge that accepted it does not know. From now on the id stays.
+  await busyAtBoth(edge);
+  const again = requests.map((request) => edge.purger.purge(request).catch((error: unknown) => error));
+  const sentBefore = edge.held.length;
+  for (const { answer } of edge.held.slice()) answer();
+  await settle();
+  const sent = edge.held.slice(sentBefore);
+  expect(sent.map(({ request }) => request)).toEqual(requests.flatMap((request) => [request, request]));
+  for (const { endpoint, answer } of sent) answer(endpoint.includes("us.") ? refuses("unavailable") : undefined);
+  const failedAgain = (await Promise.all(again)) as PurgeIncomplete[];
+  expect(failedAgain.flatMap(({ failures }) => failures.map(({ request }) => request))).toEqual(requests);
 });
 
 test("a caller's invalid item fails only that caller", async () => {
