@@ -62,6 +62,10 @@ export function checkRequest(path: unknown, request: unknown): void {
   const call = `cdn.get(${JSON.stringify(path)})`;
   // `*` is the target of `OPTIONS *`, RFC 9112 §3.2.4.
   if (!isPath(path) && path !== "*") throw new TypeError(`${call}: this is not a path. ${asPath(path)}`);
+  if (/[^!-~]/.test(path)) {
+    const sendable = JSON.stringify(canonicalTarget(path));
+    throw new TypeError(`${call}: this has a character that no path can have. Write ${sendable}.`);
+  }
   check(call, requestSchema, request);
 }
 
@@ -237,7 +241,7 @@ function isPath(target: unknown): target is string {
  * A path with its query in the spelling in which the edge sends it to the origin. Rules of a route for the query are not
  * applied.
  */
-function canonicalTarget(target: string): string {
+export function canonicalTarget(target: string): string {
   const { pathname, search } = new URL(`http://origin${target}`);
   const path = pathname.replace(/%[0-9a-f]{2}/gi, (encoded) => {
     const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));

@@ -1,6 +1,6 @@
 import type { CdnAnswer } from "../cdn/answer.ts";
 import type { Cdn } from "../cdn/cdn.ts";
-import { checkPath } from "../cdn/check-options.ts";
+import { canonicalTarget, checkPath } from "../cdn/check-options.ts";
 import type { Reply } from "../cdn/scripted-origin.ts";
 import type { SimulatedIsolate } from "../runtime/simulated-isolate.ts";
 import type { ClaimResult } from "./claim-result.ts";
@@ -93,8 +93,7 @@ const PIECES = new RegExp(
 function madeUpPaths(text: string): string[] {
   return [true, false].flatMap((isWhole) => {
     const [shortest, ...longer] = ["", "a", "a/b"].map((rest) => madeUp(text, rest, isWhole));
-    const all = [shortest!, ...longer, `${shortest}?a=1`];
-    return all.filter((path) => path.startsWith("/")); // `/:lang?` matches an empty text, too
+    return sendable([shortest!, ...longer, `${shortest}?a=1`]);
   });
 }
 
@@ -106,8 +105,13 @@ function pathsOfOther(text: string, route: string): string[] {
   const endings = endingsOf(route).flatMap((ending) => [`a${ending}`, `a/b${ending}`, ending.replace(/^\//, "")]);
   return [
     ...madeUpPaths(route),
-    ...endings.flatMap((ending) => [madeUp(text, ending, true), madeUp(text, ending, true, ending)]),
+    ...sendable(endings.flatMap((ending) => [madeUp(text, ending, true), madeUp(text, ending, true, ending)])),
   ];
+}
+
+/** Those of the texts that are paths, spelled as the origin sees them. `/:lang?` matches an empty text, too. */
+function sendable(texts: readonly string[]): string[] {
+  return texts.filter((text) => text.startsWith("/")).map(canonicalTarget);
 }
 
 /** What paths of a pattern have behind each of its pieces. */

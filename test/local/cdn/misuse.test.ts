@@ -213,6 +213,11 @@ describe("asking a CDN", () => {
       {},
       'cdn.get("http://www.example.test/about?a=1"): this is not a path. Write the path "/about?a=1" without scheme and host.',
     ],
+    [
+      "/über uns?q=日",
+      {},
+      'cdn.get("/über uns?q=日"): this has a character that no path can have. Write "/%C3%BCber%20uns?q=%E6%97%A5".',
+    ],
     ["/about", { headers: {} }, 'cdn.get("/about"): headers: unknown key; did you mean fields? Known here: from, '],
     ["/about", { region: "nyc" }, 'cdn.get("/about"): region: unknown key; did you mean from? Known here: from, '],
     ["/about", { fields: { a: 1 } }, 'cdn.get("/about"): fields.a: '],

@@ -36,6 +36,7 @@ describe("that a site keeps its paths out of the cache", () => {
       { match: "/:lang?", paths: ["/a"] },
       { match: "/*?", paths: ["/", "/a"] },
       { match: "/shop{/:page([a-c]|x)}?", paths: ["/shop/a", "/shop"] },
+      { match: "/über uns/日本*", paths: ["/%C3%BCber%20uns/%E6%97%A5%E6%9C%AC"] },
     ];
     let cdn: Cdn;
 
@@ -93,6 +94,7 @@ describe("that a site keeps its paths out of the cache", () => {
     { match: "/admin/login", path: "/admin/login" },
     { match: "/*.json", path: "/admin/a.json", pattern: "/admin/:page" },
     { match: "/*.json", path: "/admin/a.json", pattern: "/admin/(.*)" },
+    { match: "/admin/übersicht", path: "/admin/%C3%BCbersicht" },
   ])("does not follow if an earlier route, $match, stores some of the paths", async ({ match, path, pattern }) => {
     const asked = pattern ?? "/admin/*";
     await using cdn = await startCdn({ site: { routes: [{ match }, { match: asked, pass: true }] }, origin: {} });
