@@ -188,6 +188,11 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
             own, joined = [], [(model, [key_in_model(instance)]), *joined]
         return _together(chain(own, *(rows_of(each, using) for each in joined)), [tags])
 
+    def tags_stored(instance: Any, using: str) -> list[str]:
+        """An instance may be older than its row, or have been built by its key alone."""
+        key = key_in_model(instance) if isinstance(instance, model) else None
+        return [] if key is None else _together(rows_of((model, [key]), using), [tags])
+
     def note(instance: Any, change: str, joined: list[Joined], former_tags: list[str]) -> None:
         # Not purged: a save that fails outside of a transaction would leave the purge behind.
         instance.__dict__.setdefault("_tidemark_noted", {})[registration, change] = joined, former_tags
@@ -201,18 +206,19 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
     # Rows of its proxies and of the models that extend it are rows of the model, too.
 
     def before_save(instance: Any, raw: bool, using: str, **_: Any) -> None:
-        key = key_in_model(instance) if former and isinstance(instance, model) and not raw else None
-        if key is not None:
-            note(instance, "save", [], _together(rows_of((model, [key]), using), [tags]))
+        if former and isinstance(instance, model) and not raw:
+            note(instance, "save", [], tags_stored(instance, using))
 
     def after_save(instance: Any, raw: bool, using: str, **_: Any) -> None:
         if isinstance(instance, model) and not raw:
             purge_noted(instance, "save", [], using)
 
-    def before_delete(instance: Any, using: str, **_: Any) -> None:
+    def before_delete(instance: Any, using: str, origin: Any = None, **_: Any) -> None:
         joined = joined_to_deleted(instance, model, using)
         if joined or isinstance(instance, model):
-            note(instance, "delete", joined, tags_now(instance, joined, using))
+            # Django has just read all other rows that it deletes.
+            stored = tags_stored(instance, using) if instance is origin else []
+            note(instance, "delete", joined, [*stored, *tags_now(instance, joined, using)])
 
     def after_delete(instance: Any, using: str, **_: Any) -> None:
         purge_noted(instance, "delete", [], using)
@@ -222,7 +228,8 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
         if action.startswith("post_"):
             purge_noted(instance, sender._meta.label, joined, using)
         elif joined or isinstance(instance, model):
-            note(instance, sender._meta.label, joined, tags_now(instance, joined, using))
+            former_tags = [*tags_stored(instance, using), *tags_now(instance, joined, using)]
+            note(instance, sender._meta.label, joined, former_tags)
 
     registration = f"{model._meta.label} {id(around_call)}"
     for signal, receiver in ((pre_save, before_save), (post_save, after_save), (m2m_changed, around_call)):

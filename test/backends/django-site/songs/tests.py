@@ -16,7 +16,7 @@ from django.conf import settings
 from django.core.checks import run_checks
 from django.core.exceptions import DisallowedHost
 from django.core.management import CommandError, call_command
-from django.db import models, transaction
+from django.db import connection, models, transaction
 from django.db.models.functions import Coalesce
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
 from django.http import HttpRequest, HttpResponse
@@ -25,7 +25,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from django.views.decorators.cache import cache_control
 from django.test import AsyncClient, Client, SimpleTestCase, TransactionTestCase, override_settings
-from django.test.utils import isolate_apps
+from django.test.utils import CaptureQueriesContext, isolate_apps
 
 from tidemark.django import PurgedModel, PurgedQuerySet, changes, configuration, middleware, outbox
 from tidemark.django import purge, purge_on_change, purging, tag
@@ -244,6 +244,25 @@ class Models(WithEdge, TransactionTestCase):
                 change()
                 own = {f"album:{self.one.pk}", "songs"}
                 self.assertEqual(self.tags_sent(), [expected | own])
+
+    def test_a_row_that_differs_from_the_instance_is_purged_as_it_is_stored(self):
+        song, one, two = f"song:{self.song.pk}", f"album:{self.one.pk}", f"album:{self.two.pk}"
+        models.QuerySet(Song).filter(pk=self.song.pk).update(album=self.two)  # as by another process
+        self.song.genres.add(self.rock)
+        own = {song, one, two, "songs"}
+        self.assertEqual(self.tags_sent(), [own | {f"genre:{self.rock.pk}"}])
+        self.song.genres.clear()
+        self.sent()
+        Song(pk=self.song.pk).genres.set([self.jazz.pk])
+        self.assertEqual(self.tags_sent(), [{song, "album:None", two, "songs", f"genre:{self.jazz.pk}"}])
+        Song(pk=self.song.pk).delete()
+        self.assertEqual(self.tags_sent(), [{song, "album:None", two, "songs", f"genre:{self.jazz.pk}"}])
+
+    def test_rows_that_a_query_deletes_are_read_once(self):
+        with CaptureQueriesContext(connection) as queries:
+            Song.objects.all().delete()
+        read = [each["sql"] for each in queries if each["sql"].startswith('SELECT "songs_song"."id", ')]
+        self.assertEqual(len(read), 1)
 
     def test_a_row_that_is_deleted_purges_what_it_was_joined_to(self):
         self.song.genres.add(self.rock, self.jazz)
