@@ -20,6 +20,11 @@ const url = z.string().check(
     (text) => text.startsWith("/") || /^https?:\/\//i.test(text),
     "must be a path that starts with /, or a whole URL that starts with http:// or https://",
   ),
+  z.refine(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+    (text) => !/[\u0000-\u0020\u007f]/.test(text),
+    "a URL cannot have a space or a control character; write %20 for a space",
+  ),
 );
 
 const tag = z

@@ -224,8 +224,8 @@ test("A batch counts as accepted before only if all of its purges were", async (
 test("A batch is divided before its purges have more bytes than the edge reads", async () => {
   await using edge = await startFakeEdge(accepts);
   await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
-  // Each é takes two bytes, and each \\n is written as two.
-  const long = Array.from({ length: 600 }, (_, index) => `/${index}/${"é\n".repeat(2_500)}`);
+  // Each é takes two bytes, and each " is written as two.
+  const long = Array.from({ length: 600 }, (_, index) => `/${index}/${'é"'.repeat(2_500)}`);
 
   const receipt = await cdn
     .batch()

@@ -59,6 +59,17 @@ const misuses: { name: string; call: (cdn: Loose) => Promise<unknown>; message: 
     message: /^purgeUrls: urls\[1\]: must be a path that starts with \/, or .* \(got "b"\)$/,
   },
   {
+    name: "a URL with a space",
+    call: (cdn) => cdn.purge({ tags: ["a"], urls: ["/a b"] }),
+    message:
+      /^purge: urls\[0\]: a URL cannot have a space or a control character; write %20 for a space \(got "\/a b"\)$/,
+  },
+  {
+    name: "a whole URL with the end of a line",
+    call: (cdn) => cdn.purgeUrls("https://www.example.com/\n"),
+    message: /^purgeUrls: urls\[0\]: a URL cannot have a space or a control character; /,
+  },
+  {
     name: "a tag with a space",
     call: (cdn) => cdn.purgeTags("a", "b c"),
     message: /^purgeTags: tags\[1\]: a tag must be printable ASCII .* \(got "b c"\)$/,

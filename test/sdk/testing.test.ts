@@ -94,7 +94,7 @@ test("It refuses what a real purger refuses: misuse, an aborted signal, and any 
 
 test.each<[PurgeRequest, string]>([
   [{ urls: ["/", "/song/*"] }, 'urls[1]: "/song/*": a * in a URL is not a wildcard'],
-  [{ urls: ["/a b"] }, 'urls[0]: "/a b": the URL has a space'],
+  [{ urls: ["/a\\b"] }, 'urls[0]: "/a\\\\b": the path has a backslash'],
   [{ urls: ["https://user@www.example.com/"] }, "it has a user or password before the host"],
   [{ prefixes: ["/"] }, 'prefixes[0]: "/": it names no path segment'],
   [{ hosts: ["https://www.example.com"] }, 'hosts[0]: "https://www.example.com": a host is a name'],

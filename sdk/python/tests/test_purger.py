@@ -48,6 +48,11 @@ def test_a_url_is_purged(stored: str) -> None:
     assert cache_status(f"/pages/{stored}") == "MISS"
 
 
+def test_a_url_may_have_its_scheme_in_capitals(stored: str) -> None:
+    Purger(ENDPOINT, TOKEN).purge(urls=[f"{ENDPOINT.replace('http', 'HTTP')}/pages/{stored}"])
+    assert cache_status(f"/pages/{stored}") == "MISS"
+
+
 def test_the_example_in_the_docs_purges() -> None:
     exec(os.environ["EXAMPLE"].replace("https://www.example.com", ENDPOINT), {"token": TOKEN})
 
@@ -134,6 +139,9 @@ def test_a_name_without_an_address_is_told_as_a_purge_that_was_not_sent(monkeypa
         ({"tags": ["größe"]}, ValueError),
         ({"tags": "song:42"}, TypeError),
         ({"urls": ["about"]}, ValueError),
+        ({"urls": ["/two words"], "tags": ["a"]}, ValueError),
+        ({"urls": ["https://www.example.com/\n"]}, ValueError),
+        ({"urls": ["/\x7f"]}, ValueError),
         ({"tags": [f"t{number}" for number in range(10_001)]}, ValueError),
         ({}, ValueError),
     ],

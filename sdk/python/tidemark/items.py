@@ -45,8 +45,10 @@ def checked_items(
     named = {kind: list(dict.fromkeys(str(each) for each in value)) for kind, value in given.items()}
     checked_tags("purge", named["tags"])
     for url in named["urls"]:
-        if not re.match(r"/|https?://", url):
+        if not url.lower().startswith(("/", "http://", "https://")):
             raise ValueError(f"purge: {url!r} must be a path that starts with /, or a whole URL")
+        if re.search(r"[\x00-\x20\x7f]", url):
+            raise ValueError(f"purge: {url!r} cannot have a space or a control character; write %20 for a space")
     if everything:
         return {"everything": True}
     return {kind: value for kind, value in named.items() if value}

@@ -558,6 +558,12 @@ export function describeOutbox(
         options: {},
         says: /^enqueue: tags\[0\]: a tag must be printable/,
       },
+      {
+        name: "a URL with a space beside a tag",
+        purge: { tags: ["a"], urls: ["/a b"] },
+        options: {},
+        says: /^enqueue: urls\[0\]: a URL cannot have a space/,
+      },
       { name: "a dry run", purge: { tags: ["a"], dryRun: true }, options: {}, says: /^enqueue: dryRun/ },
       {
         name: "a deadline",

@@ -161,7 +161,8 @@ class Transactions(WithEdge, TransactionTestCase):
         self.assertEqual(self.sent(), [{"everything": True}])
 
     def test_items_that_cannot_be_right_are_refused_at_the_call(self):
-        for items in ({"tags": ["two words"]}, {"tags": ["x" * 257]}, {"tags": ["größe"]}, {"urls": ["about"]}):
+        wrong_tags, wrong_urls = ("two words", "x" * 257, "größe"), ("about", "/two words", "/\t")
+        for items in (*({"tags": [each]} for each in wrong_tags), *({"urls": [each]} for each in wrong_urls)):
             with self.assertRaises(ValueError):
                 purge(**items)
         with self.assertRaises(TypeError):
