@@ -65,6 +65,9 @@ export class SiteLogs {
   /** Of each worker that this supervisor has started. Others answer for hosts as they did before it. */
   readonly #owners = new Map<string, OwnersOfHosts>();
   readonly #ownersBefore: OwnersOfHosts;
+  /** What the file of hosts has to say, as long as the disk does not take it. */
+  #unwritten: SitesOfHosts | null = null;
+  #isUnwrittenSaid = false;
   /** Of the configurations by which workers accept connections. */
   #answering: readonly OwnersOfHosts[];
   #folder: LogFolder;
@@ -244,11 +247,21 @@ export class SiteLogs {
       const why = before === null ? `${HOSTS_FILE} cannot be read` : `another site had ${back.get(site)} meanwhile`;
       this.#logs.get(site)?.keeper.replace?.(why);
     }
-    if (isDeepStrictEqual(now, before)) return;
+    if (!isDeepStrictEqual(now, before)) this.#unwritten = now;
+    this.#writeHosts();
+  }
+
+  /** Writes what is not in the file yet. It is tried again with each purge, which could be undone otherwise. */
+  #writeHosts(): void {
+    if (this.#unwritten === null || !this.#ownsFolder) return;
     try {
-      this.#hostsFile.write(now);
+      this.#hostsFile.write(this.#unwritten);
+      this.#unwritten = null;
+      this.#isUnwrittenSaid = false;
     } catch (cause) {
-      this.#options.report({ kind: "log-failed", cause }); // a disk that takes no writes must not keep pages from visitors
+      // A disk that takes no writes must not keep pages from visitors.
+      if (!this.#isUnwrittenSaid) this.#options.report({ kind: "log-failed", cause });
+      this.#isUnwrittenSaid = true;
     }
   }
 
@@ -258,6 +271,7 @@ export class SiteLogs {
    * Resolves to the time in which that settles, in milliseconds.
    */
   async #passOn(site: string, reader: string, purge: AppendRequest): Promise<number> {
+    this.#writeHosts();
     const owners = this.#owners.get(reader) ?? this.#ownersBefore;
     const sites = new Set(this.#answering.flatMap((each) => sharersOf(site, owners, each)));
     const logs = [...sites].flatMap((each) => this.#logs.get(each) ?? []);
@@ -280,7 +294,7 @@ export class SiteLogs {
 
   /** `before`: `null` if that is not known. */
   #takenHosts(sites: SiteGrants): TakenHosts & { readonly before: SitesOfHosts | null } {
-    const before = this.#hostsFile.read();
+    const before = this.#unwritten ?? this.#hostsFile.read();
     return { before, ...takeHosts(before ?? new Map(), hostsIn(sites)) };
   }
 
@@ -298,6 +312,7 @@ export class SiteLogs {
     await this.#opening;
     for (const site of this.#logs.keys()) this.#leave(site, end);
     await this.#closing;
+    this.#writeHosts();
     if (this.#ownsFolder) this.#folder.release();
     this.#ownsFolder = false;
   }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -124,7 +124,7 @@ describe("the logs of several sites", () => {
     expect(logs.of(grants(...SITES))).toHaveLength(2);
   });
 
-  test("a site that has a host back from another one has another log", async () => {
+  describe("a site that has a host back from another one", () => {
     const serve = (hosts: Readonly<Record<string, readonly string[]>>) =>
       logs.open(new Map(Object.entries(hosts).map(([site, named]) => [site, { ...GRANT, hosts: named }])));
     const idsNow = () =>
@@ -133,21 +133,76 @@ describe("the logs of several sites", () => {
         return note.logId;
       });
     const both = { shop: ["shop.test"], blog: ["blog.test"] };
-    await serve(both);
-    const [shop, blog] = idsNow();
-    await serve({ shop: [], blog: ["blog.test", "shop.test"] });
-    expect(idsNow()).toEqual([shop, blog]);
-    await logs.close(); // what was known is not forgotten
-    logs = make();
-    await serve(both);
-    const [shopAgain] = idsNow();
-    expect(shopAgain).not.toBe(shop);
-    expect(said).toEqual([expect.stringMatching(/counts as a new log.*shop: another site had shop\.test meanwhile$/)]);
-    await serve(both);
-    expect(idsNow()).toEqual([shopAgain, blog]);
-    writeFileSync(join(folder, "log", "hosts.json"), "");
-    await serve(both);
-    expect(new Set([shopAgain, blog, ...idsNow()]).size).toBe(4);
+    const moved = { shop: [], blog: ["blog.test", "shop.test"] };
+    const anotherLog = /counts as a new log.*shop: another site had shop\.test meanwhile$/;
+
+    test("has another log", async () => {
+      await serve(both);
+      const [shop, blog] = idsNow();
+      await serve(moved);
+      expect(idsNow()).toEqual([shop, blog]);
+      await logs.close(); // what was known is not forgotten
+      logs = make();
+      await serve(both);
+      const [shopAgain] = idsNow();
+      expect(shopAgain).not.toBe(shop);
+      expect(said).toEqual([expect.stringMatching(anotherLog)]);
+      await serve(both);
+      expect(idsNow()).toEqual([shopAgain, blog]);
+      writeFileSync(join(folder, "log", "hosts.json"), "");
+      await serve(both);
+      expect(new Set([shopAgain, blog, ...idsNow()]).size).toBe(4);
+    });
+
+    describe("has another log though the disk did not take that the other had it,", () => {
+      const refused = /EISDIR|directory/;
+      const draft = () => join(folder, "log", "hosts.json.draft");
+      const written = () => readFileSync(join(folder, "log", "hosts.json"), "utf8");
+      let shop: string | undefined;
+
+      beforeEach(async () => {
+        await serve(both);
+        [shop] = idsNow();
+        mkdirSync(draft()); // so that the file cannot be written
+        await serve(moved);
+        expect(said).toEqual([expect.stringMatching(refused)]);
+      });
+
+      test("and does not take it now", async () => {
+        await serve(both);
+        expect(idsNow()[0]).not.toBe(shop);
+        expect(said).toEqual([expect.stringMatching(refused), expect.stringMatching(anotherLog)]);
+        const [shopAgain] = idsNow();
+        rmdirSync(draft());
+        await serve(both);
+        expect(idsNow()[0]).toBe(shopAgain);
+        expect(JSON.parse(written())).toContainEqual(["shop.test", ["blog", "shop"]]);
+      });
+
+      test("and takes it from a server that is stopped", async () => {
+        rmdirSync(draft());
+        await logs.close();
+        logs = make();
+        await serve(both);
+        expect(idsNow()[0]).not.toBe(shop);
+      });
+
+      test("and takes it with a purge, before that is final", async () => {
+        logs.expect(logs.readerOf("worker-1"), grants(...SITES));
+        const purge = () =>
+          read("blog", "worker-1").append({
+            ...INVALIDATION,
+            ...{ purgeKeys: ["#a"], mode: "hard", since: null, leaseMs: 1000, skewMs: 250 },
+          });
+        const before = written();
+        await purge();
+        expect(written()).toBe(before);
+        rmdirSync(draft());
+        await purge();
+        expect(JSON.parse(written())).toContainEqual(["shop.test", ["shop", "blog"]]);
+        expect(said).toHaveLength(1);
+      });
+    });
   });
 
   describe("while a worker of earlier settings has a host that another site has by now,", () => {
