@@ -19,7 +19,14 @@ import { logFoldersOf, type Prepared, prepare, type ServeOptions } from "./start
 import { hostsOf, logFolderOf } from "./startup/prepared-sites.ts";
 import { ServerError } from "./startup/server-error.ts";
 import { isOfSite } from "./startup/sites-folder.ts";
-import { type FileStates, type WatchedPaths, type Watching, watchFiles } from "./startup/watched-files.ts";
+import {
+  type FileStates,
+  statesOf,
+  type WatchedPaths,
+  type WatchedStates,
+  type Watching,
+  watchFiles,
+} from "./startup/watched-files.ts";
 import type { ServedWorker, WorkerService } from "./supervisor/process-line.ts";
 import { ONLY_SITE } from "./supervisor/site-logs.ts";
 import { startSuccessor } from "./supervisor/start-successor.ts";
@@ -28,11 +35,16 @@ import type { SupervisorEvent } from "./supervisor/supervisor-events.ts";
 import type { SurveyedWorkers } from "./supervisor/worker-pool.ts";
 import { systemClock } from "./system-clock.ts";
 
-/** Starts the server. Rejects, and leaves nothing behind, if it cannot start. */
-export async function serve(options: ServeOptions, prepared: Prepared): Promise<RunningServer> {
-  const server = new RunningServer(options, prepared);
+/** Starts the server. Rejects, and leaves nothing behind, if it cannot start. `before`: from `statesBefore`. */
+export async function serve(options: ServeOptions, prepared: Prepared, before: WatchedStates): Promise<RunningServer> {
+  const server = new RunningServer(options, prepared, before);
   await server.start();
   return server;
+}
+
+/** How the files are that say which sites there are. Call it before `prepare`, so that what changes meanwhile is noticed. */
+export function statesBefore(options: ServeOptions): WatchedStates {
+  return statesOf(pathsToWatch(options, { sites: new Map(), config: options.config }, new Map()));
 }
 
 /** The server of this process: a supervisor, and what belongs to it. */
@@ -53,14 +65,14 @@ export class RunningServer {
   #hasLoaded = false;
   #hasEnded = false;
 
-  constructor(options: ServeOptions, prepared: Prepared) {
+  constructor(options: ServeOptions, prepared: Prepared, before: WatchedStates) {
     this.#options = options;
     this.#prepared = prepared;
     const { disk } = prepared.settings;
     this.#folder = disk && openFolder(disk.folder, options.report); // while nothing has changed hands
     this.#certificates = options.acme && this.#keepCertificates(options.acme);
     // Before the start, which may wait for the log.
-    this.#watching = watchFiles(pathsToWatch(options, prepared, filesOf(prepared)), () => {
+    this.#watching = watchFiles(pathsToWatch(options, prepared, filesOf(prepared)), before, () => {
       void this.#started.promise.then(() => this.#supervisor.loadChanges());
     });
   }
@@ -274,7 +286,7 @@ function openFolder(path: string, report: (event: SupervisorEvent) => void): Cac
   }
 }
 
-function filesOf({ sites }: Prepared): FileStates {
+function filesOf({ sites }: Pick<Prepared, "sites">): FileStates {
   return new Map([...sites.values()].flatMap(({ loaded }) => [...loaded.files]));
 }
 
@@ -282,7 +294,11 @@ function filesOf({ sites }: Prepared): FileStates {
  * The files of the sites in use, those that were read last, which may have mistakes, as certificates may, and the folder
  * where one of several sites may be added or removed.
  */
-function pathsToWatch({ sites, defaultConfig }: ServeOptions, prepared: Prepared, read: FileStates): WatchedPaths {
+function pathsToWatch(
+  { sites, defaultConfig }: ServeOptions,
+  prepared: Pick<Prepared, "sites" | "config">,
+  read: FileStates,
+): WatchedPaths {
   const folder = sites === null ? null : resolve(sites);
   const files = new Set([...filesOf(prepared).keys(), ...read.keys()]);
   if (folder === null && prepared.config === null && defaultConfig !== null) files.add(resolve(defaultConfig));

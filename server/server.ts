@@ -1,6 +1,6 @@
 /** What `tidemark serve` runs, imported at once: each further import would be further files to load at its start. */
 export { sayToOperator } from "./own-lines.ts";
-export { serve } from "./serve.ts";
+export { serve, statesBefore } from "./serve.ts";
 export { PidFile } from "./startup/pid-file.ts";
 export { expectUsableFolders, prepare } from "./startup/prepare-server.ts";
 export { handedOverTo, READY, STOPPING, tellServiceManager } from "./startup/service-manager.ts";

@@ -170,8 +170,8 @@ async function run(flags: ServeFlags): Promise<void> {
   // The reader of its lines may have ended, or their disk may be full. Neither is a failure of the server.
   if (!flags.check) process.stdout.removeAllListeners("error").on("error", () => undefined);
   const server = await import("../../server/server.ts");
-  const { activatedSockets, expectLog, expectUsableFolders, PidFile, Predecessor, prepare, serve, whyNotOpened } =
-    server;
+  const { activatedSockets, expectLog, expectUsableFolders, PidFile, Predecessor, prepare, serve } = server;
+  const { statesBefore, whyNotOpened } = server;
   const { checkedText, eventInWords, sayToOperator, startedText } = server;
   const { handedOverTo, READY, STOPPING, tellServiceManager } = server;
   const printLine = flags.check ? printPlainly : (line: string) => sayToOperator(`tidemark: ${line}`);
@@ -189,6 +189,7 @@ async function run(flags: ServeFlags): Promise<void> {
     };
     const options = optionsOf(flags, { sockets, predecessor, ahead, report });
     const pidFile = flags.pidFile === undefined ? null : new PidFile(flags.pidFile);
+    const before = statesBefore(options);
     const prepared = await prepare(options);
     for (const line of prepared.warnings) printLine(line);
     if (flags.check) {
@@ -199,7 +200,7 @@ async function run(flags: ServeFlags): Promise<void> {
       return;
     }
     process.title = "tidemark supervisor"; // the name in ps and top
-    const running = await serve(options, prepared);
+    const running = await serve(options, prepared, before);
     obeySignals(running, hasLostTerminal);
     sendHeldOn();
     leaveStopToServer?.();

@@ -34,11 +34,16 @@ export interface Watching {
  * Calls `onChange` shortly after any of the files has changed. The system tells of that at once, but only in the folders
  * as they were: not if a link leads elsewhere from now on, if a folder is replaced, or in some mounts of networks and
  * containers. So the files are looked at as well, every two seconds by default. Each change is told once, whoever has
- * seen it.
+ * seen it. `before`: how all was before anything was read. What has changed since then is told, too.
  */
-export function watchFiles(first: WatchedPaths, onChange: () => void, lookEveryMs = 2_000): Watching {
+export function watchFiles(
+  first: WatchedPaths,
+  before: WatchedStates,
+  onChange: () => void,
+  lookEveryMs = 2_000,
+): Watching {
   let paths = first;
-  let told = withRead(paths, statesOf(paths));
+  let told = withRead(paths, before);
   let timer: NodeJS.Timeout | undefined;
   const tell = () => {
     const states = statesOf(paths);
@@ -95,7 +100,7 @@ function look({ files, folder, isOfFolder }: WatchedPaths, lookSoon: () => void,
 }
 
 /** All that is compared: a file may be watched by its path and in the folder, where it counts only while it is there. */
-interface WatchedStates {
+export interface WatchedStates {
   readonly files: FileStates;
   readonly inFolder: FileStates;
 }
@@ -113,8 +118,8 @@ function withRead({ files, folder, isOfFolder, read = new Map() }: WatchedPaths,
   return { files: new Map(states), inFolder: new Map([...told.inFolder, ...readInFolder]) };
 }
 
-/** Others in the folder, such as an editor's, have no part in it. */
-function statesOf({ files, folder, isOfFolder }: WatchedPaths): WatchedStates {
+/** How they are now. Others in the folder, such as an editor's, have no part in it. */
+export function statesOf({ files, folder, isOfFolder }: WatchedPaths): WatchedStates {
   const inFolder = folder === null ? [] : namesIn(folder).filter(isOfFolder);
   const statesAt = (paths: readonly string[]) => new Map(paths.map((path) => [path, stateOfFile(path)]));
   return { files: statesAt(files), inFolder: statesAt(inFolder.map((name) => join(folder!, name))) };

@@ -208,6 +208,29 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     for (const site of ["shop", "blog", "third"]) await untilOneSettlesAtOnce(() => purge(port, site));
   });
 
+  test("takes up sites and tokens that were written while it read its sites at the start", async () => {
+    const [reading, written] = ["reading", "written"].map((name) => join(folder, name)) as [string, string];
+    write("shop");
+    const config = join(folder, "sites", "shop.config.ts");
+    const waits = `import { existsSync, writeFileSync } from "node:fs";
+      writeFileSync(${JSON.stringify(reading)}, "");
+      while (!existsSync(${JSON.stringify(written)})) await new Promise((resolve) => setTimeout(resolve, 10));\n`;
+    writeFileSync(config, waits + readFileSync(config, "utf8"));
+    const starts = start();
+    await until(() => existsSync(reading));
+    const token = "another-token-of-shop-0123456789-abcdefghijkl";
+    writeFileSync(join(folder, "sites", "shop.env"), `TIDEMARK_TOKEN=${token}\n`);
+    write("blog");
+    writeFileSync(written, "");
+    const port = await starts;
+    await server!.prints(/the new settings are in use/);
+    await server!.hasRetired(2);
+    await expectPage(port, "shop", "v1");
+    await expectPage(port, "blog", "v1");
+    expect((await ask(port, "shop.test", "/_tidemark/purges", token)).status).toBe(200);
+    expect((await ask(port, "shop.test", "/_tidemark/purges", tokenOf("shop"))).status).toBe(401);
+  });
+
   test("settings with which no worker has started count as changes at the next reload", async () => {
     write("shop");
     write("blog");

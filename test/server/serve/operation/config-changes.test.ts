@@ -1,9 +1,22 @@
-import { linkSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../../local/cdn/scripted-origin.ts";
-import { breath } from "../../../suite/until.ts";
+import { breath, until } from "../../../suite/until.ts";
+import { makeCertificate } from "../../connections/make-certificate.ts";
 import { ServerProcess } from "../running-server.ts";
 
 /** How configs change where sites are deployed: not only by an editor. */
@@ -182,6 +195,31 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     writeTtl(bare, "20m");
     await server.hasChanged();
     around(1200, await server.lifetime());
+    await server.stop();
+  });
+
+  test("a config that came while the server read its settings at the start", { tags: ["deep"] }, async () => {
+    const late = join(folder, "late");
+    mkdirSync(late);
+    const { chain, key } = makeCertificate(["www.example.test"]);
+    const certificate = join(late, "site.crt");
+    execFileSync("mkfifo", [certificate]); // it is read after the config was looked for, and not before it is written
+    writeFileSync(join(late, "site.key"), key);
+    const tls = ["--listen-tls", "127.0.0.1:0", "--tls-cert", "site.crt", "--tls-key", "site.key"];
+    const server = new Changing(["--origin", origin.url, ...tls], late);
+    let pipe: number | null = null;
+    await until(() => {
+      try {
+        pipe = openSync(certificate, constants.O_WRONLY | constants.O_NONBLOCK);
+      } catch {} // nobody reads it yet
+      return pipe !== null;
+    });
+    write(certificate, chain); // for the reload
+    release(late, "10m");
+    writeFileSync(pipe!, chain);
+    closeSync(pipe!);
+    await server.hasChanged();
+    around(600, await server.lifetime());
     await server.stop();
   });
 

@@ -16,7 +16,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { isOfSite } from "../../../../server/startup/sites-folder.ts";
-import { stateOfFile, type WatchedPaths, type Watching, watchFiles } from "../../../../server/startup/watched-files.ts";
+import {
+  stateOfFile,
+  statesOf,
+  type WatchedPaths,
+  type Watching,
+  watchFiles,
+} from "../../../../server/startup/watched-files.ts";
 
 const LOOK_EVERY_MS = 20;
 
@@ -39,8 +45,8 @@ afterEach(() => {
 
 const none = { files: [], folder: null, isOfFolder: () => false };
 
-function begin(paths: Partial<WatchedPaths>): void {
-  watching = watchFiles({ ...none, ...paths }, () => changes++, LOOK_EVERY_MS);
+function begin(paths: Partial<WatchedPaths>, before = statesOf({ ...none, ...paths })): void {
+  watching = watchFiles({ ...none, ...paths }, before, () => changes++, LOOK_EVERY_MS);
 }
 
 /** Resolves when the system has told of what `act` did: earlier watchers hear it first. */
@@ -135,6 +141,32 @@ test("a change that came after a file was read is told, though no watcher of it 
   settle();
   expect(changes).toBe(1);
   watching!.change({ ...none, files: [config], read: new Map([[config, stateOfFile(config)]]) });
+  settle();
+  expect(changes).toBe(1);
+});
+
+test("a config that came after it was looked for is told, though no watcher of it had begun", () => {
+  const config = join(folder, "tidemark.config.ts");
+  const before = statesOf({ ...none, files: [config] });
+  writeFileSync(config, "1");
+  begin({ files: [config] }, before);
+  settle();
+  expect(changes).toBe(1);
+});
+
+test.each(["shop.env", "blog.config.ts"])("%s of a folder, written while its sites are read, is told", (name) => {
+  const [shop, token] = ["shop.config.ts", "shop.env"].map((file) => join(folder, file)) as [string, string];
+  for (const path of [shop, token]) writeFileSync(path, "1");
+  const ofFolder = { ...none, folder, isOfFolder: isOfSite };
+  const before = statesOf(ofFolder);
+  writeFileSync(shop, "10");
+  const read = new Map([[shop, stateOfFile(shop)]]);
+  begin({ ...ofFolder, files: [shop, token], read }, before);
+  settle();
+  expect(changes).toBe(0);
+  watching!.stop();
+  writeFileSync(join(folder, name), "10");
+  begin({ ...ofFolder, files: [shop, token], read }, before);
   settle();
   expect(changes).toBe(1);
 });
