@@ -49,6 +49,8 @@ interface Known {
   notBeforeAt: number;
   /** The key of the next certificate, as PEM; `null` if it has none yet. */
   key: string | null;
+  /** That certificate and its chain, as PEM, which could not be written to disk; `null` if it has to be ordered. */
+  chain: string | null;
   /** Whether the owner was told why there is none, and when the next attempt is. */
   isTold: boolean;
   /** Which certificate the window is for. */
@@ -174,7 +176,7 @@ export class CertificateKeeper {
     const old = this.#parts.folder.certificateOf(name);
     const { earlyAt, untilAt } = old === null ? AT_ONCE : await this.#renewalAt(old, known);
     const now = this.#parts.clock.now();
-    if (earlyAt > now) Object.assign(known, { attempts: 0, notBeforeAt: 0, isTold: false });
+    if (earlyAt > now) Object.assign(known, { attempts: 0, notBeforeAt: 0, chain: null, isTold: false });
     // One that was ordered early, and in vain, is tried again also without another one.
     const dueAt = known.attempts > 0 ? earlyAt : untilAt;
     const mayAt = this.#mayOrderAt(known);
@@ -203,16 +205,16 @@ export class CertificateKeeper {
   async #renew(need: Need): Promise<Refusal | null> {
     const { clock } = this.#parts;
     const { name } = need;
+    const known = this.#state(name);
     try {
-      this.#notes.begin(name, clock.now());
+      if (known.chain === null) this.#notes.begin(name, clock.now());
     } catch (cause) {
       return this.#refused(need, ofTheDisk(cause, "all"));
     }
-    const known = this.#state(name);
     known.key ??= makeKey();
-    const { key } = known;
-    const outcome = await this.#order(need, key);
-    if (outcome.kind === "issued") known.key = null;
+    const { key, chain } = known;
+    const outcome = chain === null ? await this.#order(need, key) : { kind: "issued" as const, chain };
+    if (outcome.kind === "issued") Object.assign(known, { key: null, chain: null });
     const refusal = outcome.kind === "refused" ? outcome : this.#keep(name, key, outcome.chain);
     if (refusal !== null && this.#isStopped) {
       this.#notes.forget(name); // this server stopped it; the authority did not refuse it
@@ -235,6 +237,7 @@ export class CertificateKeeper {
     try {
       folder.keep(name, key, chain);
     } catch (cause) {
+      Object.assign(this.#state(name), { key, chain }); // the next attempt writes it: another order would count for a limit
       return ofTheDisk(cause, "name");
     }
     say(issuedText(name, Date.parse(new X509Certificate(chain).validTo)));
@@ -314,7 +317,8 @@ export class CertificateKeeper {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     const notBeforeAt = mayStartAt(this.#notes.lastAt(name), this.#parts.clock.now());
-    const fresh: Known = { attempts: 0, notBeforeAt, key: null, isTold: false, id: null, window: null, askWindowAt: 0 };
+    const nothing = { key: null, chain: null, isTold: false, id: null, window: null, askWindowAt: 0 };
+    const fresh: Known = { attempts: 0, notBeforeAt, ...nothing };
     this.#known.set(name, fresh);
     return fresh;
   }

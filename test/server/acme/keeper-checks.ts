@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { certificateId } from "../../../server/acme/certificate-id.ts";
 import { shareOf } from "../../../server/acme/renewal.ts";
+import { makeCertificate } from "../connections/make-certificate.ts";
 import { DAY, HOUR, type KeeperScene, MINUTE, STARTED_AT } from "./keeper-under-test.ts";
 
 const NAME = "www.example.com";
@@ -453,6 +454,49 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     expect(scene.said[0]).toMatch(
       /^there is no certificate for www\.example\.com: the certificate cannot be written to disk: /,
     );
+  },
+
+  "a folder without room for a certificate has it once there is room, and no other one is ordered": async (scene) => {
+    const { folder, authority } = scene;
+    const { keep, noteAttempts } = folder;
+    const full = () => {
+      throw new Error("ENOSPC: no space left on device, write");
+    };
+    folder.keep = full;
+    await scene.start();
+    folder.noteAttempts = full;
+    await scene.pass(DAY);
+    expect(scene.said.at(-1)).toMatch(/^there is no certificate for www\.example\.com: .*: ENOSPC: /);
+    scene.names = [NAME, "other.example.com"];
+    Object.assign(folder, { keep, noteAttempts });
+    await scene.pass(6 * HOUR);
+    expect(authority.orders.map(({ name }) => name)).toEqual([NAME, "other.example.com"]);
+    expect(scene.inUse.map(({ names }) => names[0])).toEqual(scene.names);
+    // The next one is ordered, with another key.
+    const first = scene.kept();
+    await scene.pass(30 * DAY);
+    expect(authority.orders.filter(({ name }) => name === NAME)).toHaveLength(2);
+    expect(scene.kept().split("-----END")[0]).not.toBe(first.split("-----END")[0]);
+  },
+
+  "a folder without room for a certificate does not get it in place of a newer one of another process": async (
+    scene,
+  ) => {
+    const { folder } = scene;
+    const keep = folder.keep.bind(folder);
+    folder.keep = () => {
+      throw new Error("ENOSPC: no space left on device, write");
+    };
+    await scene.start();
+    folder.keep = keep;
+    const validity = { validFrom: new Date(STARTED_AT), validUntil: new Date(STARTED_AT + 90 * DAY) };
+    const { chain, key } = makeCertificate([NAME], validity);
+    keep(NAME, key, chain);
+    await scene.pass(61 * DAY);
+    expect(at(scene)).toEqual([0, 60 * DAY]);
+    expect(scene.said.slice(1)).toEqual([
+      "there is a new certificate for www.example.com, valid until 2026-06-14T00:00:00Z",
+    ]);
   },
 
   "a folder of a process that was killed in the middle of an order has nothing half, and the owner is told": async (
