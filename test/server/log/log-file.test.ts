@@ -352,6 +352,18 @@ describe("a log in a file", () => {
       elapsed += 1;
       expect(settles()).toBe(true);
     });
+
+    test("has settled what had settled before, and nothing else", () => {
+      const file = open();
+      append(file, "#a");
+      now += 60_000;
+      elapsed += 60_000;
+      const { settlesInMs } = append(file, "#b");
+      now += byMs;
+      const found = (seq: number) => file.use((log) => log.find(seq)!);
+      expect(found(1).settled).toBe(true);
+      expect(found(2)).toMatchObject({ settled: false, settlesInMs });
+    });
   });
 
   test("follows a step of the clock later if it could not be written at once", () => {
@@ -362,6 +374,16 @@ describe("a log in a file", () => {
     expect(file.use((log) => log.nextDueInMs())).toBeLessThan(5000);
     databases[0]!.exec("DROP TRIGGER full");
     expect(file.use((log) => log.nextDueInMs())).toBe(5000);
+  });
+
+  test("does not settle a purge that came between such a step back and its record", () => {
+    const file = open();
+    append(file, "#a", { repeatAfterMs: 5000 });
+    databases[0]!.exec("CREATE TRIGGER full BEFORE UPDATE ON repeats BEGIN SELECT raise(FAIL, 'full'); END");
+    now -= HOUR_MS;
+    const { seq, settlesInMs } = append(file, "#b");
+    databases[0]!.exec("DROP TRIGGER full");
+    expect(file.use((log) => log.find(seq))).toMatchObject({ settled: false, settlesInMs });
   });
 
   test("does not take small adjustments of the clock for a step", () => {

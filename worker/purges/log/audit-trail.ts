@@ -113,9 +113,15 @@ export class AuditTrail {
     this.#settledUpTo = seq;
   }
 
-  /** Moves the settle times that lie after `before` along with the clock. */
-  followClock(byMs: number, before: number): void {
-    this.#sql.exec("UPDATE audit SET settles_at = settles_at + ? WHERE settles_at > ?", byMs, before);
+  /**
+   * Moves the settle times that were ahead along with the clock, which is at `now`. If it went back, purges that had settled
+   * stay so. Those that are not newer than `now` may have come since, so they wait for their time again.
+   */
+  followClock(byMs: number, now: number): void {
+    this.#sql.exec(
+      "UPDATE audit SET settles_at = max(settles_at + ?, ?) WHERE settles_at > ? OR at > ?",
+      ...[byMs, now, now - byMs, now],
+    );
   }
 
   /** Deletes rows and ids that are too old or too many. A soft purge whose row is gone counts as made long ago. */

@@ -149,7 +149,7 @@ export class SqlPurgeLog implements LogStorage {
   followClock(byMs: number): void {
     this.#sql.transaction(() => {
       this.#sql.exec("UPDATE repeats SET due_at = due_at + ?", byMs);
-      this.#audit.followClock(byMs, this.#now() - byMs);
+      this.#audit.followClock(byMs, this.#now());
       this.#leases.followClock(byMs);
     });
   }
