@@ -1,10 +1,10 @@
 /** What the dev command's worker records of each request: a line, if somebody reads it, and counts. */
 import { isControl } from "tidemark/worker/internal";
 import { EARLY_PURGES_FIELD } from "../../wire/fields.ts";
+import { ownCacheStatus } from "../cdn/own-cache-status.ts";
 import { pause, type purgeLogOf } from "../runtime/simulated-network.worker.ts";
 import type { AcceptedPurge, EarlyPurges } from "./early-purges.ts";
 import type { Answer, CurrentExchange, Exchange } from "./exchange.ts";
-import { ownCacheStatus } from "./own-cache-status.ts";
 import { type DevSettings, ENTRY_PREFIX, type WorkerEntry } from "./request-log-entry.ts";
 import { type TrafficCounts, TrafficReport } from "./traffic-report.ts";
 

@@ -1,5 +1,6 @@
 import type { CdnAnswer } from "../cdn/answer.ts";
 import { type Cdn, cdnOf } from "../cdn/cdn.ts";
+import { ownCacheStatus } from "../cdn/own-cache-status.ts";
 import type { ClaimResult } from "./claim-result.ts";
 import { explanation, failOnEdgeError, failUndecided, type ResponseFacts } from "./explanation.ts";
 
@@ -81,7 +82,7 @@ export async function neverShows(answerOrPromise: AnswerOrPromise, version: stri
 
 /** Whether an error of the edge says that no stored response may answer. */
 function saysThatNoneAnswers({ cacheStatus }: Received): boolean {
-  return /;\s*detail="?only-if-cached/.test(cacheStatus ?? "");
+  return ownCacheStatus(cacheStatus).detail === "only-if-cached";
 }
 
 async function shows(answer: CdnAnswer, version: string): Promise<boolean> {

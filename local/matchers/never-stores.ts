@@ -1,6 +1,7 @@
 import type { CdnAnswer } from "../cdn/answer.ts";
 import type { Cdn } from "../cdn/cdn.ts";
 import { canonicalTarget, checkPath } from "../cdn/check-options.ts";
+import { ownCacheStatus } from "../cdn/own-cache-status.ts";
 import type { Reply } from "../cdn/scripted-origin.ts";
 import type { SimulatedIsolate } from "../runtime/simulated-isolate.ts";
 import type { ClaimResult } from "./claim-result.ts";
@@ -77,7 +78,8 @@ async function oneOfEach(
 }
 
 function isStored({ xCache, cacheStatus }: CdnAnswer): boolean {
-  return xCache === "HIT" || /;\s*(stored|hit)\b/.test(cacheStatus ?? "");
+  const { stored, ttlS } = ownCacheStatus(cacheStatus);
+  return xCache === "HIT" || stored || ttlS !== null;
 }
 
 /** A group of a pattern, with one level of others in it. */

@@ -103,6 +103,10 @@ test("an answer that says that nothing is stored shows that", async () => {
   const unstored = () => cdn.get("/unstored", { fields: { "cache-control": "only-if-cached" } });
   await expect(unstored()).not.toHit();
   await expect(unstored()).not.toBeStored();
+  // It is the last member that the edge has added.
+  const headers = { "cache-status": "origin; detail=only-if-cached, tidemark; detail=origin-unreachable" };
+  const failed = new Response("", { status: 502, headers });
+  await expect(expect(failed).not.toHit()).rejects.toThrow("cannot tell whether a page is a hit");
 });
 
 test("no claim about a page, and no opposite of one, follows from an error of the edge", async () => {

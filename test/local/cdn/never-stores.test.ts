@@ -155,6 +155,14 @@ describe("that a site keeps its paths out of the cache", () => {
     expect(cdn.origin.seen).toEqual([]);
   });
 
+  test("does not follow from the origin's own Cache-Status, and neither does the opposite", async () => {
+    const fields = { "cache-control": "public, max-age=60", "cache-status": "nginx; hit; ttl=9, varnish; stored" };
+    const routes = [{ match: "/admin/*", pass: true }];
+    await using cdn = await startCdn({ site: { routes }, origin: { "/admin/login": { fields }, "/open": { fields } } });
+    await expect(cdn).toNeverStore("/admin/*");
+    await expect(cdn).not.toNeverStore("/open");
+  });
+
   test("cannot be asked of a group for which no path can be made up", async () => {
     await using cdn = await startCdn({ site: {}, origin: {} });
     const error = new TypeError(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ownCacheStatus } from "../../../local/dev/own-cache-status.ts";
+import { ownCacheStatus } from "../../../local/cdn/own-cache-status.ts";
 import { cacheStatusMember, type Outcome } from "../../../worker/rules/forwarding/cache-status.ts";
 
 test.each<[field: string | null, expected: ReturnType<typeof ownCacheStatus>]>([

@@ -1,7 +1,8 @@
-/** The parts of the edge's member of `Cache-Status` that the request log shows. */
+/** The parts of the edge's member of `Cache-Status` that the request log shows, and matchers read. */
 export interface OwnCacheStatus {
   /** The reason in words, without quotes; `null` for none. */
   readonly detail: string | null;
+  /** `null` unless a stored response answers. */
   readonly ttlS: number | null;
   readonly stored: boolean;
   /** Whether the request has waited for the fetch of another one. */
