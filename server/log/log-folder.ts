@@ -1,8 +1,10 @@
 import {
   existsSync,
+  lstatSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   unlinkSync,
@@ -94,8 +96,7 @@ export class LogFolder {
     try {
       const link = join(this.path, basename(this.workersLock));
       this.#orphansLocks = workersLocksIn(this.path, [link]);
-      rmSync(link, { force: true }); // the lock of an earlier attempt
-      symlinkSync(this.workersLock, link); // the next supervisor has to see the lock
+      putLink(link, this.workersLock); // the next supervisor has to see the lock
       this.#owner = owner;
     } catch (cause) {
       owner.release();
@@ -131,6 +132,7 @@ export class LogFolder {
   /** Workers that hold this lock count as strangers from now on. */
   forget(lock: string): void {
     this.#orphansLocks = [...this.#orphansLocks, basename(lock)];
+    this.hasOrphans(); // deletes it if they have ended, too
   }
 
   release(): void {
@@ -140,8 +142,17 @@ export class LogFolder {
     if (areGone && place !== this.path) {
       if (this.#owner !== null) isFree(join(this.path, basename(this.workersLock)));
       rmSync(place, { recursive: true, force: true });
-    }
+    } else if (place !== this.path) this.#leadOn();
     this.#owner?.release();
+  }
+
+  /** Leads the workers from the socket elsewhere to the one of the next supervisor. */
+  #leadOn(): void {
+    try {
+      putLink(this.socketPath, join(this.path, SOCKET));
+    } catch {
+      // Their purges fail then, and receipts wait for their leases.
+    }
   }
 }
 
@@ -173,6 +184,12 @@ function placeElsewhere(): string | null {
   return null;
 }
 
+/** Puts a link there, in place of one of an earlier attempt. */
+function putLink(path: string, to: string): void {
+  rmSync(path, { force: true });
+  symlinkSync(to, path);
+}
+
 /** Whether nobody holds a lock of workers any more. If so, deletes the file. */
 function isFree(path: string): boolean {
   try {
@@ -182,11 +199,18 @@ function isFree(path: string): boolean {
     }
     const lock = FileLock.take(path, "exclusive");
     lock?.release();
-    if (lock) unlinkSync(path);
+    if (lock) deleteLock(path);
     return lock !== null;
   } catch {
     return false; // on a failing disk this is unknown, so receipts go on waiting for the longest lease
   }
+}
+
+/** Deletes a lock of workers; if it is a link to one elsewhere, then with the folder there. */
+function deleteLock(path: string): void {
+  const place = lstatSync(path).isSymbolicLink() ? dirname(readlinkSync(path)) : null;
+  unlinkSync(path);
+  if (place !== null) rmSync(place, { recursive: true, force: true });
 }
 
 /** Whether the title of a process begins so. Without that, it may have locked another file with the same number. */

@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -10,11 +12,13 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { FileLock } from "../../../server/log/file-lock.ts";
 import { LogFile, type LogFileOptions } from "../../../server/log/log-file.ts";
 import { LogFolder } from "../../../server/log/log-folder.ts";
 import { LONGEST_USE_MS } from "../../../worker/purges/log/log-contract.ts";
@@ -405,6 +409,62 @@ describe("a folder", () => {
     owner.release();
     LogFolder.own(folder, "three").release();
     expect(readdirSync(folder)).toEqual(["supervisor.lock"]);
+  });
+
+  describe("whose disk took no writes when its server started", () => {
+    let disk: SmallDisk;
+    let path: string;
+    let first: LogFolder;
+    let worker: FileLock;
+
+    beforeEach((context) => {
+      disk = new SmallDisk(join(folder, "disk"), "1m");
+      if (!disk.isMounted) context.skip("small disks cannot be mounted here");
+      path = join(disk.path, "log");
+      LogFolder.own(path, "before").release();
+      disk.remount("ro");
+      first = LogFolder.own(path, "one");
+      disk.remount("rw");
+      first.claim();
+      worker = FileLock.take(first.workersLock, "shared")!;
+    });
+    afterEach(() => disk.unmount());
+
+    async function expectReached(next: LogFolder): Promise<void> {
+      const server = createServer().listen(next.socketPath);
+      await once(server, "listening");
+      const client = connect(first.socketPath);
+      await once(client, "connect");
+      client.destroy();
+      server.close();
+      await once(server, "close");
+    }
+
+    test("lets its workers reach the next server, which leaves nothing of it behind", async () => {
+      first.release();
+      const next = LogFolder.own(path, "two", first.workersLock);
+      await expectReached(next);
+      expect(next.hasOrphans()).toBe(false);
+      next.forget(first.workersLock);
+      expect(next.hasOrphans()).toBe(true);
+      worker.release();
+      expect(next.hasOrphans()).toBe(false);
+      next.release();
+      expect(readdirSync(path)).toEqual(["supervisor.lock"]);
+      expect(existsSync(dirname(first.socketPath))).toBe(false);
+    });
+
+    test("lets its workers reach it again if the next server fails, and leaves nothing behind, either", async () => {
+      first.release();
+      LogFolder.own(path, "two", first.workersLock).release();
+      const again = LogFolder.own(path, "one");
+      await expectReached(again);
+      expect(again.hasOrphans()).toBe(false);
+      worker.release();
+      again.release();
+      expect(readdirSync(path)).toEqual(["supervisor.lock"]);
+      expect(existsSync(dirname(first.socketPath))).toBe(false);
+    });
   });
 
   test("that could not be made whole is nobody's", () => {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { get, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -101,6 +101,17 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve" : NOT_RUN, { timeout: 120
       expect(await purge(address)).toMatchObject({ status: 200, body: { seq: 1 } });
       await until(async () => (await ask(address, path)).body === "page, later");
       expect(await ask(address, before)).toMatchObject({ status: 200, body: "v2" });
+      // A worker that finishes an answer after an upgrade has to reach the log, or receipts would wait for its lease.
+      const hold = `/held/${disks}`;
+      origin.reply(hold, { hold, fields: { "cache-control": "no-store" } });
+      const held = ask(address, hold);
+      await origin.waitUntilSeen(hold, 1);
+      await server.upgrade();
+      await until(async () => (await purge(address)).body.settlesInMs === 0);
+      origin.release(hold);
+      expect(await held).toMatchObject({ status: 200 });
+      await until(() => server.child.exitCode !== null);
+      await until(() => readdirSync(join(disk.path, "log")).filter((name) => name.startsWith("workers-")).length === 1);
     });
 
   test(
