@@ -216,8 +216,8 @@ describe("the error for a mistake in a site's rules has its place, its value and
     ],
     [
       "a pattern with an escape in lower case",
-      { origin, routes: [{ match: "/(caf%c3%a9)/:id" }] },
-      /^routes\[0\]\.match: matches nothing: the edge writes such paths as "\/\(caf%C3%A9\)\/:id"/,
+      { origin, routes: [{ match: "/caf%c3%a9/:id(%41)" }] },
+      /^routes\[0\]\.match: matches nothing: the edge writes such paths as "\/caf%C3%A9\/:id\(%41\)"/,
     ],
     [
       "a duration with an unknown unit",

@@ -1,4 +1,4 @@
-import { fetchKeyOf } from "./collapsing/begin-fetch.ts";
+import { fetchKeyOf, keyForParts } from "./collapsing/begin-fetch.ts";
 import { conditionsOf, type Miss, type MissReason, missBy } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
 import { fieldThatPasses } from "./second-look/second-look.ts";
@@ -104,8 +104,9 @@ function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss):
  */
 function mayFetchWhole(context: RequestContext, miss: Miss): boolean {
   const { isolate, ports } = context;
-  const mayBeSmall =
-    isolate.site.limits.fetchWholeBytes > 0 && !isolate.unstored.has(fetchKeyOf(context), ports.clock.now());
+  const { unstored, site } = isolate;
+  const isUnstored = [fetchKeyOf(context), keyForParts(context)].some((key) => unstored.has(key, ports.clock.now()));
+  const mayBeSmall = site.limits.fetchWholeBytes > 0 && !isUnstored;
   return mayBeSmall || conditionsOf(context, miss) !== null;
 }
 

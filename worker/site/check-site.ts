@@ -150,9 +150,8 @@ const route = z.strictObject({
   match: z.string('is required: the paths of the route, like "/blog/:slug"').check(
     z.regex(/^\//, "does not start with /"),
     z.refine(isUrlPattern, "is not a URLPattern pathname"),
-    z.refine((match) => normalEscapes(match) === match, {
-      error: ({ input }) =>
-        `matches nothing: the edge writes such paths as ${JSON.stringify(normalEscapes(`${input}`))}`,
+    z.refine((match) => asPathsAre(match) === match, {
+      error: ({ input }) => `matches nothing: the edge writes such paths as ${JSON.stringify(asPathsAre(`${input}`))}`,
     }),
   ),
   pass: z.prefault(z.boolean(), false),
@@ -485,6 +484,12 @@ function tagTemplateErrors(rules: RouteRules, path: string): { path: string; mes
 /** Credentials for a proxy go out as they are: the origin may be one. */
 function ofConnection(name: string): boolean {
   return [...hopByHopFields(null), "content-length", "expect"].includes(name) && !name.startsWith("proxy-auth");
+}
+
+/** A pattern with the escapes of paths in its beginning, which all that matches has, unless that has dot segments. */
+function asPathsAre(match: string): string {
+  const [start] = /^[^({:\\]*/.exec(match)!;
+  return /\/(?:\.|%2e)/i.test(start) ? match : normalEscapes(start) + match.slice(start.length);
 }
 
 function isUrlPattern(text: string): boolean {

@@ -415,8 +415,8 @@ export const mutants: Mutants = {
     },
     "a HEAD freshens a page that was purged in a wait": {
       in: "forwardHead",
-      replace: "miss.selected && !isPurgedByNow(context, miss.selected.head) ? miss.selected : null",
-      by: "miss.selected",
+      replace: "&& !isPurgedByNow(context, stored.head)",
+      by: "",
       foundBy: "purging/hard-while-a-head-is-in-line",
     },
   },

@@ -274,6 +274,39 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "ranges/head-after-part-of-a-large-page",
+    name: "a page that was too large to be fetched whole for a part is still fetched and stored for a HEAD",
+    source: "RFC 9110 §14.2; docs/http.md#limits",
+    only: BACKGROUND_WORK,
+    site: { limits: { fetchWholeBytes: 10 } },
+    origin: {
+      "/a": [
+        { ...ten, body: "eleven byte" },
+        { status: 206, fields: { "content-range": "bytes 2-3/11" }, body: "part" },
+        { ...ten, body: "eleven byte" },
+      ],
+    },
+    steps: [
+      { get: "/a", fields: { range: "bytes=2-3" }, expect: { status: 206 } },
+      { send: { method: "HEAD", path: "/a" }, expect: { status: 200 } },
+      { work: "finished" },
+      { get: "/a", expect: { xCache: "HIT", body: "eleven byte" } },
+    ],
+  },
+  {
+    id: "ranges/whole-page-after-a-404",
+    name: "a small page that did not exist yet is fetched whole for a part once it does",
+    source: "RFC 9110 §14.2; docs/http.md#limits",
+    site: { limits: { fetchWholeBytes: 10 } },
+    origin: { "/a": [{ status: 404, body: "no" }, { status: 404, body: "no" }, ten] },
+    steps: [
+      { get: "/a", fields: { range: "bytes=2-3" }, expect: { status: 404 } },
+      { get: "/a", fields: { range: "bytes=2-3" }, expect: { status: 206, body: "23" } },
+      { originLastSaw: "/a", fields: { range: null } },
+      { get: "/a", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
     id: "ranges/whole-page-and-followers",
     name: "a request for the whole page waits for the fetch that a part began",
     source: "docs/http.md#collapsed-requests",

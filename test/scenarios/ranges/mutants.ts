@@ -56,8 +56,20 @@ export const mutants: Mutants = {
   "RFC 9110 §14.2": {
     "the whole of a page that is too large for it is asked for again with each part": {
       in: "answerPart",
-      drop: "if (isOutdated) rememberUnstored(context);",
+      drop: "if (isOutdated && !isOfVisitor) rememberUnstored(context);",
       foundBy: "ranges/large-page-asked-once-for-the-whole",
+    },
+    "a page that was too large for one request for a part is one that is never stored": {
+      in: "rememberUnstored",
+      replace: "keyForParts(context)",
+      by: "fetchKeyOf(context)",
+      foundBy: "ranges/head-after-part-of-a-large-page",
+    },
+    "after a 404 to a request for a part, no whole page is fetched": {
+      in: "answerPart",
+      replace: "isOutdated && !isOfVisitor",
+      by: "isOutdated",
+      foundBy: "ranges/whole-page-after-a-404",
     },
     "a part of a page that is on its way begins with the piece that has its first byte": {
       in: "answer-from-store:partsOf",

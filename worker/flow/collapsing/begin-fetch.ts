@@ -15,6 +15,12 @@ export function fetchKeyOf(context: RequestContext): FetchKey {
   };
 }
 
+/** The same for what is remembered of requests for parts alone: their page may be stored for a request for the whole. */
+export function keyForParts(context: RequestContext): FetchKey {
+  const key = fetchKeyOf(context);
+  return { ...key, page: `${key.page} parts` };
+}
+
 /**
  * Begins a fetch for a request without credentials: it leads, follows, or goes alone where waiting is pointless. `mayJoin`:
  * whether it may wait for other isolates. Nobody does who goes first at the origin: the place of a fetch elsewhere is not

@@ -81,7 +81,7 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
   if (answer) return answer;
   if (result.kind !== "answered") return result.answerInstead();
   const { response } = result;
-  const stored = miss.selected && !isPurgedByNow(context, miss.selected.head) ? miss.selected : null;
+  const stored = miss.selected;
   if (stored && !ports.origin.isCache && response.status === 200 && stored.head.status === 200) {
     const { fields, announcedBytes } = response;
     const { bodyBytes } = stored.head;
@@ -95,7 +95,7 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
       },
     );
     if (effect === "invalidate") forgetOutdated(context, stored);
-    if (effect === "freshen") {
+    if (effect === "freshen" && !isPurgedByNow(context, stored.head)) {
       const freshened = freshen(context, stored, response); // as if by a 304 (R2)
       if (freshened) forgetWithdrawn(context, freshened);
       if (freshened?.notStored === null && isInMemory(freshened.stored)) {

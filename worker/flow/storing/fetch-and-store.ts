@@ -16,7 +16,7 @@ import {
 } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { failureOf, isOfUseToOthers, mayStandIn, staleAnswer } from "../answering/stale-answer.ts";
-import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
+import { fetchKeyOf, keyForParts } from "../collapsing/begin-fetch.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { isReusable } from "../collapsing/followers.ts";
 import { conditionsOf, type Miss, wordsOf } from "../miss.ts";
@@ -247,7 +247,8 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
     }
   } else {
     background.run(cancelBody(response.body));
-    if (isOutdated) rememberUnstored(context);
+    const isOfVisitor = decision.kind === "not-stored" && mayBeOfOneRequest(decision.because, response.status);
+    if (isOutdated && !isOfVisitor) rememberUnstored(context);
     tellFollowers({ kind: "failed", byOrigin: false });
   }
   if (toValidate && isOutdated && !mayBeStored) forgetOutdated(context, toValidate);
@@ -257,8 +258,9 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
 /** Remembers that a GET has stored nothing, where the next request would else be another one. */
 function rememberUnstored(context: RequestContext): void {
   const { answersHead, facts, isolate, ports, resolved } = context;
-  if (answersHead || facts.isPartial || resolved.route.asksPlain)
-    isolate.unstored.remember(fetchKeyOf(context), ports.clock.now());
+  const now = ports.clock.now();
+  if (facts.isPartial) isolate.unstored.remember(keyForParts(context), now);
+  else if (answersHead || resolved.route.asksPlain) isolate.unstored.remember(fetchKeyOf(context), now);
 }
 
 /**
