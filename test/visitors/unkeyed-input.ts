@@ -238,6 +238,28 @@ export const unkeyedInput: readonly Case[] = [
       by: "forwarded.maxForwards",
     },
   },
+  {
+    name: "an odd Via is one, too, where Connection names it",
+    origin: reflecting("via"),
+    first: { path: "/a", fields: { connection: "via", via: "1.1 <evil>" } },
+    second: { path: "/a" },
+    defence: {
+      in: "unkeyedField",
+      replace: "&& !isContinued(name)",
+      by: "",
+    },
+  },
+  {
+    name: "a Via by which answers vary selects one, too, where Connection names it",
+    origin: ({ fields }) => page(`via: ${fields.via}`, { vary: "via" }),
+    first: { path: "/a", fields: { connection: "via", via: "1.1 other" } },
+    second: { path: "/a" },
+    defence: {
+      in: "OriginView.field",
+      replace: "&& !isContinued(name)",
+      by: "",
+    },
+  },
   ...odd.map(
     ([field, value]): Case => ({
       name: `an answer to ${field}: ${value.slice(0, 40)} without Vary is not stored`,

@@ -24,12 +24,6 @@ export function judgeAtOnce(context: RequestContext, head: StoredHead, now: numb
   return mayAnswer(verdict) ? verdict : undefined;
 }
 
-/** Whether a response that was judged before a wait may not even be confirmed now (R10). */
-export function isPurgedByNow({ ports }: RequestContext, head: StoredHead): boolean {
-  const answer = ports.purges.check(head);
-  return answer === "purged" || answer === "unverifiable";
-}
-
 /** Judges a response once more after a wait, in which it may have been purged and the lease have ended (R4). */
 export async function judgeAfterWait(context: RequestContext, head: StoredHead): Promise<Verdict> {
   const { ports, facts, background } = context;

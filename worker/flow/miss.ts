@@ -2,9 +2,8 @@ import type { FoundResponse } from "../ports/store.ts";
 import type { ForwardReason, XCache } from "../rules/forwarding/cache-status.ts";
 import type { Verdict } from "../rules/freshness/judge.ts";
 import { notStoredDetail } from "../rules/storing/not-stored.ts";
-import { validatorsOf } from "../rules/storing/stored-response.ts";
+import { type StoredHead, validatorsOf } from "../rules/storing/stored-response.ts";
 import { validationFields } from "../rules/validation/conditions.ts";
-import { isPurgedByNow } from "./judging.ts";
 import type { RequestContext } from "./request-context.ts";
 import { hasVariants } from "./selection.ts";
 
@@ -109,6 +108,12 @@ export function missOf(context: RequestContext, unusable: readonly UnusableRespo
   const { stored, verdict } = latest ?? first;
   if (verdict.kind === "validate") return { ...reasonToValidate(verdict), selected: stored, toValidate: stored };
   return missBy(reasonToFetch(verdict));
+}
+
+/** Whether a response that was judged before a wait may not even be confirmed now (R10). */
+export function isPurgedByNow({ ports }: RequestContext, head: StoredHead): boolean {
+  const answer = ports.purges.check(head);
+  return answer === "purged" || answer === "unverifiable";
 }
 
 /**

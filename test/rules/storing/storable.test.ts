@@ -164,7 +164,7 @@ const refused: readonly ({ name: string; source: string; because: NotStoredBecau
     request: { isPlain: false },
     because: "error-for-odd-request",
   },
-  ...["0", "0ms", "0s", " 00 ", "@0", `@${NOON / 1000}`].map((value) => ({
+  ...["0", "0ms", "0s", " 00 ", "@0", `@${NOON / 1000}`, "0, 0", "60, @0", "soon, 0"].map((value) => ({
     name: `nginx is told X-Accel-Expires: ${value}`,
     source: "docs/http.md",
     fields: { ...fresh, "x-accel-expires": value },

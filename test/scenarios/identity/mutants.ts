@@ -64,6 +64,12 @@ export const mutants: Mutants = {
     },
   },
   "docs/http.md#cookies-sessions-and-authorization": {
+    "a session that the owner ignores sends its visitors past the cache": {
+      in: "Visitor.#carriesSession",
+      replace: "&& carriesSession(readCookies(cookie, this.#rules.ignoredCookies, []).forwarded)",
+      by: "",
+      foundBy: "identity/ignored-session",
+    },
     "a route's lifetimes are for responses to requests with Authorization, too": {
       in: "storable",
       replace: "isOfOrigin ? LIFETIMES_OF_ORIGIN : rules",
@@ -190,7 +196,7 @@ export const mutants: Mutants = {
   "docs/http.md#what-goes-to-the-origin": {
     "a field that the edge replaces makes a request unusual": {
       in: "unkeyedField",
-      replace: "CONTINUED.has(name) || reachesOriginAsSent(name, value, rules)",
+      replace: "isContinued(name) || reachesOriginAsSent(name, value, rules)",
       by: "true",
       foundBy: "identity/method-override-is-dropped",
     },

@@ -69,6 +69,18 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "identity/ignored-session",
+    name: "a framework's session that the owner ignores keeps nobody from the cache",
+    source: "docs/http.md#cookies-sessions-and-authorization",
+    site: { cookies: { ignore: ["PHPSESSID"] }, routes: [{ match: "/*", ttl: "1m" }] },
+    origin: { "/a": [{ body: "v1" }] },
+    steps: [
+      { get: "/a", fields: { cookie: "PHPSESSID=0123456789abcdef0123456789" }, expect: { xCache: "MISS" } },
+      { originLastSaw: "/a", fields: { cookie: null } },
+      { get: "/a", fields: { cookie: "PHPSESSID=f123456789abcdef0123456789" }, expect: { xCache: "HIT" } },
+    ],
+  },
+  {
     id: "identity/other-cookies-are-forwarded",
     name: "a cookie that may matter is forwarded, and ignored cookies beside it are removed",
     source: "docs/http.md#cookies-sessions-and-authorization",

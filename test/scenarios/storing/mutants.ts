@@ -255,8 +255,8 @@ export const mutants: Mutants = {
     },
     "every HEAD of a page that is not stored is a GET": {
       in: "rememberUnstored",
-      replace: "if (answersHead || facts.isPartial || resolved.route.asksPlain) isolate",
-      by: "if (false) context",
+      replace: "else if (answersHead || resolved.route.asksPlain)",
+      by: "else if (false)",
       foundBy: "storing/head-of-private-page",
     },
     "every HEAD of a page whose body outgrew the store is a GET": {

@@ -446,7 +446,7 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
   "RFC 9110 §7.6.1": {
     "a field that Connection names selects by the client's value": {
       in: "OriginView.field",
-      drop: "if (connection !== null && hopByHopFields(connection).has(name)) return null;",
+      drop: "if (connection !== null && !isContinued(name) && hopByHopFields(connection).has(name)) return null;",
       foundBy: "variants/field-named-by-connection",
     },
     "an Accept-Encoding that Connection names is forwarded": {

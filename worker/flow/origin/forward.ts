@@ -10,8 +10,7 @@ import { storedField, validatorsOf } from "../../rules/storing/stored-response.t
 import { freshenByHead } from "../../rules/validation/freshen.ts";
 import { clientFields, passOn } from "../answering/pass-on.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
-import { isPurgedByNow } from "../judging.ts";
-import type { Miss } from "../miss.ts";
+import { isPurgedByNow, type Miss } from "../miss.ts";
 import { isInMemory } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "../storing/freshening.ts";

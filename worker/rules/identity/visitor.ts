@@ -52,9 +52,13 @@ export class Visitor {
     return readCookies(this.#request.field("cookie"), [], [AFTER_COOKIE]).forwarded;
   }
 
-  /** Whether the request carries a framework's session, where pages are only for visitors without one. */
+  /** Whether the request carries a framework's session that is not ignored, where pages are only for visitors without one. */
   get hasSession(): boolean {
-    this.#hasSession ??= this.#rules.bypass.sessions && carriesSession(this.#request.field("cookie"));
+    this.#hasSession ??= this.#rules.bypass.sessions && this.#carriesSession(this.#request.field("cookie"));
     return this.#hasSession;
+  }
+
+  #carriesSession(cookie: string | null): boolean {
+    return carriesSession(cookie) && carriesSession(readCookies(cookie, this.#rules.ignoredCookies, []).forwarded);
   }
 }

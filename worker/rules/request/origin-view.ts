@@ -2,7 +2,7 @@ import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import type { RequestCookies } from "../identity/cookies.ts";
 import { normalizedValue, type SelectingFields } from "../variants/vary.ts";
 import type { Choices } from "./choices.ts";
-import { type KeyAndOwnersFields, treatmentOf } from "./request-fields.ts";
+import { isContinued, type KeyAndOwnersFields, treatmentOf } from "./request-fields.ts";
 
 /** The owner's rules for what the origin sees. */
 export interface ViewRules extends KeyAndOwnersFields {
@@ -43,7 +43,7 @@ export class OriginView implements SelectingFields {
     const isKeyed = this.#rules.keyFields.includes(name);
     if (!isKeyed && treatmentOf(name, value, this.#rules).inVary !== "selects") return null;
     const connection = this.#request.field("connection");
-    if (connection !== null && hopByHopFields(connection).has(name)) return null;
+    if (connection !== null && !isContinued(name) && hopByHopFields(connection).has(name)) return null;
     return value;
   }
 

@@ -243,6 +243,13 @@ export function isOfProxies(name: string): boolean {
 
 const OPEN_TO_OWNERS: ReadonlySet<Treatment> = new Set<Treatment>(["of-software", "other"]);
 
+const CONTINUED: ReadonlySet<string> = new Set(REQUEST_FIELDS.continued);
+
+/** Whether the edge adds a member to the field, so that the client's value reaches the origin, too, whatever names it. */
+export function isContinued(name: string): boolean {
+  return CONTINUED.has(name);
+}
+
 /** Whether the owner says that the field does not change pages. A pattern does not cover fields with credentials. */
 export function isTrusted(name: string, owners: OwnersFields): boolean {
   return owners.trustedFields.length > 0 && matchesAnyName(name, owners.trustedFields) && !speaksOfCredentials(name);

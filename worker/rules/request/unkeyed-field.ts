@@ -2,7 +2,7 @@ import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import type { Identity } from "../identity/identity.ts";
 import { acceptsPages } from "../variants/accepts-pages.ts";
 import type { RequestHeaders } from "./request-facts.ts";
-import { isTrusted, NO_OWNERS_FIELDS, ordinaryForm, REQUEST_FIELDS, reachesOriginAsSent } from "./request-fields.ts";
+import { isContinued, isTrusted, NO_OWNERS_FIELDS, ordinaryForm, reachesOriginAsSent } from "./request-fields.ts";
 
 /** The properties of a request, other than its fields, that these rules use. */
 export interface UnkeyedFieldRules {
@@ -14,9 +14,6 @@ export interface UnkeyedFieldRules {
   /** Fields that the owner trusts for errors, too; a trailing `*` matches any ending. */
   readonly trustedForErrors: readonly string[];
 }
-
-/** The edge adds a member to these fields, so the client's value reaches the origin, too. */
-const CONTINUED: ReadonlySet<string> = new Set(REQUEST_FIELDS.continued);
 
 /** The most characters of a value, and of all names and values together: well below the limits of servers. */
 const MAX_VALUE_CHARACTERS = 1024;
@@ -61,8 +58,8 @@ export function unkeyedField(
   const rules = { keyFields: inKey, droppedFields, trustedFields };
   let characters = 0;
   for (const [name, value] of fields) {
-    const isSeen = CONTINUED.has(name) || reachesOriginAsSent(name, value, rules);
-    if (!isSeen || ownHop.has(name) || name === "authorization") continue; // see `storable`
+    const isSeen = isContinued(name) || reachesOriginAsSent(name, value, rules);
+    if (!isSeen || (ownHop.has(name) && !isContinued(name)) || name === "authorization") continue; // see `storable`
     characters += name.length + value.length;
     if (characters > MAX_CHARACTERS || value.length > MAX_VALUE_CHARACTERS || !PRINTABLE.test(value)) return name;
     if (inKey.includes(name) || isTrusted(name, owners)) continue;

@@ -65,7 +65,7 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   const { field, requestedAt, receivedAt } = response;
   const speaking = effectiveCacheControl(field, rules.targetedFields);
   const { cacheControl } = speaking;
-  const atMost = accelSeconds(field("x-accel-expires"), receivedAt) ?? Number.POSITIVE_INFINITY;
+  const atMost = accelSeconds(field("x-accel-expires"), receivedAt);
   const because = reasonInRequest(request) ?? reasonInResponse(request, response, cacheControl, atMost);
   if (because) return { kind: "not-stored", because };
   const isOfOrigin = mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
@@ -189,11 +189,15 @@ const UNITS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 360
 
 /**
  * The most seconds for which nginx would keep a response by its own field, `X-Accel-Expires`: a time like `60` or `5m`, or
- * `@` and the seconds since 1970 at which it ends. Nothing or less forbids storing. `null` if the field says neither.
+ * `@` and the seconds since 1970 at which it ends; the least of several. Nothing or less forbids storing. Infinite if the
+ * field says neither, which nginx ignores.
  */
-function accelSeconds(value: string | null, receivedAt: number): number | null {
-  if (value === null) return null;
-  const [, end, time, unit = "s"] = /^(?:@(\d+)|(\d+)(ms|[smhdw])?)$/.exec(value.trim()) ?? [];
-  if (end !== undefined) return Number(end) - receivedAt / 1000;
-  return time === undefined ? null : Number(time) * UNITS[unit]!;
+function accelSeconds(value: string | null, receivedAt: number): number {
+  if (value === null) return Number.POSITIVE_INFINITY;
+  const times = value.split(",").map((each) => {
+    const [, end, time, unit = "s"] = /^(?:@(\d+)|(\d+)(ms|[smhdw])?)$/.exec(each.trim()) ?? [];
+    if (end !== undefined) return Number(end) - receivedAt / 1000;
+    return time === undefined ? Number.POSITIVE_INFINITY : Number(time) * UNITS[unit]!;
+  });
+  return Math.min(...times);
 }
