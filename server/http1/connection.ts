@@ -304,10 +304,19 @@ export class Connection implements InterimWriter, ClientSide {
     if (this.#takesNoMore) return false;
     this.giveToNode();
     this.#farewell = farewell;
-    const isInBody = this.upload?.message.complete === false;
-    if (isInBody) this.upload!.body.fail(new Error("the body was cut off"));
+    const isInBody = this.failUpload("the body was cut off");
     if (this.outstanding === 0) this.#end();
     return !isInBody;
+  }
+
+  /**
+   * Tells the reader of a body that its rest will not come; false if none is incomplete. Node tells that only as long as the
+   * answer is not written.
+   */
+  failUpload(why: string): boolean {
+    const isInBody = this.upload?.message.complete === false;
+    if (isInBody) this.upload!.body.fail(new Error(why));
+    return isInBody;
   }
 
   /** Begins to watch a client that does not read. The connection ends after a while without progress. */

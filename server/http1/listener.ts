@@ -376,6 +376,7 @@ export class Listener {
     // It was still in its handshake, or waited for its PROXY header, when the listener stopped.
     if (this.#isClosing) afterGrace(() => this.#connections.on(socket)?.endOnceIdle()).unref();
     socket.once("close", () => {
+      connection.failUpload("the client hung up in the middle of its request");
       this.#connections.remove(connection);
       this.#left();
     });

@@ -59,6 +59,47 @@ test("a body that is cut off is an error for its reader", async () => {
   await client.closed;
 });
 
+test.each([
+  ["of which little is missing", "Content-Length: 5", "he"],
+  ["of which much is missing", "Content-Length: 3000000", "he"],
+  ["in chunks", "Transfer-Encoding: chunked", "2\r\nhe\r\n"],
+])("a body %s is an error for its reader, too, if its client leaves once it has its answer", async (_, field, sent) => {
+  const read = Promise.withResolvers<string>();
+  running = await startTestListener(({ request }) => {
+    if (request.body !== null) void textOf(request).then(read.resolve, read.reject);
+    return answer("refused", {}, 401);
+  });
+  const client = new RawClient(running.where);
+  await client.send(`${lines("GET / HTTP/1.1", "Host: localhost")}${lines(...POST, field)}${sent}`);
+  await client.until((text) => text.match(/refused/g)?.length === 2);
+  client.socket.resetAndDestroy();
+  await expect(read.promise).rejects.toThrow("hung up");
+});
+
+test("a body that has come whole is read to its end, though its client leaves before that", async () => {
+  const goOn = Promise.withResolvers<void>();
+  const read = Promise.withResolvers<string>();
+  running = await startTestListener(({ request }) => {
+    const reader = nodeBodies.readThrough(request.body!);
+    const readLater = async () => {
+      await goOn.promise;
+      let text = "";
+      for (let piece = await reader.next(); piece !== null; piece = await reader.next()) text += Buffer.from(piece);
+      return text;
+    };
+    void readLater().then(read.resolve, read.reject);
+    return answer("refused", {}, 401);
+  });
+  const client = new RawClient(running.where);
+  const total = 1100; // More pieces than wait for a reader.
+  await client.send(`${lines(...POST, "Transfer-Encoding: chunked")}${"1\r\nx\r\n".repeat(total)}0\r\n\r\n`);
+  await client.until((text) => text.includes("refused"));
+  client.destroy();
+  await new Promise<void>((resolve) => running.listener.onceEmpty(resolve));
+  goOn.resolve();
+  expect(await read.promise).toHaveLength(total);
+});
+
 test("a 100 is sent once the body is wanted, and not before", async () => {
   const wanted = Promise.withResolvers<void>();
   running = await startTestListener(async ({ request }) => {
