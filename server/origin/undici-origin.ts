@@ -1,4 +1,4 @@
-import type { LookupFunction, Socket } from "node:net";
+import { isIP, type LookupFunction, type Socket } from "node:net";
 import buildConnector from "undici/lib/core/connect.js";
 import Pool from "undici/lib/dispatcher/pool.js";
 import type { Bodies, StreamedBody } from "../../worker/ports/bodies.ts";
@@ -31,7 +31,7 @@ export interface UndiciOriginOptions {
   readonly tellsPublicHost?: boolean;
   /** How long an idle connection is kept: milliseconds. Default: 4 s, less than origins keep theirs. */
   readonly keepAliveMs?: number;
-  /** For https: a certificate authority of one's own, for instance. The name for SNI is that of the URL. */
+  /** For https: a certificate authority of one's own, for instance. The name for SNI is that of the URL, else of `Host`. */
   readonly tls?: { readonly ca?: string; readonly rejectUnauthorized?: boolean };
 }
 
@@ -66,6 +66,8 @@ export class UndiciOrigin implements Origin {
   readonly #host: string | undefined;
   readonly #pool: Pool;
   readonly #basePath: string;
+  /** The name in the certificate, whatever `Host` is; `null` for an address without a name. */
+  readonly #serverName: string | null;
   /** How many bytes a connection had brought when it failed. */
   readonly #readBefore = new WeakMap<object, number>();
   /** The error of a connection, while undici is told of it. */
@@ -77,7 +79,8 @@ export class UndiciOrigin implements Origin {
     this.#bodies = bodies;
     this.#tellsPublicHost = tellsPublicHost;
     this.#host = options.host;
-    const { origin, pathname } = new URL(address.url);
+    const { origin, pathname, hostname } = new URL(address.url);
+    this.#serverName = hostname.startsWith("[") || isIP(hostname) ? null : hostname;
     this.#basePath = pathname.replace(/\/+$/, "");
     const socketPath = address.socketPath === null ? {} : { socketPath: address.socketPath };
     const connect = buildConnector({
@@ -145,8 +148,11 @@ export class UndiciOrigin implements Origin {
     const lengthBytes = body && nodeBody(body).lengthBytes;
     if (lengthBytes !== null) headers.push("content-length", String(lengthBytes));
     const sent = body && (this.#pieces(body, deadline) as never);
+    const path = this.#basePath + pathAndQuery;
+    // undici's types do not have the name. Without it, undici takes that in `Host`, and connects anew for each other one.
+    const options = { path, method, headers, upgrade, body: sent, servername: this.#serverName };
     try {
-      this.#pool.dispatch({ path: this.#basePath + pathAndQuery, method, headers, upgrade, body: sent }, exchange);
+      this.#pool.dispatch(options, exchange);
     } catch (cause) {
       // undici refuses what it cannot send.
       exchange.onResponseError(undefined, cause as Error);

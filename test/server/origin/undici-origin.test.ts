@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
@@ -13,6 +15,7 @@ import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import type { OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
 import { SocketOrigin } from "../../runtime/socket-origin.ts";
 import { requestsIn } from "../../runtime/strict-requests.ts";
+import { makeCertificate } from "../connections/make-certificate.ts";
 
 const ends: (() => unknown)[] = [];
 
@@ -676,4 +679,75 @@ test("an origin over https is asked for its own name, and its certificate is che
   const answer = await connectTo(`https://localhost:${port}`).fetch(get);
   expect(answer).toMatchObject({ kind: "failed", because: "unreachable" });
   expect(names).toContain(true);
+});
+
+describe("an origin over https", () => {
+  const OWN = "b.example.test";
+
+  /** An origin whose certificate has one name, at any https address. */
+  async function secureOrigin(certified: string) {
+    const { chain, key } = makeCertificate([certified]);
+    const folder = mkdtempSync(join(tmpdir(), "origin-"));
+    const socketPath = join(folder, "origin.sock");
+    const asked: unknown[] = [];
+    const server = createTlsServer({ cert: chain, key }, ({ socket, headers }, response) => {
+      asked.push([(socket as TLSSocket).servername, headers.host]);
+      response.end("page");
+    });
+    let handshakes = 0;
+    server.on("secureConnection", () => void handshakes++);
+    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+    ends.push(() => {
+      server.close();
+      rmSync(folder, { recursive: true });
+    });
+    const connect = (url: string, options: Partial<UndiciOriginOptions> = {}) =>
+      connectTo(url, { address: { url, socketPath }, tls: { ca: chain }, ...options });
+    return { connect, asked, handshakes: () => handshakes };
+  }
+
+  const forHost = (host: string): OriginRequest => ({ ...get, fields: [["x-forwarded-host", host]] });
+
+  test.each([`https://${OWN}`, `https://${OWN}:8443/base`])(
+    "has the name of its address, %s, also if Host is that of another",
+    async (url) => {
+      const { connect, asked } = await secureOrigin(OWN);
+      for (const host of ["a.example.test", "a.example.test:8444", "10.0.0.1"]) {
+        const answer = await connect(url, { host }).fetch(get);
+        expect(await textOf(answered(answer).body)).toBe("page");
+        expect(asked.pop()).toEqual([OWN, host]);
+      }
+      await connect(url).fetch(get);
+      expect(asked).toEqual([[OWN, new URL(url).host]]);
+    },
+  );
+
+  test("is greeted once for all public hosts", async () => {
+    const { connect, asked, handshakes } = await secureOrigin(OWN);
+    const origin = connect(`https://${OWN}`, { tellsPublicHost: true });
+    for (const host of ["one.test", "two.test", "one.test"]) {
+      await textOf(answered(await origin.fetch(forHost(host))).body);
+      await turn();
+      await turn();
+      expect(asked.pop()).toEqual([OWN, host]);
+    }
+    expect(handshakes()).toBe(1);
+  });
+
+  test("needs a certificate of its own name, not of the public host", async () => {
+    const { connect, asked } = await secureOrigin("one.test");
+    const answer = await connect(`https://${OWN}`, { tellsPublicHost: true }).fetch(forHost("one.test"));
+    expect(answer).toMatchObject({ kind: "failed", cause: { code: "ERR_TLS_CERT_ALTNAME_INVALID" } });
+    expect(asked).toEqual([]);
+  });
+
+  test.each(["https://127.0.0.1", "https://[::1]:8443"])("has the name in Host if its address is %s", async (url) => {
+    const { connect, asked } = await secureOrigin("one.test");
+    await connect(url, { tellsPublicHost: true }).fetch(forHost("one.test:8080"));
+    await connect(url, { host: "one.test" }).fetch(get);
+    expect(asked).toEqual([
+      ["one.test", "one.test:8080"],
+      ["one.test", "one.test"],
+    ]);
+  });
 });
