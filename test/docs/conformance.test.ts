@@ -48,6 +48,7 @@ const WITHOUT_MUTANT = [
   "stale-while-revalidate/purged-page",
   "stale-while-revalidate/refresh-not-storable",
   "stale-while-revalidate/refresh-with-cookies",
+  "validation/purged-is-not-validated",
   "variants/other-coding-is-not-validated",
   "variants/stale-variant-is-validated-alone",
 ];
