@@ -1,10 +1,17 @@
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
 import { AnswerDeadline } from "./answer-deadline.ts";
+import type { OriginAddress } from "./origin-address.ts";
 import { wasNeverSent } from "./origin-failure.ts";
-import type { UndiciOrigin } from "./undici-origin.ts";
+import { UndiciOrigin, type UndiciOriginOptions } from "./undici-origin.ts";
+
+/** A connection to one of several addresses takes at most this long, because the next one may answer. Milliseconds. */
+const CONNECT_TIMEOUT_MS = 3_000;
 
 /** An address that could not be connected to comes after the others for this long. Milliseconds. */
 const AVOIDED_MS = 10_000;
+
+/** When an address failed that works, as far as is known. */
+const NEVER = Number.NEGATIVE_INFINITY;
 
 /** An origin that is asked at one address, or at several. */
 export interface OriginAtAddress extends Origin {
@@ -29,7 +36,7 @@ export class SeveralAddresses implements OriginAtAddress {
   constructor(origins: readonly [OriginAtOne, ...OriginAtOne[]], now: () => number) {
     this.url = origins[0].url;
     this.#timeoutMs = origins[0].timeoutMs;
-    this.#addresses = origins.map((origin) => ({ origin, failedAt: Number.NEGATIVE_INFINITY }));
+    this.#addresses = origins.map((origin) => ({ origin, failedAt: NEVER }));
     this.#now = now;
   }
 
@@ -50,8 +57,13 @@ export class SeveralAddresses implements OriginAtAddress {
   }
 
   async #fetchAt(address: Address, deadline: AnswerDeadline, request: OriginRequest): Promise<OriginAnswer> {
+    // Of an address that has failed, one request finds out whether it still does: the others go on to avoid it.
+    const isTrial = address.failedAt !== NEVER;
+    if (isTrial) address.failedAt = this.#now();
     const answer = await address.origin.fetchBefore(deadline, request);
-    if (answer.kind === "failed" && !answer.saysNothing && wasNeverSent(answer.cause)) address.failedAt = this.#now();
+    if (answer.kind === "failed") {
+      if (!answer.saysNothing && wasNeverSent(answer.cause)) address.failedAt = this.#now();
+    } else if (isTrial) address.failedAt = NEVER;
     return answer;
   }
 
@@ -61,6 +73,19 @@ export class SeveralAddresses implements OriginAtAddress {
     const isAvoided = ({ failedAt }: Address) => Number(Math.abs(now - failedAt) < AVOIDED_MS);
     return this.#addresses.toSorted((a, b) => isAvoided(a) - isAvoided(b));
   }
+}
+
+/** An origin with several addresses, in the order in which they are tried. All get the first one's name in `Host`. */
+export function connectToSeveral(
+  [first, ...others]: readonly [OriginAddress, ...OriginAddress[]],
+  options: Omit<UndiciOriginOptions, "address">,
+  now: () => number,
+): SeveralAddresses {
+  const connectTimeoutMs = Math.min(CONNECT_TIMEOUT_MS, Math.ceil(options.timeoutMs / (1 + others.length)));
+  const ofEach = { ...options, connectTimeoutMs };
+  const { host } = new URL(first.url);
+  const next = others.map((address) => new UndiciOrigin({ address, host, ...ofEach }));
+  return new SeveralAddresses([new UndiciOrigin({ address: first, ...ofEach }), ...next], now);
 }
 
 /**

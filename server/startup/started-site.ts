@@ -21,7 +21,7 @@ import type { DiskTier } from "../disk/disk-tier.ts";
 import type { LogCalls } from "../log/log-messages.ts";
 import { addressText, type OriginAddress } from "../origin/origin-address.ts";
 import type { OriginTalks } from "../origin/origin-talks.ts";
-import { type OriginAtAddress, SeveralAddresses } from "../origin/several-addresses.ts";
+import { connectToSeveral, type OriginAtAddress } from "../origin/several-addresses.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "../origin/undici-origin.ts";
 import type { PermitLeases } from "../permits/leased-permits.ts";
 import { startNodeIsolate } from "../program/node-isolate.ts";
@@ -182,15 +182,8 @@ function connectToOrigin(
   const others = site.otherOriginUrls.map((url) => ({ url, socketPath: null }));
   const count = 1 + others.length;
   if (count === 1) return new UndiciOrigin({ address, maxConnections: maxConnections ?? null, ...options });
-  const ofEach = {
-    ...options,
-    maxConnections: maxConnections ? partOfEach(maxConnections, count) : null,
-    connectTimeoutMs: Math.ceil(options.timeoutMs / count),
-  };
-  const { host } = new URL(address.url);
-  const first = new UndiciOrigin({ address, ...ofEach });
-  const next = others.map((each) => new UndiciOrigin({ address: each, host, ...ofEach }));
-  return new SeveralAddresses([first, ...next], () => systemClock.now());
+  const ofEach = { ...options, maxConnections: maxConnections ? partOfEach(maxConnections, count) : null };
+  return connectToSeveral([address, ...others], ofEach, () => systemClock.now());
 }
 
 /** How many paths have to fail until the origin counts as down, if the owner does not say. */

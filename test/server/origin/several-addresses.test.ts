@@ -1,8 +1,9 @@
+import { createRequire } from "node:module";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
-import { SeveralAddresses } from "../../../server/origin/several-addresses.ts";
-import { UndiciOrigin, type UndiciOriginOptions } from "../../../server/origin/undici-origin.ts";
+import { connectToSeveral, SeveralAddresses } from "../../../server/origin/several-addresses.ts";
+import type { UndiciOriginOptions } from "../../../server/origin/undici-origin.ts";
 import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import type { OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
 import { SocketOrigin } from "../../runtime/socket-origin.ts";
@@ -34,10 +35,16 @@ async function nobody(): Promise<string> {
 
 let now = 0;
 
+/** The timers of undici, which move only by themselves or by this. */
+const undiciTimers: { tick(ms?: number): void } = createRequire(import.meta.url)("undici/lib/util/timers.js");
+
 function originAt(urls: readonly string[], options: Partial<UndiciOriginOptions> = {}): SeveralAddresses {
-  const common = { timeoutMs: 10_000, bodies: nodeBodies, ...options };
-  const [first, ...others] = urls.map((url) => new UndiciOrigin({ address: { url, socketPath: null }, ...common }));
-  const origin = new SeveralAddresses([first!, ...others], () => now);
+  const [first, ...others] = urls.map((url) => ({ url, socketPath: null }));
+  const origin = connectToSeveral(
+    [first!, ...others],
+    { timeoutMs: 10_000, bodies: nodeBodies, ...options },
+    () => now,
+  );
   ends.push(() => origin.close());
   return origin;
 }
@@ -109,24 +116,77 @@ describe("an origin with two addresses", () => {
     expect(answer).toMatchObject({ kind: "failed", because: "unreachable" });
   });
 
-  test("is not asked first for ten seconds where nobody listened, or until the clock is set back", async () => {
+  test("is asked at the second one if the first takes no connection for three seconds", async () => {
+    const second = await originCalled("second");
+    const hello = Promise.withResolvers<void>();
+    const silent = new SocketOrigin(() => hello.resolve());
+    ends.push(() => silent.stop());
+    const first = (await silent.start()).replace("http:", "https:");
+    const answer = originAt([first, second.url], { timeoutMs: 30_000 }).fetch(post("x"));
+    await hello.promise;
+    undiciTimers.tick(); // it starts the time of the connection
+    undiciTimers.tick(2_000);
+    await new Promise(setImmediate);
+    expect(second.seen).toEqual([]);
+    undiciTimers.tick(1_000);
+    await expect.poll(() => second.seen.length, { timeout: 5_000 }).toBe(1);
+    expect(await said(await answer)).toBe("second");
+  });
+
+  /** Two addresses, `a` and `b`, which tell of each request and answer as a function says. */
+  function twoThatTell(answer: (url: string) => OriginAnswer | Promise<OriginAnswer>) {
     const asked: string[] = [];
     const at = (url: string) => ({
       url,
       timeoutMs: 10_000,
-      fetchBefore: async (): Promise<OriginAnswer> => {
+      fetchBefore: async () => {
         asked.push(url);
-        return { kind: "failed", because: "unreachable", cause: url === "a" ? { code: "ECONNREFUSED" } : "hung up" };
+        return answer(url);
       },
       close: async () => undefined,
     });
-    const origin = new SeveralAddresses([at("a"), at("b")], () => now);
+    return { asked, origin: new SeveralAddresses([at("a"), at("b")], () => now) };
+  }
+
+  test("is not asked first for ten seconds where nobody listened, or until the clock is set back", async () => {
+    const { asked, origin } = twoThatTell((url) => ({
+      kind: "failed",
+      because: "unreachable",
+      cause: url === "a" ? { code: "ECONNREFUSED" } : "hung up",
+    }));
     const put = { ...get, method: "PUT" };
     for (const wait of [0, 9_999, 1, -3_600_000]) {
       now += wait;
       await origin.fetch(put);
     }
     expect(asked.join(" ")).toBe("a b b a b a b");
+  });
+
+  test("has one request in ten seconds try an address that takes no connection, until it answers", async () => {
+    const answer: OriginAnswer = { kind: "switched", connection: null };
+    const noConnection = {
+      kind: "failed",
+      because: "timed-out",
+      cause: { code: "UND_ERR_CONNECT_TIMEOUT" },
+    } as const;
+    let first = Promise.withResolvers<OriginAnswer>();
+    const { asked, origin } = twoThatTell((url) => (url === "a" ? first.promise : answer));
+    const fetch = (times: number) => Array.from({ length: times }, () => origin.fetch(get));
+    for (const [requests, outcome] of [
+      [1, noConnection],
+      [3, noConnection],
+      [3, answer],
+    ] as const) {
+      first = Promise.withResolvers();
+      const answers = fetch(requests);
+      now += 3_000;
+      first.resolve(outcome);
+      await Promise.all(answers);
+      asked.push("|");
+      now += 10_000;
+    }
+    await Promise.all(fetch(2));
+    expect(asked.join(" ")).toBe("a b | a b b b | a b b | a a");
   });
 });
 
