@@ -136,7 +136,10 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     this.#body?.fail(cause);
     const because = becauseOf(cause);
     const saysNothing = because === "unreachable" && (this.#controller !== undefined || ownLack(cause) !== null);
-    this.#resolve({ kind: "failed", because, cause: explained(cause), ...(saysNothing && { saysNothing }) });
+    // undici starts a request before it writes a byte or reads the body. What it refuses to send is refused elsewhere, too.
+    const wasNeverSent = this.#controller === undefined && because !== "bad-response";
+    const also = { ...(saysNothing && { saysNothing }), ...(wasNeverSent && { wasNeverSent }) };
+    this.#resolve({ kind: "failed", because, cause: explained(cause), ...also });
   }
 
   /** Only WebSockets are asked for, and a server may switch to nothing else. RFC 9110 §7.8. */

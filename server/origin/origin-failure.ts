@@ -87,25 +87,3 @@ const CLOSED: ReadonlySet<string> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EP
 export function isClosedConnection(cause: unknown): boolean {
   return CLOSED.has((cause as { readonly code?: string } | null)?.code ?? "");
 }
-
-/** The failures of a connection before it carries anything. */
-const NEVER_SENT: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOENT",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "EMFILE",
-  "ENFILE",
-  "EADDRNOTAVAIL",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
-/**
- * Whether no connection came about. Otherwise a request with a body may have failed because its visitor left, was slow, or
- * sent too much.
- */
-export function wasNeverSent(cause: unknown): boolean {
-  return NEVER_SENT.has((cause as { readonly code?: string } | null)?.code ?? "");
-}

@@ -1,7 +1,6 @@
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
 import { AnswerDeadline } from "./answer-deadline.ts";
 import type { OriginAddress } from "./origin-address.ts";
-import { wasNeverSent } from "./origin-failure.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "./undici-origin.ts";
 
 /** A connection to one of several addresses takes at most this long, because the next one may answer. Milliseconds. */
@@ -62,7 +61,7 @@ export class SeveralAddresses implements OriginAtAddress {
     if (isTrial) address.failedAt = this.#now();
     const answer = await address.origin.fetchBefore(deadline, request);
     if (answer.kind === "failed") {
-      if (!answer.saysNothing && wasNeverSent(answer.cause)) address.failedAt = this.#now();
+      if (!answer.saysNothing && answer.wasNeverSent) address.failedAt = this.#now();
     } else if (isTrial) address.failedAt = NEVER;
     return answer;
   }
@@ -94,8 +93,8 @@ export function connectToSeveral(
  */
 function mayBeRepeated(
   { method, body }: OriginRequest,
-  { because, cause }: OriginAnswer & { kind: "failed" },
+  { because, wasNeverSent }: OriginAnswer & { kind: "failed" },
 ): boolean {
-  if (wasNeverSent(cause)) return true;
+  if (wasNeverSent) return true;
   return because === "unreachable" && body === null && (method === "GET" || method === "HEAD");
 }

@@ -124,7 +124,7 @@ export class UndiciOrigin implements Origin {
       deadline.onPassed = () => exchange.timeOut();
       this.#dispatch(request, exchange, deadline);
       const answer = await exchange.answer;
-      if (answer.kind !== "failed" || tries >= MAX_RETRIES || !this.#mayTryAgain(request, exchange, answer.cause)) {
+      if (answer.kind !== "failed" || tries >= MAX_RETRIES || !this.#mayTryAgain(request, exchange, answer)) {
         return answer;
       }
     }
@@ -177,11 +177,16 @@ export class UndiciOrigin implements Origin {
   }
 
   /**
-   * Whether the request met a connection that the origin had just closed, and may be sent on another one: it changes
-   * nothing, its body is not spent, and nothing of an answer has come. RFC 9110 §9.2.2, RFC 9112 §9.3.1.
+   * Whether the request met a connection that the origin had just closed, and may be sent on another one: it was not sent, or
+   * it changes nothing, its body is not spent, and nothing of an answer has come. RFC 9110 §9.2.2, RFC 9112 §9.3.1.
    */
-  #mayTryAgain({ method, body }: OriginRequest, { hasBegun }: OriginExchange, cause: unknown): boolean {
-    if (hasBegun || body !== null || !isSafeMethod(method) || !isClosedConnection(cause)) return false;
+  #mayTryAgain(
+    { method, body }: OriginRequest,
+    { hasBegun }: OriginExchange,
+    { cause, wasNeverSent }: OriginAnswer & { kind: "failed" },
+  ): boolean {
+    if (!wasNeverSent && (hasBegun || body !== null || !isSafeMethod(method))) return false;
+    if (!isClosedConnection(cause)) return false;
     const told = (cause as { readonly socket?: { readonly bytesRead?: number } }).socket?.bytesRead;
     const bytesRead = told ?? this.#readBefore.get(cause as object) ?? 0;
     return bytesRead > 0; // It had carried an answer before.

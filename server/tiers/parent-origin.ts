@@ -4,7 +4,6 @@ import { Fields } from "../../worker/rules/fields/fields.ts";
 import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import type { SwitchedConnection } from "../http1/tunnel.ts";
-import { wasNeverSent } from "../origin/origin-failure.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "../origin/undici-origin.ts";
 import { isPaused } from "../pause.ts";
 import {
@@ -83,10 +82,11 @@ export class ParentOrigin implements Origin {
       this.#works();
       return answer;
     }
-    const mayBeVisitors = asked.kind === "failed" && request.body !== null && !wasNeverSent(answer.cause);
+    // If a connection took the request, its visitor may have left, been slow, or sent too much.
+    const mayBeVisitors = asked.kind === "failed" && request.body !== null && !answer.wasNeverSent;
     if (!mayBeVisitors) this.#fails(failures + 1, answer.because, answer.cause);
     if (origin === null) return answer;
-    return mayBeSentAgain(request, answer.cause) ? origin.fetch(request) : { ...answer, saysNothing: true };
+    return mayBeSentAgain(request, answer) ? origin.fetch(request) : { ...answer, saysNothing: true };
   }
 
   /** The parent's answer; `null` if the origin is to be asked instead, because the parent turned out to be gone meanwhile. */
@@ -224,8 +224,11 @@ function refusal({ status, fields }: OriginResponse): string {
  * Whether a request that the parent did not answer may be sent to the origin: the parent has not carried it out, or
  * nothing changes if both do. A body that the parent has been sent is gone.
  */
-function mayBeSentAgain(request: OriginRequest, cause: unknown): boolean {
-  return wasNeverSent(cause) || isRepeatable(request) || (request.body === null && cause === REFUSES_CHILD);
+function mayBeSentAgain(
+  request: OriginRequest,
+  { cause, wasNeverSent = false }: OriginAnswer & { kind: "failed" },
+): boolean {
+  return wasNeverSent || isRepeatable(request) || (request.body === null && cause === REFUSES_CHILD);
 }
 
 /** Whether nothing changes if both the parent and the origin carry a request out, and it can be sent to both. */

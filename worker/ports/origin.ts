@@ -78,6 +78,8 @@ export type OriginAnswer =
        * it. Absent where nobody can tell.
        */
       readonly saysNothing?: boolean;
+      /** True if no byte of the request was sent, so that it may be sent elsewhere. Absent where nobody can tell. */
+      readonly wasNeverSent?: boolean;
     };
 
 export interface Origin {

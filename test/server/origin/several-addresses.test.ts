@@ -1,4 +1,6 @@
 import { createRequire } from "node:module";
+import { createServer as createTcpServer } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
@@ -8,6 +10,8 @@ import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import type { OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
 import { SocketOrigin } from "../../runtime/socket-origin.ts";
 import { freePort } from "../../suite/free-ports.ts";
+import { listenLocally } from "../../suite/local-url.ts";
+import { makeCertificate } from "../connections/make-certificate.ts";
 
 const ends: (() => unknown)[] = [];
 
@@ -75,6 +79,28 @@ describe("an origin with two addresses", () => {
     expect(await said(await origin.fetch(post("a body that was not sent")))).toBe("second");
     await expect.poll(() => second.seen.join("")).toContain("a body that was not sent");
   });
+
+  test.each([
+    ["hangs up", null],
+    ["has a certificate that is not trusted", makeCertificate(["localhost"])],
+  ])(
+    "gets a POST at the second one if the first %s in the handshake of TLS, and further ones only there",
+    async (_, pair) => {
+      let connections = 0;
+      const first = pair
+        ? createTlsServer({ cert: pair.chain, key: pair.key })
+        : createTcpServer((socket) => socket.once("data", () => socket.destroy()));
+      first.on("connection", () => connections++);
+      const url = (await listenLocally(first)).replace("http:", "https:");
+      ends.push(() => void first.close());
+      const second = await originCalled("second");
+      const origin = originAt([url, second.url]);
+      expect(await said(await origin.fetch(post("a body that was not sent")))).toBe("second");
+      expect(await said(await origin.fetch(post("another one")))).toBe("second");
+      await expect.poll(() => second.seen.join("")).toMatch(/a body that was not sent.*another one/s);
+      expect(connections).toBe(1);
+    },
+  );
 
   test("gets a GET at the second one if the first hangs up before its answer", async () => {
     const [first, second] = [await originCalled(null), await originCalled("second")];
@@ -152,7 +178,8 @@ describe("an origin with two addresses", () => {
     const { asked, origin } = twoThatTell((url) => ({
       kind: "failed",
       because: "unreachable",
-      cause: url === "a" ? { code: "ECONNREFUSED" } : "hung up",
+      cause: url === "a" ? "refused" : "hung up",
+      wasNeverSent: url === "a",
     }));
     const put = { ...get, method: "PUT" };
     for (const wait of [0, 9_999, 1, -3_600_000]) {
@@ -164,11 +191,7 @@ describe("an origin with two addresses", () => {
 
   test("has one request in ten seconds try an address that takes no connection, until it answers", async () => {
     const answer: OriginAnswer = { kind: "switched", connection: null };
-    const noConnection = {
-      kind: "failed",
-      because: "timed-out",
-      cause: { code: "UND_ERR_CONNECT_TIMEOUT" },
-    } as const;
+    const noConnection = { kind: "failed", because: "timed-out", cause: "no connection", wasNeverSent: true } as const;
     let first = Promise.withResolvers<OriginAnswer>();
     const { asked, origin } = twoThatTell((url) => (url === "a" ? first.promise : answer));
     const fetch = (times: number) => Array.from({ length: times }, () => origin.fetch(get));

@@ -1,8 +1,9 @@
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { OriginAnswer } from "../../../worker/ports/origin.ts";
 import { HOST, TOKEN } from "../../engine/scenario.ts";
+import { SocketOrigin } from "../../runtime/socket-origin.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
 import { RawClient } from "../raw-client.ts";
 import { SharedLog, Tier, type TierNode } from "./tier.ts";
@@ -504,6 +505,20 @@ describe("a parent that fails", () => {
     child.failsBy = null;
     expect(await bodyOf(child.get("/3"))).toBe("page");
     expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
+  });
+
+  test("in the handshake of TLS is known to do so by a POST, which the origin gets", async () => {
+    const noTls = new SocketOrigin((_, socket) => socket.destroy());
+    const parentUrl = (await noTls.start()).replace("http:", "https:");
+    onTestFinished(() => noTls.stop());
+    const child = await tier.start({ parent: () => parentUrl, fallsBack: true });
+    tier.origin.setDefaultReply({ body: "page" });
+    for (const body of ["order", "another"]) {
+      expect(await child.send({ method: "POST", path: "/1", body })).toMatchObject({ status: 200, body: "page" });
+      expect(tier.origin.seen.at(-1)).toMatchObject({ method: "POST", body });
+    }
+    expect(child.asked).toHaveLength(1);
+    expect(child.said).toEqual([expect.stringMatching(/^the parent https:\S+ fails \(unreachable: ECONNRESET\)/)]);
   });
 
   test("to answer unsafe requests does not make its origin known to be down", async () => {
