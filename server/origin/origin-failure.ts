@@ -61,12 +61,13 @@ export function ownLack(error: Error): string | null {
 }
 
 /**
- * The failure of the last of several addresses that a name has. A machine without IPv6 has no address for those of IPv6,
- * which says as little as their absence.
+ * The failure of the last of several addresses that a name has. undici makes a timeout of all if one was silent. A machine
+ * without IPv6 has no address for those of IPv6, which says as little as their absence.
  */
 function lastAttempt(error: Error): Failure {
-  if (!(error instanceof AggregateError)) return error;
-  const errors: readonly Failure[] = error.errors;
+  const ofAll = error.cause instanceof AggregateError ? error.cause : error;
+  if (!(ofAll instanceof AggregateError)) return error;
+  const errors: readonly Failure[] = ofAll.errors;
   const tried = errors.filter(({ code, address = "" }) => code !== "EADDRNOTAVAIL" || !address.includes(":"));
   return tried.at(-1) ?? errors.at(-1) ?? error;
 }

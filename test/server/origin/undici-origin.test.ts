@@ -394,6 +394,11 @@ describe("answers", () => {
   const [noFile, noPort, refused] = ["EMFILE", "EADDRNOTAVAIL", "ECONNREFUSED"].map((code) => failedBy(code));
   const ofSeveral = (...errors: unknown[]) => Object.assign(new AggregateError(errors), { code: "ECONNREFUSED" });
 
+  const silenceThenRefusal = Object.assign(new Error("Connect Timeout Error"), {
+    code: "UND_ERR_CONNECT_TIMEOUT",
+    cause: ofSeveral(failedBy("ETIMEDOUT", "127.0.0.2"), refused),
+  });
+
   test.each([
     ["has no file", noFile, "this server lacks open files: connect EMFILE 127.0.0.1:8000"],
     [
@@ -411,10 +416,13 @@ describe("answers", () => {
   test.each([
     ["after a lack of ports", ofSeveral(noPort, refused)],
     ["before one of IPv6, which this machine does not have", ofSeveral(refused, failedBy("EADDRNOTAVAIL", "::1"))],
+    ["after the silence of another one, of which undici makes a timeout", silenceThenRefusal],
   ])("a connection that an address of the name refuses %s is refused", async (_, cause) => {
     const exchange = new OriginExchange(false);
     exchange.onResponseError(undefined, cause);
-    expect(await exchange.answer).not.toHaveProperty("saysNothing");
+    const answer = await exchange.answer;
+    expect(answer).toMatchObject({ kind: "failed", because: "unreachable" });
+    expect(answer).not.toHaveProperty("saysNothing");
   });
 
   test("a connection that is refused, and one that ends without an answer", async () => {
