@@ -109,7 +109,7 @@ function faultsOf({ urls = [], prefixes = [], hosts = [] }: PurgeRequest): Rejec
 
 function faultOfUrl(text: string): string | null {
   const url = canonicalUrl(text.startsWith("/") ? `http://host.invalid${text}` : text);
-  return url.kind === "refused" ? url.because : wildcardFault(url.path);
+  return url.kind === "refused" ? url.because : wildcardFault(url.path, url.host);
 }
 
 function becauseOf(verdict: { readonly kind: string; readonly because?: string }): string | null {

@@ -147,7 +147,7 @@ const refusals: readonly (Call & {
     code: "invalid",
     errors: [
       { path: "prefixes[0]", message: /names no path segment/ },
-      { path: "prefixes[1]", message: /leave out the \*/ },
+      { path: "prefixes[1]", message: /like prefixes: \["\/shop"\]/ },
       { path: "prefixes[2]", message: /without two hexadecimal digits/ },
       { path: "prefixes[3]", message: /elsewhere\.example is not a host of this site/ },
       { path: "hosts[0]", message: /without scheme and path/ },
@@ -204,13 +204,13 @@ const refusals: readonly (Call & {
     errors: [
       {
         path: "urls[0]",
-        message: /a \* in a URL is not a wildcard; .* like prefixes: \["\/blog\/a"\], or tags, or write %2A /,
+        message: /a \* is not a wildcard; .* like prefixes: \["\/blog\/a"\], or tags, or write %2A /,
       },
       {
         path: "urls[1]",
-        message: /a \* in a URL is not a wildcard; .* like prefixes: \["\/blog"\], or tags, or write %2A /,
+        message: /a \* is not a wildcard; .* like prefixes: \["\/blog"\], or tags, or write %2A /,
       },
-      { path: "urls[2]", message: /a \* in a URL is not a wildcard/ },
+      { path: "urls[2]", message: /a \* is not a wildcard/ },
     ],
   },
   {

@@ -38,6 +38,15 @@ test("a host that is not the site's is refused, also where requests are served u
   expect(errors).toEqual(['"https://elsewhere.example/a": elsewhere.example is not a host of this site']);
 });
 
+test.each([
+  ["a site with any host", {}, true],
+  ["a site with any host and a public URL", { publicUrl }, true],
+  ["a site with its own hosts", { hosts: HOSTS }, false],
+])("%s refuses a URL with a star in its host", (_, site, anyHost) => {
+  const { errors } = planFor(site, anyHost, { urls: ["https://*.example.com/a"] }, publicUrl);
+  expect(errors).toEqual([expect.stringContaining("a * in a host is not a wildcard; name each host")]);
+});
+
 describe("an address of the developer's machine, where requests reach the edge as ones for the public host", () => {
   const PUBLIC = "http://www.example.com";
   const ON_MACHINE = { urls: ["http://localhost:8787/a"], prefixes: ["localhost:8787/b"], hosts: ["localhost:8787"] };

@@ -93,7 +93,10 @@ test("It refuses what a real purger refuses: misuse, an aborted signal, and any 
 });
 
 test.each<[PurgeRequest, string]>([
-  [{ urls: ["/", "/song/*"] }, 'urls[1]: "/song/*": a * in a URL is not a wildcard'],
+  [{ urls: ["/", "/song/*"] }, 'urls[1]: "/song/*": a * is not a wildcard'],
+  [{ urls: ["https://*.example.com/"] }, "a * in a host is not a wildcard"],
+  [{ prefixes: ["/song/*/texts"] }, "a * is not a wildcard"],
+  [{ hosts: ["*.example.com"] }, "a * in a host is not a wildcard"],
   [{ urls: ["/a\\b"] }, 'urls[0]: "/a\\\\b": the path has a backslash'],
   [{ urls: ["https://user@www.example.com/"] }, "it has a user or password before the host"],
   [{ prefixes: ["/"] }, 'prefixes[0]: "/": it names no path segment'],

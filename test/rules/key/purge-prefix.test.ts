@@ -26,7 +26,7 @@ describe("a prefix as a purge names it", () => {
     },
     { name: "escapes and dot segments", text: "/a/../%7eb/%c3%a9", expected: { host: null, prefix: "/~b/%C3%A9" } },
     { name: "an encoded slash stays", text: "/a%2fb", expected: { host: null, prefix: "/a%2Fb" } },
-    { name: "a star in the middle is a character", text: "/a*b/c", expected: { host: null, prefix: "/a%2Ab/c" } },
+    { name: "an escaped star is a character", text: "/a%2ab/%2A", expected: { host: null, prefix: "/a%2Ab/%2A" } },
     {
       name: "a query has no effect, and is reported",
       text: "/a?b=/c",
@@ -48,8 +48,14 @@ describe("a prefix as a purge names it", () => {
     ["?x", /names no path segment/],
     ["www.example.test", /names no path segment/],
     ["https://www.example.test/", /names no path segment/],
-    ["/shop/*", /leave out the \*/],
-    ["/shop*?x", /leave out the \*/],
+    ["/*", /names no path segment/],
+    ["/shop/*", /like prefixes: \["\/shop"\]/],
+    ["/shop*?x", /a \* is not a wildcard/],
+    ["/a*b/c", /a \* is not a wildcard/],
+    ["/blog/*/comments", /a \* is not a wildcard; .* like prefixes: \["\/blog"\], or tags, or write %2A /],
+    ["/blog/*/", /a \* is not a wildcard/],
+    ["/shop/(.*)", /a \* is not a wildcard/],
+    ["*.example.test/shop", /a \* in a host is not a wildcard; name each host/],
     ["/a\\b", /backslash/],
     ["/a b", /space/],
     ["/%zz", /without two hexadecimal digits/],
@@ -78,15 +84,20 @@ describe("a host as a purge names it", () => {
     expect(parsePurgeHost(text, HOSTS)).toEqual({ kind: "host", host });
   });
 
+  test.each(["https://www.example.test", "www.example.test/", "a@www.example.test", "www.example.test?", "", "a b"])(
+    "%j is refused with a reason",
+    (text) => {
+      expect(parsePurgeHost(text, HOSTS)).toEqual({ kind: "refused", because: expect.stringMatching(/\w+ \w+/) });
+    },
+  );
+
   test.each([
-    "https://www.example.test",
-    "www.example.test/",
-    "a@www.example.test",
-    "www.example.test?",
-    "",
-    "a b",
-    "*",
-  ])("%j is refused with a reason", (text) => {
-    expect(parsePurgeHost(text, HOSTS)).toEqual({ kind: "refused", because: expect.stringMatching(/\w+ \w+/) });
+    ["*", HOSTS],
+    ["*.example.test", HOSTS],
+    ["*.example.test", null],
+    ["%2A.example.test", null],
+  ])("%s is refused as no wildcard by a site with the hosts %j", (text, hosts) => {
+    const because = "a * in a host is not a wildcard; name each host, or a path without host for all";
+    expect(parsePurgeHost(text, hosts)).toEqual({ kind: "refused", because });
   });
 });

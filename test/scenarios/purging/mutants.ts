@@ -270,10 +270,16 @@ export const mutants: Mutants = {
     },
   },
   "docs/protocol.md#promise-5-purges-are-whole-and-durable": {
-    "a star at the end of a prefix counts as a character": {
+    "a star in a prefix counts as a character": {
       in: "parsePurgePrefix",
-      replace: 'if (path.endsWith("*"))',
-      by: "if (false)",
+      replace: "wildcardFault(path)",
+      by: "null",
+      foundBy: "purging/refused-prefixes",
+    },
+    "a star in a host counts as a character": {
+      in: "parsePurgeHost",
+      replace: 'wildcardFault("", host)',
+      by: "null",
       foundBy: "purging/refused-prefixes",
     },
     "a purge with a bad item purges the good ones": {

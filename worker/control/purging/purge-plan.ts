@@ -96,12 +96,14 @@ function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: Key
   const relative = url.startsWith("/");
   const absolute = relative ? base + url : url;
   const named = relative ? null : resolveUrl(absolute, namedHostRules);
-  if (named?.kind === "refused") return named;
+  if (named?.kind === "refused") {
+    return { kind: "refused", because: wildcardFault("", URL.parse(url)?.host) ?? named.because };
+  }
   const target = resolveUrl(absolute, { ...rules, hosts: null });
   if (target.kind === "refused") return target;
   const { pathAndQuery } = target;
   const [path = ""] = pathAndQuery.split("?", 1);
-  const fault = wildcardFault(path);
+  const fault = wildcardFault(path, named?.host);
   if (fault !== null) return { kind: "refused", because: fault };
   return {
     kind: "planned",

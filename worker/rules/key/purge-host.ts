@@ -1,3 +1,4 @@
+import { wildcardFault } from "./purge-url.ts";
 import { unknownHost } from "./unknown-host.ts";
 
 export type PurgeHost =
@@ -13,6 +14,8 @@ export function parsePurgeHost(text: string, hosts: readonly string[] | null): P
   // A host covers http and https, so neither scheme's default port is part of it.
   const host = URL.parse(`http://${text.replace(/:(?:80|443)$/, "")}`)?.host;
   if (host === undefined || host === "") return refused("it is not a host name");
+  const fault = wildcardFault("", host);
+  if (fault !== null) return refused(fault);
   if (hosts && !hosts.includes(host)) return refused(unknownHost(host, hosts));
   return { kind: "host", host };
 }

@@ -2,6 +2,7 @@ import { canonicalUrl } from "./canonical-url.ts";
 import { MAX_PREFIX_CHARACTERS, pathPrefixes } from "./path-prefixes.ts";
 import { parsePurgeHost } from "./purge-host.ts";
 import { purgeSpelling } from "./purge-spelling.ts";
+import { wildcardFault } from "./purge-url.ts";
 
 export type PurgePrefix =
   | {
@@ -27,8 +28,9 @@ export function parsePurgePrefix(text: string, hosts: readonly string[] | null):
   const url = canonicalUrl(`http://host.invalid${pathText}`);
   if (url.kind === "refused") return refused(url.because);
   const { path, search } = url;
-  if (path.endsWith("*")) return refused("a prefix covers everything below it; leave out the *");
-  if (/^\/*$/.test(path)) return refused("it names no path segment; to purge a whole site, use hosts or everything");
+  if (/^[/*]*$/.test(path)) return refused("it names no path segment; to purge a whole site, use hosts or everything");
+  const fault = wildcardFault(path);
+  if (fault !== null) return refused(fault);
   const prefix = pathPrefixes(path).at(-1);
   if (prefix === undefined) {
     return refused(`its first segment has more than ${MAX_PREFIX_CHARACTERS} characters; purge by URL, tag or host`);
