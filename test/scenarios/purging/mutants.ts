@@ -129,6 +129,11 @@ export const mutants: Mutants = {
       by: "true",
       foundBy: "purging/unseen-after-an-hour",
     },
+    "a large page that was stored is called unseen": {
+      in: "copyBeside",
+      drop: 'ports.reporter.report({ kind: "fetched", route: route.pattern, url, stored, at: ports.clock.now() });',
+      foundBy: "purging/unseen-large-page",
+    },
     "what this isolate has not reported yet is never the nearest": {
       in: "unseenItems",
       replace: "nearest = nearestKey(asked[at]!.seen, [...keys])",

@@ -124,6 +124,23 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "purging/unseen-large-page",
+    name: "a large page is known by its tags and its URL once it is stored",
+    source: control,
+    site: { limits: { storeBytes: 5 } },
+    origin: {
+      "/hello": [hello],
+      "/hello/": [page("max-age=86400", "a large body", { "cache-tag": "plog-hello", "content-length": "12" })],
+    },
+    steps: [
+      { get: "/hello", expect: { xCache: "MISS" } },
+      { get: "/hello/", expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+      { work: "finished" },
+      { purge: { tags: ["plog-hello"], urls: ["/hello/"] }, expect: { status: 200, body: SILENT } },
+      { get: "/hello/", expect: { xCache: "MISS", cacheStatus: /detail=purged/ } },
+    ],
+  },
+  {
     id: "purging/unseen-while-the-ledger-is-down",
     name: "while the ledger cannot be reached, a dry run says nothing about unseen items",
     source: control,

@@ -48,7 +48,7 @@ async function copyBeside(
   lengthBytes: number,
   fill: LargeFill,
 ): Promise<void> {
-  const { ports, isolate } = context;
+  const { ports, isolate, resolved } = context;
   const isLate = (step: Promise<void>) => within(ports.clock, STALLED_MS, step, () => true);
   const bodyKey = `${head.key}\n${head.fetchedAt.toString(36)}-${ports.random().toString(36).slice(2)}`;
   const pipe = ports.bodies.pipe(lengthBytes);
@@ -88,5 +88,7 @@ async function copyBeside(
     return;
   }
   await storeResponse(context, stored);
+  const { cacheKey: url, route } = resolved;
+  ports.reporter.report({ kind: "fetched", route: route.pattern, url, stored, at: ports.clock.now() });
   isolate.collapsed.forgetHitForMiss(fetchKeyOf(context));
 }
