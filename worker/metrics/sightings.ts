@@ -3,7 +3,7 @@ import { purgeKeysOf, type StoredHead } from "../rules/storing/stored-response.t
 
 /** The most characters of keys in a report, and twice as many with those of tags; and the longest key that is remembered. */
 const MAX_CHARACTERS = 100_000;
-const MAX_KEY_CHARACTERS = 512;
+export const MAX_KEY_CHARACTERS = 512;
 
 /** After this many pages were found, each is checked again. */
 const MAX_FOUND = 5000;

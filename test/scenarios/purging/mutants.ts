@@ -134,6 +134,12 @@ export const mutants: Mutants = {
       drop: 'ports.reporter.report({ kind: "fetched", route: route.pattern, url, stored, at: ports.clock.now() });',
       foundBy: "purging/unseen-large-page",
     },
+    "a page whose key is too long to be remembered is called unseen": {
+      in: "unseenItems",
+      replace: "seen.length <= MAX_KEY_CHARACTERS",
+      by: "true",
+      foundBy: "purging/unseen-key-not-remembered",
+    },
     "what this isolate has not reported yet is never the nearest": {
       in: "unseenItems",
       replace: "nearest = nearestKey(asked[at]!.seen, [...keys])",

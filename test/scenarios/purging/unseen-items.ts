@@ -5,6 +5,9 @@ import { control } from "./openings.ts";
 const hello = page("max-age=86400", "hello", { "cache-tag": "plog:hello" });
 const other = page("max-age=86400", "other", { "cache-tag": "shop" });
 
+/** Like the URL of `hello`, but longer than any that is remembered. */
+const LONG_URL = `/hello${"-".repeat(513)}`;
+
 const MINUTE_MS = 61_000;
 const HOUR_MS = 3_600_000;
 
@@ -64,6 +67,19 @@ export const scenarios: readonly Scenario[] = [
       { get: "/hello", expect: { xCache: "MISS" } },
       { work: "finished" },
       { purge: { urls: [`/${"é".repeat(4_000)}`] }, expect: { status: 200, body: SILENT } },
+    ],
+  },
+  {
+    id: "purging/unseen-key-not-remembered",
+    name: "a purge of a stored page whose URL is too long to be remembered says nothing of it",
+    source: control,
+    origin: { "/hello": [hello], [LONG_URL]: [other] },
+    steps: [
+      { get: "/hello", expect: { xCache: "MISS" } },
+      { get: LONG_URL, expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { purge: { urls: [LONG_URL] }, expect: { status: 200, body: SILENT } },
+      { get: LONG_URL, expect: { xCache: "MISS", cacheStatus: /detail=purged/ } },
     ],
   },
   {

@@ -1,6 +1,6 @@
 import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
 import type { LedgerClient } from "../../metrics/reports.ts";
-import type { Sightings } from "../../metrics/sightings.ts";
+import { MAX_KEY_CHARACTERS, type Sightings } from "../../metrics/sightings.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { nearestKey } from "../../rules/key/nearest-key.ts";
 import { purgeItemText } from "../../rules/key/purge-key.ts";
@@ -36,7 +36,7 @@ export async function unseenItems(
   const asked = purgeKeys
     .flatMap((key) => {
       const seen = seenAs(key);
-      return seen && !keys.has(seen) ? [{ key, seen }] : [];
+      return seen && seen.length <= MAX_KEY_CHARACTERS && !keys.has(seen) ? [{ key, seen }] : [];
     })
     .slice(0, MAX_LOOKED_UP);
   if (asked.length === 0 || !ledger) return [];
