@@ -2,10 +2,10 @@ import { type Explanation, explanationSchema } from "../../wire/explanation.ts";
 import { CONTROL_PREFIX } from "../../wire/fields.ts";
 import { problemSchema } from "../../wire/problem-schema.ts";
 import { WITHOUT_VALUES } from "../check.ts";
-import { PurgeTimeout } from "../errors.ts";
+import { type PurgeError, PurgeTimeout } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { jsonOrUndefined, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
-import { rateLimited, refusedRead, serverError, unexpected, unreachable } from "./failures.ts";
+import { brokenOff, rateLimited, refusedRead, serverError, unexpected, unreachable } from "./failures.ts";
 import { openUndici } from "./transport-undici.ts";
 
 /** The request whose answer is to be explained. */
@@ -25,6 +25,8 @@ export async function askExplanation(
 ): Promise<Explanation> {
   const transport = openUndici();
   const signal = AbortSignal.timeout(DEADLINE_MS);
+  const failed = (cause: unknown, otherwise: PurgeError) =>
+    signal.aborted ? new PurgeTimeout(`No answer from ${endpoint}.`, { attempts: 1, cause }) : otherwise;
   try {
     const answer = await transport
       .fetch(`${endpoint}${CONTROL_PREFIX}explain`, {
@@ -39,12 +41,12 @@ export async function askExplanation(
         signal,
       })
       .catch((cause: unknown) => {
-        if (signal.aborted) throw new PurgeTimeout(`No answer from ${endpoint}.`, { attempts: 1, cause });
-        throw unreachable(endpoint, 1, cause);
+        throw failed(cause, unreachable(endpoint, 1, cause));
       });
     const head = { endpoint, status: answer.status, headers: answer.headers, attempts: 1 };
     const body = await readBody(answer.body, MAX_ANSWER_BYTES);
-    if (body.kind !== "whole") throw unexpected(head, "with a body that has no end", undefined);
+    if (body.kind === "too-long") throw unexpected(head, `with more than ${MAX_ANSWER_BYTES} bytes`, undefined);
+    if (body.kind === "cut-off") throw failed(body.cause, brokenOff(head, body.cause));
     const json = jsonOrUndefined(body.text);
     if (head.status === 429) throw rateLimited(head);
     if (head.status === 200) {

@@ -120,6 +120,12 @@ export function incomplete(answer: AnswerHead, cause: unknown): PurgeUnreachable
   );
 }
 
+/** The same for a request that purges nothing. */
+export function brokenOff({ endpoint, status, attempts }: AnswerHead, cause: unknown): PurgeUnreachable {
+  const words = `The answer from ${endpoint} broke off (${status}). Try again.`;
+  return new PurgeUnreachable(words, { code: "incomplete-answer", status, retryable: true, attempts, cause });
+}
+
 /** An answer that no edge gives, or only an edge of another version. `how` describes it: `with text/html`. */
 export function unexpected(answer: AnswerHead, how: string, cause: unknown): PurgeUnreachable {
   const { endpoint, status, attempts } = answer;

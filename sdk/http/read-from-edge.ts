@@ -8,7 +8,7 @@ import type { Settings } from "../options.ts";
 import { type AnswerHead, isUnavailable, jsonOrUndefined, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
-import { rateLimited, refusedRead, serverError, unexpected, unreachable } from "./failures.ts";
+import { brokenOff, rateLimited, refusedRead, serverError, unexpected, unreachable } from "./failures.ts";
 import { retryAfterMs } from "./retry-pause.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
 
@@ -110,11 +110,6 @@ function unavailable({ endpoint, status, headers, attempts }: AnswerHead, proble
       "continues, look at the edge's log.",
     { code: "unavailable", status, retryable: true, attempts, retryAfterMs: retryAfterMs(headers), cause: problem },
   );
-}
-
-function brokenOff({ endpoint, status, attempts }: AnswerHead, cause: unknown): PurgeUnreachable {
-  const words = `The answer from ${endpoint} broke off (${status}). Try again.`;
-  return new PurgeUnreachable(words, { code: "incomplete-answer", status, retryable: true, attempts, cause });
 }
 
 function failed(error: PurgeError): Outcome<never> {

@@ -1,6 +1,10 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { PurgeTimeout } from "../../sdk/errors.ts";
+import { MAX_ANSWER_BYTES } from "../../sdk/http/answer.ts";
+import { askExplanation } from "../../sdk/http/ask-explanation.ts";
 import type { Explanation } from "../../wire/explanation.ts";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/problem.ts";
 import { listenLocally } from "../suite/local-url.ts";
@@ -97,6 +101,8 @@ interface Case {
   readonly name: string;
   readonly args: readonly string[];
   readonly answer?: { readonly status: number; readonly mediaType: string; readonly body: string };
+  /** The connection ends after this many bytes of the body. */
+  readonly hangsUpAfter?: number;
   /** The body of the call; `null` if nothing may be sent. */
   readonly asks: object | null;
   readonly exit: number;
@@ -171,15 +177,34 @@ const cases: readonly Case[] = [
     exit: 3,
     stderr: /which is not an answer of a Tidemark edge/,
   },
+  {
+    name: "An answer that breaks off",
+    args: ["/a"],
+    hangsUpAfter: 20,
+    asks: asked,
+    exit: 3,
+    stderr: /The answer from http\S+ broke off \(200\)\. Try again\./,
+  },
+  {
+    name: "An answer that is too long",
+    args: ["/a"],
+    answer: { status: 200, mediaType: "application/json", body: " ".repeat(MAX_ANSWER_BYTES + 1) },
+    asks: asked,
+    exit: 3,
+    stderr: /answered 200 with more than \d+ bytes, which is not an answer of a Tidemark edge/,
+  },
 ];
 
 describe.concurrent("tidemark explain", () => {
-  test.for(cases)("$name", async ({ args, answer = json(miss), asks, exit, stdout = "", stderr = /^$/ }) => {
+  test.for(cases)("$name", async (row) => {
+    const { args, answer = json(miss), hangsUpAfter, asks, exit, stdout = "", stderr = /^$/ } = row;
     const calls: unknown[] = [];
     const server = createServer(async (request, response) => {
       const { authorization } = request.headers;
       calls.push({ path: request.url, authorization, body: JSON.parse(await text(request)) as unknown });
-      response.writeHead(answer.status, { "content-type": answer.mediaType }).end(answer.body);
+      response.writeHead(answer.status, { "content-type": answer.mediaType });
+      if (hangsUpAfter === undefined) response.end(answer.body);
+      else response.write(answer.body.slice(0, hangsUpAfter), () => response.destroy());
     });
     const endpoint = await listenLocally(server);
     const env = { TIDEMARK_ENDPOINT: endpoint, TIDEMARK_TOKEN: TOKEN };
@@ -194,4 +219,23 @@ describe.concurrent("tidemark explain", () => {
     const expected = { path: "/_tidemark/explain", authorization: `Bearer ${TOKEN}`, body: asks };
     expect(calls).toEqual(asks === null ? [] : [expected]);
   });
+});
+
+test("An answer that stalls until the deadline is told as a timeout", async () => {
+  const server = createServer((_, response) => void response.writeHead(200).write("{"));
+  const endpoint = await listenLocally(server);
+  const deadline = new AbortController();
+  vi.spyOn(AbortSignal, "timeout").mockReturnValueOnce(deadline.signal);
+  // By the next turn, the body is being read.
+  const passDeadline = () => void setImmediate(() => deadline.abort());
+  subscribe("undici:request:headers", passDeadline);
+  onTestFinished(() => {
+    unsubscribe("undici:request:headers", passDeadline);
+    vi.restoreAllMocks();
+    server.closeAllConnections();
+    server.close();
+  });
+  const refused = await askExplanation(asked, { endpoint, token: TOKEN }).catch((cause: unknown) => cause);
+  expect(refused).toBeInstanceOf(PurgeTimeout);
+  expect(refused).toMatchObject({ message: `No answer from ${endpoint}.` });
 });
