@@ -1,4 +1,5 @@
 import { isIP, type LookupFunction, type Socket } from "node:net";
+import { checkServerIdentity } from "node:tls";
 import buildConnector from "undici/lib/core/connect.js";
 import Pool from "undici/lib/dispatcher/pool.js";
 import type { Bodies, StreamedBody } from "../../worker/ports/bodies.ts";
@@ -31,7 +32,10 @@ export interface UndiciOriginOptions {
   readonly tellsPublicHost?: boolean;
   /** How long an idle connection is kept: milliseconds. Default: 4 s, less than origins keep theirs. */
   readonly keepAliveMs?: number;
-  /** For https: a certificate authority of one's own, for instance. The name for SNI is that of the URL, else of `Host`. */
+  /**
+   * For https: a certificate authority of one's own, for instance. The name for SNI and in the certificate is that of the
+   * URL; of an IP address, or with `tellsPublicHost`, that in `Host`. With `host`, the certificate may have that name instead.
+   */
   readonly tls?: { readonly ca?: string; readonly rejectUnauthorized?: boolean };
 }
 
@@ -66,7 +70,7 @@ export class UndiciOrigin implements Origin {
   readonly #host: string | undefined;
   readonly #pool: Pool;
   readonly #basePath: string;
-  /** The name in the certificate, whatever `Host` is; `null` for an address without a name. */
+  /** The name for SNI; `null` for the one in `Host`. */
   readonly #serverName: string | null;
   /** How many bytes a connection had brought when it failed. */
   readonly #readBefore = new WeakMap<object, number>();
@@ -80,11 +84,12 @@ export class UndiciOrigin implements Origin {
     this.#tellsPublicHost = tellsPublicHost;
     this.#host = options.host;
     const { origin, pathname, hostname } = new URL(address.url);
-    this.#serverName = hostname.startsWith("[") || isIP(hostname) ? null : hostname;
+    this.#serverName = tellsPublicHost || hostname.startsWith("[") || isIP(hostname) ? null : hostname;
     this.#basePath = pathname.replace(/\/+$/, "");
     const socketPath = address.socketPath === null ? {} : { socketPath: address.socketPath };
     const connect = buildConnector({
       ...tls,
+      ...(options.host !== undefined && { checkServerIdentity: namedAlso(options.host) }),
       ...socketPath,
       allowH2: false,
       ...(options.lookup && { lookup: options.lookup }),
@@ -191,6 +196,12 @@ export class UndiciOrigin implements Origin {
     const bytesRead = told ?? this.#readBefore.get(cause as object) ?? 0;
     return bytesRead > 0; // It had carried an answer before.
   }
+}
+
+/** Several servers of one site may all have its certificate, or each one of its own. */
+function namedAlso(host: string): typeof checkServerIdentity {
+  const { hostname } = new URL(`https://${host}`);
+  return (name, certificate) => checkServerIdentity(name, certificate) && checkServerIdentity(hostname, certificate);
 }
 
 /** The public host, which the edge writes into each request: never the client's own `Host`. */
