@@ -1,3 +1,4 @@
+import type { FetchKey } from "../rules/key/fetch-key.ts";
 import { fetchKeyOf, keyForParts } from "./collapsing/begin-fetch.ts";
 import { conditionsOf, type Miss, type MissReason, missBy } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -105,8 +106,9 @@ function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss):
 function mayFetchWhole(context: RequestContext, miss: Miss): boolean {
   const { isolate, ports } = context;
   const { unstored, site } = isolate;
-  const isUnstored = [fetchKeyOf(context), keyForParts(context)].some((key) => unstored.has(key, ports.clock.now()));
-  const mayBeSmall = site.limits.fetchWholeBytes > 0 && !isUnstored;
+  const isUnstored = (key: FetchKey) => unstored.has(key, ports.clock.now());
+  const mayBeSmall =
+    site.limits.fetchWholeBytes > 0 && !isUnstored(fetchKeyOf(context)) && !isUnstored(keyForParts(context));
   return mayBeSmall || conditionsOf(context, miss) !== null;
 }
 
