@@ -62,6 +62,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
     ...overridesOf(environment),
     origin: asked?.url,
     originIsElsewhere: typeof asked?.socketPath === "string",
+    publicScheme: around.redirectsToHttps === null ? undefined : "https",
   };
   if (config === null && named === null && parent === null) {
     throw new ServerError("there is no site to serve. Name it: tidemark serve --origin http://127.0.0.1:8000");
@@ -181,8 +182,8 @@ function redirectOf({ listen, redirectsToHttps: status }: SiteSurroundings, site
     );
   }
   const port = withTls?.port || 443;
-  const { hosts, publicUrl } = site;
-  return { status, port, hosts, publicHost: publicUrl?.scheme === "https" ? publicUrl.host : null };
+  const { hosts, publicScheme, publicHost } = site;
+  return { status, port, hosts, publicHost: publicScheme === "https" ? publicHost : null };
 }
 
 function originOf(text: string): OriginAddress {

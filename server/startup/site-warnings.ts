@@ -35,16 +35,18 @@ export function siteWarnings({ site, review }: LoadedSite, origin: OriginAddress
 
 /** What has no effect because of where the server is reached, a line each. */
 export function warningsWhereReached(
-  { routes, publicUrl, hosts, trustedProxies }: Site,
+  { routes, publicScheme, publicHost, hosts, trustedProxies }: Site,
   listen: readonly ListenAddress[],
 ): string[] {
   const withDeltas = routes.findIndex(({ asksPlain }) => asksPlain);
   if (withDeltas === -1) return [];
-  const mayBeSecure = publicUrl
-    ? isSecure(publicUrl.scheme, publicUrl.host)
-    : addressWithTls(listen) !== undefined ||
-      trustedProxies.length > 0 ||
-      (hosts?.some((host) => isSecure("http", host)) ?? true);
+  const mayBeSecure =
+    publicScheme === "https" ||
+    (publicHost !== null
+      ? isSecure("http", publicHost)
+      : addressWithTls(listen) !== undefined ||
+        trustedProxies.length > 0 ||
+        (hosts?.some((host) => isSecure("http", host)) ?? true));
   if (mayBeSecure) return [];
   return [
     `routes[${withDeltas}]: deltas has no effect, because no page comes by https: browsers take older versions only by https or from localhost.`,

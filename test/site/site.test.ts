@@ -504,7 +504,13 @@ test("the type SiteInput and the schema agree", () => {
 describe("compileSite", () => {
   test("the defaults are in one place and are filled in", () => {
     const site = compileSite({ origin }, {});
-    expect(site).toMatchObject({ originUrl: origin, hosts: null, namesHosts: false, publicUrl: null });
+    expect(site).toMatchObject({
+      originUrl: origin,
+      hosts: null,
+      namesHosts: false,
+      publicScheme: null,
+      publicHost: null,
+    });
     expect(site.limits).toEqual({
       urlBytes: 16_384,
       requestFieldBytes: 32_768,
@@ -579,7 +585,8 @@ describe("compileSite", () => {
     expect(site).toMatchObject({
       originUrl: "http://127.0.0.1:8000",
       hosts: ["b.example.test", "www.example.test"],
-      publicUrl: { scheme: "https", host: "www.example.test" },
+      publicScheme: "https",
+      publicHost: "www.example.test",
     });
   });
 

@@ -99,6 +99,8 @@ export interface SiteOverrides {
   readonly origin?: string | undefined;
   readonly hosts?: readonly string[] | null | undefined;
   readonly publicUrl?: string | undefined;
+  /** That of all pages, unless `publicUrl` names another, because visitors who use the other one are sent elsewhere. */
+  readonly publicScheme?: "https" | undefined;
   /** Whether the origin is another server than the edge although it has a name of the site, as on a unix socket. */
   readonly originIsElsewhere?: boolean;
 }
@@ -142,7 +144,8 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
     capacity: capacityOf(site),
     namesHosts: overrides.hosts !== undefined || site.hosts !== undefined,
     hosts: publicHosts,
-    publicUrl,
+    publicScheme: publicUrl?.scheme ?? overrides.publicScheme ?? null,
+    publicHost: publicUrl?.host ?? null,
     routes,
     forward: site.forward,
     originFields: Object.entries(site.originFields).map(([name, value]) => [name.toLowerCase(), value]),

@@ -8,9 +8,12 @@ import { connect } from "node:tls";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { listeningHandles } from "../../../bench/processes/listening-process.ts";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
+import { createPurger } from "../../../sdk/index.ts";
 import { tidemark } from "../../cli/run-command.ts";
 import { makeCertificate } from "../connections/make-certificate.ts";
 import { ServerProcess } from "./running-server.ts";
+
+const TOKEN = "token-of-the-server-with-tls-0123456789";
 
 describe("tidemark serve with TLS", () => {
   const origin = new ScriptedOrigin(() => Date.now());
@@ -98,6 +101,22 @@ describe("tidemark serve with TLS", () => {
     const [got] = await once(sent, "response");
     got.resume();
     expect([got.statusCode, got.headers.location]).toEqual([308, "https://www.example.test/a?b"]);
+  });
+
+  test("a purge by the plain address of a server that redirects fetches the page of https again", async () => {
+    origin.reply("/again", { fields: { "cache-control": "max-age=600" }, body: "page" });
+    const server = start([...A, "--listen", "127.0.0.1:0", "--redirect-to-https"], {
+      TIDEMARK_HOSTS: "www.example.test",
+      TIDEMARK_TOKEN: TOKEN,
+    });
+    const port = await portOf(server);
+    const [, plain] = await server.prints(/http:\/\/127\.0\.0\.1:(\d+)/);
+    await ask(port, "/again");
+    const edge = createPurger({ endpoint: `http://127.0.0.1:${plain}`, token: TOKEN });
+    const { refreshed } = await edge.purge({ urls: ["/again"], refresh: true });
+    expect(refreshed).toMatchObject([{ url: "https://www.example.test/again", status: 200 }]);
+    const fetched = origin.seen.filter(({ target }) => target === "/again");
+    expect(fetched.map(({ fields }) => fields["x-forwarded-proto"])).toEqual(["https", "https"]);
   });
 
   test("reads certificates again on SIGHUP, in all workers, while answers go on; a broken one changes nothing", async () => {

@@ -110,23 +110,23 @@ function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: Key
     purgeKey: relative ? pathPurgeKey(pathAndQuery) : urlPurgeKey(target.host, pathAndQuery),
     planned: { item: url, key: relative ? pathAndQuery : target.cacheKey, route: target.route.pattern },
     refresh: relative ? onSiteHost(target, rules) : target.cacheKey,
-    host: relative ? null : publicHost(target.host, rules),
+    host: relative ? null : hostInKeys(target.host, rules),
     warnings: urlWarnings(url, absolute, target),
     routes: [target.route],
   };
 }
 
 /** Whether a text is a URL of the site's without its scheme. RFC 3986 §4.2. As a path it would name no page. */
-function lacksScheme(text: string, { hosts, publicUrl }: KeyRules): boolean {
+function lacksScheme(text: string, { hosts, publicHost }: KeyRules): boolean {
   const [, host = ""] = /^\/\/([^/?#]+?)\.?(?::(?:80|443))?(?:[/?#]|$)/.exec(text.toLowerCase()) ?? [];
-  return [...(hosts ?? []), publicUrl?.host].includes(host);
+  return [...(hosts ?? []), publicHost].includes(host);
 }
 
 function planPrefix(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {
   const named = parsePurgePrefix(lacksScheme(text, rules) ? text.slice(2) : text, hosts);
   if (named.kind === "refused") return named;
   const { prefix } = named;
-  const host = named.host === null ? null : publicHost(named.host, rules);
+  const host = named.host === null ? null : hostInKeys(named.host, rules);
   return {
     kind: "planned",
     purgeKey: host === null ? prefixPurgeKey(prefix) : hostPurgeKey(host, prefix),
@@ -140,14 +140,14 @@ function planPrefix(text: string, rules: KeyRules, { hosts, routes }: KeyRules):
 function planHost(text: string, rules: KeyRules, { hosts, routes }: KeyRules): PlannedItem | Refused {
   const named = parsePurgeHost(text, hosts);
   if (named.kind === "refused") return named;
-  const host = publicHost(named.host, rules);
+  const host = hostInKeys(named.host, rules);
   const planned = { item: text, key: host };
   return { kind: "planned", purgeKey: hostPurgeKey(host), planned, host, warnings: [], routes };
 }
 
-/** The host in the keys for a host of the site: that of `publicUrl`, if that replaces the host of requests. */
-function publicHost(host: string, { publicUrl }: KeyRules): string {
-  return publicUrl?.host ?? host;
+/** The host in the keys for a host of the site. */
+function hostInKeys(host: string, { publicHost }: KeyRules): string {
+  return publicHost ?? host;
 }
 
 /** The routes of a tag are unknown, because origins give tags, too. */
@@ -171,8 +171,8 @@ function onSiteHost(target: ResolvedUrl, { hosts }: KeyRules): string {
   return `${target.scheme}://${hosts[0]}${target.pathAndQuery}`;
 }
 
-/** The rules that decide whether a named host is one of the site's. `publicUrl` replaces the host of requests later. */
+/** The rules that decide whether a named host is one of the site's. `publicHost` replaces it later. */
 function rulesOfNamedHost(rules: KeyRules): KeyRules {
-  const { publicUrl, hosts } = rules;
-  return publicUrl ? { ...rules, publicUrl: null, hosts: hosts && [...hosts, publicUrl.host] } : rules;
+  const { publicHost, hosts } = rules;
+  return publicHost === null ? rules : { ...rules, publicHost: null, hosts: hosts && [...hosts, publicHost] };
 }

@@ -54,8 +54,8 @@ export async function answerAtDoor(request: Request, peer: string | null, ports:
   const repeated = json && repeatedName(read.text);
   if (repeated !== null) return door.refuse(words.invalid, `the name ${repeated} stands twice in one object`);
   const path = pathname.slice(isPage ? 1 : DOORS_PREFIX.length + name.length + 1);
-  const { publicUrl } = ports.rules;
-  const site = publicUrl ? `${publicUrl.scheme}://${publicUrl.host}` : origin;
+  const { publicScheme, publicHost } = ports.rules;
+  const site = publicHost === null ? origin : `${publicScheme}://${publicHost}`;
   const page = `${site}/${path}${search}`;
   const reading = door.read({ method, path, search, page, fields, zone, body: read.text, json: json ?? {} });
   if ("refusal" in reading) return door.refuse(words[reading.refusal], reading.because ?? "");

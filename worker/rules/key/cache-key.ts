@@ -36,8 +36,10 @@ export interface RefusedUrl {
 export interface KeyRules {
   /** Public hosts; `null` for any. */
   readonly hosts: readonly string[] | null;
-  /** The public scheme and host that replace the request's own; `null` to keep the request's own. */
-  readonly publicUrl: { readonly scheme: "http" | "https"; readonly host: string } | null;
+  /** The scheme that replaces the request's own; `null` to keep that. */
+  readonly publicScheme: "http" | "https" | null;
+  /** The host that replaces the request's own; `null` to keep that. */
+  readonly publicHost: string | null;
   readonly routes: readonly Route[];
 }
 
@@ -48,8 +50,8 @@ export interface KeyRules {
 export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedUrl {
   const asked = canonicalUrl(url);
   if (asked.kind === "refused") return { kind: "refused", status: 400, because: asked.because };
-  const scheme = rules.publicUrl?.scheme ?? asked.scheme;
-  const host = rules.publicUrl?.host ?? asked.host;
+  const scheme = rules.publicScheme ?? asked.scheme;
+  const host = rules.publicHost ?? asked.host;
   if (rules.hosts && !rules.hosts.includes(host)) {
     return { kind: "refused", status: 421, because: unknownHost(host, rules.hosts) };
   }
