@@ -63,7 +63,7 @@ export class PathWalk {
     const url = newBuster();
     await this.#askUntilHit(STRANGER, url);
     await this.#ask(STRANGER, newBuster());
-    this.#refuseOddAnswers();
+    this.#refuseRedirectToItself();
     this.#first = url;
     return busterVerdict(this.record) === "own-entry";
   }
@@ -185,6 +185,9 @@ export class PathWalk {
     this.#exchanges.push(answer);
     if (busterVerdict(this.record) === "dropped") throw new NotAuditedError(this.#droppedText(who), true);
     if (answer.status === 429) throw new NotAuditedError("answered 429: set a lower --rate");
+    if (answer.status >= 500 && inputs.length === 0) {
+      throw new NotAuditedError(`answered ${answer.status}: if the site is busy, set a lower --rate`);
+    }
     return answer;
   }
 
@@ -197,10 +200,8 @@ export class PathWalk {
     );
   }
 
-  #refuseOddAnswers(): void {
-    const answers = freshAnswers(this.record, STRANGER);
-    const [first] = answers;
-    if (answers.every(({ status }) => status >= 500)) throw new NotAuditedError(`answered ${first!.status}`);
+  #refuseRedirectToItself(): void {
+    const [first] = freshAnswers(this.record, STRANGER);
     const location = first!.fields.location?.[0];
     if (first!.status >= 300 && first!.status < 400 && location !== undefined && this.#isThisPage(location)) {
       const { buster } = this.#options;

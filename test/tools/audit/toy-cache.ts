@@ -12,6 +12,8 @@ export interface ToyCacheOptions {
   readonly keyOf?: (url: string) => string;
   /** Whether answers say in `X-Cache` where they come from. Default true. */
   readonly tells?: boolean;
+  /** Whether a request is answered with 503 instead. */
+  readonly isBusy?: (url: string) => boolean;
   /** Called for a request for /hold, which is never answered. */
   readonly holds?: () => void;
 }
@@ -28,12 +30,13 @@ export interface ToyCache extends AuditedEdge {
 }
 
 export async function toyCache(origin: URL, options: ToyCacheOptions = {}): Promise<ToyCache> {
-  const { stores = (_path, status) => status === 200, keyOf = (url) => url, tells = true } = options;
+  const { stores = (_path, status) => status === 200, keyOf = (url) => url, tells = true, isBusy } = options;
   const store = new Map<string, Stored>();
   const server = createServer(async (incoming, outgoing) => {
     const url = incoming.url!;
     const path = url.split("?", 1)[0]!;
     if (path === "/hold") return options.holds?.();
+    if (isBusy?.(url)) return outgoing.writeHead(503).end("Service Temporarily Unavailable");
     const found = store.get(keyOf(url));
     const answer = found ?? (await ask(origin, url, incoming.headers));
     if (!found && stores(path, answer.status)) store.set(keyOf(url), answer);

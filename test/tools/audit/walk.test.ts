@@ -99,6 +99,25 @@ describe("a cache that does not mark hits", () => {
   });
 });
 
+describe("a page that answers some requests with 503", () => {
+  test.each([1, 4, 11])("is not audited, if it does so every %i requests", async (every) => {
+    let requests = 0;
+    const isBusy = (url: string) => url.startsWith("/me.json") && ++requests % every === 0;
+    const { report } = await audited(behind({ isBusy }), { paths: ["/style.css", "/", "/me.json"] });
+    expect(report.notAudited).toEqual([
+      { path: "/me.json", because: "answered 503: if the site is busy, set a lower --rate", dropsBuster: false },
+    ]);
+    expect(report.findings.map(({ id }) => id)).toEqual(["shared:/"]);
+  });
+
+  test("is audited, if those are the requests with a tried input", async () => {
+    const isBusy = (url: string) => url.includes("format=json");
+    const { report } = await audited(behind({ isBusy }), { paths: ["/style.css", "/me.json"] });
+    expect(report.notAudited).toEqual([]);
+    expect(report.findings.map(({ id }) => id)).toEqual(["shared:/me.json"]);
+  });
+});
+
 describe("sessions", () => {
   test("that have ended are reported, and no page counts as clean", { tags: ["deep"] }, async () => {
     const prepare = (site: MembersSite) => {
