@@ -2,6 +2,9 @@ import type { Input } from "./input.ts";
 import type { Provenance } from "./provenance.ts";
 import type { Target } from "./target.ts";
 
+/** A larger body is read, so that a cache stores it, but compared only by its digest. */
+export const MAX_TEXT_BYTES = 2 * 1024 ** 2;
+
 /**
  * One request of the audit and its answer. The buster is replaced in body and fields, so that answers can be compared.
  */
@@ -15,8 +18,10 @@ export interface Exchange {
   readonly status: number;
   /** The lines of each field, by names in lower case. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
-  /** The body as text; empty for one that is not text. */
+  /** The body as text; empty for one that is not text, and for text that is too long. */
   readonly text: string;
+  /** True for text above that limit. */
+  readonly isTooLong?: true;
   /** A digest of the whole body. */
   readonly digest: string;
   readonly bytes: number;

@@ -6,7 +6,8 @@ import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } fro
 import { SYSTEM_CLOCK } from "../requests/clock.ts";
 import { networkErrorText } from "../requests/network-error.ts";
 import { Pace } from "../requests/pace.ts";
-import type { Exchange } from "./exchange.ts";
+import { textOf } from "./charset.ts";
+import { type Exchange, MAX_TEXT_BYTES } from "./exchange.ts";
 import { credentialsOf, type Identity } from "./identity.ts";
 import { applyInputs, type Input } from "./input.ts";
 import { type HitField, provenanceOf } from "./provenance.ts";
@@ -28,8 +29,6 @@ export interface ProberOptions extends AuditedSite {
   readonly signal?: AbortSignal;
 }
 
-/** A larger body is read, so that a cache stores it, but compared only by its digest. */
-const MAX_TEXT_BYTES = 2 * 1024 ** 2;
 /** A larger body is cut off. */
 const MAX_BODY_BYTES = 64 * 1024 ** 2;
 
@@ -80,7 +79,6 @@ export class Prober {
       ...serverName(edge, host),
     });
     const lines = fieldLines(incoming, buster);
-    const { text, bytes, digest } = readable(body, lines, buster);
     const provenance = provenanceOf(lines, hitFields);
     if (provenance === "hit") this.fromStore++;
     return {
@@ -89,9 +87,7 @@ export class Prober {
       inputs,
       status: incoming.statusCode ?? 0,
       fields: lines,
-      text,
-      digest,
-      bytes,
+      ...readable(body, lines, buster),
       provenance,
     };
   }
@@ -178,19 +174,20 @@ function readable(
   body: Buffer,
   fields: Readonly<Record<string, readonly string[]>>,
   buster: string,
-): { text: string; bytes: number; digest: string } {
+): Pick<Exchange, "text" | "isTooLong" | "bytes" | "digest"> {
   const plain = decoded(body, fields["content-encoding"]?.join() ?? "");
+  const contentType = fields["content-type"]?.[0] ?? "";
+  const bytes = plain.length;
   const digestOf = (content: Buffer | string) => createHash("sha256").update(content).digest("base64");
-  const isText = plain.length <= MAX_TEXT_BYTES && !plain.subarray(0, 4096).includes(0);
-  if (!isText) return { text: "", bytes: plain.length, digest: digestOf(plain) };
-  const text = withoutBuster(plain.toString(), buster);
-  return { text: isWords(fields) ? text : "", bytes: plain.length, digest: digestOf(text) };
+  if (textOf(plain.subarray(0, 4096), contentType).includes("\0")) return { text: "", bytes, digest: digestOf(plain) };
+  const text = withoutBuster(textOf(plain, contentType), buster);
+  const digest = digestOf(text);
+  if (!isWords(contentType)) return { text: "", bytes, digest };
+  return bytes > MAX_TEXT_BYTES ? { text: "", isTooLong: true, bytes, digest } : { text, bytes, digest };
 }
 
-function isWords(fields: Readonly<Record<string, readonly string[]>>): boolean {
-  return !/^(?:image\/(?!svg)|video\/|audio\/|font\/|application\/(?:zip|pdf|octet-stream|wasm))/i.test(
-    fields["content-type"]?.[0] ?? "",
-  );
+function isWords(contentType: string): boolean {
+  return !/^(?:image\/(?!svg)|video\/|audio\/|font\/|application\/(?:zip|pdf|octet-stream|wasm))/i.test(contentType);
 }
 
 function decoded(body: Buffer, coding: string): Buffer {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type Exchange, freshAnswers, type PathRecord, partyOf } from "./exchange.ts";
+import { type Exchange, freshAnswers, MAX_TEXT_BYTES, type PathRecord, partyOf } from "./exchange.ts";
 import { busterVerdict } from "./from-store.ts";
 import { type Identity, STRANGER } from "./identity.ts";
 import { changedParameter, type Input } from "./input.ts";
@@ -188,7 +188,15 @@ export class PathWalk {
     if (answer.status >= 500 && inputs.length === 0) {
       throw new NotAuditedError(`answered ${answer.status}: if the site is busy, set a lower --rate`);
     }
+    this.#refuseTooLong();
     return answer;
+  }
+
+  /** Text that is too long is compared by its digest alone, which shows enough if it is the same in all answers. */
+  #refuseTooLong(): void {
+    if (!this.#exchanges.some(({ isTooLong }) => isTooLong)) return;
+    if (new Set(this.#exchanges.map(({ digest }) => digest)).size === 1) return;
+    throw new NotAuditedError(`is larger than ${MAX_TEXT_BYTES / 1024 ** 2} MiB, so its text is not compared`);
   }
 
   #droppedText(who: string): string {

@@ -14,7 +14,7 @@ function idsOf({ findings }: AuditReport): readonly string[] {
 }
 
 /** Pages that are another for each visitor, and do not say so. */
-const SILENT = ["/", "/avatar.png", "/form", "/me.json"];
+const SILENT = ["/", "/avatar.png", "/form", "/me.json", "/russian"];
 /** The session makes these pages another's, and nginx keeps them apart if it may. */
 const SPEAKING = ["/account", "/basket", "/hello"];
 const UNKEYED = ["unkeyed:cookie:currency:/prices", "unkeyed:field:x-shop:/catalogue"];

@@ -79,6 +79,19 @@ function page(title: string, { member }: Visit, content = ""): string {
   return `<!doctype html><title>${title}</title><link rel="stylesheet" href="/style.css">${who}<h1>${title}</h1>${content}${dynamic()}`;
 }
 
+const RUSSIAN_NAMES: Readonly<Record<string, string>> = { alice: "Алиса", bob: "Борис" };
+
+/** Each letter of the Russian alphabet but one is a byte there, in the same order. */
+function inWindows1251(text: string): Buffer {
+  return Buffer.from(
+    text.replace(/[А-я]/g, (letter) => String.fromCodePoint(letter.codePointAt(0)! - 0x350)),
+    "latin1",
+  );
+}
+
+/** More than the audit compares word by word. */
+const MANY_WORDS = "lorem ipsum ".repeat(180_000);
+
 const PAGES: Readonly<Record<string, (visit: Visit) => Page>> = {
   // Nothing but the session makes these pages another's, and nothing says so.
   "/": (visit) => ({ body: page("The club", visit) }),
@@ -99,6 +112,11 @@ const PAGES: Readonly<Record<string, (visit: Visit) => Page>> = {
   "/form": (visit) => ({
     body: page("Write to us", visit, `<input type="hidden" name="csrfmiddlewaretoken" value="${randomUUID()}">`),
   }),
+  "/russian": ({ member }) => ({
+    fields: { "content-type": "text/html; charset=windows-1251" },
+    body: inWindows1251(`${member === null ? "Войдите" : `Здравствуйте, ${RUSSIAN_NAMES[member]}`}${dynamic()}`),
+  }),
+  "/archive": (visit) => ({ body: page("Archive", visit, MANY_WORDS) }),
   // These say whom they are for.
   "/account": (visit) =>
     visit.member === null
@@ -112,6 +130,7 @@ const PAGES: Readonly<Record<string, (visit: Visit) => Page>> = {
   // These are the same for everybody.
   "/news": (visit) => ({ body: `<h1>News</h1><p>As of ${visit.url.searchParams.get("page") ?? "1"}.</p>${dynamic()}` }),
   "/style.css": () => ({ fields: { "content-type": "text/css", "cache-control": "public, max-age=600" }, body: "a{}" }),
+  "/bundle.js": () => ({ fields: { "content-type": "text/javascript" }, body: MANY_WORDS }),
   // These are the same for all visitors who send the same, but the origin does not say what they choose by.
   "/prices": ({ cookie }) => ({
     body: `<h1>Prices</h1><p>All in ${cookie("currency") === "EUR" ? "euros" : "dollars"}.</p>`,
@@ -125,5 +144,8 @@ const PAGES: Readonly<Record<string, (visit: Visit) => Page>> = {
   "/logout": ({ member }) => ({ body: member === null ? "You are not logged in." : "Goodbye." }),
 };
 
-/** Every page of the site but the one that ends sessions, and the one that takes no parameters. */
-export const PATHS = Object.keys(PAGES).filter((path) => path !== "/logout" && path !== "/canonical");
+/** They end sessions, take no parameters, or are long. */
+const ODD_PATHS = ["/logout", "/canonical", "/archive", "/bundle.js"];
+
+/** The usual pages of the site. */
+export const PATHS = Object.keys(PAGES).filter((path) => !ODD_PATHS.includes(path));

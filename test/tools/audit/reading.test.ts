@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { textOf } from "../../../tools/audit/charset.ts";
 import { readIdentity } from "../../../tools/audit/identity.ts";
 import { applyInputs, changedParameter } from "../../../tools/audit/input.ts";
 import { Prober } from "../../../tools/audit/prober.ts";
@@ -68,6 +69,29 @@ describe("pages are read", () => {
     expect(paths.filter((path) => !endsSession({ method: "GET", path }))).toEqual([]);
     const others = ["/", "/login", "/logouts-explained", "/blog/signoutside"];
     expect(others.filter((path) => endsSession({ method: "GET", path }))).toEqual([]);
+  });
+});
+
+describe("text is read in the charset", () => {
+  const name = "Алиса";
+  const inWindows1251 = Buffer.from([0xc0, 0xeb, 0xe8, 0xf1, 0xe0]);
+  const inUtf16 = Buffer.from(name, "utf16le");
+  const page = (before: string, bytes: Buffer = inWindows1251) => Buffer.concat([Buffer.from(before, "latin1"), bytes]);
+
+  test.each([
+    ["of Content-Type", page(""), "text/html; charset=windows-1251"],
+    ["of Content-Type in quotation marks", page(""), 'text/html;Charset="CP1251"; a=b'],
+    ["of Content-Type rather than of the document", page('<meta charset="utf-8">'), "text/html; charset=windows-1251"],
+    ["of a meta element", page('<meta charset="windows-1251">'), "text/html"],
+    ["of a meta element like a field", page('<meta content="text/html; charset=windows-1251">'), ""],
+    ["of an XML declaration", page("<?xml version='1.0' encoding='windows-1251'?>"), "text/xml"],
+    ["of a byte order mark", page("\xff\xfe", inUtf16), "text/html; charset=utf-8"],
+    ["of a byte order mark, big-endian", page("\xfe\xff", Buffer.from(inUtf16).swap16()), ""],
+    ["UTF-8, if none is named", page("", Buffer.from(name)), "text/html"],
+    ["UTF-8, if the name is unknown", page("", Buffer.from(name)), "text/html; charset=none"],
+    ["UTF-8, if a document that is read says UTF-16", page("<meta charset=utf-16>", Buffer.from(name)), "text/html"],
+  ])("%s", (_whence, body, contentType) => {
+    expect(textOf(body, contentType).replace(/^<.*>/, "")).toBe(name);
   });
 });
 

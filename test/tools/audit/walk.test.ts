@@ -118,6 +118,23 @@ describe("a page that answers some requests with 503", () => {
   });
 });
 
+describe("the text of a page", () => {
+  test("is read in its charset", async () => {
+    const { report } = await audited(behind(), { paths: ["/style.css", "/russian"] });
+    expect(report.findings).toMatchObject([
+      { id: "shared:/russian", evidence: expect.arrayContaining([expect.stringContaining('"Алиса"')]) },
+    ]);
+  });
+
+  test("is not compared if it is too long, and only a page that is the same for all is then audited", async () => {
+    const { report } = await audited(behind(), { paths: ["/style.css", "/archive", "/bundle.js"] });
+    expect(report.notAudited).toEqual([
+      { path: "/archive", because: "is larger than 2 MiB, so its text is not compared", dropsBuster: false },
+    ]);
+    expect(report).toMatchObject({ verdict: "not-audited", pages: ["/style.css", "/bundle.js"], findings: [] });
+  });
+});
+
 describe("sessions", () => {
   test("that have ended are reported, and no page counts as clean", { tags: ["deep"] }, async () => {
     const prepare = (site: MembersSite) => {
