@@ -164,7 +164,10 @@ interface DocumentRequest extends Pick<Tools, "client" | "pace" | "ownFields"> {
   readonly site: SiteAddress;
 }
 
-/** Gets a document of the site, without a coding. Redirects are followed within the site. */
+/**
+ * Gets a document of the site, without a coding. Redirects are followed within the site. Throws a `CrawlError` if the
+ * site sends a long Retry-After.
+ */
 async function getDocument(
   first: URL,
   maxBytes: number,
@@ -175,7 +178,10 @@ async function getDocument(
     const isOwn = url.host === site.edge.host;
     const fields = { "accept-encoding": "identity", ...(isOwn && ownFields) };
     const answer = await askPolitely(url, { ...asking, fields }, maxBytes);
-    if (answer.kind === "failed") return { failure: answer.because };
+    if (answer.kind === "failed") {
+      if (answer.endsCrawl) throw new CrawlError("refused", `${url.href} could not be read: ${answer.because}.`);
+      return { failure: answer.because };
+    }
     const target = answer.status >= 300 && answer.status < 400 ? answer.field("location") : null;
     const next = target === null ? null : URL.parse(target, url.href);
     const path = next === null ? null : site.pathOf(next);

@@ -215,6 +215,21 @@ describe("politely", () => {
     if (ends) expect(warmText(report)).toContain("The crawl ended early: it answered 429 with a Retry-After");
   });
 
+  test.each(["/robots.txt", "/1.xml"])("a long Retry-After of %s ends the crawl", async (refused) => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat((target) => {
+      if (target === refused) return { status: 429, fields: { "retry-after": "3600" }, body: "Slow down." };
+      if (target === "/robots.txt") return { status: 404 };
+      const location = (path: string) => `<sitemap><loc>http://www.example.com${path}</loc></sitemap>`;
+      return { body: `<sitemapindex>${["/1.xml", "/2.xml"].map(location).join("")}</sitemapindex>` };
+    });
+    await expect(warm(optionsFor(address, ["/index.xml"]))).rejects.toMatchObject({
+      kind: "refused",
+      message: `${address}${refused} could not be read: it answered 429 with a Retry-After of 3,600 s.`,
+    });
+    expect(site.seen.at(-1)?.target).toBe(refused);
+  });
+
   test("a waiting request is not sent to a site that has sent a long Retry-After", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const { site, address } = await siteThat(() => ({ status: 429, fields: { "retry-after": "3600" } }));
