@@ -85,8 +85,8 @@ export async function askPolitely(
       const seconds = whole(Math.ceil(pauseMs / 1000));
       return failure(`it answered ${answer.status} with a Retry-After of ${seconds} s`, true);
     }
-    if (attempts === MAX_ATTEMPTS) return failure(`it answered ${answer.status} ${MAX_ATTEMPTS} times`);
     pace.pauseFor(pauseMs);
+    if (attempts === MAX_ATTEMPTS) return failure(`it answered ${answer.status} ${MAX_ATTEMPTS} times`);
   }
 }
 

@@ -191,13 +191,15 @@ describe("politely", () => {
     expect(report.failed.examples).toEqual([{ round: "the edge", path: "/a", because: "it answered 503" }]);
   });
 
-  test("a page that answers with Retry-After again and again is given up", async () => {
+  test("a page that answers with Retry-After again and again is given up, and the next one waits, too", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const { site, address } = await siteThat((target) =>
       target === "/a" ? { status: 429, fields: { "retry-after": "1" } } : {},
     );
-    const { report } = await warm(optionsFor(address, ["/a"]));
-    expect(site.times).toHaveLength(3);
+    const { report } = await warm(optionsFor(address, ["/a", "/b"]));
+    const [first = 0, ...others] = site.times;
+    expect(site.seen.map(({ target }) => target)).toEqual(["/robots.txt", "/a", "/a", "/a", "/b"]);
+    expect(others.map((at) => at - first)).toEqual([1_000, 2_000, 3_000]);
     expect(report.failed.examples[0]?.because).toBe("it answered 429 3 times");
   });
 
