@@ -67,13 +67,13 @@ export class SiteWalk {
     const ownFields: Record<string, string> = host === null ? {} : { host };
     try {
       let site = new SiteAddress(edge, names);
-      let pace = new Pace(clock, 1000 / perSecond);
+      const pace = new Pace(clock, 1000 / perSecond);
       const get = (url: URL, maxBytes: number) => getDocument(url, maxBytes, { client, pace, signal, site, ownFields });
       const viewpoints = from === null ? [thisMachine(edge)] : await simulatedViewpoints(from, edge, get);
       // The simulated edges serve one site under one address.
       site = new SiteAddress(edge, [...names, ...viewpoints.map((viewpoint) => new URL(viewpoint.edge).host)]);
       const robots = ignoresRobots ? await sitemapsAlone(places, edge, get) : await robotsOf(edge, get);
-      pace = new Pace(clock, Math.max(1000 / perSecond, robots.delayMs));
+      pace.slowTo(robots.delayMs);
       const pages = await findPages({ places, site, robots, limit, signal, get, standardInput });
       if (pages.paths.length === 0 && !signal.aborted) throw new CrawlError("refused", nothingToAsk(pages));
       return new SiteWalk({ client, pace, clock, ownFields }, options, { pages, viewpoints, site, robots });

@@ -3,7 +3,7 @@ import type { CrawlClock } from "./clock.ts";
 /** When the next request may begin: one every `intervalMs`, and none during the site's Retry-After. */
 export class Pace {
   readonly #clock: CrawlClock;
-  readonly #intervalMs: number;
+  #intervalMs: number;
   #nextAt = -Infinity;
 
   constructor(clock: CrawlClock, intervalMs: number) {
@@ -21,6 +21,11 @@ export class Pace {
       }
       await this.#clock.wait(this.#nextAt - now, signal);
     }
+  }
+
+  /** Lengthens the interval to at least this. */
+  slowTo(intervalMs: number): void {
+    this.#intervalMs = Math.max(this.#intervalMs, intervalMs);
   }
 
   /** Prevents requests from beginning for this long. */

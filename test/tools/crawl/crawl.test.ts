@@ -232,6 +232,22 @@ describe("politely", () => {
     expect(site.seen.at(-1)?.target).toBe(refused);
   });
 
+  test("a pause that robots.txt asks for is kept, although robots.txt is ignored", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat((target) => {
+      if (target === "/robots.txt") return { status: 429, fields: { "retry-after": "60" }, body: "Slow down." };
+      return { body: "<urlset><url><loc>http://www.example.com/a</loc></url></urlset>" };
+    });
+    await warm(optionsFor(address, [], { ignoresRobots: true }));
+    expect(site.seen.map(({ target, at }) => [target, at - site.seen[0]!.at])).toEqual([
+      ["/robots.txt", 0],
+      ["/robots.txt", 60_000],
+      ["/robots.txt", 120_000],
+      ["/sitemap.xml", 180_000],
+      ["/a", 180_100],
+    ]);
+  });
+
   test("a waiting request is not sent to a site that has sent a long Retry-After", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const { site, address } = await siteThat(() => ({ status: 429, fields: { "retry-after": "3600" } }));
