@@ -65,17 +65,13 @@ export async function askPage(path: string, { follow, ...asking }: AskPage): Pro
   return failure(`it redirects more than ${MAX_REDIRECTS} times`);
 }
 
+type Asking = Omit<AskPage, "follow" | "base">;
 type Failed = Extract<PageAnswer, { kind: "failed" }>;
 
 /** Sends a request in its turn, and again after the pause that a 429 or a 503 asks for. */
-export async function askPolitely(
-  url: URL,
-  { client, pace, signal, fields }: Omit<AskPage, "follow" | "base">,
-  keepBytes = 0,
-): Promise<HttpAnswer | Failed> {
+export async function askPolitely(url: URL, asking: Asking, keepBytes = 0): Promise<HttpAnswer | Failed> {
   for (let attempts = 1; ; attempts++) {
-    await pace.turn(signal);
-    const answer = await client.get(url, { signal, keepBytes, ...(fields && { fields }) });
+    const answer = await sendInTurn(url, asking, keepBytes);
     if (answer.kind === "failed") return silence(answer);
     const pauseMs = pauseOf(answer);
     if (pauseMs === null) {
@@ -85,9 +81,23 @@ export async function askPolitely(
       const seconds = whole(Math.ceil(pauseMs / 1000));
       return failure(`it answered ${answer.status} with a Retry-After of ${seconds} s`, true);
     }
-    pace.pauseFor(pauseMs);
+    asking.pace.pauseFor(pauseMs);
     if (attempts === MAX_ATTEMPTS) return failure(`it answered ${answer.status} ${MAX_ATTEMPTS} times`);
   }
+}
+
+/** Sends a request in its turn, and once more in another if its connection was over. */
+async function sendInTurn(
+  url: URL,
+  { client, pace, signal, fields }: Asking,
+  keepBytes: number,
+): Promise<HttpAnswer | NoAnswer> {
+  const send = async () => {
+    await pace.turn(signal);
+    return client.get(url, { signal, keepBytes, ...(fields && { fields }) });
+  };
+  const answer = await send();
+  return answer.kind === "failed" && answer.connectionWasOver ? send() : answer;
 }
 
 /** How long an answer asks to wait; `null` if it does not. RFC 6585 §4, RFC 9110 §15.6.4. */

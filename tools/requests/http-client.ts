@@ -1,4 +1,4 @@
-import { type Dispatcher, Pool } from "undici";
+import { type Dispatcher, errors, Pool } from "undici";
 import type { CrawlClock } from "./clock.ts";
 import { networkErrorText } from "./network-error.ts";
 
@@ -21,6 +21,8 @@ export interface NoAnswer {
   readonly because: string;
   /** Whether no byte of an answer has arrived. */
   readonly isSilent: boolean;
+  /** Whether that is because a kept connection was closed. The request may be sent again: RFC 9112 §9.3.1. */
+  readonly connectionWasOver: boolean;
 }
 
 export interface HttpClientOptions {
@@ -40,9 +42,6 @@ export interface GetOptions {
   readonly keepBytes?: number;
 }
 
-/** How often a request is sent again because its kept connection had just been closed. */
-const MAX_RESENDS = 2;
-
 /** Sends GET requests over kept connections, follows no redirects, and measures each request. */
 export class HttpClient {
   readonly #options: HttpClientOptions;
@@ -53,24 +52,9 @@ export class HttpClient {
   }
 
   async get(url: URL, { signal, fields, keepBytes = 0 }: GetOptions): Promise<HttpAnswer | NoAnswer> {
-    for (let resends = 0; ; resends++) {
-      const exchange = new Exchange(this.#options.clock, keepBytes);
-      const outcome = await this.#send(url, exchange, { ...this.#options.fields, ...fields }, signal);
-      if (outcome.kind === "answered" || !exchange.isConnectionClosed || resends === MAX_RESENDS) return outcome;
-    }
-  }
-
-  async close(): Promise<void> {
-    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
-  }
-
-  async #send(
-    url: URL,
-    exchange: Exchange,
-    headers: Record<string, string>,
-    signal: AbortSignal,
-  ): Promise<HttpAnswer | NoAnswer> {
     const { clock, timeoutMs } = this.#options;
+    const exchange = new Exchange(clock, keepBytes);
+    const headers = { ...this.#options.fields, ...fields };
     const done = new AbortController();
     const interrupt = () => exchange.abort("it was interrupted");
     signal.addEventListener("abort", interrupt);
@@ -85,6 +69,10 @@ export class HttpClient {
       done.abort();
       signal.removeEventListener("abort", interrupt);
     }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
   }
 
   #poolOf({ origin }: URL): Pool {
@@ -104,8 +92,6 @@ export class HttpClient {
 
 class Exchange implements Dispatcher.DispatchHandler {
   readonly outcome: Promise<HttpAnswer | NoAnswer>;
-  /** Whether the connection was closed before a byte of an answer came. */
-  isConnectionClosed = false;
   readonly #resolve: (outcome: HttpAnswer | NoAnswer) => void;
   readonly #clock: CrawlClock;
   readonly #keepBytes: number;
@@ -163,15 +149,15 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    const { code } = error as NodeJS.ErrnoException;
-    this.isConnectionClosed =
-      this.#aborted === undefined &&
-      this.#head === undefined &&
-      (code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE");
-    this.#fail(this.#head === undefined ? (networkErrorText(error) ?? error.message) : "the answer was cut off");
+    const wasKept = error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0;
+    this.#fail(
+      this.#head === undefined ? (networkErrorText(error) ?? error.message) : "the answer was cut off",
+      wasKept,
+    );
   }
 
-  #fail(because: string): void {
-    this.#resolve({ kind: "failed", because, isSilent: this.#head === undefined });
+  #fail(because: string, wasKept = false): void {
+    const isSilent = this.#head === undefined;
+    this.#resolve({ kind: "failed", because, isSilent, connectionWasOver: isSilent && wasKept });
   }
 }

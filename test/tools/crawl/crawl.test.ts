@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
@@ -20,12 +21,12 @@ const sites: TimedSite[] = [];
 afterEach(() => Promise.all(sites.splice(0).map((site) => site.stop())));
 
 /** A site at an address of its own. Without an answer for it, it has no robots.txt. */
-async function siteThat(answer: (target: string, count: number) => TimedAnswer | null) {
+async function siteThat(answer: (target: string, count: number, request: IncomingMessage) => TimedAnswer | null) {
   const counts = new Map<string, number>();
-  const site = new TimedSite(time.current, (target) => {
+  const site = new TimedSite(time.current, (target, request) => {
     const count = (counts.get(target) ?? 0) + 1;
     counts.set(target, count);
-    const answered = answer(target, count);
+    const answered = answer(target, count, request);
     return target === "/robots.txt" && answered?.body === undefined ? { status: 404 } : answered;
   });
   sites.push(site);
@@ -201,6 +202,21 @@ describe("politely", () => {
     expect(site.seen.map(({ target }) => target)).toEqual(["/robots.txt", "/a", "/a", "/a", "/b"]);
     expect(others.map((at) => at - first)).toEqual([1_000, 2_000, 3_000]);
     expect(report.failed.examples[0]?.because).toBe("it answered 429 3 times");
+  });
+
+  test("a closed connection is followed by another request only if it was kept, once, and in its turn", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat((target, count, { socket }) => {
+      if (target === "/robots.txt" || (target === "/a" && count > 1)) return { fields: { "x-cache": "HIT" } };
+      socket.destroy();
+      return null;
+    });
+    const { report } = await warm(optionsFor(address, ["/a", "/b", "/c"]));
+    const [first = 0, ...others] = site.times;
+    expect(site.seen.map(({ target }) => target)).toEqual(["/robots.txt", "/a", "/a", "/b", "/b", "/c"]);
+    expect(others.map((at) => at - first)).toEqual([100, 200, 300, 400]);
+    expect(report).toMatchObject({ asked: 3, hadBeen: 1, failed: { count: 2 } });
+    expect(report.failed.examples[0]?.because).toBe("the connection was closed");
   });
 
   test.each([
