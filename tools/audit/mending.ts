@@ -39,6 +39,11 @@ export function mendShared(product: Product, path: string, cookies: readonly str
   ];
 }
 
+const REPORT = "please report it, with the output of tidemark explain";
+
+/** What the directives of a field for Tidemark alone may overrule. Visitors do not get that field. */
+const OF_DIRECTIVES: ReadonlySet<PersonalBecause> = new Set(["private", "no-store", "authorization"]);
+
 /** The settings that make a cache obey the stored answer. */
 export function mendStored(product: Product, because: PersonalBecause): readonly string[] {
   const field = {
@@ -50,7 +55,9 @@ export function mendStored(product: Product, because: PersonalBecause): readonly
   }[because];
   return [
     {
-      tidemark: "this should not happen: please report it, with the output of tidemark explain",
+      tidemark: OF_DIRECTIVES.has(because)
+        ? `if the origin's Surrogate-Control or the site's targetedField allows this, accept it; otherwise ${REPORT}`
+        : `this should not happen: ${REPORT}`,
       nginx:
         because === "authorization"
           ? "nginx: proxy_cache_bypass $http_authorization; proxy_no_cache $http_authorization;"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { busterVerdict } from "../../../tools/audit/from-store.ts";
 import { judgePath } from "../../../tools/audit/judge-path.ts";
-import { mendShared, mendUnkeyed } from "../../../tools/audit/mending.ts";
+import { mendShared, mendStored, mendUnkeyed } from "../../../tools/audit/mending.ts";
 import { provenanceOf } from "../../../tools/audit/provenance.ts";
 import { findingsIn, type Judges, type RecordedCase, recordOf } from "./recorded.ts";
 import { recordedCases } from "./recorded-cases.ts";
@@ -115,5 +115,24 @@ describe("the settings of nginx that would fix it", () => {
     expect(mendShared("varnish", "/", ["a.b"])[1]).toBe(
       'vcl_recv: if (req.http.Cookie ~ "(^|; *)(a\\.b)=") { return (pass); }',
     );
+  });
+});
+
+describe("what would fix a page that Tidemark stores", () => {
+  test("names the fields that overrule Cache-Control, which visitors do not get", () => {
+    for (const because of ["private", "no-store", "authorization"] as const) {
+      expect(mendStored("tidemark", because)[0]).toBe(
+        "if the origin's Surrogate-Control or the site's targetedField allows this, accept it; otherwise please report " +
+          "it, with the output of tidemark explain",
+      );
+    }
+  });
+
+  test("is a report where nothing could overrule the answer", () => {
+    for (const because of ["set-cookie", "vary: cookie"] as const) {
+      expect(mendStored("tidemark", because)[0]).toBe(
+        "this should not happen: please report it, with the output of tidemark explain",
+      );
+    }
   });
 });
