@@ -17,6 +17,7 @@ export interface StoredPersonal {
 /** The stored answers whose own fields say that they are for one visitor. */
 export function storedPersonal(record: PathRecord, identities: readonly Identity[]): readonly StoredPersonal[] {
   const sent = ({ who, inputs }: Exchange) => applyInputs("/", credentialsOf(who, identities), inputs).fields;
+  const ofEverybody = cookiesOfEverybody(record);
   return groupsOf(record).flatMap((group) => {
     const [first, ...later] = group;
     return later.flatMap((answer, index) => {
@@ -24,7 +25,7 @@ export function storedPersonal(record: PathRecord, identities: readonly Identity
       const before = group.slice(0, index + 1);
       return [
         ...saidByDirectives(answer),
-        ...saidBySetCookie(answer, before),
+        ...saidBySetCookie(answer, before, ofEverybody),
         ...saidByVary(
           answer,
           before.some((each) => sent(each).cookie === sent(answer).cookie),
@@ -42,10 +43,21 @@ function saidByDirectives(answer: Exchange): readonly PersonalBecause[] {
   return cacheControl.private === "whole" ? ["private"] : [];
 }
 
-/** RFC 9111 §7.3. A cookie that is new in this answer comes from the edge, which adds it to each. */
-function saidBySetCookie(answer: Exchange, before: readonly Exchange[]): readonly PersonalBecause[] {
+/** RFC 9111 §7.3. A cookie that is new in this answer comes from the edge. */
+function saidBySetCookie(
+  answer: Exchange,
+  before: readonly Exchange[],
+  ofEverybody: readonly string[],
+): readonly PersonalBecause[] {
   const stored = new Set(before.flatMap(cookiesSet));
-  return cookiesSet(answer).some((pair) => stored.has(pair)) ? ["set-cookie"] : [];
+  const isStored = cookiesSet(answer).some((pair) => stored.has(pair) && !ofEverybody.includes(pair));
+  return isStored ? ["set-cookie"] : [];
+}
+
+/** The cookies that each answer past the cache sets, whoever asks: the edge adds them, or they tell nobody apart. */
+function cookiesOfEverybody(record: PathRecord): readonly string[] {
+  const [some = [], ...others] = groupsOf(record).map(([first]) => cookiesSet(first!));
+  return some.filter((pair) => others.every((each) => each.includes(pair)));
 }
 
 /** RFC 9111 §4.1: an answer that varies by cookie was selected for a request with other cookies. */

@@ -121,7 +121,7 @@ export const mutants: Mutants = {
     },
     "a stored answer is not asked for saidBySetCookie": {
       in: "storedPersonal",
-      replace: "...saidBySetCookie(answer, before),",
+      replace: "...saidBySetCookie(answer, before, ofEverybody),",
       by: "",
       foundBy: "audit: Set-Cookie, and stored",
     },
@@ -133,9 +133,21 @@ export const mutants: Mutants = {
     },
     "a cookie that the edge adds counts as stored": {
       in: "saidBySetCookie",
-      replace: "cookiesSet(answer).some((pair) => stored.has(pair))",
-      by: "cookiesSet(answer).length > 0",
-      foundBy: "audit: a cookie that the edge itself adds to each answer",
+      replace: "stored.has(pair) &&",
+      by: "",
+      foundBy: "audit: a cookie that the edge itself adds to an answer from the store",
+    },
+    "a cookie counts, although each answer sets it": {
+      in: "saidBySetCookie",
+      replace: "&& !ofEverybody.includes(pair)",
+      by: "",
+      foundBy: "audit: Set-Cookie that everybody is given in each answer, and stored",
+    },
+    "a cookie of one answer counts as everybody's": {
+      in: "cookiesOfEverybody",
+      replace: "others.every((each) => each.includes(pair))",
+      by: "others.length > 0",
+      foundBy: "audit: Set-Cookie that is not in each answer, and stored",
     },
     "no-store is not read": {
       in: "saidByDirectives",

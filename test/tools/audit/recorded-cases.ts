@@ -222,7 +222,26 @@ export const recordedCases: readonly RecordedCase[] = [
     finds: [/^stored:set-cookie:\/page: $/],
   },
   {
-    name: "a cookie that the edge itself adds to each answer",
+    name: "Set-Cookie that everybody is given in each answer, and stored",
+    fresh: Object.fromEntries(
+      (["a", "b", "s", "S"] as const).map((who) => [who, constant({ fields: { "set-cookie": "country=DE; Path=/" } })]),
+    ),
+    shared: TO_ALL,
+    finds: [],
+  },
+  {
+    name: "Set-Cookie that is not in each answer, and stored",
+    fresh: Object.fromEntries(
+      (["a", "b", "s", "S"] as const).map((who) => [
+        who,
+        (n: number) => (n === 5 ? {} : { fields: { "set-cookie": "country=DE; Path=/" } }),
+      ]),
+    ),
+    shared: TO_ALL,
+    finds: [/^stored:set-cookie:\/page: $/],
+  },
+  {
+    name: "a cookie that the edge itself adds to an answer from the store",
     shared: [
       ["a", null],
       ["b", 0],
