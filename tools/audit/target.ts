@@ -42,7 +42,7 @@ export function readTargets(lines: readonly TargetLine[], site: AuditedSite): re
 
 /** Names of pages that end a session, which would end the audit's own. */
 const ENDS_SESSION =
-  /(?:^|[/_.?&=-])(?:log-?_?out|log-?_?off|sign-?_?out|sign-?_?off|abmelden|deconnexion|uitloggen)(?:$|[/_.?&-])/i;
+  /(?:^|[/_.?&=-])(?:log-?_?out|log-?_?off|sign-?_?out|sign-?_?off|abmelden|deconnexion|uitloggen)(?:$|[/_.?&=;-])/i;
 
 /** Whether a request for this page would end the visitor's session. */
 export function endsSession({ path }: Target): boolean {

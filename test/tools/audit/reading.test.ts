@@ -65,7 +65,10 @@ describe("pages are read", () => {
   });
 
   test("pages that end sessions are recognized", () => {
-    const paths = ["/logout", "/log-out/", "/user/sign_out?next=/", "/wp-login.php?action=logout", "/abmelden"];
+    const paths = [
+      ...["/logout", "/log-out/", "/abmelden", "/logout;jsessionid=A1", "/user/sign_out?next=/"],
+      ...["/wp-login.php?action=logout", "/index.php?logout=1", "/?customer-logout=true"],
+    ];
     expect(paths.filter((path) => !endsSession({ method: "GET", path }))).toEqual([]);
     const others = ["/", "/login", "/logouts-explained", "/blog/signoutside"];
     expect(others.filter((path) => endsSession({ method: "GET", path }))).toEqual([]);
