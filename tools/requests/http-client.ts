@@ -21,7 +21,7 @@ export interface NoAnswer {
   readonly because: string;
   /** Whether no byte of an answer has arrived. */
   readonly isSilent: boolean;
-  /** Whether that is because a kept connection was closed. The request may be sent again: RFC 9112 §9.3.1. */
+  /** Whether that is because a kept connection was closed, or may be. The request may be sent again: RFC 9112 §9.3.1. */
   readonly connectionWasOver: boolean;
 }
 
@@ -41,6 +41,8 @@ export interface GetOptions {
   /** Keeps a body of up to this many bytes. Default 0: it is read and discarded. */
   readonly keepBytes?: number;
 }
+
+const RESET: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
 /** Sends GET requests over kept connections, follows no redirects, and measures each request. */
 export class HttpClient {
@@ -149,7 +151,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    const wasKept = error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0;
+    const isKept = error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0;
+    // A reset does not say which connection it was.
+    const wasKept = isKept || RESET.has((error as NodeJS.ErrnoException).code ?? "");
     this.#fail(
       this.#head === undefined ? (networkErrorText(error) ?? error.message) : "the answer was cut off",
       wasKept,
