@@ -117,7 +117,7 @@ async function compare(
   const tidemark = startMemoryEngine(site, 1);
   tidemark.answerBy!(replyTo);
   const leaks: string[] = [];
-  const secrets = secretsOf(imported);
+  const refetching = refetchingFields(imported);
   const safety = new Safety();
   const requests = randomRequests(seed, host, REQUESTS);
   const answers = await nginx.sendInOrder(requests);
@@ -137,7 +137,7 @@ async function compare(
     }
     safety.saw(request, own, status);
     const asked = `seed ${seed}: ${request.method} ${request.path} ${JSON.stringify(request.fields)}`;
-    const refetches = secrets.some((name) => request.fields?.[name] !== undefined);
+    const refetches = refetching.some((name) => request.fields?.[name] !== undefined);
     // What nginx has as a file is for everybody. The origin names no entity tags.
     const isFile = byNginx.fields.etag !== undefined;
     if (isHit && !isFile && (status === "" || status === "BYPASS") && !(status === "BYPASS" && refetches)) {
@@ -153,10 +153,10 @@ function count(counts: Map<string, number>, word: string): void {
   counts.set(word, (counts.get(word) ?? 0) + 1);
 }
 
-/** The fields that made nginx fetch a page again, which the edge leaves to `Tidemark-Refresh`. */
-function secretsOf({ differences }: ImportedSite): readonly string[] {
+/** The fields that made nginx fetch a page again, which the edge leaves to `Tidemark-Refresh` and `requestDirectives`. */
+function refetchingFields({ differences }: ImportedSite): readonly string[] {
   return differences.flatMap(({ why, affects }) =>
-    why.startsWith("A secret in ") ? (affects.requestFields ?? []) : [],
+    /^A (?:secret in |visitor's reload )/.test(why) ? (affects.requestFields ?? []) : [],
   );
 }
 
