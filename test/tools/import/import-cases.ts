@@ -191,6 +191,63 @@ export const importCases: readonly ImportCase[] = [
     },
   },
   {
+    name: "variables in another letter case",
+    server: `set $skipCache 0; if ($request_uri ~* "^/account") { set $skipcache 1; }
+      if ($HTTP_X_Preview) { set $SKIPCACHE 1; } if ($isMember) { set $skipcache 1; }
+      location / { ${CACHED} proxy_no_cache \${skipCache}; proxy_cache_bypass $skipCache; }
+      location /b/ { ${CACHED} set $Args ""; }`,
+    http: "map $Cookie_SESSID $IsMember { default 1; '' 0; }",
+    routes: {
+      "/account/x": null,
+      "/x": { cookies: [/\bSESSID *=/i], fields: ["x-preview"] },
+      "/b/x": null,
+    },
+  },
+  {
+    name: "a key of variables in another letter case",
+    server: `location / { ${CACHED} proxy_cache_key $Host$Request_URI; }
+      location /a/ { ${CACHED} proxy_cache_key $request_uri$Lang; }
+      location /b/ { ${CACHED} proxy_cache_key $request_uri$HTTP_X_App; }
+      location /c/ { ${CACHED} proxy_cache_key $URI$Arg_Page; }`,
+    http: "map $Cookie_Lang $lang { default en; de de; }",
+    compares: "key",
+    routes: {
+      "/x": STORES,
+      "/a/x": { cookies: { Lang: ["de"] } },
+      "/b/x": { fields: ["x-app"] },
+      "/c/x": { query: { only: ["Page"] } },
+    },
+  },
+  {
+    name: "what an expression sets by a named group",
+    server: `set $one ""; set $two ""; set $three ""; set $four ""; set $five ""; set $six "";
+      if ($http_x_preview ~ "^(?<One>.+)$") { set $seen 1; } rewrite "^/(?P<two>de|fr)/" /x redirect;
+      if ($http_cookie ~ "lang=(?'three'de|fr)") { set $seen 1; }
+      location / { ${CACHED} proxy_no_cache $six; proxy_cache_bypass $six; }
+      location /a/ { ${CACHED} proxy_no_cache $one; proxy_cache_bypass $one; }
+      location /b/ { ${CACHED} proxy_no_cache $two; proxy_cache_bypass $two; }
+      location /c/ { ${CACHED} proxy_cache_key $request_uri$three; }
+      location /d/ { location ~ ^/d/(?<four>e|f)/ { ${CACHED} proxy_no_cache $four; proxy_cache_bypass $four; } }
+      location /e/ { ${CACHED} proxy_no_cache $five $host_of; proxy_cache_bypass $five; }`,
+    http: "map $http_cookie $host_of { default 0; ~member=(?<five>.+) 0; }",
+    routes: { "/x": STORES, "/a/x": null, "/b/x": null, "/c/x": null, "/d/e/x": null, "/e/x": null },
+  },
+  {
+    name: "a result of a map that is replaced",
+    server: `if ($request_uri ~ ^/account) { set $skip 1; } location / { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; }
+      location /a/ { ${CACHED} proxy_cache_key $request_uri$app; } location /b/ { ${CACHED} }
+      if ($http_user_agent ~ Mobile) { set $app m; }`,
+    http: "map $http_x_app $skip { default 0; a 1; } map $http_x_app $app { default 0; a 1; }",
+    routes: { "/account/x": null, "/a/x": null, "/b/x": STORES },
+  },
+  {
+    name: "a key of what is set to one value",
+    server: `set $version v2; location / { ${CACHED} proxy_cache_key $version$request_uri; }
+      location /a/ { ${CACHED} proxy_cache_key $m$request_uri; if ($http_user_agent ~ Mobile) { set $m m; } }`,
+    compares: "key",
+    routes: { "/x": STORES, "/a/x": { device: true } },
+  },
+  {
     name: "a key of what a map reads",
     server: `location / { ${CACHED} proxy_cache_key $request_uri$lang; }
       location /a/ { ${CACHED} proxy_cache_key $request_uri$group; }

@@ -1,7 +1,7 @@
 import { mayBeKeyed, type RouteInput } from "#tidemark/internal";
 import type { Source } from "../imported-site.ts";
-import type { MapKey, Maps } from "./conditions/maps.ts";
-import type { Assignment } from "./conditions/requests-where.ts";
+import { capturedBy, type MapKey, variableIn, writtenIn } from "./conditions/maps.ts";
+import { type Assignment, type Evaluation, isConstant } from "./conditions/requests-where.ts";
 
 type Key = NonNullable<RouteInput["key"]>;
 
@@ -33,7 +33,10 @@ const PATH_AND_QUERY = /^(?:request_uri)$/;
 const PATH = /^(?:uri|document_uri|document_root|fastcgi_script_name)$/;
 const QUERY = /^(?:args|query_string)$/;
 
-export function importKey(text: string | null, maps: Maps, assignments: readonly Assignment[]): ImportedKey {
+export function importKey(
+  text: string | null,
+  { maps, assignments, captured }: Pick<Evaluation, "maps" | "assignments" | "captured">,
+): ImportedKey {
   const key: { -readonly [Name in keyof Key]: Key[Name] } = {};
   const unknown: string[] = [];
   const unboundedCookies: string[] = [];
@@ -44,18 +47,28 @@ export function importKey(text: string | null, maps: Maps, assignments: readonly
   const cookies: Record<string, readonly string[]> = {};
   let hasQuery = false;
   const variables = variablesIn(text ?? DEFAULT_KEY);
-  for (const name of variables) {
-    const [, kind, rest = ""] = /^(cookie|arg)_(\w+)$/.exec(name) ?? [];
+  for (const written of writtenVariablesIn(text ?? DEFAULT_KEY)) {
+    const name = written.toLowerCase();
+    const kind = /^(cookie|arg)_./.exec(name)?.[1];
+    const rest = written.replace(/^[^_]*_/, "");
     const map = maps.get(name);
+    const assigned = assignments.filter(({ variable }) => variable === name);
     if (isInEveryKey(name) || name === "is_args") continue;
     if (PATH_AND_QUERY.test(name) || QUERY.test(name)) hasQuery = true;
-    else if (kind === "arg") parameters.push(rest);
+    else if (captured.has(name) || (map && assigned.length > 0)) unknown.push(`$${written}`);
+    else if (assigned.length > 0) {
+      if (assigned.every(isConstant)) continue;
+      if (assigned.every(isOfDevice)) {
+        key.device = true;
+        approximate.push("device");
+      } else unknown.push(`$${written}`);
+    } else if (kind === "arg") parameters.push(rest);
     else if (kind === "cookie") unboundedCookies.push(rest);
     else if (isKeyField(name)) fields.push(fieldOf(name)!);
     else if (/^geoip2?_(?:data_)?country(?:_iso)?_code$/.test(name)) key.country = true;
     else if (map) {
       for (const { source } of [map, ...map.entries]) from.push(source);
-      const of = map.of.replace(/^\$\{?(\w+)\}?$/, "$1");
+      const of = variableIn(map.of) ?? map.of;
       const values = [...new Set([...map.entries.map(({ value }) => value), map.fallback])].filter(
         (value) => value !== "",
       );
@@ -64,7 +77,7 @@ export function importKey(text: string | null, maps: Maps, assignments: readonly
         variablesIn(entry.value).filter((each) => !isKeyedWith(each, of, entry)),
       )[0];
       const isChoice = values.every((value) => variablesIn(value).every(isInEveryKey));
-      if (unread !== undefined) unknown.push(`$${name}, which may be $${unread}`);
+      if (unread !== undefined) unknown.push(`$${written}, which may be $${unread}`);
       else if (of === "http_user_agent" && isChoice) {
         key.device = true;
         approximate.push("device");
@@ -75,15 +88,12 @@ export function importKey(text: string | null, maps: Maps, assignments: readonly
         ];
         approximate.push("languages");
       } else if (of.startsWith("cookie_") && names.every((each) => /^[\w.-]+$/.test(each))) {
-        cookies[of.slice("cookie_".length)] = [...new Set(names)];
+        cookies[writtenIn(map.of)!.slice("cookie_".length)] = [...new Set(names)];
       } else if (isKeyField(of)) {
         fields.push(fieldOf(of)!);
         approximate.push(fields.at(-1)!);
-      } else if (!IN_EVERY_KEY.test(of)) unknown.push(`$${name}`);
-    } else if (isOfDevices(assignments.filter(({ variable }) => variable === name))) {
-      key.device = true;
-      approximate.push("device");
-    } else unknown.push(`$${name}`);
+      } else if (!IN_EVERY_KEY.test(of)) unknown.push(`$${written}`);
+    } else unknown.push(`$${written}`);
   }
   if (!variables.some((name) => PATH.test(name) || PATH_AND_QUERY.test(name))) unknown.push("a key without the path");
   if (fields.length > 0) key.fields = fields;
@@ -103,6 +113,10 @@ export function importKey(text: string | null, maps: Maps, assignments: readonly
 }
 
 function variablesIn(text: string): string[] {
+  return writtenVariablesIn(text).map((each) => each.toLowerCase());
+}
+
+function writtenVariablesIn(text: string): string[] {
   return [...text.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => name!);
 }
 
@@ -132,18 +146,12 @@ function isKeyedWith(variable: string, of: string, entry: MapKey): boolean {
 function isCaptureOf(variable: string, { key, isExpression }: MapKey): boolean {
   if (!isExpression) return false;
   const groups = key.replace(/\\.|\[\^?\]?(?:\\.|[^\]\\])*\]/g, "");
-  return /^\d$/.test(variable) || groups.includes(`(?<${variable}>`) || groups.includes(`(?P<${variable}>`);
+  return /^\d$/.test(variable) || capturedBy(groups).includes(variable);
 }
 
-/** Whether a variable has one of a few values, chosen only by `User-Agent`. */
-function isOfDevices(assignments: readonly Assignment[]): boolean {
-  return (
-    assignments.length > 0 &&
-    assignments.every(
-      ({ value, condition, isCode }) =>
-        !isCode &&
-        !value.includes("$") &&
-        (condition === null || /^\$(?:\{http_user_agent\}|http_user_agent\b)/.test(condition)),
-    )
-  );
+/** Whether a value is constant, or chosen only by `User-Agent`. */
+function isOfDevice(assignment: Assignment): boolean {
+  const { condition } = assignment;
+  const isChosen = condition !== null && /^\$(?:\{http_user_agent\}|http_user_agent\b)/i.test(condition);
+  return isConstant(isChosen ? { ...assignment, condition: null } : assignment);
 }

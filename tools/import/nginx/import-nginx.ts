@@ -1,6 +1,7 @@
 import { BY_DESIGN } from "../by-design.ts";
 import { type Difference, ImportError, type ImportedSite, type Source, type Sourced } from "../imported-site.ts";
 import { mapsOf } from "./conditions/maps.ts";
+import { capturesIn } from "./conditions/requests-where.ts";
 import { answerFieldDifferences, type RoutedLocation } from "./fields.ts";
 import { type Directive, readNginxFiles } from "./files/directives.ts";
 import { handlerOf, isCached } from "./handlers.ts";
@@ -45,13 +46,14 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
   const levels = [server.block!, http];
   const locations = locationsOf(levels);
   const maps = mapsOf(http);
+  const others = http.filter((each) => each.name === "server" && each.block !== null && each !== server);
+  const captured = new Set(capturesIn(http.filter((each) => !others.includes(each))));
   const differences: Difference[] = isWhole ? [] : [WITHOUT_HTTP];
-  const main = importOrigin(locations, http, server.block!, options.origin);
+  const main = importOrigin(locations, http, { server: server.block!, captured }, options.origin);
   const { origin, isOfOrigin, isReached } = main;
   differences.push(...main.differences);
   const hosts = hostsOf(server, options.host, differences);
-  for (const other of http.filter(({ name, block }) => name === "server" && block !== null)) {
-    if (other === server) continue;
+  for (const other of others) {
     const why =
       "A site is one server of the file. This other server is not imported; if it has a cache, import it with --server.";
     differences.push({ kind: "dropped", source: other.source, why, aspects: [], affects: { routes: null } });
@@ -72,6 +74,7 @@ export function importNginx(file: string, options: ImportOptions): ImportedSite 
   } = importRoutes(locations, {
     server,
     maps,
+    captured,
     hosts: hosts?.value ?? [],
     isReached,
     inactiveSeconds: (zone) => inactiveSeconds(http, zone),

@@ -1,7 +1,8 @@
 import { readSocket } from "#tidemark/internal";
 import { type Difference, ImportError, type Source, type Sourced } from "../imported-site.ts";
+import type { ServerFacts } from "./conditions/conditions-of.ts";
 import { variableIn } from "./conditions/maps.ts";
-import { assignmentsOf } from "./conditions/requests-where.ts";
+import { assignmentsOf, isConstant } from "./conditions/requests-where.ts";
 import { noteOn } from "./directive-table.ts";
 import type { Directive } from "./files/directives.ts";
 import { handlerOf, isCached } from "./handlers.ts";
@@ -9,6 +10,8 @@ import { EVERY_PATH, type Location } from "./locations.ts";
 
 const NAME_IT =
   "name the site's address with --origin, like --origin http://127.0.0.1:8000 or --origin unix:/run/app.sock";
+
+type Facts = Pick<ServerFacts, "server" | "captured">;
 
 export interface ImportedOrigin {
   readonly origin: Sourced<string>;
@@ -27,17 +30,17 @@ export interface ImportedOrigin {
 export function importOrigin(
   locations: readonly Location[],
   http: readonly Directive[],
-  server: readonly Directive[],
+  facts: Facts,
   given: string | null,
 ): ImportedOrigin {
   const proxied = locations.filter((each) => handlerOf(each).kind === "upstream");
-  const authorityOf = new Map(proxied.map((each) => [each, targetOf(each, server).authority]));
+  const authorityOf = new Map(proxied.map((each) => [each, targetOf(each, facts).authority]));
   const serversOf = (authority: string) => {
     const upstream = http.find(({ name, args }) => name === "upstream" && args[0] === authority);
     return { upstream, servers: upstream?.block?.filter(({ name }) => name === "server") ?? [] };
   };
   const isGiven = (each: Location) => {
-    const { scheme, authority } = targetOf(each, server);
+    const { scheme, authority } = targetOf(each, facts);
     const addresses = [authority, ...serversOf(authority).servers.map(({ args }) => args[0])];
     return addresses.some((address) => given === address || given === `${scheme}://${address}`);
   };
@@ -53,13 +56,13 @@ export function importOrigin(
       a.text.length - b.text.length,
   );
   const main = byWidth[0]!;
-  const target = targetOf(main, server);
+  const target = targetOf(main, facts);
   const differences: Difference[] = [];
   const isOfOrigin = (location: Location) =>
-    handlerOf(location).kind === "upstream" && targetOf(location, server).authority === target.authority;
+    handlerOf(location).kind === "upstream" && targetOf(location, facts).authority === target.authority;
   const wide = proxied.find((each) => each.kind !== "exact" && EVERY_PATH.test(each.text) && !isOfOrigin(each));
   if (wide && given === null) {
-    const other = targetOf(wide, server).source;
+    const other = targetOf(wide, facts).source;
     throw new ImportError(
       `${target.source.place}: ${target.source.text} has the cache, but ${other.place}: ${other.text} answers the other paths, and a site has one origin: ${NAME_IT}`,
     );
@@ -83,12 +86,12 @@ export function importOrigin(
   const origin = given ?? addressOf(main, target, address);
   const isReached = (location: Location) => {
     if (!isOfOrigin(location)) return false;
-    const { path } = targetOf(location, server);
+    const { path } = targetOf(location, facts);
     const keepsPaths = path === "" || (location.kind.startsWith("prefix") && path === location.text);
     return keepsPaths && newPathOf(location) === null;
   };
   for (const location of proxied.filter((each) => !isReached(each))) {
-    const own = targetOf(location, server);
+    const own = targetOf(location, facts);
     const asked = newPathOf(location) ?? (own.path === "" ? null : `one below ${own.path}`);
     const why = isOfOrigin(location)
       ? `The edge asks the origin for the visitor's path, not for ${asked}: the origin must serve the page at that path.`
@@ -127,10 +130,11 @@ interface Target {
 /** The text that nginx sends instead of the path, and the variables that stand for the visitor's path and query. */
 const WHOLE_URI = /(?:\$request_uri|\$(?:uri|document_uri)\$is_args\$(?:args|query_string))$/;
 
-function targetOf(location: Location, server: readonly Directive[]): Target {
+function targetOf(location: Location, { server, captured }: Facts): Target {
   const handler = handlerOf(location);
   if (handler.kind !== "upstream") throw new Error("asked for the target of a location without one");
-  const text = withConstants(handler.pass.args[0] ?? "", [server, ...location.way.map(([own]) => own!)]);
+  const blocks = [server, ...location.way.map(([own]) => own!)];
+  const text = withConstants(handler.pass.args[0] ?? "", blocks, captured);
   const [, scheme = "http", socket, host = "", path = ""] =
     /^(?:([\w${}]+):\/\/)?(?:(unix:[^:]+):?|((?:\$\{\w+\}|[^/$]|\$(?!request_uri|uri|document_uri))+))(.*)$/s.exec(
       text.replace(WHOLE_URI, ""),
@@ -139,13 +143,13 @@ function targetOf(location: Location, server: readonly Directive[]): Target {
 }
 
 /** A text with the values of variables that one line always sets to the same. */
-function withConstants(text: string, blocks: readonly (readonly Directive[])[]): string {
+function withConstants(text: string, blocks: readonly (readonly Directive[])[], captured: ReadonlySet<string>): string {
   const assignments = blocks.flatMap(assignmentsOf);
   return text.replace(/\$(?:\w+|\{\w+\})/g, (name) => {
-    const own = assignments.filter(({ variable }) => variable === variableIn(name));
+    const variable = variableIn(name)!;
+    const own = assignments.filter((each) => each.variable === variable);
     const [only] = own;
-    const isConstant = own.length === 1 && only!.condition === null && !only!.isCode && !only!.value.includes("$");
-    return isConstant ? only!.value : name;
+    return own.length === 1 && isConstant(only!) && !captured.has(variable) ? only!.value : name;
   });
 }
 

@@ -1,5 +1,5 @@
 import { chances } from "../../../engine/chances.ts";
-import { COOKIE_REGEXES, FIELD_TESTS, LOCATIONS, URI_REGEXES } from "./words.ts";
+import { COOKIE_REGEXES, captures, FIELD_TESTS, LOCATIONS, URI_REGEXES } from "./words.ts";
 
 /*
  * Where the shares come from: how often directives stand in the files of test/tools/import/corpus.ts, in
@@ -34,6 +34,8 @@ class Writer {
   readonly #http: string[] = [];
   /** The parameters that `proxy_cache_bypass` and `proxy_no_cache` can name. */
   readonly #conditions: string[] = [];
+  /** Keys with variables of the server. */
+  readonly #keys: string[] = [];
   #names = 0;
 
   constructor(seed: number, id: number) {
@@ -101,14 +103,23 @@ class Writer {
       ...this.#when(0.12, () => `proxy_cache ${this.#zone};`),
       ...this.#when(0.12, () => "proxy_cache_valid 200 301 10m;"),
       ...this.#when(0.06, () => "try_files $uri @app;"),
+      ...this.#when(0.06, () => this.#capturedKey()),
     ];
+  }
+
+  /** A variable for the key that is set to one value, and perhaps by an expression, too. */
+  #capturedKey(): readonly string[] {
+    this.#keys.push("$group$host$request_uri");
+    return ["set $group all;", ...this.#when(0.3, () => this.#oneOf(captures("group")))];
   }
 
   /** `set $skip_cache 0; if (…) { set $skip_cache 1; }`, as in most configurations of WordPress. */
   #skipBySet(): readonly string[] {
     const name = "$skip_cache";
     this.#conditions.push(name);
-    const on = (condition: string) => `if (${condition}) { set ${name} ${this.#oneOf(["1", "1", "1", '"yes"'])}; }`;
+    const spelled = () => (this.#maybe(0.1) ? this.#oneOf(["$Skip_Cache", "$SKIP_CACHE"]) : name);
+    const on = (condition: string) =>
+      `if (${condition}) { set ${spelled()} ${this.#oneOf(["1", "1", "1", '"yes"'])}; }`;
     const tests = [
       ...this.#when(0.8, () => "$request_method = POST"),
       ...this.#when(0.7, () => this.#oneOf(['$query_string != ""', "$args", "$is_args"])),
@@ -129,6 +140,7 @@ class Writer {
       ...this.#when(0.03, () => "if ($http_x_preview) { break; }"),
       ...this.#when(0.03, () => `set ${name} 0;`),
       ...this.#when(0.05, () => 'if ($http_x_preview = "1") { set $skip_cache "$skip_cache$http_x_preview"; }'),
+      ...this.#when(0.015, () => this.#oneOf(captures("skip_Cache"))),
     ];
   }
 
@@ -354,6 +366,8 @@ class Writer {
       "$host$request_uri",
     ];
     const rare = [
+      ...this.#keys,
+      ...this.#keys,
       "$host$uri",
       "$host$uri$cookie_lang",
       "$host$request_uri$http_x_preview",

@@ -135,6 +135,14 @@ export const URI_REGEXES: readonly (readonly [operator: string, regex: string])[
   ["~", "/wp-(admin|login|cron)"],
 ];
 
+/** Lines that set a variable by a named group of an expression. */
+export const captures = (name: string): readonly string[] => [
+  `if ($http_cookie ~ "member=(?<${name}>\\w+)") { set $seen 1; }`,
+  `if ($http_x_preview ~* "^(?P<${name}>.+)$") { set $seen 1; }`,
+  `if ($request_uri ~ "^/(?'${name}'account|news)") { set $seen 1; }`,
+  `rewrite "^/(?<${name}>blog)/" /news permanent;`,
+];
+
 export const LOCATIONS: readonly string[] = [
   "= /",
   "= /news",

@@ -29,6 +29,8 @@ export interface Condition {
 export interface ServerFacts {
   readonly server: readonly Directive[];
   readonly maps: Maps;
+  /** The variables that an expression may set. */
+  readonly captured: ReadonlySet<string>;
   /** The hosts of the site; empty for any. */
   readonly hosts: readonly string[];
 }
@@ -192,13 +194,13 @@ function ofErrorPages(location: Location): readonly Condition[] {
 }
 
 /** The context for evaluating the conditions that a location's requests meet. */
-export function evaluationOf(location: Location, { server, maps, hosts }: ServerFacts): Evaluation {
+export function evaluationOf(location: Location, { server, ...facts }: ServerFacts): Evaluation {
   const { newPath, changesQuery } = location;
   const lines = linesOf(location, server);
   // A rewrite with a flag skips the lines behind it, too.
   const isBreak = ({ name, args, block }: Directive): boolean =>
     name === "break" || (name === "rewrite" && args.length > 2) || (name === "if" && (block ?? []).some(isBreak));
-  return { maps, assignments: assignmentsOf(lines), mayBreak: lines.some(isBreak), hosts, newPath, changesQuery };
+  return { ...facts, assignments: assignmentsOf(lines), mayBreak: lines.some(isBreak), newPath, changesQuery };
 }
 
 /** The lines that requests of a location go through, in their order. */

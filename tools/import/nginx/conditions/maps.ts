@@ -58,7 +58,19 @@ export function mapsOf(directives: readonly Directive[]): Maps {
   );
 }
 
-/** The variable's name, like `x` for `$x` and `${x}`; `null` for text that is not one variable. */
+/** The variable's name, like `x` for `$X` and `${x}`; `null` for text that is not one variable. nginx ignores its case. */
 export function variableIn(text: string): string | null {
+  return writtenIn(text)?.toLowerCase() ?? null;
+}
+
+/** The same as the file spells it: in `$cookie_SESSID` it has the name of a cookie. */
+export function writtenIn(text: string): string | null {
   return /^\$(?:(\w+)|\{(\w+)\})$/.exec(text)?.slice(1).find(Boolean) ?? null;
+}
+
+/** The variables that an expression sets by its named groups. */
+export function capturedBy(expression: string): readonly string[] {
+  return [...expression.matchAll(/\(\?(?:P?<(\w+)>|'(\w+)')/g)].map(([, name, quoted]) =>
+    (name ?? quoted)!.toLowerCase(),
+  );
 }

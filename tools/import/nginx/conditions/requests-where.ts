@@ -4,7 +4,7 @@ import type { NewPath } from "../locations.ts";
 import { escapedForRegex, isTooSlow, portableRegex } from "../paths/portable-regex.ts";
 import { mayReachInto } from "../paths/reaching.ts";
 import { type Comparison, comparisonOf, differsFromKey, equalsKey, IS_NOT_EMPTY, IS_TRUE } from "./comparison.ts";
-import { type MapBlock, type MapKey, type Maps, variableIn } from "./maps.ts";
+import { capturedBy, type MapBlock, type MapKey, type Maps, variableIn, writtenIn } from "./maps.ts";
 import { queryTail } from "./query-tail.ts";
 
 /** Requests that a site's settings can describe. They include at least those for which a condition of nginx holds. */
@@ -46,6 +46,8 @@ export interface Evaluation {
   readonly maps: Maps;
   /** The assignments that run before the variables are read, in their order. */
   readonly assignments: readonly Assignment[];
+  /** The variables that an expression may set, at any time. */
+  readonly captured: ReadonlySet<string>;
   /** True if some of the assignments may be skipped by a `break`. */
   readonly mayBreak: boolean;
   /** The hosts of the site; empty for any. */
@@ -62,8 +64,7 @@ const MAX_DEPTH = 12;
 /** The requests for which a comparison of a text with variables holds: of `$skip`, `$cookie_a$arg_b` or a constant. */
 export function requestsWhere(text: string, test: Comparison, evaluation: Evaluation, depth = 0): readonly Caused[] {
   if (depth > MAX_DEPTH) return [unknown(text)];
-  const variable = variableIn(text);
-  if (variable !== null) return whereVariable(variable, test, evaluation, depth);
+  if (variableIn(text) !== null) return whereVariable(text, test, evaluation, depth);
   if (!text.includes("$")) return test.holds(text) === false ? [] : [unknown(text)];
   // A text of several variables is neither empty nor 0 if one of them is not empty.
   const isOfVariablesAlone = text.replace(/\$(?:\w+|\{\w+\})/g, "") === "";
@@ -105,6 +106,19 @@ function assignmentOf({ name, args, source }: Directive, within: Directive | nul
   return [{ variable: variableIn(args[0] ?? "") ?? "", value: args[1] ?? "", condition, sources, isCode }];
 }
 
+/** Whether a line always sets the same. */
+export function isConstant({ value, condition, isCode }: Assignment): boolean {
+  return !isCode && !value.includes("$") && condition === null;
+}
+
+/** The variables that the expressions of these lines, and of those within, set by named groups. */
+export function capturesIn(block: readonly Directive[]): readonly string[] {
+  return block.flatMap(({ name, args, block: inner }) => [
+    ...[name, ...args].flatMap(capturedBy),
+    ...capturesIn(inner ?? []),
+  ]);
+}
+
 /** The text between the parentheses of an `if`. */
 export function conditionOf({ args }: Directive): string {
   return args
@@ -117,13 +131,15 @@ function unknown(text: string, from: readonly Source[] = []): Caused {
   return { cause: { kind: "unknown", text }, from, isExact: false };
 }
 
-function whereVariable(variable: string, test: Comparison, evaluation: Evaluation, depth: number): readonly Caused[] {
-  const map = evaluation.maps.get(variable);
+function whereVariable(text: string, test: Comparison, evaluation: Evaluation, depth: number): readonly Caused[] {
+  const variable = variableIn(text)!;
+  const { maps, assignments, captured } = evaluation;
+  const map = maps.get(variable);
+  const isAssigned = assignments.some((each) => each.variable === variable);
+  // What is set replaces the result of a map.
+  if (captured.has(variable) || (map && isAssigned)) return [unknown(text)];
   if (map) return whereMap(map, test, evaluation, depth);
-  if (evaluation.assignments.some((each) => each.variable === variable)) {
-    return whereAssigned(variable, test, evaluation, depth);
-  }
-  return whereOfRequest(variable, test, evaluation);
+  return isAssigned ? whereAssigned(variable, test, evaluation, depth) : whereOfRequest(text, test, evaluation);
 }
 
 function whereMap(map: MapBlock, test: Comparison, reading: Evaluation, depth: number): readonly Caused[] {
@@ -226,12 +242,13 @@ export const ALWAYS_SENT = /^(?:user-agent|accept|accept-language|accept-encodin
 const TOO_SLOW = "(with an expression that may take exponential time: write it without nested quantifiers)";
 
 /** The requests for which a comparison of a request variable holds. */
-function whereOfRequest(variable: string, test: Comparison, evaluation: Evaluation): readonly Caused[] {
+function whereOfRequest(text: string, test: Comparison, evaluation: Evaluation): readonly Caused[] {
+  const variable = variableIn(text)!;
   const { hosts, newPath, changesQuery } = evaluation;
-  const isFalse = (...texts: string[]) => texts.every((text) => test.holds(text) === false);
+  const isFalse = (...values: string[]) => values.every((value) => test.holds(value) === false);
   const looked = test.regex ?? test.without ?? null;
-  if (looked !== null && isTooSlow(looked)) return [unknown(`$${variable} ${TOO_SLOW}`)];
-  const all = [unknown(`$${variable}`)];
+  if (looked !== null && isTooSlow(looked)) return [unknown(`${text} ${TOO_SLOW}`)];
+  const all = [unknown(text)];
   // Other methods are never answered from the cache, and HEAD is answered as GET, unless the condition is of HEAD alone.
   if (variable === "request_method") return isFalse("GET") && (isFalse("HEAD") || !isFalse("POST")) ? [] : all;
   if (variable === "scheme") return isFalse("http", "https") ? [] : all;
@@ -245,16 +262,16 @@ function whereOfRequest(variable: string, test: Comparison, evaluation: Evaluati
   if (!isFalse("")) return all;
   if (changesQuery && /^(?:args|query_string|is_args|arg_\w+)$/.test(variable)) return all;
   if (variable === "request_uri") return test.regex === null ? all : whereTarget(test.regex);
-  if (variable === "http_cookie") return one(patternOf(test.regex ?? ANYTHING, "cookies"), `$${variable}`);
+  if (variable === "http_cookie") return one(patternOf(test.regex ?? ANYTHING, "cookies"), text);
   if (/^(?:args|query_string|is_args)$/.test(variable)) {
     if (test.regex === null || variable === "is_args")
       return [{ cause: { kind: "any-query" }, from: [], isExact: true }];
-    return one(patternOf(test.regex, "query"), `$${variable}`);
+    return one(patternOf(test.regex, "query"), text);
   }
   if (/^(?:upstream|sent)_http_set_cookie$/.test(variable)) {
     return [{ cause: { kind: "sets-cookie" }, from: [], isExact: true }];
   }
-  return whereNamed(variable, test);
+  return whereNamed(text, test);
 }
 
 /** Whether an expression may match the path after an internal redirect, and not the visitor's. */
@@ -267,18 +284,19 @@ export function mayHoldOn(newPath: NewPath | null, { source, ignoreCase }: NonNu
 const ANYTHING = { source: ".", ignoreCase: false };
 
 /** Values of one cookie, parameter or field. nginx finds the name in any letter case; the site uses only the name. */
-function whereNamed(variable: string, test: Comparison): readonly Caused[] {
-  const [, kind, name = ""] = /^(cookie|arg)_(\w+)$/.exec(variable) ?? [];
+function whereNamed(text: string, test: Comparison): readonly Caused[] {
+  const [, kind, name = ""] = /^(cookie|arg)_(\w+)$/i.exec(writtenIn(text)!) ?? [];
   const isExact = test.regex === null && test.holds("x") === true && test.holds("0") === true;
-  if (kind === "cookie") return [{ cause: { kind: "cookies", pattern: cookieNamed(name) }, from: [], isExact }];
-  if (kind === "arg") {
+  if (kind?.toLowerCase() === "cookie")
+    return [{ cause: { kind: "cookies", pattern: cookieNamed(name) }, from: [], isExact }];
+  if (kind !== undefined) {
     const pattern = new RegExp(`(?:^|&)${escapedForRegex(name)}=`, "i");
     return [{ cause: { kind: "query", pattern }, from: [], isExact }];
   }
-  const field = fieldOf(variable);
+  const field = fieldOf(variableIn(text)!);
   if (field !== null && !ALWAYS_SENT.test(field))
     return [{ cause: { kind: "field", name: field, pattern: null }, from: [], isExact }];
-  return [unknown(`$${variable}`)];
+  return [unknown(text)];
 }
 
 /** The field whose value a variable has, in lower case; `null` for another variable. */

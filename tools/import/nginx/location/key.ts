@@ -15,10 +15,10 @@ export interface KeyPart extends LocationPart {
 /** The key of a page: `proxy_cache_key`. */
 export function readKey(
   location: CachedLocation,
-  { maps, hosts, assignments }: Pick<Evaluation, "maps" | "hosts" | "assignments">,
+  evaluation: Pick<Evaluation, "maps" | "hosts" | "assignments" | "captured">,
 ): KeyPart {
   const line = location.read("cache_key")[0];
-  const imported = importKey(line ? line.args.join("") : null, maps, assignments);
+  const imported = importKey(line ? line.args.join("") : null, evaluation);
   const source = line?.source ?? location.source;
   const { key, unknown, onlyParameters: only } = imported;
   const differences: Difference[] = [];
@@ -44,7 +44,7 @@ export function readKey(
     const why = `The origin does not get parameters that are not in the key either${only.length > 0 ? ` (all but ${only.join(", ")})` : ""}: otherwise one visitor's query would choose the page of all others.`;
     differences.push(location.difference("safer", source, why, ["origin-url", "answer"], { parameters: ["*"] }));
   }
-  if (imported.leavesOutHost && hosts.length > 1) {
+  if (imported.leavesOutHost && evaluation.hosts.length > 1) {
     const why = "Each host has its own entries. If all names show the same pages, set publicUrl.";
     differences.push(location.difference("changed", source, why, ["stored"], { host: "alias" }));
   }
