@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -874,6 +874,55 @@ describe("includes", () => {
       originFields: { "X-A": "a" },
       routes: [{ match: "/*", defaultTtl: { 200: "2m" } }],
     });
+  });
+});
+
+describe("links, as in sites-enabled of Debian,", () => {
+  const MAIN = "http { include /etc/nginx/sites-enabled/*; }";
+  const SITE = server(`location / { ${CACHED} }`).slice("http {".length, -"}\n".length);
+  const link = (target: string, path: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    symlinkSync(target, join(folder, path));
+  };
+  const below = (text = MAIN) => imported(text, "etc/nginx/nginx.conf", { root: folder });
+
+  test.each([
+    ["that are absolute", "/etc/nginx/sites-available/shop", "etc/nginx/sites-enabled/shop"],
+    ["of a folder", "/etc/nginx/sites-available", "etc/nginx/sites-enabled"],
+    [
+      "that lead out of --root",
+      "../../../../../../../../../../../etc/nginx/sites-available",
+      "etc/nginx/sites-enabled",
+    ],
+  ])("%s lead to files below --root", async (_, target, path) => {
+    put("etc/nginx/sites-available/shop", SITE);
+    link(target, path);
+    expect((await below()).files).toEqual(["nginx.conf", "sites-enabled/shop"]);
+  });
+
+  test("of links, and of a file that one line names", async () => {
+    put("srv/shop", SITE);
+    link("/srv", "mnt");
+    link("/mnt/shop", "etc/nginx/sites-available/shop");
+    link("../sites-available/shop", "etc/nginx/sites-enabled/shop");
+    const site = await below(MAIN.replace("*", "shop"));
+    expect(site.files).toEqual(["nginx.conf", "sites-enabled/shop"]);
+  });
+
+  test.each(["*", "shop"])("without their files are refused with place, link and target: %s", async (name) => {
+    link("/etc/nginx/sites-available/shop", "etc/nginx/sites-enabled/shop");
+    await expect(below(MAIN.replace("*", name))).rejects.toThrow(
+      /^nginx\.conf:1: .*etc\/nginx\/sites-enabled\/shop is a link to \/etc\/nginx\/sites-available\/shop, and there is no/,
+    );
+  });
+
+  test.each([true, false])("that lead round in a circle are refused, too; with --root: %s", async (hasRoot) => {
+    link("b", "etc/nginx/sites-enabled/a");
+    link("a", "etc/nginx/sites-enabled/b");
+    const text = MAIN.replace("/etc/nginx/", "");
+    await expect(imported(text, "etc/nginx/nginx.conf", hasRoot ? { root: folder } : {})).rejects.toThrow(
+      /^nginx\.conf:1: .*sites-enabled\/a is a link to b, and there is no such file/,
+    );
   });
 });
 

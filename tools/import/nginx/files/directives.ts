@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, matchesGlob, relative, resolve } from "node:path";
 import { ImportError, type Source } from "../../imported-site.ts";
+import { existingPath, linkTarget } from "./existing-path.ts";
 import { parseStatements, type Statement } from "./statements.ts";
 
 /** A directive of nginx, with the included directives in its block. */
@@ -27,7 +28,7 @@ const MAX_DEPTH = 16;
  * main file, a pattern may match nothing in a folder that exists, and a name without a pattern must exist.
  */
 export function readNginxFiles(mainFile: string, root: string | null): NginxFiles {
-  const disk = readDump(readText(mainFile, null)) ?? diskBelow(dirname(mainFile), root);
+  const disk = readDump(readText(mainFile, root, null)) ?? diskBelow(dirname(mainFile), root);
   const main = disk.main ?? mainFile;
   const files: string[] = [];
   const shown = (path: string) => {
@@ -71,7 +72,7 @@ interface Disk {
 function diskBelow(folder: string, root: string | null): Disk {
   return {
     main: null,
-    read: readText,
+    read: (path, includedAt) => readText(path, root, includedAt),
     included: (pattern, place) => includedFiles(pattern, folder, root, place),
   };
 }
@@ -98,12 +99,13 @@ function readDump(text: string): Disk | null {
   };
 }
 
-function readText(path: string, includedAt: string | null): string {
+function readText(path: string, root: string | null, includedAt: string | null): string {
   const before = includedAt === null ? "" : `${includedAt}: `;
-  if (!existsSync(path)) throw new ImportError(`${before}there is no file ${path}`);
-  if (statSync(path).isDirectory()) throw new ImportError(`${before}${path} is a folder; name a file`);
+  const real = existingPath(path, root);
+  if (real === null) throw new ImportError(`${before}there is no file ${path}`);
+  if (statSync(real).isDirectory()) throw new ImportError(`${before}${path} is a folder; name a file`);
   try {
-    return readFileSync(path, "utf8");
+    return readFileSync(real, "utf8");
   } catch (error) {
     throw new ImportError(`${before}${path} cannot be read: ${(error as Error).message}`, { cause: error });
   }
@@ -130,11 +132,11 @@ function includedFiles(pattern: string, folder: string, root: string | null, pla
   const paths = isAbsolute(pattern)
     ? [join(root ?? "/", pattern)]
     : [...around, folder, ...below].map((each) => join(each, pattern));
-  const found = paths.map(filesOf).find((files) => files.length > 0);
+  const found = paths.map((path) => filesOf(path, root, place)).find((files) => files.length > 0);
   if (found !== undefined) return found;
   if (basename(pattern) === "mime.types" || /(?:^|\/)modules-enabled\//.test(pattern)) return [];
   // A folder that is missing here may have files on the machine of nginx.
-  if (/[*?[]/.test(pattern)) return paths.some((path) => existsSync(folderOf(path))) ? [] : null;
+  if (/[*?[]/.test(pattern)) return paths.some((path) => existingPath(folderOf(path), root) !== null) ? [] : null;
   if (OF_PACKAGE.has(basename(pattern))) return null;
   const here = isAbsolute(pattern) ? "" : "On this machine, import nginx.conf, or say --root /. ";
   throw new ImportError(`${place}: there is no file ${paths[0]!}. ${here}${ROOT_HINT}`);
@@ -145,24 +147,31 @@ function folderOf(pattern: string): string {
   return dirname(pattern.replace(/[*?[].*$/, "x"));
 }
 
-/** The files that match a pattern, sorted as glob(3) sorts them. */
-function filesOf(path: string): readonly string[] {
-  if (!/[*?[]/.test(path)) return existsSync(path) ? [path] : [];
+/** The files that match a pattern, sorted as glob(3) sorts them. Throws an `ImportError` for a link without its file. */
+function filesOf(path: string, root: string | null, place: string): readonly string[] {
+  const isThere = (file: string) => {
+    if (existingPath(file, root) !== null) return true;
+    const target = linkTarget(file, root);
+    if (target === null) return false;
+    throw new ImportError(`${place}: ${file} is a link to ${target}, and there is no such file. ${ROOT_HINT}`);
+  };
+  if (!/[*?[]/.test(path)) return isThere(path) ? [path] : [];
   let found = [""];
   for (const segment of path.split("/").slice(isAbsolute(path) ? 1 : 0)) {
     found = found.flatMap((before) => {
       const here = before === "" && !isAbsolute(path) ? "." : before || "/";
       const step = (name: string) => (before === "" && !isAbsolute(path) ? name : `${before}/${name}`);
-      if (!/[*?[]/.test(segment)) return existsSync(step(segment)) ? [step(segment)] : [];
-      if (!existsSync(here) || !statSync(here).isDirectory()) return [];
-      const names = readdirSync(here).sort();
+      if (!/[*?[]/.test(segment)) return isThere(step(segment)) ? [step(segment)] : [];
+      const folder = existingPath(here, root);
+      if (folder === null || !statSync(folder).isDirectory()) return [];
+      const names = readdirSync(folder).sort();
       // As in a shell, a pattern does not match names that begin with a dot.
       return names
         .filter((name) => !(name.startsWith(".") && !segment.startsWith(".")) && matchesGlob(name, segment))
         .map(step);
     });
   }
-  return found.filter((file) => statSync(file).isFile());
+  return found.filter((file) => isThere(file) && statSync(existingPath(file, root)!).isFile());
 }
 
 function textOf({ name, args }: Statement): string {
