@@ -1,8 +1,10 @@
 import { constants } from "node:fs";
-import { copyFile, link, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { copyFile, link, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
 import { compileSite, SiteError } from "#tidemark/internal";
 import { ImportError, type ImportedSite, siteOf } from "./imported-site.ts";
+import { type NginxFile, readMainFile } from "./nginx/files/directives.ts";
 import { type ImportOptions, importNginx } from "./nginx/import-nginx.ts";
 
 /** What only the files of other servers have. */
@@ -12,16 +14,10 @@ const OTHERS = Object.entries({
   Apache: /^[ \t]*(?:<(?:VirtualHost|IfModule|Location|Directory)(?:Match)?|ProxyPass(?:Match|Reverse)?)\s/m,
 });
 
-/** Reads a file of nginx as a site. Throws `ImportError`, also for files of other servers. */
+/** Reads a file of nginx as a site; `-` is standard input. Throws `ImportError`, also for files of other servers. */
 export async function importFile(file: string, options: ImportOptions): Promise<ImportedSite> {
-  let text: string;
-  try {
-    text = await readFile(file, "utf8");
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const words = { ENOENT: `there is no file ${file}`, EISDIR: `${file} is a folder; name the file, like nginx.conf` };
-    throw new ImportError(words[code as keyof typeof words] ?? `${file} cannot be read: ${message}`, { cause: error });
-  }
+  const main = file === "-" ? await standardInput() : readMainFile(file, options.root);
+  const { text } = main;
   if (file.endsWith(".vcl") || /^[ \t]*(?:vcl\s+4\.\d\s*;|sub\s+vcl_|backend\s+[\w-]+\s*\{)/m.test(text)) {
     throw new ImportError(
       `${file} is VCL, which is a program and not a list of rules: write its routes with the table in docs/tools.md, "From VCL to a route"`,
@@ -33,9 +29,13 @@ export async function importFile(file: string, options: ImportOptions): Promise<
       `${file} is for ${other[0]}, and the import reads only files of nginx; tidemark report suggests rules from access logs`,
     );
   }
-  const imported = importNginx(file, options);
+  const imported = importNginx(main.path, options, main);
   expectLoadable(imported);
   return imported;
+}
+
+async function standardInput(): Promise<NginxFile> {
+  return { path: "standard input", text: await textOf(process.stdin) };
 }
 
 /** Throws an `ImportError` if the config would not load. It names the lines from which the wrong setting came. */

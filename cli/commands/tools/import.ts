@@ -37,7 +37,7 @@ Exit codes: 0 done, 1 the file cannot be imported, or (with --strict) a rule tha
 export function importCommand(): Command {
   return new Command("import")
     .description(DESCRIPTIONS.import)
-    .argument("<file>", "nginx.conf, a file from sites-enabled, or the output of nginx -T")
+    .argument("<file>", "nginx.conf, a file from sites-enabled, or the output of nginx -T; - for standard input")
     .option("--origin <url>", "where the site is, if the file names another place; or unix:/run/app.sock", valueNotFlag)
     .option("--host <name>", "the public host, if the file does not name it", valueNotFlag)
     .option(

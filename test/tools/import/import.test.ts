@@ -909,6 +909,13 @@ describe("links, as in sites-enabled of Debian,", () => {
     expect(site.files).toEqual(["nginx.conf", "sites-enabled/shop"]);
   });
 
+  test("for nginx.conf itself, too", async () => {
+    put("srv/nginx.conf", server(`location / { ${CACHED} }`));
+    link("/srv/nginx.conf", "etc/nginx/nginx.conf");
+    const site = await importFile(join(folder, "etc/nginx/nginx.conf"), { ...NO_FLAGS, root: folder });
+    expect(site.files).toEqual(["nginx.conf"]);
+  });
+
   test.each(["*", "shop"])("without their files are refused with place, link and target: %s", async (name) => {
     link("/etc/nginx/sites-available/shop", "etc/nginx/sites-enabled/shop");
     await expect(below(MAIN.replace("*", name))).rejects.toThrow(
@@ -981,6 +988,14 @@ describe("the command", () => {
     expect(await command("import", "nginx.conf", "--force")).toMatchObject({ exit: 0 });
     expect(readFileSync(join(folder, "tidemark.config.ts"), "utf8")).toContain("defineSite");
     expect(readdirSync(folder).sort()).toEqual(["nginx.conf", "tidemark.config.ts"]);
+  });
+
+  test.each(["-", "/dev/stdin"])("reads what can be read only once: %s", async (file) => {
+    put("nginx.conf", CONF);
+    const piped = `cat nginx.conf | "$0" "$1" import ${file} --json`;
+    const { exit, stdout } = await run("sh", ["-c", piped, process.execPath, CLI], { cwd: folder });
+    expect(exit).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ site: { origin: "http://10.0.0.1" } });
   });
 
   test("--json prints one object, and writes nothing", { tags: ["deep"] }, async () => {

@@ -3,7 +3,7 @@ import { type Difference, ImportError, type ImportedSite, type Source, type Sour
 import { mapsOf } from "./conditions/maps.ts";
 import { capturesIn } from "./conditions/requests-where.ts";
 import { answerFieldDifferences, type RoutedLocation } from "./fields.ts";
-import { type Directive, readNginxFiles } from "./files/directives.ts";
+import { type Directive, readMainFile, readNginxFiles } from "./files/directives.ts";
 import { handlerOf, isCached } from "./handlers.ts";
 import { secondsOf } from "./lifetimes.ts";
 import { importLimits } from "./limits.ts";
@@ -37,8 +37,12 @@ const WITHOUT_HTTP: Difference = {
 };
 
 /** Reads a configuration of nginx as a site. Throws `ImportError`. */
-export function importNginx(file: string, options: ImportOptions): ImportedSite {
-  const { directives, files } = readNginxFiles(file, options.root);
+export function importNginx(
+  file: string,
+  options: ImportOptions,
+  read = readMainFile(file, options.root),
+): ImportedSite {
+  const { directives, files } = readNginxFiles(read, options.root);
   // A file from sites-enabled has servers without the `http` block around them.
   const isWhole = directives.some(({ name }) => name === "http");
   const http = isWhole ? directives.flatMap(({ name, block }) => (name === "http" ? (block ?? []) : [])) : directives;

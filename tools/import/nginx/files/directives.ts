@@ -14,6 +14,12 @@ export interface Directive {
   readonly source: Source;
 }
 
+/** A file that has been read. */
+export interface NginxFile {
+  readonly path: string;
+  readonly text: string;
+}
+
 export interface NginxFiles {
   readonly directives: readonly Directive[];
   /** The files in the order in which they were read. */
@@ -27,9 +33,9 @@ const MAX_DEPTH = 16;
  * Reads a configuration with all files that it includes. As in nginx, relative paths are relative to the folder of the
  * main file, a pattern may match nothing in a folder that exists, and a name without a pattern must exist.
  */
-export function readNginxFiles(mainFile: string, root: string | null): NginxFiles {
-  const disk = readDump(readText(mainFile, root, null)) ?? diskBelow(dirname(mainFile), root);
-  const main = disk.main ?? mainFile;
+export function readNginxFiles(mainFile: NginxFile, root: string | null): NginxFiles {
+  const disk = readDump(mainFile.text) ?? diskBelow(mainFile, root);
+  const { main } = disk;
   const files: string[] = [];
   const shown = (path: string) => {
     const short = relative(dirname(main), path);
@@ -62,19 +68,25 @@ export function readNginxFiles(mainFile: string, root: string | null): NginxFile
 
 /** Where the files of a configuration are. */
 interface Disk {
-  /** The main file, if it is another than the imported one. */
-  readonly main: string | null;
+  /** The main file, which in the output of `nginx -T` is another than the imported one. */
+  readonly main: string;
   read(path: string, includedAt: string | null): string;
   /** The files that an include names; `null` if they are missing, and the import can do without. */
   included(pattern: string, place: string): readonly string[] | null;
 }
 
-function diskBelow(folder: string, root: string | null): Disk {
+function diskBelow({ path: main, text }: NginxFile, root: string | null): Disk {
   return {
-    main: null,
-    read: (path, includedAt) => readText(path, root, includedAt),
-    included: (pattern, place) => includedFiles(pattern, folder, root, place),
+    main,
+    // Standard input can be read only once.
+    read: (path, includedAt) => (path === main ? text : readText(path, root, includedAt)),
+    included: (pattern, place) => includedFiles(pattern, dirname(main), root, place),
   };
+}
+
+/** The file that is imported. Throws an `ImportError`. */
+export function readMainFile(path: string, root: string | null): NginxFile {
+  return { path, text: readText(path, root, null) };
 }
 
 /** The line above each file in the output of `nginx -T`. */
@@ -103,7 +115,7 @@ function readText(path: string, root: string | null, includedAt: string | null):
   const before = includedAt === null ? "" : `${includedAt}: `;
   const real = existingPath(path, root);
   if (real === null) throw new ImportError(`${before}there is no file ${path}`);
-  if (statSync(real).isDirectory()) throw new ImportError(`${before}${path} is a folder; name a file`);
+  if (statSync(real).isDirectory()) throw new ImportError(`${before}${path} is a folder; name a file, like nginx.conf`);
   try {
     return readFileSync(real, "utf8");
   } catch (error) {

@@ -9,9 +9,10 @@ const MAX_LINKS = 40;
  * at `root`, also those of folders on the way. A path outside of `root` is one of this machine. `null` if nothing is there.
  */
 export function existingPath(path: string, root: string | null): string | null {
-  const below = relative(resolve(root ?? "/"), resolve(path));
-  const top = below === ".." || below.startsWith("../") ? "/" : resolve(root ?? "/");
-  let rest = relative(top, resolve(path)).split("/");
+  const top = resolve(root ?? "/");
+  const below = relative(top, resolve(path));
+  if (top === "/" || /^\.\.(?:\/|$)/.test(below)) return existsSync(path) ? path : null;
+  let rest = below.split("/");
   let at = top;
   for (let links = 0; rest.length > 0; ) {
     const [name = "", ...others] = rest;
