@@ -489,6 +489,7 @@ describe("the wait for the origin, which is the same on all routes,", () => {
 describe("browsers are told when to ask again", () => {
   test.each([
     ["1h", "1h", "changed"],
+    ["+30d", "30d", "changed"],
     ["0", "0s", "changed"],
     ["-1", "0s", "changed"],
     ["epoch", "0s", "changed"],

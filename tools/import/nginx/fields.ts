@@ -58,7 +58,7 @@ export function browserTtlOf({ args, source }: Directive): string | null {
   const [time = ""] = args;
   if (args.length !== 1 || /^(?:off|max|modified|@|\$)/.test(time)) return null;
   // With a time in the past, browsers ask again each time.
-  return /^(?:epoch$|-)/.test(time) ? "0s" : durationOf(Math.round(secondsOf(time, source)));
+  return /^(?:epoch$|-)/.test(time) ? "0s" : durationOf(Math.round(secondsOf(time.replace(/^\+/, ""), source)));
 }
 
 /** Each line once, with all routes on which it is in force. */
