@@ -454,6 +454,11 @@ describe("what an edge cannot refuse ends --strict", () => {
     expect(refused(imported(`location / { ${line} ${CACHED} } location /other { ${CACHED} }`))).toHaveLength(1);
   });
 
+  test.each(["auth_basic off", "ssl_verify_client off", "satisfy all"])("%s does not, and pages are stored", (line) => {
+    const site = imported(`${line}; location / { ${CACHED} }`);
+    expect([refused(site), routeOf(site, "/")]).toEqual([[], HOUR]);
+  });
+
   test.each(["return 301 /new", "auth_basic off"])("%s does not", (line) => {
     expect(refused(imported(`location / { ${line}; ${CACHED} } location /other { ${CACHED} }`))).toEqual([]);
   });

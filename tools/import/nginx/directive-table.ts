@@ -377,12 +377,16 @@ const BEGINNINGS = [...ROWS.keys()]
   .map((name) => name.slice(0, -1))
   .sort((a, b) => b.length - a.length);
 
-/** Directives that have no effect with the value `off`. */
-const SWITCHED_OFF =
-  /^(?:gzip|brotli|zstd|auth_basic|auth_request|autoindex|\w+_redirect|modsecurity|slice|mirror|underscores_in_headers|\w+_intercept_errors)$/;
-
-/** Directives that have no effect with the value `on`. */
-const ON_BY_DEFAULT = /_pass_request_|^ignore_invalid_headers$/;
+/** The values with which directives have no effect. */
+const WITHOUT_EFFECT: readonly (readonly [value: string, names: RegExp])[] = [
+  [
+    "off",
+    /^(?:gzip|brotli|zstd|auth_basic|auth_request|autoindex|\w+_redirect|modsecurity|slice|mirror|underscores_in_headers|\w+_intercept_errors|ssl_verify_client)$/,
+  ],
+  ["on", /_pass_request_|^ignore_invalid_headers$/],
+  ["all", /^satisfy$/],
+  ["0", /^slice$/],
+];
 
 const CODE = /_by_lua|^js_|^perl|^lua_/;
 
@@ -412,8 +416,7 @@ export function isOfAddresses({ name }: Pick<Directive, "name">): boolean {
 }
 
 function isOff({ name, args }: Directive): boolean {
-  const isZero = name === "slice" && args[0] === "0";
-  return (args[0] === "off" && SWITCHED_OFF.test(name)) || isZero || (ON_BY_DEFAULT.test(name) && args[0] === "on");
+  return WITHOUT_EFFECT.some(([value, names]) => args[0] === value && names.test(name));
 }
 
 /** The owner's note about a directive; `null` for one that the import reads or that changes no answers. */
