@@ -508,6 +508,14 @@ test("an nginx as the origin is told how it compresses for the edge", async () =
   expect(differences.find(({ source }) => source?.text === "gzip on")?.why).toContain("gzip_proxied any;");
 });
 
+test.each([
+  ["on", ["The edge does not assemble pages: the origin must."]],
+  ["off", []],
+])("ssi %s is told if nginx assembled pages", async (value, told) => {
+  const { differences } = await imported(server(`ssi_types text/plain; location / { ${CACHED} ssi ${value}; }`));
+  expect(differences.filter(({ source }) => source?.text.startsWith("ssi")).map(({ why }) => why)).toEqual(told);
+});
+
 describe("a host is named with each port that visitors name", () => {
   test.each([
     ["listen 127.0.0.1:22080;", ["www.example.com", "www.example.com:22080"]],

@@ -257,10 +257,11 @@ const TABLE: readonly Line[] = [
     "harmless",
     dropped("The edge adds no fields to answers: the origin must.", "response-field"),
   ],
+  ["ssi", "replaces", "output", "harmless", dropped("The edge does not assemble pages: the origin must.", "answer")],
   ["charset", "replaces", "output", "harmless", dropped("The origin must name its charset.")],
   ["default_type types", "replaces", "output", "harmless", dropped("The origin must name its types.")],
   [
-    "charset_* source_charset override_charset add_trailer ssi* etag if_modified_since max_ranges msie_*",
+    "charset_* source_charset override_charset add_trailer ssi_* etag if_modified_since max_ranges msie_*",
     "replaces",
     "output",
     "harmless",
@@ -381,7 +382,7 @@ const BEGINNINGS = [...ROWS.keys()]
 const WITHOUT_EFFECT: readonly (readonly [value: string, names: RegExp])[] = [
   [
     "off",
-    /^(?:gzip|brotli|zstd|auth_basic|auth_request|autoindex|\w+_redirect|modsecurity|slice|mirror|underscores_in_headers|\w+_intercept_errors|ssl_verify_client)$/,
+    /^(?:gzip|brotli|zstd|auth_basic|auth_request|autoindex|\w+_redirect|modsecurity|slice|mirror|underscores_in_headers|\w+_intercept_errors|ssl_verify_client|ssi)$/,
   ],
   ["on", /_pass_request_|^ignore_invalid_headers$/],
   ["all", /^satisfy$/],
