@@ -267,7 +267,7 @@ function comparable(value: unknown, field: string): string | undefined {
   if (field === "location") return String(value).replace(/^http:\/\/[^/]+/, "");
   return String(value)
     .replace(/^(?:unix:|192\.0\.2\.7)$/, "the client")
-    .replace(/^(?:127\.0\.0\.1:\d+|origin\.internal:8080|app|apache|shop_app)$/, "the origin");
+    .replace(/^(?:127\.0\.0\.1:\d+|origin\.internal:8080)$/, "the origin");
 }
 
 function textOf(folder: string): string {

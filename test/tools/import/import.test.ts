@@ -649,7 +649,7 @@ describe("a block of Lua", () => {
       "nginx.conf:4: balancer_by_lua_block chooses the server: name the site's address with --origin",
     );
     const site = await imported(BALANCED, "nginx.conf", { origin: "http://10.0.0.1" });
-    expect(told(site)).toEqual([`nginx.conf:4 balancer_by_lua_block: ${NOT_CARRIED}`]);
+    expect(told(site)).toContain(`nginx.conf:4 balancer_by_lua_block: ${NOT_CARRIED}`);
   });
 });
 

@@ -159,6 +159,35 @@ test("a visitor's own value that nginx passed on is passed on", () => {
   expect(site.differences.filter(({ source }) => source !== null)).toEqual([]);
 });
 
+describe("the name of an upstream, which nginx sends as Host without a line for it,", () => {
+  const POOL = "upstream pool { server 10.0.0.1:8000; }";
+  const at = (pass: string, lines = "", http = POOL) =>
+    toldOf(imported(`location / { ${lines} proxy_pass ${pass}; proxy_cache c; }`, http), "host").map(
+      ({ kind, why, source }) => `${kind} ${source!.text}: ${why}`,
+    );
+  const TOLD =
+    "The edge asks for the host 10.0.0.1:8000, which is the origin's name, not for pool. If the site answers at that name, import with --origin http://pool.";
+
+  test("is told", () => {
+    expect(at("http://pool")).toEqual([`dropped proxy_pass http://pool: ${TOLD}`]);
+    expect(at("http://pool", "proxy_set_header Host $proxy_host;")).toEqual([
+      `dropped proxy_set_header Host $proxy_host: ${TOLD}`,
+    ]);
+    expect(at("http://pool", "", "upstream pool { server unix:/run/app.sock; }")[0]).toContain("not for pool.");
+  });
+
+  test("but not an address that is the origin's own", () => {
+    expect(at("http://10.0.0.1:80")).toEqual([]);
+    expect(at("http://App.internal:8000/")).toEqual([]);
+    expect(at("http://unix:/run/app.sock")).toEqual([]);
+  });
+
+  test("is told once, and not beside a line for another Host", () => {
+    expect(at("http://pool", "location /a { proxy_pass http://pool; }")).toHaveLength(1);
+    expect(at("http://pool", "proxy_set_header Host $host;").join()).not.toContain(TOLD);
+  });
+});
+
 describe("a Host that is not the visitor's", () => {
   const hostOf = (value: string, target = "http://10.0.0.1") => {
     const lines = CACHED.replace("http://10.0.0.1", target);

@@ -54,7 +54,7 @@ export function importNginx(
   const captured = new Set(capturesIn(http.filter((each) => !others.includes(each))));
   const differences: Difference[] = isWhole ? [] : [WITHOUT_HTTP];
   const main = importOrigin(locations, http, { server: server.block!, captured }, options.origin);
-  const { origin, isOfOrigin, isReached } = main;
+  const { origin, isOfOrigin, proxyHost, isReached } = main;
   differences.push(...main.differences);
   const hosts = hostsOf(server, options.host, differences);
   for (const other of others) {
@@ -89,6 +89,7 @@ export function importNginx(
   const fields = importOriginFields(routed, {
     origin: origin.value,
     isOfOrigin,
+    proxyHost,
     namesHosts: hosts !== null,
     maps,
     trustsProxies,

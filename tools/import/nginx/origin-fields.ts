@@ -37,6 +37,8 @@ interface SetField {
 interface Facts {
   readonly origin: string;
   readonly isOfOrigin: (location: Location) => boolean;
+  /** The Host with which nginx asks a location's upstream, unless a line says another. */
+  readonly proxyHost: (location: Location) => string;
   /** Whether the file names the site's hosts. */
   readonly namesHosts: boolean;
   readonly maps: Maps;
@@ -65,7 +67,33 @@ export function importOriginFields(routed: readonly RoutedLocation[], facts: Fac
     settings.push(...found.settings);
     differences.push(...found.differences);
   }
+  differences.push(...defaultHosts(routed, facts));
   return { settings: merged(settings), differences };
+}
+
+/** Where nginx asks for the name of an upstream, whose address the edge asks for. It is told once. */
+function defaultHosts(routed: readonly RoutedLocation[], { origin, isOfOrigin, proxyHost }: Facts): Difference[] {
+  const found = routed.flatMap(({ location, routes }) => {
+    const handler = handlerOf(location);
+    if (handler.kind === "itself" || handler.family !== "proxy" || !isOfOrigin(location)) return [];
+    const line = inForce(location.answeredBy, "proxy_set_header").find(({ args }) => args[0]?.toLowerCase() === "host");
+    const host = proxyHost(location);
+    if ((line && !SENT_ANYWAY.host!.test(line.args[1] ?? "")) || host === hostAt(origin).host) return [];
+    return [{ source: (line ?? handler.pass).source, host, routes }];
+  });
+  return found.slice(0, 1).map(({ source, host }) => ({
+    kind: "dropped",
+    source,
+    why: whyNotHost(host, true, origin),
+    aspects: ["origin-field"],
+    affects: { routes: found.flatMap(({ routes }) => routes) },
+    field: "host",
+  }));
+}
+
+/** How the edge asks the origin for itself. A socket has no name of its own. */
+function hostAt(origin: string): URL {
+  return new URL(readSocket(origin) === null ? origin : "http://localhost");
 }
 
 function fieldsIn(routed: readonly RoutedLocation[], isOfOrigin: Facts["isOfOrigin"]): readonly SetField[] {
@@ -277,7 +305,7 @@ function whyNotHost(value: string, isOfOrigin: boolean, origin: string): string 
       ? 'A socket has no name, so Host is localhost. The public one is in X-Forwarded-Host, and with hosts and forward: { host: "visitor" } in Host, too.'
       : 'Host is the origin\'s own name. The public one is in X-Forwarded-Host, and under tidemark serve with forward: { host: "visitor" } in Host, too.';
   }
-  const { protocol, host } = URL.parse(isSocket ? "http://localhost" : origin)!;
+  const { protocol, host } = hostAt(origin);
   const why = `The edge asks for the host ${host}, which is the origin's name, not for ${value === "" ? "none" : value}.`;
   // Behind another upstream's name is another site.
   if (!isOfOrigin) return why;

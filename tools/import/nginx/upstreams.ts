@@ -18,6 +18,8 @@ export interface ImportedOrigin {
   readonly differences: readonly Difference[];
   /** Whether a location's own upstream is the origin. */
   readonly isOfOrigin: (location: Location) => boolean;
+  /** The Host with which nginx asks a location's upstream, unless a line says another: `$proxy_host`. */
+  readonly proxyHost: (location: Location) => string;
   /** Whether a location's requests reach the origin with the visitors' paths. */
   readonly isReached: (location: Location) => boolean;
 }
@@ -104,7 +106,12 @@ export function importOrigin(
       affects: { routes: null },
     });
   }
-  return { origin: { value: origin, from: given === null ? from : [] }, differences, isOfOrigin, isReached };
+  const proxyHost = (location: Location) => {
+    const { scheme, authority } = targetOf(location, facts);
+    if (authority.startsWith("unix:")) return "localhost";
+    return URL.parse(`${scheme}://${authority}`)?.host || authority;
+  };
+  return { origin: { value: origin, from: given === null ? from : [] }, differences, isOfOrigin, proxyHost, isReached };
 }
 
 /**
