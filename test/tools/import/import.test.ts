@@ -508,6 +508,30 @@ test("an nginx as the origin is told how it compresses for the edge", async () =
   expect(differences.find(({ source }) => source?.text === "gzip on")?.why).toContain("gzip_proxied any;");
 });
 
+describe("at an https origin", () => {
+  const told = async (lines: string, pass = "https://10.0.0.1") => {
+    const text = server(
+      `${lines} location / { proxy_pass ${pass}; proxy_cache c; } location /a { proxy_pass ${pass}; }`,
+    );
+    return (await imported(text)).differences
+      .filter(({ why }) => why.includes("certificate"))
+      .map(({ kind, source }) => `${kind}: ${source!.text}`);
+  };
+
+  test("it is told once that the edge verifies the certificate, and shows none", async () => {
+    expect(await told("")).toEqual(["changed: proxy_pass https://10.0.0.1"]);
+    expect(await told("proxy_ssl_verify off;")).toEqual(["changed: proxy_pass https://10.0.0.1"]);
+    expect(await told("proxy_ssl_verify on;")).toEqual([]);
+    expect(await told("proxy_ssl_verify on; proxy_ssl_certificate c.pem;")).toEqual([
+      "dropped: proxy_ssl_certificate c.pem",
+    ]);
+  });
+
+  test("but not at one without TLS", async () => {
+    expect(await told("proxy_ssl_certificate c.pem;", "http://10.0.0.1")).toEqual([]);
+  });
+});
+
 test.each([
   ["on", ["The edge does not assemble pages: the origin must."]],
   ["off", []],

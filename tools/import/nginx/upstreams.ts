@@ -7,6 +7,7 @@ import { noteOn } from "./directive-table.ts";
 import type { Directive } from "./files/directives.ts";
 import { handlerOf, isCached } from "./handlers.ts";
 import { EVERY_PATH, type Location } from "./locations.ts";
+import { certificateDifferences } from "./origin-certificates.ts";
 
 const NAME_IT =
   "name the site's address with --origin, like --origin http://127.0.0.1:8000 or --origin unix:/run/app.sock";
@@ -106,6 +107,8 @@ export function importOrigin(
       affects: { routes: null },
     });
   }
+  const encrypted = proxied.filter((each) => isOfOrigin(each) && targetOf(each, facts).scheme === "https");
+  if (origin.startsWith("https:")) differences.push(...certificateDifferences(encrypted));
   const proxyHost = (location: Location) => {
     const { scheme, authority } = targetOf(location, facts);
     if (authority.startsWith("unix:")) return "localhost";
