@@ -52,7 +52,7 @@ export function initCommand(): Command {
     .option("--pass <paths>", "paths to never store, with everything below them, like /admin,/cart", valueNotFlag)
     .option("--import <file>", "take the rules of an nginx.conf, as tidemark import does", valueNotFlag)
     .option("--server", "write files for your own server (tidemark serve) instead of Workers")
-    .option("--force", "replace existing files, except package.json, .gitignore, .dev.vars and .env")
+    .option("--force", "replace tidemark.config.ts and other existing files of the edge, but none of the app")
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: InitFlags) => {
       try {
@@ -80,7 +80,7 @@ async function importedBy({ origin, host, pass, force, server }: InitFlags, file
   if (pass !== undefined)
     throw new AnswerError("leave out --pass with --import: the imported file says which paths pass");
   if (!force && existsSync(DEFAULT_CONFIG)) {
-    throw new AnswerError(`${DEFAULT_CONFIG} exists already; --force replaces it`);
+    throw new AnswerError(`${DEFAULT_CONFIG} exists already; --force replaces it and the edge's other files`);
   }
   // Loaded here, because most projects import nothing.
   const { importProject } = await import("./tools/import-project.ts");

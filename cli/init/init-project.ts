@@ -34,7 +34,7 @@ export interface InitOptions {
   readonly answers: SiteAnswers;
   /** The text of tidemark.config.ts, if another tool's rules are imported. Default: made from the answers. */
   readonly config?: string;
-  /** Whether existing files are replaced, except those to which lines are only added. */
+  /** Whether existing files of the edge are replaced, except those to which lines are only added. */
   readonly force: boolean;
 }
 
@@ -90,13 +90,17 @@ export async function initProject({
     }),
     ...(scriptsFile === null || scriptsFile === "package.json" ? [] : [await denyScriptsIn(folder, scriptsFile)]),
     await put("tidemark.config.ts", config, notIn(await read(join(folder, "tidemark.config.ts")), answers)),
-    ...(names.isOwnEntry ? [] : [await put(names.worker, workerFile(force ? ".ts" : endingOfImports(ownTsconfig)))]),
+    ...(names.isOwnEntry ? [] : [await put(names.worker, workerFile(endingOfImports(ownTsconfig)))]),
     await putWranglerFile(wrangler, names, wranglerFile(answers, name, names, behind?.name ?? null, build), build, put),
     secret,
     await completeIgnored(folder, [...IGNORED, secret.file]),
     ownTsconfig === null && tsconfigChangesApp(folder, existing)
       ? { file: "tsconfig.json", outcome: "left out" as const, note: "the app would be built with it" }
-      : await put("tsconfig.json", tsconfigFile(names.worker), 'its types need "@cloudflare/workers-types" and "node"'),
+      : await putIn(folder, false)(
+          "tsconfig.json",
+          tsconfigFile(names.worker),
+          'its types need "@cloudflare/workers-types" and "node"',
+        ),
     runner === "vitest"
       ? await put("test/edge.test.ts", testFile(answers, names.wrangler, startable))
       : await put("edge-test.mjs", nodeTestFile(answers, names.wrangler, startable)),

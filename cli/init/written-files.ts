@@ -16,13 +16,18 @@ export interface WrittenFile {
 /** Writes a file, unless it exists and must not be replaced. `note`: for the owner, if it is kept. */
 export type Put = (file: string, text: string, note?: string) => Promise<WrittenFile>;
 
-/** `force`: whether existing files are replaced. */
+/** The name or the text of a file of the edge. An app that only purges imports other modules. */
+const OF_EDGE = /^tidemark\.|"tidemark\/(?:worker|local)"|PURGE_LOG/;
+
+/** `force`: whether existing files of the edge are replaced. */
 export function putIn(folder: string, force: boolean): Put {
   return async (file, text, note) => {
     const path = join(folder, file);
     const found = await read(path);
     if (found === text) return { file, outcome: "kept" };
-    if (found !== null && !force) return { file, outcome: "kept", ...(note !== undefined && { note }) };
+    const isKept = found !== null && !(force && OF_EDGE.test(`${file}\n${found}`));
+    const why = note ?? (force ? "it is not the edge's, so --force leaves it" : undefined);
+    if (isKept) return { file, outcome: "kept", ...(why !== undefined && { note: why }) };
     await write(path, text);
     return { file, outcome: found === null ? "written" : "replaced" };
   };

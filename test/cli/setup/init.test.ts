@@ -391,18 +391,31 @@ describe("tidemark init", () => {
     expect((await manifest()).scripts).toMatchObject({ test: expect.stringContaining("vitest run") });
   });
 
-  test("--force replaces its files, but never a secret or a package.json", async () => {
-    await put("worker.ts", "// mine");
+  test("--force replaces the edge's files, but never a secret or a package.json", async () => {
+    await put("worker.ts", 'import { createEdge } from "tidemark/worker"; // mine');
+    await put("tidemark.config.ts", "// mine");
     await put(".dev.vars", "TIDEMARK_TOKEN=mine\n");
     await put("package.json", '{"name":"shop"}');
     expect(await outcomes(true)).toMatchObject({
       "worker.ts": "replaced",
+      "tidemark.config.ts": "replaced",
       ".dev.vars": "kept",
       "package.json": "completed",
     });
     expect(await get("worker.ts")).toContain("createEdge(site)");
     expect(await get(".dev.vars")).toBe("TIDEMARK_TOKEN=mine\n");
     expect((await manifest()).name).toBe("shop");
+  });
+
+  test("--force leaves the app's files alone", async () => {
+    const tsconfig = '{ "include": ["src", "tidemark.config.ts"] }';
+    await put("tsconfig.json", tsconfig);
+    const worker = 'import { createPurger } from "tidemark";';
+    await put("worker.ts", worker);
+    const { stdout } = await init([...FLAGS, "--force"]);
+    expect(stdout).toContain("kept       worker.ts: it is not the edge's, so --force leaves it\n");
+    expect(stdout).toMatch(/^kept {7}tsconfig\.json: its types need /m);
+    expect([await get("tsconfig.json"), await get("worker.ts")]).toEqual([tsconfig, worker]);
   });
 
   test.each([
