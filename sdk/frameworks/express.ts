@@ -83,14 +83,15 @@ function pairsOf(list: readonly unknown[]): unknown[] {
 }
 
 /**
- * When the handler ends the response, sends the purge first and then the response. Meanwhile nothing may change the
- * handler's answer: its status and fields are saved and restored, and what others write is left out. Middleware that
- * comes later puts an `end` of its own before this one, and may write the head or the body there, so the purge has to
- * come before all of them.
+ * When the handler ends the response, sends the purge first and then the response. Meanwhile nothing may change an
+ * answer whose head is still held back: its status and fields are saved and restored, and what others write is left out.
+ * After the head, what is written is the handler's own, which later middleware passes on. Such middleware also puts an
+ * `end` of its own before this one, and may write the head or the body there, so the purge has to come before all of them.
  */
 function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
   let end = response.end;
   let state: "open" | "purging" | "purged" = "open";
+  let isHeadHeld = false;
   const purgeBefore =
     (next: NodeResponse["end"]) =>
     (...args: unknown[]): unknown => {
@@ -105,8 +106,10 @@ function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
       const finished = scope.finish(outcome);
       if (outcome === "failed" || !hadPurge) return pass();
       state = "purging";
-      const restoreHead = response.headersSent ? () => {} : keepHead(response);
+      isHeadHeld = !response.headersSent;
+      const restoreHead = isHeadHeld ? keepHead(response) : () => {};
       void finished.finally(() => {
+        isHeadHeld = false;
         try {
           restoreHead();
           pass();
@@ -119,13 +122,13 @@ function purgeBeforeEnd(response: NodeResponse, scope: RequestScope): void {
       return response;
     };
   const { write, writeHead, flushHeaders } = response;
-  const unlessPurging =
+  const unlessHeld =
     <Arguments extends unknown[]>(method: (...args: Arguments) => unknown, instead: unknown) =>
     (...args: Arguments): unknown =>
-      state === "purging" ? instead : method.apply(response, args);
-  response.write = unlessPurging(write, true);
-  response.writeHead = unlessPurging(writeHead, response);
-  response.flushHeaders = unlessPurging(flushHeaders, undefined) as () => void;
+      isHeadHeld ? instead : method.apply(response, args);
+  response.write = unlessHeld(write, true);
+  response.writeHead = unlessHeld(writeHead, response);
+  response.flushHeaders = unlessHeld(flushHeaders, undefined) as () => void;
   Object.defineProperty(response, "end", {
     configurable: true,
     enumerable: true,

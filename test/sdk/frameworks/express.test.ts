@@ -124,6 +124,33 @@ test("a streamed answer is sent whole, and its purge before its end", async () =
   expect(purger.calls).toEqual([{ tags: ["a"] }]);
 });
 
+test("a streamed answer whose body later middleware writes a little later, as compression does, is sent whole", async () => {
+  const order: string[] = [];
+  const url = await start((app) => {
+    app.use((_request, response, next) => {
+      const { write, end } = response;
+      response.write = (piece: string) => {
+        if (!response.headersSent) response.writeHead(response.statusCode);
+        process.nextTick(() => write.call(response, piece, "utf8"));
+        return true;
+      };
+      response.end = (...args: readonly unknown[]) => {
+        order.push(`ended after ${purger.calls.length} purge`);
+        return end.apply(response, args as Parameters<typeof end>);
+      };
+      next();
+    });
+    app.post("/", (_request, response) => {
+      purgeLater({ tags: ["a"] });
+      response.write("one, ");
+      response.write("two");
+      response.end();
+    });
+  });
+  expect(await (await fetch(url, { method: "POST" })).text()).toBe("one, two");
+  expect([order, purger.calls]).toEqual([["ended after 1 purge"], [{ tags: ["a"] }]]);
+});
+
 test("the purge comes before an end of later middleware, which writes the head itself, as sessions and compression do", async () => {
   const order: string[] = [];
   const url = await start((app) => {
