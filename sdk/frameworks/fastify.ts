@@ -1,8 +1,8 @@
 /** A plugin for Fastify. */
 
 import { subscribe } from "node:diagnostics_channel";
-import { TAG_FIELD } from "../../wire/fields.ts";
 import { checkRequestOptions, inScope, outcomeOf, type RequestOptions, RequestScope } from "./request-scope.ts";
+import { type NodeResponse, writeFieldsWithHead } from "./response-head.ts";
 
 /** The parts of Fastify's instance that are used. */
 export interface FastifyLike {
@@ -15,15 +15,7 @@ interface Reply {
   readonly statusCode: number;
   /** True if the answer has ended, or if the handler has taken it over. */
   readonly sent: boolean;
-  readonly raw: {
-    readonly statusCode: number;
-    readonly headersSent: boolean;
-    once(event: "close", listener: () => void): unknown;
-    // biome-ignore lint/suspicious/noExplicitAny: Node declares several forms, and the arguments are passed on as they are.
-    end(...args: any[]): any;
-  };
-  getHeader(name: string): number | string | string[] | undefined;
-  header(name: string, value: string): unknown;
+  readonly raw: NodeResponse;
   // biome-ignore lint/suspicious/noExplicitAny: the arguments are passed on as they are.
   then(...args: any[]): void;
 }
@@ -87,6 +79,7 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
     states.set(request, state);
     current.set(request, state);
     const { raw } = reply;
+    writeFieldsWithHead(raw, scope);
     const { end } = raw;
     // For an answer that is sent directly over `reply.raw`: Fastify has no hook for its end if its client has left.
     raw.end = (...args) => {
@@ -119,14 +112,7 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
 
   app.addHook("onSend", async (request: object, reply: Reply, payload: unknown) => {
     const state = states.get(request);
-    if (!state) return payload;
-    const { scope } = state;
-    await scope.finish(outcome(state, reply));
-    const held = reply.getHeader(TAG_FIELD);
-    const { cacheTag, setCookie } = scope.takeFields(held === undefined ? null : [held].flat().join(","));
-    if (cacheTag !== null) reply.header(TAG_FIELD, cacheTag);
-    // Fastify keeps several of this name.
-    if (setCookie !== null) reply.header("Set-Cookie", setCookie);
+    await state?.scope.finish(outcome(state, reply));
     return payload;
   });
 }

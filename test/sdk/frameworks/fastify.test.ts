@@ -1,6 +1,6 @@
 import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
 import { afterEach, expect, test, vi } from "vitest";
-import { purgeLater, tag, tidemark } from "../../../sdk/frameworks/fastify.ts";
+import { purgeLater, purgeNow, tag, tidemark } from "../../../sdk/frameworks/fastify.ts";
 import { createRecordingPurger } from "../../../sdk/testing.ts";
 
 /** Milliseconds without another change, after which those of a handler whose client has left are purged. */
@@ -38,6 +38,25 @@ test("a response that bypasses Fastify's reply purges when it has been sent", as
   expect((await app.inject({ method: "POST", url: "/raw" })).body).toBe("raw");
   await ended.promise;
   expect(purger.calls).toEqual([{ tags: ["a"] }]);
+  await app.close();
+});
+
+test("the head of such a response has the tags, and the cookie of a purge that came before it", async () => {
+  const app = Fastify();
+  app.register(tidemark, { purger: createRecordingPurger() });
+  app.post("/raw", async (_request, reply) => {
+    tag("a");
+    purgeLater({ tags: ["a"] });
+    await purgeNow();
+    reply.hijack();
+    reply.raw.writeHead(200, { "Cache-Tag": "own", "Set-Cookie": "own=1" });
+    const late = async () => tag("late");
+    reply.raw.end(await late().then(String, (error: Error) => error.message));
+  });
+  const { headers, body } = await app.inject({ method: "POST", url: "/raw" });
+  expect(headers["cache-tag"]).toBe("own,a");
+  expect(headers["set-cookie"]).toEqual(["own=1", expect.stringMatching(/^tidemark-after=/)]);
+  expect(body).toMatch(/^tag: the response head was sent already/);
   await app.close();
 });
 
