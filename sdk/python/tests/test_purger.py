@@ -4,7 +4,7 @@ import os
 import socket
 import urllib.request
 from itertools import count
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -138,6 +138,16 @@ def test_a_name_without_an_address_is_told_as_a_purge_that_was_not_sent(monkeypa
         ({"tags": ["x" * 257]}, ValueError),
         ({"tags": ["größe"]}, ValueError),
         ({"tags": "song:42"}, TypeError),
+        ({"tags": b"song:42"}, TypeError),
+        ({"prefixes": b"/shop"}, TypeError),
+        ({"tags": [None]}, ValueError),
+        ({"tags": [42]}, ValueError),
+        ({"tags": [""]}, ValueError),
+        ({"urls": [""]}, ValueError),
+        ({"prefixes": [""]}, ValueError),
+        ({"prefixes": [b"/shop"]}, ValueError),
+        ({"hosts": [""]}, ValueError),
+        ({"hosts": [None]}, ValueError),
         ({"urls": ["about"]}, ValueError),
         ({"urls": ["/two words"], "tags": ["a"]}, ValueError),
         ({"urls": ["https://www.example.com/\n"]}, ValueError),
@@ -146,7 +156,7 @@ def test_a_name_without_an_address_is_told_as_a_purge_that_was_not_sent(monkeypa
         ({}, ValueError),
     ],
 )
-def test_what_cannot_be_right_is_refused_at_the_call(items: dict[str, list[str]], error: type[Exception]) -> None:
+def test_what_cannot_be_right_is_refused_at_the_call(items: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         Purger(ENDPOINT, TOKEN).purge(**items)
 

@@ -40,10 +40,10 @@ def checked_items(
     """The items of a purge, each once; empty if it names none. TypeError or ValueError for what cannot be right."""
     given = {"urls": urls, "tags": tags, "prefixes": prefixes, "hosts": hosts}
     for kind, value in given.items():
-        if isinstance(value, str):
+        if isinstance(value, (str, bytes)):
             raise TypeError(f"purge: {kind} must be a list, not the text {value!r}")
-    named = {kind: list(dict.fromkeys(str(each) for each in value)) for kind, value in given.items()}
-    checked_tags("purge", named["tags"])
+    named = {"urls": _texts("urls", urls), "tags": checked_tags("purge", tags)}
+    named |= {"prefixes": _texts("prefixes", prefixes), "hosts": _texts("hosts", hosts)}
     for url in named["urls"]:
         if not url.lower().startswith(("/", "http://", "https://")):
             raise ValueError(f"purge: {url!r} must be a path that starts with /, or a whole URL")
@@ -51,7 +51,17 @@ def checked_items(
             raise ValueError(f"purge: {url!r} cannot have a space or a control character; write %20 for a space")
     if everything:
         return {"everything": True}
-    return {kind: value for kind, value in named.items() if value}
+    return {kind: list(dict.fromkeys(value)) for kind, value in named.items() if value}
+
+
+def _texts(kind: str, given: Iterable[object]) -> list[str]:
+    """They may be lazy, as that of Django's `reverse_lazy`, which is no `str`."""
+    texts: list[str] = []
+    for each in given:
+        if each is None or isinstance(each, (bytes, int)) or not str(each):
+            raise ValueError(f"purge: {each!r} in {kind} is empty, or no text")
+        texts.append(str(each))
+    return texts
 
 
 def divided(items: Mapping[str, object]) -> Iterator[dict[str, object]]:

@@ -22,6 +22,7 @@ from django.db.models.signals import m2m_changed, post_delete, post_save, pre_de
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
+from django.utils.functional import lazystr
 from django.utils.module_loading import import_string
 from django.views.decorators.cache import cache_control
 from django.test import AsyncClient, Client, SimpleTestCase, TransactionTestCase, override_settings
@@ -148,6 +149,10 @@ class Transactions(WithEdge, TransactionTestCase):
             self.sent(), [{"tags": ["a", "b"], "prefixes": ["/shop"], "hosts": ["www.example.com"]}]
         )
 
+    def test_a_url_may_be_lazy(self):
+        purge(urls=[lazystr("/about")])
+        self.assertEqual(self.sent(), [{"urls": ["/about"]}])
+
     def test_more_than_one_request_takes_is_several(self):
         purge(tags=[f"t{number}" for number in range(10_001)])
         self.assertEqual([len(each["tags"]) for each in self.sent()], [10_000, 1])
@@ -161,7 +166,7 @@ class Transactions(WithEdge, TransactionTestCase):
         self.assertEqual(self.sent(), [{"everything": True}])
 
     def test_items_that_cannot_be_right_are_refused_at_the_call(self):
-        wrong_tags, wrong_urls = ("two words", "x" * 257, "größe"), ("about", "/two words", "/\t")
+        wrong_tags, wrong_urls = ("two words", "x" * 257, "größe", None), ("about", "/two words", "/\t")
         for items in (*({"tags": [each]} for each in wrong_tags), *({"urls": [each]} for each in wrong_urls)):
             with self.assertRaises(ValueError):
                 purge(**items)
