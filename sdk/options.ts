@@ -27,7 +27,10 @@ export interface PurgerOptions {
   endpoints?: readonly (string | URL | EdgeOptions)[] | undefined;
   /** A token with the scope `purge`. Default: the environment variable `TIDEMARK_TOKEN`. */
   token?: string | undefined;
-  /** Sends the requests. Default: undici's `fetch` on Node, the global `fetch` elsewhere. */
+  /**
+   * Sends the requests. Default: undici's `fetch` on Node, which uses the proxies of the environment under
+   * `NODE_USE_ENV_PROXY=1`, as Node's own does; the global `fetch` elsewhere.
+   */
   fetch?: Fetch | undefined;
   /**
    * Milliseconds for one call with all its attempts and pauses: more than 0, at most 2147483647. A call that takes longer

@@ -28,13 +28,17 @@ export function unreachable(endpoint: string, attempts: number, cause: unknown):
 
 /** The same for a purge. If a connection ends after the request was sent, the outcome is unknown. */
 export function purgeUnreachable(endpoint: string, attempts: number, cause: unknown): PurgeUnreachable {
-  if (NEVER_SENT.test(reasonOf(cause))) return unreachable(endpoint, attempts, cause);
+  const reason = reasonOf(cause);
+  if (NEVER_SENT.test(reason) || reason.endsWith(THROUGH_PROXY)) return unreachable(endpoint, attempts, cause);
   return new PurgeUnreachable(
-    `The connection to ${endpoint} ended before the edge answered: ${reasonOf(cause)} (${attemptsText(attempts)}). The purge may ` +
+    `The connection to ${endpoint} ended before the edge answered: ${reason} (${attemptsText(attempts)}). The purge may ` +
       "have happened; purge again to be sure.",
     { code: "unreachable", retryable: true, attempts, cause },
   );
 }
+
+/** How errors end if no connection came about through a proxy. Its URL is not shown, because it can have a password. */
+export const THROUGH_PROXY = "through the proxy in HTTPS_PROXY or HTTP_PROXY";
 
 /** How errors before anything was sent begin: the codes of connections, names and certificates, and fetch's blocked ports. */
 const NEVER_SENT =

@@ -293,7 +293,7 @@ describe("the SDK, installed", () => {
       Object.defineProperty(process, "versions", { value: { ...process.versions, node: "22.18.0" } });
       registerHooks({
         load: (url, context, next) => /node_modules.undici/.test(url)
-          ? { format: "commonjs", source: 'exports.Agent = exports.fetch = null; throw new TypeError("undici was loaded")', shortCircuit: true }
+          ? { format: "commonjs", source: 'exports.Agent = exports.EnvHttpProxyAgent = exports.fetch = exports.Pool = null; throw new TypeError("undici was loaded")', shortCircuit: true }
           : next(url, context),
       });`,
       );

@@ -1,0 +1,141 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { connect, type Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterEach, expect, test, vi } from "vitest";
+import { listenLocally, localUrl } from "../../suite/local-url.ts";
+import { until } from "../../suite/until.ts";
+import { accepts, deadEndpoint, startFakeEdge } from "../fake-edge.ts";
+import { purgerUnderTest } from "../purger-under-test.ts";
+
+/** No name server knows it, so only the proxy can lead there. */
+const ENDPOINT = "http://www.example.test";
+
+interface Proxy extends AsyncDisposable {
+  readonly url: string;
+  /** The places that it was asked to connect to. */
+  readonly asked: readonly (string | undefined)[];
+  readonly open: ReadonlySet<Socket>;
+}
+
+/** A proxy that leads every tunnel to this edge. `null`: it refuses each; `undefined`: it never answers. */
+async function startProxy(edge: string | null | undefined): Promise<Proxy> {
+  const asked: (string | undefined)[] = [];
+  const open = new Set<Socket>();
+  const server = createServer((_request, response) => void response.writeHead(500).end());
+  server.on("connection", (socket: Socket) => {
+    open.add(socket);
+    socket.on("close", () => open.delete(socket)).on("error", () => {});
+  });
+  server.on("connect", async ({ url }, socket: Socket) => {
+    asked.push(url);
+    if (edge === undefined) return;
+    if (edge === null) {
+      socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+      return;
+    }
+    const tunnel = connect(Number(new URL(edge).port), "127.0.0.1");
+    tunnel.on("error", () => socket.destroy()).on("close", () => socket.destroy());
+    socket.on("close", () => tunnel.destroy());
+    await once(tunnel, "connect");
+    socket.write("HTTP/1.1 200 OK\r\n\r\n");
+    tunnel.pipe(socket).pipe(tunnel);
+  });
+  await listenLocally(server);
+  return {
+    url: localUrl(server),
+    asked,
+    open,
+    async [Symbol.asyncDispose]() {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+const use = (settings: Readonly<Record<string, string>>) => {
+  const inCapitals = { NODE_USE_ENV_PROXY: "1", HTTP_PROXY: "", HTTPS_PROXY: "", NO_PROXY: "", ...settings };
+  for (const [name, value] of Object.entries(inCapitals)) vi.stubEnv(name, value);
+  // Those in small letters come first.
+  for (const name of ["http_proxy", "https_proxy", "no_proxy"]) vi.stubEnv(name, undefined);
+};
+
+afterEach(() => vi.unstubAllEnvs());
+
+test("purges go through the proxy of the environment, over at most eight kept connections, which closing frees", async () => {
+  await using edge = await startFakeEdge(accepts);
+  await using proxy = await startProxy(edge.endpoint);
+  use({ HTTP_PROXY: proxy.url });
+  const cdn = purgerUnderTest({ endpoint: ENDPOINT });
+
+  await Promise.all(Array.from({ length: 40 }, (_, i) => cdn.purgeTags(`tag-${i}`, { id: `id-${i}` })));
+
+  expect(edge.requests).toHaveLength(40);
+  expect(edge.requests[0]?.headers.host).toBe("www.example.test");
+  expect(edge.connections()).toBeLessThanOrEqual(8);
+  expect(new Set(proxy.asked)).toEqual(new Set(["www.example.test:80"]));
+  await cdn.close();
+  await until(() => proxy.open.size === 0);
+});
+
+test.each([
+  { name: "NO_PROXY names the edge", settings: { NO_PROXY: "127.0.0.1" } },
+  { name: "Node uses no proxies", settings: { NODE_USE_ENV_PROXY: "0" } },
+])("purges do not go through a proxy if $name", async ({ settings }) => {
+  await using edge = await startFakeEdge(accepts);
+  await using proxy = await startProxy(null);
+  use({ HTTP_PROXY: proxy.url, ...settings });
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+
+  await cdn.purgeTags("a");
+
+  expect([edge.requests.length, proxy.asked]).toEqual([1, []]);
+});
+
+test("a purge that gets no further than the proxy was not sent, and its error says so", async () => {
+  await using refusing = await startProxy(null);
+  const failures = [
+    { proxy: refusing.url, reason: "Proxy response \\(403\\)" },
+    { proxy: await deadEndpoint(), reason: "ECONNREFUSED" },
+  ];
+  for (const { proxy, reason } of failures) {
+    use({ HTTP_PROXY: proxy.replace("//", "//user:secret@") });
+    await using cdn = purgerUnderTest({ endpoint: ENDPOINT });
+
+    const error: Error = await cdn.purgeTags("a").catch((error) => error);
+
+    const words = `^No connection to ${ENDPOINT}: .*${reason}.*, through the proxy in HTTPS_PROXY or HTTP_PROXY \\(5 attempts\\)`;
+    expect(error.message).toMatch(new RegExp(words));
+    expect(error.message).not.toMatch(/may have happened|secret/);
+    expect(error).toMatchObject({ code: "unreachable", retryable: true });
+  }
+});
+
+test("a purger can be closed after its proxy has left a purge without an answer", { tags: ["deep"] }, async () => {
+  await using proxy = await startProxy(undefined);
+  use({ HTTP_PROXY: proxy.url });
+  const cdn = purgerUnderTest({ endpoint: ENDPOINT });
+  const leaving = new AbortController();
+  const purge = cdn.purgeTags("a", { signal: leaving.signal });
+  await until(() => proxy.asked.length === 1);
+  leaving.abort();
+  await expect(purge).rejects.toThrow();
+  await cdn.close();
+});
+
+test("an idle connection through a proxy does not keep the process running", async () => {
+  await using edge = await startFakeEdge(accepts);
+  await using proxy = await startProxy(edge.endpoint);
+  use({ HTTP_PROXY: proxy.url });
+  const program = fileURLToPath(new URL("idle-process.ts", import.meta.url));
+
+  const { stdout } = await promisify(execFile)(process.execPath, [program], {
+    env: { ...process.env, TIDEMARK_ENDPOINT: ENDPOINT, TIDEMARK_TOKEN: "a-token" },
+  });
+
+  expect(stdout).toBe("purged\nnothing left to do\npurged again\n");
+  expect(proxy.asked).toHaveLength(1);
+});
