@@ -190,7 +190,8 @@ function currentScope(caller: string): RequestScope {
  *
  * It adds all of them or none. A tag that the edge would not store is a `TypeError`, and so are too many tags. A call
  * outside a request, or after the response head was sent, is an `Error`, because the page would be stored and could not
- * be purged by the tag.
+ * be purged by the tag. In a callback of a pooled driver, such as `pg`, it may tag the response of another request, and
+ * nothing can tell: use promises, `AsyncResource.bind` or `tagResponse(response, …)`.
  */
 export function tag(...tags: (string | ItemList<string>)[]): void {
   currentScope("tag").tag(itemsOf(tags));
@@ -199,7 +200,8 @@ export function tag(...tags: (string | ItemList<string>)[]): void {
 /**
  * Collects a change of the current request: `purgeLater({ tags: ["song:42"] })`. When the handler has answered, one
  * purge of all collected items is sent, and then the answer, with the editor's cookie. After an answer of 400 or above,
- * or an error, nothing is sent.
+ * or an error, nothing is sent. In a callback of a pooled driver, such as `pg`, the change may count for another request,
+ * and nothing can tell: use promises, `AsyncResource.bind` or the purger itself.
  */
 export function purgeLater(items: PurgeLaterInput): void {
   currentScope("purgeLater").purgeLater(items);
