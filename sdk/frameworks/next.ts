@@ -33,7 +33,7 @@ type CacheHandlerClass = new (...args: any[]) => CacheHandler;
 
 /**
  * A class for `cacheHandler` of `next.config`: the given cache handler, Next's own or yours, that purges the edge after
- * each revalidation.
+ * each of these calls.
  *
  * - `updateTag("song:42")`, `revalidateTag("song:42", { expire: 0 })` purge the tag `song:42`.
  * - `revalidateTag("song:42", "max")` purges it softly. Next itself forgets its page at once: otherwise it would answer
@@ -41,6 +41,7 @@ type CacheHandlerClass = new (...args: any[]) => CacheHandler;
  * - `revalidatePath("/songs/42")` purges that page with everything below it, and the tag `_N_T_/songs/42`; a path with
  *   `[id]` purges everything below the part before it. `revalidatePath("/")` purges only the front page, by its URL and
  *   by the tag `_N_T_/`; `revalidatePath("/", "layout")` purges the whole site, or all below `basePath`.
+ * - `res.revalidate("/about")` of the Pages Router purges nothing: call `purger.purgeUrls("/about")` after it.
  * - Behind a rewrite, Next's path is that of the destination: purge the URL that visitors ask for as well.
  */
 export function withPurge<Base extends CacheHandlerClass>(Handler: Base, options: NextOptions): Base {
