@@ -123,11 +123,16 @@ export const mutants: Mutants = {
       by: "true",
       foundBy: "purging/unseen-tag",
     },
-    "a tag that a page has had is called unseen": {
+    "the ledger is asked for a tag that the isolate knows": {
       in: "unseenItems",
       replace: "!keys.has(seen)",
       by: "true",
-      foundBy: "purging/unseen-after-an-hour",
+      foundBy: "purging/unseen-while-the-ledger-is-slow",
+    },
+    "a page that was stored while the ledger was asked is called unseen": {
+      in: "unseenItems",
+      drop: "if (keys.has(asked[at]!.seen)) return [];",
+      foundBy: "purging/unseen-until-now",
     },
     "a large page that was stored is called unseen": {
       in: "copyBeside",

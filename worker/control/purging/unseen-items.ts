@@ -43,6 +43,7 @@ export async function unseenItems(
   const told = ledger.findUnseen(asked.map(({ seen }) => seen));
   const missing = await within(clock, ANSWER_WITHIN_MS, told, () => []).catch(() => []);
   return missing.flatMap(({ at, isSure, nearest = nearestKey(asked[at]!.seen, [...keys]) }) => {
+    if (keys.has(asked[at]!.seen)) return []; // stored meanwhile
     const item = purgeItemText(asked[at]!.key);
     if (nearest) return [{ item, nearest: shownUrl(purgeItemText(nearest)) }];
     return isSure ? [{ item }] : [];
