@@ -79,7 +79,8 @@ export function serveCommand(): Command {
     .option("--sites <folder>", "serve several sites by their hosts: NAME.config.ts each, with its tokens in NAME.env")
     .option(
       "--listen <address>",
-      `where to listen; may be repeated: 8080, 127.0.0.1:8080, [::]:80, unix:/run/edge.sock (default: localhost:8080)`,
+      "where to listen; may be repeated: 8080, 127.0.0.1:8080, [::]:80, unix:/run/edge.sock " +
+        "(default: localhost:8080, or *:80 if there are certificates)",
       addAddress,
     )
     .option(

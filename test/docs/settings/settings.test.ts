@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { serveCommand } from "../../../cli/commands/serve.ts";
+import { addressesToOpen, readListenAddress } from "../../../server/startup/listen-addresses.ts";
 import { ANALYTICS_COOKIES } from "../../../worker/rules/identity/cookies.ts";
 import { TRACKING_PARAMETERS } from "../../../worker/rules/key/query.ts";
 import { compileSite } from "../../../worker/site/site.ts";
@@ -59,16 +60,25 @@ describe("the settings of a site", () => {
 });
 
 describe("the options of tidemark serve", () => {
-  const options = serveCommand()
-    .options.filter(({ hidden }) => !hidden)
-    .map(({ long }) => long!);
+  const options = serveCommand().options.filter(({ hidden }) => !hidden);
 
   test("each has an example that the command takes", () => {
-    expect(Object.keys(OPTION_EXAMPLES).sort()).toEqual([...options].sort());
+    expect(Object.keys(OPTION_EXAMPLES).sort()).toEqual(options.map(({ long }) => long).sort());
     for (const [name, value] of Object.entries(OPTION_EXAMPLES)) {
       const given = value === "" ? [name] : [name, value];
       expect(serveCommand().exitOverride().parseOptions(given)).toEqual({ operands: [], unknown: [] });
     }
+  });
+
+  test("the default addresses are those that a server opens if none is named, without certificates and with them", () => {
+    const opened = [false, true].flatMap((hasCertificates) =>
+      addressesToOpen([], { hasCertificates, hasSockets: false }),
+    );
+    const defaults = options.flatMap(
+      ({ description }) => /^where to listen.*\(default: (.+)\)$/.exec(description)?.[1] ?? [],
+    );
+    const told = [...defaults.join().matchAll(/[^\s,]+:\d+/g)].map(([text]) => readListenAddress(text)!);
+    expect(opened).toMatchObject(told);
   });
 
   test("the page has the variables that the command reads", () => {
