@@ -5,6 +5,8 @@ export const EXIT = {
   done: 0,
   /** The edge understood the call and refused it; or the checked project or site has faults. */
   refused: 1,
+  /** The workers of a server died at their start, again and again. */
+  gaveUp: 1,
   /** The call is wrong, or a setting or a package is missing on this machine. Nothing was sent. */
   usage: 2,
   /** No edge answered, or something else did. What was sent may have been carried out. */

@@ -10,3 +10,4 @@ export { whyNotOpened } from "./supervisor/listening-sockets.ts";
 export { expectLog } from "./supervisor/open-log.ts";
 export { eventInWords } from "./supervisor/supervisor-events.ts";
 export { Predecessor } from "./supervisor/upgrade.ts";
+export { NoWorkerStartsError } from "./supervisor/worker-process.ts";

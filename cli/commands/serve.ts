@@ -211,8 +211,9 @@ async function run(flags: ServeFlags): Promise<void> {
     await running.ended.finally(() => pidFile?.remove());
   } catch (error) {
     if (!(error instanceof OwnerError)) throw error;
-    printError(error.message);
-    process.exitCode = EXIT.usage;
+    const hasGivenUp = error instanceof server.NoWorkerStartsError;
+    (hasGivenUp ? printLine : printError)(error.message);
+    process.exitCode = hasGivenUp ? EXIT.gaveUp : EXIT.usage;
   } finally {
     ahead?.end();
   }

@@ -8,7 +8,7 @@ import type { WorkerService } from "./process-line.ts";
 import type { SiteGrants, SiteLogs } from "./site-logs.ts";
 import type { SupervisorEvent } from "./supervisor-events.ts";
 import { forkWorker, WORKER_MAIN, type WorkerAhead } from "./worker-ahead.ts";
-import { NotUpError, START_WITHIN_MS, WorkerEndedError, WorkerProcess } from "./worker-process.ts";
+import { NotUpError, NoWorkerStartsError, START_WITHIN_MS, WorkerEndedError, WorkerProcess } from "./worker-process.ts";
 
 /** After this many failed starts in a row, while no worker accepts connections, starting again will not help. */
 const MAX_FAILED_STARTS = 5;
@@ -263,8 +263,7 @@ export class WorkerPool {
       const againInMs = backOff.pauseAfter(this.#parts.clock.elapsed() - startedAt);
       this.#options.report({ kind: "worker-died", name: worker.name, ending, againInMs });
       if (this.#failedStarts >= MAX_FAILED_STARTS && this.listening.size === 0) {
-        const last = new WorkerEndedError(worker.name, ending);
-        this.#parts.onHopeless(new Error(`No worker starts. The last attempt: ${last.message}`, { cause: last }));
+        this.#parts.onHopeless(new NoWorkerStartsError(worker.name, ending));
         return;
       }
       if (againInMs > 0) await this.#parts.clock.wait(againInMs).over;

@@ -34,6 +34,16 @@ export class WorkerEndedError extends Error {
   }
 }
 
+/** Workers end before they accept connections, again and again. Of the last one, all has been told when it died. */
+export class NoWorkerStartsError extends OwnerError {
+  override readonly name = "NoWorkerStartsError";
+
+  constructor(last: string, ending: Ending) {
+    const [because] = endingInWords(ending).split("\n", 1);
+    super(`no worker starts, so the server ends; the last one, ${last}, ended: ${because}`);
+  }
+}
+
 /** A worker does not come to accept connections. */
 export class NotUpError extends OwnerError {
   override readonly name = "NotUpError";
@@ -52,7 +62,9 @@ export class NotUpError extends OwnerError {
 }
 
 export function endingInWords({ code, signal, because }: Ending): string {
-  return because ?? (signal === null ? `exit code ${code}` : signal);
+  if (because !== null) return because;
+  if (signal === "SIGKILL") return "SIGKILL (out of memory? see dmesg)";
+  return signal ?? `exit code ${code}`;
 }
 
 /** What a worker's process gets from its pool. */

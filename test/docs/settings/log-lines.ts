@@ -20,7 +20,7 @@ export const EVENT_LINES: Lines = {
   ],
   "worker-died": [
     { kind: "worker-died", name: "worker-1", ending: { code: null, signal: "SIGKILL", because: null }, againInMs: 0 },
-    "With SIGKILL the kernel lacked memory, or somebody killed it. If it happens again and again, the server ends with 1.",
+    "With SIGKILL the kernel lacked memory, or somebody killed it.",
   ],
   "worker-killed": [
     { kind: "worker-killed", name: "worker-1" },
@@ -81,6 +81,11 @@ export const OTHER_LINES: readonly OtherLine[] = [
     source: "server/supervisor/worker-process.ts",
     meaning:
       "A worker computed for 30 s and came to nothing else, perhaps in a slow regular expression: `tidemark serve --check` names those. Told on Linux.",
+  },
+  {
+    line: "no worker starts, so the server ends; the last one, …, ended: …",
+    source: "server/supervisor/worker-process.ts",
+    meaning: "Five died before they accepted connections, and no other answers. The exit code is 1.",
   },
   {
     line: "a purge settles only when the leases have run out, because … did not confirm it in time",

@@ -315,7 +315,7 @@ describe("tidemark serve", () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test("leaves no pid file behind, neither when it stops nor when it gives up", {
+  test("leaves no pid file behind, neither when it stops nor when it gives up, which its last line tells", {
     tags: ["deep"],
     timeout: 60_000,
   }, async () => {
@@ -334,6 +334,9 @@ describe("tidemark serve", () => {
     process.kill(Number(worker), "SIGKILL");
     expect(await server.ended()).toBe(1);
     expect(existsSync(join(folder, "serve.pid"))).toBe(false);
+    expect(server.printed.trimEnd().split("\n").at(-1)).toMatch(
+      /^\S+Z tidemark: no worker starts, so the server ends; the last one, worker-\d+, ended: Error: .* was removed/,
+    );
   });
 
   test("keeps the token that it has printed when the config names hosts later", {

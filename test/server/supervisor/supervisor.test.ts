@@ -145,7 +145,7 @@ describe("a supervisor", () => {
     expect(next.pid).not.toBe(pid);
     expect(next.name).not.toBe(name);
     const died = events.find((event) => event.kind === "worker-died")!;
-    expect(eventInWords(died)).toBe(`${name} died: SIGKILL; another worker starts now`);
+    expect(eventInWords(died)).toBe(`${name} died: SIGKILL (out of memory? see dmesg); another worker starts now`);
   });
 
   test("a worker that the log does not admit takes the place of the last one, and not of others", {
@@ -238,7 +238,7 @@ describe("a supervisor", () => {
 
   test("takes a process that the system refuses for a worker that died", { tags: ["deep"] }, async () => {
     await expect(start({ workerMain: "refused\0" })).rejects.toThrow(
-      /^No worker starts\. The last attempt: worker-\d+ ended: .*must be a string.* without null bytes/,
+      /^no worker starts, so the server ends; the last one, worker-\d+, ended: .*must be a string.* without null bytes/,
     );
     expect(events.filter(({ kind }) => kind === "worker-died")).not.toEqual([]);
   });
@@ -247,7 +247,7 @@ describe("a supervisor", () => {
     settings = { ...settings, failsAtStart: true };
     const failed = start();
     await expect(failed).rejects.toThrow(
-      /^No worker starts\. The last attempt: worker-\d+ ended: Error: this worker was told/,
+      /^no worker starts, so the server ends; the last one, worker-\d+, ended: Error: this worker was told to fail$/,
     );
     settings = { ...settings, failsAtStart: false };
     await start(); // nothing is left behind
