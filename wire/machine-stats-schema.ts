@@ -38,6 +38,7 @@ export const machineStatsSchema = z.object({
       ),
     }),
   ),
+  workerDeaths: count,
   certificates: z.array(z.object({ file: z.string(), names: z.array(z.string()), expiresAt: z.iso.datetime() })),
   inWords: z.array(z.string()),
 });

@@ -10,6 +10,8 @@ export interface MachineStats {
   origin: OriginQueueStats | null;
   /** The supervisor first. */
   processes: ProcessStats[];
+  /** Workers that died since the server started. Those that were told to end do not count. */
+  workerDeaths: number;
   /** The certificates for this site's hosts; all certificates if the server has one site. */
   certificates: CertificateStats[];
   /** The same in sentences, for clients without their own words. */

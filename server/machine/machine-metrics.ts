@@ -29,7 +29,8 @@ function ofQueue(name: string, path: string, figure: (queue: OriginQueueStats) =
 }
 
 /** A machine for monitors. Labels have bounded values: its processes, and the files of its certificates. */
-export function machineMetrics({ memory, disk, origin, processes, certificates }: MachineStats): MetricFamily[] {
+export function machineMetrics(machine: MachineStats): MetricFamily[] {
+  const { memory, disk, origin, processes, workerDeaths, certificates } = machine;
   const one = (...[name, type, path, value]: [...Head, number | null | undefined]): MetricFamily => {
     return [name, type, `machine.${path}`, typeof value === "number" ? [[{}, value]] : []];
   };
@@ -41,6 +42,7 @@ export function machineMetrics({ memory, disk, origin, processes, certificates }
       });
       return [name, type, `machine.processes.${path}`, samples];
     }),
+    one("worker_deaths", "counter", "workerDeaths", workerDeaths),
     one("machine_page_bytes", "gauge", "memory.bytes", memory.bytes),
     one("machine_page_limit_bytes", "gauge", "memory.maxBytes", memory.maxBytes),
     one("origin_concurrency", "gauge", "origin.concurrency", origin?.concurrency),

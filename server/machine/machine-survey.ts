@@ -47,7 +47,8 @@ export interface DiskFigures {
 }
 
 /** What the workers have said, with what the machine says itself. Never rejects. */
-export async function surveyMachine({ workers, areAll }: SurveyedWorkers, parts: MachineParts): Promise<MachineSurvey> {
+export async function surveyMachine(surveyed: SurveyedWorkers, parts: MachineParts): Promise<MachineSurvey> {
+  const { workers, areAll, deaths } = surveyed;
   const { memoryBytes, certificates, disk, folder } = parts;
   const ofWorkers = workers.map(({ name, isDraining, said }): SurveyedProcess => {
     return { name, isDraining, ...(said as ProcessFigures) };
@@ -59,6 +60,7 @@ export async function surveyMachine({ workers, areAll }: SurveyedWorkers, parts:
     memory: { bytes: pages, maxBytes: memoryBytes },
     disk: disk && (await diskStats(disk, folder)),
     processes: [supervisor, ...ofWorkers],
+    workerDeaths: deaths,
     certificates: certificates.map(certificateStats),
   };
   return { isCurrent: areAll, machine };

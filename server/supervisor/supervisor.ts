@@ -190,8 +190,8 @@ export class Supervisor {
 
   /** The workers of a predecessor report to the ledger as well, and only their own supervisor could ask them. */
   async #survey(): Promise<unknown> {
-    const { workers, areAll } = await this.#pool.survey();
-    const surveyed = { workers, areAll: areAll && !this.#lifecycle.hasPredecessor };
+    const ofPool = await this.#pool.survey();
+    const surveyed = { ...ofPool, areAll: ofPool.areAll && !this.#lifecycle.hasPredecessor };
     return this.#options.describe ? this.#options.describe(surveyed) : surveyed;
   }
 

@@ -8,7 +8,14 @@ import type { WorkerService } from "./process-line.ts";
 import type { SiteGrants, SiteLogs } from "./site-logs.ts";
 import type { SupervisorEvent } from "./supervisor-events.ts";
 import { forkWorker, WORKER_MAIN, type WorkerAhead } from "./worker-ahead.ts";
-import { NotUpError, NoWorkerStartsError, START_WITHIN_MS, WorkerEndedError, WorkerProcess } from "./worker-process.ts";
+import {
+  type Ending,
+  NotUpError,
+  NoWorkerStartsError,
+  START_WITHIN_MS,
+  WorkerEndedError,
+  WorkerProcess,
+} from "./worker-process.ts";
 
 /** After this many failed starts in a row, while no worker accepts connections, starting again will not help. */
 const MAX_FAILED_STARTS = 5;
@@ -54,10 +61,11 @@ export interface PoolOptions {
   readonly report: (event: SupervisorEvent) => void;
 }
 
-/** The workers that have answered in a survey, in the order of their starts, and whether all have. */
+/** The workers that have answered in a survey, in the order of their starts, whether all have, and how many have died. */
 export interface SurveyedWorkers {
   readonly workers: readonly { readonly name: string; readonly isDraining: boolean; readonly said: unknown }[];
   readonly areAll: boolean;
+  readonly deaths: number;
 }
 
 /** What a pool gets from its supervisor. */
@@ -87,6 +95,7 @@ export class WorkerPool {
   #sockets: readonly HeldSocket[] = [];
   #generation: Generation | null = null;
   #named = 0;
+  #deaths = 0;
   #failedStarts = 0;
   /** A worker has come to answer visitors. */
   #hasBeenUp = false;
@@ -108,7 +117,7 @@ export class WorkerPool {
       asked.map(async (worker) => ({ name: worker.name, isDraining: worker.isDraining, said: await worker.survey() })),
     );
     const workers = all.filter(({ said }) => said !== null);
-    return { workers, areAll: workers.length === all.length };
+    return { workers, areAll: workers.length === all.length, deaths: this.#deaths };
   }
 
   /** The workers that have not ended. */
@@ -261,7 +270,7 @@ export class WorkerPool {
       const ending = await worker.ended;
       if (worker.isDraining || generation.isRetired || this.#isClosed) return;
       const againInMs = backOff.pauseAfter(this.#parts.clock.elapsed() - startedAt);
-      this.#options.report({ kind: "worker-died", name: worker.name, ending, againInMs });
+      this.#noteDeath(worker, ending, againInMs);
       if (this.#failedStarts >= MAX_FAILED_STARTS && this.listening.size === 0) {
         this.#parts.onHopeless(new NoWorkerStartsError(worker.name, ending));
         return;
@@ -342,8 +351,13 @@ export class WorkerPool {
     if (worker.isDraining || generation.isRetired || this.#isClosed) return;
     const backOff = new BackOff(this.#parts.soundAfterMs);
     const againInMs = backOff.pauseAfter(this.#parts.clock.elapsed() - startedAt);
-    this.#options.report({ kind: "worker-died", name: worker.name, ending, againInMs });
+    this.#noteDeath(worker, ending, againInMs);
     await this.#keepPlace(generation, backOff, () => undefined);
+  }
+
+  #noteDeath({ name }: WorkerProcess, ending: Ending, againInMs: number): void {
+    this.#deaths++;
+    this.#options.report({ kind: "worker-died", name, ending, againInMs });
   }
 
   /**

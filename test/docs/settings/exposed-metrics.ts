@@ -38,6 +38,7 @@ const MACHINE: MachineStats = {
   disk: { usedBytes: 1, maxBytes: 1, freeBytes: 1, files: 1, evictions: 1 },
   origin: QUEUE,
   processes: [{ ...PROCESS, worker: WORKER }],
+  workerDeaths: 1,
   certificates: [{ file: "www.crt", names: ["www.example.com"], expiresAt: "2027-01-01T00:00:00Z" }],
   inWords: [],
 };

@@ -39,6 +39,7 @@ export const METRIC_MEANINGS: Readonly<Record<string, string>> = {
   process_origin_waiting: "those that wait for their turn",
   process_origin_waiting_limit: "the most that may wait now; others are turned away",
   process_origin_longest_wait_seconds: "how long the first of them has waited",
+  worker_deaths_total: "workers that died; those that were told to end do not count",
   machine_page_bytes: "what pages take in the memories of all workers",
   machine_page_limit_bytes: "`--memory`",
   origin_concurrency: "the most requests of this machine at the origin",

@@ -53,6 +53,7 @@ test("a site sees the certificates for its own hosts, and one that is alone sees
     memory: { bytes: 0, maxBytes: 0 },
     disk: null,
     processes: [],
+    workerDeaths: 0,
     certificates: [
       certificate("www.shop.test"),
       certificate("*.shop.test"),
@@ -88,6 +89,7 @@ test("a site sees the queue for its own origin, of each worker and of all togeth
       worker("worker-1", { shop: queue(3, 2, 150), blog: queue(9, 9, 9) }),
       worker("worker-2", { shop: queue(1, 5, 40) }),
     ],
+    workerDeaths: 0,
     certificates: [],
   };
   const seen = seenBySite(machine, { name: "shop", hosts: ["www.shop.test"], hostsOfOthers: [] });

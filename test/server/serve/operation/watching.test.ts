@@ -120,6 +120,7 @@ describe("a server that somebody watches", { timeout: 60_000 }, () => {
     const value = (name: string) => Number(new RegExp(`^tidemark_${name} (\\S+)$`, "m").exec(text)?.[1]);
     expect(value("machine_page_limit_bytes")).toBe(MEMORY_BYTES);
     expect(value("disk_limit_bytes")).toBe(machine!.disk!.maxBytes);
+    expect(value("worker_deaths_total")).toBe(0);
     expect(value('process_connections_limit{process="worker-2"}')).toBe(workers(found)[1]!.maxConnections);
     expect(value('process_resident_memory_bytes{process="supervisor"}')).toBeGreaterThan(10_000_000);
     expect(text).not.toContain('connections{process="supervisor"}');
@@ -188,11 +189,14 @@ describe("a server that somebody watches", { timeout: 60_000 }, () => {
     const { machine, isolates } = await stats();
     const { memoryMaxBytes } = isolates;
     const { pid, name } = machine!.processes.at(-1)!;
+    expect(machine!.workerDeaths).toBe(0); // though a reload has replaced two
     process.kill(pid, "SIGKILL");
     await until(async () => names(await stats()).length === 3 && !names(await stats()).includes(name));
     const after = await stats();
     expect(after).toMatchObject({ isCurrent: true, isolates: { alive: 2, silent: 1, memoryMaxBytes } });
     expect(statsLines(after, "15m").join("\n")).toContain(" isolates reported; 1 has stopped reporting.");
-    expect(await (await ask("metrics")).text()).toMatch(/^tidemark_silent_isolates 1$/m);
+    const metrics = await (await ask("metrics")).text();
+    expect(metrics).toMatch(/^tidemark_silent_isolates 1$/m);
+    expect(metrics).toMatch(/^tidemark_worker_deaths_total 1$/m);
   });
 });
