@@ -33,6 +33,7 @@ const NAMES = {
   ],
   method: ["request_method", "ClientRequestMethod", "RequestMethod", "method"],
   target: ["request_uri", "ClientRequestURI", "RequestPath", "uri", "url", "path", "target"],
+  query: ["args", "query_string", "query", "request_query"],
   host: ["host", "http_host", "ClientRequestHost", "RequestHost", "server_name", "vhost"],
   status: ["status", "EdgeResponseStatus", "DownstreamStatus", "response_status", "status_code"],
   bytes: [
@@ -109,21 +110,20 @@ function ownAnswer(detail: string, into: LoggedRequest): LineKind {
   return "request";
 }
 
+/** The request line first: other fields may have the path as a server rewrote it, or a path that is not the request's. */
 function readMethodAndTarget(values: Values, into: LoggedRequest): void {
   const request = text(values.request);
+  readRequestLine(bytesOf(request), into);
+  if (into.target !== "") return;
   // Some formats of Apache have the path as `request`, beside the method.
-  const target = text(first(values, NAMES.target)) || (request.startsWith("/") ? request : "");
-  if (target === "") {
-    readRequestLine(bytesOf(request), into);
-    return;
-  }
+  const target = text(first(values, NAMES.target)) || request;
   readTarget(bytesOf(target.includes("?") ? target : target + queryOf(values)), into);
   if (into.target !== "") into.method = text(first(values, NAMES.method)) || oneWord(request) || "GET";
 }
 
 /** The query of a path that comes without one, like nginx's `$uri`. Apache's `%q` begins with its question mark. */
 function queryOf(values: Values): string {
-  const query = text(values.args ?? values.query_string ?? values.query).replace(/^(?:\?|-$)/, "");
+  const query = text(first(values, NAMES.query)).replace(/^(?:\?|-$)/, "");
   return query === "" ? "" : `?${query}`;
 }
 

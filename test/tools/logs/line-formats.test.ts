@@ -165,6 +165,27 @@ describe("a line of", () => {
       expect: page,
     },
     {
+      name: "nginx as JSON with the request line and $uri, which a rewrite has changed",
+      lines: [
+        '{"time_iso8601":"2026-10-10T15:55:36+02:00","request":"GET /a?q=x HTTP/1.1","uri":"/index.php","args":"p=a","status":200,"bytes_sent":2326}',
+      ],
+      expect: page,
+    },
+    {
+      name: "nginx as JSON with the request line, and with the path of the log, which a shipper added",
+      lines: [
+        '{"time_iso8601":"2026-10-10T15:55:36+02:00","request":"HEAD /a?q=x HTTP/1.1","path":"/var/log/nginx/access.json","status":200,"bytes_sent":2326}',
+      ],
+      expect: { ...page, method: "HEAD" },
+    },
+    {
+      name: "ingress-nginx, as in its documentation",
+      lines: [
+        '{"time": "2026-10-10T15:55:36+02:00", "remote_addr": "192.0.2.7", "x_forwarded_for": "192.0.2.7", "request_id": "id", "remote_user": "", "bytes_sent": 2326, "request_time": 0.012, "status": 200, "vhost": "www.example.com", "request_proto": "HTTP/1.1", "path": "/a", "request_query": "q=x", "request_length": 120, "duration": 0.012, "method": "GET", "http_referrer": "", "http_user_agent": "Firefox" }',
+      ],
+      expect: { ...page, host: "www.example.com", userAgent: "Firefox", client: "192.0.2.7", tookMs: 12 },
+    },
+    {
       name: "Cloudflare Logpush, with nanoseconds",
       lines: [
         `{"EdgeStartTimestamp":${AT}000000,"ClientRequestMethod":"GET","ClientRequestURI":"/a?q=x","ClientRequestHost":"www.example.com","EdgeResponseStatus":200,"EdgeResponseBytes":2326,"CacheCacheStatus":"miss","ClientIP":"2001:db8::7","OriginResponseDurationMs":87}`,
