@@ -53,6 +53,16 @@ async function predictAndReplay(traffic: TrafficSettings, settings = {}, memoryB
   return { report, replay: edge!.counts };
 }
 
+/** The report of these requests, each a second after the one before. */
+function reportOn(requests: readonly Partial<LoggedRequest>[], settings = {}): AccessReport {
+  const analysis = new TrafficAnalysis({ ...DEFAULT_SETTINGS, ...settings });
+  for (const [second, request] of requests.entries()) {
+    const page = { at: 1000 * second, method: "GET", target: "/", status: 200, bytes: 100 };
+    analysis.take(Object.assign(new LoggedRequest(), page, request));
+  }
+  return makeReport(analysis, NOTHING_ELSE);
+}
+
 async function siteOf({ config }: AccessReport): Promise<Site> {
   return compileSite(await evaluateSite(config), { hosts: null });
 }
@@ -178,6 +188,13 @@ describe("a report", () => {
       "/blog": null,
     });
     expect(report.config).toContain('{ match: "/admin{/*}?", pass: true }');
+  });
+
+  test("stores pages that browsers ask for leave to read: a preflight changes nothing", () => {
+    const asked = [{ method: "OPTIONS", target: "/api", status: 204 }, { target: "/api" }];
+    const { routes, prediction } = reportOn(Array.from({ length: 60 }, () => asked).flat());
+    expect(routes).toMatchObject([{ path: "/api", passBecause: null }]);
+    expect(prediction.hits).toBe(59);
   });
 
   test("lists paths with few requests together, also where these are refused or change something", () => {

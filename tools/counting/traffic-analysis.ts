@@ -127,12 +127,7 @@ export class TrafficAnalysis {
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (!isRead || keyed === null) {
       if (isRead) this.refused++;
-      else {
-        this.unsafe++;
-        route.unsafe++;
-        if (keyed !== null) this.#budgetTrial?.take(missOf(request, 1));
-        if (keyed !== null && isUnsafe(request)) this.#invalidate(request, keyed);
-      }
+      else this.#takeOther(request, keyed, route);
       for (let index = 0; index < route.misses.length; index++) route.misses[index]!++;
       route.missBytes += request.bytes;
       if (isCrawler) route.crawlerMisses++;
@@ -161,6 +156,16 @@ export class TrafficAnalysis {
     }
     if (hasQuery) this.searches.take(keyed.path, keyed.query, weight, this.#isMiss, this.pages.isNew);
     this.#countSpelling(request, weight, tick, longest);
+  }
+
+  /** Takes a request that is neither GET nor HEAD. It reaches the origin, and may change what is stored. */
+  #takeOther(request: LoggedRequest, keyed: KeyedTarget | null, route: RouteCounts): void {
+    this.unsafe++;
+    const isUnsafe = !SAFE.has(request.method);
+    if (isUnsafe) route.unsafe++;
+    if (keyed === null) return;
+    this.#budgetTrial?.take(missOf(request, 1));
+    if (isUnsafe && mayHaveSucceeded(request.status)) this.#invalidate(request, keyed);
   }
 
   /**
@@ -290,8 +295,10 @@ function missOf({ at, client, tookMs, cacheStatus, status }: LoggedRequest, weig
   return { at, client, tookMs: HITS.has(cacheStatus) || status === 101 ? null : tookMs, weight };
 }
 
-/** Whether a request changes what is stored. RFC 9110 §9.2.1, RFC 9111 §4.4. */
-function isUnsafe({ method, status }: LoggedRequest): boolean {
-  const mayHaveSucceeded = status === UNKNOWN_STATUS || (status >= 200 && status < 400);
-  return method !== "OPTIONS" && method !== "TRACE" && mayHaveSucceeded;
+/** The other methods that change nothing: a browser's preflights, for example. RFC 9110 §9.2.1. */
+const SAFE: ReadonlySet<string> = new Set(["OPTIONS", "TRACE"]);
+
+/** Whether an unsafe request with this status may have changed what is stored. RFC 9111 §4.4. */
+function mayHaveSucceeded(status: number): boolean {
+  return status === UNKNOWN_STATUS || (status >= 200 && status < 400);
 }
