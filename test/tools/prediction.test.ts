@@ -197,6 +197,20 @@ describe("a report", () => {
     expect(prediction.hits).toBe(59);
   });
 
+  test("counts requests for what is left to the origin as misses everywhere", () => {
+    const visits = Array.from({ length: 40 }, (_none, visit) => [
+      { userAgent: visit % 2 === 0 ? "ExampleBot/2.1" : "Firefox" },
+      { target: `/account/${visit % 20}`, userAgent: "ExampleBot/2.1", bytes: MIB / 8 },
+    ]);
+    const report = reportOn(visits.flat(), { memoryBytes: [MIB] });
+    const { prediction, hours, busiestHour, memory } = report;
+    expect(prediction).toMatchObject({ hitRatio: 39 / 80, crawlerHitRatio: 19 / 60 });
+    expect(busiestHour).toMatchObject({ requests: 80, misses: 41 });
+    expect(hours.reduce((sum, { misses }) => sum + misses, 0)).toBe(41);
+    // Memory has room for the page that is stored, and for none of the others.
+    expect(memory).toEqual([{ bytes: MIB, hitRatio: 39 / 80 }]);
+  });
+
   test("lists paths with few requests together, also where these are refused or change something", () => {
     const analysis = new TrafficAnalysis();
     const request = new LoggedRequest();

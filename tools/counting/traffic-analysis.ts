@@ -150,10 +150,16 @@ export class TrafficAnalysis {
     hashKey(key);
     const weight = this.pages.count(tick, longest);
     if (weight === 0) return;
-    this.#countPage(request, key, weight, route, hour, isCrawler, tick, longest);
-    if (this.#budgetTrial !== null && (this.#isMiss || this.#isPassed(keyed.path, route))) {
-      this.#budgetTrial.take(missOf(request, weight));
+    this.#countPage(request, weight, route, isCrawler);
+    const isPassed = this.#isPassed(keyed.path, route);
+    if (!isPassed) {
+      for (const trial of this.memory) trial.play(tick, this.pages.bytes, longest, this.#isMiss, weight);
     }
+    if (isPassed || this.#isMiss) {
+      hour.misses += weight;
+      this.#budgetTrial?.take(missOf(request, weight));
+    }
+    this.#rememberFrequent(key);
     if (hasQuery) this.searches.take(keyed.path, keyed.query, weight, this.#isMiss, this.pages.isNew);
     this.#countSpelling(request, weight, tick, longest);
   }
@@ -182,30 +188,15 @@ export class TrafficAnalysis {
     if (!pages.isNew && ofPage > 0 && spellings.isNew) this.furtherSpellings += weight * ofPage;
   }
 
-  #countPage(
-    request: LoggedRequest,
-    key: string,
-    weight: number,
-    route: RouteCounts,
-    hour: HourCounts,
-    isCrawler: boolean,
-    tick: number,
-    longest: number,
-  ): void {
+  #countPage(request: LoggedRequest, weight: number, route: RouteCounts, isCrawler: boolean): void {
     const { pages } = this;
     if (request.bytes > 0 && request.status === 200 && request.method === "GET") pages.bytes = request.bytes;
     for (let missed = pages.missed, index = 0; missed !== 0; missed >>>= 1, index++) {
       if (missed & 1) route.misses[index]! += weight;
     }
-    const isMiss = this.#isMiss;
-    if (isMiss) {
-      hour.misses += weight;
-      route.missBytes += weight * request.bytes;
-      if (isCrawler) route.crawlerMisses += weight;
-    }
-    for (const trial of this.memory) trial.play(tick, pages.bytes, longest, isMiss, weight);
-    const { requests } = pages;
-    if (requests >= REMEMBERED_FROM && (requests & (requests - 1)) === 0) this.#remember(key);
+    if (!this.#isMiss) return;
+    route.missBytes += weight * request.bytes;
+    if (isCrawler) route.crawlerMisses += weight;
   }
 
   /** What the budget would have done; `null` if there is none. Ends that analysis. */
@@ -265,8 +256,10 @@ export class TrafficAnalysis {
     return isCrawler;
   }
 
-  #remember(key: string): void {
-    if (this.urls.has(key)) return;
+  /** Remembers the key that was counted last if it is frequent. */
+  #rememberFrequent(key: string): void {
+    const { requests } = this.pages;
+    if (requests < REMEMBERED_FROM || (requests & (requests - 1)) !== 0 || this.urls.has(key)) return;
     if (this.urls.size >= MAX_REMEMBERED) this.#forgetHalf();
     this.urls.add(ownText(key));
   }

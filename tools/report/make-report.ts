@@ -47,7 +47,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
     hits: Math.round(hits),
     sparedBytes: Math.max(0, Math.round(stored.bytes - stored.missBytes)),
     sparedPerHour: Math.round(hits / (durationMs / HOUR_MS)),
-    crawlerHitRatio: stored.crawlerRequests === 0 ? 0 : 1 - stored.crawlerMisses / stored.crawlerRequests,
+    crawlerHitRatio: (stored.crawlerRequests - stored.crawlerMisses) / Math.max(1, analysis.crawlers),
   };
   return {
     version: 1,
