@@ -269,6 +269,15 @@ describe("a report", () => {
     expect(warm.map(({ url }) => url)).toEqual(["/songs"]);
   });
 
+  test("writes empty the memory, too", () => {
+    const page = { target: "/songs" };
+    const round = [page, page, page, page, page, { target: "/large", bytes: MIB }, { ...page, method: "POST" }];
+    const { prediction, memory } = reportOn(Array.from({ length: 9 }, () => round).flat(), { memoryBytes: [MIB] });
+    expect(prediction.hits).toBe(9 * 4 + 8);
+    // The large page does not fit.
+    expect(memory).toEqual([{ bytes: MIB, hitRatio: (9 * 4) / 63 }]);
+  });
+
   test("of many years, or after a line of an earlier one, still counts hits", () => {
     const analysis = new TrafficAnalysis();
     const request = new LoggedRequest();

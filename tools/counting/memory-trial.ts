@@ -34,9 +34,8 @@ export class MemoryTrial {
    * the key represents there.
    */
   play(tick: number, bytes: number, longest: number, missed: boolean, weight: number): void {
-    const { high, low } = keyHash;
-    if ((low & (this.#weight - 1)) !== 0) return;
-    const key = `${high} ${low}`;
+    if ((keyHash.low & (this.#weight - 1)) !== 0) return;
+    const key = entryKey();
     const expires = this.#entries.get(key);
     if (expires !== undefined && tick < expires) {
       if (missed) this.extraMisses -= Math.max(weight, this.#weight);
@@ -47,4 +46,13 @@ export class MemoryTrial {
     if (longest === 0 || held > this.memoryBytes * LARGEST_SHARE) return;
     this.#entries.set(key, tick + Math.min(this.#lifetime, longest), held);
   }
+
+  /** Drops the key in `keyHash`, as a successful unsafe request does. RFC 9111 §4.4. */
+  invalidate(): void {
+    this.#entries.delete(entryKey());
+  }
+}
+
+function entryKey(): string {
+  return `${keyHash.high} ${keyHash.low}`;
 }

@@ -223,6 +223,7 @@ export class TrafficAnalysis {
   #invalidate({ host, target }: LoggedRequest, { path, query }: KeyedTarget): void {
     hashKey(host + path + query);
     this.pages.invalidate();
+    for (const trial of this.memory) trial.invalidate();
     hashKey(host + target);
     this.spellings.invalidate();
   }
