@@ -30,8 +30,9 @@ export function haproxyParser(): LineParser {
       line.slice(line.lastIndexOf(" ", found.index - 2) + 1, Math.max(0, found.index - 1)),
     );
     into.tookMs = serverMs(timers!);
-    into.host = CAPTURED_HOST.exec(line.slice(found.index, requestStart))?.[1]?.toLowerCase() ?? "";
     readRequestLine(line.slice(requestStart, requestEnd), into);
+    // Requests of HTTP/2 have the whole URL, those of HTTP/1.1 the path: a page must not count once for each.
+    into.host = CAPTURED_HOST.exec(line.slice(found.index, requestStart))?.[1]?.toLowerCase() ?? "";
     return "request";
   };
 }

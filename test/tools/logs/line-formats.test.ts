@@ -318,11 +318,18 @@ describe("a line of", () => {
       expect: { ...page, at: AT + 655, host: "www.example.com", client: "10.0.1.2", tookMs: 99 },
     },
     {
-      name: "HAProxy's httpslog, without captured fields",
+      name: "HAProxy's httpslog, without captured fields, whose lines have a host only if they are of HTTP/2",
       lines: [
         '2001:db8::7:33317 [10/Oct/2026:13:55:36.000] https~ static/srv1 10/20/30/69/+129 200 +2326 - - ---- 1/1/1/1/0 0/0 "GET https://www.example.com/a?q=x HTTP/2.0" 0/0000000000000000/0/0/0 www.example.com/TLSv1.3/TLS_AES_256_GCM_SHA384',
       ],
-      expect: { ...page, host: "www.example.com", client: "2001:db8::7", tookMs: 99 },
+      expect: { ...page, host: "", client: "2001:db8::7", tookMs: 99 },
+    },
+    {
+      name: "HAProxy's httpslog of HTTP/2, with the host captured",
+      lines: [
+        '192.0.2.7:33317 [10/Oct/2026:13:55:36.000] https~ static/srv1 10/0/30/69/109 200 2326 - - ---- 1/1/1/1/0 0/0 {WWW.example.com:8443} "GET https://www.example.com:8443/a?q=x HTTP/2.0" 0/0000000000000000/0/0/0 www.example.com/TLSv1.3/TLS_AES_256_GCM_SHA384',
+      ],
+      expect: { ...page, host: "www.example.com", client: "192.0.2.7" },
     },
     {
       name: "HAProxy, of a request that it could not read",
