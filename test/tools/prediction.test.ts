@@ -9,6 +9,7 @@ import { ReplayedEdge } from "../../tools/replay/replayed-edge.ts";
 import type { AccessReport } from "../../tools/report/access-report.ts";
 import { analyseLogs } from "../../tools/report/analyse-logs.ts";
 import { makeReport } from "../../tools/report/make-report.ts";
+import { reportText } from "../../tools/report/report-text.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { evaluateSite } from "../docs/site-blocks.ts";
 import { byDepth } from "../suite/depth.ts";
@@ -300,6 +301,14 @@ describe("a report", () => {
     expect(cutOffs.map(({ hits }) => hits)).toEqual(cutOffs.map(({ hits }) => hits).toSorted((a, b) => a - b));
     expect(suggestedLength).toBeLessThan(cutOffs.length);
     expect(report.config).toContain(`maxLength: ${suggestedLength}`);
+  });
+
+  test("suggests to store no query of a search that would have no hits", () => {
+    const words = Array.from({ length: 12 }, (_none, index) => ({ target: `/search?q=${"x".repeat(index + 3)}` }));
+    const searched = reportOn(words);
+    expect(searched.searches).toMatchObject({ parameter: "/search?q", requests: 12, suggestedLength: 0 });
+    expect(searched.config).not.toContain("maxLength");
+    expect(reportText(searched)).not.toContain("Store queries");
   });
 
   test("writes a config that a site accepts, with and without what it leaves as a comment", async () => {

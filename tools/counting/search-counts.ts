@@ -19,7 +19,7 @@ export interface SearchReport {
     readonly hitRatio: number;
     readonly entries: number;
   }[];
-  /** The shortest cut-off that keeps 95 % of the hits. */
+  /** The shortest cut-off that keeps 95 % of the hits; 0 if there are none. */
   readonly suggestedLength: number;
 }
 
@@ -74,7 +74,7 @@ export class SearchCounts {
       };
     });
     const allHits = cutOffs.at(-1)?.hits ?? 0;
-    const suggested = cutOffs.find(({ hits }) => hits >= allHits * KEPT_HITS);
+    const suggested = cutOffs.find(({ hits }) => hits > 0 && hits >= allHits * KEPT_HITS);
     return { parameter, requests: Math.round(requests), cutOffs, suggestedLength: suggested?.length ?? 0 };
   }
 }
