@@ -1,4 +1,4 @@
-import { ownText } from "./named-counts.ts";
+import { ownText } from "../logs/own-text.ts";
 
 /**
  * The names that come most often, among any number of them, in bounded memory. No count is too high, and none is too low by

@@ -1,6 +1,7 @@
+import { ownText } from "../logs/own-text.ts";
+
 /**
- * Counts by name, for a bounded number of names. Names beyond the bound are counted together. A new name is copied,
- * because a slice of a line would keep a whole piece of the log in memory.
+ * Counts by name, for a bounded number of names. Names beyond the bound are counted together. A new name is copied.
  */
 export class NamedCounts<Value> {
   readonly #values = new Map<string, Value>();
@@ -28,9 +29,4 @@ export class NamedCounts<Value> {
   entries(): MapIterator<[string, Value]> {
     return this.#values.entries();
   }
-}
-
-/** A copy of the text in separate memory. */
-export function ownText(text: string): string {
-  return Buffer.from(text, "utf8").toString("utf8");
 }

@@ -1,11 +1,12 @@
 import { type LoggedRequest, UNKNOWN_STATUS } from "../logs/logged-request.ts";
+import { ownText } from "../logs/own-text.ts";
 import { type Budget, type BudgetOutcome, BudgetTrial, type Miss } from "./budget-trial.ts";
 import { hashKey } from "./key-hash.ts";
 import { KeyTable } from "./key-table.ts";
 import { type KeyedTarget, keyedTarget } from "./keyed-target.ts";
 import { ERROR_LIFETIME_SECONDS, ERROR_STATUSES, LIFETIMES, PAGE_STATUSES, ticksOf } from "./lifetimes.ts";
 import { MemoryTrial } from "./memory-trial.ts";
-import { NamedCounts, ownText } from "./named-counts.ts";
+import { NamedCounts } from "./named-counts.ts";
 import { Parameters } from "./parameters.ts";
 import { firstSegment, passReason, RouteCounts } from "./route-counts.ts";
 import { SearchCounts } from "./search-counts.ts";

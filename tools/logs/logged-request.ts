@@ -1,3 +1,5 @@
+import { ownText } from "./own-text.ts";
+
 /** The status of an answer of the origin that nobody got. */
 export const UNKNOWN_STATUS = -1;
 
@@ -40,6 +42,17 @@ export class LoggedRequest {
     this.cacheStatus = "";
     this.client = "";
     this.tookMs = null;
+  }
+
+  /** Takes over the values of another request, with its own texts. */
+  copy(other: LoggedRequest): this {
+    Object.assign(this, other);
+    this.method = ownText(other.method);
+    this.host = ownText(other.host);
+    this.target = ownText(other.target);
+    this.userAgent = ownText(other.userAgent);
+    this.client = ownText(other.client);
+    return this;
   }
 }
 

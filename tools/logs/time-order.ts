@@ -71,7 +71,7 @@ export class TimeOrder {
     const { requests } = this.#at(second);
     const latest = requests.at(-1);
     if (latest !== undefined && request.at < latest.at) this.#at(second).isInOrder = false;
-    requests.push(Object.assign(this.#spare.pop() ?? new LoggedRequest(), request));
+    requests.push((this.#spare.pop() ?? new LoggedRequest()).copy(request));
     this.#held++;
   }
 

@@ -1,12 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { assertNeverStores, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import "tidemark/local/matchers";
 import { run } from "../../packed/installed-package.ts";
+import { usedHeapBytes } from "../../suite/used-heap.ts";
 import { page } from "./pages.ts";
 
 /** The number of CDNs that are started and stopped. The gate has no time for a hundred: TIDEMARK_CDNS=100 is the full run. */
@@ -59,13 +58,6 @@ function linkOf(path: string): string {
   } catch {
     return ""; // The descriptor with which the folder itself was read.
   }
-}
-
-/** The bytes of this process's heap that are still in use after a full collection. */
-function usedHeapBytes(): number {
-  setFlagsFromString("--expose-gc");
-  (runInNewContext("gc") as () => void)();
-  return process.memoryUsage().heapUsed;
 }
 
 async function useOne(): Promise<string> {

@@ -57,7 +57,7 @@ export const mutants: Mutants = {
     },
     "the reader's own object waits": {
       in: "TimeOrder.#hold",
-      replace: "Object.assign(this.#spare.pop() ?? new LoggedRequest(), request)",
+      replace: "(this.#spare.pop() ?? new LoggedRequest()).copy(request)",
       by: "request",
       foundBy: "order: lines of one second are put in order",
     },

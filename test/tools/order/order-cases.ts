@@ -1,3 +1,4 @@
+import { LoggedRequest } from "../../../tools/logs/logged-request.ts";
 import type { TimeOrder } from "../../../tools/logs/time-order.ts";
 
 /** The class, from these sources or from mutated ones. */
@@ -85,11 +86,10 @@ export const orderCases: readonly OrderCase[] = [
 export function outcomeOf({ TimeOrder }: Order, { logged, window = WINDOW }: OrderCase) {
   const handsOn: number[] = [];
   const order = new TimeOrder(({ target }) => handsOn.push(Number(target)), window);
-  const request = { at: 0, method: "GET", host: "", target: "", status: 200, bytes: 0, userAgent: "", cacheStatus: "" };
+  const request = new LoggedRequest();
   for (const [place, at] of logged.entries()) {
     // The reader fills one object again and again.
-    Object.assign(request, { at, target: String(place) });
-    order.add(request as Parameters<(typeof order)["add"]>[0]);
+    order.add(Object.assign(request, { at, target: String(place) }));
   }
   order.end();
   return { handsOn, outOfOrder: order.outOfOrder, late: order.late };
