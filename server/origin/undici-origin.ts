@@ -39,6 +39,8 @@ export interface UndiciOriginOptions {
   readonly tls?: { readonly ca?: string; readonly rejectUnauthorized?: boolean };
 }
 
+type WriteDone = Parameters<Socket["_write"]>[2];
+
 /** How often a request is sent again at most. Each time, another connection of the pool has turned out to be closed. */
 const MAX_RETRIES = 3;
 
@@ -104,6 +106,7 @@ export class UndiciOrigin implements Origin {
       bodyTimeout: options.silenceMs ?? 300_000,
       connect: (target, callback) => {
         const socket = connect(target, callback) as unknown as Socket | undefined;
+        if (socket) readBeforeFailing(socket);
         socket?.prependListener("error", (error) => {
           this.#readBefore.set(error, socket.bytesRead);
           this.#brokenBy = error;
@@ -196,6 +199,22 @@ export class UndiciOrigin implements Origin {
     const bytesRead = told ?? this.#readBefore.get(cause as object) ?? 0;
     return bytesRead > 0; // It had carried an answer before.
   }
+}
+
+/**
+ * An origin may answer, and close, before it has the whole body. Node destroys a socket at once when a write fails, with the
+ * answer unread, so a write to a closed connection fails once that has been read. RFC 9112 §9.3, §9.5.
+ */
+function readBeforeFailing(socket: Socket): void {
+  const { _write, _writev } = socket;
+  const afterReading = (done: WriteDone): WriteDone => {
+    return (error) => {
+      if (!isClosedConnection(error) || socket.readableEnded) done(error);
+      else socket.once("end", () => done(error));
+    };
+  };
+  socket._write = (piece, encoding, done) => _write.call(socket, piece, encoding, afterReading(done));
+  socket._writev = (pieces, done) => _writev!.call(socket, pieces, afterReading(done));
 }
 
 /** Several servers of one site may all have its certificate, or each one of its own. */

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TLSSocket } from "node:tls";
+import { createServer as createRawTlsServer, type TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
@@ -40,6 +40,18 @@ async function rawOrigin(answer: (request: string, socket: Socket, count: number
   });
   ends.push(() => server.stop());
   return { url: await server.start(), seen };
+}
+
+/** Has a server listen on a Unix socket. Returns its path. */
+async function listenOnFile(server: Server): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "origin-"));
+  const path = join(folder, "origin.sock");
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  ends.push(() => {
+    server.close();
+    rmSync(folder, { recursive: true });
+  });
+  return path;
 }
 
 /** An answer of this process comes within it, also if the process does not run for a while. */
@@ -150,6 +162,60 @@ describe("requests", () => {
     expect(() => requestsIn(seen.join(""))).toThrow("half a request");
   });
 
+  describe("that the origin closes before it has read the body", () => {
+    const POSTED = { ...get, method: "POST", fields: [] } as const;
+
+    /** Origins by how one connects to them: each calls this with the first bytes of a request. */
+    const origins = {
+      "over TCP": async (answer: (socket: Socket) => void) => {
+        const { url } = await rawOrigin((_, socket) => answer(socket));
+        return connectTo(url);
+      },
+      "on a Unix socket": async (answer: (socket: Socket) => void) => {
+        const socketPath = await listenOnFile(
+          createTcpServer((socket) => void socket.once("data", () => answer(socket))),
+        );
+        return connectTo(`unix:${socketPath}`);
+      },
+      "over TLS": async (answer: (socket: Socket) => void) => {
+        const { chain, key } = makeCertificate(["b.example.test"]);
+        const server = createRawTlsServer({ cert: chain, key }, (socket) => {
+          socket.once("data", () => answer(socket));
+        });
+        const address = { url: "https://b.example.test", socketPath: await listenOnFile(server) };
+        return connectTo(address.url, { address, tls: { ca: chain } });
+      },
+    };
+
+    /** The origin does as told when it has the head. Before the edge reads the answer, the client sends more. */
+    async function post(over: keyof typeof origins, atHead: (socket: Socket) => void): Promise<OriginAnswer> {
+      const body = bodyInTime();
+      const origin = await origins[over]((socket) => {
+        atHead(socket);
+        for (const piece of ["second", "third", "fourth"]) body.push(Buffer.from(piece));
+      });
+      body.push(Buffer.from("first"));
+      return origin.fetch({ ...POSTED, body });
+    }
+
+    test("is no answer if it has said nothing", async () => {
+      const answer = await post("over TCP", (socket) => socket.resetAndDestroy());
+      expect(answer).toMatchObject({ kind: "failed", because: "unreachable", saysNothing: true });
+    });
+
+    test.each(Object.keys(origins) as (keyof typeof origins)[])(
+      "is answered by what it said before, %s",
+      async (over) => {
+        const answer = await post(over, (socket) => {
+          socket.write("HTTP/1.1 413 Content Too Large\r\nConnection: close\r\nContent-Length: 9\r\n\r\ntoo large");
+          socket.destroy();
+        });
+        const { status, body } = answered(answer);
+        expect([status, await textOf(body)]).toEqual([413, "too large"]);
+      },
+    );
+  });
+
   test("what cannot be sent is a failure, not an exception", async () => {
     const { url } = await rawOrigin((_, socket) => socket.write(ok));
     const answer = await connectTo(url).fetch({ ...get, fields: [["x-a", "a\r\nb: 1"]] });
@@ -158,14 +224,7 @@ describe("requests", () => {
   });
 
   test("unix sockets", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "origin-"));
-    const path = join(folder, "origin.sock");
-    const server = createServer((request, response) => response.end(request.headers.host));
-    await new Promise<void>((resolve) => server.listen(path, resolve));
-    ends.push(() => {
-      server.close();
-      rmSync(folder, { recursive: true });
-    });
+    const path = await listenOnFile(createServer((request, response) => response.end(request.headers.host)));
     const answer = await connectTo(`unix:${path}`).fetch(get);
     expect(await textOf(answered(answer).body)).toBe("localhost");
   });
@@ -715,18 +774,12 @@ describe("an origin over https", () => {
   /** An origin whose certificate has one name, at any https address. */
   async function secureOrigin(certified: string) {
     const { chain, key } = makeCertificate([certified]);
-    const folder = mkdtempSync(join(tmpdir(), "origin-"));
-    const socketPath = join(folder, "origin.sock");
     const asked: unknown[] = [];
     const server = createTlsServer({ cert: chain, key }, ({ socket, headers }, response) => {
       asked.push([(socket as TLSSocket).servername, headers.host]);
       response.end("page");
     });
-    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
-    ends.push(() => {
-      server.close();
-      rmSync(folder, { recursive: true });
-    });
+    const socketPath = await listenOnFile(server);
     const connect = (url: string, options: Partial<UndiciOriginOptions> = {}) =>
       connectTo(url, { address: { url, socketPath }, tls: { ca: chain }, ...options });
     return { connect, asked };
