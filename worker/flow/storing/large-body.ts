@@ -13,9 +13,9 @@ const STALLED_MS = 10_000;
 
 /**
  * Streams a large body to the client and, at the pace of the slower of the two, into the shared tier, under a key that
- * nothing refers to. The entry that refers to it is stored once the announced length has been counted
- * (docs/http.md#bodies-and-ranges). No request waits for the copy. `null`, without doing anything, if the same body is already
- * being copied.
+ * nothing refers to. Where the platform reads ahead, the client may be that far behind. The entry that refers to it is
+ * stored once the announced length has been counted (docs/http.md#bodies-and-ranges). No request waits for the copy.
+ * `null`, without doing anything, if the same body is already being copied.
  */
 export function copyLargeBody(
   context: RequestContext,
@@ -28,6 +28,7 @@ export function copyLargeBody(
   const fill = largeFills.begin(head.key, ports.clock.now());
   if (!fill) return null;
   const toClient = ports.bodies.pipe(lengthBytes);
+  ports.bodies.readAhead?.(toClient.readable, isolate.site.limits.readAheadBytes);
   const copied = copyBeside(
     context,
     ports.bodies.readThrough(body),

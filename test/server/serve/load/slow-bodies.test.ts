@@ -37,8 +37,9 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   origin = createServer(async (message, response) => {
     const { url, headers } = message;
-    if (url === "/large-answer" || url === "/large-chunks") {
-      if (url === "/large-chunks") response.writeHead(200, { "cache-control": "max-age=60" }).flushHeaders();
+    if (url!.startsWith("/large-")) {
+      if (url !== "/large-answer") response.setHeader("cache-control", "max-age=60");
+      if (url === "/large-chunks") response.flushHeaders();
       response.end(LARGE, () => {
         sentWhole = true;
       });
@@ -163,6 +164,7 @@ describe("bodies of requests", { timeout: 60_000 }, () => {
 test.each([
   { which: "is not stored", path: "/large-answer" },
   { which: "turns out to be too large to store", path: "/large-chunks" },
+  { which: "is written to disk meanwhile", path: "/large-file" },
 ])(
   "an answer that $which leaves the origin at once, though its client reads nothing yet",
   {
