@@ -25,6 +25,11 @@ export class PermitLeases {
     return permits;
   }
 
+  /** This worker finishes its answers, and ends. */
+  retire(): void {
+    for (const permits of this.#sites.values()) permits.retire();
+  }
+
   /** Hears the supervisor for as long as that lives. Never rejects. */
   async #listen(): Promise<void> {
     try {
@@ -40,6 +45,9 @@ export class PermitLeases {
   }
 }
 
+/** More recent misses than any client has. */
+const HEAD_START = 1_000_000;
+
 /** This worker's part of the permits. Unused permits stay here until another worker needs them. */
 class LeasedPermits implements OriginPermits {
   onFree: () => void = () => undefined;
@@ -49,8 +57,9 @@ class LeasedPermits implements OriginPermits {
   #idle = 0;
   /** Others wait. */
   #isShort = false;
-  /** The requests that the supervisor knows. Several may have the same place. */
-  readonly #told: Waiting[] = [];
+  #isRetired = false;
+  /** The requests that the supervisor knows, with the places that it knows. Several may have the same place. */
+  readonly #told = new Map<Waiting, Waiting>();
 
   constructor(site: string, tell: (message: PermitMessage) => void) {
     this.#site = site;
@@ -69,26 +78,39 @@ class LeasedPermits implements OriginPermits {
   }
 
   bring(waiting: Waiting): void {
-    this.#told.push(waiting);
-    this.#tell({ kind: "waits", site: this.#site, ...placeOf(waiting) });
+    const place = this.#placeOf(waiting);
+    this.#told.set(waiting, place);
+    this.#tell({ kind: "waits", site: this.#site, ...place });
   }
 
   stopBringing(waiting: Waiting): void {
-    if (this.#forget(waiting)) this.#tell({ kind: "leaves", site: this.#site, ...placeOf(waiting) });
+    const place = this.#told.get(waiting);
+    if (place === undefined) return;
+    this.#told.delete(waiting);
+    this.#tell({ kind: "leaves", site: this.#site, ...place });
   }
 
   bringWhenIdle(): void {
-    if (!this.#told.includes(AFTER_ALL)) this.bring(AFTER_ALL);
+    if (!this.#told.has(AFTER_ALL)) this.bring(AFTER_ALL);
+  }
+
+  /** New workers have counted no misses yet, so what comes to them would go before the requests that wait here. */
+  retire(): void {
+    this.#isRetired = true;
+    for (const waiting of [...this.#told.keys()]) {
+      this.stopBringing(waiting);
+      this.bring(waiting);
+    }
   }
 
   hear({ granted, turns, isShort }: PermitNews): void {
     this.#idle += granted;
     this.#isShort = isShort;
     for (const turn of turns) {
-      const waiting = this.#told.find((each) => compareTurns(each, turn) === 0);
-      if (waiting === undefined) continue; // it has left meanwhile
-      this.#forget(waiting);
-      this.onBrought(waiting);
+      const told = [...this.#told].find(([, place]) => compareTurns(place, turn) === 0);
+      if (told === undefined) continue; // it has left meanwhile
+      this.#told.delete(told[0]);
+      this.onBrought(told[0]);
     }
     if (granted > 0) this.onFree();
     this.#settle();
@@ -108,9 +130,8 @@ class LeasedPermits implements OriginPermits {
     this.#tell({ kind: "returns", site: this.#site, count });
   }
 
-  #forget(waiting: Waiting): boolean {
-    const index = this.#told.indexOf(waiting);
-    if (index >= 0) this.#told.splice(index, 1);
-    return index >= 0;
+  #placeOf(waiting: Waiting): Waiting {
+    const place = placeOf(waiting);
+    return this.#isRetired ? { ...place, recentMisses: place.recentMisses - HEAD_START } : place;
   }
 }

@@ -64,7 +64,7 @@ export async function startWorker({ name, settings, logs, line, survey }: Worker
   const sites = startSites(given, edge, parts);
   const accessLog =
     edge.accessLog && new AccessLog(edge.accessLog.path, edge.accessLog.format, say, undefined, !isAlone);
-  return new EdgeWorker({ edge, sites, closed, fetches, memory, accessLog, challenges, isAlone, say });
+  return new EdgeWorker({ edge, sites, closed, fetches, permits, memory, accessLog, challenges, isAlone, say });
 }
 
 /** The disk tier; `null` if there is none. */
@@ -160,6 +160,7 @@ interface WorkerParts {
   /** Sites whose views have not reached the heads of their logs: at first all. */
   readonly closed: Set<string>;
   readonly fetches: MachineFetches | undefined;
+  readonly permits: PermitLeases;
   readonly memory: PageMemory;
   readonly accessLog: AccessLog | null;
   readonly challenges: ChallengeAnswers | undefined;
@@ -225,8 +226,9 @@ class EdgeWorker implements RunningWorker {
   }
 
   async drain(withinMs: number): Promise<void> {
-    const { fetches, sites, memory, accessLog } = this.#parts;
+    const { fetches, permits, sites, memory, accessLog } = this.#parts;
     fetches?.retire();
+    permits.retire();
     const closed = this.#listener?.close(forAnswersMs(withinMs));
     // After a reload the last answers may take an hour, and the next worker fills a memory of its own.
     memory.empty();

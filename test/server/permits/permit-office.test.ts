@@ -44,7 +44,6 @@ class Machine {
 
   startWorker(office: PermitOffice, limit: number, workers: number): Worker {
     const served = office.connect();
-    const worker = new Worker(served, () => this.now);
     const [up, down] = [{}, {}];
     const leases = new PermitLeases({
       tell: (message) => this.#channels.send(up, () => served.tell(message)),
@@ -54,6 +53,7 @@ class Machine {
           this.#channels.send(up, () => void served.ask(question).then(answer));
         }),
     });
+    const worker = new Worker(served, leases, () => this.now);
     const clock = {
       now: () => this.now,
       wait: () => ({ over: new Promise<void>(() => undefined), cancel: () => undefined }),
@@ -96,10 +96,12 @@ class Worker {
   readonly #places: Place[] = [];
 
   readonly served: ServedWorker;
+  readonly leases: PermitLeases;
   readonly now: () => number;
 
-  constructor(served: ServedWorker, now: () => number) {
+  constructor(served: ServedWorker, leases: PermitLeases, now: () => number) {
     this.served = served;
+    this.leases = leases;
     this.now = now;
   }
 
@@ -165,6 +167,7 @@ describe("the permits of a machine", () => {
           const next = new PermitOffice();
           machine.handOver(office, next);
           office = next;
+          for (const each of workers) each.leases.retire();
           workers = start(next);
           all = [...all, ...workers];
         }
@@ -273,6 +276,33 @@ describe("the permits of a machine", () => {
     workers.a.endOne(() => 0);
     while (await machine.deliver());
     expect([workers.a.running.length, workers.b.running.length]).toEqual([0, 1]);
+  });
+
+  test("go to the requests of a worker that ends before those of a new one, which has counted no misses yet", async () => {
+    const machine = new Machine(chances(1));
+    const office = new PermitOffice();
+    const [old, next] = [machine.startWorker(office, 1, 1), machine.startWorker(office, 1, 1)];
+    const served: string[] = [];
+    const ask = async (worker: Worker, recentMisses: number, name: string) => {
+      await worker.ask(recentMisses);
+      served.push(name);
+    };
+    void ask(old, 1, "first");
+    while (await machine.deliver());
+    old.refresh();
+    for (const misses of [9, 5]) void ask(old, misses, `old, ${misses} misses`);
+    while (await machine.deliver());
+    old.leases.retire();
+    void ask(old, 7, "old, 7 misses");
+    void ask(next, 1, "new, 1 miss");
+    while (await machine.deliver());
+    for (const worker of [old, old, old, old, next]) {
+      worker.endOne(() => 0);
+      while (await machine.deliver());
+    }
+    old.refresh();
+    expect(old.running).toHaveLength(1);
+    expect(served).toEqual(["first", "old, 5 misses", "old, 7 misses", "old, 9 misses", "new, 1 miss"]);
   });
 
   test("stay where they are while nobody else needs one, and go to another worker's refresh, too", async () => {

@@ -1,13 +1,15 @@
 import { expect, onTestFinished, test } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import type { ProcessFigures } from "../../../server/machine/process-figures.ts";
+import { ASKS_FOR_PERMITS, isPermitMessage } from "../../../server/permits/permit-messages.ts";
+import { PermitOffice } from "../../../server/permits/permit-office.ts";
 import { collectGarbage } from "../../../server/program/collect-garbage.ts";
 import { startWorker } from "../../../server/program/edge-program.ts";
-import type { WorkerProgram } from "../../../server/program/worker-program.ts";
+import type { WorkerProgram, WorkerStart } from "../../../server/program/worker-program.ts";
 import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
 import { until } from "../../suite/until.ts";
 import { RawClient } from "../raw-client.ts";
-import { startSites } from "../sites/worker-under-test.ts";
+import { startSites, type WorkerUnderTest } from "../sites/worker-under-test.ts";
 
 test("what nobody holds any more is given back at once", async () => {
   const held = new WeakRef(new Uint8Array(8));
@@ -26,13 +28,60 @@ const patient: WorkerProgram = {
   },
 };
 
+/** The same, with permits of this office. */
+const sharingPermits = (office: PermitOffice): WorkerProgram => ({
+  startWorker: (start) => {
+    const { ask, tell, close } = office.connect();
+    onTestFinished(close);
+    const line: WorkerStart["line"] = {
+      ask: (question) => (question === ASKS_FOR_PERMITS ? ask(question) : start.line.ask(question)),
+      tell: (message) => (isPermitMessage(message) ? tell(message) : start.line.tell(message)),
+    };
+    return patient.startWorker({ ...start, line });
+  },
+});
+
+async function startOrigin(): Promise<ScriptedOrigin> {
+  const origin = new ScriptedOrigin(() => Date.now());
+  await origin.comeUp();
+  onTestFinished(() => origin.goDown());
+  return origin;
+}
+
+const surveyOf = async ({ worker }: WorkerUnderTest) => ((await worker.survey!()) as ProcessFigures).worker!;
+
+async function ask(path: string, port: number, host = "a.test"): Promise<RawClient> {
+  const client = new RawClient({ host: "127.0.0.1", port });
+  await client.send(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  return client;
+}
+
+test("what waits for the origin at a worker that ends goes before what comes to the next one", async () => {
+  const origin = await startOrigin();
+  origin.reply("/first", { hold: "first" });
+  const site = { origin: { url: origin.url, concurrency: 1, queue: { maxMs: 60_000 } }, hosts: ["a.test"] };
+  const given = [{ name: ONLY_SITE, token: "the-token-0123456789-abcdefghijk", site }];
+  const program = sharingPermits(new PermitOffice());
+  const [old, next] = [await startSites(program, given), await startSites(program, given)];
+  const waits = async (worker: WorkerUnderTest) => (await surveyOf(worker)).origins?.[ONLY_SITE]?.waiting === 1;
+  await ask("/first", old.port);
+  await until(() => origin.seen.length === 1);
+  const second = await ask("/second", old.port);
+  await until(() => waits(old));
+  const stopped = old.stop();
+  const third = await ask("/third", next.port);
+  await until(() => waits(next));
+  origin.release("first");
+  await Promise.all([second, third].map((client) => client.until((received) => received.includes("HTTP/1.1"))));
+  expect(origin.seen.map(({ target }) => target)).toEqual(["/first", "/second", "/third"]);
+  await Promise.all([stopped, next.stop()]);
+});
+
 test.each([
   { whose: "one site", names: [ONLY_SITE] },
   { whose: "several sites", names: ["shop", "blog"] },
 ])("a worker with $whose that ends gives its memory back, and finishes its answers", async ({ names }) => {
-  const origin = new ScriptedOrigin(() => Date.now());
-  await origin.comeUp();
-  onTestFinished(() => origin.goDown());
+  const origin = await startOrigin();
   origin.reply("/page", { fields: { "cache-control": "max-age=3600" }, body: "the page" });
   const rest = { hold: "rest", bytesBeforeHold: 4, framing: "chunked" as const };
   origin.reply("/long", { fields: { "cache-control": "no-store" }, body: "one two", ...rest });
@@ -42,16 +91,11 @@ test.each([
     site: { origin: origin.url, hosts: [`${name}a.test`] },
   });
   const sites = await startSites(patient, names.map(siteOf));
-  const memory = async () => ((await sites.worker.survey!()) as ProcessFigures).worker!.memory;
-  const ask = async (path: string, name: string) => {
-    const client = new RawClient({ host: "127.0.0.1", port: sites.port });
-    await client.send(`GET ${path} HTTP/1.1\r\nHost: ${name}a.test\r\n\r\n`);
-    return client;
-  };
+  const memory = async () => (await surveyOf(sites)).memory;
 
-  await Promise.all(names.map((name) => ask("/page", name)));
+  await Promise.all(names.map((name) => ask("/page", sites.port, `${name}a.test`)));
   await until(async () => (await memory()).entries === names.length);
-  const reader = await ask("/long", names[0]!);
+  const reader = await ask("/long", sites.port, `${names[0]}a.test`);
   await reader.until((received) => received.includes("one "));
   const stopped = sites.stop();
   expect(await memory()).toMatchObject({ entries: 0, bytes: 0, evictions: 0 });

@@ -127,7 +127,8 @@ async function startIn(
 
 /** A site over HTTP without TLS, as `prepareSite` would have it. One that names no hosts takes any. */
 function settingsOf({ name, token, site }: GivenSite): SiteSettings {
-  const origin = { url: String(site.origin), socketPath: null };
+  const url = typeof site.origin === "object" && "url" in site.origin ? site.origin.url : site.origin;
+  const origin = { url: String(url), socketPath: null };
   const tokens = { TIDEMARK_TOKEN: token };
   const overrides = site.hosts === undefined ? { hosts: null } : {};
   return { name, site, overrides, origin, parent: null, node: "node", tokens, toHttps: null };
