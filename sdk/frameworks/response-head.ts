@@ -38,13 +38,26 @@ export function writeFieldsWithHead(response: NodeResponse, scope: RequestScope)
   };
 }
 
-/** Sets the fields of a `writeHead`, which are an object, a list of pairs, or names and values in turn. */
+/**
+ * Sets the fields of a `writeHead`, which are an object, a list of pairs, or names and values in turn. If Node refuses
+ * one, none is set: a framework then answers with its error page, which must not have the fields of the page.
+ */
 function setFields(response: NodeResponse, fields: unknown): void {
   if (typeof fields !== "object" || fields === null) return;
   const pairs = (Array.isArray(fields) ? pairsOf(fields) : Object.entries(fields)) as [string, string | string[]][];
-  for (const name of new Set(pairs.map(([name]) => name.toLowerCase()))) response.removeHeader(name);
-  for (const [name, value] of pairs)
-    if (value !== undefined) response.appendHeader(name, Array.isArray(value) ? value : String(value));
+  const names = [...new Set(pairs.map(([name]) => name.toLowerCase()))];
+  const before = names.map((name) => [name, response.getHeader(name)] as const);
+  for (const name of names) response.removeHeader(name);
+  try {
+    for (const [name, value] of pairs)
+      if (value !== undefined) response.appendHeader(name, Array.isArray(value) ? value : String(value));
+  } catch (error) {
+    for (const [name, value] of before) {
+      response.removeHeader(name);
+      if (value !== undefined) response.setHeader(name, value);
+    }
+    throw error;
+  }
 }
 
 function pairsOf(list: readonly unknown[]): unknown[] {

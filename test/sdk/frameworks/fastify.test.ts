@@ -60,6 +60,21 @@ test("the head of such a response has the tags, and the cookie of a purge that c
   await app.close();
 });
 
+test("an error page in place of a head that Node refuses has no fields of the page, which would store it", async () => {
+  const app = Fastify();
+  app.register(tidemark, { purger: createRecordingPurger() });
+  app.get("/", async (_request, reply) => {
+    reply.raw.setHeader("Set-Cookie", "own=1");
+    return reply
+      .headers({ "Cache-Control": "public, max-age=600", "Set-Cookie": "page=1", "X-Title": "音楽" })
+      .send("page");
+  });
+  const { statusCode, headers, body } = await app.inject("/");
+  expect([statusCode, headers["cache-control"], headers["set-cookie"]]).toEqual([500, undefined, "own=1"]);
+  expect(body).toContain("Invalid character in header content");
+  await app.close();
+});
+
 test.each([
   [200, [{ tags: ["a"] }]],
   [500, []],
