@@ -166,8 +166,9 @@ class Audit {
   async #walk(walk: PathWalk): Promise<void> {
     const findings = await this.#tried(walk, () => walk.walk());
     if (findings === null) return;
-    this.#pages.push(walk.target.path);
     this.#findings.push(...findings);
+    if ((await this.#tried(walk, () => walk.refuseTooLong())) === null) return;
+    this.#pages.push(walk.target.path);
     const names = this.#options.identities.map(({ name }) => name);
     for (const name of names) {
       if (!this.#known.has(name) && walk.toldApart(name, STRANGER)) this.#known.set(name, walk);

@@ -85,6 +85,16 @@ export class PathWalk {
     return this.#confirmed();
   }
 
+  /**
+   * Text that is too long is compared by its digest alone, which shows enough if it is the same in all answers. If it is
+   * not, the fields may have shown a leak, but not that there is none. Throws `NotAuditedError`.
+   */
+  async refuseTooLong(): Promise<void> {
+    if (!this.#exchanges.some(({ isTooLong }) => isTooLong)) return;
+    if (new Set(this.#exchanges.map(({ digest }) => digest)).size === 1) return;
+    throw new NotAuditedError(`is larger than ${MAX_TEXT_BYTES / 1024 ** 2} MiB, so its text is not compared`);
+  }
+
   /** Whether two visitors get different answers. */
   toldApart(one: string, other: string): boolean {
     return areToldApart(freshAnswers(this.record, one), freshAnswers(this.record, other));
@@ -188,15 +198,7 @@ export class PathWalk {
     if (answer.status >= 500 && inputs.length === 0) {
       throw new NotAuditedError(`answered ${answer.status}: if the site is busy, set a lower --rate`);
     }
-    this.#refuseTooLong();
     return answer;
-  }
-
-  /** Text that is too long is compared by its digest alone, which shows enough if it is the same in all answers. */
-  #refuseTooLong(): void {
-    if (!this.#exchanges.some(({ isTooLong }) => isTooLong)) return;
-    if (new Set(this.#exchanges.map(({ digest }) => digest)).size === 1) return;
-    throw new NotAuditedError(`is larger than ${MAX_TEXT_BYTES / 1024 ** 2} MiB, so its text is not compared`);
   }
 
   #droppedText(who: string): string {

@@ -117,6 +117,7 @@ const PAGES: Readonly<Record<string, (visit: Visit) => Page>> = {
     body: inWindows1251(`${member === null ? "Войдите" : `Здравствуйте, ${RUSSIAN_NAMES[member]}`}${dynamic()}`),
   }),
   "/archive": (visit) => ({ body: page("Archive", visit, MANY_WORDS) }),
+  "/export": (visit) => ({ fields: { "cache-control": "private" }, body: page("Export", visit, MANY_WORDS) }),
   // These say whom they are for.
   "/account": (visit) =>
     visit.member === null
@@ -145,7 +146,7 @@ const PAGES: Readonly<Record<string, (visit: Visit) => Page>> = {
 };
 
 /** They end sessions, take no parameters, or are long. */
-const ODD_PATHS = ["/logout", "/canonical", "/archive", "/bundle.js"];
+const ODD_PATHS = ["/logout", "/canonical", "/archive", "/export", "/bundle.js"];
 
 /** The usual pages of the site. */
 export const PATHS = Object.keys(PAGES).filter((path) => !ODD_PATHS.includes(path));

@@ -133,6 +133,12 @@ describe("the text of a page", () => {
     ]);
     expect(report).toMatchObject({ verdict: "not-audited", pages: ["/style.css", "/bundle.js"], findings: [] });
   });
+
+  test("that is too long does not hide what the fields show", async () => {
+    const { report } = await audited(behind(), { paths: ["/style.css", "/export"] });
+    expect(report.findings).toMatchObject([{ id: "stored:private:/export" }]);
+    expect(report.notAudited).toMatchObject([{ path: "/export" }]);
+  });
 });
 
 describe("sessions", () => {
