@@ -47,7 +47,9 @@ function poolThatNamesProxy(origin: string | URL, { connect, ...options }: Pool.
     connect: (target, callback) =>
       connect(target, (...outcome) => {
         const [error] = outcome;
-        if (error) error.message = [error.message, THROUGH_PROXY].filter(Boolean).join(", ");
+        // The one that tells the reason.
+        const { cause = error } = error ?? {};
+        if (cause instanceof Error) cause.message = [cause.message, THROUGH_PROXY].filter(Boolean).join(", ");
         callback(...outcome);
       }),
   });

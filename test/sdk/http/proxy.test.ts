@@ -20,8 +20,8 @@ interface Proxy extends AsyncDisposable {
   readonly open: ReadonlySet<Socket>;
 }
 
-/** A proxy that leads every tunnel to this edge. `null`: it refuses each; `undefined`: it never answers. */
-async function startProxy(edge: string | null | undefined): Promise<Proxy> {
+/** A proxy that leads every tunnel to this edge. `null`: it refuses each; `undefined`: never answers; `false`: hangs up. */
+async function startProxy(edge: string | null | undefined | false): Promise<Proxy> {
   const asked: (string | undefined)[] = [];
   const open = new Set<Socket>();
   const server = createServer((_request, response) => void response.writeHead(500).end());
@@ -32,6 +32,10 @@ async function startProxy(edge: string | null | undefined): Promise<Proxy> {
   server.on("connect", async ({ url }, socket: Socket) => {
     asked.push(url);
     if (edge === undefined) return;
+    if (edge === false) {
+      socket.destroy();
+      return;
+    }
     if (edge === null) {
       socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
       return;
@@ -97,7 +101,9 @@ test.each([
 
 test("a purge that gets no further than the proxy was not sent, and its error says so", async () => {
   await using refusing = await startProxy(null);
+  await using hangingUp = await startProxy(false);
   const failures = [
+    { proxy: hangingUp.url, reason: "UND_ERR_SOCKET" },
     { proxy: refusing.url, reason: "Proxy response \\(403\\)" },
     { proxy: await deadEndpoint(), reason: "ECONNREFUSED" },
   ];
