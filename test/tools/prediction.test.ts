@@ -212,6 +212,17 @@ describe("a report", () => {
     expect(memory).toEqual([{ bytes: MIB, hitRatio: 39 / 80 }]);
   });
 
+  test("counts no misses by hour for a route that seemed to be left to the origin, and is not", () => {
+    const write = { method: "POST", target: "/api" };
+    const requests = Array.from({ length: 200 }, (_none, place) =>
+      place < 20 && place % 2 === 1 ? write : { target: "/api" },
+    );
+    const { routes, prediction, busiestHour, hours } = reportOn(requests);
+    expect(routes).toMatchObject([{ path: "/api", passBecause: null }]);
+    expect(busiestHour?.misses).toBe(200 - prediction.hits);
+    expect(hours.reduce((sum, { misses }) => sum + misses, 0)).toBe(200 - prediction.hits);
+  });
+
   test("lists paths with few requests together, also where these are refused or change something", () => {
     const analysis = new TrafficAnalysis();
     const request = new LoggedRequest();

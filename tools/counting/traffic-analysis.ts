@@ -48,6 +48,11 @@ const CRAWLER = /bot|crawl|spider|slurp|fetch|preview|scan|monitor|curl|wget|pyt
 export interface HourCounts {
   requests: number;
   misses: number;
+  /**
+   * The hits for routes that were left to the origin at that time. They are misses if that is still so at the end. `null`
+   * if there are none.
+   */
+  passedHits: Map<RouteCounts, number> | null;
 }
 
 /** Plays a site's requests through simulated caches. Memory does not grow with the log. */
@@ -156,10 +161,12 @@ export class TrafficAnalysis {
     if (!isPassed) {
       for (const trial of this.memory) trial.play(tick, this.pages.bytes, longest, this.#isMiss, weight);
     }
-    if (isPassed || this.#isMiss) {
-      hour.misses += weight;
-      this.#budgetTrial?.take(missOf(request, weight));
+    if (this.#isMiss) hour.misses += weight;
+    else if (isPassed) {
+      hour.passedHits ??= new Map();
+      hour.passedHits.set(route, (hour.passedHits.get(route) ?? 0) + weight);
     }
+    if (isPassed || this.#isMiss) this.#budgetTrial?.take(missOf(request, weight));
     this.#rememberFrequent(key);
     if (hasQuery) this.searches.take(keyed.path, keyed.query, weight, this.#isMiss, this.pages.isNew);
     this.#countSpelling(request, weight, tick, longest);
@@ -239,7 +246,7 @@ export class TrafficAnalysis {
     const hour = Math.floor(at / HOUR_MS);
     const counts = this.hours.get(hour);
     if (counts !== undefined) return counts;
-    const made: HourCounts = { requests: 0, misses: 0 };
+    const made: HourCounts = { requests: 0, misses: 0, passedHits: null };
     if (this.hours.size < MAX_HOURS) this.hours.set(hour, made);
     return made;
   }

@@ -24,13 +24,13 @@ export interface ReadResult {
 export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupted }: ReadResult): AccessReport {
   const { requests, lifetimes, chosen } = analysis;
   const durationMs = Math.max(analysis.lastAt - analysis.firstAt, MIN_DURATION_MS);
-  const { stored, passed, routes } = sortRoutes(analysis);
+  const { stored, passed, passedRoutes, routes } = sortRoutes(analysis);
   const passedPaths = new Set(routes.filter(({ passBecause }) => passBecause !== null).map(({ path }) => path));
   // Requests that the config leaves to the origin are misses under every lifetime.
   const hitsAt = (index: number) => stored.requests - stored.misses[index]!;
   const hits = hitsAt(chosen);
   const ratio = (count: number) => (requests === 0 ? 0 : Math.min(1, Math.max(0, count / requests)));
-  const busiest = busiestHour(analysis.hours);
+  const hours = withPassedHits(analysis.hours, passedRoutes);
   const parameters = analysis.parameters.report();
   const searches = analysis.searches.report();
   const { budget } = analysis.settings;
@@ -84,8 +84,8 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
       hitRatio: ratio(hits - Math.max(0, extraMisses)),
     })),
     routes,
-    hours: hoursOfDay(analysis.hours),
-    busiestHour: busiest,
+    hours: hoursOfDay(hours),
+    busiestHour: busiestHour(hours),
     parameters: parameters.slice(0, MAX_PARAMETERS),
     searches,
     warm: analysis
@@ -96,7 +96,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
       analysis.loggedByCache === 0
         ? null
         : { requests: analysis.loggedByCache, hitRatio: analysis.loggedHits / analysis.loggedByCache },
-    cost: costOf(requests, durationMs, busiestDay(analysis.hours)),
+    cost: costOf(requests, durationMs, busiestDay(hours)),
     ...(budget && budgetOutcome && { budget: { ...budget, ...budgetOutcome } }),
     config: siteText({ lifetimeSeconds: lifetimes[chosen]!, routes, parameters, searches }),
   };
@@ -110,6 +110,7 @@ function uncountedRequests({ unsafe, notHttp, refused }: TrafficAnalysis): numbe
 interface SortedRoutes {
   readonly stored: RouteCounts;
   readonly passed: RouteCounts;
+  readonly passedRoutes: ReadonlySet<RouteCounts>;
   /** The largest routes, and all routes that are left to the origin. */
   readonly routes: readonly RouteReport[];
 }
@@ -121,6 +122,7 @@ function sortRoutes(analysis: TrafficAnalysis): SortedRoutes {
   const rest = new RouteCounts(lifetimes.length);
   rest.add(analysis.routes.others);
   stored.add(analysis.routes.others);
+  const passedRoutes = new Set<RouteCounts>();
   const routes: RouteReport[] = [];
   const report = (path: string, counts: RouteCounts, passBecause: string | null): RouteReport => ({
     path,
@@ -136,20 +138,33 @@ function sortRoutes(analysis: TrafficAnalysis): SortedRoutes {
     const isLarge = counts.requests >= requests * MIN_ROUTE_SHARE && told < MAX_ROUTES;
     const passBecause = passReason(path, counts, requests);
     (passBecause === null ? stored : passed).add(counts);
+    if (passBecause !== null) passedRoutes.add(counts);
     if (isLarge || passBecause !== null) {
       routes.push(report(path, counts, passBecause));
       told++;
     } else rest.add(counts);
   }
   if (rest.requests > 0) routes.push(report("others", rest, null));
-  return { stored, passed, routes };
+  return { stored, passed, passedRoutes, routes };
 }
 
 function clamp(share: number): number {
   return Math.min(1, Math.max(0, share));
 }
 
-function hoursOfDay(hours: ReadonlyMap<number, HourCounts>): AccessReport["hours"] {
+/** The requests and the misses of an hour, with those for what is left to the origin. */
+type Hours = ReadonlyMap<number, Pick<HourCounts, "requests" | "misses">>;
+
+function withPassedHits(hours: ReadonlyMap<number, HourCounts>, passedRoutes: ReadonlySet<RouteCounts>): Hours {
+  return new Map(
+    [...hours].map(([hour, { requests, misses, passedHits }]) => {
+      const hits = [...(passedHits ?? [])].filter(([route]) => passedRoutes.has(route));
+      return [hour, { requests, misses: hits.reduce((sum, [, count]) => sum + count, misses) }];
+    }),
+  );
+}
+
+function hoursOfDay(hours: Hours): AccessReport["hours"] {
   const days = Array.from({ length: 24 }, (_none, hour) => ({ hour, requests: 0, misses: 0 }));
   for (const [hour, { requests, misses }] of hours) {
     days[hour % 24]!.requests += requests;
@@ -159,7 +174,7 @@ function hoursOfDay(hours: ReadonlyMap<number, HourCounts>): AccessReport["hours
 }
 
 /** The most requests in a day, UTC. */
-function busiestDay(hours: ReadonlyMap<number, HourCounts>): number {
+function busiestDay(hours: Hours): number {
   const days = new Map<number, number>();
   for (const [hour, { requests }] of hours) {
     const day = Math.floor(hour / 24);
@@ -168,7 +183,7 @@ function busiestDay(hours: ReadonlyMap<number, HourCounts>): number {
   return Math.max(0, ...days.values());
 }
 
-function busiestHour(hours: ReadonlyMap<number, HourCounts>): AccessReport["busiestHour"] {
+function busiestHour(hours: Hours): AccessReport["busiestHour"] {
   let busiest: AccessReport["busiestHour"] = null;
   for (const [hour, { requests, misses }] of hours) {
     if (busiest !== null && requests <= busiest.requests) continue;
