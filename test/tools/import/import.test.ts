@@ -956,6 +956,13 @@ describe("links, as in sites-enabled of Debian,", () => {
     );
   });
 
+  test("of modules may lead out of what was copied", async () => {
+    link("/usr/share/nginx/modules-available/mod-http-geoip2.conf", "etc/nginx/modules-enabled/50-geoip2.conf");
+    link("/usr/share/nginx/mime.types", "etc/nginx/mime.types");
+    const text = `include /etc/nginx/modules-enabled/*.conf; include mime.types; ${server(`location / { ${CACHED} }`)}`;
+    expect((await below(text)).files).toEqual(["nginx.conf"]);
+  });
+
   test.each([true, false])("that lead round in a circle are refused, too; with --root: %s", async (hasRoot) => {
     link("b", "etc/nginx/sites-enabled/a");
     link("a", "etc/nginx/sites-enabled/b");

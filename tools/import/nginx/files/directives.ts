@@ -144,9 +144,10 @@ function includedFiles(pattern: string, folder: string, root: string | null, pla
   const paths = isAbsolute(pattern)
     ? [join(root ?? "/", pattern)]
     : [...around, folder, ...below].map((each) => join(each, pattern));
-  const found = paths.map((path) => filesOf(path, root, place)).find((files) => files.length > 0);
+  const mayBeMissing = basename(pattern) === "mime.types" || /(?:^|\/)modules-enabled\//.test(pattern);
+  const found = paths.map((path) => filesOf(path, root, mayBeMissing ? null : place)).find((files) => files.length > 0);
   if (found !== undefined) return found;
-  if (basename(pattern) === "mime.types" || /(?:^|\/)modules-enabled\//.test(pattern)) return [];
+  if (mayBeMissing) return [];
   // A folder that is missing here may have files on the machine of nginx.
   if (/[*?[]/.test(pattern)) return paths.some((path) => existingPath(folderOf(path), root) !== null) ? [] : null;
   if (OF_PACKAGE.has(basename(pattern))) return null;
@@ -159,12 +160,15 @@ function folderOf(pattern: string): string {
   return dirname(pattern.replace(/[*?[].*$/, "x"));
 }
 
-/** The files that match a pattern, sorted as glob(3) sorts them. Throws an `ImportError` for a link without its file. */
-function filesOf(path: string, root: string | null, place: string): readonly string[] {
+/**
+ * The files that match a pattern, sorted as glob(3) sorts them. Throws an `ImportError` for a link without its file;
+ * leaves it out if `place` is `null`.
+ */
+function filesOf(path: string, root: string | null, place: string | null): readonly string[] {
   const isThere = (file: string) => {
     if (existingPath(file, root) !== null) return true;
     const target = linkTarget(file, root);
-    if (target === null) return false;
+    if (target === null || place === null) return false;
     throw new ImportError(`${place}: ${file} is a link to ${target}, and there is no such file. ${ROOT_HINT}`);
   };
   if (!/[*?[]/.test(path)) return isThere(path) ? [path] : [];
