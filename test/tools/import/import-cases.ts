@@ -248,6 +248,16 @@ export const importCases: readonly ImportCase[] = [
     routes: { "/x": STORES, "/a/x": { device: true } },
   },
   {
+    name: "a key of what a break may skip",
+    server: `set $v v1; location / { ${CACHED} proxy_cache_key $v$request_uri; }
+      location /a/ { ${CACHED} proxy_cache_key $v$request_uri; if ($http_cookie ~ beta) { break; } set $v v2; }
+      location /b/ { ${CACHED} proxy_cache_key $v$request_uri; if ($http_cookie ~ beta) { return 403; } set $v v2; }
+      location /c/ { ${CACHED} proxy_cache_key $v$request_uri; set $v v2; if ($http_cookie ~ beta) { break; } }
+      location /d/ { ${CACHED} proxy_cache_key $m$request_uri; if ($http_user_agent ~ Mobile) { set $m m; break; } }`,
+    compares: "key",
+    routes: { "/x": STORES, "/a/x": null, "/b/x": STORES, "/c/x": STORES, "/d/x": { device: true } },
+  },
+  {
     name: "a key of what a map reads",
     server: `location / { ${CACHED} proxy_cache_key $request_uri$lang; }
       location /a/ { ${CACHED} proxy_cache_key $request_uri$group; }

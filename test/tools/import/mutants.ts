@@ -63,6 +63,12 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "import: what an expression sets by a named group",
     },
+    "a break skips nothing in a key": {
+      in: "importKey",
+      replace: "skipped.has(name) ||",
+      by: "",
+      foundBy: "import: a key of what a break may skip",
+    },
     "a named group in quotes sets nothing": {
       in: "capturedBy",
       replace: "/\\(\\?(?:P?<(\\w+)>|'(\\w+)')/g",

@@ -35,7 +35,7 @@ const QUERY = /^(?:args|query_string)$/;
 
 export function importKey(
   text: string | null,
-  { maps, assignments, captured }: Pick<Evaluation, "maps" | "assignments" | "captured">,
+  { maps, assignments, captured, skipped }: Pick<Evaluation, "maps" | "assignments" | "captured" | "skipped">,
 ): ImportedKey {
   const key: { -readonly [Name in keyof Key]: Key[Name] } = {};
   const unknown: string[] = [];
@@ -55,7 +55,7 @@ export function importKey(
     const assigned = assignments.filter(({ variable }) => variable === name);
     if (isInEveryKey(name) || name === "is_args") continue;
     if (PATH_AND_QUERY.test(name) || QUERY.test(name)) hasQuery = true;
-    else if (captured.has(name) || (map && assigned.length > 0)) unknown.push(`$${written}`);
+    else if (captured.has(name) || skipped.has(name) || (map && assigned.length > 0)) unknown.push(`$${written}`);
     else if (assigned.length > 0) {
       if (assigned.every(isConstant)) continue;
       if (assigned.every(isOfDevice)) {

@@ -200,7 +200,9 @@ export function evaluationOf(location: Location, { server, ...facts }: ServerFac
   // A rewrite with a flag skips the lines behind it, too.
   const isBreak = ({ name, args, block }: Directive): boolean =>
     name === "break" || (name === "rewrite" && args.length > 2) || (name === "if" && (block ?? []).some(isBreak));
-  return { ...facts, assignments: assignmentsOf(lines), mayBreak: lines.some(isBreak), newPath, changesQuery };
+  const first = lines.findIndex(({ name, block }) => name === "if" && !hasEffect(block ?? []) && block?.some(isBreak));
+  const skipped = new Set(first === -1 ? [] : assignmentsOf(lines.slice(first + 1)).map(({ variable }) => variable));
+  return { ...facts, assignments: assignmentsOf(lines), skipped, mayBreak: lines.some(isBreak), newPath, changesQuery };
 }
 
 /** The lines that requests of a location go through, in their order. */

@@ -48,6 +48,8 @@ export interface Evaluation {
   readonly assignments: readonly Assignment[];
   /** The variables that an expression may set, at any time. */
   readonly captured: ReadonlySet<string>;
+  /** The variables whose assignments an `if` with a `break` alone may skip. */
+  readonly skipped: ReadonlySet<string>;
   /** True if some of the assignments may be skipped by a `break`. */
   readonly mayBreak: boolean;
   /** The hosts of the site; empty for any. */

@@ -15,7 +15,7 @@ export interface KeyPart extends LocationPart {
 /** The key of a page: `proxy_cache_key`. */
 export function readKey(
   location: CachedLocation,
-  evaluation: Pick<Evaluation, "maps" | "hosts" | "assignments" | "captured">,
+  evaluation: Pick<Evaluation, "maps" | "hosts" | "assignments" | "captured" | "skipped">,
 ): KeyPart {
   const line = location.read("cache_key")[0];
   const imported = importKey(line ? line.args.join("") : null, evaluation);
