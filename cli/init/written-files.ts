@@ -17,7 +17,7 @@ export interface WrittenFile {
 export type Put = (file: string, text: string, note?: string) => Promise<WrittenFile>;
 
 /** The name or the text of a file of the edge. An app that only purges imports other modules. */
-const OF_EDGE = /^tidemark\.|"tidemark\/(?:worker|local)"|PURGE_LOG/;
+const OF_EDGE = /^tidemark\.|["']tidemark\/(?:worker|local)["']|PURGE_LOG/;
 
 /** `force`: whether existing files of the edge are replaced. */
 export function putIn(folder: string, force: boolean): Put {

@@ -407,6 +407,11 @@ describe("tidemark init", () => {
     expect((await manifest()).name).toBe("shop");
   });
 
+  test("--force knows the edge's files in single quotes, too", async () => {
+    await put("worker.ts", "import { createEdge } from 'tidemark/worker'; // mine");
+    expect(await outcomes(true)).toMatchObject({ "worker.ts": "replaced" });
+  });
+
   test("--force leaves the app's files alone", async () => {
     const tsconfig = '{ "include": ["src", "tidemark.config.ts"] }';
     await put("tsconfig.json", tsconfig);
