@@ -597,6 +597,12 @@ describe("files of nginx", () => {
     expect(routeOf(site, "/hello/")).toEqual(rules);
   });
 
+  test.each(["(a)\\1", "/a++/"])("before %s, which only nginx can find, store nothing", (text) => {
+    const site = imported(`index index.php; location ~ ${text} { try_files $uri $uri/ /index.php?$args; }
+      location ~ \\.php$ { ${ANY_PATH} }`);
+    expect(routeOf(site, "/aa/")).toEqual(PASS);
+  });
+
   test("of a WordPress with a location for purges store its folders", () => {
     const site = imported(`root /srv/www; index index.php;
       location / { try_files $uri $uri/ /index.php?$args; } location ~ \\.php$ { ${ANY_PATH} }

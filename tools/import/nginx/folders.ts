@@ -20,7 +20,9 @@ export function passedFolders(
   facts: ServerFacts,
   importOther: (location: Location) => ImportedLocation | null,
 ): Folders {
-  const others = location.indexes.filter(({ location: other }) => {
+  // A location that stores nothing passes its folders anyway.
+  const indexes = own.rules.pass === true ? [] : location.indexes;
+  const others = indexes.filter(({ location: other }) => {
     if (answersWithFile(other, facts)) return false;
     const imported = importOther(other);
     return imported === null || imported.because.length > 0 || storing(imported) !== storing(own);
