@@ -266,13 +266,13 @@ export const mutants: Mutants = {
     },
     "the key has the host under which the edge was reached, not the public one": {
       in: "resolveUrl",
-      replace: "rules.publicUrl?.host ?? asked.host",
+      replace: "rules.publicHost ?? asked.host",
       by: "asked.host",
       foundBy: "key/public-url",
     },
     "the origin is told the scheme under which the edge was reached, not the public one": {
       in: "resolveUrl",
-      replace: "rules.publicUrl?.scheme ?? asked.scheme",
+      replace: "rules.publicScheme ?? asked.scheme",
       by: "asked.scheme",
       foundBy: "key/public-url",
     },
