@@ -29,20 +29,26 @@ export class BodyFile {
     return new BodyFile(handle, onClose);
   }
 
-  /** Appends. The next write overwrites what a failed one left. */
-  async write(bytes: Uint8Array): Promise<void> {
+  /**
+   * Appends. What goes beyond `endsAt` overwrites the file from its start, where everything has been read. The next write
+   * overwrites what a failed one left.
+   */
+  async write(bytes: Uint8Array, endsAt = Number.POSITIVE_INFINITY): Promise<void> {
     for (let at = 0; at < bytes.byteLength; ) {
-      const position = this.#writtenBytes + at;
-      at += (await this.#handle.write(bytes, at, bytes.byteLength - at, position)).bytesWritten;
+      const position = (this.#writtenBytes + at) % endsAt;
+      const length = Math.min(bytes.byteLength - at, endsAt - position);
+      at += (await this.#handle.write(bytes, at, length, position)).bytesWritten;
     }
     this.#writtenBytes += bytes.byteLength;
   }
 
   /** The next bytes; `null` at the end. */
-  async read(): Promise<Uint8Array | null> {
-    const length = Math.min(this.#writtenBytes - this.#readBytes, READ_BYTES);
-    if (length === 0) return null;
-    const { bytesRead, buffer } = await this.#handle.read(Buffer.allocUnsafe(length), 0, length, this.#readBytes);
+  async read(endsAt = Number.POSITIVE_INFINITY): Promise<Uint8Array | null> {
+    const unread = this.#writtenBytes - this.#readBytes;
+    if (unread === 0) return null;
+    const position = this.#readBytes % endsAt;
+    const length = Math.min(unread, READ_BYTES, endsAt - position);
+    const { bytesRead, buffer } = await this.#handle.read(Buffer.allocUnsafe(length), 0, length, position);
     if (bytesRead === 0) throw new Error("a file of a body is shorter than what was written");
     this.#readBytes += bytesRead;
     return buffer.subarray(0, bytesRead);

@@ -24,8 +24,12 @@ export class Spool {
   #unwrittenBytes = 0;
   #file: BodyFile | null = null;
   #closed: Promise<unknown> = Promise.resolve();
-  /** The bytes in the file, or on their way there. */
+  /** The bytes in the file that nobody has read yet, and those on their way there. */
   #inFileBytes = 0;
+  /** The room that the file takes. */
+  #roomBytes = 0;
+  /** Whether the file no longer grows, because bytes have come to its start again. */
+  #isRound = false;
   #writing: Promise<void> | null = null;
   #isFull = false;
   #isClosed = false;
@@ -35,7 +39,7 @@ export class Spool {
   }
 
   get isEmpty(): boolean {
-    return this.#unwrittenBytes === 0 && this.#inFileBytes === 0;
+    return this.#unwrittenBytes === 0 && this.#roomBytes === 0;
   }
 
   /** Takes a piece, even if there is no room for it. */
@@ -49,8 +53,12 @@ export class Spool {
   /** The next bytes; `null` if there are none now. */
   async next(): Promise<Uint8Array | null> {
     for (;;) {
-      const piece = (await this.#file?.read()) ?? null;
-      if (piece !== null) return piece;
+      const piece = (await this.#file?.read(this.#roomBytes)) ?? null;
+      if (piece !== null) {
+        this.#inFileBytes -= piece.byteLength;
+        if (this.#unwritten.length > 0) this.#writing ??= this.#write();
+        return piece;
+      }
       if (this.#writing === null) break;
       await this.#writing;
     }
@@ -79,20 +87,21 @@ export class Spool {
    */
   async #write(): Promise<void> {
     await null; // Pieces that come in the same turn are written together.
-    const { files, maxBytes } = this.#place;
+    const { files } = this.#place;
     while (this.#unwritten.length > 0) {
       const bytes = this.#unwrittenBytes;
-      const isRoomy = this.#inFileBytes + bytes <= maxBytes && files.bytes.take(bytes);
-      if (!isRoomy) break;
+      const roomBefore = this.#roomBytes;
+      if (!this.#makeRoom(bytes)) break;
       const batch = joined(this.#unwritten, bytes);
       this.#unwritten = [];
       this.#unwrittenBytes = 0;
       this.#inFileBytes += bytes;
       try {
         this.#file ??= await files.create();
-        await this.#file.write(batch);
+        await this.#file.write(batch, this.#roomBytes);
       } catch {
-        files.bytes.give(bytes);
+        files.bytes.give(this.#roomBytes - roomBefore);
+        this.#roomBytes = roomBefore;
         this.#inFileBytes -= bytes;
         this.#unwritten.unshift(batch);
         this.#unwrittenBytes += bytes;
@@ -104,11 +113,23 @@ export class Spool {
     else this.#noteRoom();
   }
 
-  /** Nobody needs what is in the file any more. Returns how much it was: bytes. */
+  /** At the end of the file, or at its start if that has been read. Returns whether there is room for so many bytes. */
+  #makeRoom(bytes: number): boolean {
+    const { files, maxBytes } = this.#place;
+    const grows = !this.#isRound && this.#roomBytes + bytes <= maxBytes && files.bytes.take(bytes);
+    if (grows) this.#roomBytes += bytes;
+    else if (this.#inFileBytes + bytes > this.#roomBytes) return false;
+    else this.#isRound = true;
+    return true;
+  }
+
+  /** Nobody needs what is in the file any more. Returns how much room it took: bytes. */
   #giveRoom(): number {
-    const bytes = this.#inFileBytes;
+    const bytes = this.#roomBytes;
     this.#place.files.bytes.give(bytes);
     this.#inFileBytes = 0;
+    this.#roomBytes = 0;
+    this.#isRound = false;
     return bytes;
   }
 

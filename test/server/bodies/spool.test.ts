@@ -120,6 +120,34 @@ test("an answer that nobody reads is received up to the limit, and then waits fo
   expect(openFiles()).toBe(0);
 });
 
+test.each([
+  { what: "the limit", fileBytes: 8 * MIB, maxBytes: MIB },
+  { what: "all room", fileBytes: MIB, maxBytes: 8 * MIB },
+])("an answer that waits at $what comes on with each part that its reader takes, and in no more room", async (room) => {
+  const bodies = new HeldBodies({ memoryBytes: MIB, mostFiles: null, folder, ...room });
+  const origin = new Sending(bodies, room.maxBytes);
+  await origin.sendAll(4 * MIB);
+  const reader = origin.body.read();
+  const read: Uint8Array[] = [];
+  let bytes = 0;
+  let most = 0;
+  while (bytes < 3 * MIB) {
+    expect(origin.isPaused).toBe(true);
+    for (const before = bytes; bytes < before + 256 * KIB; bytes += read.at(-1)!.byteLength) {
+      read.push((await reader.next())!);
+    }
+    await until(() => !origin.isPaused);
+    await origin.sendUntilPaused();
+    most = Math.max(most, bodies.taken.fileBytes);
+  }
+  expect(most).toBeLessThanOrEqual(MIB);
+  origin.body.end();
+  for (let piece = await reader.next(); piece !== null; piece = await reader.next()) read.push(piece);
+  expect(Buffer.compare(joined(read, origin.sentBytes), expected(origin.sentBytes))).toBe(0);
+  expect(bodies.taken.fileBytes).toBe(0);
+  expect(openFiles()).toBe(0);
+});
+
 test("a paused answer comes on as soon as it may be read ahead, and in its order", async () => {
   const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, mostFiles: null, folder });
   const origin = new Sending(bodies, null);
