@@ -125,6 +125,9 @@ function corridorParts(
 ): Isolate {
   const { clock, neighbours, sharedTier, reporter } = platform;
   const cacheKeys = new CacheKeyMemo(site);
+  // Without `publicUrl`, a scheme in place of the request's own is that of this server's visitors alone.
+  const isOwnScheme = site.publicScheme !== null && site.publicHost === null;
+  const keysOfChildren = isOwnScheme ? new CacheKeyMemo({ ...site, publicScheme: null }) : cacheKeys;
   return {
     site,
     ports: { ...platform, store: new TieredStore(memory, sharedTier, reporter, clock), purges, invalidations },
@@ -137,7 +140,7 @@ function corridorParts(
     unstored: new UnstoredPages(),
     codings: new CodingChoices(),
     secondLooks: new SecondLooks(),
-    resolve: (url) => cacheKeys.resolve(url),
+    resolve: (url, isOfChild = false) => (isOfChild ? keysOfChildren : cacheKeys).resolve(url),
   };
 }
 

@@ -39,7 +39,7 @@ export interface Isolate {
   readonly unstored: UnstoredPages;
   readonly codings: CodingChoices;
   readonly secondLooks: SecondLooks;
-  readonly resolve: (url: string) => ResolvedUrl | RefusedUrl;
+  readonly resolve: (url: string, isOfChild?: boolean) => ResolvedUrl | RefusedUrl;
 }
 
 /** The other isolates with the same shared tier, where this one can know of their fetches. */

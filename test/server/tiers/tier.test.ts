@@ -348,6 +348,15 @@ test.each([
   expect(tier.origin.seen.map(({ target }) => target)).toEqual(["/slow", "/editor", "/visitor"]);
 });
 
+test("a parent that redirects its own visitors to https tells the origin by what its children's visitors came", async () => {
+  const parent = await tier.start({ overrides: { publicScheme: "https" } });
+  const child = await tier.start({ parent: () => parent.url });
+  tier.origin.reply("/page", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+  await child.get("/page");
+  await parent.get("/page");
+  expect(tier.origin.seen.map(({ fields }) => fields["x-forwarded-proto"])).toEqual(["http", "https"]);
+});
+
 test("the origin is told of the visitor, of both caches, and of no secret between them", async () => {
   const { parent, child } = await family(1, {
     rules: { originFields: { "X-Origin-Secret": "s" }, publicUrl: `https://${HOST}` },

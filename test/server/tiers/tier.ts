@@ -17,7 +17,7 @@ import { configuredTokens } from "../../../worker/control/access/tokens.ts";
 import type { LearningIsolate } from "../../../worker/isolate.ts";
 import type { Clock } from "../../../worker/ports/clock.ts";
 import type { Origin, OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
-import { compileSite } from "../../../worker/site/site.ts";
+import { compileSite, type SiteOverrides } from "../../../worker/site/site.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
 import { ManualClock } from "../../engine/memory/manual-clock.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
@@ -36,6 +36,8 @@ export interface NodeOptions {
   readonly fallsBack?: boolean;
   readonly token?: string;
   readonly rules?: Rules;
+  /** What outranks the rules at this node. Default: nothing. */
+  readonly overrides?: SiteOverrides;
   /** The most requests at the origin. Default: without a limit. */
   readonly concurrency?: number;
   /** Default: the tier's. */
@@ -85,7 +87,7 @@ export class TierNode {
   constructor(originUrl: string, shared: SharedLog, clock: Clock, options: NodeOptions) {
     const { parent, token = PARENT_TOKEN, rules: input = {}, concurrency } = options;
     const asked = { url: originUrl, ...(concurrency !== undefined && { concurrency }) };
-    const site = compileSite({ origin: asked, hosts: [HOST], ...input }, {});
+    const site = compileSite({ origin: asked, hosts: [HOST], ...input }, options.overrides ?? {});
     const rules = rulesFingerprint(site);
     const to = (url: string) => {
       const address = { url, socketPath: null };
