@@ -161,7 +161,7 @@ export interface SiteStats extends SiteCounts {
 
 /** What the isolates' memories held, and would hold with other sizes. */
 export interface MemoryStats {
-  /** Look-ups of stored pages, and pages that were stored. */
+  /** Look-ups of stored pages, and pages that were stored, if the key has at most 512 characters. */
   uses: number;
   /** How many of them the memory held. */
   held: number;

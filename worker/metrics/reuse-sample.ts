@@ -4,7 +4,7 @@ import { filledBuckets } from "./time-sketch.ts";
 /** The most keys that are sampled. When there are more, about half of them stay. */
 const MAX_KEYS = 1024;
 
-/** Longer keys are not sampled, so that a sample takes at most a megabyte. */
+/** Uses of longer keys are not counted, so that a sample takes at most a megabyte. */
 const MAX_KEY_CHARACTERS = 512;
 
 const ALL_HASHES = 2 ** 32;
@@ -65,6 +65,7 @@ export class ReuseSample {
 
   /** A page was found in memory. */
   found(key: string): void {
+    if (key.length > MAX_KEY_CHARACTERS) return;
     this.#uses++;
     this.#held++;
     const sampled = this.#keys.get(key);
@@ -73,9 +74,10 @@ export class ReuseSample {
 
   /** A page was used that is not in memory. `bytes`: what it would take there. */
   missed(key: string, bytes: number): void {
+    if (key.length > MAX_KEY_CHARACTERS) return;
     this.#uses++;
     const hash = mixed(fnvHash(key));
-    if (hash >= this.#threshold || key.length > MAX_KEY_CHARACTERS) return; // it is not in the sample
+    if (hash >= this.#threshold) return; // it is not in the sample
     const sampled = this.#keys.get(key);
     if (sampled !== undefined) {
       sampled.bytes = bytes;
