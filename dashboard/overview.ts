@@ -267,16 +267,18 @@ function urls({ kind, allUrls }: Overview, { top, pop: of }: SiteStats): Child[]
     error > 0 ? h("span", { title: `at least ${format(most - error)}` }, `≤ ${format(most)}`) : format(most);
   const rows = list
     .slice(0, allUrls ? list.length : FIRST_URLS)
-    .map((each) => [
-      h("a", { class: "mono", href: `#explain?${encodeURIComponent(each.url)}`, "data-key": each.url }, each.url),
-      weight(each),
-      ...(kind === "notStored" ? [each.because] : []),
-    ]);
+    .map((each) => [toExplain(each.url), weight(each), ...(kind === "notStored" ? [each.because] : [])]);
   return [
     table(words, ["URL, to explain", column, ...(kind === "notStored" ? ["Reason"] : [])], rows),
     list.length > rows.length &&
       h("button", { class: "quiet", click: () => change({ allUrls: true }) }, `All ${list.length}`),
   ];
+}
+
+/** A link that explains the URL. Of one that was cut, the rest is not known. */
+function toExplain(url: string): Child {
+  if (url.endsWith("…")) return h("code", url);
+  return h("a", { class: "mono", href: `#explain?${encodeURIComponent(url)}`, "data-key": url }, url);
 }
 
 function sorted(counts: Readonly<Record<string, number>>): (readonly [string, number])[] {

@@ -572,6 +572,14 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
+  test("a URL that was cut is text, because a link would explain another one", { tags: ["deep"] }, async () => {
+    const page = await stage.enter({}, { pops: 3, mark: "…" });
+    const { url } = madeUpStats({ pops: 3, mark: "…" }).top!.missed[0]!;
+    await page.locator("#top").getByText(url, { exact: true }).waitFor();
+    expect(await page.locator("#top a").count()).toBe(0);
+    await page.context().close();
+  });
+
   test("the charts show each span under the pointer, and gaps as gaps", { tags: ["deep"] }, async () => {
     const page = await stage.enter({}, { pops: 3 });
     const body = madeUpStats({ pops: 3 });
