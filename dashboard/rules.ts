@@ -6,7 +6,7 @@ interface Settings {
   readonly version: number;
   readonly routes?: readonly Readonly<Record<string, unknown>>[];
   readonly limits: Readonly<Record<string, number>>;
-  readonly purge: Readonly<Record<string, number>>;
+  readonly purge: Readonly<Record<string, number | boolean>>;
   readonly [name: string]: unknown;
 }
 
@@ -39,8 +39,9 @@ function list(rows: readonly (readonly [string, string | undefined])[]): Child {
   return h("dl", ...rows.flatMap(([name, text]) => [h("dt", name), h("dd", h("code", text))]));
 }
 
-/** A setting whose name ends in its unit. */
-function amount(name: string, value: number): string {
+/** A setting whose name ends in its unit, or a switch. */
+function amount(name: string, value: number | boolean): string {
+  if (typeof value === "boolean") return String(value);
   if (/bytes$/i.test(name)) return size(value);
   return name.endsWith("Ms") ? ms(value) : whole(value);
 }

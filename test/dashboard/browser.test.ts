@@ -409,6 +409,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     const text = await page.locator("#rules").innerText();
     for (const words of ["/api/search/autocomplete", "24h", "X-Edge", "storeBytes", "8.39 MB"])
       expect(text).toContain(words);
+    expect(text).toMatch(/\npush\s+false\n/);
     expect(text).not.toContain("a-secret-value");
     await page.context().close();
   });
