@@ -20,6 +20,23 @@ if (!hasChromium) {
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PHONE = { viewport: { width: 360, height: 740 } };
 
+/** The words of tables that stand on several lines. */
+const BROKEN_WORDS = `[...document.querySelectorAll("section:not([hidden]) :is(th, td)")].flatMap((cell) => {
+  const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+  const broken = [];
+  while (texts.nextNode()) {
+    const { data, parentElement } = texts.currentNode;
+    if (parentElement.matches("code, .mono")) continue;
+    for (const { 0: word, index } of data.matchAll(/[\\w.,]+/g)) {
+      const range = document.createRange();
+      range.setStart(texts.currentNode, index);
+      range.setEnd(texts.currentNode, index + word.length);
+      if (range.getClientRects().length > 1) broken.push(word);
+    }
+  }
+  return broken;
+})`;
+
 /** The dashboard as its owner uses it: in Chromium, on the page that the worker serves. */
 describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
   let stage: Stage;
@@ -496,6 +513,23 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
       }
       await page.context().close();
     });
+  });
+
+  test("on a phone no table breaks its words, except in code", { tags: ["deep"] }, async () => {
+    const page = await stage.enter(PHONE, { pops: 1, machine: true });
+    const expectWhole = async (name: string) =>
+      expect({ name, broken: await page.evaluate(BROKEN_WORDS) }).toEqual({ name, broken: [] });
+    await expectWhole("Overview");
+    await stage.purge({ tags: ["phone"], reason: "a correction by an editor" });
+    await goTo(page, "Purges");
+    await page.getByLabel("Items").fill("/plog/the-long-tide-3");
+    await page.getByRole("button", { name: "Try it" }).click();
+    await page.locator("#plan tbody tr").waitFor();
+    await expectWhole("Purges");
+    await goTo(page, "Rules");
+    await page.locator("#rules tbody tr").first().waitFor();
+    await expectWhole("Rules");
+    await page.context().close();
   });
 
   test("everything can be reached and read by keyboard", { tags: ["deep"] }, async () => {
