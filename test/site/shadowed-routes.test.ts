@@ -27,6 +27,11 @@ describe("a route that never matches is found", () => {
     ["/plog/*", "/plog/a/:id.json"],
     ["/:lang/about", "/en/about"],
     ["/:lang/*", "/en/plog/:slug"],
+    ["/admin{/*}?", "/admin"],
+    ["/admin{/*}?", "/admin/users/:id"],
+    ["/admin{/*}?", "/admin/*"],
+    ["/admin{/*}?", "/admin/users{/*}?"],
+    ["/:lang{/*}?", "/en/plog/:slug"],
   ])("%s before %s", (earlier, later) => expect(isShadowed(earlier, later)).toBe(true));
 
   test("with the places of both", () => {
@@ -50,6 +55,9 @@ describe("a route that can match is not reported", () => {
     ["/:a", "/:b/:c"],
     ["/a*", "/a/*/b"],
     ["/About", "/about"],
+    ["/admin{/*}?", "/administrators"],
+    ["/admin{/*}?", "/admin*"],
+    ["/admin{/*}?", "/admin/../b"],
     ["/a/*", "/a/../b"],
     ["/a/*", "/a/..{/b}?"],
     ["/a/*", "/a/..{b}?"],

@@ -1,8 +1,9 @@
 import type { ShadowedRoute } from "../../wire/site-review.ts";
 
 /**
- * The routes that certainly never match. Patterns with groups, regular expressions, modifiers or escapes are only
- * compared as text, so a route may be shadowed without being found here, but none is found that could match.
+ * The routes that certainly never match. Patterns with regular expressions, modifiers, escapes or groups other than a
+ * final `{/*}?` are only compared as text, so a route may be shadowed without being found here, but none is found that
+ * could match.
  */
 export function shadowedRoutes(routes: readonly { readonly match: string }[]): readonly ShadowedRoute[] {
   return routes.flatMap(({ match }, index) => {
@@ -14,6 +15,9 @@ export function shadowedRoutes(routes: readonly { readonly match: string }[]): r
 /** Syntax that only patterns with more than literals, `:name` and `*` contain. */
 const ELABORATE = /[{}()\\+?]|\*.|:\w+[^/\w]/s;
 
+/** A pattern that also matches everything below the path before it. */
+const AND_BELOW = /^(.*)\{\/\*\}\?$/s;
+
 /** Segments that URLs resolve, also where they end at a parameter, a star, a group or an escape, or stand inside these. */
 const DOTS = /\/(?:[{}\\]*(?:\.|%2e)){1,2}(?:[/{}()\\+?*:]|$)/i;
 
@@ -21,6 +25,8 @@ const DOTS = /\/(?:[{}\\]*(?:\.|%2e)){1,2}(?:[/{}()\\+?*:]|$)/i;
 function covers(earlier: string, later: string): boolean {
   if (earlier === later || earlier === "/*") return true;
   if (DOTS.test(later)) return false;
+  const [, path] = AND_BELOW.exec(earlier) ?? [];
+  if (path !== undefined) return covers(path, later) || covers(`${path}/*`, later);
   if (ELABORATE.test(earlier)) return false;
   if (ELABORATE.test(later)) return coversElaborate(earlier, later);
   const general = earlier.split("/");
