@@ -68,7 +68,7 @@ export function createDevEdge(site: SiteInput, current: CurrentExchange): Export
   const edge = createEdgeWithHooks(site, {
     acceptsWeakTokens: true,
     platform: (platform) =>
-      behindNetwork(watching(reporting(platform, settings!, current), current), networkOf(settings!, current)),
+      behindNetwork(watching(reporting(platform, edgeEnv!, current), current), networkOf(settings!, current)),
   });
   let edgeEnv: DevEnv | undefined;
   let watch: RequestWatch | undefined;
@@ -115,7 +115,7 @@ function answerAsDev(
     case SIMULATED_REGIONS_PATH:
       return Response.json({ regions: DEV.regions });
     case REPORT_PATH: {
-      const headers = { authorization: `Bearer ${TIDEMARK_TOKEN}` };
+      const headers = { authorization: request.headers.get("authorization") ?? "" };
       const stats = new Request(new URL("/_tidemark/stats?last=1h", request.url), { headers });
       return answerForAnotherRegion(stats as IncomingRequest);
     }
@@ -127,12 +127,16 @@ function answerAsDev(
 }
 
 /** The same platform, which knows its region. All regions' isolates report before stats are read. */
-function reporting(platform: Platform, { region, regions }: DevSettings, current: CurrentExchange): Platform {
+function reporting(platform: Platform, { DEV, TIDEMARK_TOKEN }: DevEnv, current: CurrentExchange): Platform {
   const { ledger } = platform;
   if (ledger === undefined) return platform;
+  const { region, regions } = DEV;
   const read: NonNullable<typeof ledger.read> = async (report, ...asked) => {
     const others = regions.filter((each) => each.region !== region && current.getStore() !== FOR_ANOTHER_REGION);
-    const [haveReported] = await Promise.all([Promise.all(others.map(letReport)), report()]);
+    const [haveReported] = await Promise.all([
+      Promise.all(others.map(({ port }) => letReport(port, TIDEMARK_TOKEN))),
+      report(),
+    ]);
     const reading = await ledger.client.readLedger(...asked);
     if (haveReported.includes(false)) return reading;
     return JSON.stringify({ ...JSON.parse(reading), isCurrent: true });
@@ -141,9 +145,10 @@ function reporting(platform: Platform, { region, regions }: DevSettings, current
 }
 
 /** Resolves to whether this region's edge has reported. It may be restarting with new rules. */
-async function letReport({ port }: { readonly port: number }): Promise<boolean> {
+async function letReport(port: number, token: string | undefined): Promise<boolean> {
   try {
-    const answer = await fetch(`http://localhost:${port}${REPORT_PATH}`);
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`http://localhost:${port}${REPORT_PATH}`, { headers });
     await answer.body?.cancel();
     return answer.ok;
   } catch {

@@ -105,6 +105,13 @@ describe("tidemark dev, in one run", () => {
     expect(await ask("/a", { authorization }, "PURGE")).toMatchObject({ status: 403 });
   });
 
+  test("tells its stats to nobody without a token, not even where other regions ask for them", async () => {
+    for (const path of ["/_tidemark/stats", "/_tidemark/dev/report"]) {
+      expect(await ask(path)).toMatchObject({ status: 401 });
+      expect(await ask(path, { authorization: `Bearer ${READ_TOKEN}` })).toMatchObject({ status: 200 });
+    }
+  });
+
   test("its stats have every request at once, under a name of its own", async () => {
     const requests = async () => {
       const { body } = await ask("/_tidemark/stats?last=15m", { authorization: `Bearer ${READ_TOKEN}` });
