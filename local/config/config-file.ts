@@ -31,7 +31,7 @@ const withoutRuntime: Plugin = {
 const OWN_URL_PATTERN = "const URLPattern = globalThis.URLPattern ?? class {};";
 
 /** Reads and checks the site's rules. Throws `ConfigFileError`. */
-export async function loadSite(file: string): Promise<ConfiguredSite> {
+export async function loadSite(file: string, withinMs?: number): Promise<ConfiguredSite> {
   if (!existsSync(file)) {
     throw new ConfigFileError(
       `there is no ${file}. Name another file with --config, or write one as the README shows.`,
@@ -46,7 +46,7 @@ export async function loadSite(file: string): Promise<ConfiguredSite> {
       plugins: [ownWorker, withoutRuntime],
     });
     const code = Buffer.from(result.outputFiles[0]!.text).toString("base64");
-    module = await importConfig(`data:text/javascript;base64,${code}`);
+    module = await importConfig(`data:text/javascript;base64,${code}`, withinMs);
   } catch (error) {
     throw new ConfigFileError(`${file}: ${reasonOf(error)}`, { cause: withoutData(error) });
   }

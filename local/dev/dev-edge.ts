@@ -75,10 +75,13 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
   const started = Promise.withResolvers<void>();
   // Each build waits for the previous one, so that no reload overtakes another.
   let work: Promise<void> = Promise.resolve();
-  const runScript = async (script: string) => {
+  // The next build and the end do not wait for a config that is being loaded, which may wait for what never comes.
+  let outdate = (): void => undefined;
+  const runScript = async (script: string, outdated: Promise<null>) => {
     if (group) {
-      const changed = configFile === null ? origin : options.originOf(await loadSite(configFile));
-      await group.reload({ script, origin: changed });
+      const site = await Promise.race([outdated, loadSite(configFile!)]);
+      if (site === null) return;
+      await group.reload({ script, origin: options.originOf(site) });
       printLine(`${configFile} has changed: its rules are in force. Stored responses keep their lifetimes and tags.`);
     } else {
       group = await EdgeGroup.start({ script, origin }, hosts, home, options);
@@ -88,8 +91,11 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
   const tellMistake = (words: string) => printLine(`${words}\n${group?.isUp === false ? IS_DOWN : STAY_IN_FORCE}`);
   const onBuild = (script: string) => {
     isBuilt = true;
+    outdate();
+    const { promise: outdated, resolve } = Promise.withResolvers<null>();
+    outdate = () => resolve(null);
     work = work
-      .then(() => runScript(script))
+      .then(() => runScript(script, outdated))
       .catch((error: Error) => {
         started.reject(error);
         if (group) tellMistake(error.message);
@@ -106,6 +112,7 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
       : await watchWorker(devEntry(configFile), onBuild, onError);
   const stop = async () => {
     await watching.stop();
+    outdate();
     await work;
     await group?.stop();
     await rm(home, { recursive: true, force: true, maxRetries: 5 });

@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { ConfigFileError, whatItThrew } from "../../package/config-file-error.ts";
+import { LOADS_WITHIN_MS, loadsTooLong } from "../../package/import-config.ts";
 import { moduleBeside } from "../../package/own-package.ts";
 import type { SiteReview } from "../../wire/site-review.ts";
 import { reviewSite } from "../../worker/site/review-site.ts";
@@ -24,9 +25,6 @@ export type FromThread =
   | { readonly message: string }
   | ReviewedSite;
 
-/** A config that has not loaded then is refused, so that it cannot keep later ones from being loaded: milliseconds. */
-const LOADS_WITHIN_MS = 30_000;
-
 /**
  * Loads and reviews a site. Without a file the origin's own fields are the only rules. Throws `ConfigFileError` if the
  * file cannot be read, or if its rules are not valid. Then, too, `read` gets the files of the site, of which the owner has
@@ -48,7 +46,7 @@ export async function loadSite(
   });
   const { promise, resolve, reject } = Promise.withResolvers<ReviewedSite>();
   const files = new Map<string, string>();
-  const late = `${file}: the file has not loaded within ${withinMs / 1000} s; it must not wait for anything`;
+  const late = `${file}: ${loadsTooLong(withinMs)}`;
   let timer: NodeJS.Timeout | undefined;
   thread.on("message", (said: FromThread) => {
     // From here on: a busy machine may take long to start the thread.

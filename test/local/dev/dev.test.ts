@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import { Miniflare } from "miniflare";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
+import { loadSite } from "../../../local/config/config-file.ts";
 import { startDevSession } from "../../../local/dev/dev-session.ts";
 import type { SiteStats } from "../../../wire/stats.ts";
 import { DOOR_TOKENS, EVERY_DOOR, TOKEN_LIST } from "../../control/vendor-apis/door-edges.ts";
@@ -302,6 +303,32 @@ describe("tidemark dev", () => {
     dev.interrupt();
     expect(await dev.exited).toBe(0);
     await expect(ask("/")).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("waits for no config that waits for ever: the next edit is taken up, and Ctrl-C ends it", async () => {
+    const file = config(`{ origin: "${origin.url}" }`);
+    const hang = (words: string) => {
+      const endless = `console.log("${words}"); setInterval(() => {}, 1000); await new Promise(() => {});`;
+      writeFileSync(file, `${endless}\nexport default { origin: "${origin.url}" };\n`);
+      return dev!.says(new RegExp(words));
+    };
+    dev = new Dev(["--config", file, "--port", String(port)]);
+    await dev.says(/everything/);
+    await hang("waits once");
+    origin.reply("/a", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+    config(`{ origin: "${origin.url}", routes: [{ match: "/a", pass: true }] }`);
+    await dev.says(/its rules are in force/);
+    expect((await ask("/a")).fields["x-cache"]).toBe("BYPASS");
+    await hang("waits again");
+    dev.interrupt();
+    expect(await dev.exited).toBe(0);
+  });
+
+  test("says of a config that has not loaded for long that it must not wait", async () => {
+    const file = join(folder, "site.ts");
+    writeFileSync(file, `setInterval(() => {}, 1000).unref(); await new Promise(() => {});\nexport default {};\n`);
+    const words = `${file}: the file has not loaded within 0.1 s; it must not wait for anything`;
+    await expect(loadSite(file, 100)).rejects.toThrow(words);
   });
 
   test.each([
