@@ -55,7 +55,7 @@ async function purgeItems(call: RoutedCall, ports: ControlPorts): Promise<Respon
 async function purgePage(call: RoutedCall, ports: ControlPorts): Promise<Response> {
   const [wider] = wideningFields(call.request.headers);
   if (wider !== undefined) {
-    const because = `a PURGE with ${wider} names more pages than its URL, but this site has no door that reads it`;
+    const because = `a PURGE with ${wider} may name more than its URL, but this site has no door that reads such fields`;
     return problemResponse("invalid", `Nothing was purged: ${because}. Open one with doors: { varnish: true }.`);
   }
   const target = resolveUrl(call.request.url, ports.rules);

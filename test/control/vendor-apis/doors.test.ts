@@ -119,6 +119,7 @@ describe.each(Object.entries(PLATFORMS))("without doors, on %s", (_, start) => {
       { "x-purge-method": "tags", "x-cache-tags-pattern": "shop" },
       { "x-purge-all": "true" },
       { "x-purge-path-regex": "/shop/.*" },
+      { "x-location-id": "42" },
     ]) {
       const answer = await edge.ask({ method: "PURGE", path: "/about", fields: { authorization, ...fields } });
       expect(answer.status).toBe(400);

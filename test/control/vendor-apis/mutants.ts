@@ -273,27 +273,27 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "doors: Varnish: the tags of Shopware 6",
     },
-    "tags in a field that no door reads purge a URL alone": {
-      in: "OF_PURGES",
-      replace: "tags?\\b|",
-      by: "",
-      foundBy: "doors: Varnish: PURGE with my-tags, which no door reads",
+    "a field that no door reads purges a URL alone": {
+      in: "wideningFields",
+      replace: "isOfApplication(name)",
+      by: "isOfApplication(name) && /purge|tags|key/.test(name)",
+      foundBy: "doors: Varnish: PURGE with x-pool, which no door reads",
     },
-    "keys in a field that no door reads purge a URL alone": {
-      in: "OF_PURGES",
-      replace: "|^key",
+    "a field of HTTP is taken for a wider purge": {
+      in: "isOfApplication",
+      replace: "!isOfHttp &&",
       by: "",
-      foundBy: "doors: Varnish: PURGE with key, which no door reads",
+      foundBy: "doors: Varnish: a page, with usual fields of clients",
     },
     "a field of the client's software is taken for tags": {
       in: "OF_SENDERS",
-      replace: "fastly|x-datadog|",
+      replace: "fly|sec|x-amzn|",
       by: "",
       foundBy: "doors: Varnish: a page, with usual fields of clients",
     },
     "a secret is taken for a wider purge": {
       in: "OF_SENDERS",
-      replace: "token|secret|auth|",
+      replace: "|token|secret|auth|api-?key",
       by: "",
       foundBy: "doors: Varnish: a page, with usual fields of clients",
     },

@@ -1,4 +1,6 @@
 import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
+import { hopByHopFields } from "../../rules/forwarding/hop-by-hop.ts";
+import { ordinaryForm, treatmentOf } from "../../rules/request/request-fields.ts";
 
 /** A call at a door whose token has been accepted. */
 export interface DoorCall {
@@ -65,17 +67,22 @@ export const PURGE_EVERYTHING = "x-varnish-purge-all";
 /** The field of WordPress's plugins: `regex` if the URL of the `PURGE` is a regular expression, `tags` if tags are named. */
 export const PURGE_METHOD = "x-purge-method";
 
-/** Names that speak of purges, bans, tags, keys of pages, or regular expressions. */
-const OF_PURGES = /purge|regex|\bban\b|tags?\b|^key|xkey|(?:surrogate|cache)-?key/;
-/** Of these, the ones of browsers, other vendors, tracers, VCaching's own host, and those for secrets. */
-const OF_SENDERS = /^(?:sec|fastly|x-datadog|x-vc)-|token|secret|auth|purge-method$/;
+/** Fields of browsers, hosters and plugins, and those for secrets, which do not change what a purge is of. */
+const OF_SENDERS =
+  /^(?:access-control|fly|sec|x-amzn|x-azure|x-vc)-|^(?:date|idempotency-key|origin|x-requested-with|x-typo3-sitename)$|token|secret|auth|api-?key/;
+
+/** Whether a field is of the application's own, and neither of HTTP, its software and the sender, nor a secret. */
+export function isOfApplication(name: string): boolean {
+  const isOfHttp = ordinaryForm(name) !== undefined || hopByHopFields(null).has(name);
+  return !isOfHttp && treatmentOf(name).asSent === "always" && !OF_SENDERS.test(name);
+}
 
 /**
- * The fields by which a `PURGE` means more than its URL, whether a door reads them or not. A door that cannot must refuse
- * the purge: a purge of the URL alone would leave pages that the sender believes purged.
+ * The fields by which a `PURGE` may mean more than its URL, whether a door reads them or not. A door that cannot must
+ * refuse the purge: a purge of the URL alone would leave pages that the sender believes purged.
  */
 export function wideningFields(fields: Headers): string[] {
-  const named = [...fields.keys()].filter((name) => OF_PURGES.test(name) && !OF_SENDERS.test(name));
+  const named = [...fields.keys()].filter((name) => name !== PURGE_METHOD && isOfApplication(name));
   const method = fields.get(PURGE_METHOD) ?? fields.get("x-vc-purge-method") ?? "";
   const saysNoMore = fields.has(TAGS_PATTERN) ? /^(tags)?$/i : /^(default|exact)?$/i;
   return saysNoMore.test(method) ? named : [...named, PURGE_METHOD];

@@ -1,9 +1,8 @@
-import { hopByHopFields } from "../../rules/forwarding/hop-by-hop.ts";
-import { ordinaryForm, treatmentOf } from "../../rules/request/request-fields.ts";
 import { bearerToken } from "../access/tokens.ts";
 import {
   type Door,
   type DoorReading,
+  isOfApplication,
   MAGENTO_TAGS,
   PURGE_EVERYTHING,
   PURGE_METHOD,
@@ -51,7 +50,7 @@ function readPurge(page: string, fields: Headers): DoorReading {
   }
   const mode = TAGS_OF_PURGE[name];
   if (mode === undefined) {
-    return refused(`${name} is not understood: name exact tags in xkey, or send a PURGE of each URL`);
+    return refused(`${name} is not understood: name exact tags in xkey, or send a PURGE of each URL without it`);
   }
   return purged({ tags: value.split(/[\s,]+/).filter(Boolean), mode });
 }
@@ -99,7 +98,7 @@ function readBan(fields: Headers): DoorReading {
   const banned = (purge: object) => purged(purge, "Banned");
   const isEmpty = !OF_BANS.slice(0, 3).some((name) => fields.has(name));
   if (isEmpty || named("x-content-type") !== null || fields.has("cookie")) return notSupported;
-  const unknown = [...fields.keys()].find((name) => !OF_BANS.includes(name) && mayNarrow(name));
+  const unknown = [...fields.keys()].find((name) => !OF_BANS.includes(name) && isOfApplication(name));
   if (unknown !== undefined) {
     return refused(`${unknown} is not understood: a ban can name X-Host, X-Url and X-Cache-Tags`);
   }
@@ -117,12 +116,6 @@ function readBan(fields: Headers): DoorReading {
   if (!path || (folder && path.includes("?"))) return notSupported;
   if (folder) return banned({ prefixes: hosts.map((each) => each + path) });
   return banned({ urls: hosts.map((each) => (each && `https://${each}`) + path) });
-}
-
-/** Whether a field may narrow a ban: it is of the application's own, and neither of HTTP and its software nor a secret. */
-function mayNarrow(name: string): boolean {
-  const isOfHttp = ordinaryForm(name) !== undefined || hopByHopFields(null).has(name);
-  return !isOfHttp && treatmentOf(name).asSent === "always" && !/token|secret|auth/.test(name);
 }
 
 /** The texts that `a|b` matches, without escapes; `null` if the pattern is of another kind. */
