@@ -16,7 +16,10 @@ export interface DoorCase {
 }
 
 /** The pages of the site, with their tags. */
-export const PAGES: Readonly<Record<string, string>> = { "/about": "song:1, about", "/shop/a": "shop, a/b" };
+export const PAGES: Readonly<Record<string, string>> = {
+  "/about": "song:1, about",
+  "/shop/a": "shop, a/b, home.banner",
+};
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const json = { "content-type": "application/json" };
@@ -591,6 +594,13 @@ export const VARNISH: readonly DoorCase[] = [
     purged: ["/about"],
   },
   {
+    name: "a tag of Magento 2 with a dot, which it does not escape",
+    request: purge({ "x-magento-tags-pattern": "((^|,)cat_p_12(,|$))|((^|,)home.banner(,|$))" }, "/"),
+    status: 200,
+    answer: "Purged",
+    purged: ["/shop/a"],
+  },
+  {
     name: "everything of Magento 2",
     request: purge({ "x-magento-tags-pattern": ".*" }, "/"),
     status: 200,
@@ -725,6 +735,7 @@ export const VARNISH: readonly DoorCase[] = [
       [{ "x-vc-purge-method": "regex" }, "/about"],
       [{ xkey: "shop", "surrogate-key": "shop" }, "/"],
       [{ "x-magento-tags-pattern": "((^|,)cat_p_\\d+(,|$))" }, "/"],
+      [{ "x-magento-tags-pattern": "((^|,)cat_p_.+(,|$))" }, "/"],
       [{ "x-magento-tags-pattern": "*" }, "/"],
       [{ "x-magento-tags-pattern": "shop" }, "/"],
       [{ "x-magento-tags-pattern": "((^|,)a|b(,|$))" }, "/"],

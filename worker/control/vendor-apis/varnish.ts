@@ -59,7 +59,7 @@ function readPurge(page: string, fields: Headers): DoorReading {
 function readMagento(pattern: string): DoorReading {
   if (pattern === ".*") return purged({ everything: true });
   const each = pattern.split(/(?<=\(,\|\$\)\))\|(?=\(\(\^\|,\))/);
-  const tags = each.map((one) => onlyLiteral(/^\(\(\^\|,\)(.+)\(,\|\$\)\)$/.exec(one)?.[1]));
+  const tags = each.map((one) => onlyLiteral(dotsEscaped(/^\(\(\^\|,\)(.+)\(,\|\$\)\)$/.exec(one)?.[1])));
   if (tags.includes(undefined)) return refused(`${MAGENTO_TAGS} does not name exact tags: ${pattern}`);
   return purged({ tags });
 }
@@ -106,9 +106,8 @@ function readBan(fields: Headers): DoorReading {
     const names = literals(ONE_OF_TAGS.exec(tags)?.[1]);
     return names && host === null && url === null ? banned({ tags: names }) : notSupported;
   }
-  // People do not escape the dots of hosts.
   const [, several, one] = /^\^(?:\(([^()]+)\)|([^()|]+))\$$/.exec(host ?? "") ?? [];
-  const hosts = host === null ? [""] : literals((several ?? one)?.replace(/\\?\./g, "\\."));
+  const hosts = host === null ? [""] : literals(dotsEscaped(several ?? one));
   if (!hosts) return notSupported;
   if (url === null || /^\^\/(?:\.\*\$?)?$/.test(url)) return banned(host === null ? { everything: true } : { hosts });
   const [, folder, whole] = /^\^(?:(\/.+?)\/(?:\.\*\$?)?|(\/.*)\$)$/.exec(url) ?? [];
@@ -116,6 +115,11 @@ function readBan(fields: Headers): DoorReading {
   if (!path || (folder && path.includes("?"))) return notSupported;
   if (folder) return banned({ prefixes: hosts.map((each) => each + path) });
   return banned({ urls: hosts.map((each) => (each && `https://${each}`) + path) });
+}
+
+/** The expression with its dots taken for dots: people do not escape those of hosts, nor Magento those of tags. */
+function dotsEscaped(expression: string | undefined): string | undefined {
+  return expression?.replace(/\\?\./g, "\\.");
 }
 
 /** The texts that `a|b` matches, without escapes; `null` if the pattern is of another kind. */
