@@ -15,7 +15,15 @@ import {
   type StartOptions,
 } from "./outbox-options.ts";
 import { checkSchema, createTable, type PgDatabase, pgStore } from "./pg-store.ts";
-import { LISTED_COLUMNS, type QueuedPurge, type TableRow, toQueuedPurge } from "./queued-purge.ts";
+import {
+  LISTED_COLUMNS,
+  type QueuedPurge,
+  REQUEUED,
+  refuseAnother,
+  type TableRow,
+  toQueuedPurge,
+  writePurge,
+} from "./queued-purge.ts";
 
 /** The options of `createOutbox`. */
 export interface PgOutboxOptions<Answer = Receipt> extends OutboxOptions<Answer> {
@@ -32,7 +40,8 @@ export interface PgOutbox<Answer = Receipt> extends AsyncDisposable {
   createTable(): Promise<void>;
   /**
    * Writes a purge in the open transaction of this client, and resolves to its `id`. If the transaction is rolled back,
-   * nothing is purged. Rejects with a `TypeError` for an invalid purge, and if it sees that no transaction is open.
+   * nothing is purged. A repeated `id` requeues its purge if the table still has that. Rejects with a `TypeError` for
+   * an invalid purge, for the `id` of another purge in the table, and if it sees that no transaction is open.
    */
   enqueue(transaction: PgDatabase, request: PurgeInput, options?: EnqueueOptions): Promise<string>;
   /**
@@ -80,10 +89,8 @@ export function createOutbox<Answer = Receipt>(options: PgOutboxOptions<Answer>)
       const purge = parseEnqueue(request, options, outboxPlatform.newId);
       refuseNoTransaction(transaction);
       await check(transaction);
-      await transaction.query("INSERT INTO tidemark_outbox (id, request) VALUES ($1, $2)", [
-        purge.id,
-        JSON.stringify(purge),
-      ]);
+      const { rows } = await transaction.query(writePurge("$1", "$2"), [purge.id, JSON.stringify(purge)]);
+      refuseAnother(purge, (rows[0] as TableRow).request);
       return purge.id;
     },
     async list(options) {
@@ -100,7 +107,7 @@ export function createOutbox<Answer = Receipt>(options: PgOutboxOptions<Answer>)
       const given = ids === undefined ? null : parseIds("requeue", ids);
       await check(database);
       const { rowCount } = await database.query(
-        `UPDATE tidemark_outbox SET failures = 0, due_at = 0, dead_at = NULL
+        `UPDATE tidemark_outbox SET ${REQUEUED}
          WHERE ${given ? "id = ANY($1::text[])" : "dead_at IS NOT NULL"}`,
         given ? [given] : [],
       );

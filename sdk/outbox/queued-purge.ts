@@ -44,11 +44,28 @@ export function isHalfAccepted({ failureScope }: Pick<WaitingRow, "failureScope"
  * edges has accepted the earlier one: otherwise an edge that fails would hold up purges at the others.
  */
 export function orderedItems(row: Pick<WaitingRow, "request" | "failureScope">): string[] {
-  if (isHalfAccepted(row)) return [];
-  const { urls, tags, prefixes, hosts, everything } = row.request;
+  return isHalfAccepted(row) ? [] : itemsWithKinds(row.request);
+}
+
+function itemsWithKinds({ urls, tags, prefixes, hosts, everything }: PurgeRequest): string[] {
   const lists = { url: urls, tag: tags, prefix: prefixes, host: hosts };
   const items = Object.entries(lists).flatMap(([kind, list = []]) => list.map((item) => `${kind} ${item}`));
   return everything ? [...items, "everything"] : items;
+}
+
+/**
+ * Refuses a purge whose id another one has in the table: the text `held`. Under one id the edge accepts the same items in
+ * the same mode.
+ */
+export function refuseAnother(purge: IdentifiedRequest, held: unknown): void {
+  if (contentOf(purge) === contentOf(JSON.parse(String(held)))) return;
+  throw new TypeError(
+    `enqueue: id: the outbox has another purge with the id ${JSON.stringify(purge.id)}. Use each id for one purge only, or leave it out.`,
+  );
+}
+
+function contentOf(request: PurgeRequest): string {
+  return JSON.stringify([request.mode ?? "hard", ...new Set(itemsWithKinds(request).sort())]);
 }
 
 /** A row of the table as both databases return it, with large numbers in each database's form. */
@@ -63,6 +80,15 @@ export interface TableRow {
   readonly last_error: unknown;
   readonly enqueued_at: unknown;
   readonly dead_at: unknown;
+}
+
+/** The assignments that make a purge due at once, with all its attempts again. */
+export const REQUEUED = "failures = 0, due_at = 0, dead_at = NULL";
+
+/** Writes a purge, or requeues the one that has its id, and returns what then stands there. */
+export function writePurge(id: string, request: string): string {
+  return `INSERT INTO tidemark_outbox (id, request) VALUES (${id}, ${request})
+    ON CONFLICT (id) DO UPDATE SET ${REQUEUED} RETURNING request`;
 }
 
 /** The columns that a `WaitingRow` is made of. */

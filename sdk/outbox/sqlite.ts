@@ -14,7 +14,15 @@ import {
   parseOutboxOptions,
   type StartOptions,
 } from "./outbox-options.ts";
-import { LISTED_COLUMNS, type QueuedPurge, type TableRow, toQueuedPurge } from "./queued-purge.ts";
+import {
+  LISTED_COLUMNS,
+  type QueuedPurge,
+  REQUEUED,
+  refuseAnother,
+  type TableRow,
+  toQueuedPurge,
+  writePurge,
+} from "./queued-purge.ts";
 import {
   checkSchema,
   createTable,
@@ -43,7 +51,8 @@ export interface SqliteOutbox<Answer = Receipt> extends AsyncDisposable {
   createTable(): void;
   /**
    * Writes a purge in the open transaction of this connection, and returns its `id`. If the transaction is rolled back,
-   * nothing is purged. Throws a `TypeError` for an invalid purge, and if no transaction is open.
+   * nothing is purged. A repeated `id` requeues its purge if the table still has that. Throws a `TypeError` for an
+   * invalid purge, for the `id` of another purge in the table, and if no transaction is open.
    */
   enqueue(transaction: SqliteDatabase, request: PurgeInput, options?: EnqueueOptions): string;
   /**
@@ -98,9 +107,8 @@ export function createOutbox<Answer = Receipt>(options: SqliteOutboxOptions<Answ
         );
       }
       checkSchema(transaction);
-      transaction
-        .prepare("INSERT INTO tidemark_outbox (id, request) VALUES (?, ?)")
-        .run(purge.id, JSON.stringify(purge));
+      const row = prepared(transaction, writePurge("?", "?")).get(purge.id, JSON.stringify(purge));
+      refuseAnother(purge, (row as TableRow).request);
       return purge.id;
     },
     list(options) {
@@ -115,7 +123,7 @@ export function createOutbox<Answer = Receipt>(options: SqliteOutboxOptions<Answ
       return waitingForLocks(database, () => {
         checkSchema(database);
         const statement = database.prepare(
-          `UPDATE tidemark_outbox SET failures = 0, due_at = 0, dead_at = NULL
+          `UPDATE tidemark_outbox SET ${REQUEUED}
            WHERE ${given ? "id = ?" : "dead_at IS NOT NULL"}`,
         );
         return changesOf(given ? given.map((id) => statement.run(id)) : [statement.run()]);

@@ -89,7 +89,7 @@ export const mutants: Mutants = {
       foundBy: "outbox: a purge is not overtaken while another process sends it",
     },
     "only tags keep purges in order, and only the first one of each": {
-      in: "orderedItems",
+      in: "itemsWithKinds",
       replace: "list.map((item) =>",
       by: "list.slice(0, 1).map((item) =>",
       foundBy: "outbox: purges with a tag in common are sent in their order, one after another",

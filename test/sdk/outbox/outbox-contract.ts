@@ -107,9 +107,37 @@ export function describeOutbox(
 
     test("the id may be the backend's own, and stands in the table once", async () => {
       const outbox = await open();
+      const again: [PurgeInput, EnqueueOptions] = [{ tags: ["b", "a"] }, { id: "order-7", reason: "again" }];
+      await outbox.enqueue([{ tags: ["a", "b"] }, { id: "order-7", mode: "hard" }], again, ...tagged("c"));
+      expect(await outbox.enqueue(again)).toEqual(["order-7"]);
+      const { sent } = await outbox.drain();
+      expect(sent.map(({ request }) => request.tags)).toEqual([["a", "b"], ["c"]]);
+    });
+
+    test("the id of a purge that was given up gives it all its attempts again", async () => {
+      const outbox = await open();
+      outbox.purger.answer = refuses;
       await outbox.enqueue([{ tags: ["a"] }, { id: "order-7" }]);
-      await expect(outbox.enqueue([{ tags: ["a"] }, { id: "order-7" }])).rejects.toThrow(/unique/i);
+      await outbox.drain();
+      await outbox.enqueue([{ tags: ["a"] }, { id: "order-7" }]);
+      expect(await outbox.list()).toMatchObject([{ id: "order-7", state: "waiting", failures: 0 }]);
+      outbox.purger.answer = accepts;
       expect((await outbox.drain()).sent.map(({ id }) => id)).toEqual(["order-7"]);
+    });
+
+    test("the id of another purge in the table is refused", async () => {
+      const outbox = await open();
+      await outbox.enqueue([{ tags: ["a"] }, { id: "order-7" }]);
+      for (const [items, mode] of [
+        [{ tags: ["b"] }, "hard"],
+        [{ urls: ["/a"] }, "hard"],
+        [{ tags: ["a"] }, "soft"],
+      ] as const) {
+        await expect(outbox.enqueue([items, { id: "order-7", mode }])).rejects.toThrow(
+          /^enqueue: id: the outbox has another purge with the id "order-7"/,
+        );
+      }
+      expect((await outbox.drain()).sent.map(({ request }) => request.tags)).toEqual([["a"]]);
     });
 
     test("a transaction that is rolled back purges nothing", async () => {
