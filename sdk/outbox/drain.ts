@@ -1,7 +1,7 @@
 import { channel } from "node:diagnostics_channel";
 import { type Clock, systemClock } from "../clock.ts";
 import { tellError } from "../tell-error.ts";
-import { afterFailure, type FailureScope, failureScope, MAX_PAUSE_MS } from "./after-failure.ts";
+import { afterFailure, backOffMs, type FailureScope, failureScope, MAX_PAUSE_MS } from "./after-failure.ts";
 import {
   afterBegin,
   afterClaim,
@@ -61,6 +61,8 @@ export class Drain<Answer> {
   /** When another purge may be due, by the clock; and the end of the background pause, if that changes. */
   #dueAt = Number.POSITIVE_INFINITY;
   #dueChanged = new AbortController();
+  /** The errors of the database since the last call that had none. */
+  #errors = 0;
   #onError: StartOptions["onError"] = (error) => console.error("onDead failed:", error);
 
   constructor(store: OutboxStore, settings: OutboxSettings<Answer>, platform: OutboxPlatform) {
@@ -76,11 +78,18 @@ export class Drain<Answer> {
   drain(): Promise<DrainReport<Answer>> {
     if (!this.#running) {
       this.#running = this.#pass()
-        .then((report) => {
-          const { nextDueInMs } = report;
-          this.#dueAt = nextDueInMs === null ? Number.POSITIVE_INFINITY : this.#platform.clock.now() + nextDueInMs;
-          return report;
-        })
+        .then(
+          (report) => {
+            this.#errors = 0;
+            this.#pauseFor(report.nextDueInMs ?? Number.POSITIVE_INFINITY);
+            return report;
+          },
+          (error: unknown) => {
+            this.#errors += 1;
+            this.#pauseFor(backOffMs(this.#errors, this.#platform.random()));
+            throw error;
+          },
+        )
         .finally(() => {
           this.#running = undefined;
           this.#dueChanged.abort();
@@ -108,7 +117,6 @@ export class Drain<Answer> {
         try {
           await this.drain();
         } catch (error) {
-          this.#dueAt = Number.POSITIVE_INFINITY;
           if (!this.#closing.signal.aborted) tellError("onError", onError, error);
         }
         await this.#untilDue(this.#platform.clock.now() + everyMs);
@@ -119,6 +127,10 @@ export class Drain<Answer> {
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.allSettled([this.#running, this.#following, this.#background]);
+  }
+
+  #pauseFor(ms: number): void {
+    this.#dueAt = this.#platform.clock.now() + ms;
   }
 
   /** Calls of `drain` by the backend may bring the end of the pause forward, or put it off. */

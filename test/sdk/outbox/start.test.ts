@@ -94,14 +94,27 @@ test("A failure in a call of drain by the backend ends the pause of the backgrou
   expect(purger.tags).toEqual(["a", "a"]);
 });
 
-test("An error of the database is reported, and the background continues", async () => {
-  database.exec("ALTER TABLE tidemark_outbox RENAME TO hidden");
-  expect(await untilPaused(start)).toBe(EVERY_MS);
-  expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining("no such table") })]);
-  database.exec("ALTER TABLE hidden RENAME TO tidemark_outbox");
+test("An error of the database is reported, and the background tries again after pauses that grow", async () => {
   enqueue("a");
-  await untilPaused(() => clock.advance(EVERY_MS));
-  expect([purger.tags, errors.length]).toEqual([["a"], 1]);
+  database.exec("ALTER TABLE tidemark_outbox RENAME TO hidden");
+  expect(await untilPaused(start)).toBe(PAUSE_MS);
+  expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining("no such table") })]);
+  expect(await untilPaused(() => clock.advance(PAUSE_MS))).toBe(2 * PAUSE_MS);
+  database.exec("ALTER TABLE hidden RENAME TO tidemark_outbox");
+  expect(await untilPaused(() => clock.advance(2 * PAUSE_MS))).toBe(EVERY_MS);
+  expect([purger.tags, errors.length]).toEqual([["a"], 2]);
+  database.exec("ALTER TABLE tidemark_outbox RENAME TO hidden");
+  expect(await untilPaused(() => clock.advance(EVERY_MS))).toBe(PAUSE_MS);
+});
+
+test("An error of the database in a call of drain by the backend ends the pause of the background earlier", async () => {
+  expect(await untilPaused(start)).toBe(EVERY_MS);
+  enqueue("a");
+  database.exec("ALTER TABLE tidemark_outbox RENAME TO hidden");
+  expect(await untilPaused(() => void drain.drain().catch(() => {}))).toBe(PAUSE_MS);
+  database.exec("ALTER TABLE hidden RENAME TO tidemark_outbox");
+  await untilPaused(() => clock.advance(PAUSE_MS));
+  expect([purger.tags, errors]).toEqual([["a"], []]);
 });
 
 test.each([
@@ -120,7 +133,7 @@ test.each([
     await untilPaused(() => drain.start({ onError: () => fail(broken), everyMs: EVERY_MS }));
     database.exec("ALTER TABLE hidden RENAME TO tidemark_outbox");
     enqueue("a");
-    await untilPaused(() => clock.advance(EVERY_MS));
+    await untilPaused(() => clock.advance(PAUSE_MS));
     expect(purger.tags).toEqual(["a"]);
     const told = expect.objectContaining({ message: expect.stringContaining("no such table") });
     expect(print).toHaveBeenCalledExactlyOnceWith("onError failed:", broken, "It was told of:", told);
@@ -160,7 +173,7 @@ test("After an error of the database, the background pauses although a purge is 
   enqueue("a");
   await untilPaused(() => drain.start({ onError, everyMs: EVERY_MS }));
   database.exec("ALTER TABLE tidemark_outbox RENAME TO hidden");
-  expect(await untilPaused(() => clock.advance(PAUSE_MS))).toBe(EVERY_MS);
+  expect(await untilPaused(() => clock.advance(PAUSE_MS))).toBe(PAUSE_MS);
   expect(errors).toHaveLength(1);
 });
 
