@@ -20,13 +20,8 @@ const OPENNEXT = { opennext: "sdk/opennext/index.worker.ts", "opennext-config": 
 /** The simulated CDN. Its matchers are those of vitest where they are imported, and those of Jest where they are required. */
 const LOCAL = { local: "local/index.ts", "local-matchers": "local/matchers/vitest.ts" };
 
-/** The same, and the middleware for frameworks whose apps often are CommonJS. */
-const REQUIRED = {
-  express: FRAMEWORKS.express!,
-  fastify: FRAMEWORKS.fastify!,
-  local: LOCAL.local,
-  "local-matchers": "local/matchers/jest.ts",
-};
+/** What apps in CommonJS require beside the SDK: under Jest an ES module cannot be required. */
+const REQUIRED = { ...FRAMEWORKS, local: LOCAL.local, "local-matchers": "local/matchers/jest.ts" };
 
 /** What `tidemark serve` starts in processes and threads of their own. */
 const SERVER = {

@@ -112,13 +112,17 @@ describe("Jest without flags", { tags: ["deep"] }, () => {
          }
        }, 60_000);
 
+       test.each(["fastify", "hono", "next", "respond"])("tidemark/%s can be required", (name) => {
+         expect(Object.keys(require("tidemark/" + name))).toContain("editorCookie");
+       });
+
        test("a config is refused in words", async () => {
          await expect(startCdn({ config: "tidemark.config.ts" })).rejects.toThrow(/Jest reads no config unless .* startCdn/);
        });`,
     );
     const jestProgram = join(jest.folder, "node_modules/jest/bin/jest.js");
     const { exit, stderr } = await run(process.execPath, [jestProgram, "--rootDir", folder], { cwd: folder });
-    expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringMatching(/Tests: +2 passed/) });
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringMatching(/Tests: +6 passed/) });
   });
 });
 
