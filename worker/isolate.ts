@@ -140,7 +140,7 @@ function corridorParts(
     unstored: new UnstoredPages(),
     codings: new CodingChoices(),
     secondLooks: new SecondLooks(),
-    resolve: (url, isOfChild = false) => (isOfChild ? keysOfChildren : cacheKeys).resolve(url),
+    resolve: (url, child) => (child ? keysOfChildren : cacheKeys).resolve(url),
   };
 }
 

@@ -51,7 +51,7 @@ export async function explain(incoming: IncomingRequest, isolate: Isolate, ports
   if (url.length > urlBytes) {
     return { ...common, ...withoutPage("url-too-long", "refuse", `it is longer than ${urlBytes} bytes`) };
   }
-  const resolved = isolate.resolve(url);
+  const resolved = isolate.resolve(url, incoming.child);
   if (resolved.kind === "refused") {
     const detail = resolved.status === 421 ? "host-unknown" : "url-refused";
     return { ...common, ...withoutPage(detail, "refuse", resolved.because) };

@@ -25,7 +25,7 @@ import { fetchAndStore } from "./storing/fetch-and-store.ts";
  * without a promise, because a promise takes a third of its cost (`npm run bench -- hit`).
  */
 export function handle(incoming: IncomingRequest, isolate: Isolate): Answer | Promise<Answer> {
-  const resolved = isolate.resolve(incoming.url, Boolean(incoming.child));
+  const resolved = isolate.resolve(incoming.url, incoming.child);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
   const context = openContext(incoming, isolate, resolved);
   return enter(context, entryOf(context));
@@ -33,7 +33,7 @@ export function handle(incoming: IncomingRequest, isolate: Isolate): Answer | Pr
 
 /** Passes any request on to the origin, as the last resort when the corridor itself has failed (promise 6). */
 export async function handleWithoutCache(incoming: IncomingRequest, isolate: Isolate): Promise<Answer> {
-  const resolved = isolate.resolve(incoming.url, Boolean(incoming.child));
+  const resolved = isolate.resolve(incoming.url, incoming.child);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
   const context = openContext(incoming, isolate, resolved);
   return enter(context, bypassOf(context));

@@ -39,7 +39,8 @@ export interface Isolate {
   readonly unstored: UnstoredPages;
   readonly codings: CodingChoices;
   readonly secondLooks: SecondLooks;
-  readonly resolve: (url: string, isOfChild?: boolean) => ResolvedUrl | RefusedUrl;
+  /** `child`: that of the request, whose visitors have a scheme of their own. */
+  readonly resolve: (url: string, child: IncomingRequest["child"]) => ResolvedUrl | RefusedUrl;
 }
 
 /** The other isolates with the same shared tier, where this one can know of their fetches. */

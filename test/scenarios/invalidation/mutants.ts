@@ -33,10 +33,10 @@ export const mutants: Mutants = {
     },
     "a URL is invalidated in another spelling than that of its key": {
       in: "invalidateAfter",
-      replace: "const target = resolve(each);",
+      replace: "const target = resolve(each, incoming.child);",
       by: `const { href: cacheKey } = new URL(each.toLowerCase());
 const pathAndQuery = cacheKey.slice(cacheKey.indexOf("/", 8));
-const target = { ...resolve(each), cacheKey, pathAndQuery, kind: "resolved" };`,
+const target = { ...resolve(each, incoming.child), cacheKey, pathAndQuery, kind: "resolved" };`,
       foundBy: "invalidation/any-spelling-of-url",
     },
     "an unsafe request invalidates the path without its query": {

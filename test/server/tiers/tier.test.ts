@@ -357,6 +357,15 @@ test("a parent that redirects its own visitors to https tells the origin by what
   expect(tier.origin.seen.map(({ fields }) => fields["x-forwarded-proto"])).toEqual(["http", "https"]);
 });
 
+test("such a parent stores no redirect of its child's page to itself", async () => {
+  const parent = await tier.start({ overrides: { publicScheme: "https" } });
+  const child = await tier.start({ parent: () => parent.url });
+  const fields = { "cache-control": "max-age=60", location: `http://${HOST}/loop` };
+  tier.origin.reply("/loop", { status: 301, fields });
+  for (let visit = 0; visit < 2; visit++) await child.get("/loop");
+  expect(tier.origin.seen).toHaveLength(2);
+});
+
 test("the origin is told of the visitor, of both caches, and of no secret between them", async () => {
   const { parent, child } = await family(1, {
     rules: { originFields: { "X-Origin-Secret": "s" }, publicUrl: `https://${HOST}` },

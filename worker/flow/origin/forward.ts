@@ -112,7 +112,7 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
  * success, so the URL is invalidated then, too.
  */
 async function invalidateAfter(context: RequestContext, result: OriginResult): Promise<void> {
-  const { facts, resolved, ports, background } = context;
+  const { facts, resolved, ports, background, incoming } = context;
   const { collapsed, resolve } = context.isolate;
   if (isSafeMethod(facts.method) || resolved.route.pass) return;
   if (result.kind === "refused" || result.kind === "switched") return;
@@ -123,7 +123,7 @@ async function invalidateAfter(context: RequestContext, result: OriginResult): P
   const named = invalidatedUrls(facts.method, status, url, fields.get("location"), fields.get("content-location"));
   const groups = status < 400 ? invalidatedGroups(facts.method, fields.get("cache-group-invalidation")) : [];
   const invalidated = named.flatMap((each) => {
-    const target = resolve(each);
+    const target = resolve(each, incoming.child);
     return target.kind === "resolved" ? [target] : [];
   });
   const purgeKeys = invalidated.map(({ host, pathAndQuery }) => urlPurgeKey(host, pathAndQuery));

@@ -115,10 +115,10 @@ function toKeep<T>(list: readonly T[]): readonly T[] {
  * loop.
  */
 function isRedirectToItself(context: RequestContext, status: number, location: string | null): boolean {
-  const { isolate, resolved } = context;
+  const { incoming, isolate, resolved } = context;
   if (location === null) return false;
   const next = redirectTarget(status, publicLocation(location, publicAddress(context)), resolved.cacheKey);
   if (next === null) return false;
-  const target = isolate.resolve(next);
+  const target = isolate.resolve(next, incoming.child);
   return target.kind === "resolved" && target.cacheKey === resolved.cacheKey;
 }
