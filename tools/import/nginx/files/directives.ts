@@ -165,19 +165,19 @@ function folderOf(pattern: string): string {
  * leaves it out if `place` is `null`.
  */
 function filesOf(path: string, root: string | null, place: string | null): readonly string[] {
-  const isThere = (file: string) => {
-    if (existingPath(file, root) !== null) return true;
-    const target = linkTarget(file, root);
-    if (target === null || place === null) return false;
+  const existing = (file: string) => {
+    const real = existingPath(file, root);
+    const target = real === null && place !== null ? linkTarget(file, root) : null;
+    if (target === null) return real;
     throw new ImportError(`${place}: ${file} is a link to ${target}, and there is no such file. ${ROOT_HINT}`);
   };
-  if (!/[*?[]/.test(path)) return isThere(path) ? [path] : [];
+  if (!/[*?[]/.test(path)) return existing(path) === null ? [] : [path];
   let found = [""];
   for (const segment of path.split("/").slice(isAbsolute(path) ? 1 : 0)) {
     found = found.flatMap((before) => {
       const here = before === "" && !isAbsolute(path) ? "." : before || "/";
       const step = (name: string) => (before === "" && !isAbsolute(path) ? name : `${before}/${name}`);
-      if (!/[*?[]/.test(segment)) return isThere(step(segment)) ? [step(segment)] : [];
+      if (!/[*?[]/.test(segment)) return existing(step(segment)) === null ? [] : [step(segment)];
       const folder = existingPath(here, root);
       if (folder === null || !statSync(folder).isDirectory()) return [];
       const names = readdirSync(folder).sort();
@@ -187,7 +187,10 @@ function filesOf(path: string, root: string | null, place: string | null): reado
         .map(step);
     });
   }
-  return found.filter((file) => isThere(file) && statSync(existingPath(file, root)!).isFile());
+  return found.filter((file) => {
+    const real = existing(file);
+    return real !== null && statSync(real).isFile();
+  });
 }
 
 function textOf({ name, args }: Statement): string {
