@@ -96,18 +96,19 @@ export class Likeness {
     if (body === null) return;
     const key = fnvHash(url);
     const page = this.#pages.get(key) ?? { body, visitors: new Set(), count: 0 };
+    this.#pages.delete(key);
     if (page.body !== body) {
       count(["visitors", "different"]);
-      this.#pages.delete(key);
       return;
     }
     const marks = visitor.map(fnvHash);
     if (marks.length > 0 && !marks.some((mark) => page.visitors.has(mark))) page.count++;
     for (const mark of marks) if (page.visitors.size < MAX_PAGES) page.visitors.add(mark);
-    if (page.count < ENOUGH_VISITORS) put(this.#pages, key, page, MAX_PAGES);
+    if (page.count >= ENOUGH_VISITORS) count(["visitors", "same"]);
     else {
-      count(["visitors", "same"]);
-      this.#pages.delete(key);
+      // The page that nobody got for the longest time makes room.
+      if (this.#pages.size >= MAX_PAGES) this.#pages.delete(this.#pages.keys().next().value!);
+      this.#pages.set(key, page);
     }
   }
 
@@ -137,11 +138,4 @@ export class Likeness {
     this.#nextBodyAt = now + body.byteLength / BYTES_PER_MS;
     return bodyDigest(body);
   }
-}
-
-/** The entry that was put first makes room. */
-function put<T>(map: Map<number, T>, key: number, value: T, most: number): void {
-  map.delete(key);
-  if (map.size >= most) map.delete(map.keys().next().value!);
-  map.set(key, value);
 }
