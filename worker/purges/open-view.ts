@@ -47,7 +47,7 @@ export function openView(
   { clock, random, notes, log, reporter, invalidationsOf }: ViewPlatform,
   reports: Reports | undefined,
 ): OpenView {
-  const view = new PurgeView(MAX_VIEW_BYTES, () => clock.now());
+  const view = new PurgeView(MAX_VIEW_BYTES);
   const pop = new PopSharing(notes, settings, clock, reporter);
   const purges = new ViewLease({ settings, view, log: reportingLog(log, reports), pop, clock, random, reporter });
   const ownLog = new ReadYourWritesLog(log, view, purges, settings.skewMs);

@@ -5,6 +5,7 @@ import { sqlOver } from "../../../server/log/node-sql.ts";
 import type { PurgeMode } from "../../../worker/ports/purge-log.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
+import { sightingsIn } from "../../../worker/purges/view/first-seen.ts";
 import { PurgeView } from "../../../worker/purges/view/purge-view.ts";
 import type { Stamp, StoredHead } from "../../../worker/rules/storing/stored-response.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
@@ -164,39 +165,35 @@ describe("a view", () => {
     });
   });
 
-  describe("with a clock", () => {
+  describe("that is told when the purges were made", () => {
+    const applyAt = (view: PurgeView, now: number, delta: ViewDelta) => view.apply(delta, sightingsIn(delta, now));
     const madeStaleAt = (view: PurgeView, stored: StoredHead) => {
       view.check(stored, true);
       return view.madeStaleAt(stored);
     };
 
     test("knows since when it has known of a soft purge (R10)", () => {
-      let now = 100;
-      const view = new PurgeView(MIB, () => now);
-      view.apply(deltaOf(0, 5, [["#t", 5, "soft"]]));
-      now = 200;
-      view.apply(deltaOf(5, 9, [["#u", 9, "soft"]]));
-      now = 300;
-      view.apply(deltaOf(9, 12));
+      const view = new PurgeView(MIB);
+      applyAt(view, 100, deltaOf(0, 5, [["#t", 5, "soft"]]));
+      applyAt(view, 200, deltaOf(5, 9, [["#u", 9, "soft"]]));
+      applyAt(view, 300, deltaOf(9, 12));
       expect(madeStaleAt(view, entry(stamp(4), "#t"))).toBe(100);
       expect(madeStaleAt(view, entry(stamp(4), "#u"))).toBe(200);
     });
 
     test("still knows it after any number of unsafe requests", () => {
-      let now = 100;
-      const view = new PurgeView(MIB, () => now);
-      view.apply(deltaOf(0, 1, [["/old", 1, "invalidate"]]));
-      now = 200;
-      view.apply(deltaOf(1, 2, [["#t", 2, "soft"]]));
-      for (let seq = 3; seq < 1_000; seq++) view.apply(deltaOf(seq - 1, seq, [["/form", seq, "invalidate"]]));
+      const view = new PurgeView(MIB);
+      applyAt(view, 100, deltaOf(0, 1, [["/old", 1, "invalidate"]]));
+      applyAt(view, 200, deltaOf(1, 2, [["#t", 2, "soft"]]));
+      for (let seq = 3; seq < 1_000; seq++) applyAt(view, 200, deltaOf(seq - 1, seq, [["/form", seq, "invalidate"]]));
       expect(madeStaleAt(view, entry(stamp(1), "#t"))).toBe(200);
     });
 
     test("a purge that it cannot date counts as long ago", () => {
       expect(madeStaleAt(viewAfter(deltaOf(0, 5, [["#t", 5, "soft"]])), entry(stamp(4), "#t"))).toBe(-Infinity);
-      const view = new PurgeView(MIB, () => 100);
-      view.apply(deltaOf(0, 5, [["#t", 5, "soft"]]));
-      view.apply(deltaOf(0, 7, [["#t", 7, "soft"]], { logId: "b" }));
+      const view = new PurgeView(MIB);
+      applyAt(view, 100, deltaOf(0, 5, [["#t", 5, "soft"]]));
+      applyAt(view, 100, deltaOf(0, 7, [["#t", 7, "soft"]], { logId: "b" }));
       expect(madeStaleAt(view, entry(stamp(4, "b"), "#t"))).toBe(100);
       expect(view.madeStaleAt(entry(stamp(4, "b"), "#never-checked"))).toBe(100);
     });

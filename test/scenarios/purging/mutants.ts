@@ -361,8 +361,8 @@ export const mutants: Mutants = {
       foundBy: "purging/soft-ends-with-window",
     },
     "the time after a soft purge begins anew with each look-up": {
-      in: "PurgeView.madeStaleAt",
-      wrap: "() => this.#now()",
+      in: "ViewLease.madeStaleAt",
+      wrap: "() => this.#clock.now()",
       foundBy: "purging/soft-ends-with-window",
     },
     "the time after a soft purge begins when an isolate learns of it": {
@@ -374,7 +374,7 @@ export const mutants: Mutants = {
     "the time after a soft purge begins when an isolate gets a copy of the view": {
       in: "LeasedView.takeCopy",
       replace: "this.#view.apply(delta, sightings)",
-      by: "this.#view.apply(delta)",
+      by: "this.#view.apply(delta, [{ seq: delta.to, at: now }])",
       foundBy: "purging/soft-ends-in-a-shared-view",
     },
     "the time after a soft purge begins with a push, however late it is": {

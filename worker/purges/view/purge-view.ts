@@ -2,7 +2,7 @@ import type { PurgeMode } from "../../ports/purge-log.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import { type PurgeableHead, purgeKeysOf, type Stamp, type StoredHead } from "../../rules/storing/stored-response.ts";
 import { ITEM_WORDS, type ReaderPosition, type UnreadRange, type ViewDelta } from "../log/log-contract.ts";
-import { FirstSeen, type Sighting, sightingsIn } from "./first-seen.ts";
+import { FirstSeen, type Sighting } from "./first-seen.ts";
 import { HASH_WORDS, hashKeys, hashWordFor } from "./key-hash.ts";
 import { PurgeTable } from "./purge-table.ts";
 
@@ -24,7 +24,6 @@ const ANSWERS: readonly (readonly [mode: PurgeMode, answer: PurgeAnswer])[] = [
  */
 export class PurgeView {
   readonly #maxBytes: number;
-  readonly #now: () => number;
   readonly #firstSeen = new FirstSeen();
   #table: PurgeTable;
   /** One object for all entries that are stamped with it. */
@@ -36,10 +35,9 @@ export class PurgeView {
   #generation = 0;
   readonly #checked = new WeakMap<PurgeableHead, Checked>();
 
-  /** `maxBytes` is rounded down to a power of two. Without `now`, soft purges count as seen long ago. */
-  constructor(maxBytes: number, now: () => number = () => Number.NEGATIVE_INFINITY) {
+  /** `maxBytes` is rounded down to a power of two. */
+  constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
-    this.#now = now;
     this.#table = this.#emptyTable();
   }
 
@@ -68,9 +66,9 @@ export class PurgeView {
 
   /**
    * Takes in a reply of the log. Returns false, without a change, if the reply would leave a gap (R12). `sightings`: when its
-   * purges were made. Default: now.
+   * purges were made. Default: long ago.
    */
-  apply(delta: ViewDelta, sightings?: readonly Sighting[]): boolean {
+  apply(delta: ViewDelta, sightings: readonly Sighting[] = []): boolean {
     const isOfThisLog = delta.logId === this.#position?.logId;
     const seq = isOfThisLog ? this.#position!.seq : 0;
     if (delta.from > seq) return false;
@@ -82,9 +80,7 @@ export class PurgeView {
     const { soft } = this.#heads;
     for (const [mode] of ANSWERS) this.#heads[mode] = Math.max(this.#heads[mode], delta.heads[mode]);
     // What unsafe requests have invalidated is never used stale: there may be many, and they need no time.
-    if (this.#heads.soft > soft) {
-      for (const each of sightings ?? sightingsIn(delta, this.#now())) this.#firstSeen.note(each.seq, each.at);
-    }
+    if (this.#heads.soft > soft) for (const { seq, at } of sightings) this.#firstSeen.note(seq, at);
     this.#unread = unreadAfter(this.#unread, seq, delta);
     this.#position = { logId: delta.logId, seq: Math.max(seq, delta.to) };
     hasNews ||= this.#lowestStamp !== floorBefore;
