@@ -103,7 +103,8 @@ export class PurgeRejected extends PurgeError {
   }
 }
 
-export interface PurgeUnauthorizedDetails {
+/** The details of an error whose class tells the rest. */
+export interface AttemptDetails {
   attempts: number;
   cause?: unknown;
 }
@@ -112,35 +113,25 @@ export interface PurgeUnauthorizedDetails {
 export class PurgeUnauthorized extends PurgeError {
   override readonly name: string = "PurgeUnauthorized";
 
-  constructor(message: string, details: PurgeUnauthorizedDetails) {
+  constructor(message: string, details: AttemptDetails) {
     super(message, { ...details, code: "unauthorized", status: 401, retryable: false });
   }
-}
-
-export interface PurgeForbiddenDetails {
-  attempts: number;
-  cause?: unknown;
 }
 
 /** The edge knows the token, but the token may not purge (403). Nothing was purged. */
 export class PurgeForbidden extends PurgeError {
   override readonly name: string = "PurgeForbidden";
 
-  constructor(message: string, details: PurgeForbiddenDetails) {
+  constructor(message: string, details: AttemptDetails) {
     super(message, { ...details, code: "forbidden", status: 403, retryable: false });
   }
-}
-
-export interface PurgeConflictDetails {
-  attempts: number;
-  cause?: unknown;
 }
 
 /** The `id` was used before for another purge (409). The earlier purge stands; this one did not happen. */
 export class PurgeConflict extends PurgeError {
   override readonly name: string = "PurgeConflict";
 
-  constructor(message: string, details: PurgeConflictDetails) {
+  constructor(message: string, details: AttemptDetails) {
     super(message, { ...details, code: "conflict", status: 409, retryable: false });
   }
 }
@@ -194,11 +185,6 @@ export class PurgeUnreachable extends PurgeError {
   }
 }
 
-export interface PurgeTimeoutDetails {
-  attempts: number;
-  cause?: unknown;
-}
-
 /**
  * The deadline passed before the answer was complete; whether the purge happened is unknown, unless `attempts` is 0:
  * then it was not sent. `cause` is the error of the attempt before, if there was one. Trying again is safe, and with
@@ -207,7 +193,7 @@ export interface PurgeTimeoutDetails {
 export class PurgeTimeout extends PurgeError {
   override readonly name: string = "PurgeTimeout";
 
-  constructor(message: string, details: PurgeTimeoutDetails) {
+  constructor(message: string, details: AttemptDetails) {
     super(message, { ...details, code: "timeout", retryable: true });
   }
 }
