@@ -1,4 +1,5 @@
 import type { Tokens, TokenVerdict } from "../../ports/access.ts";
+import { sha256 } from "./fingerprint.ts";
 import { signedSessions } from "./sessions.ts";
 
 /** A token of which only its hash is known. */
@@ -102,10 +103,6 @@ export function configuredTokens(
       return allowed ? { kind: "allowed", name: allowed.name } : { kind: "refused", because: "forbidden" };
     },
   };
-}
-
-async function sha256(text: string): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
 }
 
 function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
