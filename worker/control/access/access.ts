@@ -1,6 +1,7 @@
 import { SESSION_COOKIE } from "../../../wire/fields.ts";
 import { CONTROL_PLANE_CLOSED } from "../../../wire/problem.ts";
 import type { TokenScope, Tokens } from "../../ports/access.ts";
+import { cookieValue } from "../../rules/identity/cookies.ts";
 import { problemResponse } from "../problem-response.ts";
 import { bearerToken } from "./tokens.ts";
 
@@ -47,9 +48,7 @@ export async function authorize(ports: AccessPorts, request: Request, scope: Tok
  * other hosts of the same site, too, which `Sec-Fetch-Site` tells apart.
  */
 async function sessionName({ tokens, hasDashboard, now }: AccessPorts, { headers }: Request): Promise<string | null> {
-  const id = COOKIE.exec(headers.get("cookie") ?? "")?.[1];
-  if (!hasDashboard || id === undefined || /^(same|cross)-site$/.test(headers.get("sec-fetch-site") ?? "")) return null;
+  const id = cookieValue(headers.get("cookie"), SESSION_COOKIE);
+  if (!hasDashboard || id === null || /^(same|cross)-site$/.test(headers.get("sec-fetch-site") ?? "")) return null;
   return (await tokens.sessions?.nameOf(id, now())) ?? null;
 }
-
-const COOKIE = new RegExp(`(?:^|; *)${SESSION_COOKIE}=([^;]*)`);
