@@ -5,6 +5,10 @@ import { retryPauseMs } from "./retry-pause.ts";
 
 export type Outcome<T> = { kind: "done"; value: T } | { kind: "failed"; error: PurgeError };
 
+export function failed(error: PurgeError): Outcome<never> {
+  return { kind: "failed", error };
+}
+
 /** How long a call may take, and how often it may be sent. */
 export interface CallLimits {
   deadlineMs: number;

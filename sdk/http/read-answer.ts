@@ -4,7 +4,7 @@ import { WITHOUT_VALUES } from "../check.ts";
 import type { PurgeError } from "../errors.ts";
 import type { ReceiptBody } from "../receipt.ts";
 import { type Answer, type AnswerHead, isUnavailable } from "./answer.ts";
-import type { Outcome } from "./attempts.ts";
+import { failed, type Outcome } from "./attempts.ts";
 import { incomplete, rateLimited, refusal, serverError, tooLarge, unavailable, unexpected } from "./failures.ts";
 
 /**
@@ -56,8 +56,4 @@ function parseJson(text: string): Json {
   } catch (cause) {
     return { kind: "invalid", cause };
   }
-}
-
-function failed(error: PurgeError): Outcome<never> {
-  return { kind: "failed", error };
 }

@@ -6,7 +6,7 @@ import type { Clock } from "../clock.ts";
 import { type PurgeError, PurgeTimeout, PurgeUnreachable } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { type AnswerHead, isUnavailable, jsonOrUndefined, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
-import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
+import { type CallLimits, failed, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
 import { brokenOff, rateLimited, refusedRead, serverError, unexpected, unreachable } from "./failures.ts";
 import { retryAfterMs } from "./retry-pause.ts";
@@ -110,8 +110,4 @@ function unavailable({ endpoint, status, headers, attempts }: AnswerHead, proble
       "continues, look at the edge's log.",
     { code: "unavailable", status, retryable: true, attempts, retryAfterMs: retryAfterMs(headers), cause: problem },
   );
-}
-
-function failed(error: PurgeError): Outcome<never> {
-  return { kind: "failed", error };
 }

@@ -5,7 +5,7 @@ import type { Settings } from "../options.ts";
 import type { PurgeRequest } from "../purge-request.ts";
 import { type AskWhetherSettled, type Receipt, receiptFrom } from "../receipt.ts";
 import { MAX_ANSWER_BYTES, readBody } from "./answer.ts";
-import { type CallLimits, type Outcome, withRetries } from "./attempts.ts";
+import { type CallLimits, failed, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
 import { type WarningPlatform, watchForEarlyPurge } from "./early-purge.ts";
 import { incomplete, purgeUnreachable, timedOut, unexpected } from "./failures.ts";
@@ -84,7 +84,7 @@ async function request(
     });
   } catch (cause) {
     signal.throwIfAborted();
-    return { kind: "failed", error: purgeUnreachable(endpoint, attempts, cause) };
+    return failed(purgeUnreachable(endpoint, attempts, cause));
   }
   event.status = answer.status;
   const head = { endpoint, status: answer.status, headers: answer.headers, attempts };
@@ -101,9 +101,9 @@ async function request(
       return { kind: "done", value: receiptFrom(outcome.value, clock.now(), clock, ask) };
     }
     case "too-long":
-      return { kind: "failed", error: unexpected(head, `with more than ${MAX_ANSWER_BYTES} bytes`, undefined) };
+      return failed(unexpected(head, `with more than ${MAX_ANSWER_BYTES} bytes`, undefined));
     case "cut-off":
       signal.throwIfAborted();
-      return { kind: "failed", error: incomplete(head, body.cause) };
+      return failed(incomplete(head, body.cause));
   }
 }
