@@ -67,7 +67,7 @@ export const mutants: Mutants = {
     },
     "a list with an invalid field name counts as a list": {
       in: "readFieldScope",
-      replace: "names.length > 0 && names.every(isLowerCaseToken)",
+      replace: "names.length > 0 && names.every(isToken)",
       by: "names.length > 0",
       foundBy: "directives/most-restrictive-reading",
     },

@@ -1,5 +1,6 @@
 import { memoize } from "../fields/memoize.ts";
-import { isLowerCaseToken, readCacheDirectives } from "./cache-directives.ts";
+import { isToken } from "../fields/token.ts";
+import { readCacheDirectives } from "./cache-directives.ts";
 import { type DeltaSeconds, readDeltaSeconds, stricterOf } from "./delta-seconds.ts";
 
 /**
@@ -138,7 +139,7 @@ export function formatCacheControl(cacheControl: CacheControl): string {
  */
 export function readFieldScope(argument: string): FieldScope {
   const names = argument.split(",").flatMap((name) => name.trim().toLowerCase() || []);
-  const areNames = names.length > 0 && names.every(isLowerCaseToken) && !names.includes("*");
+  const areNames = names.length > 0 && names.every(isToken) && !names.includes("*");
   return areNames ? [...new Set(names)] : "whole";
 }
 

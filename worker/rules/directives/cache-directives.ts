@@ -70,8 +70,3 @@ function endOfString(text: string, start: number): number {
 function unescaped(text: string): string {
   return text.includes("\\") ? text.replace(/\\(.)/g, "$1") : text;
 }
-
-/** Whether this is a token in lower case, the form of field and directive names here. RFC 9110 §5.6.2. */
-export function isLowerCaseToken(text: string): boolean {
-  return /^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(text);
-}
