@@ -66,7 +66,8 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   const speaking = effectiveCacheControl(field, rules.targetedFields);
   const { cacheControl } = speaking;
   const atMost = accelSeconds(field("x-accel-expires"), receivedAt);
-  const because = reasonInRequest(request) ?? reasonInResponse(request, response, cacheControl, atMost);
+  if (request.forbidsStoring) return { kind: "not-stored", because: "request-no-store" }; // §5.2.1.5
+  const because = reasonInResponse(request, response, cacheControl, atMost);
   if (because) return { kind: "not-stored", because };
   const isOfOrigin = mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
   const lifetime = freshnessLifetime(response, speaking, isOfOrigin ? LIFETIMES_OF_ORIGIN : rules);
@@ -88,11 +89,6 @@ export function storable(request: StorableRequest, response: StorableResponse, r
 
 /** An answer to a request with credentials gets only the lifetime that the origin gives. */
 const LIFETIMES_OF_ORIGIN: LifetimeRules = { heuristic: null };
-
-function reasonInRequest({ forbidsStoring }: StorableRequest): NotStoredBecause | undefined {
-  if (forbidsStoring) return "request-no-store"; // §5.2.1.5
-  return undefined;
-}
 
 function reasonInResponse(
   request: StorableRequest,
