@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { isPickedQuery } from "../../../worker/rules/key/query.ts";
 import { namesAndPatterns, readPattern } from "../../../worker/rules/key/text-pattern.ts";
-import { type BypassRules, bypassReason, NO_BYPASS } from "../../../worker/rules/request/bypass.ts";
+import { type BypassRules, bypassReason } from "../../../worker/rules/request/bypass.ts";
 
+const NO_BYPASS: BypassRules = { cookies: null, fields: [], fieldValues: null, query: null, sessions: false };
 const RULES: Partial<BypassRules> = { cookies: namesAndPatterns(["sid", "wp_*"]), fields: ["x-preview", "x-debug-*"] };
 
 describe("bypassReason", () => {

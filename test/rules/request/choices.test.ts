@@ -1,12 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  type ChoiceRules,
-  choiceNames,
-  deviceClass,
-  NO_CHOICES,
-  readChoices,
-} from "../../../worker/rules/request/choices.ts";
+import { type ChoiceRules, choiceNames, deviceClass, readChoices } from "../../../worker/rules/request/choices.ts";
 import { negotiatedLanguage } from "../../../worker/rules/request/negotiated-language.ts";
 import { anyText } from "../fields/any-text.ts";
 
@@ -78,12 +72,13 @@ describe("deviceClass", () => {
 
 describe("readChoices", () => {
   test("a route without choices changes nothing", () => {
-    expect(choicesOf({ cookie: "a=1", "user-agent": "x" }, "DE", NO_CHOICES)).toEqual({
+    const rules: ChoiceRules = { cookies: [], languages: [], country: false, device: false };
+    expect(choicesOf({ cookie: "a=1", "user-agent": "x" }, "DE", rules)).toEqual({
       fields: new Map(),
       cookie: undefined,
       selecting: new Map(),
     });
-    expect(choiceNames(NO_CHOICES)).toEqual([]);
+    expect(choiceNames(rules)).toEqual([]);
   });
 
   test("cookies go on in the owner's order, with named values alone", () => {

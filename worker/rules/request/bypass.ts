@@ -18,8 +18,6 @@ export interface BypassRules {
   readonly sessions: boolean;
 }
 
-export const NO_BYPASS: BypassRules = { cookies: null, fields: [], fieldValues: null, query: null, sessions: false };
-
 /** What is done with a request: its page is looked up, fetched anew, or it goes past the cache. */
 export type RequestMode = "look-up" | "refresh" | "bypass";
 

@@ -13,8 +13,6 @@ export interface ChoiceRules {
   readonly device: boolean;
 }
 
-export const NO_CHOICES: ChoiceRules = { cookies: [], languages: [], country: false, device: false };
-
 /** The fields that send the origin a choice for which HTTP has no field. */
 const COUNTRY_FIELD = "x-country";
 const DEVICE_FIELD = "x-device";
