@@ -1,9 +1,10 @@
 import { isControl } from "../wire/fields.ts";
 import type { IsolateStats } from "../wire/stats.ts";
 import { throttleWrongTokens } from "./control/access/wrong-token-throttle.ts";
+import { answerOurselves } from "./flow/answering/answers.ts";
 import { CacheKeyMemo } from "./flow/cache-key-memo.ts";
 import { CollapsedFetches } from "./flow/collapsing/collapsed-fetches.ts";
-import { answerOurselves, handle, handleWithoutCache } from "./flow/corridor.ts";
+import { handle, handleWithoutCache } from "./flow/corridor.ts";
 import { CodingChoices } from "./flow/origin/coding-choices.ts";
 import { OriginGate } from "./flow/origin/origin-gate.ts";
 import { OriginState } from "./flow/origin/origin-state.ts";

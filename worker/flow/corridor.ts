@@ -6,7 +6,7 @@ import type { RefusedUrl } from "../rules/key/cache-key.ts";
 import type { ReceiptToken } from "../rules/request/receipt-token.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { answerFromStore } from "./answering/answer-from-store.ts";
-import { edgeAnswer, reportFromStore } from "./answering/answers.ts";
+import { answerOurselves, reportFromStore } from "./answering/answers.ts";
 import { giveTrackersBack } from "./answering/give-trackers-back.ts";
 import { collapse, headByGet } from "./collapsing/collapse.ts";
 import { judgeAfterWait, judgeAtOnce, mayAnswer } from "./judging.ts";
@@ -60,17 +60,6 @@ function enter(context: RequestContext, entry: Entry): Answer | Promise<Answer> 
 function refuse({ ports }: Isolate, { status, because }: RefusedUrl): Answer {
   const detail = status === 421 ? "host-unknown" : "url-refused";
   return answerOurselves({ ports }, status, detail, `Tidemark refused this request: ${because}.`);
-}
-
-/** An answer of the edge itself. It counts for its route, if that is known. */
-export function answerOurselves(
-  { ports, resolved }: Pick<Isolate, "ports"> & Partial<Pick<RequestContext, "resolved">>,
-  status: number,
-  detail: string,
-  words: string,
-): Answer {
-  ports.reporter.report({ kind: "answered-by-edge", status, detail, route: resolved?.route.pattern });
-  return edgeAnswer(status, detail, words);
 }
 
 /** Looks in memory under a live lease. It does no I/O and never waits. */

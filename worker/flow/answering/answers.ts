@@ -8,7 +8,7 @@ import { EDGE_ANSWER_FIELDS } from "../../rules/forwarding/edge-answer-fields.ts
 import { mayHaveBody } from "../../rules/storing/framing.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";
 import { NOT_ON_304 } from "../../rules/validation/conditions.ts";
-import type { RequestContext } from "../request-context.ts";
+import type { Isolate, RequestContext } from "../request-context.ts";
 
 /** The metadata of an answer from the store. */
 export interface AnswerMetadata {
@@ -91,6 +91,17 @@ export function edgeAnswer(status: number, detail: string, words: string): Answe
     fields,
     body: utf8.encode(`${words}\n`) as Uint8Array<ArrayBuffer>,
   };
+}
+
+/** The same, reported. It counts for its route, if that is known. */
+export function answerOurselves(
+  { ports, resolved }: Pick<Isolate, "ports"> & Partial<Pick<RequestContext, "resolved">>,
+  status: number,
+  detail: string,
+  words: string,
+): Answer {
+  ports.reporter.report({ kind: "answered-by-edge", status, detail, route: resolved?.route.pattern });
+  return edgeAnswer(status, detail, words);
 }
 
 type Tier = AnsweredEvent["tier"];

@@ -12,7 +12,7 @@ import { type Choices, toldChoices } from "../../rules/request/choices.ts";
 import { type KeyAndOwnersFields, nameAtGateways } from "../../rules/request/request-fields.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
-import { edgeAnswer, reportPassedOn } from "../answering/answers.ts";
+import { answerOurselves, edgeAnswer, reportPassedOn } from "../answering/answers.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
 import { interimsFor } from "./interim-responses.ts";
@@ -422,17 +422,13 @@ function bodyBrokeOff(context: RequestContext): OriginResult {
 }
 
 function withoutAnswer<Kind extends "failed" | "refused">(
-  { ports, resolved }: RequestContext,
+  context: RequestContext,
   kind: Kind,
   status: number,
   detail: string,
   words: string,
 ): { readonly kind: Kind; readonly answerInstead: () => Answer } {
-  const answerInstead = () => {
-    ports.reporter.report({ kind: "answered-by-edge", status, detail, route: resolved.route.pattern });
-    return edgeAnswer(status, detail, `${status}: ${words}.`);
-  };
-  return { kind, answerInstead };
+  return { kind, answerInstead: () => answerOurselves(context, status, detail, `${status}: ${words}.`) };
 }
 
 /** Somebody with a token asks for a refresh, so that all of its trace may reach the origin, not only `traceparent`. */
