@@ -2,7 +2,7 @@ import { isControl } from "../wire/fields.ts";
 import { MISSING_PURGE_LOG } from "../wire/purge-log-binding.ts";
 import { addService } from "../wire/service-binding.ts";
 import { fingerprint } from "./control/access/fingerprint.ts";
-import { configuredTokens, type KnownToken, type TokenSettings } from "./control/access/tokens.ts";
+import { configuredTokens, type KnownToken } from "./control/access/tokens.ts";
 import { problemResponse } from "./control/problem-response.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
 import { type RunningIsolate, startIsolate } from "./isolate.ts";
@@ -130,7 +130,8 @@ function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
   const log = isLogBound ? new PurgeLogStub(env.PURGE_LOG) : new UnboundPurgeLog();
   for (const line of weakenedDefences(site)) warn(line);
   const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
-  const analytics = env.TIDEMARK_ANALYTICS;
+  const { TIDEMARK_ANALYTICS: analytics, TIDEMARK_TOKEN, TIDEMARK_TOKENS } = env;
+  const { acceptsWeakTokens } = hooks;
   const platform: Platform = {
     clock: hooks.clock ?? systemClock,
     random: Math.random,
@@ -153,7 +154,7 @@ function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
     bodies: runtimeBodies,
     losesRequests: true,
     control: deferredControl,
-    tokens: configuredTokens({ ...tokensOf(env), acceptsWeakTokens: hooks.acceptsWeakTokens }, warn, readNamedLater),
+    tokens: configuredTokens({ TIDEMARK_TOKEN, TIDEMARK_TOKENS, acceptsWeakTokens }, warn, readNamedLater),
     fingerprint,
     reporter: new Counters(site.originUrl, warn),
   };
@@ -190,10 +191,6 @@ function withoutControlPlane(isolate: RunningIsolate): RunningIsolate {
         ? problemResponse("unavailable", detail, undefined, EDGE_ANSWER_FIELDS)
         : isolate.fetch(arrival),
   };
-}
-
-function tokensOf({ TIDEMARK_TOKEN, TIDEMARK_TOKENS }: EdgeEnv): TokenSettings {
-  return { TIDEMARK_TOKEN, TIDEMARK_TOKENS };
 }
 
 /** No page needs it, nor zod, which it brings. It is a module of its own. */
