@@ -23,8 +23,4 @@ export class UnstoredPages {
     const text = fetchKeyText(key);
     return text.length > MAX_KEY_CHARACTERS || this.#keys.has(text, now);
   }
-
-  get size(): number {
-    return this.#keys.size;
-  }
 }

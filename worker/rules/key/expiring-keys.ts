@@ -28,10 +28,7 @@ export class ExpiringKeys {
     if (key.length > MAX_KEY_CHARACTERS) return;
     this.#keys.delete(key);
     this.#keys.set(key, now);
-    if (this.#keys.size > this.#maxKeys) {
-      const oldest = this.#keys.keys().next();
-      if (!oldest.done) this.#keys.delete(oldest.value);
-    }
+    if (this.#keys.size > this.#maxKeys) this.#keys.delete(this.#keys.keys().next().value!);
   }
 
   forget(key: string): void {
