@@ -76,7 +76,7 @@ export function outcomeOf(judged: JudgedRequest): Explanation["outcome"] {
   return { xCache, detail: detail ?? null };
 }
 
-/** Who waits for the fetch of another does not enter the queue. */
+/** A request that waits for another's fetch does not enter the queue. */
 function isTurnedAway({ queue, fetch }: JudgedRequest): boolean {
   return queue?.isFull === true && !fetch?.follows;
 }

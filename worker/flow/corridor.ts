@@ -74,7 +74,10 @@ function lookUp(context: RequestContext): Answer | Promise<Answer> {
   return hit(context, remembered, verdict, "memory");
 }
 
-/** A function of its own: a hit in memory makes none that would hold its context. */
+/**
+ * Apart from `lookUp`, because of the functions in here: each call of the function around them makes room for the
+ * variables that they share, and a hit in memory needs none.
+ */
 function lookBeyondMemory(
   context: RequestContext,
   remembered: StoredResponse | undefined,

@@ -23,8 +23,8 @@ export function keyForParts(context: RequestContext): FetchKey {
 
 /**
  * Begins a fetch for a request without credentials: it leads, follows, or goes alone where waiting is pointless. `mayJoin`:
- * whether it may wait for other isolates. Nobody does who goes first at the origin: the place of a fetch elsewhere is not
- * known.
+ * whether it may wait for other isolates. A request that goes first in the queue for the origin does not, because the
+ * place of a fetch elsewhere is not known.
  */
 export function beginFetch(context: RequestContext, mayJoin = true): Begun {
   const { collapsed, originGate } = context.isolate;

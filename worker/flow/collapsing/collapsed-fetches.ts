@@ -57,7 +57,7 @@ export interface FetchesOfNeighbours {
 
 /** How long requests for a key whose answer could not be stored do not wait for each other. */
 const HIT_FOR_MISS_MS = 5_000;
-/** The same for a key whose answer took longer than that: in a long poll, who waits for another misses a message. */
+/** The same for a key whose answer took longer than that: a long poll that waits for another misses a message. */
 const SLOW_HIT_FOR_MISS_MS = 60_000;
 /** How long a page whose refresh has failed is not refreshed again. */
 const FAILED_REFRESH_MS = 1_000;
@@ -110,7 +110,7 @@ export class CollapsedFetches {
       this.#leaders.set(fetchKeyText(key), turn);
       return { kind: "follow", fetch: turn };
     }
-    // Made here and not for the first who waits: on Workers a promise ends with the request that has made it.
+    // Made here and not when the first one waits: on Workers a promise ends with the request that has made it.
     const { promise: outcome, resolve } = Promise.withResolvers<SharedFetchOutcome>();
     const begunAt = this.now;
     const fetch: LeadingFetch = {

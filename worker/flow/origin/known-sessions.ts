@@ -9,7 +9,7 @@ import type { RecentCounts } from "./recent-counts.ts";
 const LEAST_VALUE = 16;
 /** A session is known for at least so long after its last use, and for at most twice as long: milliseconds. */
 const KEPT_MS = 86_400_000;
-/** So many are known of each kind at least, if there are more, and at most twice as many. */
+/** The latest sessions of each kind are known: at least so many, and at most twice as many. */
 const KEPT = 1 << 14;
 /** So many new ones a network may get lately; further ones count for nothing. */
 const MOST_OF_A_NETWORK = 4;

@@ -27,7 +27,7 @@ interface GatePorts {
 /** After so long without a request that waits, the next one begins a new queue: milliseconds. */
 const QUEUE_OVER_MS = 60_000;
 
-/** A place among streams seldom becomes free, and who waits for one may hold a turn of the site meanwhile: milliseconds. */
+/** A place among streams seldom becomes free, and a request that waits for one may hold a turn of the site: milliseconds. */
 const LONGEST_WAIT_FOR_STREAM_MS = 1000;
 
 const ownPermits: PermitsOf = (_, concurrency) => new OwnPermits(concurrency);

@@ -6,8 +6,8 @@ const PLAIN_IN_PATH = /[\w.~!$&()+,:;=@-]/;
 const PLAIN_IN_QUERY = /[\w.~!$(),:;@/?-]/;
 
 /**
- * The spelling of a path and a query in purge keys. The cache key tells the spellings apart, as an origin may, but who
- * purges a page may spell it otherwise than who asked for it.
+ * The spelling of a path and a query in purge keys. The cache key tells the spellings apart, as an origin may, but a
+ * purge may spell a page otherwise than a request for it.
  */
 export function purgeSpelling(text: string): string {
   const queryAt = text.indexOf("?");

@@ -1,6 +1,6 @@
 import { CLIENT_CLASSES, type Standing } from "./client-class.ts";
 
-/** A permit that is free in another isolate comes within this time, so who waits no longer is in no queue: milliseconds. */
+/** A permit that is free in another isolate comes within this time, so a shorter wait is no queue: milliseconds. */
 export const BROUGHT_WITHIN_MS = 100;
 
 /** How long, and how many, requests wait for their turn at the origin. */
