@@ -49,7 +49,7 @@ export function devCommand(demoSite: DemoSite | null): Command {
       } catch (error) {
         if (!(error instanceof OwnerError)) throw error;
         printError(error.message);
-        process.exitCode = EXIT.usage;
+        process.exit(EXIT.usage); // What a config that was refused has begun, like a timer, would keep the process alive.
       }
     });
 }

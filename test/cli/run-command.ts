@@ -20,6 +20,9 @@ export interface Ended {
   readonly stderr: string;
 }
 
+/** Ends a command that has ended its process. */
+const EXITED = new Error("the command has ended its process");
+
 let last: Promise<unknown> = Promise.resolve();
 
 /**
@@ -42,6 +45,10 @@ async function runHere({ args, stdin = "", env = {}, cwd = process.cwd() }: Call
       return true;
     }),
   );
+  const exiting = vi.spyOn(process, "exit").mockImplementation((code) => {
+    process.exitCode = code ?? process.exitCode;
+    throw EXITED;
+  });
   const input = vi
     .spyOn(process, "stdin", "get")
     .mockReturnValue(Readable.from([Buffer.from(stdin)]) as typeof process.stdin);
@@ -53,10 +60,12 @@ async function runHere({ args, stdin = "", env = {}, cwd = process.cwd() }: Call
   process.exitCode = undefined;
   process.chdir(cwd);
   try {
-    await runProgram(args);
+    await runProgram(args).catch((error) => {
+      if (error !== EXITED) throw error;
+    });
     return { exit: Number(process.exitCode ?? 0), ...written };
   } finally {
-    for (const spy of [...spies, input]) spy.mockRestore();
+    for (const spy of [...spies, exiting, input]) spy.mockRestore();
     for (const forget of forgetListeners) forget();
     for (const listener of ofNode) process.on("warning", listener);
     process.chdir(folder);

@@ -546,6 +546,14 @@ describe("tidemark dev", () => {
     expect(dev.output).toMatch(expected);
     expect(dev.output).not.toMatch(/^\s+at /m);
   };
+  test("ends with the error of a config whose timer goes on", async () => {
+    const file = join(folder, "site.ts");
+    writeFileSync(file, `setInterval(() => {}, 1000);\nthrow new Error("it is broken");\nexport default {};\n`);
+    dev = new Dev(["--config", file, "--port", String(port)]);
+    expect(await dev.exited).toBe(2);
+    expect(dev.output).toMatch(/site\.ts: .*it is broken\n$/);
+  });
+
   const RULES = '{ origin: "http://127.0.0.1:1", rotes: [] }';
   test.each([["rules that are not valid", RULES, /rotes: unknown key; did you mean routes\?/]] as const)(
     "names the place of %s",
