@@ -220,7 +220,7 @@ export const importCases: readonly ImportCase[] = [
   },
   {
     name: "what an expression sets by a named group",
-    server: `set $one ""; set $two ""; set $three ""; set $four ""; set $five ""; set $six "";
+    server: `set $one ""; set $two ""; set $three ""; set $four ""; set $five ""; set $six ""; set $seven "";
       if ($http_x_preview ~ "^(?<One>.+)$") { set $seen 1; } rewrite "^/(?P<two>de|fr)/" /x redirect;
       if ($http_cookie ~ "lang=(?'three'de|fr)") { set $seen 1; }
       location / { ${CACHED} proxy_no_cache $six; proxy_cache_bypass $six; }
@@ -228,9 +228,21 @@ export const importCases: readonly ImportCase[] = [
       location /b/ { ${CACHED} proxy_no_cache $two; proxy_cache_bypass $two; }
       location /c/ { ${CACHED} proxy_cache_key $request_uri$three; }
       location /d/ { location ~ ^/d/(?<four>e|f)/ { ${CACHED} proxy_no_cache $four; proxy_cache_bypass $four; } }
-      location /e/ { ${CACHED} proxy_no_cache $five $host_of; proxy_cache_bypass $five; }`,
+      location /e/ { ${CACHED} proxy_no_cache $five $host_of; proxy_cache_bypass $five; }
+      location /f/ { ${CACHED} proxy_cache_key $request_uri$four$seven; }
+      location /g/ { try_files $uri @g; } location @g { ${CACHED} set $seven ""; if ($uri ~ (?<seven>h)) { set $seen 1; }
+        proxy_no_cache $seven; proxy_cache_bypass $seven; }`,
     http: "map $http_cookie $host_of { default 0; ~member=(?<five>.+) 0; }",
-    routes: { "/x": STORES, "/a/x": null, "/b/x": null, "/c/x": null, "/d/e/x": null, "/e/x": null },
+    routes: {
+      "/x": STORES,
+      "/a/x": null,
+      "/b/x": null,
+      "/c/x": null,
+      "/d/e/x": null,
+      "/e/x": null,
+      "/f/x": {},
+      "/g/x": null,
+    },
   },
   {
     name: "a result of a map that is replaced",

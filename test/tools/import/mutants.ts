@@ -77,8 +77,20 @@ export const mutants: Mutants = {
     },
     "a named group sets nothing outside of the server's own lines": {
       in: "capturesIn",
-      replace: "...capturesIn(inner ?? [])",
+      replace: "...capturesIn(inner ?? [], way)",
       by: "",
+      foundBy: "import: what an expression sets by a named group",
+    },
+    "a named group of a location sets a variable in all others": {
+      in: "capturesIn",
+      replace: "if (isPlace && !way.includes(inner)) return [];",
+      by: "",
+      foundBy: "import: what an expression sets by a named group",
+    },
+    "a named group of a location sets nothing there": {
+      in: "capturesOf",
+      replace: "way.flat()",
+      by: "[]",
       foundBy: "import: what an expression sets by a named group",
     },
     "a map keeps its result whatever is set": {

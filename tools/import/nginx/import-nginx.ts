@@ -51,7 +51,7 @@ export function importNginx(
   const locations = locationsOf(levels);
   const maps = mapsOf(http);
   const others = http.filter((each) => each.name === "server" && each.block !== null && each !== server);
-  const captured = new Set(capturesIn(http.filter((each) => !others.includes(each))));
+  const captured = new Set(capturesIn(http, []));
   const differences: Difference[] = isWhole ? [] : [WITHOUT_HTTP];
   const main = importOrigin(locations, http, { server: server.block!, captured }, options.origin);
   const { origin, isOfOrigin, proxyHost, isReached } = main;

@@ -2,7 +2,7 @@ import { readSocket } from "#tidemark/internal";
 import { type Difference, ImportError, type Source, type Sourced } from "../imported-site.ts";
 import type { ServerFacts } from "./conditions/conditions-of.ts";
 import { variableIn } from "./conditions/maps.ts";
-import { assignmentsOf, isConstant } from "./conditions/requests-where.ts";
+import { assignmentsOf, capturesOf, isConstant } from "./conditions/requests-where.ts";
 import { noteOn } from "./directive-table.ts";
 import type { Directive } from "./files/directives.ts";
 import { handlerOf, isCached } from "./handlers.ts";
@@ -144,7 +144,7 @@ function targetOf(location: Location, { server, captured }: Facts): Target {
   const handler = handlerOf(location);
   if (handler.kind !== "upstream") throw new Error("asked for the target of a location without one");
   const blocks = [server, ...location.way.map(([own]) => own!)];
-  const text = withConstants(handler.pass.args[0] ?? "", blocks, captured);
+  const text = withConstants(handler.pass.args[0] ?? "", blocks, () => capturesOf(location, server, captured));
   const [, scheme = "http", socket, host = "", path = ""] =
     /^(?:([\w${}]+):\/\/)?(?:(unix:[^:]+):?|((?:\$\{\w+\}|[^/$]|\$(?!request_uri|uri|document_uri))+))(.*)$/s.exec(
       text.replace(WHOLE_URI, ""),
@@ -153,13 +153,17 @@ function targetOf(location: Location, { server, captured }: Facts): Target {
 }
 
 /** A text with the values of variables that one line always sets to the same. */
-function withConstants(text: string, blocks: readonly (readonly Directive[])[], captured: ReadonlySet<string>): string {
+function withConstants(
+  text: string,
+  blocks: readonly (readonly Directive[])[],
+  captured: () => ReadonlySet<string>,
+): string {
   const assignments = blocks.flatMap(assignmentsOf);
   return text.replace(/\$(?:\w+|\{\w+\})/g, (name) => {
     const variable = variableIn(name)!;
     const own = assignments.filter((each) => each.variable === variable);
     const [only] = own;
-    return own.length === 1 && isConstant(only!) && !captured.has(variable) ? only!.value : name;
+    return own.length === 1 && isConstant(only!) && !captured().has(variable) ? only!.value : name;
   });
 }
 

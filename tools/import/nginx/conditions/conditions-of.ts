@@ -9,6 +9,7 @@ import { type Maps, variableIn } from "./maps.ts";
 import {
   assignmentsOf,
   type Caused,
+  capturesOf,
   conditionOf,
   type Evaluation,
   mayHoldOn,
@@ -29,7 +30,7 @@ export interface Condition {
 export interface ServerFacts {
   readonly server: readonly Directive[];
   readonly maps: Maps;
-  /** The variables that an expression may set. */
+  /** The variables that an expression outside of servers may set. */
   readonly captured: ReadonlySet<string>;
   /** The hosts of the site; empty for any. */
   readonly hosts: readonly string[];
@@ -202,7 +203,15 @@ export function evaluationOf(location: Location, { server, ...facts }: ServerFac
     name === "break" || (name === "rewrite" && args.length > 2) || (name === "if" && (block ?? []).some(isBreak));
   const first = lines.findIndex(({ name, block }) => name === "if" && !hasEffect(block ?? []) && block?.some(isBreak));
   const skipped = new Set(first === -1 ? [] : assignmentsOf(lines.slice(first + 1)).map(({ variable }) => variable));
-  return { ...facts, assignments: assignmentsOf(lines), skipped, mayBreak: lines.some(isBreak), newPath, changesQuery };
+  return {
+    ...facts,
+    captured: capturesOf(location, server, facts.captured),
+    assignments: assignmentsOf(lines),
+    skipped,
+    mayBreak: lines.some(isBreak),
+    newPath,
+    changesQuery,
+  };
 }
 
 /** The lines that requests of a location go through, in their order. */

@@ -1,6 +1,7 @@
 import type { Source } from "../../imported-site.ts";
 import type { Directive } from "../files/directives.ts";
-import type { NewPath } from "../locations.ts";
+import type { Levels } from "../in-force.ts";
+import type { Location, NewPath } from "../locations.ts";
 import { escapedForRegex, isTooSlow, portableRegex } from "../paths/portable-regex.ts";
 import { mayReachInto } from "../paths/reaching.ts";
 import { type Comparison, comparisonOf, differsFromKey, equalsKey, IS_NOT_EMPTY, IS_TRUE } from "./comparison.ts";
@@ -113,12 +114,25 @@ export function isConstant({ value, condition, isCode }: Assignment): boolean {
   return !isCode && !value.includes("$") && condition === null;
 }
 
-/** The variables that the expressions of these lines, and of those within, set by named groups. */
-export function capturesIn(block: readonly Directive[]): readonly string[] {
-  return block.flatMap(({ name, args, block: inner }) => [
-    ...[name, ...args].flatMap(capturedBy),
-    ...capturesIn(inner ?? []),
-  ]);
+/**
+ * The variables that the expressions of these lines, and of those within, set by named groups. Of servers and locations only
+ * those count whose block is on the way of a request.
+ */
+export function capturesIn(block: readonly Directive[], way: Levels): readonly string[] {
+  return block.flatMap(({ name, args, block: inner }) => {
+    const isPlace = inner !== null && (name === "server" || name === "location");
+    if (isPlace && !way.includes(inner)) return [];
+    return [...[name, ...args].flatMap(capturedBy), ...capturesIn(inner ?? [], way)];
+  });
+}
+
+/** The variables that an expression may set in the requests of a location. `ofMaps`: those of the lines outside of servers. */
+export function capturesOf(
+  { way }: Pick<Location, "way">,
+  server: readonly Directive[],
+  ofMaps: ReadonlySet<string>,
+): ReadonlySet<string> {
+  return new Set([...ofMaps, ...capturesIn(server, way.flat())]);
 }
 
 /** The text between the parentheses of an `if`. */
