@@ -527,8 +527,15 @@ describe("at an https origin", () => {
     ]);
   });
 
+  test("it is told by which name the edge verifies the certificate, if nginx takes another", async () => {
+    const verified = "proxy_ssl_verify on; proxy_ssl_name";
+    expect(await told(`${verified} app.example;`)).toEqual(["changed: proxy_ssl_name app.example"]);
+    expect(await told(`${verified} App.example;`, "https://app.example")).toEqual([]);
+    expect(await told(`${verified} $proxy_host;`, "https://app.example")).toEqual([]);
+  });
+
   test("but not at one without TLS", async () => {
-    expect(await told("proxy_ssl_certificate c.pem;", "http://10.0.0.1")).toEqual([]);
+    expect(await told("proxy_ssl_certificate c.pem; proxy_ssl_name a.example;", "http://10.0.0.1")).toEqual([]);
   });
 });
 

@@ -108,7 +108,7 @@ export function importOrigin(
     });
   }
   const encrypted = proxied.filter((each) => isOfOrigin(each) && targetOf(each, facts).scheme === "https");
-  if (origin.startsWith("https:")) differences.push(...certificateDifferences(encrypted));
+  if (origin.startsWith("https:")) differences.push(...certificateDifferences(encrypted, origin));
   const proxyHost = (location: Location) => {
     const { scheme, authority } = targetOf(location, facts);
     if (authority.startsWith("unix:")) return "localhost";
