@@ -114,6 +114,15 @@ describe("tidemark report", () => {
     expect(words).toContain("20 lines are the edge's own answers, and were not replayed.");
   });
 
+  test.each([
+    ["without a captured host", "", true],
+    ["with one", "{www.example.com} ", false],
+  ])("HAProxy's log %s", async (_, captured, isTold) => {
+    const line = `192.0.2.7:33317 [10/Oct/2026:13:55:36.000] in web/a 0/0/0/9/9 200 9 - - ---- 1/1/1/1/0 0/0 ${captured}"GET /a HTTP/1.1"`;
+    const { stdout } = await run(["report", "-"], `${line}\n${line}\n`);
+    expect(stdout.includes("capture request header Host len 64")).toBe(isTold);
+  });
+
   test("extrapolates a month from what was logged, and says so of less than an hour", async () => {
     const at = (minute: string) =>
       `10.0.0.1 - - [05/Oct/2026:00:${minute}:00 +0000] "GET /a HTTP/1.1" 200 100 "-" "-"\n`;

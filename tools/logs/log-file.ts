@@ -29,6 +29,8 @@ export interface ReadCounts {
   broken: number;
   /** The edge's own answers, which no origin and no cache would have got. */
   own: number;
+  /** Requests in HAProxy's logs, and those of them whose host was captured. */
+  readonly haproxy: { requests: number; withHost: number };
   /** The first broken lines, with their places. */
   readonly examples: { readonly file: string; readonly line: number; readonly text: string }[];
   /** Lines that are older than an earlier one, and how many of these came too late to be sorted: see `TimeOrder`. */
@@ -40,7 +42,8 @@ export interface ReadCounts {
 
 /** Nothing has been read yet. */
 export function noCounts(): ReadCounts {
-  return { bytes: 0, lines: 0, broken: 0, own: 0, examples: [], outOfOrder: 0, late: 0, cutOff: [] };
+  const haproxy = { requests: 0, withHost: 0 };
+  return { bytes: 0, lines: 0, broken: 0, own: 0, haproxy, examples: [], outOfOrder: 0, late: 0, cutOff: [] };
 }
 
 const MAX_EXAMPLES = 3;
@@ -98,7 +101,10 @@ export class LogFile {
       const kind = this.#reader.read(line, this.request);
       if (kind === "nothing") continue;
       this.#counts.lines++;
-      if (kind === "request" && this.#isPossible(this.request.at)) return true;
+      if (kind === "request" && this.#isPossible(this.request.at)) {
+        if (this.request.isOfHaproxy) this.#countHost();
+        return true;
+      }
       if (kind === "own") this.#counts.own++;
       else this.#tellBroken(line);
     }
@@ -136,6 +142,13 @@ export class LogFile {
   close(): void {
     this.#isClosed = true;
     this.#source.destroy();
+  }
+
+  #countHost(): void {
+    const { haproxy } = this.#counts;
+    const { method, host } = this.request;
+    if (method !== "") haproxy.requests++;
+    if (host !== "") haproxy.withHost++;
   }
 
   #isPossible(at: number): boolean {

@@ -75,6 +75,9 @@ export function searchText(searches: SearchReport | null): string | null {
   return `Store queries of up to ${suggestedLength} characters in ${printable(parameter)}: ${percentOf(found.hitRatio)} of its requests are hits, with ${whole(found.entries)} entries.`;
 }
 
+const LACKS_HOSTS =
+  "HAProxy's lines name no host, so the same path of several hosts counts as one page. They name it with this line in the frontend: capture request header Host len 64";
+
 function warningsOf({ logs, requests }: AccessReport): string[] {
   const examples = logs.examples.map(({ file, line, text }) => `  ${file}:${line}: ${printable(text)}`);
   return [
@@ -89,6 +92,7 @@ function warningsOf({ logs, requests }: AccessReport): string[] {
       ? []
       : [`${counted(requests.notHttp, "line")} ${requests.notHttp === 1 ? "is" : "are"} not about an HTTP request.`]),
     ...(logs.own === 0 ? [] : [`${counted(logs.own, "answer")} of the edge itself, like host-unknown, do not count.`]),
+    ...(logs.lacksHosts ? [LACKS_HOSTS] : []),
     ...orderNotes(logs),
     ...logs.cutOff.map((file) => `${file} is cut off; the readable part counts.`),
   ];
