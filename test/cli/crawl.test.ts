@@ -9,7 +9,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ScriptedOrigin } from "../../local/cdn/scripted-origin.ts";
 import type { CrawlReport } from "../../tools/crawl/crawl.ts";
 import type { WarmReport } from "../../tools/crawl/warm.ts";
+import { deadEndpoint } from "../sdk/fake-edge.ts";
 import { MAIN, ServerProcess } from "../server/serve/running-server.ts";
+import { startProxy } from "../suite/connect-proxy.ts";
 import { tidemark } from "./run-command.ts";
 
 const PAGE = { fields: { "cache-control": "max-age=600" }, body: "a page" };
@@ -53,6 +55,17 @@ function sitemap(...urls: readonly string[]): string {
 ${urls.map((url) => `<url><loc>${url}</loc></url>`).join("\n")}
 </urlset>`;
 }
+
+test("pages are asked for through the proxy of the environment where Node uses that", async () => {
+  site.reply("/a", PAGE);
+  await using proxy = await startProxy(site.url);
+  const settings = { NODE_USE_ENV_PROXY: "1", HTTP_PROXY: proxy.url };
+  const args = ["warm", "--rate", "1000", "--edge", "http://www.example.test", "/a"];
+  const through = await tidemark({ args, env: settings });
+  expect([through.exit, pagesSeen(), new Set(proxy.asked)]).toEqual([0, ["/a"], new Set(["www.example.test:80"])]);
+  const { stderr } = await tidemark({ args, env: { ...settings, HTTP_PROXY: await deadEndpoint() } });
+  expect(stderr).toContain("the connection was refused, through the proxy in HTTPS_PROXY or HTTP_PROXY");
+});
 
 describe("through a real edge", () => {
   let edge: ServerProcess;

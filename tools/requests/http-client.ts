@@ -1,4 +1,5 @@
-import { type Dispatcher, errors, Pool } from "undici";
+import { type Dispatcher, errors } from "undici";
+import { openAgent } from "#tidemark/internal";
 import type { CrawlClock } from "./clock.ts";
 import { networkErrorText } from "./network-error.ts";
 
@@ -47,10 +48,17 @@ const RESET: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 /** Sends GET requests over kept connections, follows no redirects, and measures each request. */
 export class HttpClient {
   readonly #options: HttpClientOptions;
-  readonly #pools = new Map<string, Pool>();
+  readonly #agent: Dispatcher;
 
   constructor(options: HttpClientOptions) {
     this.#options = options;
+    const { connections, timeoutMs } = options;
+    this.#agent = openAgent({
+      connections,
+      connect: { timeout: timeoutMs },
+      headersTimeout: 0, // the timeout of the whole request applies
+      bodyTimeout: 0,
+    });
   }
 
   async get(url: URL, { signal, fields, keepBytes = 0 }: GetOptions): Promise<HttpAnswer | NoAnswer> {
@@ -65,7 +73,8 @@ export class HttpClient {
       if (!done.signal.aborted) exchange.abort(`no whole answer came within ${timeoutMs / 1000} s`);
     });
     try {
-      this.#poolOf(url).dispatch({ method: "GET", path: url.pathname + url.search, headers }, exchange);
+      const { origin, pathname, search } = url;
+      this.#agent.dispatch({ origin, method: "GET", path: pathname + search, headers }, exchange);
       return await exchange.outcome;
     } finally {
       done.abort();
@@ -74,21 +83,7 @@ export class HttpClient {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
-  }
-
-  #poolOf({ origin }: URL): Pool {
-    const known = this.#pools.get(origin);
-    if (known) return known;
-    const { connections, timeoutMs } = this.#options;
-    const pool = new Pool(origin, {
-      connections,
-      connect: { timeout: timeoutMs },
-      headersTimeout: 0, // the timeout of the whole request applies
-      bodyTimeout: 0,
-    });
-    this.#pools.set(origin, pool);
-    return pool;
+    await this.#agent.destroy();
   }
 }
 

@@ -1,3 +1,5 @@
+import { THROUGH_PROXY } from "#tidemark/internal";
+
 const TEXTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
   ENOTFOUND: "there is no such host",
@@ -12,5 +14,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 /** Why a request had no answer; `null` for an unusual error. */
 export function networkErrorText(error: Error): string | null {
-  return TEXTS[(error as NodeJS.ErrnoException).code ?? ""] ?? null;
+  const text = TEXTS[(error as NodeJS.ErrnoException).code ?? ""];
+  if (text === undefined) return null;
+  return error.message.endsWith(THROUGH_PROXY) ? `${text}, ${THROUGH_PROXY}` : text;
 }

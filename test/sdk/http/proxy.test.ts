@@ -1,64 +1,14 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import { connect, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
-import { listenLocally, localUrl } from "../../suite/local-url.ts";
+import { startProxy } from "../../suite/connect-proxy.ts";
 import { until } from "../../suite/until.ts";
 import { accepts, deadEndpoint, startFakeEdge } from "../fake-edge.ts";
 import { purgerUnderTest } from "../purger-under-test.ts";
 
 /** No name server knows it, so only the proxy can lead there. */
 const ENDPOINT = "http://www.example.test";
-
-interface Proxy extends AsyncDisposable {
-  readonly url: string;
-  /** The places that it was asked to connect to. */
-  readonly asked: readonly (string | undefined)[];
-  readonly open: ReadonlySet<Socket>;
-}
-
-/** A proxy that leads every tunnel to this edge. `null`: it refuses each; `undefined`: never answers; `false`: hangs up. */
-async function startProxy(edge: string | null | undefined | false): Promise<Proxy> {
-  const asked: (string | undefined)[] = [];
-  const open = new Set<Socket>();
-  const server = createServer((_request, response) => void response.writeHead(500).end());
-  server.on("connection", (socket: Socket) => {
-    open.add(socket);
-    socket.on("close", () => open.delete(socket)).on("error", () => {});
-  });
-  server.on("connect", async ({ url }, socket: Socket) => {
-    asked.push(url);
-    if (edge === undefined) return;
-    if (edge === false) {
-      socket.destroy();
-      return;
-    }
-    if (edge === null) {
-      socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
-      return;
-    }
-    const tunnel = connect(Number(new URL(edge).port), "127.0.0.1");
-    tunnel.on("error", () => socket.destroy()).on("close", () => socket.destroy());
-    socket.on("close", () => tunnel.destroy());
-    await once(tunnel, "connect");
-    socket.write("HTTP/1.1 200 OK\r\n\r\n");
-    tunnel.pipe(socket).pipe(tunnel);
-  });
-  await listenLocally(server);
-  return {
-    url: localUrl(server),
-    asked,
-    open,
-    async [Symbol.asyncDispose]() {
-      for (const socket of open) socket.destroy();
-      server.close();
-      await once(server, "close");
-    },
-  };
-}
 
 const use = (settings: Readonly<Record<string, string>>) => {
   const inCapitals = { NODE_USE_ENV_PROXY: "1", HTTP_PROXY: "", HTTPS_PROXY: "", NO_PROXY: "", ...settings };
@@ -67,7 +17,10 @@ const use = (settings: Readonly<Record<string, string>>) => {
   for (const name of ["http_proxy", "https_proxy", "no_proxy"]) vi.stubEnv(name, undefined);
 };
 
-afterEach(() => vi.unstubAllEnvs());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
 
 test("purges go through the proxy of the environment, over at most eight kept connections, which closing frees", async () => {
   await using edge = await startFakeEdge(accepts);
@@ -97,6 +50,27 @@ test.each([
   await cdn.purgeTags("a");
 
   expect([edge.requests.length, proxy.asked]).toEqual([1, []]);
+});
+
+test.each([
+  { name: "Node's flag", flags: ["--use-env-proxy"], settings: { NODE_USE_ENV_PROXY: "" }, isUsed: true },
+  {
+    name: "NODE_OPTIONS",
+    flags: [],
+    settings: { NODE_USE_ENV_PROXY: "", NODE_OPTIONS: "--use-env-proxy" },
+    isUsed: true,
+  },
+  { name: "a flag against the variable", flags: ["--no-use-env-proxy"], settings: {}, isUsed: false },
+])("whether proxies are used is told by $name", async ({ flags, settings, isUsed }) => {
+  await using edge = await startFakeEdge(accepts);
+  await using proxy = await startProxy(edge.endpoint);
+  use({ HTTP_PROXY: proxy.url, ...settings });
+  vi.spyOn(process, "execArgv", "get").mockReturnValue(flags);
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+
+  await cdn.purgeTags("a");
+
+  expect(proxy.asked.length > 0).toBe(isUsed);
 });
 
 test("a purge that gets no further than the proxy was not sent, and its error says so", async () => {
