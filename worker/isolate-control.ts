@@ -50,8 +50,13 @@ export function startControl(
       control.fetch(webRequest(incoming), {
         peerAddress: incoming.peerAddress ?? null,
         bodies: platform.bodies,
-        refresh: async (page, fields) =>
-          handle({ ...incoming, request: requestFor("GET", fields), url: page }, corridor),
+        refresh: async (page, fields, noteStoring) => {
+          const run = (work: Promise<unknown>) => {
+            incoming.background.run(work);
+            noteStoring(work);
+          };
+          return handle({ ...incoming, request: requestFor("GET", fields), url: page, storing: { run } }, corridor);
+        },
         explain: (page, method, fields) => explainPage({ ...incoming, request: requestFor(method, fields), url: page }),
       }),
   };

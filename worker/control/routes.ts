@@ -114,7 +114,8 @@ async function runPurge(
   if (verdict.kind !== "accepted") return refusal(verdict);
   if (verdict.refresh.length === 0) return ownJson(verdict.receipt);
   const fields = refreshFields(token, request);
-  return ownJson({ ...verdict.receipt, refreshed: await refreshUrls(verdict.refresh, fields, refresh, bodies) });
+  const refreshed = await refreshUrls(verdict.refresh, fields, refresh, { bodies, clock: ports.clock });
+  return ownJson({ ...verdict.receipt, refreshed });
 }
 
 function refusal(verdict: Exclude<PurgeVerdict, { kind: "accepted" }>): Response {

@@ -69,6 +69,8 @@ export interface IncomingRequest {
   /** Its absolute URL, as it came over the wire. */
   readonly url: string;
   readonly background: BackgroundWork;
+  /** Gets the work that stores the answer, for who waits until it is stored. Default: `background`. */
+  readonly storing?: BackgroundWork;
   /** `null` where the runtime does not tell. */
   readonly clientAddress: string | null;
   /** The address at the other end of the connection, if a proxy there has given the client's address. */
@@ -97,6 +99,8 @@ export interface RequestContext {
   /** The ports of the isolate. For a request of the edge's own they report less. */
   readonly ports: Ports;
   readonly background: BackgroundWork;
+  /** Runs what stores the answer. */
+  readonly storing: BackgroundWork;
   readonly resolved: ResolvedUrl;
   /** The parsed request. No other code of the corridor reads its header text. */
   readonly facts: RequestFacts;
@@ -127,7 +131,7 @@ export interface Arrival {
 
 /** Makes the context of an arriving request. */
 export function openContext(incoming: IncomingRequest, isolate: Isolate, resolved: ResolvedUrl): RequestContext {
-  const { request, background, child } = incoming;
+  const { request, background, storing = background, child } = incoming;
   const { method, headers } = request;
   const { site, ports, collapsed } = isolate;
   const { route, mayStore } = resolved;
@@ -136,6 +140,7 @@ export function openContext(incoming: IncomingRequest, isolate: Isolate, resolve
     isolate,
     ports,
     background,
+    storing,
     resolved,
     facts: new RequestFacts(method, headers, route, {
       passes: route.pass || !mayStore,

@@ -226,7 +226,7 @@ export const mutants: Mutants = {
   "docs/http.md#memory-and-the-cache-api": {
     "a page that a 304 confirmed is kept in memory alone": {
       in: "storeFreshened",
-      replace: "background.run(storeUnlessPurged(context, stored, tellFollowers));",
+      replace: "storing.run(storeUnlessPurged(context, stored, tellFollowers));",
       by: '{ context.ports.store.remember(stored); tellFollowers({ kind: "storable", stored, kept: Promise.resolve() }); }',
       foundBy: "validation/confirmed-after-restart",
     },

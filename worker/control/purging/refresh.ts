@@ -2,15 +2,26 @@ import { REFRESH_FIELD } from "../../../wire/fields.ts";
 import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
 import type { Answer } from "../../ports/answer.ts";
 import type { Bodies, BodyReader } from "../../ports/bodies.ts";
+import type { Clock } from "../../ports/clock.ts";
 import { Fields } from "../../rules/fields/fields.ts";
+import { within } from "../../within.ts";
 
 /** The pages fetched at once: the runtime allows six connections per request, and the log uses one. */
 const CONCURRENT_FETCHES = 5;
 
 type Refreshed = NonNullable<PurgeReceiptBody["refreshed"]>;
 
-/** Sends a GET for a page through the corridor. */
-export type FetchPage = (url: string, fields: Fields) => Promise<Answer>;
+/** How long an answer waits for the store that a page goes to: milliseconds. */
+const STORED_WITHIN_MS = 5_000;
+
+/** Sends a GET for a page through the corridor. `noteStoring` gets the work that stores the page before the answer comes. */
+export type FetchPage = (url: string, fields: Fields, noteStoring: (work: Promise<unknown>) => void) => Promise<Answer>;
+
+/** The ports that a refresh calls. */
+interface RefreshPorts {
+  readonly bodies: Bodies;
+  readonly clock: Clock;
+}
 
 /** Fields of the requests for the pages. */
 export type RefreshFields = readonly (readonly [name: string, value: string])[];
@@ -28,19 +39,22 @@ export function refreshFields(token: string, { headers }: Request): RefreshField
 /** Versions to come may have more parts. */
 const TRACEPARENT = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}(?:-[\w-]*)?$/;
 
-/** Fetches pages again through the corridor. A failed fetch does not affect the purge. */
+/**
+ * Fetches pages again through the corridor, until they are stored, so that other isolates find them. A failed fetch does
+ * not affect the purge.
+ */
 export async function refreshUrls(
   urls: readonly string[],
   fields: RefreshFields,
   fetchPage: FetchPage,
-  bodies: Bodies,
+  ports: RefreshPorts,
 ): Promise<Refreshed> {
   const refreshed: Refreshed = [];
   const waiting = [...urls.entries()];
   const work = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const [index, url] = next;
-      refreshed[index] = await refreshOne(url, fields, fetchPage, bodies);
+      refreshed[index] = await refreshOne(url, fields, fetchPage, ports);
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT_FETCHES }, work));
@@ -51,11 +65,12 @@ async function refreshOne(
   url: string,
   fields: RefreshFields,
   fetchPage: FetchPage,
-  bodies: Bodies,
+  ports: RefreshPorts,
 ): Promise<Refreshed[number]> {
+  const storing: Promise<unknown>[] = [];
   let answer: Answer;
   try {
-    answer = await fetchPage(new URL(url).href, new Fields(fields));
+    answer = await fetchPage(new URL(url).href, new Fields(fields), (work) => storing.push(work));
   } catch {
     return { url, status: 502, error: "the edge failed on this page" };
   }
@@ -63,10 +78,11 @@ async function refreshOne(
   const xCache = answer.fields.get("x-cache");
   if (xCache === null) return { url, status, error: wordsOf(body) };
   try {
-    if (body !== null && !(body instanceof Uint8Array)) await readToEnd(bodies.readThrough(body));
+    if (body !== null && !(body instanceof Uint8Array)) await readToEnd(ports.bodies.readThrough(body));
   } catch {
     return { url, status, error: "the origin's answer was cut off" };
   }
+  await within(ports.clock, STORED_WITHIN_MS, Promise.allSettled(storing), () => null);
   return { url, status, xCache };
 }
 

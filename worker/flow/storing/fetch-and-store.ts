@@ -175,16 +175,16 @@ async function answerFreshened(
 
 /** Stores a response that the origin has confirmed. Returns it with the body for the client, which may be left unread. */
 function storeFreshened(context: RequestContext, stored: FoundResponse, tellFollowers: TellFollowers): FoundResponse {
-  const { background } = context;
+  const { storing } = context;
   if (isInMemory(stored)) {
-    background.run(storeUnlessPurged(context, stored, tellFollowers));
+    storing.run(storeUnlessPurged(context, stored, tellFollowers));
     return stored;
   }
   const { head, body } = stored;
   const { bodyBytes: lengthBytes } = head;
   const fill = startFillFor(context, body as StreamedBody, lengthBytes, lengthBytes);
   const fetched = { response: { lengthBytes }, tellFollowers };
-  background.run(fill.read.then((read) => storeIfWhole(context, fetched, head, read)));
+  storing.run(fill.read.then((read) => storeIfWhole(context, fetched, head, read)));
   return { head, body: fill.body };
 }
 
@@ -222,7 +222,7 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
 async function answerPart(context: RequestContext, fetched: Fetched, decision: StorageDecision): Promise<Answer> {
   const { response, tellFollowers } = fetched;
   const { announcedBytes } = response;
-  const { isolate, background, ports } = context;
+  const { isolate, background, storing, ports } = context;
   const { miss } = fetched;
   const { toValidate } = miss;
   const heldBytes = announcedBytes === null || toValidate === null ? 0 : toValidate.head.bodyBytes;
@@ -233,7 +233,7 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
   if (decision.kind === "store" && !decision.isLarge && wholeBytes > 0 && (announcedBytes ?? 0) <= wholeBytes) {
     const fill = startFillFor(context, response.body, announcedBytes, wholeBytes);
     background.run(cancelBody(fill.body));
-    background.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
+    storing.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
     const read = await within(ports.clock, PART_WAITS_MS, fill.read, () => null);
     mayBeStored = read === null || read.kind === "whole";
     if (read?.kind === "whole") {
@@ -273,17 +273,17 @@ function storeWhileStreaming(
 ): Answer {
   const { response, tellFollowers } = fetched;
   const { body, lengthBytes } = response;
-  const { ports, background } = context;
+  const { ports, storing } = context;
   const bytes = body && lengthBytes ? ports.bodies.takeWhole?.(body, lengthBytes) : undefined;
   // A body that has arrived takes no share of the budget, which is for arriving bodies.
   if (bytes) {
     const answer: Answer = { ...answerWhileStoring(context, fetched, decision, bytes), isOnce: true };
-    background.run(storeUnlessPurged(context, withBody(decision.head, bytes), tellFollowers));
+    storing.run(storeUnlessPurged(context, withBody(decision.head, bytes), tellFollowers));
     return answer;
   }
   tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, decision.head) });
   const fill = startFillOf(context, response);
-  background.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
+  storing.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
   return answerWhileStoring(context, fetched, decision, fill.body);
 }
 

@@ -23,7 +23,7 @@ export function copyLargeBody(
   head: HeadToStore,
   lengthBytes: number,
 ): StreamedBody | null {
-  const { ports, isolate, background } = context;
+  const { ports, isolate, storing } = context;
   const { largeFills } = isolate;
   const fill = largeFills.begin(head.key, ports.clock.now());
   if (!fill) return null;
@@ -37,7 +37,7 @@ export function copyLargeBody(
     lengthBytes,
     fill,
   );
-  background.run(copied.finally(() => largeFills.end(fill)));
+  storing.run(copied.finally(() => largeFills.end(fill)));
   return toClient.readable;
 }
 
