@@ -327,6 +327,53 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "ranges/slow-whole-page-one-at-a-time",
+    name: "a part waits for the whole page on its way, and not behind it, if the origin takes one request at a time",
+    source: "RFC 9110 §14.2; docs/http.md#limits",
+    only: BACKGROUND_WORK,
+    site: { limits: { fetchWholeBytes: 10 }, origin: { concurrency: 1 } },
+    origin: { "/a": [{ ...ten, hold: "slow", bytesBeforeHold: 1 }] },
+    steps: [
+      { begin: "part", send: { path: "/a", fields: { range: "bytes=2-3" } } },
+      { originSees: "/a", count: 1 },
+      { advanceMs: 5_000 },
+      { advanceMs: 20_000 },
+      { release: "slow" },
+      { finish: "part", expect: { status: 206, body: "23" } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  ...(
+    [
+      ["large-whole-page-and-followers", "is", {}],
+      ["large-whole-page-without-length-and-followers", "turns out to be", { framing: "chunked", bytesBeforeHold: 1 }],
+    ] as const
+  ).map(
+    ([id, what, reply]): Scenario => ({
+      id: `ranges/${id}`,
+      name: `all who waited for parts of a whole page that ${what} too large ask for their parts alone`,
+      source: "RFC 9110 §14.2; docs/http.md#limits",
+      only: BACKGROUND_WORK,
+      site: { limits: { fetchWholeBytes: 10 } },
+      origin: {
+        "/a": [
+          { ...ten, ...reply, body: "eleven byte", hold: "slow" },
+          { status: 206, fields: { "content-range": "bytes 2-3/11" }, body: "part" },
+        ],
+      },
+      steps: [
+        { begin: "part", send: { path: "/a", fields: { range: "bytes=2-3" } } },
+        { originSees: "/a", count: 1 },
+        { begin: "same part", send: { path: "/a", fields: { range: "bytes=2-3" } } },
+        { advanceMs: 1 },
+        { release: "slow" },
+        { finish: "part", expect: { status: 206, body: "part" } },
+        { finish: "same part", expect: { status: 206, body: "part" } },
+        { originSaw: { "/a": 3 } }, // the whole page, and a part for each request
+      ],
+    }),
+  ),
+  {
     id: "ranges/part-while-revalidating",
     name: "a part of a page that may be served stale is sent at once, and the whole page is refetched after the answer",
     source: "RFC 5861 §3; RFC 9110 §14.2",

@@ -54,6 +54,23 @@ export const mutants: Mutants = {
     },
   },
   "RFC 9110 §14.2": {
+    "a part waits at the origin behind the whole page that it is cut from": {
+      in: "waitForWhole",
+      replace: "? whole : null",
+      by: "? null : null",
+      foundBy: "ranges/slow-whole-page-one-at-a-time",
+    },
+    "who waited for a part of a page that turned out to be too large asks for the whole": {
+      in: "followOrTryAgain",
+      replace: "context.facts.isPartial ? fetchPart() : fetchAlone()",
+      by: "fetchAlone()",
+      foundBy: "ranges/large-whole-page-without-length-and-followers",
+    },
+    "who waited for a part of a page that is too large asks for the whole": {
+      in: "followOrTryAgain",
+      drop: 'if (context.facts.isPartial && planFetch(context, miss).kind === "forward") return fetchPart();',
+      foundBy: "ranges/large-whole-page-and-followers",
+    },
     "the whole of a page that is too large for it is asked for again with each part": {
       in: "answerPart",
       drop: "if (isOutdated && !isOfVisitor) rememberUnstored(context);",

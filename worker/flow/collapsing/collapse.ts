@@ -6,6 +6,8 @@ import { staleAnswer } from "../answering/stale-answer.ts";
 import { judgeAfterWait, mayAnswer } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import { answerBusy } from "../origin/ask-origin.ts";
+import { forward } from "../origin/forward.ts";
+import { planFetch } from "../plans.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
 import { selectInMemory } from "../selection.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";
@@ -56,6 +58,7 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
   const { collapsed, neighbours, originGate } = context.isolate;
   if (fetch.place) originGate?.share(fetch.place, clientOf(context));
   const fetchAlone = () => fetchAndStore(context, miss, null);
+  const fetchPart = () => forward(context, { ...miss, isForPart: true });
   const outcome = await waitFor(context, fetch);
   switch (outcome.kind) {
     case "waited-enough": {
@@ -68,7 +71,7 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
       await neighbours?.bring(context, fetch);
       return lookAgain();
     case "not-shareable":
-      return fetchAlone();
+      return context.facts.isPartial ? fetchPart() : fetchAlone();
     case "failed": {
       const isBusy = outcome.byOrigin === "busy";
       const answer = outcome.byOrigin ? await staleAnswer(context, miss, outcome.byOrigin) : null;
@@ -77,6 +80,8 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
       if (isBusy) endWait(context, undefined);
       if (answer) return answer;
       if (isBusy) return answerBusy(context);
+      // The whole of which the request wants a part has turned out not to be stored.
+      if (context.facts.isPartial && planFetch(context, miss).kind === "forward") return fetchPart();
       return attempt.hasFailed ? fetchAlone() : collapse({ ...attempt, hasFailed: true });
     }
     case "storable": {

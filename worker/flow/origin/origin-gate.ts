@@ -200,6 +200,13 @@ export class OriginGate {
     return isLetThrough ? turn : null;
   }
 
+  /** Whether a request of this route would have to wait. */
+  isBusy(route: string | null): boolean {
+    const turn = this.enterIfIdle(route);
+    turn?.end();
+    return turn === null;
+  }
+
   /** `place`: the request's own; it may need one among the streams later. `null` if nobody waits for it. */
   #newTurn(place: Place | null, onTurnedAway: () => void): OriginTurn {
     const ofStreams = this.#ofStreams;

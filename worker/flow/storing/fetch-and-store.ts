@@ -222,7 +222,7 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
 async function answerPart(context: RequestContext, fetched: Fetched, decision: StorageDecision): Promise<Answer> {
   const { response, tellFollowers } = fetched;
   const { announcedBytes } = response;
-  const { isolate, background, storing, ports } = context;
+  const { isolate, background, storing } = context;
   const { miss } = fetched;
   const { toValidate } = miss;
   const heldBytes = announcedBytes === null || toValidate === null ? 0 : toValidate.head.bodyBytes;
@@ -234,7 +234,7 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
     const fill = startFillFor(context, response.body, announcedBytes, wholeBytes);
     background.run(cancelBody(fill.body));
     storing.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
-    const read = await within(ports.clock, PART_WAITS_MS, fill.read, () => null);
+    const read = await waitForWhole(context, fill.read);
     mayBeStored = read === null || read.kind === "whole";
     if (read?.kind === "whole") {
       const stored = withBody(decision.head, read.bytes);
@@ -253,6 +253,13 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
   }
   if (toValidate && isOutdated && !mayBeStored) forgetOutdated(context, toValidate);
   return forward(context, { ...miss, selected: isOutdated ? null : miss.selected, isForPart: true });
+}
+
+/** The whole page; `null` if it is slow, and the origin takes another request meanwhile. */
+async function waitForWhole({ ports, isolate, resolved }: RequestContext, whole: Promise<ReadBody>) {
+  const { originGate } = isolate;
+  const read = await within(ports.clock, PART_WAITS_MS, whole, () => null);
+  return read ?? (originGate?.isBusy(resolved.route.pattern) ? whole : null);
 }
 
 /** Remembers that a GET has stored nothing, where the next request would else be another one. */
