@@ -89,9 +89,10 @@ export class UndiciOrigin implements Origin {
     this.#serverName = tellsPublicHost || hostname.startsWith("[") || isIP(hostname) ? null : hostname;
     this.#basePath = pathname.replace(/\/+$/, "");
     const socketPath = address.socketPath === null ? {} : { socketPath: address.socketPath };
+    const check = options.host === undefined ? checkServerIdentity : namedAlso(options.host);
     const connect = buildConnector({
       ...tls,
-      ...(options.host !== undefined && { checkServerIdentity: namedAlso(options.host) }),
+      checkServerIdentity: tellsPublicHost ? namedForVisitors(check) : check,
       ...socketPath,
       allowH2: false,
       ...(options.lookup && { lookup: options.lookup }),
@@ -221,6 +222,15 @@ function readBeforeFailing(socket: Socket): void {
 function namedAlso(host: string): typeof checkServerIdentity {
   const { hostname } = new URL(`https://${host}`);
   return (name, certificate) => checkServerIdentity(name, certificate) && checkServerIdentity(hostname, certificate);
+}
+
+/** The public host is the name for SNI, too, which an owner may not expect who names the origin by another. */
+function namedForVisitors(check: typeof checkServerIdentity): typeof checkServerIdentity {
+  return (name, certificate) => {
+    const error = check(name, certificate);
+    if (error) error.message += ' With forward.host "visitor", the certificate must be for the public host.';
+    return error;
+  };
 }
 
 /** The public host, which the edge writes into each request: never the client's own `Host`. */

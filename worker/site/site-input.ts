@@ -173,8 +173,9 @@ export interface HeuristicInput {
 /** What the origin learns about the visitor's request besides `X-Forwarded-*`. */
 export interface ForwardInput {
   /**
-   * `"visitor"`: `Host` is the public host of the key, one of `hosts`, so that an origin with several virtual hosts
-   * works unchanged. Only for `tidemark serve`. Default `"origin"`: the name in the origin's URL.
+   * `"visitor"`: `Host` is the public host of the key, one of `hosts`, for an origin with several virtual hosts. Over
+   * https, its certificate must be for that host. Only for `tidemark serve`. Default `"origin"`: the name in the
+   * origin's URL.
    */
   readonly host?: "visitor" | "origin" | undefined;
   /** Whether `X-Real-IP` gives the client's address. Default false. */
