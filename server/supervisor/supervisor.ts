@@ -351,7 +351,7 @@ export class Supervisor {
         givePermits: () => this.#options.permits?.giveAway((message) => successor.tellOfPermits(message)),
       });
     } catch (cause) {
-      report({ kind: "upgrade-failed", cause });
+      if (!this.#lifecycle.isEnding) report({ kind: "upgrade-failed", cause });
       await this.#takeBack();
       return false;
     }

@@ -788,6 +788,14 @@ describe("a supervisor", () => {
       expect(lstatSync(path).isSocket()).toBe(true);
     });
 
+    test("and is told to stop meanwhile: it ends the successor, and does not say that it goes on", async () => {
+      const supervisor = await start({ startSuccessor: () => startFailingSuccessor("never"), workers: 1 });
+      const upgraded = supervisor.upgrade();
+      await supervisor.stop();
+      expect(await upgraded).toBe(false);
+      expect(events.slice(events.findIndex(({ kind }) => kind === "stopping"))).toEqual([{ kind: "stopping" }]);
+    });
+
     test("and refuses if it cannot start one", { tags: ["deep"] }, async () => {
       const supervisor = await start({
         startSuccessor: () => {
