@@ -88,15 +88,23 @@ export function sitesIn(folder: string): FoundSites {
   return { sites: [...sites.values()], problems };
 }
 
+/** A value without quotes that ends at a # inside of it, which Node takes for the beginning of a comment. */
+const CUT_VALUE = /^\s*(?:export\s+)?(TIDEMARK_\w+)\s*=(?!\s*["'`])[^#\n]*(?<!\s)#/m;
+
 /** The variables of a site, from its file. Throws a `ServerError`. */
 export function variablesOf({ environment }: SiteFiles): OwnVariables {
   if (!existsSync(environment)) return {};
-  let given: NodeJS.Dict<string>;
+  let text: string;
   try {
-    given = parseEnv(readFileSync(environment, "utf8"));
+    text = readFileSync(environment, "utf8");
   } catch (cause) {
     throw new ServerError(`${environment} cannot be read: ${messageOf(cause)}.`);
   }
+  const cut = CUT_VALUE.exec(text)?.[1];
+  if (cut !== undefined) {
+    throw new ServerError(`${environment}: ${cut} has a # in its value: put the value in single quotes.`);
+  }
+  const given: NodeJS.Dict<string> = parseEnv(text);
   const unknown = Object.keys(given).find((name) => !KNOWN.some((each) => each === name));
   if (unknown !== undefined) {
     throw new ServerError(

@@ -332,6 +332,37 @@ describe("tidemark serve says of a config", () => {
   });
 });
 
+describe("tidemark serve --sites says of NAME.env", () => {
+  const check = (text: string) => {
+    const sites = join(folder, "sites");
+    mkdirSync(sites, { recursive: true });
+    writeFileSync(join(sites, "shop.config.mjs"), 'export default { origin: "http://127.0.0.1:8000" };\n');
+    writeFileSync(join(sites, "shop.env"), text);
+    return run(["--sites", "sites", "--check"]);
+  };
+  const TOKEN = "the-token-of-shop-0123456789-abcdefghijkl";
+
+  test.each([
+    `TIDEMARK_TOKEN=${TOKEN}#more\n`,
+    `TIDEMARK_TOKEN=#${TOKEN}\n`,
+    `TIDEMARK_HOSTS=shop.test\n  export TIDEMARK_TOKEN = ${TOKEN}#more # ours\n`,
+  ])("that a value would end at its #: %j", async (text) => {
+    const { code, printed } = await check(text);
+    expect(printed).toContain("sites/shop.env: TIDEMARK_TOKEN has a # in its value: put the value in single quotes.");
+    expect(code).toBe(2);
+  });
+
+  test.each([
+    `TIDEMARK_TOKEN='${TOKEN}#more'\n`,
+    `TIDEMARK_TOKEN = "${TOKEN}#more" # ours\n`,
+    `TIDEMARK_TOKEN=${TOKEN} # ours, not TIDEMARK_TOKEN=a#b\n#TIDEMARK_TOKEN=a#b\nTIDEMARK_HOSTS= # none\n`,
+  ])("nothing if its values are whole: %j", async (text) => {
+    const { code, printed } = await check(text);
+    expect(printed).not.toContain("#");
+    expect(code).toBe(0);
+  });
+});
+
 describe("tidemark serve --check, of valid settings,", () => {
   const check = async (config: string, ...args: readonly string[]): Promise<readonly string[]> => {
     writeFileSync(join(folder, "checked.config.mjs"), `export default ${config};\n`);
