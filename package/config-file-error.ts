@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { inspect } from "node:util";
 import { OwnerError } from "./owner-error.ts";
 
@@ -7,6 +8,22 @@ export const DEFAULT_CONFIG = "tidemark.config.ts";
 /** A config file is missing, does not compile, or has rules that are not valid. The message names the file and the place. */
 export class ConfigFileError extends OwnerError {
   override readonly name = "ConfigFileError";
+}
+
+/** Throws a `ConfigFileError` if there is no such file, or a folder in its place. */
+export function expectConfigFile(file: string): void {
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) {
+    throw new ConfigFileError(
+      `there is no ${file}. Name another file with --config, or write one as the README shows.`,
+    );
+  }
+  if (stats.isDirectory()) {
+    throw new ConfigFileError(
+      `${file} is a folder, and a config is a file. Docker makes such a folder where the file to mount does not exist: ` +
+        "remove the folder, and write the file.",
+    );
+  }
 }
 
 /** In words, what the code of a config file threw, which may be anything. */

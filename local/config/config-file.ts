@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
-import { ConfigFileError, whatItThrew } from "../../package/config-file-error.ts";
+import { ConfigFileError, expectConfigFile, whatItThrew } from "../../package/config-file-error.ts";
 import { importConfig } from "../../package/import-config.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { formatMessage, ownWorker, WORKER_OPTIONS } from "../runtime/bundle.ts";
@@ -32,11 +31,7 @@ const OWN_URL_PATTERN = "const URLPattern = globalThis.URLPattern ?? class {};";
 
 /** Reads and checks the site's rules. Throws `ConfigFileError`. */
 export async function loadSite(file: string, withinMs?: number): Promise<ConfiguredSite> {
-  if (!existsSync(file)) {
-    throw new ConfigFileError(
-      `there is no ${file}. Name another file with --config, or write one as the README shows.`,
-    );
-  }
+  expectConfigFile(file);
   let module: { default?: unknown };
   try {
     const result = await build({

@@ -1,8 +1,8 @@
-import { existsSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { registerHooks } from "node:module";
-import { relative, resolve } from "node:path";
+import { extname, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { ConfigFileError, whatItThrew } from "../../package/config-file-error.ts";
+import { ConfigFileError, DEFAULT_CONFIG, expectConfigFile, whatItThrew } from "../../package/config-file-error.ts";
 import { importConfig } from "../../package/import-config.ts";
 import { withValue } from "../../worker/site/site-error.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
@@ -42,6 +42,9 @@ function addHooks(note: (path: string) => void): void {
   });
 }
 
+/** The ends of the names of files that Node imports as code. */
+const MODULES = ["", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
+
 /** What names a file, and no package. */
 const ADDRESS = /^(?:\.{0,2}\/|file:)/;
 
@@ -61,9 +64,10 @@ function isOwners(parent: string | undefined): boolean {
  * thread can import one config only.
  */
 export async function importSite(file: string, origin?: string, onFile: OnFile = () => undefined): Promise<SiteInput> {
-  if (!existsSync(file)) {
+  expectConfigFile(file);
+  if (!MODULES.includes(extname(realpathSync(file)))) {
     throw new ConfigFileError(
-      `there is no ${file}. Name another file with --config, or write one as the README shows.`,
+      `${file} has no name of a module. Write the site as one, with export default, into a file like ${DEFAULT_CONFIG}.`,
     );
   }
   const note = (path: string) => {

@@ -19,6 +19,7 @@ describe("tidemark dev explains", () => {
       ["--config", "nowhere.ts"],
       /there is no nowhere\.ts\. Name another file with --config/,
     ],
+    ["a config that is a folder", ["--config", "test"], /test is a folder, and a config is a file\. Docker makes/],
     ["an origin with a path", ["--origin", "http://localhost:8000/app"], /without a path/],
     [
       "an origin with a user and password",

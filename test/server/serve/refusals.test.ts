@@ -20,6 +20,7 @@ beforeAll(() => {
   writeFileSync(join(folder, "service.config.mjs"), 'export default { origin: { service: "APP" } };\n');
   writeFileSync(join(folder, "socket.config.mjs"), 'export default { origin: "http://unix-socket.invalid" };\n');
   mkdirSync(join(folder, "folder"));
+  writeFileSync(join(folder, "site.json"), '{ "origin": "http://127.0.0.1:8000" }');
   mkdirSync(join(folder, "unusable", "log", "purge-log.sqlite"), { recursive: true });
   mkdirSync(join(folder, "shared", "log"), { recursive: true });
   writeFileSync(join(folder, "shared", "log", "shared-log.json"), "{}");
@@ -322,6 +323,22 @@ describe("tidemark serve says of a config", () => {
 
   test("that it has no site", { tags: ["deep"] }, async () => {
     expect(await refusalOf("export const site = {};\n")).toContain("the file must end in export default defineSite(");
+  });
+
+  test.each([
+    [
+      "folder",
+      "folder is a folder, and a config is a file. Docker makes such a folder where the file to mount does not exist: " +
+        "remove the folder, and write the file.",
+    ],
+    [
+      "site.json",
+      "site.json has no name of a module. Write the site as one, with export default, into a file like tidemark.config.ts.",
+    ],
+  ])("that it cannot be %s", async (config, words) => {
+    const { code, printed } = await run(["--config", config, "--check"]);
+    expect(printed).toBe(`tidemark: ${words}\n`);
+    expect(code).toBe(2);
   });
 
   test("that a file that it imports is wrong, and where", { tags: ["deep"] }, async () => {
