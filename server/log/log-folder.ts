@@ -43,6 +43,15 @@ export class FolderInUseError extends OwnerError {
   }
 }
 
+/** The lock of the folder's supervisor is damaged. It holds nothing, and the log beside it may be whole. */
+class DamagedLockError extends OwnerError {
+  override readonly name = "DamagedLockError";
+
+  constructor(lock: string, cause: unknown) {
+    super(`The lock ${lock} is damaged. Delete it while no server runs on the folder.`, { cause });
+  }
+}
+
 /**
  * The folder of one supervisor: the log and the locks beside it. A worker holds a shared lock for as long as it lives,
  * so that the next supervisor knows whether one of them has outlived the last supervisor. If the disk takes no writes,
@@ -71,7 +80,8 @@ export class LogFolder {
 
   /**
    * `known`: the lock of workers that are no strangers, although another supervisor has started them. Throws a
-   * `FolderInUseError`, a `FolderPathError`, or a `StorageError` if this user cannot write the folder.
+   * `FolderInUseError`, a `FolderPathError`, a `DamagedLockError`, or a `StorageError` if this user cannot write the
+   * folder.
    */
   static own(path: string, id: string, known: string | null = null): LogFolder {
     LogFolder.expectShortPath(path);
@@ -156,11 +166,16 @@ export class LogFolder {
   }
 }
 
-/** Throws a `FolderInUseError` if another supervisor has it, or what the file system does. */
+/** Throws a `FolderInUseError` if another supervisor has it, a `DamagedLockError`, or what the file system does. */
 function takeOwnersLock(path: string): FileLock {
   makeFolders(path);
   const lock = join(path, OWNER_LOCK);
-  const owner = FileLock.take(lock, "exclusive");
+  let owner: FileLock | null;
+  try {
+    owner = FileLock.take(lock, "exclusive");
+  } catch (cause) {
+    throw storageFault(cause) === "damaged" ? new DamagedLockError(lock, cause) : cause;
+  }
   if (owner !== null) return owner;
   throw new FolderInUseError(path, holdersOf(lock).find((pid) => hasTitle(pid, "tidemark supervisor")) ?? null);
 }

@@ -22,6 +22,8 @@ beforeAll(() => {
   mkdirSync(join(folder, "folder"));
   writeFileSync(join(folder, "site.json"), '{ "origin": "http://127.0.0.1:8000" }');
   mkdirSync(join(folder, "unusable", "log", "purge-log.sqlite"), { recursive: true });
+  mkdirSync(join(folder, "locked", "log"), { recursive: true });
+  writeFileSync(join(folder, "locked", "log", "supervisor.lock"), "no lock");
   mkdirSync(join(folder, "shared", "log"), { recursive: true });
   writeFileSync(join(folder, "shared", "log", "shared-log.json"), "{}");
   mkdirSync(join(folder, "foreign", "pages"), { recursive: true });
@@ -139,6 +141,14 @@ const refusals: readonly Refusal[] = [
       },
     ];
   }),
+  {
+    name: "a cache whose lock is damaged, and not its log",
+    args: [...ORIGIN, "--cache", "locked"],
+    words: [
+      "tidemark: The lock ",
+      "/locked/log/supervisor.lock is damaged. Delete it while no server runs on the folder.\n",
+    ],
+  },
   {
     name: "an access log that is a folder",
     args: [...ORIGIN, "--access-log", "folder"],
