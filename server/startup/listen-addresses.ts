@@ -47,14 +47,11 @@ export function localAuthority(address: string): string {
   return [...LOOPBACK, "0.0.0.0", "[::]"].includes(host) ? `localhost:${port}` : address;
 }
 
-/** An address that two have in common, as an owner writes it; `undefined` if there is none. Port 0 is another one each time. */
-export function namedTwice(listen: readonly ListenAddress[]): string | undefined {
-  const texts = listen.flatMap((address) => {
-    if ("path" in address) return `unix:${address.path}`;
-    if (address.port === 0) return [];
-    return `${address.host === "::" ? "*" : isIP(address.host) === 6 ? `[${address.host}]` : address.host}:${address.port}`;
-  });
-  return texts.find((text, at) => texts.indexOf(text) < at);
+/** An address as an owner writes it. */
+export function writtenAddress(address: ListenAddress): string {
+  if ("path" in address) return `unix:${address.path}`;
+  const { host, port } = address;
+  return `${host === "::" ? "*" : isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
 /** The first address with TLS, which is not spoken on unix sockets. */

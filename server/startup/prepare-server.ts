@@ -17,7 +17,7 @@ import { messageOf } from "../message-of.ts";
 import { whyNoLogAddress } from "../postgres/log-address.ts";
 import { MachineNote } from "../postgres/machine-note.ts";
 import { expectNoLogIn } from "../postgres/open-shared-log.ts";
-import type { HeldSocket, ListenAddress } from "../supervisor/listening-sockets.ts";
+import { type HeldSocket, type ListenAddress, overlap } from "../supervisor/listening-sockets.ts";
 import { ONLY_SITE } from "../supervisor/site-logs.ts";
 import { handlesOf } from "../supervisor/socket-handles.ts";
 import type { SupervisorEvent } from "../supervisor/supervisor-events.ts";
@@ -27,7 +27,7 @@ import { systemClock } from "../system-clock.ts";
 import { connectionLimit, mayOpenFiles } from "./connection-limit.ts";
 import { keptForLogs, whyLittleRoom } from "./disk-room.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
-import { addressWithTls, namedTwice, readListenAddress } from "./listen-addresses.ts";
+import { addressWithTls, readListenAddress, writtenAddress } from "./listen-addresses.ts";
 import { readParentSettings } from "./parent-settings.ts";
 import { expectWritableFolder, expectWritableLog, ReadOnlyError } from "./places.ts";
 import { prepareSite, type SiteSurroundings } from "./prepared-site.ts";
@@ -108,6 +108,7 @@ export async function prepare(
 ): Promise<Prepared> {
   const { accessLog, usesFastAnswers, workers } = options;
   const listen = addressesOf(options);
+  if (before === undefined && options.predecessor === null) await expectApart(options.listen);
   const { usesProxyProtocol, redirectsToHttps } = options;
   const around = { listen, usesProxyProtocol, redirectsToHttps, read };
   const { sites, config, problems } = await sitesOf(options, around, before);
@@ -294,11 +295,15 @@ function addressesOf({ listen, sockets, predecessor }: ServeOptions): readonly L
         "(ListenStream=), or another name (FileDescriptorName=).",
     );
   });
-  if (predecessor !== null) return read;
-  const twice = namedTwice(listen);
-  if (twice === undefined) return [...listen, ...read];
+  return predecessor === null ? [...listen, ...read] : read;
+}
+
+async function expectApart(listen: readonly ListenAddress[]): Promise<void> {
+  const [first, second] = (await overlap(listen))?.map(writtenAddress) ?? [];
+  if (first === undefined) return;
   throw new ServerError(
-    `${twice} is named twice. Each address is either for http, as --listen, or for https, as --listen-tls.`,
+    `${first} ${first === second ? "is named twice" : `and ${second} overlap`}: leave one out. Each address is either ` +
+      "for http, as --listen, or for https, as --listen-tls.",
   );
 }
 

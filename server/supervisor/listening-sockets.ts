@@ -155,8 +155,44 @@ async function openAddress(
   }
 }
 
+/**
+ * The first two addresses of which the system would let a worker listen on one only; it lets this process bind both.
+ * `null` if there are none. Port 0 is another one each time.
+ */
+export async function overlap(listen: readonly ListenAddress[]): Promise<[ListenAddress, ListenAddress] | null> {
+  const bound = await Promise.all(listen.map(boundFor));
+  for (const [at, second] of bound.entries()) {
+    const before = bound.slice(0, at).findIndex((first) => first.some((a) => second.some((b) => areOne(a, b))));
+    if (before !== -1) return [listen[before]!, listen[at]!];
+  }
+  return null;
+}
+
+interface Bound {
+  readonly address: string;
+  readonly family: number;
+  /** `null` for the path of a Unix socket. */
+  readonly port: number | null;
+}
+
+/** Of a name without an address, none: who opens it tells its owner. */
+async function boundFor(listen: ListenAddress): Promise<readonly Bound[]> {
+  if ("path" in listen) return [{ address: listen.path, family: 0, port: null }];
+  const { host, port } = listen;
+  if (port === 0) return [];
+  const found = await addressesOf(host).catch(() => []);
+  return found.map(({ address, family }) => ({ address, family, port }));
+}
+
+/** Here `::` is every address of IPv4 as well. */
+function areOne(a: Bound, b: Bound): boolean {
+  const includes = (one: Bound, other: Bound) =>
+    one.address === "::" || (one.address === "0.0.0.0" && other.family === 4) || one.address === other.address;
+  return a.port === b.port && (includes(a, b) || includes(b, a));
+}
+
 async function openHost({ host, port, scheme = "http" }: HostAddress): Promise<HeldSocket[]> {
-  const found = isIP(host) === 0 ? await addressesOf(host) : [{ address: host, family: isIP(host) }];
+  const found = await addressesOf(host);
   const held: HeldSocket[] = [];
   const missing: ListenError[] = [];
   for (const { address, family } of found) {
@@ -178,6 +214,7 @@ async function openHost({ host, port, scheme = "http" }: HostAddress): Promise<H
 }
 
 async function addressesOf(host: string): Promise<readonly { address: string; family: number }[]> {
+  if (isIP(host) !== 0) return [{ address: host, family: isIP(host) }];
   try {
     return await lookup(host, { all: true });
   } catch (cause) {

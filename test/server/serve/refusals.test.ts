@@ -229,6 +229,26 @@ const refusals: readonly Refusal[] = [
     args: ["--sites", "file", "--check"],
     words: ["the sites cannot be read from file: it is a file, not a folder."],
   },
+  ...(
+    [
+      ["*:8191", "0.0.0.0:8191"],
+      ["127.0.0.1:8191", "[::]:8191"],
+      ["0.0.0.0:8191", "localhost:8191"],
+      ["localhost:8191", "127.0.0.1:8191"],
+    ] as const
+  ).map(([first, second]) => ({
+    name: `two addresses of which one includes the other: ${first} and ${second}`,
+    args: [...ORIGIN, "--listen", first, "--listen", second, "--check"],
+    environment: HOSTS,
+    words: [
+      `tidemark: ${first} and ${second.replace("[::]", "*")} overlap: leave one out. Each address is either for http`,
+    ],
+  })),
+  {
+    name: "a socket that is named twice",
+    args: [...ORIGIN, "--listen", "unix:/run/edge.sock", "--listen", "unix:/run/edge.sock"],
+    words: ["tidemark: unix:/run/edge.sock is named twice: leave one out."],
+  },
   {
     name: "a size in a unit that is none",
     args: [...ORIGIN, "--memory", "256mb", "--check"],

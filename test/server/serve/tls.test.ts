@@ -247,7 +247,7 @@ describe("tidemark serve with TLS", () => {
     [
       "an address with TLS and without it",
       ["--listen", "127.0.0.1:8443", "--listen-tls", "127.0.0.1:8443"],
-      /127\.0\.0\.1:8443 is named twice\. Each address is either for http, as --listen, or for https, as --listen-tls\./,
+      /127\.0\.0\.1:8443 is named twice: leave one out\. Each address is either for http, as --listen, or for https, as --listen-tls\./,
     ],
     ["another status", [...A, "--redirect-to-https", "302"], /301 or 308/],
     ["an HSTS that is none", [...A, "--hsts", "1 year"], /max-age=31536000/],

@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { lstatSync, mkdtempSync, rmSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import net, { type AddressInfo, createServer, type Server } from "node:net";
-import { constants } from "node:os";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { type HeldSocket, openSockets } from "../../../server/supervisor/listening-sockets.ts";
+import { constants, platform } from "node:os";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type HeldSocket, openSockets, overlap } from "../../../server/supervisor/listening-sockets.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
+import { freePort } from "../../suite/free-ports.ts";
 
 /** The call that binds a socket. If it cannot, the name of the socket shows that. */
 const binding = net as unknown as { _createServerHandle: (...args: unknown[]) => unknown };
@@ -53,6 +54,28 @@ test("every address is every IPv4 address where the machine has no IPv6", async 
   expect([socket!.address, others]).toEqual([expect.stringMatching(/^0\.0\.0\.0:\d+$/), []]);
   socket!.close();
 });
+
+describe.skipIf(platform() !== "linux")(
+  "two addresses with one port overlap where the system lets only one listen:",
+  () => {
+    const hosts = ["::", "0.0.0.0", "::1", "127.0.0.1", "127.0.0.2", "localhost"];
+    const pairs = hosts.flatMap((one, at) => hosts.slice(at).map((other) => [one, other] as const));
+
+    test.each(pairs)("%s and %s", async (...pair) => {
+      const free = await freePort();
+      const addresses = pair.map((host) => ({ host, port: free }));
+      const sockets = await openSockets(addresses, scheduler, () => false);
+      const errors = sockets.map(({ handle }) => (handle as unknown as { listen(backlog: number): number }).listen(1));
+      for (const socket of sockets) socket.close();
+      expect(await overlap(addresses)).toEqual(errors.some((error) => error !== 0) ? addresses : null);
+    });
+
+    test("and not those for which the system chooses ports", async () => {
+      const any = { host: "127.0.0.1", port: 0 };
+      expect(await overlap([any, any])).toBe(null);
+    });
+  },
+);
 
 test("a Unix socket may have the longest path that is named to those who chose a longer one", async () => {
   const folder = mkdtempSync("/tmp/tidemark-");
