@@ -4,8 +4,8 @@ import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { OwnerError } from "../../package/owner-error.ts";
 import { keepCompiledCode } from "../../server/compiled-code.ts";
 import { EDGE_PROGRAM } from "../../server/program/worker-program.ts";
-import { defaultMemoryBytes } from "../../server/startup/default-memory.ts";
 import { addressesToOpen, readListenAddress } from "../../server/startup/listen-addresses.ts";
+import { defaultMemoryBytes, defaultWorkers } from "../../server/startup/memory-room.ts";
 import type { ServeOptions } from "../../server/startup/prepare-server.ts";
 import { readSize } from "../../server/startup/size.ts";
 import type { ListenAddress } from "../../server/supervisor/listening-sockets.ts";
@@ -114,7 +114,7 @@ export function serveCommand(): Command {
     .option("--log <address>", "share one purge log with other machines: postgres://user@host/database")
     .option("--memory <size>", "memory for pages, for all workers together (default: a quarter of the machine's)", size)
     .option("--disk <size>", "disk for pages; 0 for none (default: 10GiB)", size)
-    .option("--workers <number>", "worker processes (default: one for each core)", workerCount)
+    .option("--workers <number>", "worker processes (default: one for each core, if the memory suffices)", workerCount)
     .option("--access-log <file>", "log each request to this file; - for standard output (default: no log)")
     .addOption(
       new Option("--log-format <format>", "of the access log").choices(["combined", "json"]).default("combined"),
@@ -225,6 +225,7 @@ function optionsOf(flags: ServeFlags, parts: OpenedParts): ServeOptions {
   const { sockets, predecessor } = parts;
   const named = [...(flags.listen ?? []), ...(flags.listenTls ?? [])];
   const hasSockets = sockets.length > 0 || predecessor !== null;
+  const memoryBytes = flags.memory ?? defaultMemoryBytes();
   const hasCertificates = [flags.acme, flags.tlsCert, flags.tlsFolder].some((each) => each !== undefined);
   return {
     ...parts,
@@ -246,9 +247,9 @@ function optionsOf(flags: ServeFlags, parts: OpenedParts): ServeOptions {
     strictTransportSecurity: flags.hsts ?? null,
     cache: flags.cache,
     log: flags.log ?? (environment.TIDEMARK_LOG || null),
-    memoryBytes: flags.memory ?? defaultMemoryBytes(),
+    memoryBytes,
     diskBytes: flags.disk ?? DEFAULT_DISK_BYTES,
-    workers: flags.workers ?? availableParallelism(),
+    workers: flags.workers ?? defaultWorkers(memoryBytes, availableParallelism()),
     usesFastAnswers: flags.fastHits,
     accessLog: flags.accessLog === undefined ? null : { path: pathOf(flags.accessLog), format: flags.logFormat },
   };

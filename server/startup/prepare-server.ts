@@ -28,6 +28,7 @@ import { connectionLimit, mayOpenFiles } from "./connection-limit.ts";
 import { keptForLogs, whyLittleRoom } from "./disk-room.ts";
 import type { EdgeSettings } from "./edge-settings.ts";
 import { addressWithTls, readListenAddress, writtenAddress } from "./listen-addresses.ts";
+import { whyLittleMemory } from "./memory-room.ts";
 import { readParentSettings } from "./parent-settings.ts";
 import { expectWritableFolder, expectWritableLog, ReadOnlyError } from "./places.ts";
 import { prepareSite, type SiteSurroundings } from "./prepared-site.ts";
@@ -135,6 +136,8 @@ export async function prepare(
   const handles = schemes.reduce((sum, scheme) => sum + handlesOf(scheme, workers), 0);
   const limit = connectionLimit(mayOpenFiles(), handles, sites.size);
   const ofLimit = limit.warning === null ? [] : [limit.warning];
+  const littleMemory = whyLittleMemory(options.memoryBytes, workers);
+  const ofMemory = littleMemory === null ? [] : [littleMemory];
   const ofDisk = diskWarnings(options, sites);
   const ofProblems = problems.map((line) =>
     options.sites === null ? `the old settings stay in use, but with the new certificates: ${line}` : line,
@@ -147,6 +150,7 @@ export async function prepare(
     ...ofCertificates,
     ...ofTls,
     ...ofLimit,
+    ...ofMemory,
     ...ofDisk,
     ...ofAccessLog,
   ];

@@ -103,6 +103,11 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "Name a smaller `--disk`, or a larger disk. Pages get what is there.",
   },
   {
+    line: "--workers … and --memory … may take …, but only … may be used here",
+    source: "server/startup/memory-room.ts",
+    meaning: "Set fewer workers, or less memory for pages: the system kills workers when it has no more memory.",
+  },
+  {
     line: "each worker accepts at most … connections, because a process may open only … files here",
     source: "server/startup/connection-limit.ts",
     meaning: "Raise it by `LimitNOFILE=`, `--ulimit nofile=` or `ulimit -n`.",

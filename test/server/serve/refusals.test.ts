@@ -452,6 +452,11 @@ describe("tidemark serve --check, of valid settings,", () => {
     expect(await check(limited('{ storeBytes: "1MiB" }'))).not.toContainEqual(expect.stringContaining("--memory"));
   });
 
+  test("tells of more memory for pages than there is", async () => {
+    const warning = /^tidemark: --workers \d+ and --memory 8000GiB may take 8\d\d\dGiB, but only /;
+    expect(await check(CONFIG, "--memory", "8000GiB")).toContainEqual(expect.stringMatching(warning));
+  });
+
   test("tells of HSTS without TLS, unless a proxy may say that there is TLS", { tags: ["deep"] }, async () => {
     const hsts = ["--hsts", "max-age=60"];
     expect(await check(CONFIG, ...hsts)).toContainEqual(

@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { defaultMemoryBytes } from "../../../../server/startup/default-memory.ts";
+import {
+  defaultMemoryBytes,
+  defaultWorkers,
+  usableMemoryBytes,
+  whyLittleMemory,
+} from "../../../../server/startup/memory-room.ts";
 import type { IsolateStats } from "../../../../wire/stats.ts";
 import { ServerProcess } from "../running-server.ts";
 
@@ -42,11 +47,51 @@ test("without them, there are a quarter of the machine's memory and 10 GiB of di
   expect(disk).toBe(`${join(folder, "cache", "pages")}  (at most 9.38GiB, and 640MiB for bodies of requests)`);
 });
 
+test("without --workers, there are as many as the memory beside the pages suffices for", {
+  tags: ["deep"],
+}, async () => {
+  const memory = `${Math.floor(usableMemoryBytes() / MIB) - 500}MiB`;
+  const args = ["--origin", "http://127.0.0.1:8000", "--listen", "127.0.0.1:0", "--memory", memory, "--cache", "cache"];
+  server = new ServerProcess(folder, args, { TIDEMARK_HOSTS: "*" });
+  expect((await server.prints(/with (\d+) workers/))[1]).toBe("1");
+});
+
 test.each([
   { of: "a machine", totalBytes: 24 * 1024 * MIB, limitBytes: 0, memoryBytes: 6 * 1024 * MIB },
   { of: "a container", totalBytes: 24 * 1024 * MIB, limitBytes: 2 * 1024 * MIB, memoryBytes: 512 * MIB },
   { of: "a container without a limit", totalBytes: 1000 * MIB, limitBytes: 2 ** 64, memoryBytes: 250 * MIB },
   { of: "an odd number of bytes", totalBytes: 4 * MIB + 4097, limitBytes: 0, memoryBytes: MIB },
 ])("of $of, pages may have a quarter of the memory, in whole mebibytes", ({ totalBytes, limitBytes, memoryBytes }) => {
-  expect(defaultMemoryBytes(totalBytes, limitBytes)).toBe(memoryBytes);
+  expect(defaultMemoryBytes(usableMemoryBytes(totalBytes, limitBytes))).toBe(memoryBytes);
 });
+
+test.each([
+  { usable: 24 * 1024, cores: 2, workers: 2 },
+  { usable: 24 * 1024, cores: 64, workers: 48 },
+  { usable: 1024, cores: 16, workers: 2 },
+  { usable: 512, cores: 4, workers: 1 },
+  { usable: 128, cores: 4, workers: 1 },
+  { usable: 24 * 1024, cores: 64, memory: 23 * 1024, workers: 2 },
+  { usable: 1024, cores: 2, memory: 2048, workers: 1 },
+])("of $cores cores and $usable MiB, with $memory for pages, $workers have workers", (machine) => {
+  const usable = machine.usable * MIB;
+  const memory = machine.memory === undefined ? defaultMemoryBytes(usable) : machine.memory * MIB;
+  expect(defaultWorkers(memory, machine.cores, usable)).toBe(machine.workers);
+});
+
+test.each([
+  { memoryBytes: 256 * MIB, workers: 2, usable: 1024 * MIB, why: null },
+  {
+    memoryBytes: 256 * MIB,
+    workers: 4,
+    usable: 1024 * MIB,
+    why:
+      "--workers 4 and --memory 256MiB may take 1.75GiB, but only 1GiB may be used here: set smaller ones, or the system " +
+      "may kill workers",
+  },
+])(
+  "of $workers workers that may need more memory than there is, the owner is told: $why",
+  ({ memoryBytes, workers, usable, why }) => {
+    expect(whyLittleMemory(memoryBytes, workers, usable)).toBe(why);
+  },
+);

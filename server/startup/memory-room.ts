@@ -1,0 +1,36 @@
+import { totalmem } from "node:os";
+import { sizeText } from "./size.ts";
+
+/** The rest is for the operating system, which has files of pages in its memory, for origins, and for two servers in an upgrade. */
+const SHARE = 1 / 4;
+const MEBIBYTE = 1024 ** 2;
+/** What a worker takes beside its pages: V8 and malloc keep what a flood of misses needed. */
+const BESIDE_PAGES = 384 * MEBIBYTE;
+
+/**
+ * The memory that the server may use, in bytes: the machine's, or the container's. `limitBytes`: 0 where nothing limits
+ * it.
+ */
+export function usableMemoryBytes(totalBytes = totalmem(), limitBytes = process.constrainedMemory()): number {
+  return limitBytes > 0 ? Math.min(totalBytes, limitBytes) : totalBytes;
+}
+
+/** The memory for pages where the owner names none, in bytes: a quarter. */
+export function defaultMemoryBytes(usable = usableMemoryBytes()): number {
+  return Math.floor((usable * SHARE) / MEBIBYTE) * MEBIBYTE;
+}
+
+/** The number of workers where the owner names none: one for each core, if the memory suffices for so many. */
+export function defaultWorkers(memoryBytes: number, cores: number, usable = usableMemoryBytes()): number {
+  return Math.max(1, Math.min(cores, Math.floor((usable - memoryBytes) / BESIDE_PAGES)));
+}
+
+/** What the owner should know if the workers may take more memory than there is; `null` if it is enough. */
+export function whyLittleMemory(memoryBytes: number, workers: number, usable = usableMemoryBytes()): string | null {
+  const needed = memoryBytes + workers * BESIDE_PAGES;
+  if (needed <= usable) return null;
+  return (
+    `--workers ${workers} and --memory ${sizeText(memoryBytes)} may take ${sizeText(needed)}, but only ${sizeText(usable)} ` +
+    "may be used here: set smaller ones, or the system may kill workers"
+  );
+}
