@@ -101,6 +101,7 @@ function edgeOf(compile: Compile, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
         url,
         background: { run: (work) => context.waitUntil(work) },
         pop: typeof cf?.colo === "string" ? cf.colo : null,
+        visitor: cf,
         country: typeof cf?.country === "string" ? cf.country : null,
         clientAddress: cf ? request.headers.get("cf-connecting-ip") : (env.TIDEMARK_CLIENT_ADDRESS ?? null),
       });

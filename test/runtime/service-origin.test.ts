@@ -16,6 +16,7 @@ const EDGE_AND_APP = `
       const headers = { "content-length": "3", "content-type": "text/html", "cache-control": "max-age=60" };
       const page = new Response("<p>old</p>", { headers });
       const path = new URL(request.url).pathname;
+      if (path.endsWith("/cf")) return Response.json(request.cf ?? null, { headers: { "cache-control": "max-age=60" } });
       if (path === "/shorter") return new Response("x", page);
       if (path === "/none") return new Response(null, page);
       if (path === "/text") return new Response("a longer text", page);
@@ -24,12 +25,13 @@ const EDGE_AND_APP = `
   }
 
   const limits = { fetchWholeBytes: "1MiB" };
-  const atOnce = createEdge({ origin: { service: "APP" }, hosts: ["${HOST}"], limits });
+  const routes = [{ match: "/cart/*", pass: true }];
+  const atOnce = createEdge({ origin: { service: "APP" }, hosts: ["${HOST}"], limits, routes });
   const inTurn = createEdge({ origin: { service: "APP", concurrency: 2 }, hosts: ["${HOST}"] });
   export default {
     fetch(request, env, context) {
       const edge = new URL(request.url).searchParams.has("turn") ? inTurn : atOnce;
-      return edge.fetch(request, { ...env, APP: context.exports.App }, context);
+      return edge.fetch(new Request(request, { cf: { country: "DK" } }), { ...env, APP: context.exports.App }, context);
     },
   };`;
 
@@ -70,5 +72,21 @@ describe("an app in the origin's place whose answer has another length than it s
       fields: { authorization: "Basic YTpi" },
     });
     expect({ status, length: fields["content-length"] }).toEqual({ status: 200, length: undefined });
+  });
+});
+
+describe("what the platform tells of the visitor", () => {
+  const get = async (path: string, method = "GET") => exchange(edge.url, agent, { path, method });
+
+  test.each([
+    ["a route that passes", "/cart/cf", "GET"],
+    ["an unsafe method", "/cf", "POST"],
+  ])("%s: it reaches the app", async (_, path, method) => {
+    expect(JSON.parse((await get(path, method)).body)).toEqual({ country: "DK" });
+  });
+
+  test("an answer that may be stored is made without it", async () => {
+    expect(await get("/cf?stored")).toMatchObject({ body: "{}", fields: { "x-cache": "MISS" } });
+    expect(await get("/cf?stored")).toMatchObject({ body: "{}", fields: { "x-cache": "HIT" } });
   });
 });

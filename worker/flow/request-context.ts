@@ -79,6 +79,8 @@ export interface IncomingRequest {
   readonly country?: string | null;
   /** The PoP that it has arrived in; absent or `null` where the platform does not tell. */
   readonly pop?: string | null;
+  /** All that the platform tells of the visitor, in its own form; absent where it tells nothing. */
+  readonly visitor?: object | undefined;
   /** The cache that asks this one in place of the origin; absent or `null` if a visitor asks. */
   readonly child?: Child | null;
 }

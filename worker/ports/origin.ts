@@ -23,6 +23,11 @@ export interface OriginRequest {
   readonly after?: Stamp | null;
   /** Whether a token or a receipt shows that an editor asks. Only a cache in place of the origin uses it. Default: false. */
   readonly isOfEditor?: boolean;
+  /**
+   * All that the platform tells of the visitor, if the answer is for this visitor alone. Only a worker in the origin's place
+   * gets it.
+   */
+  readonly visitor?: object | undefined;
   /** Takes the interim responses, one by one as they come. It does not throw. Absent if nobody waits for them. */
   readonly inform?: ((interim: InterimResponse) => void) | undefined;
 }

@@ -47,7 +47,8 @@ export class OriginFetch implements Origin {
         redirect: "manual",
         encodeResponseBody: "manual",
         signal: request.cutOff ? AbortSignal.any([abort.signal, request.cutOff]) : abort.signal,
-        cf: { cacheTtl: -1 },
+        // A worker gets it as that of its request.
+        cf: this.#service === null ? { cacheTtl: -1 } : ((request.visitor ?? {}) as CfProperties),
       };
       const response = await (this.#service === null
         ? fetch(this.url + request.pathAndQuery, init)

@@ -6,7 +6,10 @@ export type Size = number | string;
 
 /** A worker that takes the place of the origin. */
 export interface ServiceOrigin extends CapacityInput {
-  /** The name of its service binding in the wrangler config, like `APP`. */
+  /**
+   * The name of its service binding in the wrangler config, like `APP`. It gets the visitor's `request.cf` with requests that
+   * are not looked up, like those of a `pass` route and POST, and an empty one if the answer may be stored for all.
+   */
   readonly service: string;
 }
 

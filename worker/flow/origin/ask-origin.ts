@@ -169,7 +169,8 @@ async function send(
   const sent = { method: facts.method, pathAndQuery, fields, body: body?.stream ?? null, cutOff: body?.cutOff };
   const { isRefresh, hasReceipt } = clientOf(context);
   const toCache = { after: call.isAnew ? null : neededPosition(context, stamp), isOfEditor: isRefresh || hasReceipt };
-  const asked = { ...sent, ...toCache, inform: interimsFor(context) };
+  const visitor = call.storing ? undefined : context.incoming.visitor;
+  const asked = { ...sent, ...toCache, visitor, inform: interimsFor(context) };
   const answer = acceptable(context, fields, await ports.origin.fetch(asked));
   if (!body?.isTooLarge() && !body?.brokeOff()) noteState(context, answer, fetchedAt);
   if (turn && !(await endWith(answer, turn))) return noPlaceForStream(context, answer);
