@@ -208,6 +208,51 @@ describe("rows are read and written sparingly", () => {
   });
 });
 
+describe("the keys that held reports have named", () => {
+  const longKeys = (from: number, count: number) =>
+    Array.from({ length: count }, (_, at) => `path:/${from + at}-`.padEnd(500, "x"));
+
+  test("are written although the platform binds no text of over 2.2 MB", () => {
+    const world = ledgerAt();
+    const sql = sqlOver(world.database);
+    const exec = <Row extends object>(...[statement, ...bindings]: Parameters<Sql["exec"]>) => {
+      if (bindings.some((each) => String(each).length > 2_200_000)) throw new Error("string or blob too big");
+      return sql.exec<Row>(statement, ...bindings);
+    };
+    const ledger = new SqlLedger({ ...sql, exec }, () => world.now);
+    for (let number = 1; number <= 3; number++) {
+      ledger.hold(report({ number, seen: longKeys(number * 10_000, 1800) }));
+    }
+    ledger.write();
+    expect(ledger.read(HOUR_MS, null).counts.requests).toBe(30);
+    expect(ledger.unseen([...longKeys(11_799, 1), ...longKeys(11_800, 1), ...longKeys(31_799, 1)])).toMatchObject([
+      { at: 1 },
+    ]);
+  });
+
+  test("are not written if there are more of a kind than the ledger remembers, but those of the other kind are", () => {
+    const { ledger, database } = ledgerAt();
+    const changes = () => database.prepare("SELECT total_changes() AS changes").get()!.changes as number;
+    const before = changes();
+    const keys = Array.from({ length: 20_001 }, (_, at) => `path:/${at}`);
+    ledger.hold(report({ seen: [...keys.slice(0, 10_001), "#a"] }));
+    ledger.hold(report({ number: 2, seen: [...keys.slice(10_000), ...keys] }));
+    ledger.write();
+    expect(changes() - before).toBeLessThan(100);
+    expect(ledger.unseen(["path:/other", "#a", "#b"])).toMatchObject([{ at: 2 }]);
+  });
+
+  test("take no counts with them if they cannot be written", () => {
+    const { ledger, database } = ledgerAt();
+    database.exec("CREATE TRIGGER refusal BEFORE INSERT ON seen_keys BEGIN SELECT RAISE (ABORT, 'refused'); END");
+    ledger.hold(report({ seen: ["#a"] }));
+    expect(() => ledger.write()).toThrow("refused");
+    expect(ledger.read(HOUR_MS, null).counts.requests).toBe(10);
+    ledger.take(report({ seen: ["#a"] })); // sent again, if its isolate was told
+    expect(ledger.read(HOUR_MS, null).counts.requests).toBe(10);
+  });
+});
+
 describe("the clock of an isolate may be wrong", () => {
   test("a late report is counted in the minute that it covers, by its own measure of how late it is", () => {
     const { ledger } = ledgerAt();

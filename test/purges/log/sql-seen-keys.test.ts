@@ -13,9 +13,13 @@ function listening(...keys: readonly string[]) {
   const clock = { now: NOON };
   const database = new DatabaseSync(":memory:");
   const seen = new SqlSeenKeys(sqlOver(database), () => clock.now);
-  if (keys.length > 0) seen.take(keys);
+  const take = (named: readonly string[]) => {
+    seen.hold(named);
+    seen.write();
+  };
+  take(keys);
   clock.now += HOUR_MS;
-  return Object.assign(clock, { seen, database });
+  return Object.assign(clock, { seen, database, take });
 }
 
 const missed = (world: { readonly seen: SqlSeenKeys }, ...keys: readonly string[]) =>
@@ -47,11 +51,11 @@ test("a key is forgotten a week after the last report that has named it, or up t
   const world = listening("#a", "#b");
   const namedLast = NOON + DAY_MS - 1; // too soon to be written
   world.now = namedLast;
-  world.seen.take(["#a"]);
+  world.take(["#a"]);
   world.now = namedLast + WEEK_MS;
   world.seen.prune(world.now);
   expect(missed(world, "#a", "#b")).toEqual([]);
-  world.seen.take(["#a"]);
+  world.take(["#a"]);
   world.now++;
   world.seen.prune(world.now);
   expect(missed(world, "#a", "#b")).toEqual(["#b"]);
@@ -61,44 +65,44 @@ test("a key is written once a day, however often it is named", () => {
   const world = listening("#a");
   const at = () => world.database.prepare("SELECT at FROM seen_keys").get()!.at;
   world.now = NOON + DAY_MS - 1;
-  world.seen.take(["#a"]);
+  world.take(["#a"]);
   expect(at()).toBe(NOON);
   world.now++;
-  world.seen.take(["#a"]);
+  world.take(["#a"]);
   expect(at()).toBe(NOON + DAY_MS);
 });
 
 test("keys are counted when more were written than one kind may have, so that no crawl writes more than twice as many", () => {
   const world = listening("#a", "path:/a");
-  for (let times = 0; times < 3; times++) world.seen.take(many("path:/", 19_998)); // written once
+  for (let times = 0; times < 3; times++) world.take(many("path:/", 19_998)); // written once
   expect(missed(world, "path:/b")).toEqual(["path:/b"]);
-  world.seen.take(["#b"]); // counted
-  world.seen.take(many("path:/more-", 20_000));
+  world.take(["#b"]); // counted
+  world.take(many("path:/more-", 20_000));
   expect(missed(world, "path:/b")).toEqual(["path:/b"]);
-  world.seen.take(["path:/c"]);
+  world.take(["path:/c"]);
   expect(missed(world, "path:/b", "#c")).toEqual(["#c"]);
 });
 
 test("a kind with too many keys is not reported for a week, but the other kind is", () => {
   const world = listening("#a", "path:/a");
-  world.seen.take(many("path:/", 19_999));
+  world.take(many("path:/", 19_999));
   world.seen.prune(world.now);
   expect(missed(world, "path:/b")).toEqual(["path:/b"]);
-  world.seen.take(["path:/x"]);
+  world.take(["path:/x"]);
   world.seen.prune(world.now);
   expect(missed(world, "path:/b", "#b")).toEqual(["#b"]);
-  world.seen.take(["path:/c"]);
+  world.take(["path:/c"]);
   expect(world.database.prepare("SELECT count(*) AS held FROM seen_keys").get()!.held).toBe(1);
   world.now += WEEK_MS - 1;
   expect(missed(world, "path:/b")).toEqual([]);
   world.now++;
-  world.seen.take(["path:/c"]);
+  world.take(["path:/c"]);
   expect(world.seen.unseen(["path:/b", "path:/c"])).toMatchObject([{ at: 0, isSure: false }]);
 });
 
 test("a kind is not reported if an isolate has seen more keys of it than it reports", () => {
   const world = listening("#a", "path:/a");
-  world.seen.take(["path:/b", "path:"]);
+  world.take(["path:/b", "path:"]);
   expect(missed(world, "path:/c", "#c")).toEqual(["#c"]);
 });
 

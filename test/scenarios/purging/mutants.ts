@@ -188,8 +188,8 @@ export const mutants: Mutants = {
       foundBy: "purging/unseen-known-by-the-ledger",
     },
     "the ledger forgets what reports have named": {
-      in: "SqlLedger.#writeHeld",
-      drop: "this.#seen.take([...this.#seenKeys]);",
+      in: "SqlLedger.hold",
+      drop: "this.#seen.hold(report.seen ?? []);",
       foundBy: "purging/unseen-by-all-isolates",
     },
     "the ledger finds no nearest key": {

@@ -73,7 +73,6 @@ export class SqlLedger {
   /** What reports have added that is not written yet. */
   readonly #held = new Map<string, HeldRow>();
   readonly #reporters = new Map<string, Reporter>();
-  readonly #seenKeys = new Set<string>();
 
   constructor(sql: Sql, now: () => number) {
     this.#sql = sql;
@@ -89,7 +88,7 @@ export class SqlLedger {
     );
   }
 
-  /** Adds a report, unless it was added before, and writes it. Either all of it is added or nothing. */
+  /** Adds a report, unless it was added before, and writes it. Either all its counts are added or none. */
   take(text: string): void {
     this.hold(text);
     this.write();
@@ -113,16 +112,20 @@ export class SqlLedger {
       this.#holdRow(spanMs, spanAt, SITE, { counts: {}, routes, ...(spanMs !== EVER && { top }) });
     }
     this.#reporters.set(isolate, { number, row: [isolate, number, report.pop, at, isLast ? 1 : 0, bytes, maxBytes] });
-    for (const key of report.seen ?? []) this.#seenKeys.add(key);
+    this.#seen.hold(report.seen ?? []);
   }
 
-  /** Writes what is held: each row once. If it throws, nothing is written, and nothing is held any more. */
+  /**
+   * Writes what is held: each row once. If it throws, no counts are written, or all of them and no keys, and no counts are
+   * held any more.
+   */
   write(): void {
     if (this.#reporters.size === 0) return;
     try {
       this.#sql.transaction(() => this.#writeHeld());
+      this.#sql.transaction(() => this.#seen.write());
     } finally {
-      for (const held of [this.#held, this.#reporters, this.#seenKeys]) held.clear();
+      for (const held of [this.#held, this.#reporters]) held.clear();
     }
   }
 
@@ -173,7 +176,6 @@ export class SqlLedger {
     for (const { row } of this.#reporters.values()) {
       this.#sql.exec("INSERT OR REPLACE INTO reporters VALUES (?, ?, ?, ?, ?, ?, ?)", ...row);
     }
-    this.#seen.take([...this.#seenKeys]);
     // The look at all rows costs reads, of which a platform may sell few. An object may live for less than an hour.
     const now = this.#now();
     if (isNewHour || now < this.#prunedAt) this.#prune(now);

@@ -1,6 +1,6 @@
 import type { UnseenKey } from "../../metrics/unseen-key.ts";
 import { nearestKey } from "../../rules/key/nearest-key.ts";
-import { SEEN_KINDS, type SeenKind, seenKindOf } from "../../rules/key/seen-key.ts";
+import { type SeenKind, seenKindOf } from "../../rules/key/seen-key.ts";
 import type { Sql } from "./sql.ts";
 
 const HOUR_MS = 3_600_000;
@@ -16,8 +16,11 @@ const NOTED_EVERY_MS = DAY_MS;
 /** A ledger that has listened for less has not heard of most pages, so that it cannot tell which are missing: milliseconds. */
 const LISTENED_MS = HOUR_MS;
 
-/** The most keys of one kind. Up to twice as many are held until they are counted. They take about 2 MB. */
+/** The most keys of one kind. Up to twice as many have rows until they are counted. They take about 2 MB. */
 const MAX_SEEN = 20_000;
+
+/** The most keys in one parameter: the platform takes about 2 MB, and the longest key in JSON 1.5 KB. */
+const MAX_BOUND = 1000;
 
 /**
  * The most keys that one answer calls unseen, for how many of them the nearest are searched, and the shortest time between two
@@ -34,6 +37,8 @@ const SEARCH_EVERY_MS = 1000;
 export class SqlSeenKeys {
   readonly #sql: Sql;
   readonly #now: () => number;
+  /** What waits for `write`. A kind with too many keys has only itself among them. */
+  readonly #held = new Map<SeenKind, Set<string>>();
   #searchedAt = 0;
   /** The rows that were written since the keys were counted. */
   #written = 0;
@@ -47,20 +52,26 @@ export class SqlSeenKeys {
   }
 
   /** Takes in what a report has named. A kind itself is among its keys if there were more. */
-  take(seen: readonly string[]): void {
+  hold(seen: readonly string[]): void {
+    for (const key of seen) {
+      const kind = seenKindOf(key);
+      if (kind === undefined) continue;
+      const held = this.#held.get(kind) ?? new Set();
+      if (!held.has(kind)) held.add(key);
+      if (key === kind || held.size > MAX_SEEN) this.#held.set(kind, new Set([kind]));
+      else this.#held.set(kind, held);
+    }
+  }
+
+  /** Writes what is held. If it throws, nothing is held any more. */
+  write(): void {
     const now = this.#now();
-    for (const kind of SEEN_KINDS) {
-      const keys = seen.filter((key) => key.startsWith(kind));
-      if (keys.length === 0) continue;
+    const held = [...this.#held];
+    this.#held.clear();
+    for (const [kind, keys] of held) {
       this.#sql.exec("INSERT OR IGNORE INTO seen_kinds VALUES (?, ?)", kind, now);
-      // The keys are passed as one parameter, because a statement has at most 100.
-      const written = this.#sql.exec(
-        `INSERT INTO seen_keys SELECT value, ? FROM json_each(?) JOIN seen_kinds ON kind = ? AND since <= ? WHERE true
-          ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE at <= excluded.at - ? RETURNING 1`,
-        ...[now, JSON.stringify(keys), kind, now, NOTED_EVERY_MS],
-      );
-      this.#written += written.length;
-      if (keys.includes(kind)) this.#forget(kind, now);
+      if (keys.has(kind)) this.#forget(kind, now);
+      else this.#writeKeys(kind, [...keys], now);
     }
     if (this.#written > MAX_SEEN) this.prune(now);
   }
@@ -94,6 +105,18 @@ export class SqlSeenKeys {
       MAX_SEEN,
     );
     for (const { kind } of full) this.#forget(kind, now);
+  }
+
+  #writeKeys(kind: SeenKind, keys: readonly string[], now: number): void {
+    for (let from = 0; from < keys.length; from += MAX_BOUND) {
+      // They are passed as one parameter, because a statement has at most 100.
+      const written = this.#sql.exec(
+        `INSERT INTO seen_keys SELECT value, ? FROM json_each(?) JOIN seen_kinds ON kind = ? AND since <= ? WHERE true
+          ON CONFLICT (key) DO UPDATE SET at = excluded.at WHERE at <= excluded.at - ? RETURNING 1`,
+        ...[now, JSON.stringify(keys.slice(from, from + MAX_BOUND)), kind, now, NOTED_EVERY_MS],
+      );
+      this.#written += written.length;
+    }
   }
 
   #keysOf(kind: SeenKind): string[] {

@@ -1,5 +1,5 @@
 /** The kinds of purge keys that an edge remembers of its stored pages: tags, and paths on whichever host. */
-export const SEEN_KINDS = ["#", "path:"] as const;
+const SEEN_KINDS = ["#", "path:"] as const;
 export type SeenKind = (typeof SEEN_KINDS)[number];
 
 export function seenKindOf(key: string): SeenKind | undefined {
