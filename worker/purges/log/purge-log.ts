@@ -78,7 +78,7 @@ export class PurgeLog extends DurableObject {
   async append(purge: AppendRequest): Promise<AppendResult> {
     const result = this.#opened().append(purge);
     this.#connectedLog().push();
-    if (purge.repeatAfterMs !== null) await this.#wakeWhenDue();
+    await this.#wakeWhenDue();
     return result;
   }
 
@@ -113,6 +113,7 @@ export class PurgeLog extends DurableObject {
     return this.#connected;
   }
 
+  /** Sets the alarm for the next repetition. Often, because the platform gives up an alarm that has failed seven times. */
   async #wakeWhenDue(): Promise<void> {
     const dueInMs = this.#opened().nextDueInMs();
     if (dueInMs !== null) await this.wakeAt(this.now() + dueInMs);
@@ -124,8 +125,12 @@ export class PurgeLog extends DurableObject {
   }
 
   #opened(): SqlPurgeLog {
-    const newId = () => crypto.randomUUID();
-    this.#log ??= new SqlPurgeLog(sqlOf(this.ctx.storage), LOG_SETTINGS, () => this.now(), newId);
+    if (this.#log === undefined) {
+      const newId = () => crypto.randomUUID();
+      this.#log = new SqlPurgeLog(sqlOf(this.ctx.storage), LOG_SETTINGS, () => this.now(), newId);
+      // Not before the call that opens it, which may be the alarm's. If it fails, the next purge does it.
+      queueMicrotask(() => void this.#wakeWhenDue().catch(() => undefined));
+    }
     return this.#log;
   }
 }
