@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { WRANGLER_FILES } from "../../package/wrangler-files.ts";
+import { withoutMark } from "../../wire/text/without-mark.ts";
 import { ProjectFileError } from "./project-file-error.ts";
 
 /** The project's wrangler config. */
@@ -14,7 +15,7 @@ export function wranglerConfigIn(folder: string): WranglerConfig | null {
   const file = WRANGLER_FILES.find((each) => existsSync(join(folder, each)));
   if (file === undefined) return null;
   try {
-    return { file, text: readFileSync(join(folder, file), "utf8") };
+    return { file, text: withoutMark(readFileSync(join(folder, file), "utf8")) };
   } catch (cause) {
     throw new ProjectFileError(join(folder, file), cause);
   }

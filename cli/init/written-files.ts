@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { withoutMark } from "../../wire/text/without-mark.ts";
 import type { Manifest } from "./manifest.ts";
 import { ProjectFileError } from "./project-file-error.ts";
 import { AnswerError } from "./site-answers.ts";
@@ -60,7 +61,7 @@ export function ignores(text: string | null, name: string): boolean {
 /** The package.json with this text. Throws `AnswerError` if it is invalid. */
 export function parseManifest(text: string): Manifest {
   try {
-    const manifest: unknown = JSON.parse(text.replace(/^\ufeff/, "")); // npm accepts a byte order mark
+    const manifest: unknown = JSON.parse(withoutMark(text));
     if (typeof manifest === "object" && manifest !== null && !Array.isArray(manifest)) return manifest as Manifest;
   } catch {
     // It is reported below, as for JSON that is not an object.

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
+import { withoutMark } from "../../wire/text/without-mark.ts";
 import type { TokenSettings } from "../../worker/control/access/tokens.ts";
 import type { SiteVariables } from "../../worker/site/site-overrides.ts";
 import { messageOf } from "../message-of.ts";
@@ -96,7 +97,7 @@ export function variablesOf({ environment }: SiteFiles): OwnVariables {
   if (!existsSync(environment)) return {};
   let text: string;
   try {
-    text = readFileSync(environment, "utf8");
+    text = withoutMark(readFileSync(environment, "utf8"));
   } catch (cause) {
     throw new ServerError(`${environment} cannot be read: ${messageOf(cause)}.`);
   }

@@ -465,7 +465,7 @@ describe("tidemark init", () => {
 
     test.each(
       inGate(1, [
-        ["wrangler.json", '{ "env": { "x": { "name": "other" } }, "name": "shop", "main": "src/index.ts" }'],
+        ["wrangler.json", '\ufeff{ "env": { "x": { "name": "other" } }, "name": "shop", "main": "src/index.ts" }'],
         [
           "wrangler.jsonc",
           `{ // "name": "comment",

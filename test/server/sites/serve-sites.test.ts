@@ -352,6 +352,8 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     write("shop");
     writeFileSync(join(folder, "sites", "shop.env"), `TIDEMARK_TOKN=${tokenOf("shop")}\n`);
     await wrong(["shop.env", "TIDEMARK_TOKN is not a variable of a site"]);
+    writeFileSync(join(folder, "sites", "shop.env"), "\ufeffTIDEMARK_ORIGIN=nowhere\n");
+    await wrong(["site shop", "nowhere"]);
     write("shop");
     writeFileSync(join(folder, "sites", "shp.env"), "");
     await wrong(["shp.env belongs to no site"]);
