@@ -21,7 +21,7 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
   const findings: Finding[] = [];
   const deployments: Deployment[] = [];
   let bundle: CheckReport["bundle"] = null;
-  // Usually all environments share one bundle, which is then made and run once.
+  // Environments that share a bundle and its variables share one run.
   for (const group of Map.groupBy(settings, sourceOf).values()) {
     const { main } = group[0]!;
     const configFindings = (exported: readonly string[] | null) =>
@@ -32,10 +32,7 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
       continue;
     }
     const entry = relative(".", main);
-    const ran = await runWorker(
-      group[0]!,
-      group.map(({ vars }) => vars),
-    );
+    const ran = await runWorker(group[0]!);
     if (ran.kind === "failed") {
       findings.push(problem(ran.file ?? entry, ran.message), ...configFindings(null));
       continue;
@@ -50,11 +47,9 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
       findings.push(problem(entry, `${words} Add: export default createEdge(site);`));
     }
     findings.push(...configFindings(ran.exported));
-    for (const [index, each] of group.entries()) {
-      const why = ran.closed[index]!;
-      if (why !== null) findings.push(problem(`${placeIn(config, each)}, vars`, why));
-      for (const reviews of ran.reviews) {
-        const review = reviews[index]!;
+    for (const each of group) {
+      if (ran.closed !== null) findings.push(problem(`${placeIn(config, each)}, vars`, ran.closed));
+      for (const review of ran.reviews) {
         findings.push(...siteFindings(config, entry, each, review));
         if (review.errors.length === 0) {
           deployments.push({
@@ -79,8 +74,9 @@ export async function checkProject({ config, environment }: CheckOptions): Promi
 }
 
 /** What a bundle is made of, and how it runs. */
-function sourceOf({ main, minify, keepNames, define, alias, compatibilityFlags }: WranglerSettings): string {
-  return JSON.stringify([main, minify, keepNames, define, alias, compatibilityFlags]);
+function sourceOf(settings: WranglerSettings): string {
+  const { main, minify, keepNames, define, alias, compatibilityFlags, vars, variables } = settings;
+  return JSON.stringify([main, minify, keepNames, define, alias, compatibilityFlags, vars, variables]);
 }
 
 async function weigh(settings: WranglerSettings): Promise<NonNullable<CheckReport["bundle"]>> {

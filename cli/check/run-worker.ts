@@ -13,16 +13,16 @@ export type RanWorker =
   | {
       readonly kind: "ran";
       readonly exported: readonly string[];
-      /** For each call of `createEdge`, the review of its site in each environment. */
-      readonly reviews: readonly (readonly SiteReview[])[];
-      /** For each environment, why its named tokens cannot be read; `null` if they can, or there are none. */
-      readonly closed: readonly (string | null)[];
+      /** For each call of `createEdge`, the review of its site. */
+      readonly reviews: readonly SiteReview[];
+      /** Why the named tokens in `vars` cannot be read; `null` if they can, or there are none. */
+      readonly closed: string | null;
     }
   /** Its own files or its site are wrong. */
   | { readonly kind: "failed"; readonly file: string | null; readonly message: string }
   /**
    * It could not be run here, perhaps without a fault of its own: wrangler may bundle modules that are not bundled
-   * here.
+   * here, and know secrets that are not known here.
    */
   | { readonly kind: "not-run"; readonly message: string };
 
@@ -37,10 +37,7 @@ export async function bundledBytes(settings: WranglerSettings): Promise<Uint8Arr
  * Runs a worker's modules in the Workers runtime, and reviews the site that it passes to `createEdge`. The rules are
  * checked there and not in Node, because older Nodes have no URLPattern.
  */
-export async function runWorker(
-  settings: WranglerSettings,
-  variables: readonly WranglerSettings["vars"][],
-): Promise<RanWorker> {
+export async function runWorker(settings: WranglerSettings): Promise<RanWorker> {
   let script: string;
   let configFile: string | null;
   try {
@@ -49,7 +46,7 @@ export async function runWorker(
       minify: false,
       metafile: true,
       stdin: { contents: entryCode(settings.main!), resolveDir: HERE, sourcefile: EDGE_ENTRY, loader: "ts" },
-      plugins: [recordSites],
+      plugins: [recordUses],
     });
     script = outputFiles[0]!.text;
     configFile = Object.keys(metafile.inputs).find((file) => /(^|\/)tidemark\.config\.[cm]?[jt]s$/.test(file)) ?? null;
@@ -60,11 +57,11 @@ export async function runWorker(
   const lines: string[] = [];
   try {
     const runtime = await startEdgeRuntime(
-      { script, variables: {}, purgeLog: false },
+      { script, variables: settings.variables, purgeLog: false },
       { port: 0, compatibilityFlags: settings.compatibilityFlags, onLine: (line) => lines.push(line) },
     );
     try {
-      const answer = await fetch(runtime.url, { method: "POST", body: JSON.stringify(variables) });
+      const answer = await fetch(runtime.url, { method: "POST", body: JSON.stringify(settings.vars) });
       const ran = (await answer.json()) as RanWorker;
       return ran.kind === "failed" ? { ...ran, file: configFile } : ran;
     } finally {
@@ -103,23 +100,24 @@ function optionsOf({ minify, keepNames, define, alias }: WranglerSettings) {
 /** The modules run on a request, so that their errors can be reported. */
 function entryCode(main: string): string {
   return `
-    import { sites } from "tidemark/recorded-sites";
+    import { missing, sites } from "tidemark/recorded-uses";
     import { overridesOf, reviewSite, whyClosed } from "tidemark/worker/internal";
 
-    async function run(environments) {
+    async function run({ TIDEMARK_TOKENS, ...vars }) {
       const worker = await import(${JSON.stringify(main)});
-      const reviews = sites.map((site) => environments.map((env) => reviewSite(site, overridesOf(env))));
-      const closed = environments.map(({ TIDEMARK_TOKENS }) => whyClosed({ TIDEMARK_TOKENS }));
-      return { kind: "ran", exported: Object.keys(worker), reviews, closed };
+      const reviews = sites.map((site) => reviewSite(site, overridesOf(vars)));
+      return { kind: "ran", exported: Object.keys(worker), reviews, closed: whyClosed({ TIDEMARK_TOKENS }) };
+    }
+
+    function failed(error) {
+      const message = error?.message || "it threw " + (error instanceof Error ? error : JSON.stringify(error));
+      if (missing.size === 0) return { kind: error?.name === "SiteError" ? "failed" : "not-run", file: null, message };
+      const words = "env has no " + [...missing].join(", ") + " here, which may be set in .dev.vars: ";
+      return { kind: "not-run", message: words + message };
     }
 
     export default {
       async fetch(request) {
-        const failed = (error) => ({
-          kind: error?.name === "SiteError" ? "failed" : "not-run",
-          file: null,
-          message: error?.message || "it threw " + (error instanceof Error ? error : JSON.stringify(error)),
-        });
         return Response.json(await run(await request.json()).catch(failed));
       },
     };`;
@@ -128,19 +126,40 @@ function entryCode(main: string): string {
 /** The package's worker, with a `createEdge` that keeps the site. */
 const RECORDING = `
   import { createEdge as create } from "tidemark/worker";
-  import { sites } from "tidemark/recorded-sites";
+  import { sites } from "tidemark/recorded-uses";
   export * from "tidemark/worker";
   export function createEdge(site) {
     sites.push(site);
     return create(site);
   }`;
 
-/** Gives the owner's modules a `tidemark/worker` that keeps the sites that they pass to `createEdge`. */
-const recordSites: Plugin = {
-  name: "record-sites",
+/** The runtime's own module, with an `env` that keeps the names that it was asked for and does not have. */
+const RECORDING_ENV = `
+  import { env as ofRuntime } from "cloudflare:workers";
+  import { missing } from "tidemark/recorded-uses";
+  export * from "cloudflare:workers";
+  export const env = new Proxy(ofRuntime, {
+    get(target, name) {
+      if (!Reflect.has(target, name)) missing.add(String(name));
+      return Reflect.get(target, name);
+    },
+  });`;
+
+/**
+ * Gives the owner's modules a `tidemark/worker` that keeps the sites that they pass to `createEdge`, and an `env` that keeps
+ * what it lacks.
+ */
+const recordUses: Plugin = {
+  name: "record-uses",
   setup(build) {
-    build.onResolve({ filter: /^tidemark\/recorded-sites$/ }, ({ path }) => ({ path, namespace: "recorded" }));
-    build.onLoad({ filter: /.*/, namespace: "recorded" }, () => ({ contents: "export const sites = [];" }));
+    build.onResolve({ filter: /^tidemark\/recorded-uses$/ }, ({ path }) => ({ path, namespace: "recorded" }));
+    build.onLoad({ filter: /.*/, namespace: "recorded" }, () => ({
+      contents: "export const sites = []; export const missing = new Set();",
+    }));
+    build.onResolve({ filter: /^cloudflare:workers$/ }, ({ path, namespace }) =>
+      namespace === "recording-env" ? { path, external: true } : { path, namespace: "recording-env" },
+    );
+    build.onLoad({ filter: /.*/, namespace: "recording-env" }, () => ({ contents: RECORDING_ENV }));
     build.onResolve({ filter: /^tidemark\/worker(\/internal)?$/ }, ({ path, kind, namespace, pluginData }) => {
       if (pluginData === IS_REAL) return undefined;
       const isOwners = path === "tidemark/worker" && namespace !== "recording";

@@ -20,6 +20,8 @@ export interface WranglerSettings {
   /** In esbuild's words. */
   readonly alias: Record<string, string>;
   readonly vars: Readonly<Record<string, unknown>>;
+  /** What `env` has of them and, on this machine, of secrets. */
+  readonly variables: Readonly<Record<string, unknown>>;
   /** The names of its service bindings. */
   readonly services: readonly string[];
   /** The hosts of its routes; `null` if it has none. A host may begin with a star. */
@@ -61,7 +63,7 @@ export class WranglerConfigError extends Error {
 export async function readWranglerSettings(file: string, only: string | null): Promise<readonly WranglerSettings[]> {
   if (!existsSync(file)) throw new WranglerConfigError(noConfig(file));
   // Loading wrangler takes most of a second, so only the check loads it.
-  const { unstable_readConfig: readConfig } = await import("wrangler");
+  const { unstable_getVarsForDev: variablesHere, unstable_readConfig: readConfig } = await import("wrangler");
   const read = (environment: string | null): WranglerSettings & { readonly environments: readonly string[] } => {
     const config = readConfig(
       { config: file, ...(environment === null ? {} : { env: environment }) },
@@ -78,6 +80,11 @@ export async function readWranglerSettings(file: string, only: string | null): P
       define: config.define,
       alias: aliasesOf(file, { alias: config.alias ?? {}, compatibilityFlags: config.compatibility_flags }),
       vars: config.vars,
+      // What this machine has instead of a variable is not deployed.
+      variables: {
+        ...plainValues(variablesHere(file, undefined, {}, environment ?? undefined, true, config.secrets)),
+        ...config.vars,
+      },
       services: (config.services ?? []).map(({ binding }: { binding: string }) => binding),
       routedHosts:
         routes.length === 0
@@ -99,6 +106,12 @@ export async function readWranglerSettings(file: string, only: string | null): P
   } catch (error) {
     throw new WranglerConfigError(`${file}: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** The values of texts, which older versions of wrangler give as they are. */
+function plainValues(texts: Readonly<Record<string, string | { readonly value: unknown }>>): Record<string, unknown> {
+  const entries = Object.entries(texts);
+  return Object.fromEntries(entries.map(([name, text]) => [name, typeof text === "string" ? text : text.value]));
 }
 
 function noConfig(file: string): string {

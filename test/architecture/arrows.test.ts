@@ -133,7 +133,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   cli: [/^node:/, /^commander$/],
   "cli/commands/tools": [/^node:/, /^commander$/],
-  "cli/check": [/^node:/, /^esbuild$/, /^wrangler$/, /^tidemark\/recorded-sites$/],
+  "cli/check": [/^node:/, /^esbuild$/, /^wrangler$/, /^tidemark\/recorded-uses$/, /^cloudflare:workers$/], // the last two in texts
   "cli/init": [/^node:/, /^yaml$/, /^vitest$/, /^wrangler$/, /^tidemark\/local(\/|$)/], // the last three in texts that it writes
   demo: [/^node:/, /^commander$/, /^zod$/, /^hono(\/|$)/, /^@hono\/node-server$/],
   release: [/^node:/, /^rolldown$/],

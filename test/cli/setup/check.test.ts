@@ -58,6 +58,46 @@ describe("what init writes", () => {
   });
 });
 
+describe("a site that reads env of the runtime", () => {
+  /** Has it send a secret, and ask the origin that a variable names. */
+  const readEnv = async () => {
+    const path = join(folder, "tidemark.config.ts");
+    const site = await readFile(path, "utf8");
+    const fields = "env.ORIGIN, originFields: { secret: env.SECRET }";
+    const reading = site.replace('"https://origin.example.com"', fields).replaceAll("env.", "(env as any).");
+    await writeFile(path, `import { env } from "cloudflare:workers";\n${reading}`);
+  };
+  const SECRET = 'SECRET = "s3cret"\n';
+  const VARIABLE = '[vars]\nORIGIN = "https://vars.example.com"\n\n[build]';
+
+  test("has the variables of each environment, and the secrets in .dev.vars", { timeout: 60_000 }, async () => {
+    await readEnv();
+    await writeFile(join(folder, ".dev.vars"), `${SECRET}ORIGIN = "http://localhost:8000"\n`);
+    const staging = `[env.staging]\nworkers_dev = true\nvars = { ORIGIN = "https://staging.example.com" }\n[[env.staging.dur`;
+    await writeFile(
+      join(folder, "wrangler.toml"),
+      `${await readFile(join(folder, "wrangler.toml"), "utf8")}\n${staging}${LOG_BINDING.slice("[[dur".length)}`,
+    );
+    const { findings, deployments } = await checkWith("wrangler.toml", "[build]", VARIABLE);
+    expect(findings.filter(({ level }) => level === "problem")).toEqual([]);
+    expect(deployments.map(({ origin }) => origin)).toEqual([
+      "https://vars.example.com",
+      "https://staging.example.com",
+    ]);
+  });
+
+  test("is a warning while its secret is not known here", async () => {
+    await readEnv();
+    const { findings } = await checkWith("wrangler.toml", "[build]", VARIABLE);
+    expect(findings).toEqual([
+      { level: "warning", where: expect.stringMatching(/worker\.ts$/), message: expect.any(String) },
+    ]);
+    expect(findings[0]!.message).toMatch(
+      /were not checked: .* has no SECRET here, .*\.dev\.vars.*originFields\.secret/s,
+    );
+  });
+});
+
 test("each environment is run with its own definitions, and the heaviest bundle counts", {
   tags: ["deep"],
   timeout: 60_000,

@@ -34,6 +34,7 @@ const SETTINGS: WranglerSettings = {
   define: {},
   alias: {},
   vars: {},
+  variables: {},
   services: [],
   routedHosts: ["www.example.com"],
   isOnWorkersDev: false,
