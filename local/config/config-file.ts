@@ -12,13 +12,22 @@ export interface ConfiguredSite {
   readonly dashboard: boolean;
 }
 
-/** Replaces the runtime's own modules, which the worker's code imports but Node does not have. None of it runs. */
+/** Here nobody knows what it has. */
+const ENV = `
+  export const env = new Proxy({}, {
+    get(_, name) {
+      throw new Error("it reads " + String(name) + " of env, which only a wrangler config sets: run npx wrangler dev, " +
+        "or name the wrangler config for startCdn");
+    },
+  });`;
+
+/** Replaces the runtime's own modules, which the worker's code imports but Node does not have. Of it, only `env` may run. */
 const withoutRuntime: Plugin = {
   name: "without-runtime",
   setup(build) {
     build.onResolve({ filter: /^cloudflare:/ }, ({ path }) => ({ path, namespace: "runtime" }));
     build.onLoad({ filter: /.*/, namespace: "runtime" }, () => ({
-      contents: "export class DurableObject {} export class RpcTarget {}",
+      contents: `export class DurableObject {} export class RpcTarget {} ${ENV}`,
     }));
   },
 };

@@ -82,14 +82,19 @@ export async function watchWorker(
  * reader.
  */
 export function formatMessage(message: Message): string {
-  const isOfConfig = message.text.startsWith("No matching export");
-  return isOfConfig ? "the file must end in export default defineSite({ origin: …, … })" : placedText(message);
+  const lacksSite = isInEntry(message) && message.text.startsWith("No matching export");
+  return lacksSite ? "the file must end in export default defineSite({ origin: …, … })" : placedText(message);
 }
 
 /** esbuild's text after its place, unless that is in our own entry. */
-export function placedText({ text, location }: Pick<Message, "text" | "location">): string {
-  const place = location && basename(location.file) !== EDGE_ENTRY;
-  return place ? `${location.file}:${location.line}:${location.column + 1}: ${withFlag(text)}` : withFlag(text);
+export function placedText(message: Pick<Message, "text" | "location">): string {
+  const { text, location } = message;
+  if (location === null || isInEntry(message)) return withFlag(text);
+  return `${location.file}:${location.line}:${location.column + 1}: ${withFlag(text)}`;
+}
+
+function isInEntry({ location }: Pick<Message, "location">): boolean {
+  return location !== null && basename(location.file) === EDGE_ENTRY;
 }
 
 /** esbuild's text, with the flag without which one of Node's modules is not found. */

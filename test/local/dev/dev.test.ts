@@ -6,11 +6,13 @@ import { createServer as createTlsServer, type Server } from "node:https";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import type { Message } from "esbuild";
 import { Miniflare } from "miniflare";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { loadSite } from "../../../local/config/config-file.ts";
 import { startDevSession } from "../../../local/dev/dev-session.ts";
+import { bundleWorker, edgeEntry, formatMessage } from "../../../local/runtime/bundle.ts";
 import type { SiteStats } from "../../../wire/stats.ts";
 import { DOOR_TOKENS, EVERY_DOOR, TOKEN_LIST } from "../../control/vendor-apis/door-edges.ts";
 import type { ClientAnswer } from "../../engine/engine.ts";
@@ -329,6 +331,30 @@ describe("tidemark dev", () => {
     writeFileSync(file, `setInterval(() => {}, 1000).unref(); await new Promise(() => {});\nexport default {};\n`);
     const words = `${file}: the file has not loaded within 0.1 s; it must not wait for anything`;
     await expect(loadSite(file, 100)).rejects.toThrow(words);
+  });
+
+  test.each([
+    ["reads env of the runtime", 'import { env } from "cloudflare:workers"; env.SECRET;', "it reads SECRET of env, "],
+    ["imports what a module lacks", 'import { nothing } from "tidemark/worker"; nothing;', 'import "nothing"'],
+  ])("says of a config that %s what is wrong", async (_, code, words) => {
+    const file = join(folder, "site.ts");
+    writeFileSync(file, `${code}\nexport default { origin: "${origin.url}" };\n`);
+    await expect(loadSite(file)).rejects.toThrow(words);
+  });
+
+  test("says of a config without a default export how it must end, and of one that lacks another where", async () => {
+    const told = (code: string) => {
+      const file = join(folder, "site.ts");
+      writeFileSync(file, code);
+      return bundleWorker(edgeEntry(file)).catch(({ errors }: { errors: Message[] }) => errors.map(formatMessage));
+    };
+    expect(await told("export const site = {};")).toEqual([
+      expect.stringMatching(/^the file must end in export default/),
+    ]);
+    writeFileSync(join(folder, "other.ts"), "export const other = 1;");
+    expect(await told('import other from "./other.ts";\nexport default other;')).toEqual([
+      expect.stringMatching(/site\.ts:1:8: No matching export in ".*other\.ts" for import "default"$/),
+    ]);
   });
 
   test.each([
