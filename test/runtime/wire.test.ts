@@ -237,6 +237,24 @@ describe("fields", () => {
     expect(headers["set-cookie"]).toEqual(["a=1; Path=/", "b=2"]);
     expect(headers.link).toBe("</a>, </b>");
   });
+
+  test("values in UTF-8 stay as they are, and other bytes beyond ASCII are lost on their way in", {
+    tags: ["deep"],
+  }, async () => {
+    const asBytes = (text: string) => Buffer.from(text).toString("latin1");
+    let received = "";
+    await start((text, socket) => {
+      received = text;
+      const fields = ["content-length: 2", "cache-control: no-store", "x-latin: caf\xe9", `x-utf8: ${asBytes("café")}`];
+      socket.write(Buffer.from(["HTTP/1.1 200 OK", ...fields, "", "ok"].join("\r\n"), "latin1"));
+    });
+    const lines = ["POST /a HTTP/1.1", `host: ${HOST}`, "connection: close", "content-length: 0"];
+    const cookie = `cookie: a=caf\xe9; b=${asBytes("café")}`;
+    const { answered } = await sendBytes(edge.url, [...lines, cookie, "", ""].join("\r\n"));
+    expect(received).toContain(`: a=${asBytes("caf\ufffd")}; b=${asBytes("café")}\r\n`);
+    expect(answered).toContain(`x-latin: ${asBytes("caf\ufffd")}\r\n`);
+    expect(answered).toContain(`x-utf8: ${asBytes("café")}\r\n`);
+  });
 });
 
 describe("what must not leak", () => {

@@ -134,6 +134,13 @@ export const rows: readonly ConformanceRow[] = [
   },
   {
     table: "impossible",
+    requirement: "bytes in a field's value that are not UTF-8, as of ISO 8859-1",
+    does: "Each becomes U+FFFD, on either way: the runtime gives values as UTF-8 text. `test/runtime/wire.test.ts`.",
+    scenarios: [],
+    noMutant: "the runtime decides",
+  },
+  {
+    table: "impossible",
     requirement: "an empty `If-None-Match`, `If-Modified-Since` or `If-Range`",
     does: "As if it had not been sent. Seen.",
     scenarios: [],
