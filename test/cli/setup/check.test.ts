@@ -39,7 +39,8 @@ describe("what init writes", () => {
     const report = await checkProject({ config: join(folder, "wrangler.toml"), environment: null });
     const serves = { environment: null, origin: "https://origin.example.com", hosts: ["www.example.com"] };
     expect(report).toMatchObject({ findings: [], deployments: [serves] });
-    expect(report.bundle?.gzippedBytes).toBeLessThan(138 * 1024);
+    // The parts have ceilings of their own, in test/runtime/deploy.test.ts. The rest is the dashboard.
+    expect(report.bundle?.gzippedBytes).toBeLessThan(144 * 1024);
   });
 
   test("has no finding either with aliases, and Node's modules without node:", { tags: ["deep"] }, async () => {
