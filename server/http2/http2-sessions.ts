@@ -24,6 +24,7 @@ import {
   hasGivenUp,
   onceEnded,
   refuseStream,
+  stopBody,
   writeInterimOn,
   writeStream,
 } from "./write-stream.ts";
@@ -338,11 +339,7 @@ class Session {
     const answer = plainAnswer(answered);
     const hasLeft = hasGivenUp(stream);
     const written = await this.#write(stream, request, answer, watch);
-    // Stops a body that nobody reads. RFC 9113 §8.1.
-    if (hasBody && !stream.readableEnded && !stream.closed) {
-      stream.resume();
-      stream.close(nodeHttp2().constants.NGHTTP2_NO_ERROR);
-    }
+    if (hasBody && !stream.readableEnded) stopBody(stream);
     const line = { method, url: pseudo[":path"] ?? "", httpVersion: "2.0" };
     this.#parts.log?.record(answeredExchange(line, request, answer, written, startedAt, hasLeft));
   }

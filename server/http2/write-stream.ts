@@ -130,6 +130,9 @@ async function writePieces(
     if (hasEnded(stream)) return { bodyBytes, isWhole: false };
     if (framing.kind === "length" && bodyBytes < framing.bytes) throw new Error("a body is shorter than announced");
     isWritten = true;
+    // If nobody has read or paused a stream, Node resets it once all is written, although its end may wait for room in the
+    // window.
+    if (stream.readableFlowing === null) stream.pause();
     stream.end();
     waits(true);
     return { bodyBytes, isWhole: await hasFinished(stream) };
@@ -148,6 +151,19 @@ function hasFinished(stream: ServerHttp2Stream): Promise<boolean> {
     stream.once("close", () => resolve(false));
     if (stream.destroyed) resolve(false);
   });
+}
+
+/**
+ * Stops a body that nobody reads, once the answer has been sent with its end, which may have to wait for room in the window.
+ * RFC 9113 §8.1. Node does not tell when it sends the end.
+ */
+export function stopBody(stream: ServerHttp2Stream, waitMs = 10): void {
+  if (!hasEnded(stream) && stream.state.localClose === 0) {
+    setTimeout(stopBody, waitMs, stream, 2 * waitMs).unref();
+    return;
+  }
+  stream.resume();
+  if (!stream.closed) stream.close(nodeHttp2().constants.NGHTTP2_NO_ERROR);
 }
 
 /** Whether nothing more can be written, even if Node does not say so yet. */

@@ -19,7 +19,7 @@ import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 import { connected, startTlsListener, stopAll, stops, talk, type Where } from "../connections/tls-listener.ts";
 import { type Answering, answer, streamed } from "../http1/running-listener.ts";
-import { FLAGS, frame, get, getHead, inPieces, literal, PREFACE, settings, TYPES } from "./frames.ts";
+import { FLAGS, frame, get, getHead, inPieces, literal, PREFACE, settings, TYPES, uint } from "./frames.ts";
 
 afterEach(stopAll);
 
@@ -454,6 +454,35 @@ describe("an answer in HTTP/2", () => {
     expect(warnings).toHaveLength(2);
   });
 
+  const posted = (flags: number) =>
+    frame(HEADERS, FLAGS.endHeaders, 1, HEAD.replace("\x82", "\x83")) +
+    frame(TYPES.data, flags, 1, "nobody reads this");
+  const END = "the end";
+  const NO_ERROR = "a reset without an error";
+
+  // Node holds an end back that has no bytes, and tells nobody when it sends it.
+  test.each([
+    { name: "", request: get(1), pieces: ["pa", "ge"], length: 4, ends: [END] },
+    { name: ", without a length", request: get(1), pieces: ["pa", "ge"], length: null, ends: [END] },
+    { name: ", without a byte", request: get(1), pieces: [], length: null, ends: [END] },
+    { name: ", to a body that came", request: posted(FLAGS.endStream), pieces: ["pa", "ge"], length: 4, ends: [END] },
+    { name: ", to a body that comes", request: posted(0), pieces: ["pa", "ge"], length: 4, ends: [END, NO_ERROR] },
+  ])("that fills the window of its client ends once there is room$name", async ({ request, pieces, length, ends }) => {
+    const { https } = await start(() => answer(streamed(pieces, length)));
+    const client = await rawClient(https);
+    await client.write(settings([4, pieces.join("").length]) + request);
+    await client.until(({ type }) => type === (pieces.length === 0 ? HEADERS : TYPES.data));
+    await client.settled();
+    await client.write(frame(TYPES.windowUpdate, 0, 1, uint(1, 4)));
+    const endOf = ({ type, flags, payload }: Frame) => {
+      if (type === RST_STREAM && payload.readUInt32BE(0) === constants.NGHTTP2_NO_ERROR) return NO_ERROR;
+      return type === TYPES.data && flags === FLAGS.endStream ? END : null;
+    };
+    const seen = await client.until((frame) => [ends.at(-1), NO_ERROR].includes(endOf(frame)!));
+    client.socket.destroy();
+    expect(seen.map(endOf).filter((end) => end !== null)).toEqual(ends);
+  });
+
   test("that nobody reads waits, and does not hold up others; its source is told when the client gives up", async () => {
     let pulled = 0;
     const cancelled = Promise.withResolvers<void>();
@@ -839,6 +868,7 @@ describe("a connection in HTTP/2", () => {
 
 interface Frame {
   readonly type: number;
+  readonly flags: number;
   readonly stream: number;
   readonly payload: Buffer;
 }
@@ -861,7 +891,7 @@ async function rawClient(where: Where) {
     for (let at = 0; at + 9 <= bytes.length; ) {
       const end = at + 9 + bytes.readUIntBE(at, 3);
       const payload = bytes.subarray(at + 9, end);
-      whole.push({ type: bytes[at + 3]!, stream: bytes.readUInt32BE(at + 5), payload });
+      whole.push({ type: bytes[at + 3]!, flags: bytes[at + 4]!, stream: bytes.readUInt32BE(at + 5), payload });
       at = end;
     }
     return whole;
@@ -875,7 +905,14 @@ async function rawClient(where: Where) {
     while (!frames().some(isSuch)) await once(socket, "data");
     return frames();
   };
-  return { socket, write, ended, goawayCode, until };
+  /** Resolves when the server has answered what was written before, and done what it does soon after. */
+  const settled = async () => {
+    for (const payload of ["settled?", "settled!"]) {
+      await write(frame(TYPES.ping, 0, 0, payload));
+      await until((frame) => frame.type === TYPES.ping && frame.payload.toString("latin1") === payload);
+    }
+  };
+  return { socket, write, ended, goawayCode, until, settled };
 }
 
 describe("floods", () => {
