@@ -145,10 +145,13 @@ async function writePieces(
 
 /** Whether all written bytes reach the client before the stream ends in another way. */
 function hasFinished(stream: ServerHttp2Stream): Promise<boolean> {
+  const { session } = stream;
+  const { NGHTTP2_NO_ERROR } = nodeHttp2().constants;
   return new Promise((resolve) => {
     // Node "finishes" a stream that the client resets, too.
     stream.once("finish", () => resolve(!stream.aborted));
-    stream.once("close", () => resolve(false));
+    // A stream whose request has been read is closed with the last byte of its answer, and never "finishes".
+    stream.once("close", () => resolve(stream.rstCode === NGHTTP2_NO_ERROR && session?.destroyed === false));
     if (stream.destroyed) resolve(false);
   });
 }

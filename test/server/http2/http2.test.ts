@@ -355,6 +355,23 @@ describe("a request in HTTP/2", () => {
     const expected = { version: "2.0", method: "GET", target: "/a?b", clientAddress: "127.0.0.1", bodyBytes: 4 };
     expect(await firstLogged).toMatchObject({ ...expected, isWhole: true });
   });
+
+  test.each([
+    { name: "a whole answer", window: 4, isWhole: true },
+    { name: "one that was not, if the server ends before it is", window: 3, isWhole: false },
+  ])("whose body was read is logged with $name", async ({ window, isWhole }) => {
+    const { https, listener, firstLogged } = await start(async ({ request }) => {
+      const reader = nodeBodies.readThrough(request.body!);
+      while ((await reader.next()) !== null);
+      return answer("page");
+    });
+    const stream = session(https, { initialWindowSize: window }).request({ ...HOST, ":method": "POST" });
+    stream.on("error", () => undefined).end("body");
+    await once(stream, "response");
+    if (!isWhole) await listener.close(0);
+    stream.resume();
+    expect(await firstLogged).toMatchObject({ bodyBytes: 4, isWhole });
+  });
 });
 
 describe("an answer in HTTP/2", () => {
