@@ -1,3 +1,4 @@
+import { trimmed } from "./client-fields.ts";
 import type { RequestLine } from "./request-target.ts";
 
 /** The method that HTTP caches accept besides PURGE, and that Node's parser does not know. It has no body. */
@@ -23,9 +24,9 @@ export function readBanHead(bytes: string): BanHead | null | undefined {
   if (end < 0) return undefined;
   const [first = "", ...lines] = bytes.slice(0, end).split("\r\n");
   const [, target, minor] = /^BAN ([!-~]+) HTTP\/1\.([01])$/.exec(first) ?? [];
-  const fields = lines.map((line) => /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*)$/.exec(line));
+  const fields = lines.map((line) => /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/.exec(line));
   if (target === undefined || fields.includes(null)) return null;
-  const raw = fields.flatMap((field) => [field![1]!, field![2]!.replace(/[ \t]+$/, "")]);
+  const raw = fields.flatMap((field) => [field![1]!, trimmed(field![2]!)]);
   const framed = lines.some((line) => /^(?:transfer-encoding|content-length: *(?!0*$)\S)/i.test(line));
   if (framed) return null;
   return { line: { method: BAN, target, versionMajor: 1, versionMinor: Number(minor) }, raw };

@@ -67,6 +67,22 @@ export class ClientFields implements RequestHeaders {
   }
 }
 
+/** A value without the spaces and tabs around it. RFC 9110 §5.5. */
+export function trimmed(value: string): string {
+  let begin = 0;
+  let end = value.length;
+  while (begin < end && isBlank(value.charCodeAt(begin))) begin++;
+  while (end > begin && isBlank(value.charCodeAt(end - 1))) end--;
+  return value.slice(begin, end);
+}
+
+function isBlank(code: number): boolean {
+  return code === SPACE || code === TAB;
+}
+
+const SPACE = 0x20;
+const TAB = 0x09;
+
 function separator(name: string): string {
   return name === "cookie" ? "; " : ", ";
 }

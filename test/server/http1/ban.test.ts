@@ -74,6 +74,16 @@ describe("a BAN", () => {
     expect(asked).toEqual([]);
   });
 
+  test("with very many spaces in a value is answered", async () => {
+    const { where, stop } = await startTestListener(({ request }) => answer(request.headers.get("x-a")), {
+      settings: { maxHeadBytes: 300_000 },
+    });
+    const value = `a${" ".repeat(250_000)}b`;
+    const { received } = await exchange(where, lines("BAN / HTTP/1.1", HOST, `X-A: ${value}`));
+    await stop();
+    expect(received.endsWith(value)).toBe(true);
+  });
+
   test("that is cut off in its head is not carried out", async () => {
     const { end } = await exchange(running.where, `BAN / HTTP/1.1\r\n${HOST}\r\n`);
     expect({ end, asked }).toEqual({ end: "ended", asked: [] });
