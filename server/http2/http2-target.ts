@@ -1,6 +1,6 @@
 import { METHODS } from "node:http";
 import type { IncomingHttpHeaders } from "node:http2";
-import { ClientFields } from "../http1/client-fields.ts";
+import { ClientFields, trimmed } from "../http1/client-fields.ts";
 import { isHost, type RequestTarget, refused } from "../http1/request-target.ts";
 
 /** The bytes that RFC 9113 §6.5.2 adds for each field of a list. */
@@ -19,10 +19,10 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set([...METHODS, "BAN"]);
 /** The characters that Node's parser accepts in HTTP/1.1. A URL would change any other character. RFC 9113 §8.3.1. */
 const PATH = /^\/[!-~]*$/;
 
-/** The fields of a request, with its host in `Host`, where HTTP/1.1 has it. RFC 9113 §8.3.1. */
+/** The fields of a request as HTTP/1.1 has them: values without spaces around them, and the host in `Host`. RFC 9113 §8.3.1. */
 export function http2Fields(raw: readonly string[], authority: string | undefined): ClientFields {
   const first = raw.findIndex((name, at) => at % 2 === 0 && !name.startsWith(":"));
-  const fields = new ClientFields(first === -1 ? [] : raw.slice(first));
+  const fields = new ClientFields(first === -1 ? [] : raw.slice(first).map(trimmed));
   if (authority === undefined || fields.get("host") !== null) return fields;
   return new ClientFields(["host", authority, ...fields.raw]);
 }

@@ -151,6 +151,21 @@ describe("a request in HTTP/2", () => {
     expect(body!.payload.toString("latin1")).toMatch(/ host=a\.test,x-good=yes$/);
   });
 
+  test("has no spaces and tabs around the values of its fields, as in HTTP/1.1", async () => {
+    const { https } = await start(shown);
+    const fields = { "x-a": "b  ", cookie: " \tc=1\t", "x-c": " d \t e", "x-empty": " \t", expect: "100-continue " };
+    const { write, until } = await rawClient(https);
+    const literals = Object.entries(fields).map(([name, value]) => literal(name, value));
+    await write(get(1, "/", literals.join("")));
+    const isBody = ({ type, payload }: Frame) => type === TYPES.data && payload.length > 0;
+    const [body] = (await until(isBody)).filter(isBody);
+    const lines = Object.entries({ ...fields, connection: "close" }).map(([name, value]) => `${name}: ${value}\r\n`);
+    const inHttp1 = await talk(https, `GET / HTTP/1.1\r\nhost: a.test\r\n${lines.join("")}\r\n`);
+    const seen = "GET https://a.test/ 127.0.0.1 host=a.test,x-a=b,cookie=c=1,x-c=d \t e,x-empty=,expect=100-continue";
+    expect(body!.payload.toString("latin1")).toBe(seen);
+    expect(inHttp1).toContain(seen);
+  });
+
   test.each([
     { ":authority": "" },
     { ":authority": "a b" },
