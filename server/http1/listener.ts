@@ -347,7 +347,7 @@ export class Listener {
     const server = makeTlsServer({
       tls,
       challenges,
-      protocols: ["h2", "http/1.1"],
+      protocols: ["h2", "http/1.1", "http/1.0"],
       handshakeTimeoutMs: this.#handshakeTimeoutMs,
       carriers: this.#carriers,
       serve: (socket) => {

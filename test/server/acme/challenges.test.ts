@@ -131,7 +131,8 @@ describe.each(["TLSv1.2", "TLSv1.3"] as const)("a challenge by %s", (version) =>
     const { https } = await start(shown, { challenges: pending(TLS), tls });
     const expected = { names: `DNS:${NAME}` };
     expect(await handshake(https, ["h2", "http/1.1"], NAME, version)).toMatchObject({ protocol: "h2", ...expected });
-    expect(await handshake(https, ["http/1.1"], NAME, version)).toMatchObject({ protocol: "http/1.1", ...expected });
+    for (const protocol of ["http/1.1", "http/1.0"])
+      expect(await handshake(https, [protocol], NAME, version)).toMatchObject({ protocol, ...expected });
     expect(await handshake(https, undefined, NAME, version)).toMatchObject({ protocol: false, ...expected });
     expect(await handshake(https, ["other"], NAME, version)).toMatch(/ALERT_NO_APPLICATION_PROTOCOL/);
   });

@@ -58,8 +58,8 @@ export async function connected(
 }
 
 /** Sends bytes over TLS and resolves to all that comes until the other side ends. */
-export async function talk(where: Where, bytes: string): Promise<string> {
-  const socket = await connected(where);
+export async function talk(where: Where, bytes: string, options: ConnectionOptions = {}): Promise<string> {
+  const socket = await connected(where, options);
   socket.write(bytes);
   let received = "";
   socket.on("data", (chunk) => {

@@ -112,6 +112,12 @@ describe("a client over TLS that reads slowly", () => {
   });
 });
 
+test("a client that offers only HTTP/1.0 is answered", async () => {
+  const { https } = await start(shown);
+  const asked = "GET /page HTTP/1.0\r\nHost: www.example.test\r\n\r\n";
+  expect(await talk(https, asked, { ALPNProtocols: ["http/1.0"] })).toContain("https://www.example.test/page for ");
+});
+
 describe("further handles of a socket", () => {
   // Two sockets stand for two handles of one, which only processes can have.
   test.each([
