@@ -225,21 +225,20 @@ export class Database {
 
   async #listenOnce({ onListening, onNotice }: Notices, onConnected: () => void): Promise<void> {
     const client = new this.#driver.Client(this.#settings);
-    const lost = Promise.withResolvers<never>();
-    lost.promise.catch(() => undefined); // it may come before anybody waits for it
-    client.on("error", lost.reject);
-    client.on("end", () => lost.reject(new Error("the connection has ended")));
+    const loss = new Loss();
+    client.on("error", (cause) => loss.tell(cause));
+    client.on("end", () => loss.tell(new Error("the connection has ended")));
     client.on("notification", ({ payload = "" }) => onNotice(payload));
-    this.#listening = { client, renew: () => lost.reject(RENEWED) };
+    this.#listening = { client, renew: () => loss.tell(RENEWED) };
     try {
-      await Promise.race([client.connect(), lost.promise]);
-      await Promise.race([client.query(`LISTEN ${CHANNEL}`), lost.promise]);
+      await loss.before(client.connect());
+      await loss.before(client.query(`LISTEN ${CHANNEL}`));
       onConnected();
       onListening();
       while (!this.#isClosed) {
         const wait = this.#options.clock.wait(PING_EVERY_MS);
-        await Promise.race([this.#pause(wait), lost.promise]).finally(() => wait.cancel());
-        if (!this.#isClosed) await Promise.race([client.query("SELECT 1"), lost.promise]);
+        await loss.before(this.#pause(wait)).finally(() => wait.cancel());
+        if (!this.#isClosed) await loss.before(client.query("SELECT 1"));
       }
     } finally {
       this.#listening = null;
@@ -257,6 +256,29 @@ export class Database {
       },
     };
     await Promise.race([wait.over, closed.promise]);
+  }
+}
+
+/**
+ * The loss of a connection, which ends what is waited for. A race against one promise would hold every answer for as long
+ * as the connection lasts.
+ */
+class Loss {
+  #cause: Error | null = null;
+  #end: (cause: Error) => void = () => undefined;
+
+  tell(cause: Error): void {
+    this.#cause ??= cause;
+    this.#end(this.#cause);
+  }
+
+  /** Waits for work, one at a time. Rejects if the connection is lost before it is done. */
+  before<T>(work: Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.#end = reject;
+    if (this.#cause) reject(this.#cause);
+    work.then(resolve, reject);
+    return promise;
   }
 }
 

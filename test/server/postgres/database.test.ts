@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { Database } from "../../../server/postgres/database.ts";
 import { systemClock } from "../../../server/system-clock.ts";
+import { noPostgres, startPostgres } from "../../sdk/outbox/postgres-server.ts";
+import { usedHeapBytes } from "../../suite/used-heap.ts";
 
 test("queries that fail together lengthen the pause before the next attempt once", async () => {
   let elapsed = 0;
@@ -20,3 +22,32 @@ test("queries that fail together lengthen the pause before the next attempt once
   expect(await failure()).not.toBe(second);
   await database.close();
 });
+
+test.skipIf(noPostgres)(
+  "a connection that listens holds nothing of the times that it was asked",
+  { timeout: 60_000 },
+  async () => {
+    const pings = 8000;
+    const server = await startPostgres();
+    let waits = 0;
+    let usedAtFirst = 0;
+    const { promise: asked, resolve } = Promise.withResolvers<number>();
+    const clock = {
+      ...systemClock,
+      wait() {
+        waits++;
+        if (waits === 500) usedAtFirst = usedHeapBytes();
+        if (waits === pings) resolve(usedHeapBytes() - usedAtFirst);
+        const isOver = waits < pings;
+        const over = isOver ? new Promise<void>((next) => setImmediate(next)) : new Promise<never>(() => undefined);
+        return { over, cancel: () => undefined };
+      },
+    };
+    const database = await Database.over({ url: server.url("postgres"), clock, random: Math.random });
+    const listening = database.listen({ onListening() {}, onNotice() {}, onLost() {} });
+    expect(await asked).toBeLessThan(2_000_000);
+    await database.close();
+    await listening;
+    await server.stop();
+  },
+);
