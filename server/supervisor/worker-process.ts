@@ -78,6 +78,31 @@ export interface Surroundings {
   readonly hangsAfterMs: number;
 }
 
+/** What a process answers in turn. Its end answers those who wait, and whoever asks later. */
+class AnswersInTurn<Answer> {
+  readonly #atEnd: Answer;
+  readonly #waiting: ((answer: Answer) => void)[] = [];
+  #hasEnded = false;
+
+  constructor(atEnd: Answer) {
+    this.#atEnd = atEnd;
+  }
+
+  next(): Promise<Answer> {
+    if (this.#hasEnded) return Promise.resolve(this.#atEnd);
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  take(answer: Answer): void {
+    this.#waiting.shift()?.(answer);
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    for (const resolve of this.#waiting.splice(0)) resolve(this.#atEnd);
+  }
+}
+
 /** One worker's process, from its start to its end. */
 export class WorkerProcess {
   readonly name: string;
@@ -93,10 +118,9 @@ export class WorkerProcess {
   readonly #survey: () => Promise<unknown>;
   readonly #started = Promise.withResolvers<void>();
   readonly #listening = Promise.withResolvers<void>();
-  /** Told in turn, an answer for each time that it was asked. */
-  readonly #reopened: ((hasWorked: boolean) => void)[] = [];
-  readonly #held: (() => void)[] = [];
-  readonly #surveyed: ((said: unknown) => void)[] = [];
+  readonly #reopened = new AnswersInTurn<boolean>(true);
+  readonly #held = new AnswersInTurn<void>(undefined);
+  readonly #surveyed = new AnswersInTurn<unknown>(null);
   readonly #pulse: Pulse;
   #because: string | null = null;
   #hasEnded = false;
@@ -127,6 +151,7 @@ export class WorkerProcess {
       const error = new WorkerEndedError(this.name, ending);
       this.#started.reject(error);
       this.#listening.reject(error);
+      for (const answers of [this.#reopened, this.#held, this.#surveyed]) answers.end();
       resolve(ending);
     };
     const refused = (cause: unknown) => end({ code: null, signal: null, because: messageOf(cause) });
@@ -183,10 +208,9 @@ export class WorkerProcess {
   }
 
   /** Lets it hold back its calls of the log. Resolves when none is under way, or when it has ended. */
-  async hold(): Promise<void> {
-    const held = new Promise<void>((resolve) => this.#held.push(resolve));
+  hold(): Promise<void> {
     this.#tell({ kind: "hold" });
-    await Promise.race([held, this.ended]);
+    return this.#held.next();
   }
 
   /** Lets it call the log again. */
@@ -195,18 +219,15 @@ export class WorkerProcess {
   }
 
   /** Lets it open its log files anew. Resolves to whether it writes no old file any more, as when it has ended. */
-  async reopen(): Promise<boolean> {
-    const reopened = new Promise<boolean>((resolve) => this.#reopened.push(resolve));
+  reopen(): Promise<boolean> {
     this.#tell({ kind: "reopen" });
-    return Promise.race([reopened, this.ended.then(() => true)]);
+    return this.#reopened.next();
   }
 
   /** What it says of itself; `null` if it has ended, or does not answer within a second. */
-  async survey(): Promise<unknown> {
-    const said = new Promise<unknown>((resolve) => this.#surveyed.push(resolve));
+  survey(): Promise<unknown> {
     this.#tell({ kind: "survey" });
-    const nothing = async () => null;
-    return within(this.#clock, SURVEYED_WITHIN_MS, Promise.race([said, this.ended.then(nothing)]), nothing);
+    return within(this.#clock, SURVEYED_WITHIN_MS, this.#surveyed.next(), () => null);
   }
 
   /** Asks it for a sign that it does not compute for ever. Kills it if it does. */
@@ -234,14 +255,14 @@ export class WorkerProcess {
 
   #take(message: ToSupervisor): void {
     if (message.kind === "started") this.#started.resolve();
-    if (message.kind === "reopened") this.#reopened.shift()?.(message.hasWorked);
+    if (message.kind === "reopened") this.#reopened.take(message.hasWorked);
     if (message.kind === "sign") this.#pulse.sign();
-    if (message.kind === "held") this.#held.shift()?.();
+    if (message.kind === "held") this.#held.take();
     if (message.kind === "failed") this.#because = message.because;
     if (message.kind === "tell") this.#service?.tell(message.message);
     if (message.kind === "ask") void this.#answer(message.number, this.#service?.ask(message.question));
     if (message.kind === "survey-asked") void this.#answer(message.number, this.#survey());
-    if (message.kind === "surveyed") this.#surveyed.shift()?.(message.said);
+    if (message.kind === "surveyed") this.#surveyed.take(message.said);
     if (message.kind !== "listening") return;
     this.isListening = true;
     this.#listening.resolve();
