@@ -40,6 +40,20 @@ const WORDS: Readonly<Record<string, string>> = {
   "53100": "its disk is full",
 };
 
+const NAME_ROOT =
+  "name the root in its address with ?sslmode=verify-full&sslrootcert=/path.pem, because PGSSLROOTCERT is not read";
+
+/** What helps by codes of OpenSSL and Node.js, https://nodejs.org/api/tls.html, for a certificate that no later attempt trusts. */
+const OF_CERTIFICATES: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: NAME_ROOT,
+  SELF_SIGNED_CERT_IN_CHAIN: NAME_ROOT,
+  UNABLE_TO_GET_ISSUER_CERT: NAME_ROOT,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NAME_ROOT,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: NAME_ROOT,
+  CERT_HAS_EXPIRED: "the database needs a new one",
+  ERR_TLS_CERT_ALTNAME_INVALID: "write the host that it names into the address",
+};
+
 /** Codes after which no connection is left, or none was made. */
 const OUT_OF_REACH = /^(08|53300|57P0)/;
 
@@ -81,6 +95,10 @@ export function sharedLogError(where: string, cause: unknown): SharedLogError {
   if (message === NONE_FREE) return new SharedLogError(where, BUSY, "passing", cause);
   const { syscall, path } = cause as { syscall?: unknown; path?: unknown };
   if (syscall === "open") return new SharedLogError(where, `${path} cannot be read (${known})`, "lasting", cause);
+  const remedy = OF_CERTIFICATES[known];
+  if (remedy) {
+    return new SharedLogError(where, `its certificate is not trusted (${message}); ${remedy}`, "lasting", cause);
+  }
   if (OF_ROLE_OR_DATABASE.test(message)) {
     return new SharedLogError(where, `${message} (CONNECTION LIMIT); a machine needs five`, "out-of-reach", cause);
   }

@@ -1,7 +1,14 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { TLSSocket } from "node:tls";
 import { describe, expect, test } from "vitest";
 import { Database } from "../../../server/postgres/database.ts";
 import { sharedLogError } from "../../../server/postgres/database-error.ts";
 import { systemClock } from "../../../server/system-clock.ts";
+import { makeCertificate } from "../connections/make-certificate.ts";
 
 describe("an error of PostgreSQL, or of the way to it,", () => {
   test.each([
@@ -79,6 +86,27 @@ describe("an error of PostgreSQL, or of the way to it,", () => {
       "out-of-reach",
     ],
     [{ code: "53100", message: "could not extend file" }, "its disk is full", "passing"],
+    [
+      { code: "SELF_SIGNED_CERT_IN_CHAIN", message: "self-signed certificate in certificate chain" },
+      "is not trusted (self-signed certificate in certificate chain); name the root in its address with ?sslmode=verify-full&",
+      "lasting",
+    ],
+    [
+      { code: "UNABLE_TO_VERIFY_LEAF_SIGNATURE", message: "unable to verify the first certificate" },
+      "(unable to verify the first certificate); name the root",
+      "lasting",
+    ],
+    [{ code: "CERT_HAS_EXPIRED", message: "certificate has expired" }, "the database needs a new one", "lasting"],
+    [
+      { code: "ERR_TLS_CERT_ALTNAME_INVALID", message: "Host: db. is not in the cert's altnames: DNS:db.internal" },
+      "(Host: db. is not in the cert's altnames: DNS:db.internal); write the host that it names into the address",
+      "lasting",
+    ],
+    [
+      { code: "CERT_NOT_YET_VALID", message: "certificate is not yet valid" }, // as before the machine's clock is set
+      "it cannot be reached (certificate is not yet valid)",
+      "out-of-reach",
+    ],
   ] as const)("%j: %s; %s", (cause, words, kind) => {
     const error = sharedLogError("db.internal/log", cause);
     expect(error.message).toContain(words);
@@ -107,4 +135,33 @@ describe("the address of a database", () => {
       /^The purge log in PostgreSQL at db\.internal\/log: \/nowhere\/db\.pem cannot be read/,
     );
   });
+});
+
+test("a certificate that is not trusted, or is another host's, ends the attempts in words", async () => {
+  const { chain, key } = makeCertificate(["db.internal"]);
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  const root = join(folder, "root.pem");
+  writeFileSync(root, chain);
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => {
+      socket.write("S");
+      new TLSSocket(socket, { isServer: true, cert: chain, key }).on("error", () => undefined);
+    });
+  }).listen(0, "localhost");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const failure = async (search: string) => {
+    const url = `postgres://tm:secret@localhost:${port}/log?${search}`;
+    const database = await Database.over({ url, clock: systemClock, random: Math.random });
+    const cause = await database.query("SELECT 1").catch((error: unknown) => error);
+    await database.close();
+    return cause;
+  };
+  const notTrusted = expect.stringContaining("); name the root");
+  expect(await failure("sslmode=verify-full")).toMatchObject({ kind: "lasting", message: notTrusted });
+  const another = expect.stringMatching(/DNS:db\.internal\); write the host/);
+  expect(await failure(`sslmode=verify-full&sslrootcert=${root}`)).toMatchObject({ kind: "lasting", message: another });
+  server.close();
+  rmSync(folder, { recursive: true });
 });
