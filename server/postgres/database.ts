@@ -139,9 +139,7 @@ export class Database {
   }
 
   /** Runs several statements in one transaction. */
-  async transaction(
-    work: (query: (text: string) => Promise<Record<string, unknown>[]>) => Promise<void>,
-  ): Promise<void> {
+  async transaction(work: (query: <Row = unknown>(text: string) => Promise<Row[]>) => Promise<void>): Promise<void> {
     const client = await this.#pool.connect().catch((cause: unknown) => {
       throw sharedLogError(this.where, cause);
     });

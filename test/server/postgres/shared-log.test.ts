@@ -4,6 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Database, pauseMs } from "../../../server/postgres/database.ts";
+import { expectSharedLog } from "../../../server/postgres/open-shared-log.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import type { AppendResult } from "../../../worker/purges/log/log-contract.ts";
 import { readReceiptToken, writeReceiptToken } from "../../../worker/rules/request/receipt-token.ts";
@@ -74,6 +75,8 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     machines.push(machine);
     return machine;
   }
+
+  const check = (at: string) => expectSharedLog({ url: at, clock: systemClock, random: Math.random });
 
   /** A machine with a worker that has a long lease. */
   async function startWithLongLease(): Promise<MachineUnderTest> {
@@ -652,5 +655,24 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       await expect(start()).rejects.toThrow("a later version of tidemark created it (format 99");
       machines = [];
     });
+  });
+
+  test("a user who may not create the tables is refused at the start and at a check, with what allows it", async () => {
+    await admin.query('CREATE ROLE "Half" LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+    const at = url.replace("tidemark@", "Half@");
+    const words = 'may not create the log\'s tables; allow it with: GRANT CREATE ON SCHEMA public TO "Half"';
+    await expect(MachineUnderTest.start(at)).rejects.toThrow(words);
+    await expect(check(at)).rejects.toThrow(words);
+    await admin.query('GRANT CREATE ON SCHEMA public TO "Half"');
+    await check(at);
+    await start({}, at);
+  });
+
+  test("a database whose encoding cannot write every purge is refused at the start and at a check", async () => {
+    const name = `latin_${databases}`;
+    await admin.query(`CREATE DATABASE ${name} ENCODING 'LATIN1' TEMPLATE template0`);
+    const words = "its encoding, LATIN1, cannot store every purge; create it with: createdb -T template0 -E UTF8";
+    await expect(MachineUnderTest.start(server.url(name))).rejects.toThrow(words);
+    await expect(check(server.url(name))).rejects.toThrow(words);
   });
 });
