@@ -239,6 +239,21 @@ describe("a view's lease", () => {
     expect(events.map(({ kind }) => kind)).toEqual(["log-failed", "log-read"]);
   });
 
+  test.each([LEASE_MS, 30_000])("of %d ms is waited for once while the log is silent (R21)", async (leaseMs) => {
+    lease = leaseOf(leaseMs);
+    const patienceMs = Math.min(leaseMs, 2000);
+    const waitedMs: number[] = [];
+    for (let asked = 0; asked < 300; asked++) {
+      const askedAt = scheduler.now();
+      void lease.renew(behind, null).then(() => waitedMs.push(scheduler.now() - askedAt));
+      await scheduler.advance(97);
+    }
+    await scheduler.advance(patienceMs);
+    expect(waitedMs).toHaveLength(300);
+    expect(waitedMs.filter((ms) => ms > 0).length).toBeLessThanOrEqual(patienceMs / 97 + 1);
+    expect(log.reads.length).toBeGreaterThan(5); // each probe is soon followed by another one
+  });
+
   describe("of 30 s (R21)", () => {
     beforeEach(() => {
       lease = leaseOf(30_000);

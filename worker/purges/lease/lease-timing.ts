@@ -184,6 +184,11 @@ export class LeaseTiming {
     this.#probeAt = now + this.patienceMs * PROBE_AFTER;
   }
 
+  /** A probe begins. The failure is remembered until that has been given up, so that nobody waits for a log that is silent. */
+  noteProbe(now: number): void {
+    this.#failedUntil = now + this.patienceMs * (1 + PROBE_AFTER);
+  }
+
   extend({ startedAt, leaseMs, readTakesMs, isComplete }: Grant, now: number): void {
     const usableUntil = startedAt + leaseMs;
     this.#readAt = Math.max(this.#readAt, startedAt);

@@ -110,8 +110,14 @@ export class ViewLease implements PurgeState, ReaderIdentity {
     const now = this.#clock.now();
     if (!this.#timing.isLeaseAlive(now)) this.#timing.noteRequest(now);
     if (!this.#timing.hasFailed(now)) await this.#renewal.waitFor(this.#renewal.renew(background));
-    else if (this.#timing.mayProbe(now)) this.#renewal.renew(background);
+    else if (this.#timing.mayProbe(now) && !this.#renewal.isUnderWay(now)) this.#probe(now, background);
     return null;
+  }
+
+  /** Renews the lease behind the request. If that takes too long, it has failed as well. */
+  #probe(now: number, background: BackgroundWork): void {
+    this.#timing.noteProbe(now);
+    background.run(this.#renewal.waitFor(this.#renewal.renew(background)));
   }
 
   /** Records that a call of the log begins now. Pass its reply to `takeReply`. */
