@@ -1,26 +1,27 @@
 /** Asks about many things at once: what is asked while an answer is under way waits for the next one. */
-export class AskedTogether<Answer> {
-  readonly #ask: (keys: readonly number[]) => Promise<ReadonlyMap<number, Answer>>;
+export class AskedTogether<Question, Answer> {
+  readonly #ask: (questions: readonly Question[]) => Promise<Answer>;
   #underWay: Promise<unknown> = Promise.resolve();
-  #next: { readonly keys: Set<number>; readonly answers: Promise<ReadonlyMap<number, Answer>> } | null = null;
+  #next: { readonly questions: Set<Question>; readonly answer: Promise<Answer> } | null = null;
 
-  constructor(ask: (keys: readonly number[]) => Promise<ReadonlyMap<number, Answer>>) {
+  constructor(ask: (questions: readonly Question[]) => Promise<Answer>) {
     this.#ask = ask;
   }
 
-  async about(key: number): Promise<Answer | null> {
+  /** Resolves to the answer to all that is asked together. It was asked for after this call. */
+  ask(question: Question): Promise<Answer> {
     this.#next ??= this.#begin();
-    this.#next.keys.add(key);
-    return (await this.#next.answers).get(key) ?? null;
+    this.#next.questions.add(question);
+    return this.#next.answer;
   }
 
   #begin() {
-    const keys = new Set<number>();
-    const answers = this.#underWay.then(() => {
+    const questions = new Set<Question>();
+    const answer = this.#underWay.then(() => {
       this.#next = null;
-      return this.#ask([...keys]);
+      return this.#ask([...questions]);
     });
-    this.#underWay = answers.catch(() => undefined);
-    return { keys, answers };
+    this.#underWay = answer.catch(() => undefined);
+    return { questions, answer };
   }
 }

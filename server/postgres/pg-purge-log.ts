@@ -81,6 +81,20 @@ interface ReadAuditRow extends AuditRow {
   readonly waits_for: readonly string[] | null;
 }
 
+/** What another machine has confirmed. */
+interface ReadConfirmation {
+  readonly machine: string;
+  readonly name: string;
+  readonly log_id: string | null;
+  readonly confirmed: number;
+}
+
+interface OtherMachines {
+  /** The log that they share; `null` if it has none at present. */
+  readonly logId: string | null;
+  readonly machines: readonly ReadConfirmation[];
+}
+
 /** Another machine, as it was when it was last looked at. */
 interface SeenMachine {
   readonly incarnation: string;
@@ -103,7 +117,12 @@ export class PgPurgeLog implements LogStorage {
   readonly #incarnation: string;
   readonly #marks = new Map<number, string>();
   readonly #seen = new Map<string, SeenMachine>();
-  readonly #found = new AskedTogether((seqs) => this.#findAll(seqs));
+  // Many purges at once must not take a statement of each kind for each of them: they wait for each other's connections.
+  readonly #found = new AskedTogether((seqs: readonly number[]) => this.#findAll(seqs));
+  readonly #replies = new AskedTogether((positions: readonly string[]) => this.#replyToAll(positions));
+  readonly #dated = new AskedTogether<void, number>(() => this.#date());
+  readonly #others = new AskedTogether<void, OtherMachines>(() => this.#readOthers());
+  readonly #settling = new AskedTogether((positions: readonly Stamp[]) => this.#settleAll(positions));
   /** What the machine's row says. */
   #leaseMs = 0;
   #hasRow = false;
@@ -168,7 +187,8 @@ export class PgPurgeLog implements LogStorage {
         continue;
       }
       if (result.kind === "conflict") return result;
-      const [delta, longestMs] = await Promise.all([this.#replyTo(since, purge.leaseMs), this.#date()]);
+      const [reply, longestMs] = await Promise.all([this.#replyTogether(since), this.#dated.ask()]);
+      const delta = { ...reply, leaseMs: purge.leaseMs };
       // If the log was replaced meanwhile, the purge may not be in the new one.
       if (delta.logId === result.logId) return { ...result, settlesInMs: longestMs + purge.skewMs, delta };
     }
@@ -185,8 +205,8 @@ export class PgPurgeLog implements LogStorage {
     return { purges, next: rows.length > max ? purges.at(-1)!.seq : null };
   }
 
-  find(seq: number): Promise<PurgeRecord | null> {
-    return this.#found.about(seq);
+  async find(seq: number): Promise<PurgeRecord | null> {
+    return (await this.#found.ask(seq)).get(seq) ?? null;
   }
 
   async nextDueInMs(): Promise<number | null> {
@@ -200,7 +220,7 @@ export class PgPurgeLog implements LogStorage {
   /** Whichever machine is the first to try carries out a repetition. */
   async runDue(): Promise<void> {
     await this.#database.queryInTurn("SELECT tidemark_log_run_due($1, $2)", [this.#bounds, this.#now]);
-    await this.#date();
+    await this.#dated.ask();
   }
 
   /**
@@ -226,26 +246,17 @@ export class PgPurgeLog implements LogStorage {
    * the place of that one: it does not know the machines that may lack the purge.
    */
   async unconfirmed({ logId, seq }: Stamp): Promise<Map<string, string>> {
-    const rows = await this.#database.query<{ log_id: string; machine: string | null; name: string }>(
-      `SELECT tidemark_log_id(log.id) AS log_id, machine, name
-        FROM tidemark_log AS log LEFT JOIN tidemark_log_machines AS machines ON machine <> $1
-          AND NOT (coalesce(machines.log_id = $2, false) AND coalesce(confirmed, 0) >= $3)`,
-      [this.machine, logId, seq],
+    const others = await this.#others.ask();
+    if (others.logId !== logId) throw new Error("another log has replaced the one that gave this number");
+    const late = others.machines.filter(
+      ({ log_id: confirmedIn, confirmed }) => confirmedIn !== logId || confirmed < seq,
     );
-    if (rows[0]?.log_id !== logId) throw new Error("another log has replaced the one that gave this number");
-    return new Map(rows.flatMap(({ machine, name }) => (machine === null ? [] : [[machine, name] as const])));
+    return new Map(late.map(({ machine, name }) => [machine, name]));
   }
 
-  async settleUpTo({ logId, seq }: Stamp): Promise<void> {
-    const before = this.#settled;
-    const from = before?.logId === logId && before.seq <= seq ? before.seq : 0;
-    await this.#database.query(
-      `UPDATE tidemark_log_audit SET settles_at = tidemark_log_now($1)
-        WHERE seq > $2 AND seq <= $3 AND settles_at > tidemark_log_now($1)
-          AND $4 = (SELECT tidemark_log_id(id) FROM tidemark_log WHERE (longest_until >= tidemark_log_now($1)) IS NOT TRUE)`,
-      [this.#now, from, seq, logId],
-    );
-    this.#settled = { logId, seq };
+  /** Records that the purges up to this one have settled: all who may serve visitors have confirmed it. */
+  settleUpTo(position: Stamp): Promise<void> {
+    return this.#settling.ask(position);
   }
 
   /** Shows that this machine lives, and forgets machines that have shown no life for a day. */
@@ -317,6 +328,34 @@ export class PgPurgeLog implements LogStorage {
       const format = await formatOf(this.#database, query);
       if (format < SCHEMA_FORMAT) await query(format === SCHEMA_FORMAT - 1 ? UPGRADE_SQL : CREATE_SQL);
     });
+  }
+
+  async #readOthers(): Promise<OtherMachines> {
+    const rows = await this.#database.query<ReadConfirmation & { own_id: string | null }>(
+      `SELECT tidemark_log_id(log.id) AS own_id, machine, name, machines.log_id, coalesce(confirmed, 0) AS confirmed
+        FROM tidemark_log AS log LEFT JOIN tidemark_log_machines AS machines ON machine <> $1`,
+      [this.machine],
+    );
+    return { logId: rows[0]?.own_id ?? null, machines: rows.filter(({ machine }) => machine !== null) };
+  }
+
+  /** What is confirmed up to one number is confirmed up to those before it. */
+  async #settleAll(positions: readonly Stamp[]): Promise<void> {
+    const highest = new Map<string, number>();
+    for (const { logId, seq } of positions) highest.set(logId, Math.max(seq, highest.get(logId) ?? 0));
+    for (const [logId, seq] of highest) await this.#settleRows({ logId, seq });
+  }
+
+  async #settleRows({ logId, seq }: Stamp): Promise<void> {
+    const before = this.#settled;
+    const from = before?.logId === logId && before.seq <= seq ? before.seq : 0;
+    await this.#database.query(
+      `UPDATE tidemark_log_audit SET settles_at = tidemark_log_now($1)
+        WHERE seq > $2 AND seq <= $3 AND settles_at > tidemark_log_now($1)
+          AND $4 = (SELECT tidemark_log_id(id) FROM tidemark_log WHERE (longest_until >= tidemark_log_now($1)) IS NOT TRUE)`,
+      [this.#now, from, seq, logId],
+    );
+    this.#settled = { logId, seq };
   }
 
   /** Sees to it that the machine's row tells the longest lease that any of its processes may use (R6). */
@@ -408,6 +447,17 @@ export class PgPurgeLog implements LogStorage {
     throw this.#endless();
   }
 
+  /** A reply to a purge. Those of one worker at once have the same position. */
+  async #replyTogether(since: ReaderPosition | null): Promise<ViewDelta> {
+    const position = JSON.stringify(since);
+    return (await this.#replies.ask(position)).get(position)!;
+  }
+
+  async #replyToAll(positions: readonly string[]): Promise<ReadonlyMap<string, ViewDelta>> {
+    const reply = (position: string) => this.#replyTo(JSON.parse(position) as ReaderPosition | null, 0);
+    return new Map(await Promise.all(positions.map(async (each) => [each, await reply(each)] as const)));
+  }
+
   async #readRow(since: ReaderPosition | null, noted: NotedPosition | null): Promise<ReadRow> {
     const unread = since?.unread ?? { from: 0, to: 0 };
     const position = [since?.logId ?? "", since?.seq ?? 0, unread.from, unread.to, noted?.seq ?? 0];
@@ -488,7 +538,7 @@ export class PgPurgeLog implements LogStorage {
     const read = () => this.#database.query<ReadAuditRow>(text, [this.#now, ...parameters]);
     const rows = await read();
     if (!rows.some((row) => row.settles_at >= UNDATED)) return rows;
-    await this.#date(); // the machine that purged was cut off before it could
+    await this.#dated.ask(); // the machine that purged was cut off before it could
     return read();
   }
 

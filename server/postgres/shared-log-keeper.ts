@@ -8,6 +8,7 @@ import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import type { GrantAtStart } from "../log/log-file.ts";
 import type { KeeperOptions, ServedLog } from "../log/log-keeper.ts";
 import { LogReaders } from "../log/log-readers.ts";
+import { AskedTogether } from "./asked-together.ts";
 import type { Database, Notices } from "./database.ts";
 import { MachineConfirmations } from "./machine-confirmations.ts";
 import type { PgPurgeLog } from "./pg-purge-log.ts";
@@ -51,8 +52,7 @@ export class SharedLogKeeper implements ServedLog {
   readonly #timers = new Set<{ cancel(): void }>();
   /** The last reply to this machine itself: its head, and the purges of its last step. */
   #latest: ViewDelta;
-  #step: Promise<void> = Promise.resolve();
-  #nextStep: Promise<void> | null = null;
+  readonly #steps = new AskedTogether<void, void>(() => this.#readStep());
   #toConfirm: Stamp | null = null;
   /** The position that the log could not be told, because it was out of reach. */
   #notTold: Stamp | null = null;
@@ -180,7 +180,7 @@ export class SharedLogKeeper implements ServedLog {
     for (const timer of this.#timers) timer.cancel();
     this.readers.dismissAll();
     this.#held.fail(new Error("the purge log was closed"));
-    await this.#step;
+    await this.#catchUp(); // no step is under way any more
     await this.#confirming;
   }
 
@@ -194,12 +194,7 @@ export class SharedLogKeeper implements ServedLog {
    * which may have failed.
    */
   #catchUp(): Promise<void> {
-    this.#nextStep ??= this.#step.then(() => {
-      this.#nextStep = null;
-      this.#step = this.#readStep();
-      return this.#step;
-    });
-    return this.#nextStep;
+    return this.#steps.ask();
   }
 
   async #readStep(): Promise<void> {

@@ -6,13 +6,14 @@ import { Scheduler } from "../../engine/scheduler.ts";
 
 test("what is asked at the same time, or while an answer is under way, is asked together, and each once", async () => {
   const asked: (readonly number[])[] = [];
-  const together = new AskedTogether(async (keys) => {
+  const together = new AskedTogether(async (keys: readonly number[]) => {
     asked.push(keys);
     return new Map(keys.filter((key) => key < 9).map((key) => [key, `answer ${key}`]));
   });
-  const first = [1, 2, 1, 9].map((key) => together.about(key));
+  const about = async (key: number) => (await together.ask(key)).get(key) ?? null;
+  const first = [1, 2, 1, 9].map(about);
   await Promise.resolve();
-  const rest = [1, 3].map((key) => together.about(key));
+  const rest = [1, 3].map(about);
   expect(await Promise.all([...first, ...rest])).toEqual([
     ...["answer 1", "answer 2", "answer 1", null],
     ...["answer 1", "answer 3"],
@@ -25,26 +26,26 @@ test("what is asked at the same time, or while an answer is under way, is asked 
 
 test("a question that fails fails for all who have asked it, and not for the next", async () => {
   let fails = true;
-  const together = new AskedTogether(async (keys) => {
+  const together = new AskedTogether(async (keys: readonly number[]) => {
     if (fails) throw new Error("out of reach");
     return new Map(keys.map((key) => [key, "found"]));
   });
-  for (const outcome of await Promise.allSettled([together.about(1), together.about(2)])) {
+  for (const outcome of await Promise.allSettled([together.ask(1), together.ask(2)])) {
     expect(outcome.status).toBe("rejected");
   }
   fails = false;
-  expect(await together.about(1)).toBe("found");
+  expect(await together.ask(1)).toEqual(new Map([[1, "found"]]));
 });
 
 test("a thousand answers that are held take two statements at most, however many notices come at once", async () => {
   const scheduler = new Scheduler(1, 0);
   const asked: (readonly number[])[] = [];
-  const together = new AskedTogether(async (seqs) => {
+  const together = new AskedTogether(async (seqs: readonly number[]) => {
     asked.push(seqs);
     const unsettled: Partial<PurgeRecord> = { at: 0, settled: false, settlesInMs: 60_000 };
     return new Map(seqs.map((seq) => [seq, { ...unsettled, seq } as PurgeRecord]));
   });
-  const held = new HeldAnswers({ find: (seq) => together.about(seq) }, scheduler);
+  const held = new HeldAnswers({ find: async (seq) => (await together.ask(seq)).get(seq) ?? null }, scheduler);
   for (let index = 0; index < 1000; index++) void held.find(1 + (index % 2), 25_000);
   await scheduler.advance(0);
   asked.length = 0;

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { Database, pauseMs } from "../../../server/postgres/database.ts";
 import { expectSharedLog } from "../../../server/postgres/open-shared-log.ts";
 import { systemClock } from "../../../server/system-clock.ts";
@@ -131,6 +131,24 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     const results = await Promise.all(Array.from({ length: 60 }, (_, each) => appended(all[each % 3]!, `#${each}`)));
     expect(results.map(({ seq }) => seq).sort((x, y) => x - y)).toEqual(Array.from({ length: 60 }, (_, at) => at + 1));
     expect(new Set(results.map(({ settlesInMs }) => settlesInMs))).toEqual(new Set([0]));
+  });
+
+  test("purges at once share the statements that concern all of them", async () => {
+    const [a] = [await start(), await start()];
+    const count = 100;
+    const committed = Promise.withResolvers<void>();
+    let appends = 0;
+    const query = a.database.query.bind(a.database);
+    const asked = vi.spyOn(a.database, "query").mockImplementation(async (text, values) => {
+      if (/tidemark_log_date|WITH log AS/.test(text)) await committed.promise; // so that all are under way at once
+      const rows = await query(text, values);
+      if (text.includes("tidemark_log_append") && ++appends === count) committed.resolve();
+      return rows as never;
+    });
+    const results = await Promise.all(Array.from({ length: count }, (_, each) => appended(a, `#${each}`)));
+    expect(new Set(results.map(({ settlesInMs }) => settlesInMs))).toEqual(new Set([0]));
+    expect(asked.mock.calls.length).toBeLessThan(2 * count); // only the append is a purge's own
+    expect(await a.keeper.find(1)).toMatchObject({ settled: true });
   });
 
   test("no purge becomes visible after a later one, because its number is locked until its commit", async () => {
