@@ -53,6 +53,12 @@ export const mutants: Mutants = {
       drop: "if (compareStandings(standing, place) >= 0) return;",
       foundBy: "capacity/place-of-the-best",
     },
+    "a HEAD with a token that nobody has checked goes before others": {
+      in: "RequestFacts.forWholePage",
+      replace: "name !== REFRESH_FIELD",
+      by: "true",
+      foundBy: "capacity/head-is-no-refresh",
+    },
     "who was there before is like everybody else": {
       in: "compareStandings",
       replace: "rankOf(one) - rankOf(other) ||",

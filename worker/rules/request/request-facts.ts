@@ -172,9 +172,13 @@ export class RequestFacts {
     return new RequestFacts(this.method, fields, this.#rules, this.#circumstances, this.#wantsWhole);
   }
 
-  /** The same request as a GET for the whole page, even if it is a HEAD or asks for a part. */
+  /**
+   * The same request as a GET for the whole page, even if it is a HEAD or asks for a part. It is no refresh: nobody checks the
+   * token of a HEAD.
+   */
   forWholePage(): RequestFacts {
-    return new RequestFacts("GET", this.fields, this.#rules, this.#circumstances, true);
+    const fields = new Fields(this.fields).filter((name) => name !== REFRESH_FIELD);
+    return new RequestFacts("GET", fields, this.#rules, this.#circumstances, true);
   }
 }
 
