@@ -137,6 +137,12 @@ export const mutants: Mutants = {
       foundBy:
         "outbox: ends the call if the edge cannot be reached: the others keep their attempts, and are due at once",
     },
+    "what one edge of several has accepted makes it fetch the pages again": {
+      in: "Drain.#send",
+      replace: "isHalfAccepted(row) ||",
+      by: "",
+      foundBy: "outbox: at one edge of several is sent again without refresh: the other has fetched its pages again",
+    },
     "what was leased and not sent waits for the end of the lease": {
       in: "nextStep",
       replace: "if (left.length > 0) return",

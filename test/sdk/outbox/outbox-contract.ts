@@ -402,6 +402,17 @@ export function describeOutbox(
       expect((await outbox.drain()).dead).toHaveLength(8);
     });
 
+    test("at one edge of several is sent again without refresh: the other has fetched its pages again", async () => {
+      const outbox = await open();
+      outbox.purger.answer = isHalfAccepted;
+      await outbox.enqueue([{ urls: ["/a"], refresh: true }]);
+      await outbox.drain();
+      outbox.purger.answer = accepts;
+      now += 1_000;
+      expect((await outbox.drain()).sent).toHaveLength(1);
+      expect(outbox.purger.requests.map(({ refresh }) => refresh)).toEqual([true, false]);
+    });
+
     test("because its pages take longer than the deadline is sent again without refresh, and stops no others", async () => {
       const outbox = await open();
       outbox.purger.answer = refreshesSlowly;
