@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { ENDURANCE_ROWS, type EnduranceResult, type EnduranceSettings } from "../endurance/endurance-rows.ts";
 import { BenchFailure } from "../frame/bench-failure.ts";
-import { type Case, count, hasWord, words } from "../frame/case.ts";
+import { type Case, chosenBy, count, words } from "../frame/case.ts";
 import { NGINX, WRK } from "../frame/programs.ts";
 import { printTable } from "../frame/table.ts";
 import { SOURCES_COMMAND } from "../peers/tidemark.ts";
@@ -39,7 +39,7 @@ export const endurance: Case<EnduranceOptions> = {
       : { mixedSeconds: options.minutes * 60, crowdSeconds: 60 };
     const results: EnduranceResult[] = [];
     const failures: string[] = [];
-    for (const { measure } of ENDURANCE_ROWS.filter(({ name }) => hasWord(name, options.rows))) {
+    for (const { measure } of chosenBy(options.rows, ENDURANCE_ROWS)) {
       try {
         const result = await measure({ ...options, ...lengths });
         results.push(result);

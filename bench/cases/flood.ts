@@ -8,7 +8,7 @@ import { Option } from "commander";
 import { Crowd, paced } from "../flood/crowd.ts";
 import type { Asking } from "../flood/crowd-thread.ts";
 import { PageOrigin } from "../flood/page-origin.ts";
-import { type Case, count, hasWord, words } from "../frame/case.ts";
+import { type Case, chosenBy, count, words } from "../frame/case.ts";
 import type { Latencies } from "../frame/latency-histogram.ts";
 import { isInstalled, NGINX, VARNISH, VARNISH_MODULES } from "../frame/programs.ts";
 import { printTable } from "../frame/table.ts";
@@ -123,8 +123,10 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
   uses: [VARNISH, VARNISH_MODULES],
   async measure({ seconds, peers, tidemark: command }) {
     // Tidemark comes last, because the sessions that it has seen must be ten minutes old.
-    const chosen = [UNLIMITED_NGINX, LIMITED_NGINX, THROTTLED_VARNISH, BARE_NODE, limitedTidemark(command)].filter(
-      ({ name, needs }) => hasWord(name, peers) && (needs === null || isInstalled(needs)),
+    const all = [UNLIMITED_NGINX, LIMITED_NGINX, THROTTLED_VARNISH, BARE_NODE, limitedTidemark(command)];
+    const chosen = chosenBy(
+      peers,
+      all.filter(({ needs }) => needs === null || isInstalled(needs)),
     );
     const isTidemark = ({ name }: Pick<Peer, "name">) => name === tidemark(command).name;
     await using running = new AsyncDisposableStack();

@@ -36,7 +36,7 @@ export const hit: Case<HitOptions> = {
     count("--seconds", "how long a turn takes", 1),
     count("--connections", "keep-alive connections", 10),
     new Option("--body <size>", "the size of the page").choices(Object.keys(BODY_BYTES)).default("1KB"),
-    new Option("--files <n>", "request this many different pages, in random order").argParser(Number),
+    count("--files", "request this many different pages, in random order"),
   ],
   needs: [WRK],
   async measure({ rounds, body, files, ...settings }) {

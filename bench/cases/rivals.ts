@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Option } from "commander";
 import { BenchFailure } from "../frame/bench-failure.ts";
-import { type Case, count, hasWord, words } from "../frame/case.ts";
+import { type Case, chosenBy, count, words } from "../frame/case.ts";
 import { AB, NGINX, WRK } from "../frame/programs.ts";
 import { type Contestant, type Lane, laneOf, messageOf, printTurns, summarize, takeTurns } from "../frame/turns.ts";
 import { makeCertificate } from "../inputs/certificate.ts";
@@ -54,15 +54,18 @@ export const rivals: Case<RivalsOptions> = {
   needs: [NGINX, WRK, AB], // the installed nginx is the origin
   async measure(options) {
     using _kept = keepFolders();
-    const { peers, entrants } = await gather(options);
+    const servers = chosenBy<Pick<Rival, "name">>(options.servers, [{ name: TIDEMARK }, ...RIVALS]);
+    const rivals = RIVALS.filter((rival) => servers.includes(rival)); // Tidemark is always measured
     const hey = await getHey().then(({ run: [program] }) => ({ program }), leftOut);
     await using pages = await StaticOrigin.start(PAGE_SIZES);
     await using slow = await SlowOrigin.start();
     const origins = { static: pages, slow };
     const tls = { certificate: join(pages.folder, "tls.crt"), key: join(pages.folder, "tls.key") };
     makeCertificate(tls.certificate, tls.key);
+    const chosen = chosenBy(options.forms, formsOf(origins, { ...options, hey }));
+    const { peers, entrants } = await gather(rivals, options.tidemark);
     const forms: FormResult[] = [];
-    for (const form of formsOf(origins, { ...options, hey }).filter(({ name }) => hasWord(name, options.forms))) {
+    for (const form of chosen) {
       const lanes = form.leftOut === null ? await measureForm(form, peers, origins, tls, options) : [];
       const results = summarize(lanes, REFERENCES);
       printTurns(form.name, results, REFERENCES);
@@ -75,11 +78,11 @@ export const rivals: Case<RivalsOptions> = {
   },
 };
 
-/** Installs the rivals, and says which are available. */
-async function gather({ tidemark: command, servers }: RivalsOptions): Promise<{ peers: Peer[]; entrants: Entrant[] }> {
+/** Installs these rivals, and says which are available. */
+async function gather(chosen: readonly Rival[], command: string): Promise<{ peers: Peer[]; entrants: Entrant[] }> {
   const peers: Peer[] = [{ ...tidemark(command), name: TIDEMARK }];
   const entrants: Entrant[] = [];
-  for (const { name, get, settings } of RIVALS.filter((rival) => hasWord(rival.name, servers))) {
+  for (const { name, get, settings } of chosen) {
     const program = await get().catch(messageOf);
     if (typeof program === "string") {
       console.log(`${name}: LEFT OUT, because it could not be installed: ${program}`);

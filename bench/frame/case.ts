@@ -73,7 +73,7 @@ function write(name: string, results: object, file: string | undefined): void {
 }
 
 /** An option that is a whole number, 1 or more: `count("--rounds", "how many turns each row has", 10)`. */
-export function count(flag: string, description: string, usual: number): Option {
+export function count(flag: string, description: string, usual?: number): Option {
   return new Option(`${flag} <n>`, description).argParser(positive).default(usual);
 }
 
@@ -82,11 +82,17 @@ export function words(flag: string, description: string): Option {
   return new Option(`${flag} <words>`, description);
 }
 
-/** Whether a name has one of the words of such an option. */
-export function hasWord(name: string, chosen: string | undefined): boolean {
-  return (
-    chosen === undefined || chosen.split(",").some((word) => name.toLowerCase().includes(word.trim().toLowerCase()))
-  );
+/** Those whose names have one of the words of such an option. Throws if no name has one of the words. */
+export function chosenBy<T extends { readonly name: string }>(chosen: string | undefined, all: readonly T[]): T[] {
+  const wanted = chosen?.split(",").map((word) => word.trim().toLowerCase()) ?? [""];
+  const have = (word: string) => all.filter(({ name }) => name.toLowerCase().includes(word));
+  const unknown = wanted.find((word) => have(word).length === 0);
+  if (unknown !== undefined) {
+    const names = all.map(({ name }) => JSON.stringify(name)).join(", ");
+    throw new BenchFailure(`No name has ${JSON.stringify(unknown)}. There are ${names}.`);
+  }
+  const found = new Set(wanted.flatMap(have));
+  return all.filter((each) => found.has(each));
 }
 
 function positive(text: string): number {
