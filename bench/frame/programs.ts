@@ -5,10 +5,12 @@ export interface Program {
   /** `null`: the package brings none, but extends another one. */
   readonly program: string | null;
   readonly package: string;
+  /** Makes the program print its version, if it often comes from elsewhere. */
+  readonly versionFlag?: string;
 }
 
 export const WRK: Program = { program: "wrk", package: "wrk" };
-export const NGINX: Program = { program: "nginx", package: "nginx-light" };
+export const NGINX: Program = { program: "nginx", package: "nginx-light", versionFlag: "-v" };
 export const VARNISH: Program = { program: "varnishd", package: "varnish" };
 /** For vsthrottle. */
 export const VARNISH_MODULES: Program = { program: null, package: "varnish-modules" };
@@ -22,10 +24,18 @@ export function isInstalled(wanted: Program): boolean {
 
 const NO_PACKAGE = "of no package";
 
-/** The version of the installed package; "of no package" if it does not come from a package of Debian. */
-export function versionOf(program: Program): string {
+/** The version of the installed package, or else of the program itself; "of no package" if neither is known. */
+export function versionOf({ program, package: name, versionFlag }: Program): string {
+  // dpkg also knows packages that are not installed, and the versions of removed ones.
   // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the format of dpkg-query
-  const query = ["--show", "--showformat", "${Version}", program.package];
-  const { status, stdout } = spawnSync("dpkg-query", query, { encoding: "utf8" });
-  return status === 0 ? stdout : NO_PACKAGE;
+  const query = ["--show", "--showformat", "${db:Status-Status} ${Version}", name];
+  const installed = /^installed (.+)$/.exec(outputOf("dpkg-query", query));
+  if (installed) return installed[1]!;
+  const own = program && versionFlag ? /\d+(?:\.\d+)+/.exec(outputOf(program, [versionFlag])) : null;
+  return own ? own[0] : NO_PACKAGE;
+}
+
+function outputOf(program: string, parameters: readonly string[]): string {
+  const { stdout, stderr } = spawnSync(program, parameters, { encoding: "utf8" });
+  return `${stdout ?? ""}${stderr ?? ""}`;
 }

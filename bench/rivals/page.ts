@@ -58,8 +58,9 @@ function introduction({ at, machine, versions, settings, entrants }: Measured): 
     `- Versions: Tidemark on Node ${machine.node}; ${there.map(({ name, version }) => `${name} ${version}`).join(", ")}; ${Object.entries(
       versions,
     )
+      .filter(([, version]) => version !== "")
       .map((each) => each.join(" "))
-      .join(", ")}, of which nginx is the origin.`,
+      .join(", ")}; the installed nginx is the origin.`,
     `- Each server answers with ${workers} processes or threads. They take turns of ${seconds} s, ${rounds} rounds, and each round begins with another one.`,
     "  Figures are medians; shares are medians of each round's ratio, so they are not quotients of the medians.",
     "- No server writes an access log. All answers were compared with the origin's before. A server fails in a form of hits if one",

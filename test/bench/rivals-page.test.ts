@@ -27,7 +27,7 @@ function measuredOf(forms: readonly FormResult[]): Measured {
   return {
     at: "2026-11-25T09:40:00.000Z",
     machine: { cpu: "A CPU", cores: 2, system: "Linux 6", node: "24.1.0", workerd: "1", loadBefore: 3.5 },
-    versions: { wrk: "4.1.0-3" },
+    versions: { nginx: "", wrk: "4.1.0-3" }, // that of nginx was not known
     settings: { rounds: 3, seconds: 2, workers: 2 },
     entrants: [
       { name: "nginx", version: "1.30.6", leftOut: null },
@@ -75,7 +75,7 @@ describe("the page", () => {
   test("says how and where it was measured, and under which other load", () => {
     expect(page).toContain("`npm run bench -- rivals --rounds 3 --seconds 2 --workers 2`, on 2026-11-25");
     expect(page).toContain("load average 3.5 before the run, by other work that went on meanwhile");
-    expect(page).toContain("nginx 1.30.6; wrk 4.1.0-3");
+    expect(page).toContain("nginx 1.30.6; wrk 4.1.0-3; the installed nginx is the origin.");
   });
 
   test("names a rival, a form and a server that are left out, with the reason", () => {
