@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigFileError } from "../../package/config-file-error.ts";
 import { LOG_WORKER, PurgeLogRuntime } from "../runtime/purge-log-runtime.ts";
 import { simulatedWorker } from "../runtime/simulated-worker.ts";
+import { TemporaryFolder } from "../runtime/temporary-folder.ts";
 import { Cdn, stopInTurn } from "./cdn.ts";
 import type { CdnOptions } from "./cdn-options.ts";
 import { roundTripsOf } from "./latency.ts";
@@ -27,8 +26,7 @@ export async function assembleCdn<Region extends string>(options: CdnOptions<Reg
   const origin = url === null ? new ScriptedOrigin(() => clock.now, script, lifecycle) : null;
 
   const started: { stop(): Promise<void> }[] = [];
-  const home = await mkdtemp(join(tmpdir(), "tidemark-cdn-"));
-  const removeHome = () => rm(home, { recursive: true, force: true, maxRetries: 5 });
+  const home = await TemporaryFolder.make("tidemark-cdn-");
   try {
     await origin?.comeUp();
     const reachedAt = url ?? origin!.url;
@@ -42,11 +40,11 @@ export async function assembleCdn<Region extends string>(options: CdnOptions<Reg
     const runtime = {
       ...worker,
       variables,
-      registry: join(home, "registry"),
-      temporary: home,
+      registry: join(home.path, "registry"),
+      temporary: home.path,
       log: { className: worker.logClass },
     };
-    const logRuntime = new PurgeLogRuntime({ ...runtime, persist: join(home, "log") }, clock.now);
+    const logRuntime = new PurgeLogRuntime({ ...runtime, persist: join(home.path, "log") }, clock.now);
     started.push(logRuntime);
     const popRuntime = { ...runtime, log: { ...runtime.log, of: LOG_WORKER } };
     const starting = regions.map(async (name, index) => {
@@ -75,11 +73,12 @@ export async function assembleCdn<Region extends string>(options: CdnOptions<Reg
       );
     }
     await Promise.all(pops.map((pop) => pop.waitForLog()));
-    return new Cdn<Region>({ pops, logRuntime, origin, clock, lifecycle, ...site, token, cleanUp: removeHome });
+    const cleanUp = () => home.remove();
+    return new Cdn<Region>({ pops, logRuntime, origin, clock, lifecycle, ...site, token, cleanUp });
   } catch (error) {
     await stopInTurn(started.toReversed()); // the log was first
     await origin?.goDown();
-    await removeHome();
+    await home.remove();
     throw error;
   }
 }

@@ -1,6 +1,5 @@
-import { existsSync, rmSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigFileError } from "../../package/config-file-error.ts";
 import type { SimulatedRegion } from "../../wire/simulated-regions.ts";
@@ -15,6 +14,7 @@ import {
   thrownWhileLoading,
 } from "../runtime/miniflare.ts";
 import { LOG_WORKER } from "../runtime/purge-log-runtime.ts";
+import { TemporaryFolder } from "../runtime/temporary-folder.ts";
 import { DevError } from "./dev-error.ts";
 import { DEV_COMPATIBILITY_FLAGS, devEntry, devEntryWithoutRules } from "./entry.ts";
 import { freeHosts } from "./ports.ts";
@@ -67,9 +67,7 @@ const IS_DOWN = "The edge could not go back to the earlier rules: it answers aga
 export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
   const { configFile, origin, printLine } = options;
   const hosts = await Promise.all(options.pops.map(({ port }) => freeHosts(port)));
-  const home = await mkdtemp(join(tmpdir(), "tidemark-dev-"));
-  const cleanUp = () => rmSync(home, { recursive: true, force: true, maxRetries: 5 });
-  process.once("exit", cleanUp); // For a signal that ends the process before `stop`.
+  const home = await TemporaryFolder.make("tidemark-dev-");
   let group: EdgeGroup | undefined;
   let isBuilt = false;
   const started = Promise.withResolvers<void>();
@@ -84,7 +82,7 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
       await group.reload({ script, origin: options.originOf(site) });
       printLine(`${configFile} has changed: its rules are in force. Stored responses keep their lifetimes and tags.`);
     } else {
-      group = await EdgeGroup.start({ script, origin }, hosts, home, options);
+      group = await EdgeGroup.start({ script, origin }, hosts, home.path, options);
       started.resolve();
     }
   };
@@ -115,8 +113,7 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
     outdate();
     await work;
     await group?.stop();
-    await rm(home, { recursive: true, force: true, maxRetries: 5 });
-    process.off("exit", cleanUp);
+    await home.remove();
   };
   try {
     await started.promise;

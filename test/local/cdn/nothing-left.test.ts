@@ -208,6 +208,22 @@ test("closing a CDN ends requests and purges under way, in words, and nobody has
   await expect(cdn.get("/held")).rejects.toThrow('cdn.get("/held"): this CDN was closed');
 });
 
+test.each([
+  ["ends", "process.exit();", 0],
+  ["is interrupted", 'process.kill(process.pid, "SIGINT"); await new Promise(() => undefined);', 130],
+])("a process that %s before it has closed its CDNs leaves no folder", async (_, ending, exit) => {
+  const files = readdirSync(home);
+  const script = `
+    import { startCdn } from "tidemark/local";
+    const cdns = await Promise.all([startCdn({ site: {} }), startCdn({ site: {} })]);
+    await cdns[0].close();
+    ${ending}`;
+  const args = ["--input-type=module", "--eval", script];
+  const ended = await run(process.execPath, args, { cwd: inject("packedProject") });
+  expect(ended).toEqual({ exit, stdout: "", stderr: "" });
+  expect(readdirSync(home)).toEqual(files);
+});
+
 test("a reply that is still to come keeps no process alive after the CDN was closed", { tags: ["deep"] }, async () => {
   const script = `
     import { startCdn } from "tidemark/local";
