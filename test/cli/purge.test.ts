@@ -405,6 +405,16 @@ describe.concurrent("tidemark purge", () => {
     expect(edge.requests[1]?.body).toEqual(edge.requests[3]?.body);
   });
 
+  test("Few items that are long become several purges, too, under an id that was told before", async ({ expect }) => {
+    const numbered = (seq: number) => receipt({ seq, accepted: { ...none, tags: 1 } });
+    await using edge = await startFakeEdge(numbered(7), numbered(8));
+    const stdin = Array.from({ length: 1_500 }, (_, index) => `/${String(index).padStart(4_000, "0")}`).join("\n");
+    const env = { TIDEMARK_ENDPOINT: edge.endpoint, TIDEMARK_TOKEN: TOKEN };
+    const { stderr } = await tidemark({ args: ["purge", "-"], stdin, env });
+    const id = /^Purging under the id (\S+)\. /.exec(stderr)?.[1];
+    expect(edge.requests.map(({ body }) => body.id)).toEqual([`${id}.1`, `${id}.2`]);
+  });
+
   test("With --refresh there are fifty URLs in a purge, and with --json one object has all receipts", async ({
     expect,
   }) => {

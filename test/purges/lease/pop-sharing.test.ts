@@ -140,6 +140,14 @@ describe("the isolates of a PoP", () => {
     expect(isUsable(lease)).toBe(true);
   });
 
+  test("a copy ends when the clock goes back to more than the allowance before its read (R7)", async () => {
+    await leave({ startedAt: scheduler.now() + SKEW_MS, delta: deltaOf(0, 0) });
+    const lease = isolate();
+    await renew(lease, 0);
+    expect(log.reads).toBe(0);
+    expect([0, -1].map((inMs) => isUsable(lease, inMs))).toEqual([true, false]);
+  });
+
   test("story 14: a copy of another log is refused, and the log itself is read (R11)", async () => {
     const lease = isolate();
     log.logId = "b";

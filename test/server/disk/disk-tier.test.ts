@@ -1231,6 +1231,13 @@ describe("the bound of the disk", () => {
     expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
   });
 
+  test("a janitor that is closed gives no room, which another one may have given already", async () => {
+    const { janitor } = await DiskUnderTest.open(temporaryFolder());
+    const line = janitor.connect();
+    await janitor.close();
+    expect(await line.ask(1, 1)).toBe(0);
+  });
+
   test("a large body that is finished after another janitor has taken over does not stay, because nobody counts it", async () => {
     const path = temporaryFolder();
     const old = await DiskUnderTest.open(path);
