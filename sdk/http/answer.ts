@@ -7,6 +7,8 @@ export interface AnswerHead {
   endpoint: string;
   status: number;
   headers: { get(name: string): string | null };
+  /** The scope of the token that was asked with. A failed read is told without a purge. */
+  scope: "purge" | "read";
   /** How many requests had been sent when it came. */
   attempts: number;
 }

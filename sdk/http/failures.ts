@@ -76,12 +76,15 @@ export function failsAgain(endpoint: string, waitedMs: number, cause: PurgeError
 
 /** A 429, from the edge or from something in front of it. */
 export function rateLimited(answer: AnswerHead): PurgeRateLimited {
-  const { endpoint, attempts } = answer;
+  const { endpoint, scope, attempts } = answer;
   const waitMs = retryAfterMs(answer.headers);
   const wait = waitMs === undefined ? "Wait" : `Wait ${Math.ceil(waitMs / 1_000)} s`;
+  const [more, then] =
+    scope === "read"
+      ? ["requests", "try again"]
+      : ["purges", "name many items in one purge instead of sending many purges"];
   return new PurgeRateLimited(
-    `The edge at ${endpoint} accepts no more purges for now (429; ${attemptsText(attempts)}). ${wait}, then name many ` +
-      "items in one purge instead of sending many purges.",
+    `The edge at ${endpoint} accepts no more ${more} for now (429; ${attemptsText(attempts)}). ${wait}, then ${then}.`,
     { attempts, retryAfterMs: waitMs },
   );
 }
@@ -96,38 +99,34 @@ export function tooLarge({ endpoint, status, attempts }: AnswerHead): PurgeRejec
 }
 
 /** A status of `isUnavailable`, from the edge or from something in front of it. */
-export function unavailable(answer: AnswerHead): PurgeUnreachable {
-  const { endpoint, status, attempts } = answer;
+export function unavailable(answer: AnswerHead, cause?: Problem): PurgeUnreachable {
+  const { endpoint, status, scope, attempts } = answer;
+  const [lacks, again] = scope === "read" ? ["cannot answer", "Try again"] : ["accepts no purges", "Purge again"];
   return new PurgeUnreachable(
-    `The edge at ${endpoint} accepts no purges at the moment (${status}; ${attemptsText(attempts)}). Purge again ` +
-      "later; if this continues, look at the edge's log.",
-    { code: "unavailable", status, retryable: true, attempts, retryAfterMs: retryAfterMs(answer.headers) },
+    `The edge at ${endpoint} ${lacks} at the moment (${status}; ${attemptsText(attempts)}). ${again} later; if this ` +
+      "continues, look at the edge's log.",
+    { code: "unavailable", status, retryable: true, attempts, retryAfterMs: retryAfterMs(answer.headers), cause },
   );
 }
 
 /** Any other 5xx. */
 export function serverError(answer: AnswerHead, cause: unknown): PurgeUnreachable {
-  const { endpoint, status, attempts } = answer;
+  const { endpoint, status, scope, attempts } = answer;
+  const outcome = scope === "read" ? "" : " The purge may have happened.";
   return new PurgeUnreachable(
-    `The edge at ${endpoint} failed (${status}). The purge may have happened. Look at the edge's log for the reason.`,
+    `The edge at ${endpoint} failed (${status}).${outcome} Look at the edge's log for the reason.`,
     { code: "server-error", status, retryable: false, attempts, cause },
   );
 }
 
 /** An answer that began but did not end. */
 export function incomplete(answer: AnswerHead, cause: unknown): PurgeUnreachable {
-  const { endpoint, status, attempts } = answer;
+  const { endpoint, status, scope, attempts } = answer;
+  const outcome = scope === "read" ? "Try again." : "The purge may have happened; purge again to be sure.";
   return new PurgeUnreachable(
-    `The answer from ${endpoint} broke off (${status}; ${attemptsText(attempts)}). The purge may have happened; ` +
-      "purge again to be sure.",
+    `The answer from ${endpoint} broke off (${status}; ${attemptsText(attempts)}). ${outcome}`,
     { code: "incomplete-answer", status, retryable: true, attempts, cause },
   );
-}
-
-/** The same for a request that purges nothing. */
-export function brokenOff({ endpoint, status, attempts }: AnswerHead, cause: unknown): PurgeUnreachable {
-  const words = `The answer from ${endpoint} broke off (${status}). Try again.`;
-  return new PurgeUnreachable(words, { code: "incomplete-answer", status, retryable: true, attempts, cause });
 }
 
 /** An answer that no edge gives, or only an edge of another version. `how` describes it: `with text/html`. */
@@ -141,32 +140,23 @@ export function unexpected(answer: AnswerHead, how: string, cause: unknown): Pur
   );
 }
 
-/** A refusal of a request that purges nothing. `request`: what was asked, for messages. */
-export function refusedRead(answer: AnswerHead, problem: Problem, request: string): PurgeError {
-  const { endpoint, status, attempts } = answer;
-  if (status === 403) return forbidden(answer, problem, "read");
-  if (status !== 400) return refusal(answer, problem);
-  const errors = problem.errors ?? [];
-  const words = `The edge at ${endpoint} does not accept ${request} (400): ${faultsOf(problem)}.`;
-  return new PurgeRejected(words, { code: "invalid", status, attempts, errors, cause: problem });
-}
-
 function faultsOf({ errors = [], detail, title }: Problem): string {
   return errors.length > 0 ? listFaults(errors) : (detail ?? title);
 }
 
 /** The edge refused the request. The status decides the class; the problem report gives the details and is the `cause`. */
 export function refusal(answer: AnswerHead, problem: Problem): PurgeError {
-  const { endpoint, status, attempts } = answer;
+  const { endpoint, status, scope, attempts } = answer;
+  const isRead = scope === "read";
   const code = problemCodeOf(status);
   switch (code) {
     case "invalid":
     case "too-large":
     case "unsupported-media-type": {
       const errors = problem.errors ?? [];
+      const [outcome, advice] = isRead ? ["", ""] : [" and purged nothing", " Correct it and purge again."];
       return new PurgeRejected(
-        `The edge at ${endpoint} refused the request (${status}) and purged nothing: ${faultsOf(problem)}. Correct it and purge ` +
-          "again.",
+        `The edge at ${endpoint} refused the request (${status})${outcome}: ${faultsOf(problem)}.${advice}`,
         { code, status, attempts, errors, cause: problem },
       );
     }
@@ -177,7 +167,7 @@ export function refusal(answer: AnswerHead, problem: Problem): PurgeError {
         { attempts, cause: problem },
       );
     case "forbidden":
-      return forbidden(answer, problem, "purge");
+      return forbidden(answer, problem);
     case "conflict":
       return new PurgeConflict(
         `The edge at ${endpoint} knows this id from another purge (409). Use each id for one purge only, or leave it out.`,
@@ -186,8 +176,8 @@ export function refusal(answer: AnswerHead, problem: Problem): PurgeError {
     case "not-found":
     case "method-not-allowed":
       return new PurgeUnreachable(
-        `The edge at ${endpoint} accepts no purges at this address (${status}). Check that it runs the same version as ` +
-          "this package.",
+        `The edge at ${endpoint} accepts no ${isRead ? "reads" : "purges"} at this address (${status}). Check that it runs ` +
+          "the same version as this package.",
         { code, status, retryable: false, attempts, cause: problem },
       );
     case "rate-limited":
@@ -198,11 +188,7 @@ export function refusal(answer: AnswerHead, problem: Problem): PurgeError {
 }
 
 /** A 403: the token lacks a scope, or the edge accepts no token at all. */
-export function forbidden(
-  { endpoint, attempts }: AnswerHead,
-  problem: Problem,
-  scope: "purge" | "read",
-): PurgeForbidden {
+function forbidden({ endpoint, scope, attempts }: AnswerHead, problem: Problem): PurgeForbidden {
   const words = problem.detail?.startsWith(CONTROL_PLANE_CLOSED)
     ? `The edge at ${endpoint} accepts no token (403). ${problem.detail} Correct that in the settings of the edge.`
     : `The edge at ${endpoint} knows the token, but the token may not ${scope} (403). Use a token with the scope ${scope}.`;

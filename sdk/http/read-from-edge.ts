@@ -1,20 +1,20 @@
 import type * as z from "zod/mini";
-import type { Problem } from "../../wire/problem.ts";
 import { problemSchema } from "../../wire/problem-schema.ts";
 import { WITHOUT_VALUES } from "../check.ts";
 import type { Clock } from "../clock.ts";
-import { type PurgeError, PurgeTimeout, PurgeUnreachable } from "../errors.ts";
+import { PurgeTimeout } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { type AnswerHead, isUnavailable, jsonOrUndefined, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { type CallLimits, failed, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
-import { brokenOff, rateLimited, refusedRead, serverError, unexpected, unreachable } from "./failures.ts";
-import { retryAfterMs } from "./retry-pause.ts";
+import { incomplete, rateLimited, refusal, serverError, unavailable, unexpected, unreachable } from "./failures.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
 
 /** A read that is ready to be sent. */
 export interface PreparedRead<T> extends Settings, CallLimits {
   readonly path: string;
+  /** JSON, which is sent by POST. Default: a GET. */
+  readonly body?: string;
   readonly schema: z.ZodMiniType<T>;
   /** The name of the result, for messages. */
   readonly name: string;
@@ -22,7 +22,7 @@ export interface PreparedRead<T> extends Settings, CallLimits {
   readonly missing?: T;
 }
 
-/** Reads from the edge's log: the audit trail, or the site's ledger. */
+/** Reads from the edge: the audit trail, the site's ledger, or an explanation. Rejects with a `PurgeError`. */
 export function readFromEdge<T>(
   read: PreparedRead<T>,
   transport: Transport,
@@ -51,7 +51,8 @@ function attempt<T>(
   attempts: number,
 ): Promise<Outcome<T>> {
   const url = read.endpoint + read.path;
-  const event: RequestEvent = { method: "GET", url, attempt: attempts, headers: {} };
+  const method = read.body === undefined ? "GET" : "POST";
+  const event: RequestEvent = { method, url, attempt: attempts, headers: {} };
   return tracedOutcome(event, () => request(read, event, transport, signal));
 }
 
@@ -61,20 +62,30 @@ async function request<T>(
   transport: Transport,
   signal: AbortSignal,
 ): Promise<Outcome<T>> {
-  const { endpoint, token } = read;
-  const { url, attempt: attempts } = event;
+  const { endpoint, token, body: sent } = read;
+  const { url, method, attempt: attempts } = event;
   signal.throwIfAborted();
-  const accept = "application/json, application/problem+json";
-  const headers = { ...event.headers, accept, authorization: `Bearer ${token}` };
   let answer: FetchAnswer;
   try {
-    answer = await transport.fetch(url, { method: "GET", headers, redirect: "manual", signal });
+    answer = await transport.fetch(url, {
+      method,
+      headers: {
+        ...event.headers,
+        accept: "application/json, application/problem+json",
+        authorization: `Bearer ${token}`,
+        ...(sent !== undefined && { "content-type": "application/json" }),
+      },
+      ...(sent !== undefined && { body: sent }),
+      redirect: "manual",
+      signal,
+    });
   } catch (cause) {
     signal.throwIfAborted();
     return failed(unreachable(endpoint, attempts, cause));
   }
   event.status = answer.status;
-  const head = { endpoint, status: answer.status, headers: answer.headers, attempts };
+  const { status, headers } = answer;
+  const head: AnswerHead = { endpoint, status, headers, scope: "read", attempts };
   const body = await readBody(answer.body, MAX_ANSWER_BYTES);
   switch (body.kind) {
     case "whole":
@@ -83,7 +94,7 @@ async function request<T>(
       return failed(unexpected(head, `with more than ${MAX_ANSWER_BYTES} bytes`, undefined));
     case "cut-off":
       signal.throwIfAborted();
-      return failed(brokenOff(head, body.cause));
+      return failed(incomplete(head, body.cause));
   }
 }
 
@@ -100,14 +111,5 @@ function readAnswer<T>(head: AnswerHead, text: string, { schema, name, missing }
   if (isUnavailable(status)) return failed(unavailable(head, problem.data));
   if (!problem.success) return failed(unexpected(head, "with something that is not a problem report", problem.error));
   if (status === 404 && missing !== undefined) return { kind: "done", value: missing };
-  const isFailure = status >= 500;
-  return failed(isFailure ? serverError(head, problem.data) : refusedRead(head, problem.data, `a request for ${name}`));
-}
-
-function unavailable({ endpoint, status, headers, attempts }: AnswerHead, problem: Problem | undefined): PurgeError {
-  return new PurgeUnreachable(
-    `The edge at ${endpoint} cannot read its purge log at the moment (${status}). Try again later; if this ` +
-      "continues, look at the edge's log.",
-    { code: "unavailable", status, retryable: true, attempts, retryAfterMs: retryAfterMs(headers), cause: problem },
-  );
+  return failed(status >= 500 ? serverError(head, problem.data) : refusal(head, problem.data));
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import type { Settings } from "../options.ts";
 import type { PurgeRequest } from "../purge-request.ts";
 import { type AskWhetherSettled, type Receipt, receiptFrom } from "../receipt.ts";
-import { MAX_ANSWER_BYTES, readBody } from "./answer.ts";
+import { type AnswerHead, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { type CallLimits, failed, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
 import { type WarningPlatform, watchForEarlyPurge } from "./early-purge.ts";
@@ -87,7 +87,8 @@ async function request(
     return failed(purgeUnreachable(endpoint, attempts, cause));
   }
   event.status = answer.status;
-  const head = { endpoint, status: answer.status, headers: answer.headers, attempts };
+  const { status, headers } = answer;
+  const head: AnswerHead = { endpoint, status, headers, scope: "purge", attempts };
   const body = await readBody(answer.body, MAX_ANSWER_BYTES);
   switch (body.kind) {
     case "whole": {

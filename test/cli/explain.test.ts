@@ -1,12 +1,13 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { PurgeTimeout } from "../../sdk/errors.ts";
 import { MAX_ANSWER_BYTES } from "../../sdk/http/answer.ts";
 import { askExplanation } from "../../sdk/http/ask-explanation.ts";
 import type { Explanation } from "../../wire/explanation.ts";
 import { PROBLEM_CODES, PROBLEM_MEDIA_TYPE, type ProblemCode } from "../../wire/problem.ts";
+import { startFakeEdge } from "../sdk/fake-edge.ts";
+import { createVirtualClock } from "../sdk/virtual-clock.ts";
 import { listenLocally } from "../suite/local-url.ts";
 import { startTidemark, tidemark } from "./run-command.ts";
 
@@ -159,7 +160,7 @@ const cases: readonly Case[] = [
     answer: refusal("invalid", [{ path: "url", message: "must be an absolute URL" }]),
     asks: { ...asked, url: "a" },
     exit: 1,
-    stderr: /does not accept the request to explain \(400\): url: must be an absolute URL/,
+    stderr: /refused the request \(400\): url: must be an absolute URL\.\n$/,
   },
   {
     name: "A token that may not read",
@@ -168,6 +169,24 @@ const cases: readonly Case[] = [
     asks: asked,
     exit: 1,
     stderr: /Use a token with the scope read/,
+  },
+  {
+    name: "A proxy in front that cannot reach the edge",
+    args: ["/a"],
+    answer: { status: 502, mediaType: "text/html", body: "<h1>502 Bad Gateway</h1>" },
+    asks: asked,
+    exit: 3,
+    stderr:
+      /^tidemark: The edge at http\S+ cannot answer at the moment \(502; 1 attempt\)\. Try again later; if this continues, look at/,
+  },
+  {
+    name: "An edge that accepts no more requests for now",
+    args: ["/a"],
+    answer: refusal("rate-limited"),
+    asks: asked,
+    exit: 1,
+    stderr:
+      /^tidemark: The edge at http\S+ accepts no more requests for now \(429; 1 attempt\)\. Wait, then try again\.\n$/,
   },
   {
     name: "Something else that answers",
@@ -183,7 +202,7 @@ const cases: readonly Case[] = [
     hangsUpAfter: 20,
     asks: asked,
     exit: 3,
-    stderr: /The answer from http\S+ broke off \(200\)\. Try again\./,
+    stderr: /The answer from http\S+ broke off \(200; 1 attempt\)\. Try again\./,
   },
   {
     name: "An answer that is too long",
@@ -222,20 +241,12 @@ describe.concurrent("tidemark explain", () => {
 });
 
 test("An answer that stalls until the deadline is told as a timeout", async () => {
-  const server = createServer((_, response) => void response.writeHead(200).write("{"));
-  const endpoint = await listenLocally(server);
-  const deadline = new AbortController();
-  vi.spyOn(AbortSignal, "timeout").mockReturnValueOnce(deadline.signal);
-  // By the next turn, the body is being read.
-  const passDeadline = () => void setImmediate(() => deadline.abort());
-  subscribe("undici:request:headers", passDeadline);
-  onTestFinished(() => {
-    unsubscribe("undici:request:headers", passDeadline);
-    vi.restoreAllMocks();
-    server.closeAllConnections();
-    server.close();
-  });
-  const refused = await askExplanation(asked, { endpoint, token: TOKEN }).catch((cause: unknown) => cause);
+  const clock = createVirtualClock();
+  await using edge = await startFakeEdge({ json: miss, stallsAfterBytes: 0, afterwards: () => clock.advance(10_000) });
+  const { endpoint } = edge;
+  const refused = await askExplanation(asked, { endpoint, token: TOKEN }, clock).catch((cause: unknown) => cause);
   expect(refused).toBeInstanceOf(PurgeTimeout);
-  expect(refused).toMatchObject({ message: `No answer from ${endpoint}.` });
+  expect(refused).toMatchObject({
+    message: expect.stringMatching(/^No answer from http\S+ within 10000 ms\. Try again later/),
+  });
 });

@@ -245,7 +245,7 @@ test.each([
     answer: { status: 503, body: '{"detail":"silent"}' },
     args: [],
     exit: 3,
-    says: "cannot read its purge log at the moment (503)",
+    says: "cannot answer at the moment (503; 1 attempt)",
   },
   {
     name: "an invalid time is wrong usage",
