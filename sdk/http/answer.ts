@@ -53,12 +53,3 @@ export async function readBody(body: FetchBody | null, maxBytes: number): Promis
     return { kind: "cut-off", cause };
   }
 }
-
-/** `undefined` if the text is not JSON, which no schema accepts. */
-export function jsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,25 +1,18 @@
-import type * as z from "zod/mini";
-import { problemSchema } from "../../wire/problem-schema.ts";
-import { WITHOUT_VALUES } from "../check.ts";
 import type { Clock } from "../clock.ts";
 import { PurgeTimeout } from "../errors.ts";
 import type { Settings } from "../options.ts";
-import { type AnswerHead, isUnavailable, jsonOrUndefined, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
+import { type AnswerHead, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { type CallLimits, failed, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
-import { incomplete, rateLimited, refusal, serverError, unavailable, unexpected, unreachable } from "./failures.ts";
+import { incomplete, unexpected, unreachable } from "./failures.ts";
+import { type Expected, readAnswer } from "./read-answer.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
 
 /** A read that is ready to be sent. */
-export interface PreparedRead<T> extends Settings, CallLimits {
+export interface PreparedRead<T> extends Settings, CallLimits, Expected<T> {
   readonly path: string;
   /** JSON, which is sent by POST. Default: a GET. */
   readonly body?: string;
-  readonly schema: z.ZodMiniType<T>;
-  /** The name of the result, for messages. */
-  readonly name: string;
-  /** The result if the edge does not have it. Default: a failure. */
-  readonly missing?: T;
 }
 
 /** Reads from the edge: the audit trail, the site's ledger, or an explanation. Rejects with a `PurgeError`. */
@@ -89,27 +82,11 @@ async function request<T>(
   const body = await readBody(answer.body, MAX_ANSWER_BYTES);
   switch (body.kind) {
     case "whole":
-      return readAnswer(head, body.text, read);
+      return readAnswer({ ...head, text: body.text }, read);
     case "too-long":
       return failed(unexpected(head, `with more than ${MAX_ANSWER_BYTES} bytes`, undefined));
     case "cut-off":
       signal.throwIfAborted();
       return failed(incomplete(head, body.cause));
   }
-}
-
-function readAnswer<T>(head: AnswerHead, text: string, { schema, name, missing }: PreparedRead<T>): Outcome<T> {
-  const { status } = head;
-  if (status === 429) return failed(rateLimited(head));
-  const json = jsonOrUndefined(text);
-  if (status === 200) {
-    const parsed = schema.safeParse(json, WITHOUT_VALUES);
-    if (parsed.success) return { kind: "done", value: parsed.data };
-    return failed(unexpected(head, `with JSON that is not ${name}`, parsed.error));
-  }
-  const problem = problemSchema.safeParse(json, WITHOUT_VALUES);
-  if (isUnavailable(status)) return failed(unavailable(head, problem.data));
-  if (!problem.success) return failed(unexpected(head, "with something that is not a problem report", problem.error));
-  if (status === 404 && missing !== undefined) return { kind: "done", value: missing };
-  return failed(status >= 500 ? serverError(head, problem.data) : refusal(head, problem.data));
 }

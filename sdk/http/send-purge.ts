@@ -1,16 +1,17 @@
 import type { Turns } from "../../package/turns.ts";
 import { CONTROL_PREFIX } from "../../wire/fields.ts";
+import { purgeReceiptSchema } from "../../wire/purge-receipt.ts";
 import type { Clock } from "../clock.ts";
 import type { Settings } from "../options.ts";
 import type { PurgeRequest } from "../purge-request.ts";
-import { type AskWhetherSettled, type Receipt, receiptFrom } from "../receipt.ts";
+import { type AskWhetherSettled, type Receipt, type ReceiptBody, receiptFrom } from "../receipt.ts";
 import { type AnswerHead, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { type CallLimits, failed, type Outcome, withRetries } from "./attempts.ts";
 import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
 import { type WarningPlatform, watchForEarlyPurge } from "./early-purge.ts";
 import { incomplete, purgeUnreachable, timedOut, unexpected } from "./failures.ts";
 import { hasSettled } from "./has-settled.ts";
-import { readAnswer } from "./read-answer.ts";
+import { type Expected, readAnswer } from "./read-answer.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
 
 /** A purge that is ready to be sent. */
@@ -59,6 +60,8 @@ function attempt(
   return tracedOutcome(event, () => request(purge, event, transport, signal, platform));
 }
 
+const RECEIPT: Expected<ReceiptBody> = { schema: purgeReceiptSchema, name: "a receipt" };
+
 async function request(
   { endpoint, token, request, turns }: PreparedPurge,
   event: RequestEvent,
@@ -92,7 +95,7 @@ async function request(
   const body = await readBody(answer.body, MAX_ANSWER_BYTES);
   switch (body.kind) {
     case "whole": {
-      const outcome = readAnswer({ ...head, text: body.text });
+      const outcome = readAnswer({ ...head, text: body.text }, RECEIPT);
       if (outcome.kind !== "done") return outcome;
       // A page that the repetition will purge again may still be the old one.
       if (!request.repeatAfterMs) watchForEarlyPurge(head, outcome.value.seq, transport, platform);

@@ -11,11 +11,12 @@ import { listenLocally, localUrl } from "../suite/local-url.ts";
 import { startTidemark, tidemark } from "./run-command.ts";
 
 let stats: SiteStats;
-let answer = { status: 200, body: "" };
+let answer: { status: number; body: string; mediaType?: string } = { status: 200, body: "" };
 const asked: string[] = [];
 const edge = createServer((request, response) => {
   asked.push(`${request.url} ${request.headers.authorization}`);
-  response.writeHead(answer.status, { "content-type": "application/json" }).end(answer.body);
+  const { status, mediaType = "application/json", body } = answer;
+  response.writeHead(status, { "content-type": mediaType }).end(body);
 });
 
 beforeAll(async () => {
@@ -228,17 +229,17 @@ test.each([
   },
   {
     name: "a page instead of stats is not an answer of an edge",
-    answer: { status: 200, body: "<html>" },
+    answer: { status: 200, body: "<html>", mediaType: "text/html" },
     args: [],
     exit: 3,
-    says: "which is not an answer of a Tidemark edge",
+    says: "with text/html, which is not an answer of a Tidemark edge",
   },
   {
     name: "a page that is not found is not an answer of an edge",
-    answer: { status: 404, body: "<html>" },
+    answer: { status: 404, body: "<html>", mediaType: "text/html" },
     args: [],
     exit: 3,
-    says: "which is not an answer of a Tidemark edge",
+    says: "with text/html, which is not an answer of a Tidemark edge",
   },
   {
     name: "a log that does not answer counts as unreachable",

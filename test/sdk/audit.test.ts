@@ -105,6 +105,49 @@ test("The error of a failed read does not say that a purge may have happened", a
   }
 });
 
+test.each<[string, Act, string, PurgeErrorCode]>([
+  [
+    "a redirect, which is not followed",
+    { status: 301, headers: { location: "https://www.example.com/" }, text: "" },
+    "answered 301 with a redirect to https://www.example.com, which is not an answer of a Tidemark edge",
+    "unexpected-answer",
+  ],
+  [
+    "an HTML page",
+    { headers: { "content-type": "text/html; charset=utf-8" }, text: "<p>Welcome</p>" },
+    "answered 200 with text/html, which is not an answer of a Tidemark edge",
+    "unexpected-answer",
+  ],
+  [
+    "an HTML page that is not found",
+    { status: 404, headers: { "content-type": "text/html" }, text: "<p>Nothing here</p>" },
+    "answered 404 with text/html, which is not an answer of a Tidemark edge",
+    "unexpected-answer",
+  ],
+  [
+    "half an answer that ends like a whole one",
+    { headers: { "content-type": "application/json" }, text: JSON.stringify(record).slice(0, 20) },
+    "broke off (200; 1 attempt). Try again.",
+    "incomplete-answer",
+  ],
+  [
+    "an edge that fails without a word",
+    { status: 500, headers: { "content-type": "text/html" }, text: "<h1>Oops</h1>" },
+    "failed (500). Look at the edge's log for the reason.",
+    "server-error",
+  ],
+  [
+    "a proxy that takes only smaller requests",
+    { status: 413, headers: { "content-type": "text/html" }, text: "<h1>Too large</h1>" },
+    "answered 413 with text/html, which is not an answer of a Tidemark edge",
+    "unexpected-answer",
+  ],
+])("A read tells %s apart", async (_, act, words, code) => {
+  await using edge = await startFakeEdge(act);
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint, retries: 0 });
+  await expect(cdn.purges()).rejects.toMatchObject({ message: expect.stringContaining(words), code });
+});
+
 test("A signal ends a reading, and a closed purger reads nothing", async () => {
   const controller = new AbortController();
   await using edge = await startFakeEdge({
