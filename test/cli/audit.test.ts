@@ -119,6 +119,12 @@ describe("tidemark audit", () => {
     expect(stdout).toContain("/ has no answer: the connection was refused.");
   });
 
+  test("says so if https is asked of a port that speaks http", async () => {
+    const { exit, stdout } = await run(["--edge", `https://${cache.url.host}`, ...visitors(), "/"]);
+    expect(exit).toBe(2);
+    expect(stdout).toContain("/ has no answer: the port does not speak https, perhaps http.");
+  });
+
   test("keeps its results at Ctrl-C", { tags: ["deep"] }, async () => {
     // An edge that never answers /hold, for which the command asks when the other pages are done.
     const { promise: isHeld, resolve: held } = Promise.withResolvers<void>();

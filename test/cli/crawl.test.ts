@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -393,6 +394,7 @@ describe("through any other cache", () => {
       exit: 3,
       message: "failed: the connection was refused",
     },
+    { parameters: ["--edge", "HTTPS", "/"], exit: 3, message: "failed: the port does not speak https, perhaps http" },
     { parameters: ["--edge", "http://127.0.0.1:1", "/", "--ignore-robots"], exit: 3, message: "" },
     { parameters: ["--edge", "SITE", "--from", "nyx"], exit: 2, message: "Did you mean nyc?" },
     { parameters: ["--edge", "SITE", "blog/"], exit: 2, message: "blog/ is neither a path like /blog/, nor a URL" },
@@ -406,11 +408,25 @@ describe("through any other cache", () => {
   ])("$parameters ends with $exit and says why", async ({ parameters, exit, message }) => {
     const ended = await run(
       "crawl",
-      parameters.map((parameter) => (parameter === "SITE" ? site.url : parameter)),
+      parameters.map((parameter) =>
+        parameter.replace("SITE", site.url).replace("HTTPS", site.url.replace("http:", "https:")),
+      ),
     );
     expect(ended.stderr).toContain(message);
     expect(ended.exit).toBe(exit);
     expect(ended.stderr).not.toContain("    at ");
+  });
+
+  test("a server that refuses TLS is told without OpenSSL's internals", async () => {
+    const refusing = createServer((socket) => {
+      socket.on("error", () => undefined);
+      socket.once("data", () => socket.end(Buffer.from([21, 3, 3, 0, 2, 2, 40]))); // the alert handshake_failure
+    }).listen(0, "127.0.0.1");
+    await once(refusing, "listening");
+    const { port } = refusing.address() as AddressInfo;
+    const { stderr } = await run("crawl", ["--edge", `https://127.0.0.1:${port}`, "/"]);
+    refusing.close();
+    expect(stderr).toMatch(/failed: TLS failed: [a-z0-9/ ]*alert handshake failure[,.\n]/);
   });
 
   test("a robots.txt that cannot be read forbids every page", { tags: ["deep"] }, async () => {

@@ -12,9 +12,20 @@ const TEXTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "its certificate has expired",
 };
 
+/** OpenSSL's reason in a message of its own, which Node's `http` gives the code EPROTO and undici a code for each reason. */
+const REASON = /:SSL routines:[^:]*:([^:]+):/;
+/** Its reasons for bytes that are no TLS. */
+const NO_TLS = /^(wrong version number|packet length too long)$/;
+
 /** Why a request had no answer; `null` for an unusual error. */
 export function networkErrorText(error: Error): string | null {
-  const text = TEXTS[(error as NodeJS.ErrnoException).code ?? ""];
+  const text = ofTls(error.message) ?? TEXTS[(error as NodeJS.ErrnoException).code ?? ""];
   if (text === undefined) return null;
   return error.message.endsWith(THROUGH_PROXY) ? `${text}, ${THROUGH_PROXY}` : text;
+}
+
+function ofTls(message: string): string | undefined {
+  const reason = REASON.exec(message)?.[1];
+  if (reason === undefined) return undefined;
+  return NO_TLS.test(reason) ? "the port does not speak https, perhaps http" : `TLS failed: ${reason}`;
 }
