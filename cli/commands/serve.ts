@@ -196,7 +196,10 @@ async function run(flags: ServeFlags): Promise<void> {
     if (flags.check) {
       expectUsableFolders(options, prepared);
       for (const line of await whyNotOpened(options.listen)) printLine(line);
-      process.stdout.write(`${checkedText(prepared)}\n`);
+      // The warnings say why; a server would start, and serve the pages.
+      const isClosed = [...prepared.sites.values()].some((site) => site.isClosed);
+      if (isClosed) process.exitCode = EXIT.usage;
+      else process.stdout.write(`${checkedText(prepared)}\n`);
       if (options.log !== null) await expectLog({ sharedLog: options.log });
       return;
     }

@@ -45,6 +45,8 @@ export interface PreparedSite {
   readonly site: Site;
   /** True if no host is named, so that only this machine is served. */
   readonly isLocal: boolean;
+  /** True if its control plane accepts no token until one is corrected; its pages are served. */
+  readonly isClosed: boolean;
   /** The token that was made for this machine, because none is set; otherwise `null`. */
   readonly madeToken: string | null;
   /** What the owner should know, a line each. */
@@ -82,7 +84,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
       `the token for the parent ${parent.address.url} could be read on the way, because the address is not https: write https://`,
     );
   }
-  const { tokens, madeToken } = tokensOf(environment, namesHosts, (line) => warnings.push(line));
+  const { tokens, madeToken, isClosed } = tokensOf(environment, namesHosts, (line) => warnings.push(line));
   if (origin !== null) expectElsewhere("origin", origin, listen);
   if (parent !== null) expectElsewhere("parent", parent.address, listen);
   // Without hosts only this machine is served, whose names are the origin's, too.
@@ -103,7 +105,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
     tokens,
     toHttps: redirectOf(around, site),
   };
-  return { loaded, settings, site, isLocal: !namesHosts, madeToken, warnings };
+  return { loaded, settings, site, isLocal: !namesHosts, isClosed, madeToken, warnings };
 }
 
 /** Throws a `ServerError` if nobody can tell which hosts are the site's. */
@@ -125,7 +127,7 @@ function tokensOf(
   settings: TokenSettings,
   namesHosts: boolean,
   warn: (line: string) => void,
-): { readonly tokens: TokenSettings; readonly madeToken: string | null } {
+): Pick<PreparedSite, "madeToken" | "isClosed"> & { readonly tokens: TokenSettings } {
   const given = { TIDEMARK_TOKEN: singleToken(settings), TIDEMARK_TOKENS: settings.TIDEMARK_TOKENS };
   const hasToken = Boolean(given.TIDEMARK_TOKEN || given.TIDEMARK_TOKENS);
   // One that was printed stays good when the config names hosts later.
@@ -137,7 +139,7 @@ function tokensOf(
   if (!tokens.TIDEMARK_TOKEN && !tokens.TIDEMARK_TOKENS) {
     warn("TIDEMARK_TOKEN is not set, so nobody can purge. Make one with: openssl rand -base64 32");
   }
-  return { tokens, madeToken };
+  return { tokens, madeToken, isClosed: why !== null };
 }
 
 /** Throws a `ServerError` if each request that is sent there would come back to this server. */

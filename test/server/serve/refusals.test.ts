@@ -266,6 +266,18 @@ const refusals: readonly Refusal[] = [
     environment: HOSTS,
     words: ["Cannot listen on 192.0.2.1:21099: this machine does not have that address"],
   },
+  {
+    name: "a token that could be guessed, when the settings are checked",
+    args: [...ORIGIN, "--check"],
+    environment: { ...HOSTS, TIDEMARK_TOKEN: "hunter2" },
+    words: ["TIDEMARK_TOKEN is weak", "The control plane stays closed until this is corrected."],
+  },
+  {
+    name: "named tokens that cannot be read, when the settings are checked",
+    args: [...ORIGIN, "--check"],
+    environment: { ...HOSTS, TIDEMARK_TOKENS: "[{}]" },
+    words: ["TIDEMARK_TOKENS is not a JSON list", "The control plane stays closed until this is corrected."],
+  },
 ];
 
 describe("tidemark serve refuses in words, and with exit code 2:", () => {
@@ -273,6 +285,7 @@ describe("tidemark serve refuses in words, and with exit code 2:", () => {
     const { code, printed } = await run(args, environment);
     for (const each of words) expect(printed).toContain(each);
     expect(printed).not.toMatch(/^ +at /m); // no stack
+    expect(printed).not.toContain("The settings are valid");
     expect(code).toBe(2);
   });
 
@@ -308,6 +321,13 @@ test.each([
       ...environment,
     },
   );
+  expect(printed).toContain("The settings are valid");
+  expect(code).toBe(0);
+});
+
+test("settings without a token are valid, though nobody can purge", async () => {
+  const { code, printed } = await runAlone([...ORIGIN, "--check"], HOSTS);
+  expect(printed).toContain("TIDEMARK_TOKEN is not set, so nobody can purge.");
   expect(printed).toContain("The settings are valid");
   expect(code).toBe(0);
 });
