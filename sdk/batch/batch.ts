@@ -35,7 +35,7 @@ export interface PurgeCollector {
  * If an error skips `commit`, nothing is sent at all:
  *
  * ```ts
- * await using batch = cdn.batch();
+ * const batch = cdn.batch();
  * await database.transaction(async (tx) => { …; batch.tags("song:42"); });
  * await batch.commit();
  * ```
