@@ -11,6 +11,7 @@ import { readSize } from "../../server/startup/size.ts";
 import type { ListenAddress } from "../../server/supervisor/listening-sockets.ts";
 import type { SupervisorEvent } from "../../server/supervisor/supervisor-events.ts";
 import { WorkerAhead } from "../../server/supervisor/worker-ahead.ts";
+import { unknownVariables, unknownVariableText } from "../../wire/text/unknown-variable.ts";
 import { EXIT } from "../exit-code.ts";
 import { folderName, refuseFlag } from "../flags.ts";
 import { lacksPeers } from "../lacks-peers.ts";
@@ -177,6 +178,7 @@ async function run(flags: ServeFlags): Promise<void> {
   const { handedOverTo, READY, STOPPING, tellServiceManager } = server;
   const printLine = flags.check ? printPlainly : (line: string) => sayToOperator(`tidemark: ${line}`);
   const environment = process.env;
+  for (const line of misspeltVariables()) printLine(line);
   try {
     const predecessor = Predecessor.find();
     const obeyStop = predecessor === null ? endAtSignals : holdSignals;
@@ -220,6 +222,13 @@ async function run(flags: ServeFlags): Promise<void> {
   } finally {
     ahead?.end();
   }
+}
+
+/** A line for each variable that is almost one of this package's. Others are the owner's own. */
+function misspeltVariables(): readonly string[] {
+  return unknownVariables(process.env)
+    .filter(({ meant }) => meant !== null)
+    .map(unknownVariableText);
 }
 
 /** A flag overrides the environment, and the environment overrides the config. */

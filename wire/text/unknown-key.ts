@@ -21,9 +21,9 @@ export function unknownKey(
 }
 
 /** The most similar known name; `null` if none is similar. */
-function nearestName(name: string, known: readonly string[]): string | null {
+export function nearestName(name: string, known: readonly string[], maxDistance = MAX_DISTANCE): string | null {
   const [nearest] = [...known].sort((a, b) => leven(name, a) - leven(name, b));
-  return nearest !== undefined && leven(name, nearest) <= MAX_DISTANCE ? nearest : null;
+  return nearest !== undefined && leven(name, nearest) <= maxDistance ? nearest : null;
 }
 
 /** One fault of a value, and its place. */

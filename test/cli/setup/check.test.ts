@@ -217,6 +217,11 @@ describe("a problem is found", { tags: ["deep"] }, () => {
       says: /vars has TIDEMARK_TOKEN.*wrangler secret put TIDEMARK_TOKEN/s,
     },
     {
+      name: "a misspelt variable",
+      change: ["wrangler.toml", "[build]", '[vars]\nTIDEMARK_HOST = "www.example.com"\n\n[build]'],
+      says: /wrangler\.toml, vars: TIDEMARK_HOST: unknown variable; did you mean TIDEMARK_HOSTS\?$/,
+    },
+    {
       name: "a list of tokens in vars that cannot be read",
       change: ["wrangler.toml", "[build]", "[vars]\nTIDEMARK_TOKENS = '[{'\n\n[build]"],
       says: /wrangler\.toml, vars: TIDEMARK_TOKENS is not a JSON list.*stays closed/s,
@@ -330,6 +335,11 @@ describe("a warning is given", { tags: ["deep"] }, () => {
     },
   ])("$name", { timeout: 60_000 }, isGiven);
   test.each<Warning>([
+    {
+      name: "of an unknown variable",
+      change: ["wrangler.toml", "[build]", '[vars]\nTIDEMARK_FLAVOUR = "mint"\nMY_OWN = "1"\n\n[build]'],
+      says: /^TIDEMARK_FLAVOUR: unknown variable$/,
+    },
     {
       name: "for any host",
       change: ["wrangler.toml", "[build]", '[vars]\nTIDEMARK_HOSTS = "*"\n\n[build]'],

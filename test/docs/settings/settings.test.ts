@@ -1,7 +1,8 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { serveCommand } from "../../../cli/commands/serve.ts";
 import { addressesToOpen, readListenAddress } from "../../../server/startup/listen-addresses.ts";
+import { KNOWN_VARIABLES, unknownVariables } from "../../../wire/text/unknown-variable.ts";
 import { ANALYTICS_COOKIES } from "../../../worker/rules/identity/cookies.ts";
 import { TRACKING_PARAMETERS } from "../../../worker/rules/key/query.ts";
 import { compileSite } from "../../../worker/site/site.ts";
@@ -56,6 +57,24 @@ describe("the settings of a site", () => {
 
   test("control: a line that is not a setting is found", () => {
     expect(() => declaredSettings("export interface SiteInput {\n  readonly origin: string;\n}\n")).toThrow("origin");
+  });
+});
+
+describe("the variables", () => {
+  const [, table] = /^## Variables\n([\s\S]*?)^## /m.exec(settingsPage())!;
+  const listed = [...table!.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+
+  test("that are known are those of the page, and those of commands and clients that other pages have", () => {
+    expect([...KNOWN_VARIABLES].sort()).toEqual([...listed, "TIDEMARK_BASE_PATH", "TIDEMARK_PORT"].sort());
+  });
+
+  test("of the sources and of the pages are not taken for misspelt ones", () => {
+    const folders = ["cli", "docs", "local", "release", "sdk", "server", "worker"];
+    const files = folders.flatMap((folder) => globSync(`${folder}/**/*.{ts,py,md,jsonc}`));
+    const read = new Set(files.flatMap((file) => readFileSync(file, "utf8").match(/\bTIDEMARK_[A-Z_]*[A-Z]\b/g) ?? []));
+    expect(read.size).toBeGreaterThan(KNOWN_VARIABLES.length);
+    const unknown = unknownVariables(Object.fromEntries([...read].map((name) => [name, ""])));
+    expect(unknown.filter(({ meant }) => meant !== null)).toEqual([]);
   });
 });
 

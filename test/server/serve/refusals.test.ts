@@ -325,6 +325,17 @@ test.each([
   expect(code).toBe(0);
 });
 
+test("a misspelt variable is warned of, and no variable of the owner's", async () => {
+  const owners = { TIDEMARK_DOOR_TOKEN: "a", TIDEMARK_OPTIONS: "b", TIDEMARK_PORT: "c", TIDEMARK_SHOP: "d" };
+  const environment = { ...HOSTS, ...owners, TIDEMARK_ORGIN: "http://127.0.0.1:8001", TIDEMARK_HOST: "a.test" };
+  const { code, printed } = await run([...ORIGIN, "--check"], environment);
+  expect(printed.match(/^.*unknown variable.*$/gm)).toEqual([
+    "tidemark: TIDEMARK_ORGIN: unknown variable; did you mean TIDEMARK_ORIGIN?",
+    "tidemark: TIDEMARK_HOST: unknown variable; did you mean TIDEMARK_HOSTS?",
+  ]);
+  expect(code).toBe(0);
+});
+
 test("settings without a token are valid, though nobody can purge", async () => {
   const { code, printed } = await runAlone([...ORIGIN, "--check"], HOSTS);
   expect(printed).toContain("TIDEMARK_TOKEN is not set, so nobody can purge.");
