@@ -87,9 +87,10 @@ export async function writeStream(
   stream.respond(http2Head(head), { endStream: !hasBody });
   if (!hasBody) return { bodyBytes: 0, isWhole: true };
   if (bytes !== null && bytes.byteLength <= PIECE_BYTES) {
-    stream.end(bytes);
+    const { sent } = writePiece(stream, bytes);
+    stream.end();
     waits(true);
-    return { bodyBytes: bytes.byteLength, isWhole: await hasFinished(stream) };
+    return { bodyBytes: bytes.byteLength, isWhole: await hasFinished(stream, sent) };
   }
   const reader = bytes === null ? bodies.readThrough(body as Exclude<typeof body, Uint8Array | null>) : wholly(bytes);
   return writePieces(stream, reader, head, waits);
@@ -104,6 +105,7 @@ async function writePieces(
   let bodyBytes = 0;
   let wake: (() => void) | undefined;
   let isWritten = false;
+  let sent = Promise.resolve(true);
   stream.on("drain", () => wake?.());
   stream.on("close", () => {
     wake?.();
@@ -118,7 +120,9 @@ async function writePieces(
       for (let at = 0; at < piece.byteLength && !hasEnded(stream); at += PIECE_BYTES) {
         const part = piece.subarray(at, at + PIECE_BYTES);
         bodyBytes += part.byteLength;
-        if (stream.write(part)) continue;
+        const written = writePiece(stream, part);
+        sent = written.sent;
+        if (written.hasRoom) continue;
         waits(true);
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -135,7 +139,7 @@ async function writePieces(
     if (stream.readableFlowing === null) stream.pause();
     stream.end();
     waits(true);
-    return { bodyBytes, isWhole: await hasFinished(stream) };
+    return { bodyBytes, isWhole: await hasFinished(stream, sent) };
   } catch {
     void reader.cancel().catch(() => undefined);
     cutStream(stream, "the answer is incomplete");
@@ -143,15 +147,24 @@ async function writePieces(
   }
 }
 
-/** Whether all written bytes reach the client before the stream ends in another way. */
-function hasFinished(stream: ServerHttp2Stream): Promise<boolean> {
+/** `sent`: whether the piece leaves before the stream ends. */
+function writePiece(stream: ServerHttp2Stream, piece: Uint8Array): { hasRoom: boolean; sent: Promise<boolean> } {
+  const { promise: sent, resolve } = Promise.withResolvers<boolean>();
+  return { hasRoom: stream.write(piece, (error) => resolve(!error)), sent };
+}
+
+/** Whether all written bytes reach the client before the stream ends in another way. `sent`: of the last piece. */
+function hasFinished(stream: ServerHttp2Stream, sent: Promise<boolean>): Promise<boolean> {
   const { session } = stream;
   const { NGHTTP2_NO_ERROR } = nodeHttp2().constants;
   return new Promise((resolve) => {
     // Node "finishes" a stream that the client resets, too.
     stream.once("finish", () => resolve(!stream.aborted));
-    // A stream whose request has been read is closed with the last byte of its answer, and never "finishes".
-    stream.once("close", () => resolve(stream.rstCode === NGHTTP2_NO_ERROR && session?.destroyed === false));
+    // A stream whose request has been read is closed with the last byte of its answer, and never "finishes". A client may
+    // reset it with the same code.
+    stream.once("close", () =>
+      resolve(stream.rstCode === NGHTTP2_NO_ERROR && session?.destroyed === false ? sent : false),
+    );
     if (stream.destroyed) resolve(false);
   });
 }

@@ -387,6 +387,24 @@ describe("a request in HTTP/2", () => {
     stream.resume();
     expect(await firstLogged).toMatchObject({ bodyBytes: 4, isWhole });
   });
+
+  test.each([
+    { name: "", made: () => answer("page") },
+    { name: " in pieces", made: () => answer(streamed(["pa", "ge"], 4)) },
+  ])("whose body was read is logged with an answer$name that the client cut off without an error", async ({ made }) => {
+    const { https, firstLogged } = await start(async ({ request }) => {
+      const reader = nodeBodies.readThrough(request.body!);
+      while ((await reader.next()) !== null);
+      return made();
+    });
+    const client = await rawClient(https);
+    const post = frame(HEADERS, FLAGS.endHeaders, 1, HEAD.replace("\x82", "\x83"));
+    await client.write(settings([4, 3]) + post + frame(TYPES.data, FLAGS.endStream, 1, "body"));
+    await client.until(({ type }) => type === TYPES.data);
+    await client.settled();
+    await client.write(frame(RST_STREAM, 0, 1, uint(constants.NGHTTP2_NO_ERROR, 4)));
+    expect(await firstLogged).toMatchObject({ bodyBytes: 4, isWhole: false });
+  });
 });
 
 describe("an answer in HTTP/2", () => {
