@@ -1,6 +1,7 @@
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { inspect } from "node:util";
 import { OwnerError } from "./owner-error.ts";
+import { systemErrorText } from "./system-error.ts";
 
 /** The default file with a site's rules. */
 export const DEFAULT_CONFIG = "tidemark.config.ts";
@@ -10,9 +11,14 @@ export class ConfigFileError extends OwnerError {
   override readonly name = "ConfigFileError";
 }
 
-/** Throws a `ConfigFileError` if there is no such file, or a folder in its place. */
+/** Throws a `ConfigFileError` if there is no such file, or a folder in its place, or no way to it. */
 export function expectConfigFile(file: string): void {
-  const stats = statSync(file, { throwIfNoEntry: false });
+  let stats: Stats | undefined;
+  try {
+    stats = statSync(file, { throwIfNoEntry: false });
+  } catch (cause) {
+    throw new ConfigFileError(`${file} cannot be read: ${systemErrorText(cause as NodeJS.ErrnoException)}.`, { cause });
+  }
   if (stats === undefined) {
     throw new ConfigFileError(
       `there is no ${file}. Name another file with --config, or write one as the README shows.`,

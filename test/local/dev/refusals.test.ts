@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const FILE = join(folder, "site.ts");
 writeFileSync(FILE, `export default { origin: "http://127.0.0.1:1" };\n`);
+/** It leads to itself. */
+const LINK = join(folder, "link.ts");
+symlinkSync(LINK, LINK);
 
 describe("tidemark dev explains", () => {
   test.each<[string, string[], RegExp]>([
@@ -20,6 +23,11 @@ describe("tidemark dev explains", () => {
       /there is no nowhere\.ts\. Name another file with --config/,
     ],
     ["a config that is a folder", ["--config", "test"], /test is a folder, and a config is a file\. Docker makes/],
+    [
+      "a config that no path leads to",
+      ["--config", LINK],
+      /link\.ts cannot be read: too many symbolic links encountered \(ELOOP\)\.\n/,
+    ],
     ["an origin with a path", ["--origin", "http://localhost:8000/app"], /without a path/],
     [
       "an origin with a user and password",
