@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { chmodSync, existsSync, lstatSync, renameSync, rmSync, unlinkSync } from "node:fs";
 import * as net from "node:net";
-import { isIP } from "node:net";
+import { isIP, SocketAddress } from "node:net";
 import { dirname } from "node:path";
 import { getSystemErrorName } from "node:util";
 import { OwnerError } from "../../package/owner-error.ts";
@@ -181,7 +181,15 @@ async function boundFor(listen: ListenAddress): Promise<readonly Bound[]> {
   const { host, port } = listen;
   if (port === 0) return [];
   const found = await addressesOf(host).catch(() => []);
-  return found.map(({ address, family }) => ({ address, family, port }));
+  return found.map(({ address, family }) => ({ ...spelledAlike(address, family), port }));
+}
+
+/** One of IPv6 may be spelled in several ways, and be one of IPv4. RFC 4291 §2.2, §2.5.5.2. */
+function spelledAlike(address: string, family: number): Omit<Bound, "port"> {
+  if (family !== 6 || address.includes("%")) return { address, family };
+  const alike = new SocketAddress({ address, family: "ipv6" }).address;
+  const mapped = /^::ffff:([\d.]+)$/.exec(alike)?.[1];
+  return mapped === undefined ? { address: alike, family } : { address: mapped, family: 4 };
 }
 
 /** Here `::` is every address of IPv4 as well. */

@@ -58,7 +58,8 @@ test("every address is every IPv4 address where the machine has no IPv6", async 
 describe.skipIf(platform() !== "linux")(
   "two addresses with one port overlap where the system lets only one listen:",
   () => {
-    const hosts = ["::", "0.0.0.0", "::1", "127.0.0.1", "127.0.0.2", "localhost"];
+    const spellings = ["0:0:0:0:0:0:0:0", "0::1", "::FFFF:7f00:1"];
+    const hosts = ["::", "0.0.0.0", "::1", "127.0.0.1", "127.0.0.2", "localhost", ...spellings];
     const pairs = hosts.flatMap((one, at) => hosts.slice(at).map((other) => [one, other] as const));
 
     test.each(pairs)("%s and %s", async (...pair) => {
