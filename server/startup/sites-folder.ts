@@ -90,7 +90,7 @@ export function sitesIn(folder: string): FoundSites {
 }
 
 /** A value without quotes that ends at a # inside of it, which Node takes for the beginning of a comment. */
-const CUT_VALUE = /^\s*(?:export\s+)?(TIDEMARK_\w+)\s*=(?!\s*["'`])[^#\n]*(?<!\s)#/m;
+const CUT_VALUE = /^[ \t]*(?:export[ \t]+)?(TIDEMARK_\w+)[ \t]*=(?![ \t]*["'`])[^#\n]*(?<!\s)#/m;
 
 /** The variables of a site, from its file. Throws a `ServerError`. */
 export function variablesOf({ environment }: SiteFiles): OwnVariables {
