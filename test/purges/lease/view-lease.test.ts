@@ -254,6 +254,30 @@ describe("a view's lease", () => {
     expect(log.reads.length).toBeGreaterThan(5); // each probe is soon followed by another one
   });
 
+  test("that was renewed while a probe hangs is not taken for failed when the probe is given up (R21)", async () => {
+    const renewal = lease.renew(behind, null);
+    await rest();
+    log.reads[0]!.reject(new Error("gone"));
+    await renewal;
+    await scheduler.advance(LEASE_MS / 2);
+    await lease.renew(behind, null); // a probe, whose read never ends
+    await rest();
+    await scheduler.advance(LEASE_MS / 2);
+    expect(lease.takeReply(deltaOf(0, 1, [], { logId: "a", leaseMs: LEASE_MS }), lease.beginCall())).toBe(true); // of a purge
+    await scheduler.advance(0.7 * LEASE_MS); // the probe has been given up meanwhile
+    expect(lease.isDue(scheduler.now())).toBe(true);
+    await scheduler.advance(0.3 * LEASE_MS);
+    let isOver = false;
+    const next = lease.renew(behind, null).then(() => {
+      isOver = true;
+    });
+    await rest();
+    expect(isOver).toBe(false); // the log is waited for
+    log.answer(2, 1);
+    await next;
+    expect(lease.isUsable(scheduler.now(), null)).toBe(true);
+  });
+
   describe("of 30 s (R21)", () => {
     beforeEach(() => {
       lease = leaseOf(30_000);
