@@ -40,17 +40,20 @@ const WORDS: Readonly<Record<string, string>> = {
   "53100": "its disk is full",
 };
 
+/** The code for a certificate that the database may replace any time, so that a later attempt trusts it. */
+const HAS_EXPIRED = "CERT_HAS_EXPIRED";
+
 const NAME_ROOT =
   "name the root in its address with ?sslmode=verify-full&sslrootcert=/path.pem, because PGSSLROOTCERT is not read";
 
-/** What helps by codes of OpenSSL and Node.js, https://nodejs.org/api/tls.html, for a certificate that no later attempt trusts. */
+/** What helps by codes of OpenSSL and Node.js, https://nodejs.org/api/tls.html, for a certificate that is not trusted. */
 const OF_CERTIFICATES: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: NAME_ROOT,
   SELF_SIGNED_CERT_IN_CHAIN: NAME_ROOT,
   UNABLE_TO_GET_ISSUER_CERT: NAME_ROOT,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NAME_ROOT,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: NAME_ROOT,
-  CERT_HAS_EXPIRED: "the database needs a new one",
+  [HAS_EXPIRED]: "the database needs a new one",
   ERR_TLS_CERT_ALTNAME_INVALID: "write the host that it names into the address",
 };
 
@@ -97,7 +100,8 @@ export function sharedLogError(where: string, cause: unknown): SharedLogError {
   if (syscall === "open") return new SharedLogError(where, `${path} cannot be read (${known})`, "lasting", cause);
   const remedy = OF_CERTIFICATES[known];
   if (remedy) {
-    return new SharedLogError(where, `its certificate is not trusted (${message}); ${remedy}`, "lasting", cause);
+    const kind = known === HAS_EXPIRED ? "out-of-reach" : "lasting";
+    return new SharedLogError(where, `its certificate is not trusted (${message}); ${remedy}`, kind, cause);
   }
   if (OF_ROLE_OR_DATABASE.test(message)) {
     return new SharedLogError(where, `${message} (CONNECTION LIMIT); a machine needs five`, "out-of-reach", cause);

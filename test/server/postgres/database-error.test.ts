@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import { Database } from "../../../server/postgres/database.ts";
 import { sharedLogError } from "../../../server/postgres/database-error.ts";
 import { systemClock } from "../../../server/system-clock.ts";
-import { makeCertificate } from "../connections/make-certificate.ts";
+import { type MadeCertificate, makeCertificate } from "../connections/make-certificate.ts";
 
 describe("an error of PostgreSQL, or of the way to it,", () => {
   test.each([
@@ -96,7 +96,7 @@ describe("an error of PostgreSQL, or of the way to it,", () => {
       "(unable to verify the first certificate); name the root",
       "lasting",
     ],
-    [{ code: "CERT_HAS_EXPIRED", message: "certificate has expired" }, "the database needs a new one", "lasting"],
+    [{ code: "CERT_HAS_EXPIRED", message: "certificate has expired" }, "the database needs a new one", "out-of-reach"],
     [
       { code: "ERR_TLS_CERT_ALTNAME_INVALID", message: "Host: db. is not in the cert's altnames: DNS:db.internal" },
       "(Host: db. is not in the cert's altnames: DNS:db.internal); write the host that it names into the address",
@@ -137,12 +137,14 @@ describe("the address of a database", () => {
   });
 });
 
-test("a certificate that is not trusted, or is another host's, ends the attempts in words", async () => {
-  const { chain, key } = makeCertificate(["db.internal"]);
+/** A database that begins TLS with this certificate, and no more. */
+async function startTls({ chain, key }: MadeCertificate) {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   const root = join(folder, "root.pem");
   writeFileSync(root, chain);
+  let connections = 0;
   const server = createServer((socket) => {
+    connections++;
     socket.on("error", () => undefined);
     socket.once("data", () => {
       socket.write("S");
@@ -151,17 +153,46 @@ test("a certificate that is not trusted, or is another host's, ends the attempts
   }).listen(0, "localhost");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
+  return {
+    root,
+    connections: () => connections,
+    open: (search: string) => {
+      const url = `postgres://tm:secret@localhost:${port}/log?${search}`;
+      return Database.over({ url, clock: { ...systemClock, elapsed: () => 0 }, random: Math.random });
+    },
+    stop: () => {
+      server.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+const failureOf = (database: Database) => database.query("SELECT 1").catch((error: unknown) => error);
+
+test("a certificate that is not trusted, or is another host's, ends the attempts in words", async () => {
+  const server = await startTls(makeCertificate(["db.internal"]));
   const failure = async (search: string) => {
-    const url = `postgres://tm:secret@localhost:${port}/log?${search}`;
-    const database = await Database.over({ url, clock: systemClock, random: Math.random });
-    const cause = await database.query("SELECT 1").catch((error: unknown) => error);
+    const database = await server.open(search);
+    const cause = await failureOf(database);
     await database.close();
     return cause;
   };
   const notTrusted = expect.stringContaining("); name the root");
   expect(await failure("sslmode=verify-full")).toMatchObject({ kind: "lasting", message: notTrusted });
   const another = expect.stringMatching(/DNS:db\.internal\); write the host/);
-  expect(await failure(`sslmode=verify-full&sslrootcert=${root}`)).toMatchObject({ kind: "lasting", message: another });
-  server.close();
-  rmSync(folder, { recursive: true });
+  const withRoot = `sslmode=verify-full&sslrootcert=${server.root}`;
+  expect(await failure(withRoot)).toMatchObject({ kind: "lasting", message: another });
+  server.stop();
+});
+
+test("a certificate that has expired may be replaced: the next attempt waits", async () => {
+  const server = await startTls(makeCertificate(["localhost"], { validUntil: new Date("2021-01-01") }));
+  const database = await server.open(`sslmode=verify-full&sslrootcert=${server.root}`);
+  const hasExpired = expect.stringContaining("(certificate has expired); the database needs a new one");
+  for (let query = 0; query < 5; query++) {
+    expect(await failureOf(database)).toMatchObject({ kind: "out-of-reach", message: hasExpired });
+  }
+  expect(server.connections()).toBe(1);
+  await database.close();
+  server.stop();
 });
