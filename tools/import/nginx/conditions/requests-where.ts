@@ -126,13 +126,20 @@ export function capturesIn(block: readonly Directive[], way: Levels): readonly s
   });
 }
 
-/** The variables that an expression may set in the requests of a location. `ofMaps`: those of the lines outside of servers. */
+const capturedOn = new WeakMap<Location["way"], ReadonlySet<string>>();
+
+/**
+ * The variables that an expression may set in the requests of a location. `ofMaps`: those of the lines outside of servers.
+ * It is asked often for each location, and the server may have thousands.
+ */
 export function capturesOf(
   { way }: Pick<Location, "way">,
   server: readonly Directive[],
   ofMaps: ReadonlySet<string>,
 ): ReadonlySet<string> {
-  return new Set([...ofMaps, ...capturesIn(server, way.flat())]);
+  const captured = capturedOn.get(way) ?? new Set([...ofMaps, ...capturesIn(server, way.flat())]);
+  capturedOn.set(way, captured);
+  return captured;
 }
 
 /** The text between the parentheses of an `if`. */
