@@ -343,6 +343,33 @@ export const scenarios: readonly Scenario[] = [
       { originSaw: { "/a": 1 } },
     ],
   },
+  {
+    id: "ranges/slow-whole-page-at-a-busy-origin",
+    name: "a part does not wait any longer for a slow whole page once the origin takes another request",
+    source: "RFC 9110 §14.2; docs/http.md#limits",
+    only: BACKGROUND_WORK,
+    site: { limits: { fetchWholeBytes: 10 }, origin: { concurrency: 2 } },
+    origin: {
+      "/a": [
+        { ...ten, hold: "slow", bytesBeforeHold: 1 },
+        { status: 206, fields: { "content-range": "bytes 2-3/10" }, body: "part" },
+      ],
+      "/b": [{ ...page("max-age=60"), hold: "other" }],
+    },
+    steps: [
+      { begin: "part", send: { path: "/a", fields: { range: "bytes=2-3" } } },
+      { originSees: "/a", count: 1 },
+      { begin: "other", send: { path: "/b" } },
+      { originSees: "/b", count: 1 },
+      { advanceMs: 5_000 },
+      { release: "other" },
+      { finish: "other", expect: { status: 200 } },
+      { advanceMs: 1_000 },
+      { originSees: "/a", count: 2 },
+      { finish: "part", expect: { status: 206, body: "part" } },
+      { release: "slow" },
+    ],
+  },
   ...(
     [
       ["large-whole-page-and-followers", "is", {}],

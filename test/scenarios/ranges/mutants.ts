@@ -56,9 +56,15 @@ export const mutants: Mutants = {
   "RFC 9110 §14.2": {
     "a part waits at the origin behind the whole page that it is cut from": {
       in: "waitForWhole",
-      replace: "? whole : null",
-      by: "? null : null",
+      replace: "!originGate?.isBusy(resolved.route.pattern)",
+      by: "true",
       foundBy: "ranges/slow-whole-page-one-at-a-time",
+    },
+    "a part waits for a slow whole page to its end if the origin was busy once": {
+      in: "waitForWhole",
+      replace: "waitMs = PART_LOOKS_EVERY_MS",
+      by: "waitMs = 600_000",
+      foundBy: "ranges/slow-whole-page-at-a-busy-origin",
     },
     "who waited for a part of a page that turned out to be too large asks for the whole": {
       in: "followOrTryAgain",

@@ -34,6 +34,8 @@ import { storeUnlessPurged, type TellFollowers, tellNobody } from "./store-unles
 
 /** How long a request for a part waits for a whole page: milliseconds. */
 const PART_WAITS_MS = 5_000;
+/** How often it looks after that whether a busy origin takes a request for the part: milliseconds. */
+const PART_LOOKS_EVERY_MS = 1_000;
 
 /** A complete answer of the origin to a miss. */
 interface Fetched {
@@ -255,11 +257,13 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
   return forward(context, { ...miss, selected: isOutdated ? null : miss.selected, isForPart: true });
 }
 
-/** The whole page; `null` if it is slow, and the origin takes another request meanwhile. */
+/** The whole page; `null` if it is slow, and the origin takes another request meanwhile, which may be later. */
 async function waitForWhole({ ports, isolate, resolved }: RequestContext, whole: Promise<ReadBody>) {
   const { originGate } = isolate;
-  const read = await within(ports.clock, PART_WAITS_MS, whole, () => null);
-  return read ?? (originGate?.isBusy(resolved.route.pattern) ? whole : null);
+  for (let waitMs = PART_WAITS_MS; ; waitMs = PART_LOOKS_EVERY_MS) {
+    const read = await within(ports.clock, waitMs, whole, () => null);
+    if (read || !originGate?.isBusy(resolved.route.pattern)) return read;
+  }
 }
 
 /** Remembers that a GET has stored nothing, where the next request would else be another one. */
