@@ -29,7 +29,7 @@ function usesProxies(): boolean {
 
 /** Only an agent of a proxy gives a function to connect with. Its errors do not name the proxy. */
 function poolThatNamesProxy(origin: string | URL, { connect, ...options }: Pool.Options): Pool {
-  if (typeof connect !== "function") return new Pool(origin, options);
+  if (typeof connect !== "function") return new Pool(origin, connect ? { ...options, connect } : options);
   return new Pool(origin, {
     ...options,
     connect: (target, callback) =>

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
+import { openAgent } from "../../../sdk/http/open-agent.ts";
 import { startProxy } from "../../suite/connect-proxy.ts";
 import { until } from "../../suite/until.ts";
 import { accepts, deadEndpoint, startFakeEdge } from "../fake-edge.ts";
@@ -71,6 +72,14 @@ test.each([
   await cdn.purgeTags("a");
 
   expect(proxy.asked.length > 0).toBe(isUsed);
+});
+
+test("a connection past the proxies is made as the client says", async () => {
+  use({ HTTP_PROXY: await deadEndpoint(), NO_PROXY: "*" });
+  const agent = openAgent({ connect: { lookup: (_name, _options, done) => done(new Error("asked for"), "") } });
+  const asking = agent.request({ origin: ENDPOINT, path: "/", method: "GET" });
+  await expect(asking).rejects.toThrow("asked for");
+  await agent.destroy();
 });
 
 test("a purge that gets no further than the proxy was not sent, and its error says so", async () => {
