@@ -83,7 +83,8 @@ export async function readWranglerSettings(file: string, only: string | null): P
       vars: config.vars,
       // What this machine has instead of a variable is not deployed.
       variables: {
-        ...plainValues(variablesHere(file, undefined, {}, environment ?? undefined, true, config.secrets)),
+        // Versions of wrangler before 4.27 do not have it.
+        ...plainValues(variablesHere?.(file, undefined, {}, environment ?? undefined, true, config.secrets) ?? {}),
         ...config.vars,
       },
       services: (config.services ?? []).map(({ binding }: { binding: string }) => binding),

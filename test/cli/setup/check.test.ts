@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { checkProject } from "../../../cli/check/check-project.ts";
 import { type CheckReport, checkText, warning } from "../../../cli/check/check-report.ts";
 import { readWranglerSettings } from "../../../cli/check/wrangler-settings.ts";
@@ -97,6 +97,21 @@ describe("a site that reads env of the runtime", () => {
       /were not checked: .* has no SECRET here, .*\.dev\.vars.*originFields\.secret/s,
     );
   });
+});
+
+test("an older wrangler, which does not tell the secrets of this machine, is of use all the same", {
+  timeout: 60_000,
+}, async () => {
+  vi.doMock("wrangler", async (original) => ({ ...(await original<object>()), unstable_getVarsForDev: undefined }));
+  try {
+    const path = join(folder, "wrangler.toml");
+    const toml = await readFile(path, "utf8");
+    await writeFile(path, toml.replace("[build]", '[vars]\nORIGIN = "https://vars.example.com"\n\n[build]'));
+    const [settings] = await readWranglerSettings(path, null);
+    expect(settings).toMatchObject({ main: expect.any(String), variables: { ORIGIN: "https://vars.example.com" } });
+  } finally {
+    vi.doUnmock("wrangler");
+  }
 });
 
 test("each environment is run with its own definitions, and the heaviest bundle counts", {
