@@ -242,7 +242,7 @@ describe("the keys that held reports have named", () => {
     expect(ledger.unseen(["path:/other", "#a", "#b"])).toMatchObject([{ at: 2 }]);
   });
 
-  test("take no counts with them if they cannot be written", () => {
+  test("take no counts with them if they cannot be written, and are once they can be", () => {
     const { ledger, database } = ledgerAt();
     database.exec("CREATE TRIGGER refusal BEFORE INSERT ON seen_keys BEGIN SELECT RAISE (ABORT, 'refused'); END");
     ledger.hold(report({ seen: ["#a"] }));
@@ -250,6 +250,9 @@ describe("the keys that held reports have named", () => {
     expect(ledger.read(HOUR_MS, null).counts.requests).toBe(10);
     ledger.take(report({ seen: ["#a"] })); // sent again, if its isolate was told
     expect(ledger.read(HOUR_MS, null).counts.requests).toBe(10);
+    database.exec("DROP TRIGGER refusal");
+    ledger.take(report({ number: 2, seen: ["#b"] }));
+    expect(ledger.unseen(["#a", "#b", "#c"])).toMatchObject([{ at: 2 }]);
   });
 });
 

@@ -6,7 +6,7 @@ const HELD_MS = 30_000;
 /** Writes what is held. */
 interface LaterWrites {
   readonly clock: Pick<Clock, "wait">;
-  /** Throws if it cannot be written. It is then lost. */
+  /** Throws if it cannot be written. Its counts are then lost. */
   readonly write: () => void;
 }
 
@@ -48,7 +48,7 @@ export class ReportIntake {
 
   /** Writes what is held. The owner is told if that fails. */
   flush(): void {
-    if (this.#fails) return; // nothing is held
+    if (this.#fails) return; // no counts are held
     try {
       this.#attempt(() => this.#later!.write());
     } catch {

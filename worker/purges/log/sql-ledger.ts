@@ -116,14 +116,14 @@ export class SqlLedger {
   }
 
   /**
-   * Writes what is held: each row once. If it throws, no counts are written, or all of them and no keys, and no counts are
-   * held any more.
+   * Writes what is held: each row once. If it throws, no counts are written, or all of them and no keys. No counts are held
+   * any more then, but the keys are.
    */
   write(): void {
     if (this.#reporters.size === 0) return;
     try {
       this.#sql.transaction(() => this.#writeHeld());
-      this.#sql.transaction(() => this.#seen.write());
+      this.#seen.write();
     } finally {
       for (const held of [this.#held, this.#reporters]) held.clear();
     }

@@ -63,17 +63,10 @@ export class SqlSeenKeys {
     }
   }
 
-  /** Writes what is held. If it throws, nothing is held any more. */
+  /** Writes what is held. If it throws, it is all still held, because the reports that have named it are not taken again. */
   write(): void {
-    const now = this.#now();
-    const held = [...this.#held];
+    this.#sql.transaction(() => this.#writeHeld());
     this.#held.clear();
-    for (const [kind, keys] of held) {
-      this.#sql.exec("INSERT OR IGNORE INTO seen_kinds VALUES (?, ?)", kind, now);
-      if (keys.has(kind)) this.#forget(kind, now);
-      else this.#writeKeys(kind, [...keys], now);
-    }
-    if (this.#written > MAX_SEEN) this.prune(now);
   }
 
   /** The keys among these that no report has named, as far as that is known. */
@@ -105,6 +98,16 @@ export class SqlSeenKeys {
       MAX_SEEN,
     );
     for (const { kind } of full) this.#forget(kind, now);
+  }
+
+  #writeHeld(): void {
+    const now = this.#now();
+    for (const [kind, keys] of this.#held) {
+      this.#sql.exec("INSERT OR IGNORE INTO seen_kinds VALUES (?, ?)", kind, now);
+      if (keys.has(kind)) this.#forget(kind, now);
+      else this.#writeKeys(kind, [...keys], now);
+    }
+    if (this.#written > MAX_SEEN) this.prune(now);
   }
 
   #writeKeys(kind: SeenKind, keys: readonly string[], now: number): void {
