@@ -54,16 +54,37 @@ export async function runWorker(settings: WranglerSettings): Promise<RanWorker> 
     const kind = isOfWranglersRules(error) ? "not-run" : "failed";
     return { kind, file: null, message: buildMessage(error) };
   }
+  const { missing = [], mistakes = "", ...ran } = await runScript(script, settings, settings.variables);
+  if (ran.kind === "failed") return { ...ran, file: configFile };
+  if (mistakes === "") return ran;
+  // What is wrong whether or not they have values is not their fault.
+  const standIns = Object.fromEntries(missing.map((name) => [name, STAND_IN]));
+  const again = await runScript(script, settings, { ...settings.variables, ...standIns });
+  const others = new Set(again.mistakes?.split("\n"));
+  const [title, ...lasting] = mistakes.split("\n").filter((line) => others.has(line));
+  return lasting.length === 0 ? ran : { kind: "failed", file: configFile, message: [title, ...lasting].join("\n") };
+}
+
+/** A value for what `env` lacks here: a text, a number and JSON. */
+const STAND_IN = "1";
+
+/** `missing`: what `env` lacks; `mistakes`: those of the site, a line each after a title. */
+type RanScript = RanWorker & { readonly missing?: readonly string[]; readonly mistakes?: string };
+
+async function runScript(
+  script: string,
+  { vars, compatibilityFlags }: WranglerSettings,
+  variables: WranglerSettings["variables"],
+): Promise<RanScript> {
   const lines: string[] = [];
   try {
     const runtime = await startEdgeRuntime(
-      { script, variables: settings.variables, purgeLog: false },
-      { port: 0, compatibilityFlags: settings.compatibilityFlags, onLine: (line) => lines.push(line) },
+      { script, variables, purgeLog: false },
+      { port: 0, compatibilityFlags, onLine: (line) => lines.push(line) },
     );
     try {
-      const answer = await fetch(runtime.url, { method: "POST", body: JSON.stringify(settings.vars) });
-      const ran = (await answer.json()) as RanWorker;
-      return ran.kind === "failed" ? { ...ran, file: configFile } : ran;
+      const answer = await fetch(runtime.url, { method: "POST", body: JSON.stringify(vars) });
+      return (await answer.json()) as RanScript;
     } finally {
       await runtime.stop();
     }
@@ -111,9 +132,10 @@ function entryCode(main: string): string {
 
     function failed(error) {
       const message = error?.message || "it threw " + (error instanceof Error ? error : JSON.stringify(error));
-      if (missing.size === 0) return { kind: error?.name === "SiteError" ? "failed" : "not-run", file: null, message };
-      const words = "env has no " + [...missing].join(", ") + " here, which may be set in .dev.vars: ";
-      return { kind: "not-run", message: words + message };
+      const mistakes = error?.name === "SiteError" ? message : "";
+      if (missing.size === 0) return { kind: mistakes ? "failed" : "not-run", file: null, message, mistakes };
+      const words = "env has no " + [...missing].join(", ") + " here, only vars and what .dev.vars or .env sets: ";
+      return { kind: "not-run", message: words + message, missing: [...missing], mistakes };
     }
 
     export default {

@@ -87,14 +87,28 @@ describe("a site that reads env of the runtime", () => {
     ]);
   });
 
-  test("is a warning while its secret is not known here", async () => {
+  test("is a warning while its secret is not known here", { timeout: 60_000 }, async () => {
     await readEnv();
     const { findings } = await checkWith("wrangler.toml", "[build]", VARIABLE);
     expect(findings).toEqual([
       { level: "warning", where: expect.stringMatching(/worker\.ts$/), message: expect.any(String) },
     ]);
     expect(findings[0]!.message).toMatch(
-      /were not checked: .* has no SECRET here, .*\.dev\.vars.*originFields\.secret/s,
+      /were not checked: .* has no SECRET here, .*\.dev\.vars or \.env.*originFields\.secret/s,
+    );
+  });
+
+  test("has a problem for each mistake that no secret can mend", { timeout: 60_000 }, async () => {
+    await readEnv();
+    const path = join(folder, "tidemark.config.ts");
+    const mistaken = "limits: { variants: Number((env as any).VARIANTS) }, hots:";
+    await writeFile(path, (await readFile(path, "utf8")).replace("hosts:", mistaken));
+    const { findings } = await checkWith("wrangler.toml", "[build]", VARIABLE);
+    expect(findings).toEqual([
+      { level: "problem", where: expect.stringMatching(/tidemark\.config\.ts$/), message: expect.any(String) },
+    ]);
+    expect(findings[0]!.message).toMatch(
+      /^the site's rules are not valid:\n {2}hots: unknown key; did you mean hosts\?.*$/,
     );
   });
 });
