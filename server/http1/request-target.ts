@@ -21,6 +21,9 @@ export interface RequestLine {
   readonly versionMinor: number;
 }
 
+/** Fields of a request, in either protocol. In HTTP/2 browsers send each cookie as one of its own. */
+export const MAX_FIELDS = 1000;
+
 /** A name or an IPv4 address, or an IPv6 address in brackets; with or without a port. RFC 9110 §7.2. */
 const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/;
 
@@ -43,6 +46,7 @@ export function isHost(text: string): boolean {
 export function requestTarget(line: RequestLine, fields: ClientFields, scheme: Scheme): RequestTarget {
   const { method, target, versionMajor, versionMinor } = line;
   if (versionMajor !== 1) return refused(505, "this server speaks only HTTP/1.0 and HTTP/1.1");
+  if (fields.raw.length > 2 * MAX_FIELDS) return refused(431, `the request has more than ${MAX_FIELDS} fields`);
   const coding = fields.get("transfer-encoding");
   if (coding !== null) {
     if (versionMinor === 0) return refused(400, "a request in HTTP/1.0 cannot have Transfer-Encoding");

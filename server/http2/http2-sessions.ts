@@ -12,6 +12,7 @@ import { CountedWarning } from "../counted-warning.ts";
 import { answeredExchange } from "../http1/answered-exchange.ts";
 import type { MadeAnswers } from "../http1/made-answers.ts";
 import { NodeRequest } from "../http1/node-request.ts";
+import { MAX_FIELDS } from "../http1/request-target.ts";
 import { plainAnswer } from "../http1/web-answer.ts";
 import type { Written } from "../http1/write-answer.ts";
 import { Allowance } from "./allowance.ts";
@@ -49,8 +50,6 @@ export interface Http2Parts {
 const MAX_STREAMS = 128;
 /** The same, with requests that the client has cancelled and on which the edge still works. */
 const MAX_RUNNING = 2 * MAX_STREAMS;
-/** Fields of a request. Browsers send each cookie as one of its own. */
-const MAX_FIELDS = 1000;
 /**
  * Streams that end before their answers. A browser that leaves a page resets all of its streams at once.
  * CVE-2023-44487.

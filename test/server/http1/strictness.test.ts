@@ -23,6 +23,7 @@ beforeEach(() => {
 
 const lines = (...each: string[]) => [...each, "", ""].join("\r\n");
 const HOST = "Host: localhost";
+const empty = (count: number) => Array.from({ length: count }, (_, number) => `X-${number}:`);
 
 test.each<[name: string, bytes: string, status: number]>([
   ["two Host fields", lines("GET / HTTP/1.1", HOST, "host: evil.example"), 400],
@@ -68,7 +69,8 @@ test.each<[name: string, bytes: string, status: number]>([
   ["a list of lengths", `${lines("POST / HTTP/1.1", HOST, "Content-Length: 1, 1")}a`, 400],
   ["a length with a sign", `${lines("POST / HTTP/1.1", HOST, "Content-Length: +1")}a`, 400],
   ["a length in hexadecimal digits", `${lines("POST / HTTP/1.1", HOST, "Content-Length: 0x1")}a`, 400],
-  ["more fields than a request may have", lines("GET / HTTP/1.1", HOST, `X-A: ${"a".repeat(70_000)}`), 431],
+  ["more bytes of fields than a request may have", lines("GET / HTTP/1.1", HOST, `X-A: ${"a".repeat(70_000)}`), 431],
+  ["one field more than a request may have", lines("GET / HTTP/1.1", HOST, ...empty(1000)), 431],
   ["another expectation than 100-continue", lines("GET / HTTP/1.1", HOST, "Expect: tea"), 417],
 ])("%s is refused, and the connection ends", async (_, bytes, status) => {
   // What follows would be a request of its own to a server that reads otherwise.
