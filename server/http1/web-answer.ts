@@ -17,7 +17,7 @@ export function plainAnswer(answered: EdgeAnswer): Answer {
 }
 
 function fromWebResponse({ status, statusText, headers, body }: Response): Answer {
-  const fields = new Fields([...headers].filter(([name]) => name !== "set-cookie"));
+  const fields = Fields.copy([...headers].filter(([name]) => name !== "set-cookie"));
   for (const cookie of headers.getSetCookie()) fields.append("set-cookie", cookie);
   return { status, statusText, fields, body: body && fromWebStream(body) };
 }

@@ -35,7 +35,7 @@ const OF_BROWSERS = ["cache-control", "expires"];
  */
 export function answerForChild(answer: Answer, child: ForChild): Answer {
   if (answer.switchedTo !== undefined) return answer;
-  const fields = new Fields(answer.fields);
+  const fields = Fields.copy(answer.fields);
   const { source } = answer;
   let parentAge = FETCHED_NOW;
   let hasEnd = true;

@@ -111,7 +111,7 @@ export class ParentOrigin implements Origin {
 
   #asChild(request: OriginRequest, after: string): OriginRequest {
     const { node, rules, token, waitsMs = null } = this.#parts;
-    const sent = new Fields(request.fields);
+    const sent = Fields.copy(request.fields);
     const told = {
       node,
       rules,
@@ -142,7 +142,7 @@ export class ParentOrigin implements Origin {
       return { kind: "failed", because: "bad-response", cause };
     }
     this.#compare(told, position ?? null);
-    const fields = new Fields(response.fields);
+    const fields = Fields.copy(response.fields);
     fields.delete(PARENT_FIELD);
     // Where the origin has not said where the body ends, it may have been cut off, and is not stored.
     if (!told.isFramed) for (const name of FRAMING) fields.delete(name);

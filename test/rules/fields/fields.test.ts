@@ -48,7 +48,7 @@ describe("the fields of a message", () => {
 
   test("do not change when a copy of them changes", () => {
     const first = new Fields([["via", "1.1 inner"]]);
-    const copy = new Fields(first);
+    const copy = Fields.copy(first);
     copy.append("via", "1.1 tidemark");
     expect(first.get("via")).toBe("1.1 inner");
   });

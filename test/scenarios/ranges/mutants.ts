@@ -200,7 +200,7 @@ export const mutants: Mutants = {
     "a 416 has the fields of the page's body": {
       in: "unsatisfiable",
       replace: "const headFields = notModifiedFields(fields);",
-      by: "const headFields = new Fields(fields);",
+      by: "const headFields = Fields.copy(fields);",
       foundBy: "ranges/unsatisfiable-is-416",
     },
   },

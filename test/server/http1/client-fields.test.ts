@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ClientFields } from "../../../server/http1/client-fields.ts";
+import { Fields } from "../../../worker/rules/fields/fields.ts";
 
 const name = fc.constantFrom(
   "a",
@@ -36,6 +37,7 @@ test("they read as the web's class does", () => {
         expect(read.count(each)).toBe(lines.filter(([other]) => other.toLowerCase() === each).length);
       }
       expect([...read].sort()).toEqual([...headers].sort());
+      expect([...Fields.copy(read)]).toEqual([...new Fields(lines)].map(([name]) => [name, read.get(name)]));
       expect(read.bytes).toBe(lines.flat().join("").length);
     }),
   );

@@ -96,7 +96,7 @@ function reportDelta({ ports }: RequestContext, { byteLength: bytes }: Uint8Arra
 
 function headAlone(context: RequestContext, found: FoundResponse, fields: Fields): Answer {
   const { status, bodyBytes } = found.head;
-  const headFields = new Fields(fields);
+  const headFields = Fields.copy(fields);
   if (mayHaveBody(status)) headFields.set("content-length", String(bodyBytes));
   return withoutBody(context, found, status, headFields);
 }

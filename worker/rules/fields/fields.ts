@@ -13,6 +13,13 @@ export class Fields implements Iterable<Line> {
     for (const [name, value] of lines) this.append(name.toLowerCase(), value);
   }
 
+  /** A copy of fields whose names are in lower case, each once except for `Set-Cookie`, as those of a message are. */
+  static copy(fields: Iterable<Line>): Fields {
+    const lines: string[] = [];
+    for (const [name, value] of fields) lines.push(name, value);
+    return Fields.of(lines);
+  }
+
   /** Fields of these names and values, with names in lower case, each once except for `Set-Cookie`. The array becomes theirs. */
   static of(lines: string[]): Fields {
     const fields = new Fields();

@@ -92,7 +92,7 @@ export class RequestFacts {
     this.bypassedBy = passes ? null : bypassReason(fields, rules.bypass);
     this.mode = modeOf(method, field, passes || this.bypassedBy !== null, this.refreshToken);
     const isOwn = this.mode !== "bypass" && field("origin") === ownOrigin && !rules.keyFields.includes("origin");
-    this.fields = isOwn ? new Fields(fields).filter((name) => name !== "origin") : fields;
+    this.fields = isOwn ? Fields.copy(fields).filter((name) => name !== "origin") : fields;
     this.authorized = field("authorization") !== null;
     this.directives = readRequestDirectives(field, rules.requestDirectives);
     this.receiptToken = circumstances.after ?? readReceiptToken(after);

@@ -2,6 +2,7 @@ import { Fields } from "../fields/fields.ts";
 import type { Identity } from "../identity/identity.ts";
 import { mayChoosePart } from "../variants/part-fields.ts";
 import { speaksOfCredentials } from "./credential-names.ts";
+import type { RequestHeaders } from "./request-facts.ts";
 import { type OwnersFields, ordinaryForm } from "./request-fields.ts";
 import { unkeyedField } from "./unkeyed-field.ts";
 
@@ -25,13 +26,13 @@ const MAX_BLAMED = 5;
  * which may choose the CORS fields of equal bodies. `inKey`: the fields that select.
  */
 export function plainRequest(
-  sent: Iterable<readonly [name: string, value: string]>,
+  sent: RequestHeaders,
   identity: Identity,
   inKey: readonly string[],
   owners: OwnersFields,
 ): PlainRequest | null {
   if (identity !== "anonymous") return null;
-  let fields = new Fields(sent);
+  let fields = Fields.copy(sent);
   const leftOut: string[] = [];
   for (;;) {
     const name = unkeyedField(fields, inKey, owners);
