@@ -446,13 +446,14 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
   "RFC 9110 §7.6.1": {
     "a field that Connection names selects by the client's value": {
       in: "OriginView.field",
-      drop: "if (connection !== null && !isContinued(name) && hopByHopFields(connection).has(name)) return null;",
+      replace: "return this.#ownHop.has(name) && !isContinued(name) ? null : value;",
+      by: "return value;",
       foundBy: "variants/field-named-by-connection",
     },
     "an Accept-Encoding that Connection names is forwarded": {
       in: "OriginView.field",
-      replace: "hopByHopFields(connection).has(name)",
-      by: 'name !== "accept-encoding" && hopByHopFields(connection).has(name)',
+      replace: "this.#ownHop.has(name)",
+      by: 'name !== "accept-encoding" && this.#ownHop.has(name)',
       foundBy: "variants/connection-names-accept-encoding",
     },
   },

@@ -25,6 +25,7 @@ export interface ViewedRequest {
 export class OriginView implements SelectingFields {
   readonly #request: ViewedRequest;
   readonly #rules: ViewRules;
+  #ownHop: ReadonlySet<string> | undefined;
   #acceptedCodings: string | undefined;
   #values: Map<string, string | null> | undefined;
 
@@ -42,9 +43,8 @@ export class OriginView implements SelectingFields {
     const value = this.#request.field(name);
     const isKeyed = this.#rules.keyFields.includes(name);
     if (!isKeyed && treatmentOf(name, value, this.#rules).inVary !== "selects") return null;
-    const connection = this.#request.field("connection");
-    if (connection !== null && !isContinued(name) && hopByHopFields(connection).has(name)) return null;
-    return value;
+    this.#ownHop ??= hopByHopFields(this.#request.field("connection"));
+    return this.#ownHop.has(name) && !isContinued(name) ? null : value;
   }
 
   value(name: string): string | null {
