@@ -20,6 +20,7 @@ import type { Answer, CurrentExchange, Exchange } from "./exchange.ts";
 import { LOGIN_PATH, LoginCode } from "./login-code.ts";
 import type { DevSettings } from "./request-log-entry.ts";
 import { EARLY_PURGES_PATH, pathOf, RequestWatch } from "./request-watch.worker.ts";
+import { ServedHosts } from "./served-hosts.ts";
 
 /** The log of the dev command. */
 export class PurgeLog extends SimulatedPurgeLog {
@@ -71,10 +72,15 @@ export function createDevEdge(site: SiteInput, current: CurrentExchange): Export
       behindNetwork(watching(reporting(platform, edgeEnv!, current), current), networkOf(settings!, current)),
   });
   let edgeEnv: DevEnv | undefined;
+  let served: ServedHosts | undefined;
   let watch: RequestWatch | undefined;
   let isLogFound = false;
   const answer = (request: IncomingRequest, env: DevEnv, context: ExecutionContext): Answer => {
     const { url, method } = request;
+    watch ??= new RequestWatch(current, earlyPurges, settings!);
+    served ??= new ServedHosts({ hosts: site.hosts, publicUrls: [site.publicUrl, edgeEnv!.TIDEMARK_PUBLIC_URL] });
+    const refused = served.refuse(request);
+    if (refused !== undefined) return watch.answer(request, () => refused, context);
     const pass = () => edge.fetch!(request, edgeEnv!, context) as Answer;
     const path = isControl(url) ? new URL(url).pathname : null;
     if (path !== null) {
@@ -84,7 +90,6 @@ export function createDevEdge(site: SiteInput, current: CurrentExchange): Export
       );
       if (answered !== undefined) return answered;
     }
-    watch ??= new RequestWatch(current, earlyPurges, settings!);
     if (method !== "PURGE" && (method !== "POST" || path !== PURGE_PATH)) return watch.answer(request, pass, context);
     return watch.answerPurge(request, pass, context, site.purge?.push ? purgeLogOf(env) : null);
   };

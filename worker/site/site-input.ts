@@ -66,7 +66,7 @@ export interface SiteInput {
   readonly origin: string | AddressOrigin | ServiceOrigin;
   /**
    * The public host names, with a port if it is not the scheme's default; requests for others get 421. Required for
-   * deployment, here or as `TIDEMARK_HOSTS`, which takes precedence; on a developer's machine any host is served.
+   * deployment, here or as `TIDEMARK_HOSTS`, which takes precedence; `tidemark dev` serves the machine's own names, too.
    */
   readonly hosts?: readonly string[] | undefined;
   /**

@@ -87,7 +87,12 @@ describe("tidemark dev, in one run", () => {
 
   beforeAll(async () => {
     await begin();
-    const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
+    const flags = [
+      "--config",
+      config(`{ origin: "${origin.url}", hosts: ["www.example.test"] }`),
+      "--port",
+      String(port),
+    ];
     dev = running = new Dev(flags, { TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS: JSON.stringify([READER]) });
     await running.says(/everything/);
   });
@@ -100,6 +105,19 @@ describe("tidemark dev, in one run", () => {
       });
       expect(answer.status).toBe(200);
     }
+  });
+
+  test("answers for this machine and the config's hosts, and for no other name that leads here", async () => {
+    origin.reply("/private", { body: "v1" });
+    const at = (host: string, path = "/private") =>
+      exchange(new URL(`http://127.0.0.1:${port}`), agent, { path, host: `${host}:${port}` });
+    for (const host of ["localhost", "shop.localhost", "[::1]", "www.example.test"]) {
+      expect(await at(host)).toMatchObject({ status: 200, body: "v1" });
+    }
+    for (const path of ["/private", "/_tidemark/health", "/_tidemark/dev/early-purges?purge=1"]) {
+      expect(await at("evil.example", path)).toMatchObject({ status: 421, body: expect.stringContaining("--public") });
+    }
+    await running.says(/ {2}GET {4}\/private +421 /);
   });
 
   test("also accepts the tokens of TIDEMARK_TOKENS, with their scopes", async () => {

@@ -1,0 +1,33 @@
+/** Names that lead to this machine everywhere, and addresses: a page elsewhere has none of them. RFC 6761 §6.3. */
+const OWN = /^(?:(?:.+\.)?localhost|[\d.]+|\[.+\])$/;
+
+/** What the owner names as hosts of the site. */
+export interface NamedHosts {
+  readonly hosts?: readonly string[] | undefined;
+  readonly publicUrls: readonly (string | undefined)[];
+}
+
+/**
+ * The hosts for which the dev command answers, on any port. Any other name that leads here may belong to a page elsewhere,
+ * which could then read the site and change it (DNS rebinding).
+ */
+export class ServedHosts {
+  readonly #named: ReadonlySet<string | undefined>;
+
+  constructor({ hosts = [], publicUrls }: NamedHosts) {
+    const urls = [...hosts.map((host) => `http://${host}`), ...publicUrls];
+    this.#named = new Set(urls.map((url) => url && URL.parse(url)?.hostname));
+  }
+
+  /** A refusal if the request is for another host; `undefined` if it is not. */
+  refuse({ headers, url }: Request): Response | undefined {
+    // Miniflare's own port takes the URL from another field of the client's.
+    const host = headers.get("host") ?? new URL(url).host;
+    const name = URL.parse(`http://${host}`)?.hostname ?? "";
+    if (OWN.test(name) || this.#named.has(name)) return undefined;
+    const words =
+      `tidemark dev does not answer for ${host}, because any site can make a name of its own lead to this machine. ` +
+      "If the name is yours, pass its address with --public, or list it in hosts in the config.\n";
+    return new Response(words, { status: 421, headers: { "cache-control": "no-store" } });
+  }
+}
