@@ -7,6 +7,7 @@ import { isWithin } from "../rules/forwarding/trusted-proxies.ts";
 import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
 import type { ReceiptToken } from "../rules/request/receipt-token.ts";
 import { RequestFacts } from "../rules/request/request-facts.ts";
+import type { LeftOut } from "../rules/request/second-look.ts";
 import type { Site } from "../site/site.ts";
 import type {
   CollapsedFetches,
@@ -120,7 +121,7 @@ export interface RequestContext {
   /** When it began to wait for its turn at the origin, if it did so by a fetch of another isolate: epoch milliseconds. */
   readonly inLineSince?: number | undefined;
   /** The request as it was sent, where the origin is asked without idle fields. */
-  readonly reduced?: { readonly asSent: RequestContext; readonly leftOut: readonly string[] };
+  readonly reduced?: { readonly asSent: RequestContext; readonly leftOut: LeftOut };
 }
 
 export interface Arrival {

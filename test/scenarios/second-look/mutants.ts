@@ -17,7 +17,7 @@ export const mutants: Mutants = {
     },
     "a variant is confirmed by a request without the field that has selected it": {
       in: "withoutIdleFields",
-      drop: "if (toValidate?.head.variant.some(([name]) => leftOut.includes(name))) return context;",
+      drop: "if (toValidate?.head.variant.some(([name]) => leftOut.some(([left]) => left === name))) return context;",
       foundBy: "second-look/idle-field-validated",
     },
     "a 304 counts for a field that was left out, whatever it says": {
@@ -98,9 +98,15 @@ export const mutants: Mutants = {
     },
     "a field that is idle in one folder is left out in all": {
       in: "idle-fields:keyOf",
-      replace: "`${field} ${folder} ${route}`",
-      by: "`${field} ${folder.length > 99} ${route}`",
+      replace: "[name, folder, route, value]",
+      by: "[name, route, value]",
       foundBy: "second-look/idle-field",
+    },
+    "a field that is idle with one value is left out with all": {
+      in: "idle-fields:keyOf",
+      replace: "[name, folder, route, value]",
+      by: "[name, folder, route]",
+      foundBy: "second-look/idle-with-one-value",
     },
     "a visitor gets an answer without an idle field that is not stored": {
       in: "toAskAgainAsSent",
@@ -128,7 +134,7 @@ export const mutants: Mutants = {
     },
     "a framework's field is left out": {
       in: "IdleFields.learn",
-      replace: "!mayChoosePart(field)",
+      replace: "!mayChoosePart(name)",
       by: "true",
       foundBy: "second-look/framework-field",
     },
@@ -194,8 +200,8 @@ export const mutants: Mutants = {
     },
     "of several fields of a framework none counts as one that chooses": {
       in: "look-behind:look",
-      replace: "fieldsThatChoose(leftOut, first.digest, again.digest)",
-      by: "(fieldsThatChoose(leftOut, first.digest, again.digest).length === 1 ? fieldsThatChoose(leftOut, first.digest, again.digest) : [])",
+      replace: "fieldsThatChoose(names, first.digest, again.digest)",
+      by: "(fieldsThatChoose(names, first.digest, again.digest).length === 1 ? fieldsThatChoose(names, first.digest, again.digest) : [])",
       foundBy: "second-look/framework-fields-choose",
     },
     "no second look is taken after a confirmation": {

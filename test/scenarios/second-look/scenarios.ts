@@ -269,6 +269,18 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "second-look/idle-with-one-value",
+    name: "a field that is idle with one value is not left out with another, which no second look has compared",
+    source: SOURCE,
+    origin: { ...three, "/d": [page("max-age=60", "for 8")] },
+    steps: [
+      ...looks(app),
+      { get: "/d", fields: { "x-app-version": "8" }, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
+      { work: "finished" },
+      { originSaw: { "/d": 2 } },
+    ],
+  },
+  {
     id: "second-look/idle-field-matters",
     name: "if the answer without an idle field is not stored, the origin is asked again with the field",
     source: SOURCE,

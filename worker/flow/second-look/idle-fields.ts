@@ -1,3 +1,4 @@
+import type { LeftOut } from "../../rules/request/second-look.ts";
 import { mayChoosePart } from "../../rules/variants/part-fields.ts";
 import type { Place } from "./place.ts";
 
@@ -5,8 +6,10 @@ import type { Place } from "./place.ts";
 const LOOKS = 3;
 /** One request in this many goes to the origin with the field, and gets a second look. */
 const ONE_OF = 16;
-/** The most fields that are known to be idle, each in one place. */
+/** The most fields that are known to be idle, each with one value and in one place. */
 const MAX_FIELDS = 256;
+/** Longer values are no choice among a few, but a client's own text. */
+const MAX_VALUE_CHARACTERS = 256;
 
 interface FieldRecord {
   /** The second looks in a row that have found the field to choose nothing. */
@@ -18,17 +21,19 @@ interface FieldRecord {
 
 /**
  * Unknown fields that choose nothing in a folder of the site, as far as second looks have found. A request without them
- * costs the origin one request instead of two, and its answer can be stored at once.
+ * costs the origin one request instead of two, and its answer can be stored at once. A look speaks only for the value that it
+ * compared, because anybody can send a value that changes nothing.
  */
 export class IdleFields {
   readonly #records = new Map<string, FieldRecord>();
 
   /** Notes what a second look has found about these fields. */
-  learn(place: Place, fields: readonly string[], because: "alike" | "unlike" | "differs"): void {
+  learn(place: Place, fields: LeftOut, because: "alike" | "unlike" | "differs"): void {
     for (const field of fields) {
+      const [name, value] = field;
       const key = keyOf(place, field);
       if (because !== "alike") this.#records.delete(key);
-      else if (!mayChoosePart(field)) {
+      else if (!mayChoosePart(name) && value.length <= MAX_VALUE_CHARACTERS) {
         const record = this.#records.get(key) ?? { looks: 0, requests: 0, forIdentified: true };
         record.looks++;
         this.#records.delete(key);
@@ -43,7 +48,7 @@ export class IdleFields {
   }
 
   /** Whether a request in this place may go to the origin without these fields. It counts as such a request. */
-  mayLeaveOut(place: Place, fields: readonly string[], isAnonymous: boolean): boolean {
+  mayLeaveOut(place: Place, fields: LeftOut, isAnonymous: boolean): boolean {
     const records = fields.map((field) => this.#records.get(keyOf(place, field)));
     if (!records.every((record) => record && record.looks >= LOOKS && (isAnonymous || record.forIdentified)))
       return false;
@@ -51,7 +56,7 @@ export class IdleFields {
   }
 
   /** The origin's answer without these fields cannot be stored, so they may matter here. */
-  refute(place: Place, fields: readonly string[], isAnonymous: boolean): void {
+  refute(place: Place, fields: LeftOut, isAnonymous: boolean): void {
     for (const field of fields) {
       const record = this.#records.get(keyOf(place, field));
       if (record && !isAnonymous) record.forIdentified = false;
@@ -60,6 +65,6 @@ export class IdleFields {
   }
 }
 
-function keyOf({ route, folder }: Place, field: string): string {
-  return `${field} ${folder} ${route}`;
+function keyOf({ route, folder }: Place, [name, value]: LeftOut[number]): string {
+  return JSON.stringify([name, folder, route, value]);
 }

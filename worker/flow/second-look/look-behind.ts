@@ -89,7 +89,8 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   const { freshnessSeconds, initialAgeMs } = first.stored.head;
   const now = ports.clock.now();
   const until = now + freshnessSeconds * 1000 - initialAgeMs;
-  for (const field of fieldsThatChoose(leftOut, first.digest, again.digest)) {
+  const names = leftOut.map(([name]) => name);
+  for (const field of fieldsThatChoose(names, first.digest, again.digest)) {
     if (secondLooks.mark(place, field, until, now)) ports.reporter.report({ kind: "field-marked" });
   }
 }

@@ -38,7 +38,7 @@ export function withoutIdleFields(context: RequestContext, toValidate: FoundResp
   const isAnonymous = facts.identity === "anonymous";
   if (!plain || !idleFields.mayLeaveOut(placeOf(resolved), plain.leftOut, isAnonymous)) return context;
   const { fields, leftOut } = plain;
-  if (toValidate?.head.variant.some(([name]) => leftOut.includes(name))) return context;
+  if (toValidate?.head.variant.some(([name]) => leftOut.some(([left]) => left === name))) return context;
   return {
     ...context,
     facts: facts.withFields(fields),
@@ -73,7 +73,7 @@ export function toAskAgainAsSent(
   if (!reduced) return null;
   const { asSent, leftOut } = reduced;
   const names = varyFields(fields.get("vary"));
-  if (decision.kind === "store" && !leftOut.some((name) => names.includes(name))) return null;
+  if (decision.kind === "store" && !leftOut.some(([name]) => names.includes(name))) return null;
   isolate.secondLooks.idleFields.refute(
     placeOf(resolved),
     leftOut,

@@ -6,10 +6,13 @@ import type { RequestHeaders } from "./request-facts.ts";
 import { type OwnersFields, ordinaryForm } from "./request-fields.ts";
 import { unkeyedField } from "./unkeyed-field.ts";
 
+/** Fields that a request leaves out, with their values. */
+export type LeftOut = readonly (readonly [name: string, value: string])[];
+
 /** The request that a plain visitor would have sent, and the fields that it leaves out. */
 export interface PlainRequest {
   readonly fields: Fields;
-  readonly leftOut: readonly string[];
+  readonly leftOut: LeftOut;
 }
 
 /** The most fields that are left out of a request. */
@@ -33,13 +36,13 @@ export function plainRequest(
 ): PlainRequest | null {
   if (identity !== "anonymous") return null;
   let fields = Fields.copy(sent);
-  const leftOut: string[] = [];
+  const leftOut: (readonly [name: string, value: string])[] = [];
   for (;;) {
     const name = unkeyedField(fields, inKey, owners);
     if (name === null) return leftOut.length === 0 ? null : { fields, leftOut };
     const isPlain = ordinaryForm(name) !== undefined || inKey.includes(name);
     if (isPlain || name === "origin" || speaksOfCredentials(name) || leftOut.length === MAX_LEFT_OUT) return null;
-    leftOut.push(name);
+    leftOut.push([name, fields.get(name)!]);
     fields = fields.filter((other) => other !== name);
   }
 }
