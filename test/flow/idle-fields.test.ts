@@ -3,6 +3,7 @@ import { IdleFields } from "../../worker/flow/second-look/idle-fields.ts";
 import type { LeftOut } from "../../worker/rules/request/second-look.ts";
 
 const place = { route: "/*", folder: "/api/" };
+const IDENTIFIER = "0f8fad5b-d9cb-469f-a165-70867728950e";
 const sent = (...names: readonly string[]): LeftOut => names.map((name) => [name, "1"]);
 const learnt = (fields: LeftOut, looks = 3): IdleFields => {
   const idle = new IdleFields();
@@ -21,6 +22,8 @@ test("a field may be left out after three looks that found nothing", () => {
 test.each([
   ["only with the value that was compared", "1", "2", false],
   ["only with the whole value", "1", "1, 2", false],
+  ["after a look at one identifier with another", IDENTIFIER, "7c9e6679-7425-40de-944b-e07fc1f90ae7", true],
+  ["after a look at an identifier with nothing else", IDENTIFIER, "berlin-mitte-7", false],
   ["with a value of 256 characters", "a".repeat(256), "a".repeat(256), true],
   ["not with a longer one", "a".repeat(257), "a".repeat(257), false],
 ])("a field may be left out %s", (_, compared, value, expected) => {

@@ -18,6 +18,7 @@ export const rows: readonly ConformanceRow[] = [
       "second-look/other-folder",
       "second-look/idle-field",
       "second-look/idle-with-one-value",
+      "second-look/idle-identifiers",
       "second-look/idle-field-matters",
       "second-look/idle-field-in-vary",
       "second-look/idle-field-and-followers",

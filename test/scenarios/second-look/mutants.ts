@@ -108,6 +108,12 @@ export const mutants: Mutants = {
       by: "[name, folder, route]",
       foundBy: "second-look/idle-with-one-value",
     },
+    "a look at an identifier speaks for no other one": {
+      in: "idle-fields:keyOf",
+      replace: "IDENTIFIER.test(sent) ? null : sent",
+      by: "sent",
+      foundBy: "second-look/idle-identifiers",
+    },
     "a visitor gets an answer without an idle field that is not stored": {
       in: "toAskAgainAsSent",
       replace: 'decision.kind === "store" && !leftOut',

@@ -8,13 +8,15 @@ const htmx = { "hx-request": "true", "hx-target": "list", "hx-current-url": "htt
 
 const three = { "/a": [page("max-age=60", "a")], "/b": [page("max-age=60", "b")], "/c": [page("max-age=60", "c")] };
 
+const installation = (number: number) => ({ "x-installation": `0f8fad5b-d9cb-469f-a165-70867728950${number}` });
+
 /** The origin has one date for all variants. */
 const OF_ALL_VARIANTS = { "last-modified": "Thu, 01 Jan 2026 11:00:00 GMT" };
 
-/** Three second looks find that these fields choose nothing. */
-function looks(fields: Readonly<Record<string, string>>): Step[] {
-  return ["/a", "/b", "/c"].flatMap((path): Step[] => [
-    { get: path, fields, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
+/** Three second looks find that these fields choose nothing. `sent`: the fields of each, or of all. */
+function looks(...sent: readonly Readonly<Record<string, string>>[]): Step[] {
+  return ["/a", "/b", "/c"].flatMap((path, at): Step[] => [
+    { get: path, fields: sent[at] ?? sent[0]!, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
     { work: "finished" },
     { originSaw: { [path]: 2 } },
   ]);
@@ -278,6 +280,18 @@ export const scenarios: readonly Scenario[] = [
       { get: "/d", fields: { "x-app-version": "8" }, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
       { work: "finished" },
       { originSaw: { "/d": 2 } },
+    ],
+  },
+  {
+    id: "second-look/idle-identifiers",
+    name: "identifiers, of which each client has another one, are left out after three looks at any of them",
+    source: SOURCE,
+    origin: { ...three, "/d": [page("max-age=60", "d")] },
+    steps: [
+      ...looks(installation(0), installation(1), installation(2)),
+      { get: "/d", fields: installation(3), expect: { xCache: "MISS", cacheStatus: /stored/ } },
+      { work: "finished" },
+      { originSaw: { "/d": 1 } },
     ],
   },
   {

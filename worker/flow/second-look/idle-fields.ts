@@ -10,6 +10,8 @@ const ONE_OF = 16;
 const MAX_FIELDS = 256;
 /** Longer values are no choice among a few, but a client's own text. */
 const MAX_VALUE_CHARACTERS = 256;
+/** Each client has another one, so that no look would ever speak for a second. All of them count as one value. */
+const IDENTIFIER = /^(?=(?:\D*\d){6})[\w-]{12,}$/;
 
 interface FieldRecord {
   /** The second looks in a row that have found the field to choose nothing. */
@@ -65,6 +67,7 @@ export class IdleFields {
   }
 }
 
-function keyOf({ route, folder }: Place, [name, value]: LeftOut[number]): string {
+function keyOf({ route, folder }: Place, [name, sent]: LeftOut[number]): string {
+  const value = IDENTIFIER.test(sent) ? null : sent;
   return JSON.stringify([name, folder, route, value]);
 }

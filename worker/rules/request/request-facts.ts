@@ -177,7 +177,7 @@ export class RequestFacts {
    * token of a HEAD.
    */
   forWholePage(): RequestFacts {
-    const fields = new Fields(this.fields).filter((name) => name !== REFRESH_FIELD);
+    const fields = Fields.copy(this.fields).filter((name) => name !== REFRESH_FIELD);
     return new RequestFacts("GET", fields, this.#rules, this.#circumstances, true);
   }
 }
