@@ -4,7 +4,7 @@ import { domainToASCII } from "node:url";
 import { aliasesOf } from "../../local/config/wrangler-config.ts";
 import { COMPATIBILITY_DATE } from "../../local/runtime/compatibility-date.ts";
 import { BINDING_JSON, BINDING_TOML, PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
-import { unknownVariables, unknownVariableText } from "../../wire/text/unknown-variable.ts";
+import { unknownVariables, unknownVariableText, WORKERS_VARIABLES } from "../../wire/text/unknown-variable.ts";
 import { type Finding, problem, warning } from "./check-report.ts";
 
 /** The parts of one environment of a wrangler config that the check needs, with wrangler's names. */
@@ -147,7 +147,7 @@ export function wranglerFindings(
       "vars has TIDEMARK_TOKEN, so everybody who can read the file can read the token. Remove it, make another token, and set";
     findings.push(problem(where, `${words} it with npx wrangler secret put TIDEMARK_TOKEN.`));
   }
-  for (const unknown of unknownVariables(settings.vars)) {
+  for (const unknown of unknownVariables(settings.vars, WORKERS_VARIABLES)) {
     const found = unknown.meant === null ? warning : problem;
     findings.push(found(`${where}, vars`, unknownVariableText(unknown)));
   }

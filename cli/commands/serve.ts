@@ -11,7 +11,7 @@ import { readSize } from "../../server/startup/size.ts";
 import type { ListenAddress } from "../../server/supervisor/listening-sockets.ts";
 import type { SupervisorEvent } from "../../server/supervisor/supervisor-events.ts";
 import { WorkerAhead } from "../../server/supervisor/worker-ahead.ts";
-import { unknownVariables, unknownVariableText } from "../../wire/text/unknown-variable.ts";
+import { SERVER_VARIABLES, unknownVariables, unknownVariableText } from "../../wire/text/unknown-variable.ts";
 import { EXIT } from "../exit-code.ts";
 import { folderName, refuseFlag } from "../flags.ts";
 import { lacksPeers } from "../lacks-peers.ts";
@@ -224,9 +224,9 @@ async function run(flags: ServeFlags): Promise<void> {
   }
 }
 
-/** A line for each variable that is almost one of this package's. Others are the owner's own. */
+/** A line for each variable that is almost one of a server's. Others are the owner's own. */
 function misspeltVariables(): readonly string[] {
-  return unknownVariables(process.env)
+  return unknownVariables(process.env, SERVER_VARIABLES)
     .filter(({ meant }) => meant !== null)
     .map(unknownVariableText);
 }

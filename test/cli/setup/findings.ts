@@ -244,6 +244,16 @@ export const findingCases: readonly FindingCase[] = [
     finds: [/^problem .*vars has TIDEMARK_TOKEN/],
   },
   {
+    name: "a variable that is almost one of Workers, and others that are only almost one of a server or a command",
+    settings: { vars: { TIDEMARK_HOST: "", TIDEMARK_BLOG: "", TIDEMARK_AGENT: "", TIDEMARK_ROOT: "" } },
+    finds: [
+      /^problem {2}wrangler\.toml, vars: TIDEMARK_HOST: unknown variable; did you mean TIDEMARK_HOSTS\?$/,
+      /^warning {2}wrangler\.toml, vars: TIDEMARK_BLOG: unknown variable$/,
+      /^warning {2}wrangler\.toml, vars: TIDEMARK_AGENT: unknown variable$/,
+      /^warning {2}wrangler\.toml, vars: TIDEMARK_ROOT: unknown variable$/,
+    ],
+  },
+  {
     name: "a date with which purges would fail",
     settings: { compatibilityDate: "2024-04-02" },
     finds: [/^problem .*compatibility_date is 2024-04-02, .* Write compatibility_date = "\d{4}-\d\d-\d\d"\.$/],

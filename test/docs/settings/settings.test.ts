@@ -2,7 +2,12 @@ import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { serveCommand } from "../../../cli/commands/serve.ts";
 import { addressesToOpen, readListenAddress } from "../../../server/startup/listen-addresses.ts";
-import { KNOWN_VARIABLES, unknownVariables } from "../../../wire/text/unknown-variable.ts";
+import {
+  KNOWN_VARIABLES,
+  SERVER_VARIABLES,
+  unknownVariables,
+  WORKERS_VARIABLES,
+} from "../../../wire/text/unknown-variable.ts";
 import { ANALYTICS_COOKIES } from "../../../worker/rules/identity/cookies.ts";
 import { TRACKING_PARAMETERS } from "../../../worker/rules/key/query.ts";
 import { compileSite } from "../../../worker/site/site.ts";
@@ -62,10 +67,19 @@ describe("the settings of a site", () => {
 
 describe("the variables", () => {
   const [, table] = /^## Variables\n([\s\S]*?)^## /m.exec(settingsPage())!;
-  const listed = [...table!.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  const rows = [...table!.matchAll(/^\| `(\w+)` \| ([\w ]+) \|/gm)].map(([, name, of]) => ({ name, of: of! }));
+  const listed = rows.map(({ name }) => name);
 
   test("that are known are those of the page, and those of commands and clients that other pages have", () => {
     expect([...KNOWN_VARIABLES].sort()).toEqual([...listed, "TIDEMARK_BASE_PATH", "TIDEMARK_PORT"].sort());
+  });
+
+  test.each([
+    ["Workers", WORKERS_VARIABLES],
+    ["a server", SERVER_VARIABLES],
+  ])("of %s are those of the page", (where, variables) => {
+    const of = rows.filter((row) => ["both", where].includes(row.of)).map(({ name }) => name);
+    expect([...variables].sort()).toEqual(of.sort());
   });
 
   test("of the sources and of the pages are not taken for misspelt ones", () => {
@@ -73,7 +87,7 @@ describe("the variables", () => {
     const files = folders.flatMap((folder) => globSync(`${folder}/**/*.{ts,py,md,jsonc}`));
     const read = new Set(files.flatMap((file) => readFileSync(file, "utf8").match(/\bTIDEMARK_[A-Z_]*[A-Z]\b/g) ?? []));
     expect(read.size).toBeGreaterThan(KNOWN_VARIABLES.length);
-    const unknown = unknownVariables(Object.fromEntries([...read].map((name) => [name, ""])));
+    const unknown = unknownVariables(Object.fromEntries([...read].map((name) => [name, ""])), KNOWN_VARIABLES);
     expect(unknown.filter(({ meant }) => meant !== null)).toEqual([]);
   });
 });

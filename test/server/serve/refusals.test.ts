@@ -326,7 +326,7 @@ test.each([
 });
 
 test("a misspelt variable is warned of, and no variable of the owner's", async () => {
-  const owners = { TIDEMARK_DOOR_TOKEN: "a", TIDEMARK_OPTIONS: "b", TIDEMARK_PORT: "c", TIDEMARK_SHOP: "d" };
+  const owners = { TIDEMARK_DOOR_TOKEN: "a", TIDEMARK_OPTIONS: "b", TIDEMARK_PORT: "c", TIDEMARK_B_PORT: "d" };
   const environment = { ...HOSTS, ...owners, TIDEMARK_ORGIN: "http://127.0.0.1:8001", TIDEMARK_HOST: "a.test" };
   const { code, printed } = await run([...ORIGIN, "--check"], environment);
   expect(printed.match(/^.*unknown variable.*$/gm)).toEqual([
