@@ -255,7 +255,7 @@ describe("a view", () => {
       fc.property(steps, (events) => follow(events, seen)),
       { numRuns: byDepth({ test: 8, gate: 8, all: 60 }), endOnFailure: true },
     );
-    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(50); // otherwise little was tried
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(20); // otherwise little was tried
   });
 
   test("at most 1 % of untouched entries are lost after 100,000 and after 1,000,000 purges of other tags", {
