@@ -1,4 +1,6 @@
 import { HOST_OF_NONE, type Scheme } from "../connections/arrival.ts";
+import { PARENT_TOKEN_FIELD } from "../tiers/parent-fields.ts";
+import { ADDED_FIELDS } from "../tiers/room-for-tiers.ts";
 import type { ClientFields } from "./client-fields.ts";
 
 /** The URL that a request asks for, or why it is refused. */
@@ -46,7 +48,9 @@ export function isHost(text: string): boolean {
 export function requestTarget(line: RequestLine, fields: ClientFields, scheme: Scheme): RequestTarget {
   const { method, target, versionMajor, versionMinor } = line;
   if (versionMajor !== 1) return refused(505, "this server speaks only HTTP/1.0 and HTTP/1.1");
-  if (fields.raw.length > 2 * MAX_FIELDS) return refused(431, `the request has more than ${MAX_FIELDS} fields`);
+  if (fields.raw.length > 2 * MAX_FIELDS && fields.raw.length > 2 * mostFields(fields)) {
+    return refused(431, `the request has more than ${mostFields(fields)} fields`);
+  }
   const coding = fields.get("transfer-encoding");
   if (coding !== null) {
     if (versionMinor === 0) return refused(400, "a request in HTTP/1.0 cannot have Transfer-Encoding");
@@ -73,6 +77,11 @@ export function requestTarget(line: RequestLine, fields: ClientFields, scheme: S
   if (!isHost(origin[2]!)) return refused(400, "the target's host is not valid");
   const rest = target.slice(origin[0].length);
   return { kind: "url", url: `${scheme}://${origin[2]}${rest.startsWith("/") ? rest : `/${rest}`}` };
+}
+
+/** A child sends all fields of its visitor, and adds its own: if they were too many, it would take this server for failed. */
+function mostFields(fields: ClientFields): number {
+  return fields.get(PARENT_TOKEN_FIELD) === null ? MAX_FIELDS : MAX_FIELDS + ADDED_FIELDS;
 }
 
 export function refused(status: number, because: string, detail = "bad-request"): RefusedRequest {

@@ -1,8 +1,11 @@
 import type { Site } from "../../worker/site/site.ts";
 
-/** More than parents of three tiers add to an origin's fields: `X-Cache`, `Cache-Status`, `Age`, and what is for a child. */
-const ADDED_FIELDS = 16;
-/** Also more than children of three tiers add to a visitor's fields: what is for a parent, `Via`, `CDN-Loop`. */
+/**
+ * More than parents of three tiers add to an origin's fields: `X-Cache`, `Cache-Status`, `Age`, and what is for a child. Also
+ * more than children add to a visitor's: what is for a parent, `Via`, `CDN-Loop`, and where the request came from.
+ */
+export const ADDED_FIELDS = 16;
+/** The same in bytes. */
 export const ADDED_BYTES = 1024;
 
 /** A site whose limits leave room for what parents add, so that a child takes every page that its parent has taken. */

@@ -134,6 +134,20 @@ describe("a page", () => {
     expect(await bodyOf(second.get("/page"))).toBe("v2");
   });
 
+  test("is asked for with as many fields as a visitor may send, whatever the children add", async () => {
+    const rules = { routes: [{ match: "/*", pass: true as const }] };
+    const { child } = await family(1, { rules, fallsBack: true });
+    const grandchild = await tier.start({ parent: () => child.url, rules, fallsBack: true });
+    const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, ""]));
+    for (const node of [child, grandchild]) {
+      await node.get("/page", fields(998)); // and Host, and Connection. The origin, which is Node's, may refuse so many.
+      expect([node.asked.length, node.said]).toEqual([1, []]);
+      expect(await node.get("/page", fields(999))).toMatchObject({
+        body: "431: the request has more than 1000 fields.\n",
+      });
+    }
+  });
+
   test("is asked for with as many bytes of fields as a visitor may send, whatever the child adds", async () => {
     const rules = { limits: { requestFieldBytes: "2KiB" }, routes: [{ match: "/*", pass: true as const }] };
     const { parent, child } = await family(1, { rules });
