@@ -12,22 +12,27 @@ export interface NamedHosts {
  * which could then read the site and change it (DNS rebinding).
  */
 export class ServedHosts {
-  readonly #named: ReadonlySet<string | undefined>;
+  readonly #named: ReadonlySet<string>;
 
   constructor({ hosts = [], publicUrls }: NamedHosts) {
     const urls = [...hosts.map((host) => `http://${host}`), ...publicUrls];
-    this.#named = new Set(urls.map((url) => url && URL.parse(url)?.hostname));
+    this.#named = new Set(urls.map((url = "") => nameIn(url)));
   }
 
   /** A refusal if the request is for another host; `undefined` if it is not. */
   refuse({ headers, url }: Request): Response | undefined {
     // Miniflare's own port takes the URL from another field of the client's.
     const host = headers.get("host") ?? new URL(url).host;
-    const name = URL.parse(`http://${host}`)?.hostname ?? "";
-    if (OWN.test(name) || this.#named.has(name)) return undefined;
+    const name = nameIn(`http://${host}`);
+    if (name !== "" && (OWN.test(name) || this.#named.has(name))) return undefined;
     const words =
       `tidemark dev does not answer for ${host}, because any site can make a name of its own lead to this machine. ` +
       "If the name is yours, pass its address with --public, or list it in hosts in the config.\n";
     return new Response(words, { status: 421, headers: { "cache-control": "no-store" } });
   }
+}
+
+/** The name in a URL, without the dot at the end of a name in full; empty for text that is none. */
+function nameIn(url: string): string {
+  return (URL.parse(url)?.hostname ?? "").replace(/\.$/, "");
 }
