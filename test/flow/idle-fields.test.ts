@@ -24,6 +24,7 @@ test.each([
   ["only with the whole value", "1", "1, 2", false],
   ["after a look at one identifier with another", IDENTIFIER, "7c9e6679-7425-40de-944b-e07fc1f90ae7", true],
   ["after a look at an identifier with nothing else", IDENTIFIER, "berlin-mitte-7", false],
+  ["not after a look at one version with another", "2024-05-01-preview", "2024-09-01-preview", false],
   ["with a value of 256 characters", "a".repeat(256), "a".repeat(256), true],
   ["not with a longer one", "a".repeat(257), "a".repeat(257), false],
 ])("a field may be left out %s", (_, compared, value, expected) => {

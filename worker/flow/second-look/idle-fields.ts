@@ -10,8 +10,11 @@ const ONE_OF = 16;
 const MAX_FIELDS = 256;
 /** Longer values are no choice among a few, but a client's own text. */
 const MAX_VALUE_CHARACTERS = 256;
-/** Each client has another one, so that no look would ever speak for a second. All of them count as one value. */
-const IDENTIFIER = /^(?=(?:\D*\d){6})[\w-]{12,}$/;
+/**
+ * Each client has another one, so that no look would ever speak for a second. All of them count as one value. A text with
+ * a date, like a version, is a choice among a few.
+ */
+const IDENTIFIER = /^(?=(?:\D*\d){6})(?!.*\d{4}-\d\d-\d\d)[\w-]{12,}$/;
 
 interface FieldRecord {
   /** The second looks in a row that have found the field to choose nothing. */
