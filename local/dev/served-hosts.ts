@@ -1,5 +1,8 @@
-/** Names that lead to this machine everywhere, and addresses: a page elsewhere has none of them. RFC 6761 §6.3. */
-const OWN = /^(?:(?:.+\.)?localhost|[\d.]+|\[.+\])$/;
+/**
+ * Names that lead to this machine everywhere or from its containers, and addresses: a page elsewhere has none of them. RFC 6761
+ * §6.3.
+ */
+const OWN = /^(?:(?:.+\.)?localhost|host\.(?:docker|containers)\.internal|[\d.]+|\[.+\])$/;
 
 /** What the owner names as hosts of the site. */
 export interface NamedHosts {
