@@ -95,7 +95,7 @@ export interface SiteInput {
   readonly fields?: FieldsInput | undefined;
   /**
    * If only an unknown field keeps an answer from being stored, ask the origin once more without the field, after the
-   * answer, and store that. A field that has changed nothing three times is then left out. Default true.
+   * answer, and store that. A value that has changed nothing three times is then left out. Default true.
    */
   readonly secondLook?: boolean | undefined;
   /** How stale responses may be used, on all routes without a rule of their own. Default: as the origin says (RFC 5861). */
