@@ -2,7 +2,7 @@ import type { SecureContext } from "node:tls";
 import type { Answer } from "../../worker/ports/answer.ts";
 import { nodeTls } from "../connections/node-tls.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
-import type { ProcessLine } from "../supervisor/process-line.ts";
+import { hearNews, type ProcessLine } from "../supervisor/process-line.ts";
 import type { Challenge } from "./authority.ts";
 import { ASKS_FOR_CHALLENGES } from "./challenge-office.ts";
 
@@ -23,7 +23,11 @@ export class ChallengeAnswers {
   static async hear(line: ProcessLine): Promise<ChallengeAnswers> {
     const answers = new ChallengeAnswers();
     const first = Promise.withResolvers<void>();
-    void answers.#hear(line, first.resolve).finally(first.resolve);
+    const take = (challenges: readonly Challenge[]) => {
+      answers.take(challenges);
+      first.resolve();
+    };
+    void hearNews(line, ASKS_FOR_CHALLENGES, take).finally(first.resolve);
     await first.promise;
     return answers;
   }
@@ -60,18 +64,5 @@ export class ChallengeAnswers {
    */
   contextFor(name: string | false): SecureContext | null {
     return (name && this.#contexts.get(name.toLowerCase())) || null;
-  }
-
-  async #hear(line: ProcessLine, first: () => void): Promise<void> {
-    try {
-      for (;;) {
-        const challenges = (await line.ask(ASKS_FOR_CHALLENGES)) as readonly Challenge[] | undefined;
-        if (challenges === undefined) return; // nobody orders certificates
-        this.take(challenges);
-        first();
-      }
-    } catch {
-      // The supervisor has died, and this worker finishes its answers.
-    }
   }
 }

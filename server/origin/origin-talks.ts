@@ -1,5 +1,5 @@
 import type { OriginTalk } from "../../worker/ports/origin-news.ts";
-import type { ProcessLine } from "../supervisor/process-line.ts";
+import { hearNews, type ProcessLine } from "../supervisor/process-line.ts";
 import { ASKS_FOR_ORIGIN_NEWS, type OriginMessage } from "./origin-news-office.ts";
 
 /** What the sites of a worker tell the other workers of their origins, and hear from them, by way of the supervisor. */
@@ -23,7 +23,7 @@ export class OriginTalks {
       onNews: () => undefined,
       onSession: () => undefined,
     };
-    if (this.#talks.size === 0) void this.#listen();
+    if (this.#talks.size === 0) void hearNews(this.#line, ASKS_FOR_ORIGIN_NEWS, this.#hear);
     this.#talks.set(origin, talk);
     return talk;
   }
@@ -32,22 +32,11 @@ export class OriginTalks {
     this.#line.tell(message);
   }
 
-  #hear(message: OriginMessage): void {
-    const talk = this.#talks.get(message.origin);
-    if (message.kind === "origin-news") talk?.onNews(message.news);
-    else talk?.onSession(message.session);
-  }
-
-  /** Hears the others for as long as the supervisor lives. Never rejects. */
-  async #listen(): Promise<void> {
-    try {
-      for (;;) {
-        const messages = (await this.#line.ask(ASKS_FOR_ORIGIN_NEWS)) as readonly OriginMessage[] | undefined;
-        if (messages === undefined) return; // nobody passes on any
-        for (const message of messages) this.#hear(message);
-      }
-    } catch {
-      // The supervisor has died, and this worker finishes its answers.
+  readonly #hear = (messages: readonly OriginMessage[]): void => {
+    for (const message of messages) {
+      const talk = this.#talks.get(message.origin);
+      if (message.kind === "origin-news") talk?.onNews(message.news);
+      else talk?.onSession(message.session);
     }
-  }
+  };
 }

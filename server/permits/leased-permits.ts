@@ -1,6 +1,6 @@
 import type { OriginPermits } from "../../worker/ports/origin-permits.ts";
 import { compareTurns, type Waiting } from "../../worker/rules/queueing/queue-order.ts";
-import type { ProcessLine } from "../supervisor/process-line.ts";
+import { hearNews, type ProcessLine } from "../supervisor/process-line.ts";
 import { AFTER_ALL, ASKS_FOR_PERMITS, type PermitMessage, type PermitNews, placeOf } from "./permit-messages.ts";
 
 /** The permits of a worker's sites, leased from the supervisor. */
@@ -32,15 +32,9 @@ export class PermitLeases {
 
   /** Hears the supervisor for as long as that lives. Never rejects. */
   async #listen(): Promise<void> {
-    try {
-      for (;;) {
-        const news = (await this.#line.ask(ASKS_FOR_PERMITS)) as readonly PermitNews[] | undefined;
-        if (news === undefined) break; // nobody gives out any
-        for (const each of news) this.#sites.get(each.site)?.hear(each);
-      }
-    } catch {
-      // The supervisor has died, and this worker finishes its answers.
-    }
+    await hearNews(this.#line, ASKS_FOR_PERMITS, (news: readonly PermitNews[]) => {
+      for (const each of news) this.#sites.get(each.site)?.hear(each);
+    });
     for (const permits of this.#sites.values()) permits.keepAll();
   }
 }

@@ -18,6 +18,22 @@ export interface ProcessLine {
   tell(message: unknown): void;
 }
 
+/**
+ * Asks again after each answer, for as long as the supervisor lives; it answers nothing if there will never be any news.
+ * Never rejects.
+ */
+export async function hearNews<News>(line: ProcessLine, question: unknown, take: (news: News) => void): Promise<void> {
+  try {
+    for (;;) {
+      const news = (await line.ask(question)) as News | undefined;
+      if (news === undefined) return;
+      take(news);
+    }
+  } catch {
+    // The supervisor has died, and this worker finishes its answers.
+  }
+}
+
 /** The worker's end of the line. `send` passes a message to the supervisor, which passes answers to `take`. */
 export class LineToSupervisor implements ProcessLine {
   readonly #send: (message: Asking) => boolean;
