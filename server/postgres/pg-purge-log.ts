@@ -17,7 +17,7 @@ import { writeHashes } from "../../worker/purges/log/purged-keys.ts";
 import { GrantedLeases, type LeasesOnRecord } from "../../worker/purges/settlement/granted-leases.ts";
 import { hashKeys, hashWordFor } from "../../worker/purges/view/key-hash.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
-import { AskedTogether } from "./asked-together.ts";
+import { AskedTogether } from "../asked-together.ts";
 import { type Database, IS_STANDBY } from "./database.ts";
 import { SharedLogError, sharedLogError } from "./database-error.ts";
 import type { MachineNote, NotedPosition } from "./machine-note.ts";

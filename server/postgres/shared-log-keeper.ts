@@ -4,11 +4,11 @@ import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "../
 import type { LogStorage } from "../../worker/purges/log/log-storage.ts";
 import { ReportIntake } from "../../worker/purges/log/report-intake.ts";
 import type { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
+import { AskedTogether } from "../asked-together.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import type { GrantAtStart } from "../log/log-file.ts";
 import type { KeeperOptions, ServedLog } from "../log/log-keeper.ts";
 import { LogReaders } from "../log/log-readers.ts";
-import { AskedTogether } from "./asked-together.ts";
 import type { Database, Notices } from "./database.ts";
 import { MachineConfirmations } from "./machine-confirmations.ts";
 import type { PgPurgeLog } from "./pg-purge-log.ts";

@@ -2,10 +2,10 @@ import type { ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { ownPackage } from "../../package/own-package.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
+import { AskedTogether } from "../asked-together.ts";
 import type { Clocks } from "../log/clock-steps.ts";
 import { FolderInUseError } from "../log/log-folder.ts";
 import { HANGS_AFTER_MS } from "../machine/pulse.ts";
-import { Surveys } from "../machine/surveys.ts";
 import type { OriginNewsOffice } from "../origin/origin-news-office.ts";
 import type { PermitOffice } from "../permits/permit-office.ts";
 import { SharedLogError } from "../postgres/database-error.ts";
@@ -86,7 +86,8 @@ export class Supervisor {
   readonly #withinMs: Readonly<Record<EndsWithin, number>>;
   readonly #ended = Promise.withResolvers<void>();
   #lifecycle: Lifecycle;
-  readonly #surveys = new Surveys(() => this.#survey());
+  /** A survey shows what its callers did before they asked. */
+  readonly #surveys = new AskedTogether<void, unknown>(() => this.#survey());
   /** The callers who wait for the next load of the configuration, and for the end of an upgrade. */
   readonly #reloads: PromiseWithResolvers<boolean>[] = [];
   readonly #upgrades: PromiseWithResolvers<boolean>[] = [];

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { AskedTogether } from "../../../server/postgres/asked-together.ts";
-import type { PurgeRecord } from "../../../worker/ports/purge-log.ts";
-import { HeldAnswers } from "../../../worker/purges/log/held-answers.ts";
-import { Scheduler } from "../../engine/scheduler.ts";
+import { AskedTogether } from "../../server/asked-together.ts";
+import type { PurgeRecord } from "../../worker/ports/purge-log.ts";
+import { HeldAnswers } from "../../worker/purges/log/held-answers.ts";
+import { Scheduler } from "../engine/scheduler.ts";
 
 test("what is asked at the same time, or while an answer is under way, is asked together, and each once", async () => {
   const asked: (readonly number[])[] = [];
