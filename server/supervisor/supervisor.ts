@@ -127,7 +127,7 @@ export class Supervisor {
 
   /** Resolves when workers accept connections. Rejects, and leaves nothing behind, if that cannot be. */
   static async start(options: SupervisorOptions): Promise<Supervisor> {
-    if (options.predecessor) await expectLog({ ...options, clock: options.clock ?? systemClock });
+    if (options.predecessor) await expectLog(options);
     const handOver = (await options.predecessor?.takeOver()) ?? null;
     const supervisor = new Supervisor(options, handOver);
     try {
