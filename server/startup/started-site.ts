@@ -51,8 +51,8 @@ export interface SiteParts {
   readonly bodies: Bodies;
   /** For pages, all sites of this process together. */
   readonly memoryBytes: number;
-  /** The site's part of what several sites share. Default: it is alone. */
-  readonly memory?: MemoryEntries;
+  /** The site's part of what several sites share. */
+  readonly memory: MemoryEntries;
   readonly fills?: FillBudget;
   /** The turns in which all sites of this process compress. */
   readonly compressing: MakingQueue;
@@ -68,16 +68,16 @@ export interface SiteParts {
   readonly readLedger?: ReadLedger | undefined;
   /** The fetches of all workers of this machine. Default: each worker fetches for itself. */
   readonly fetches?: MachineFetches | undefined;
-  /** The permits for the origins, which all workers of the machine share. Default: each worker has its own. */
-  readonly permits?: PermitLeases;
-  /** What the workers of the machine tell each other of their origins. Default: nothing. */
-  readonly originTalks?: OriginTalks;
-  /** How many workers the machine has. Default: one. */
-  readonly workers?: number;
+  /** The permits for the origins, which all workers of the machine share. */
+  readonly permits: PermitLeases;
+  /** What the workers of the machine tell each other of their origins. */
+  readonly originTalks: OriginTalks;
+  /** How many workers the machine has. */
+  readonly workers: number;
   /** Connections to its origin at a time, and to its parent; `null` without a limit. */
   readonly maxOriginConnections: number | null;
-  /** Whether visitors get its pages by now. Default: they do. */
-  readonly isServed?: () => boolean;
+  /** Whether visitors get its pages by now. */
+  readonly isServed: () => boolean;
   readonly write: (line: string) => void;
 }
 
@@ -85,7 +85,7 @@ export function startSite(
   settings: SiteSettings,
   { memoryBytes, largestBodyBytes, tier, fetches, compressing, maxOriginConnections, ...given }: SiteParts,
 ): StartedSite {
-  const { permits: leases, originTalks, dictionaries, workers = 1, ...parts } = given;
+  const { permits: leases, originTalks, dictionaries, workers, ...parts } = given;
   const compiled = withPartOfQueue(compileSite(settings.site, settings.overrides), workers);
   const rules = rulesFingerprint(compiled); // Memory and disk are each machine's own.
   const site = withLimitsOfServer(compiled, settings.site.limits, { memoryBytes, largestBodyBytes });
@@ -101,10 +101,8 @@ export function startSite(
     sharedTier: tier ?? memoryAlone,
     fetchesElsewhere: tier ? fetches?.ofSite(settings.name, (key) => tier.hasEntry(key)) : undefined,
     origin,
-    permitsOf: leases && permitsOf(settings, site, leases, workers),
-    originTalk: originTalks?.of(
-      JSON.stringify([settings.name, settings.origin, site.otherOriginUrls, settings.parent]),
-    ),
+    permitsOf: permitsOf(settings, site, leases, workers),
+    originTalk: originTalks.of(JSON.stringify([settings.name, settings.origin, site.otherOriginUrls, settings.parent])),
     originName: settings.origin ? addressText(settings.origin) : undefined,
     timer: { now: () => performance.now(), runsInMemory: true },
     isolate: randomUUID(),
