@@ -75,9 +75,9 @@ function openDisk({ disk }: Edge, line: ProcessLine, say: Say): DiskTier | null 
   return new DiskTier({ folder, janitor: janitorBehind(line), now: () => systemClock.now(), say, writer });
 }
 
-/** The fetches of all workers of the machine, if they share them. */
-async function shareFetches({ disk, sharesFetches }: Edge, say: Say): Promise<MachineFetches | undefined> {
-  if (disk === null || !sharesFetches) return undefined;
+/** The fetches of all workers of the machine. They share them if they have a disk tier in common. */
+async function shareFetches({ disk, workers }: Edge, say: Say): Promise<MachineFetches | undefined> {
+  if (disk === null || workers === 1) return undefined;
   return MachineFetches.start({ places: placesForLocks(disk.folder), clock: systemClock, say });
 }
 

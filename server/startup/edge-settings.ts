@@ -36,8 +36,6 @@ export interface EdgeSettings {
   readonly disk: { readonly folder: string; readonly maxBytes: number } | null;
   /** For bodies on their way through one worker. */
   readonly roomForBodies: RoomForBodies;
-  /** Whether the workers fetch a page that they miss at the same time once: they have a disk tier in common. */
-  readonly sharesFetches: boolean;
   /** The connections that one worker takes at a time. */
   readonly maxConnections: number;
   /** The connections of one worker to all origins, and parents, together; `null` without a limit. */

@@ -159,7 +159,6 @@ export async function prepare(
     workers,
     memoryBytes: Math.floor(options.memoryBytes / workers),
     ...roomOnDisk(options, workers, limit.bodyFiles),
-    sharesFetches: options.diskBytes > 0 && workers > 1,
     maxConnections: limit.connections,
     maxOriginConnections: limit.toOrigins,
     usesFastAnswers,

@@ -92,7 +92,6 @@ async function startIn(
     memoryBytes: 16 * 1024 ** 2,
     disk: { folder: pages, maxBytes: 64 * 1024 ** 2 },
     roomForBodies: { memoryBytes: 1024 ** 2, fileBytes: 0, mostFiles: null, folder: null },
-    sharesFetches: false,
     maxConnections: 20_000,
     maxOriginConnections: null,
     usesFastAnswers: true,
