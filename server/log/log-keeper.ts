@@ -159,19 +159,10 @@ export class LogKeeper implements ServedLog {
     this.close();
   }
 
-  /** `use` would open a closed file again, and another process may own it by now. */
-  #useOpen<T>(work: (log: SqlPurgeLog) => T): T {
-    this.#expectOpen();
-    return this.#file.use(work);
-  }
-
+  /** The file would open again if it is closed, and another process may own it by now. */
   #usePurges<T>(work: (log: SqlPurgeLog) => T): T {
-    this.#expectOpen();
-    return this.#file.usePurges(work);
-  }
-
-  #expectOpen(): void {
     if (this.#isClosed) throw closedError();
+    return this.#file.usePurges(work);
   }
 
   /** Waits until the disk takes writes. The workers then move from the log that stands in to the one in the file. */
@@ -197,7 +188,7 @@ export class LogKeeper implements ServedLog {
   #try<T>(work: (log: SqlPurgeLog) => T): T | null {
     if (this.#isClosed) return null;
     try {
-      return this.#useOpen(work);
+      return this.#file.use(work);
     } catch (cause) {
       this.#options.onFailure(cause);
       return null;
