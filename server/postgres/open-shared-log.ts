@@ -12,7 +12,7 @@ import { LogChangedError, MachineNote } from "./machine-note.ts";
 import { expectUsable, PgPurgeLog } from "./pg-purge-log.ts";
 import { SharedLogKeeper, type SharedLogKeeperOptions } from "./shared-log-keeper.ts";
 
-export interface SharedLogOptions extends Omit<SharedLogKeeperOptions, "log" | "database" | "ledger" | "closeLedger"> {
+export interface SharedLogOptions extends Omit<SharedLogKeeperOptions, "log" | "database" | "ledger"> {
   /** The address of the database: `postgres://…`. */
   readonly url: string;
   /** The folder of this machine's note and ledger. */
@@ -47,7 +47,7 @@ export async function openSharedLog(options: SharedLogOptions): Promise<SharedLo
     });
     const ledger = new LedgerFile(folder, clock.now);
     try {
-      return await SharedLogKeeper.open({ ...options, log, database, ledger, closeLedger: () => ledger.close() });
+      return await SharedLogKeeper.open({ ...options, log, database, ledger });
     } catch (cause) {
       ledger.close();
       throw cause;

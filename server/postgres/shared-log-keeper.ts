@@ -3,13 +3,13 @@ import { HeldAnswers } from "../../worker/purges/log/held-answers.ts";
 import type { AppendRequest, AppendResult, ReaderPosition, ViewDelta } from "../../worker/purges/log/log-contract.ts";
 import type { LogStorage } from "../../worker/purges/log/log-storage.ts";
 import { ReportIntake } from "../../worker/purges/log/report-intake.ts";
-import type { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
-import { AskedTogether } from "../asked-together.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
+import { AskedTogether } from "../asked-together.ts";
 import type { GrantAtStart } from "../log/log-file.ts";
 import type { KeeperOptions, ServedLog } from "../log/log-keeper.ts";
 import { LogReaders } from "../log/log-readers.ts";
 import type { Database, Notices } from "./database.ts";
+import type { LedgerFile } from "./ledger-file.ts";
 import { MachineConfirmations } from "./machine-confirmations.ts";
 import type { PgPurgeLog } from "./pg-purge-log.ts";
 
@@ -29,8 +29,7 @@ export interface SharedLogKeeperOptions extends KeeperOptions {
   readonly log: SharedLog;
   readonly database: Pick<Database, "listen" | "close">;
   /** The counts of this machine's workers. */
-  readonly ledger: Pick<SqlLedger, "take" | "read">;
-  readonly closeLedger: () => void;
+  readonly ledger: Pick<LedgerFile, "take" | "read" | "close">;
   readonly grant: GrantAtStart;
   /** How long a receipt waits for other machines' confirmations: milliseconds. Default: 500. */
   readonly machinesConfirmWithinMs?: number;
@@ -186,7 +185,7 @@ export class SharedLogKeeper implements ServedLog {
 
   async #disconnect(): Promise<void> {
     await this.#options.database.close();
-    this.#options.closeLedger();
+    this.#options.ledger.close();
   }
 
   /**

@@ -77,8 +77,9 @@ export class MachineUnderTest {
       const keeper = await SharedLogKeeper.open({
         log,
         database: hears ? database : deaf,
-        ledger: new SqlLedger(sqlOver(counts), now),
-        closeLedger: () => void (counts.isOpen && counts.close()),
+        ledger: Object.assign(new SqlLedger(sqlOver(counts), now), {
+          close: () => void (counts.isOpen && counts.close()),
+        }),
         clock: {
           ...systemClock,
           now,

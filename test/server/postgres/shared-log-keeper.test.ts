@@ -38,8 +38,7 @@ function keeperOver(
       ...log,
     },
     database: { listen: () => new Promise<never>(() => undefined), close: async () => undefined },
-    ledger: null as never,
-    closeLedger: () => undefined,
+    ledger: { close: () => undefined } as never,
     clock: scheduler,
     grant: { leaseMs: 60_000, longestViewAgeMs: 60_000 },
     hasStrangers: () => false,
@@ -124,6 +123,7 @@ test("if the machine's disk is full, its counts wait in the workers, and the own
     take: () => {
       if (isFull) throw new Error("database or disk is full");
     },
+    close: () => undefined,
   };
   const keeper = await keeperOver(
     storage,

@@ -129,8 +129,7 @@ export class LateServers {
     const listened = database.listenedBy(machine);
     const closed = {
       ...options,
-      ledger: null as never,
-      closeLedger: () => undefined,
+      ledger: { close: () => undefined } as never,
       grant: GRANT,
       onLateMachines: () => undefined,
     };
