@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 const MODE = 0o700;
@@ -18,6 +18,13 @@ export function makeFolders(path: string): void {
   }
   makeFolders(above);
   makeFolders(path);
+}
+
+/** The path itself, or else the nearest folder above it that is there. */
+export function nearestExisting(path: string): string {
+  let place = path;
+  while (!existsSync(place)) place = dirname(place);
+  return place;
 }
 
 function isFolder(path: string): boolean {

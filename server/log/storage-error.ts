@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { OwnerError } from "../../package/owner-error.ts";
+import { nearestExisting } from "../make-folders.ts";
 
 /** Why the log's file cannot be used. */
 export type StorageFault = "full" | "read-only" | "in-use" | "damaged" | "removed" | "failed";
@@ -69,9 +70,7 @@ export function expectWritableFiles(folder: string, names: readonly string[]): v
 
 /** Whether the disk of a folder takes no writes now, because it is full, read-only or broken. */
 export function refusesWrites(folder: string): boolean {
-  let place = folder;
-  while (!existsSync(place)) place = dirname(place);
-  const probe = join(place, `probe-${process.pid}`);
+  const probe = join(nearestExisting(folder), `probe-${process.pid}`);
   try {
     writeFileSync(probe, Buffer.alloc(PROBE_BYTES));
     return false;

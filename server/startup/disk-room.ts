@@ -1,5 +1,5 @@
-import { existsSync, statfsSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { statfsSync, statSync } from "node:fs";
+import { nearestExisting } from "../make-folders.ts";
 import { sizeText } from "./size.ts";
 
 /** How much a log may grow: a ledger of up to 80 MB, 4 MB beside the file, and 200,000 purges. */
@@ -12,9 +12,9 @@ const MOST_SHARE = 1 / 8;
  * of `logs` is in that file system.
  */
 export function keptForLogs(pages: string, logs: readonly string[]): number {
-  const place = existing(pages);
+  const place = nearestExisting(pages);
   const { dev } = statSync(place);
-  if (!logs.some((log) => statSync(existing(log)).dev === dev)) return 0;
+  if (!logs.some((log) => statSync(nearestExisting(log)).dev === dev)) return 0;
   const { blocks, bsize } = statfsSync(place);
   return Math.min(LOG_BYTES, Math.floor(blocks * bsize * MOST_SHARE));
 }
@@ -24,7 +24,7 @@ export function keptForLogs(pages: string, logs: readonly string[]): number {
  * pages, that is what is free; later it is all of it, because nobody has counted the pages yet.
  */
 export function whyLittleRoom(pages: string, maxBytes: number, keptBytes: number): string | null {
-  const place = existing(pages);
+  const place = nearestExisting(pages);
   const { blocks, bavail, bsize } = statfsSync(place);
   const isNew = place !== pages;
   const has = (isNew ? bavail : blocks) * bsize;
@@ -34,10 +34,4 @@ export function whyLittleRoom(pages: string, maxBytes: number, keptBytes: number
     `--disk is ${sizeText(maxBytes)}, but the file system of ${place} has only ${sizeText(has)}${isNew ? " free" : ""}${kept}. ` +
     "Pages use what is there. Set a smaller --disk, or get a larger disk."
   );
-}
-
-function existing(path: string): string {
-  let place = path;
-  while (!existsSync(place)) place = dirname(place);
-  return place;
 }

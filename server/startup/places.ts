@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { OwnerError } from "../../package/owner-error.ts";
+import { nearestExisting } from "../make-folders.ts";
 import { ServerError } from "./server-error.ts";
 
 /** The disk takes no writes now, which need not be a mistake of the owner. */
@@ -23,8 +24,7 @@ export function expectWritableLog(file: string): void {
 
 /** Throws a `ServerError` if the cache could not be kept there, and a `ReadOnlyError` on such a disk. Writes nothing. */
 export function expectWritableFolder(folder: string): void {
-  let place = resolve(folder);
-  while (!existsSync(place)) place = dirname(place);
+  const place = nearestExisting(resolve(folder));
   if (!statSync(place).isDirectory()) throw new ServerError(`the cache cannot be in ${folder}: ${place} is a file.`);
   expectWritable(place, `the cache cannot be in ${folder}`);
   if (KERNEL_FILE_SYSTEMS.has(statfsSync(place).type)) {
