@@ -6,6 +6,7 @@ import type { EdgeAnswer, RunningIsolate } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports/answer.ts";
 import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
+import { isWebSocket } from "../../worker/rules/request/bypass.ts";
 import type { ChallengeAnswers } from "../acme/challenge-answers.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
 import type { ExchangeLog } from "../connections/access-log.ts";
@@ -464,7 +465,7 @@ export class Listener {
     const request = this.#read({ message, response }, fields, connection);
     const asked = requestTarget(line, fields, request.arrival.scheme);
     const admitted = admittedTarget(asked, connection.isOverLimit, expectation);
-    const target = admitted.kind === "url" && isWebSocket(fields) ? LATE_WEB_SOCKET : admitted;
+    const target = admitted.kind === "url" && isWebSocket(fields.get("upgrade")) ? LATE_WEB_SOCKET : admitted;
     if (target.kind === "refused" || isUnswitched) {
       connection.isLast = true;
       connection.final = response;
@@ -602,7 +603,7 @@ export class Listener {
     if (!connection) return false;
     const fields = fieldsOf(message);
     const bodyBytes = fields.get("transfer-encoding") === null ? Number(fields.get("content-length") ?? 0) : null;
-    const switches = connection.isQuiet && bodyBytes === 0 && isWebSocket(fields);
+    const switches = connection.isQuiet && bodyBytes === 0 && isWebSocket(fields.get("upgrade"));
     if (!switches && !fillsPiece(message, bodyBytes)) connection.unswitched ??= message;
     return switches;
   }
@@ -651,11 +652,6 @@ const LATE_WEB_SOCKET = refused(
   "a WebSocket cannot begin while other answers are pending, or with a body",
   "upgrade",
 );
-
-/** RFC 6455 §4.1. */
-function isWebSocket(fields: ClientFields): boolean {
-  return fields.get("upgrade")?.toLowerCase() === "websocket";
-}
 
 /** The most unread bytes of a request's body that are read and dropped to keep the connection. */
 const MAX_DROPPED_BYTES = 64 * 1024;
