@@ -29,7 +29,7 @@ export function uncoveredHosts(certificates: readonly Choosable[], hosts: readon
 }
 
 /** The names of certificates that are for a host, in lower case: its own and the wildcard's. RFC 6125 §6.4.3. */
-function namesFitting(host: string): readonly string[] {
+export function namesFitting(host: string): readonly string[] {
   return [host, host.replace(/^[^.]+/, "*")];
 }
 

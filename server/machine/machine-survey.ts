@@ -11,6 +11,7 @@ import type {
 import { machineLines } from "../../wire/text/machine-text.ts";
 import type { LedgerIsolates } from "../../worker/metrics/ledger-reading.ts";
 import { withoutPort } from "../../worker/rules/key/unknown-host.ts";
+import { namesFitting } from "../connections/certificate-choice.ts";
 import type { Certificate } from "../connections/certificates.ts";
 import type { SurveyedWorkers } from "../supervisor/worker-pool.ts";
 import { type ProcessFigures, processFigures, type WorkerFigures } from "./process-figures.ts";
@@ -137,8 +138,6 @@ function certificatesFor({ certificates }: SurveyedMachine, { hosts, hostsOfOthe
 }
 
 function isFor(names: readonly string[], hosts: readonly string[]): boolean {
-  const bare = hosts.map(withoutPort);
-  // RFC 6125 §6.4.3: a wildcard is for one label.
-  const found = new Set(bare.flatMap((host) => [host, host.replace(/^[^.]+/, "*")]));
+  const found = new Set(hosts.flatMap((host) => namesFitting(withoutPort(host))));
   return names.some((name) => found.has(name));
 }
