@@ -285,10 +285,9 @@ class Session {
     // Node refuses such a list as well, but only once the client has acknowledged the settings, which it may never do.
     const isTooLarge = listBytes(raw) > this.#parts.maxHeadBytes;
     if (isTooLarge || this.#running >= MAX_RUNNING) {
-      refuseStream(
-        stream,
-        isTooLarge ? nodeHttp2().constants.NGHTTP2_ENHANCE_YOUR_CALM : nodeHttp2().constants.NGHTTP2_REFUSED_STREAM,
-      );
+      // After REFUSED_STREAM the client may repeat it. RFC 9113 §8.7.
+      const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_REFUSED_STREAM } = nodeHttp2().constants;
+      refuseStream(stream, isTooLarge ? NGHTTP2_ENHANCE_YOUR_CALM : NGHTTP2_REFUSED_STREAM);
       this.#spend(this.#resets);
       return;
     }

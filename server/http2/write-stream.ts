@@ -53,11 +53,8 @@ export function cutStream(stream: ServerHttp2Stream, because: string): void {
   stream.destroy(new Error(because));
 }
 
-/** Ends a stream whose request was not carried out: by default so that the client may repeat it (RFC 9113 §8.7). */
-export function refuseStream(
-  stream: ServerHttp2Stream,
-  code: number = nodeHttp2().constants.NGHTTP2_REFUSED_STREAM,
-): void {
+/** Ends a stream whose request was not carried out. */
+export function refuseStream(stream: ServerHttp2Stream, code: number): void {
   endedHere.add(stream);
   stream.close(code);
 }
