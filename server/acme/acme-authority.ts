@@ -4,7 +4,7 @@ import { OwnerError } from "../../package/owner-error.ts";
 import { printable } from "../../wire/text/printable.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
 import { isPaused } from "../pause.ts";
-import { AcmeProblem, exchangeBy, problemOf } from "./acme-exchange.ts";
+import { AcmeProblem, ANSWER_WITHIN_MS, exchangeBy, problemOf } from "./acme-exchange.ts";
 import type { Authority, CertificateWish, Challenge, Challenged, OrderOutcome } from "./authority.ts";
 import { type RenewalInfo, readRenewalInfo, readRetryAfter } from "./renewal-info.ts";
 
@@ -246,7 +246,7 @@ export class AcmeAuthority implements Authority {
   }
 
   #get(url: string): Promise<Response> {
-    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(30_000)]);
+    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
     return fetch(url, { signal, headers: { "user-agent": USER_AGENT } });
   }
 

@@ -4,7 +4,7 @@ import { readRetryAfter } from "./renewal-info.ts";
 /** The hook by which acme-client's HTTP client gets another way to send. */
 type Adapter = Extract<typeof acme.axios.defaults.adapter, (...config: never[]) => unknown>;
 
-const ANSWER_WITHIN_MS = 30_000;
+export const ANSWER_WITHIN_MS = 30_000;
 const ERROR = "urn:ietf:params:acme:error:";
 
 /** An authority has answered by an error: a problem document of RFC 8555 §6.7. The message is its `detail`. */
