@@ -56,5 +56,5 @@ async function giveLog(successor: Successor, { clock, sockets, logs, workers, ..
   const readers = [...workers()].map(({ name }) => logs.readerOf(name));
   await logs.giveAway();
   old.onHandOver();
-  successor.give(sockets, { readers, lock: logs.workersLock, permits: old.givePermits(), sessions: old.sessions() });
+  successor.give({ sockets, readers, lock: logs.workersLock, permits: old.givePermits(), sessions: old.sessions() });
 }

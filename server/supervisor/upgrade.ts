@@ -27,16 +27,7 @@ export const SUCCEEDS = "TIDEMARK_SUCCEEDS";
 
 type ToSuccessor =
   | { readonly kind: "socket"; readonly address: string; readonly scheme: Scheme; readonly isOurs: boolean }
-  | {
-      readonly kind: "log";
-      readonly readers: readonly string[];
-      readonly lock: string;
-      readonly sockets: number;
-      /** The permits for the origin that the old workers hold, by site. Absent from an older version. */
-      readonly permits?: Readonly<Record<string, number>>;
-      /** The sessions that the origins set. Absent from an older version. */
-      readonly sessions?: ToldSessions;
-    }
+  | (Omit<HandOver, "sockets"> & { readonly kind: "log"; readonly sockets: number })
   /** What the old workers want of the permits, and give back. */
   | { readonly kind: "permits"; readonly message: PermitMessage }
   | { readonly kind: "reader-ended"; readonly reader: string }
@@ -102,16 +93,12 @@ export class Successor {
     return this.#child.pid!;
   }
 
-  /** The log is closed. `lock`: what the workers hold that are its readers. */
-  give(sockets: readonly HeldSocket[], { readers, lock, permits, sessions }: Omit<HandOver, "sockets">): void {
+  /** The log is closed. */
+  give({ sockets, ...rest }: HandOver): void {
     for (const { handle, address, scheme, isOurs } of sockets) {
       this.#tell({ kind: "socket", address, scheme, isOurs }, handle);
     }
-    this.#tell({
-      ...{ kind: "log", readers, lock, sockets: sockets.length },
-      ...(permits && { permits }),
-      ...(sessions && { sessions }),
-    });
+    this.#tell({ kind: "log", ...rest, sockets: sockets.length });
   }
 
   tellOfPermits(message: PermitMessage): void {
