@@ -243,18 +243,14 @@ function openTcp(address: string, port: number, family: number): HeldSocket {
   return heldSocket(asked.replace(/\d+$/, String(name.port)), handle, false);
 }
 
-function heldSocket(address: string, handle: Handle, isOurs: boolean, scheme: Scheme = "http"): HeldSocket {
+/** A socket by its handle, which may have come from another process. */
+export function heldSocket(address: string, handle: Handle, isOurs: boolean, scheme: Scheme = "http"): HeldSocket {
   const leave = () => handle.close();
   const close = () => {
     leave();
     if (isOurs) rmSync(address, { force: true });
   };
   return { address, scheme, handle, isOurs, close, leave };
-}
-
-/** A socket that came from another process, with its handle. */
-export function inheritedSocket(address: string, handle: Handle, isOurs: boolean, scheme: Scheme): HeldSocket {
-  return heldSocket(address, handle, isOurs, scheme);
 }
 
 /** A socket that was open when this process started. `name` is for a socket that does not tell its address. */

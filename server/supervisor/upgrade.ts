@@ -4,7 +4,7 @@ import type { Scheme } from "../connections/arrival.ts";
 import type { ToldSessions } from "../origin/origin-news-office.ts";
 import type { PermitMessage, PermitNews } from "../permits/permit-messages.ts";
 import type { Handle, HeldSocket } from "./listening-sockets.ts";
-import { inheritedSocket } from "./listening-sockets.ts";
+import { heldSocket } from "./listening-sockets.ts";
 
 /*
  * An upgrade in place: the supervisor starts the new version of itself, its successor, and hands over its sockets and its
@@ -232,7 +232,7 @@ export class Predecessor {
 
   #take(message: ToSuccessor, handle: Handle): void {
     if (message.kind === "socket") {
-      this.#sockets.push(inheritedSocket(message.address, handle, message.isOurs, message.scheme));
+      this.#sockets.push(heldSocket(message.address, handle, message.isOurs, message.scheme));
     } else if (message.kind === "reader-ended") this.#onReaderEnded(message.reader);
     else if (message.kind === "permits") this.#onPermits(message.message);
     else if (message.kind === "reopened") this.#reopened.shift()?.(message.hasWorked ?? true);
