@@ -5,6 +5,7 @@ import type { ToldSessions } from "../origin/origin-news-office.ts";
 import type { PermitMessage, PermitNews } from "../permits/permit-messages.ts";
 import type { Handle, HeldSocket } from "./listening-sockets.ts";
 import { heldSocket } from "./listening-sockets.ts";
+import { AnswersInTurn } from "./worker-process.ts";
 
 /*
  * An upgrade in place: the supervisor starts the new version of itself, its successor, and hands over its sockets and its
@@ -160,8 +161,7 @@ export class Predecessor {
   /** What came of permits before anybody listened. */
   readonly #ofPermits: PermitMessage[] = [];
   #onPermits: (message: PermitMessage) => void = (message) => void this.#ofPermits.push(message);
-  /** Told in turn, an answer for each time that it was asked. */
-  #reopened: ((hasWorked: boolean) => void)[] = [];
+  readonly #reopened = new AnswersInTurn<boolean>(true);
 
   /** `null` for a process that nobody started as a successor. */
   static find(): Predecessor | null {
@@ -177,7 +177,7 @@ export class Predecessor {
     process.on("message", (message: ToSuccessor, handle: unknown) => this.#take(message, handle as Handle));
     process.on("disconnect", () => {
       this.#handOver.reject(new UpgradeError("The old server exited before it had handed over."));
-      for (const resolve of this.#reopened.splice(0)) resolve(true);
+      this.#reopened.end();
       this.#onGone();
     });
     process.channel?.unref();
@@ -219,9 +219,8 @@ export class Predecessor {
   /** Lets the old workers open their log files anew. Resolves to whether none writes an old file, as when they have ended. */
   reopen(): Promise<boolean> {
     if (!process.connected) return Promise.resolve(true);
-    const reopened = new Promise<boolean>((resolve) => this.#reopened.push(resolve));
     this.#tell({ kind: "reopen" });
-    return reopened;
+    return this.#reopened.next();
   }
 
   /** Gives the old workers this time for the answers under way. `follow` tells when they have ended. */
@@ -235,7 +234,7 @@ export class Predecessor {
       this.#sockets.push(heldSocket(message.address, handle, message.isOurs, message.scheme));
     } else if (message.kind === "reader-ended") this.#onReaderEnded(message.reader);
     else if (message.kind === "permits") this.#onPermits(message.message);
-    else if (message.kind === "reopened") this.#reopened.shift()?.(message.hasWorked ?? true);
+    else if (message.kind === "reopened") this.#reopened.take(message.hasWorked ?? true);
     else if (message.kind === "reopen") process.emit("SIGUSR1", "SIGUSR1");
     else if (message.kind === "reload") process.emit("SIGHUP", "SIGHUP");
     else if (this.#sockets.length === message.sockets) this.#handOver.resolve({ ...message, sockets: this.#sockets });

@@ -79,7 +79,7 @@ export interface Surroundings {
 }
 
 /** What a process answers in turn. Its end answers those who wait, and whoever asks later. */
-class AnswersInTurn<Answer> {
+export class AnswersInTurn<Answer> {
   readonly #atEnd: Answer;
   readonly #waiting: ((answer: Answer) => void)[] = [];
   #hasEnded = false;
