@@ -11,7 +11,7 @@ import { type Exchange, MAX_TEXT_BYTES } from "./exchange.ts";
 import { credentialsOf, type Identity } from "./identity.ts";
 import { applyInputs, type Input } from "./input.ts";
 import { type HitField, provenanceOf } from "./provenance.ts";
-import { type AuditedSite, type Target, withBuster } from "./target.ts";
+import { type AuditedSite, type Target, withParameter } from "./target.ts";
 
 /** A request had no answer. The message says why, without anything that was sent. */
 export class NoAnswerError extends Error {
@@ -74,7 +74,7 @@ export class Prober {
       host: edge.hostname.replace(/^\[|\]$/g, ""),
       port: edge.port,
       method: target.method,
-      path: withBuster(path, this.#options.buster, buster),
+      path: withParameter(path, this.#options.buster, buster),
       headers: { host: host ?? edge.host, ...fields },
       ...serverName(edge, host),
     });

@@ -49,11 +49,6 @@ export function endsSession({ path }: Target): boolean {
   return ENDS_SESSION.test(path);
 }
 
-/** The path with a cache-buster: a parameter of this name, and no other of that name. */
-export function withBuster(path: string, name: string, value: string): string {
-  return withParameter(path, name, value);
-}
-
 /** The path with a parameter of this name and value in place of those with the same name. */
 export function withParameter(path: string, name: string, value: string): string {
   const [before, query] = splitQuery(path);

@@ -5,7 +5,7 @@ import { textOf } from "../../../tools/audit/charset.ts";
 import { readIdentity } from "../../../tools/audit/identity.ts";
 import { applyInputs, changedParameter } from "../../../tools/audit/input.ts";
 import { Prober } from "../../../tools/audit/prober.ts";
-import { endsSession, readTargets, withBuster } from "../../../tools/audit/target.ts";
+import { endsSession, readTargets, withParameter } from "../../../tools/audit/target.ts";
 import { listenLocally, localUrl } from "../../suite/local-url.ts";
 
 const sources = {
@@ -100,9 +100,9 @@ describe("text is read in the charset", () => {
 
 describe("a request gets its buster and inputs", () => {
   test("beside the parameters that are there, in place of one with the same name", () => {
-    expect(withBuster("/a", "b", "1")).toBe("/a?b=1");
-    expect(withBuster("/a?x=%2F&y", "b", "1")).toBe("/a?x=%2F&y&b=1");
-    expect(withBuster("/a?b=0&x=1", "b", "1")).toBe("/a?x=1&b=1");
+    expect(withParameter("/a", "b", "1")).toBe("/a?b=1");
+    expect(withParameter("/a?x=%2F&y", "b", "1")).toBe("/a?x=%2F&y&b=1");
+    expect(withParameter("/a?b=0&x=1", "b", "1")).toBe("/a?x=1&b=1");
   });
 
   test("by kind", () => {
