@@ -1,5 +1,9 @@
 import { missingPeersMessage, type OptionalPeer } from "../package/optional-peers.ts";
 import { EXIT } from "./exit-code.ts";
+import { printError } from "./text/print-error.ts";
+
+/** The oldest Node that has what the server imports, and the URLPattern with which the replay compiles configs. */
+const OLDEST_NODE = 24;
 
 /** Whether a command cannot run here because packages are missing. If so, it prints that and sets the exit code. */
 export function lacksPeers(command: string, needs: readonly OptionalPeer[]): boolean {
@@ -9,5 +13,14 @@ export function lacksPeers(command: string, needs: readonly OptionalPeer[]): boo
   const isBuilding = process.env.WRANGLER_COMMAND !== undefined;
   process.stderr.write(isBuilding ? `${missing}\nUntil then wrangler works without it.\n` : missing);
   process.exitCode = isBuilding ? EXIT.done : EXIT.usage;
+  return true;
+}
+
+/** Whether a command cannot run here because Node is too old. If so, it prints that and sets the exit code. */
+export function lacksNode(command: "serve" | "replay"): boolean {
+  const { node } = process.versions;
+  if (Number(node.split(".")[0]) >= OLDEST_NODE) return false;
+  printError(`tidemark ${command} needs Node ${OLDEST_NODE} or later. This is Node ${node}.`);
+  process.exitCode = EXIT.usage;
   return true;
 }

@@ -14,7 +14,7 @@ import { WorkerAhead } from "../../server/supervisor/worker-ahead.ts";
 import { SERVER_VARIABLES, unknownVariables, unknownVariableText } from "../../wire/text/unknown-variable.ts";
 import { EXIT } from "../exit-code.ts";
 import { folderName, refuseFlag } from "../flags.ts";
-import { lacksPeers } from "../lacks-peers.ts";
+import { lacksNode, lacksPeers } from "../lacks-peers.ts";
 import { DEFAULT_CACHE } from "../server-folder.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
@@ -52,7 +52,6 @@ interface ServeFlags {
 
 const LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
 const DEFAULT_DISK_BYTES = 10 * 1024 ** 3;
-const OLDEST_NODE = 24;
 const MAX_WORKERS = 256;
 const YEAR_SECONDS = 31_536_000;
 
@@ -125,12 +124,7 @@ export function serveCommand(): Command {
     .option("--check", "check config, settings, folders and the database, then exit")
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: ServeFlags, command: Command) => {
-      const major = Number(process.versions.node.split(".")[0]);
-      if (major < OLDEST_NODE) {
-        printError(`tidemark serve needs Node ${OLDEST_NODE} or later. This is Node ${process.versions.node}.`);
-        process.exitCode = EXIT.usage;
-        return;
-      }
+      if (lacksNode("serve")) return;
       refuseContradictions(flags, command);
       if (flags.acme !== undefined && lacksPeers("serve --acme", ["acme-client"])) return;
       await run(flags);

@@ -2,8 +2,8 @@ import { Command, InvalidArgumentError } from "commander";
 import { readSize } from "../../../server/startup/size.ts";
 import { EXIT } from "../../exit-code.ts";
 import { valueNotFlag } from "../../flags.ts";
+import { lacksNode } from "../../lacks-peers.ts";
 import { DESCRIPTIONS } from "../../text/descriptions.ts";
-import { printError } from "../../text/print-error.ts";
 import { readingLogs, refuseLogs } from "./reading-logs.ts";
 
 interface ReplayFlags {
@@ -13,9 +13,6 @@ interface ReplayFlags {
   readonly sample?: number;
   readonly json?: true;
 }
-
-/** The configs are compiled with URLPattern. */
-const OLDEST_NODE = 24;
 
 const AFTER_HELP = `
 The edge itself runs in this process, and gets each request at the time in the log. A simulated origin answers with the
@@ -43,12 +40,7 @@ export function replayCommand(): Command {
     .option("--json", "print the result as one JSON object")
     .addHelpText("after", AFTER_HELP)
     .action(async (files: string[], flags: ReplayFlags) => {
-      const major = Number(process.versions.node.split(".")[0]);
-      if (major < OLDEST_NODE) {
-        printError(`tidemark replay needs Node ${OLDEST_NODE} or later. This is Node ${process.versions.node}.`);
-        process.exitCode = EXIT.usage;
-        return;
-      }
+      if (lacksNode("replay")) return;
       process.exitCode = await run(files, flags);
     });
 }
