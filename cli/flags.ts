@@ -33,6 +33,11 @@ export function valueNotFlag(value: string): string {
   return value;
 }
 
+/** Collects the values of a flag that may be repeated. */
+export function listedValues(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), valueNotFlag(value)];
+}
+
 /** Reads the name of a folder. Without one, as of a variable that is not set, it would be the folder of the command's caller. */
 export function folderName(given: string): string {
   if (valueNotFlag(given) === "") throw new InvalidArgumentError("It is empty.");

@@ -7,7 +7,7 @@ import { PurgeError, PurgeIncomplete, type PurgeOptions, type Purger, type Recei
 import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS, MAX_REFRESH_URLS } from "../../wire/purge-request.ts";
 import { counted } from "../../wire/text/numbers.ts";
 import { EXIT } from "../exit-code.ts";
-import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
+import { listedValues, refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { openPurger } from "../named-edge.ts";
 import { type PurgeItems, PurgeItemsError, readPurgeItems } from "../purge-items.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
@@ -57,10 +57,14 @@ export function purgeCommand(): Command {
   return refuseTokenFlag(new Command("purge"))
     .description(DESCRIPTIONS.purge)
     .argument("[-]", "a dash: also read items from standard input")
-    .option("--url <url>", "a path of the site or a whole URL; may be repeated", append)
-    .option("--tag <tag>", "a tag; may be repeated", append)
-    .option("--prefix <prefix>", "whole segments of a path, with everything below, like /shop; may be repeated", append)
-    .option("--host <host>", "every page of this host; may be repeated", append)
+    .option("--url <url>", "a path of the site or a whole URL; may be repeated", listedValues)
+    .option("--tag <tag>", "a tag; may be repeated", listedValues)
+    .option(
+      "--prefix <prefix>",
+      "whole segments of a path, with everything below, like /shop; may be repeated",
+      listedValues,
+    )
+    .option("--host <host>", "every page of this host; may be repeated", listedValues)
     .option("--everything", "the whole site")
     .option(
       "--soft",
@@ -221,10 +225,6 @@ function exitCodeOf(error: unknown): number {
     return EXIT.usage;
   }
   throw error;
-}
-
-function append(item: string, earlier: readonly string[] | undefined): string[] {
-  return [...(earlier ?? []), valueNotFlag(item)];
 }
 
 function waitSeconds(text: string): number {

@@ -15,7 +15,7 @@ import {
 } from "../../../tools/audit/settings.ts";
 import { readTargets, type TargetLine } from "../../../tools/audit/target.ts";
 import { EXIT } from "../../exit-code.ts";
-import { valueNotFlag } from "../../flags.ts";
+import { listedValues, valueNotFlag } from "../../flags.ts";
 import { interruption } from "../../interruption.ts";
 import { DESCRIPTIONS } from "../../text/descriptions.ts";
 import { printError } from "../../text/print-error.ts";
@@ -54,19 +54,18 @@ Exit codes: 0 no findings, 1 findings, 2 some pages could not be audited, or wro
 
 /** `tidemark audit`: whether a cache gives visitors pages that were made for others. */
 export function auditCommand(): Command {
-  const list = (value: string, before: readonly string[] | undefined) => [...(before ?? []), valueNotFlag(value)];
   return new Command("audit")
     .description(DESCRIPTIONS.audit)
     .argument("[path...]", "pages: paths, or URLs of the edge")
     .requiredOption("--edge <url>", "the cache to audit: scheme and host", valueNotFlag)
-    .option("--as <name=cookies>", "a visitor with these credentials; may be repeated", list)
-    .option("--canary <name=text>", "a text that only this visitor may get; may be repeated", list)
+    .option("--as <name=cookies>", "a visitor with these credentials; may be repeated", listedValues)
+    .option("--canary <name=text>", "a text that only this visitor may get; may be repeated", listedValues)
     .option("--paths <file>", "a file with more pages, one a line, or - for standard input", valueNotFlag)
     .option("--host <name>", "the public host, if --edge has another name", valueNotFlag)
     .option("--buster <parameter>", "the parameter that keeps the audit's pages apart", valueNotFlag, "tidemark-audit")
-    .option("--try <kind:name=value>", "another parameter, field or cookie to try; may be repeated", list)
-    .option("--hit <name: text>", "an answer field that marks a hit; may be repeated", list)
-    .option("--accept <id>", "a known finding that does not count; may be repeated", list)
+    .option("--try <kind:name=value>", "another parameter, field or cookie to try; may be repeated", listedValues)
+    .option("--hit <name: text>", "an answer field that marks a hit; may be repeated", listedValues)
+    .option("--accept <id>", "a known finding that does not count; may be repeated", listedValues)
     .option("--rate <number>", "at most this many requests a second", "10")
     .option("--concurrency <number>", "how many pages to audit at a time", "2")
     .option("--timeout <seconds>", "how long an answer may take", "15")

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { readSize } from "../../../server/startup/size.ts";
 import { EXIT } from "../../exit-code.ts";
-import { valueNotFlag } from "../../flags.ts";
+import { listedValues, valueNotFlag } from "../../flags.ts";
 import { lacksNode } from "../../lacks-peers.ts";
 import { DESCRIPTIONS } from "../../text/descriptions.ts";
 import { readingLogs, refuseLogs } from "./reading-logs.ts";
@@ -29,7 +29,7 @@ export function replayCommand(): Command {
   return new Command("replay")
     .description(DESCRIPTIONS.replay)
     .argument("<log...>", "access logs, or - for standard input")
-    .option("--config <file>", "a site's rules; repeat to compare several (default: none)", addFile)
+    .option("--config <file>", "a site's rules; repeat to compare several (default: none)", listedValues)
     .option("--cache-control <value>", "the origin's Cache-Control on every page (default: none)", valueNotFlag)
     .option("--memory <size>", "only a memory cache of this size, like tidemark serve without a disk", size)
     .option(
@@ -66,10 +66,6 @@ async function run(
     if (report.interrupted) return EXIT.interrupted;
     return report.edges.length > 0 ? EXIT.done : refuseLogs(report.notHttp);
   });
-}
-
-function addFile(file: string, before: readonly string[] | undefined): readonly string[] {
-  return [...(before ?? []), valueNotFlag(file)];
 }
 
 function oneIn(text: string): number {
