@@ -1,5 +1,5 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { PurgeError, type PurgeRecord, type Purger } from "../sdk/index.ts";
+import { hasPaused } from "./interruption.ts";
 
 export interface FollowOptions {
   /** How many of the purges before the start are reported. */
@@ -67,10 +67,4 @@ async function purgesFrom(seq: number, purger: Purger, signal: AbortSignal): Pro
     if (next === null || next <= seq) return found;
     before = next;
   }
-}
-
-/** False if the signal was aborted. */
-async function hasPaused(ms: number, signal: AbortSignal): Promise<boolean> {
-  await pause(ms, undefined, { signal }).catch(() => {}); // An aborted pause rejects; the signal says so, too.
-  return !signal.aborted;
 }

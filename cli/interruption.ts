@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { EXIT } from "./exit-code.ts";
 
 /** npm passes on a Ctrl-C that the terminal has already sent. A second one within this time counts as the same. */
@@ -21,4 +22,10 @@ export function interruption(...others: readonly ("SIGHUP" | "SIGQUIT")[]): Prom
       process.on(signal, interrupt);
     }
   });
+}
+
+/** Resolves to false once the signal is aborted. */
+export async function hasPaused(ms: number, signal: AbortSignal): Promise<boolean> {
+  await pause(ms, undefined, { signal }).catch(() => {}); // An aborted pause rejects; the signal says so, too.
+  return !signal.aborted;
 }

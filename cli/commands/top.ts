@@ -1,7 +1,7 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { PurgeError, type Purger } from "../../sdk/index.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
+import { hasPaused } from "../interruption.ts";
 import { openPurger } from "../named-edge.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printPurgeError } from "../text/print-error.ts";
@@ -133,15 +133,6 @@ function endAtSignals(end: AbortController): () => void {
   return () => {
     process.off("SIGINT", stop).off("SIGTERM", stop);
   };
-}
-
-async function hasPaused(forMs: number, signal: AbortSignal): Promise<boolean> {
-  try {
-    await pause(forMs, undefined, { signal });
-    return true;
-  } catch {
-    return false; // it was ended
-  }
 }
 
 function everySeconds(text: string): number {
