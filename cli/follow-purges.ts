@@ -1,4 +1,5 @@
 import { PurgeError, type PurgeRecord, type Purger } from "../sdk/index.ts";
+import { MAX_LISTED_PURGES } from "../wire/purge-record-query.ts";
 import { hasPaused } from "./interruption.ts";
 
 export interface FollowOptions {
@@ -16,9 +17,6 @@ export interface FollowOptions {
 type Latest = Pick<PurgeRecord, "seq" | "at">;
 
 const NONE: Latest = { seq: 0, at: new Date(0).toISOString() };
-
-/** The most purges that the edge lists at once. */
-const MAX_LISTED = 500;
 
 /**
  * Reports each purge once, in the order of their numbers, until the signal is aborted. If the edge does not answer for
@@ -62,7 +60,7 @@ async function purgesFrom(seq: number, purger: Purger, signal: AbortSignal): Pro
   const found: PurgeRecord[] = [];
   let before: number | undefined;
   for (;;) {
-    const { purges, next } = await purger.purges({ before, limit: MAX_LISTED, signal });
+    const { purges, next } = await purger.purges({ before, limit: MAX_LISTED_PURGES, signal });
     found.push(...purges.filter((purge) => purge.seq >= seq));
     if (next === null || next <= seq) return found;
     before = next;

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { PurgeError, type PurgeRecordPage, type Purger } from "../../sdk/index.ts";
+import { DEFAULT_LISTED_PURGES, MAX_LISTED_PURGES } from "../../wire/purge-record-query.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { followPurges } from "../follow-purges.ts";
@@ -23,9 +24,6 @@ type ListedPurges =
   | { readonly seq: number }
   | { readonly before: number | undefined; readonly limit: number | undefined };
 
-/** The most purges that the edge lists at once. */
-const MAX_LISTED = 500;
-
 const AFTER_HELP = `
 The token comes from TIDEMARK_TOKEN alone; it needs the scope read.
 
@@ -46,7 +44,11 @@ export function purgesCommand(): Command {
     .description(DESCRIPTIONS.purges)
     .argument("[seq]", "the number of one purge", wholeNumber)
     .option("--before <seq>", "only purges below this number", wholeNumber)
-    .option("--limit <count>", `at most this many, up to ${MAX_LISTED} (default: 50)`, limitNumber)
+    .option(
+      "--limit <count>",
+      `at most this many, up to ${MAX_LISTED_PURGES} (default: ${DEFAULT_LISTED_PURGES})`,
+      limitNumber,
+    )
     .option(
       "--follow",
       `print the latest purges (default: ${DEFAULT_LATEST}), then new ones as they come, until Ctrl-C`,
@@ -144,6 +146,6 @@ function everySeconds(text: string): number {
 
 function limitNumber(text: string): number {
   const limit = wholeNumber(text);
-  if (limit > MAX_LISTED) throw new InvalidArgumentError(`It must be at most ${MAX_LISTED}.`);
+  if (limit > MAX_LISTED_PURGES) throw new InvalidArgumentError(`It must be at most ${MAX_LISTED_PURGES}.`);
   return limit;
 }
