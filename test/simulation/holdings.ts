@@ -54,8 +54,8 @@ export class Holdings {
   #noteLargeFills(largeFills: Corridor["largeFills"]): void {
     const begin = largeFills.begin.bind(largeFills);
     const end = largeFills.end.bind(largeFills);
-    largeFills.begin = (key, now) => {
-      const fill = begin(key, now);
+    largeFills.begin = (key, now, isOutdated) => {
+      const fill = begin(key, now, isOutdated);
       if (fill) this.#largeFills.add(fill);
       return fill;
     };

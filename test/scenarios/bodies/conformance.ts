@@ -13,6 +13,7 @@ export const rows: readonly ConformanceRow[] = [
       "bodies/while-being-stored",
       "bodies/stalled-fill",
       "bodies/purge-during-fill",
+      "bodies/fill-after-purge",
       "bodies/variants-with-large-bodies",
       "bodies/large-stale-while-revalidate",
       "bodies/browser-ttl",

@@ -55,8 +55,14 @@ export const mutants: Mutants = {
     },
     "every one of several simultaneous requests stores a large body": {
       in: "LargeFills.begin",
-      drop: "if (this.#fills.has(key)) return null;",
+      drop: "if (this.#fills.get(key)?.isOutdated() === false) return null;",
       foundBy: "bodies/while-being-stored",
+    },
+    "a fill that a purge has reached keeps the next version from being stored": {
+      in: "LargeFills.begin",
+      replace: "this.#fills.get(key)?.isOutdated() === false",
+      by: "this.#fills.has(key)",
+      foundBy: "bodies/fill-after-purge",
     },
     "a request that is passed on beside a fill is not told the reason": {
       in: "answerFetched",
@@ -114,7 +120,7 @@ export const mutants: Mutants = {
       in: "copyLargeBody",
       replace: "copied.finally(() => largeFills.end(fill))",
       by: "copied",
-      foundBy: "bodies/purge-during-fill",
+      foundBy: "bodies/large-cut-off",
     },
     "a large body that was purged before it arrived is stored": {
       in: "copyBeside",

@@ -1,4 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
+import { BACKGROUND_WORK } from "../not-on-every-engine.ts";
 import { ALL_DONE, ALPHABET, COUNTS_BYTES, large, larger, SITE, tagged, UPPER } from "./openings.ts";
 
 const HELD_WRITES = {
@@ -191,6 +192,25 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", expect: { xCache: "MISS", body: UPPER } },
       ALL_DONE,
       { get: "/a", expect: { xCache: "HIT", body: UPPER } },
+    ],
+  },
+  {
+    id: "bodies/fill-after-purge",
+    name: "while a client still receives a large body from before a purge, the next version is stored",
+    source: "docs/protocol.md#r23-no-waste; docs/http.md#bodies-and-ranges",
+    only: BACKGROUND_WORK,
+    site: SITE,
+    origin: { "/a": [{ ...large, hold: "slow", bytesBeforeHold: 5 }, larger] },
+    steps: [
+      { begin: "early", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      { purge: { urls: ["/a"] } },
+      { get: "/a", expect: { xCache: "MISS", body: UPPER, cacheStatus: /; stored$/ } },
+      { release: "slow" },
+      { finish: "early", expect: { body: ALPHABET } },
+      ALL_DONE,
+      { get: "/a", expect: { xCache: "HIT", body: UPPER } },
+      { stats: { "store.stored": 1, "store.discarded.purged": 1 } },
     ],
   },
   {

@@ -15,7 +15,7 @@ const STALLED_MS = 10_000;
  * Streams a large body to the client and, at the pace of the slower of the two, into the shared tier, under a key that
  * nothing refers to. Where the platform reads ahead, the client may be that far behind. The entry that refers to it is
  * stored once the announced length has been counted (docs/http.md#bodies-and-ranges). No request waits for the copy.
- * `null`, without doing anything, if the same body is already being copied.
+ * `null`, without doing anything, if a body that may be stored is already being copied for the same key.
  */
 export function copyLargeBody(
   context: RequestContext,
@@ -25,7 +25,7 @@ export function copyLargeBody(
 ): StreamedBody | null {
   const { ports, isolate, storing } = context;
   const { largeFills } = isolate;
-  const fill = largeFills.begin(head.key, ports.clock.now());
+  const fill = largeFills.begin(head.key, ports.clock.now(), () => isOutdated(context, head));
   if (!fill) return null;
   const toClient = ports.bodies.pipe(lengthBytes);
   ports.bodies.readAhead?.(toClient.readable, isolate.site.limits.readAheadBytes);

@@ -6,17 +6,19 @@ export interface LargeFill {
   readonly key: string;
   /** When its last piece came: epoch milliseconds. */
   lastChunkAt: number;
+  /** Whether it will not be stored, because of a purge for instance. */
+  readonly isOutdated: () => boolean;
 }
 
-/** The large bodies that this isolate is copying: at most one fill for each page. */
+/** The large bodies that this isolate is copying: at most one fill for each page that may be stored. */
 export class LargeFills {
   readonly #fills = new Map<string, LargeFill>();
 
-  /** Begins a fill; `null` if one for this key is under way. `now` is epoch milliseconds. */
-  begin(key: string, now: number): LargeFill | null {
+  /** Begins a fill; `null` if one for this key is under way that may be stored. `now` is epoch milliseconds. */
+  begin(key: string, now: number, isOutdated: () => boolean): LargeFill | null {
     for (const fill of this.#fills.values()) if (now - fill.lastChunkAt > DEAD_AFTER_MS) this.end(fill);
-    if (this.#fills.has(key)) return null;
-    const fill = { key, lastChunkAt: now };
+    if (this.#fills.get(key)?.isOutdated() === false) return null;
+    const fill = { key, lastChunkAt: now, isOutdated };
     this.#fills.set(key, fill);
     return fill;
   }
