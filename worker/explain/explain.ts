@@ -109,7 +109,9 @@ async function judgeRequest(context: RequestContext): Promise<JudgedRequest> {
   const look = isDecided ? null : await lookFurther(context, remembered, ports.clock.now());
   const found = look ? look.found : await selectInSharedTier(context);
   const hasOtherVariants = markerInMemory(context) !== undefined;
-  const tiers = { memory: remembered?.head, sharedTier: found?.head, hasOtherVariants };
+  // A fetch may have put the one that answers into memory meanwhile.
+  const inMemory = look?.kind === "answers" && look.stored !== found ? look.stored : remembered;
+  const tiers = { memory: inMemory?.head, sharedTier: found?.head, hasOtherVariants };
   const isDown = context.isolate.originState.isDown(ports.clock.now());
   const token = entry.kind === "refresh" && (await ports.tokens.check(facts.refreshToken, "purge"));
   const refusedBecause = token && token.kind === "refused" ? token.because : null;

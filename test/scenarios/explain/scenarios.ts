@@ -1,5 +1,5 @@
 import { type Expected, type Scenario, type SiteChange, type Step, TOKEN } from "../../engine/scenario.ts";
-import { SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
+import { BENEATH_THE_ISOLATES, SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 
 const MAY_READ = { authorization: `Bearer ${TOKEN}` };
@@ -245,6 +245,30 @@ export const scenarios: readonly Scenario[] = [
         ]),
       },
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v2" } },
+    ],
+  },
+  {
+    id: "explain/stored-meanwhile",
+    name: "a page that is stored while an explanation looks for it is explained as one in memory",
+    source: SOURCE,
+    only: BENEATH_THE_ISOLATES,
+    origin: { "/a": [page("max-age=60", "v1")] },
+    steps: [
+      { holdNext: "look-up", until: "found" },
+      { begin: "explanation", send: { path: `/_tidemark/explain?url=${encodeURIComponent("/a")}`, fields: MAY_READ } },
+      { advanceMs: 1 },
+      { get: "/a", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { release: "found" },
+      {
+        finish: "explanation",
+        expect: tells([
+          '"memory":{"status":200',
+          '"sharedTier":null',
+          outcome("HIT"),
+          `"steps":[${step("memory", "fresh")}]`,
+        ]),
+      },
     ],
   },
   {
