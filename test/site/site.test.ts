@@ -600,6 +600,12 @@ describe("compileSite", () => {
     ]);
   });
 
+  test("a host that is named twice, by the public address for instance, is one host", () => {
+    const hosts = ["a.example.test", "A.example.test:443", "b.example.test"];
+    const publicUrl = "https://b.example.test";
+    expect(compileSite({ origin, hosts, publicUrl }, {}).hosts).toEqual(["a.example.test", "b.example.test"]);
+  });
+
   test("a single defaultTtl does not apply to errors", () => {
     const [route] = compileSite({ origin, routes: [{ match: "/*", defaultTtl: "1h" }] }, {}).routes;
     expect([200, 301, 404, 410, 500].map((status) => route!.defaultTtlSeconds(status))).toEqual([

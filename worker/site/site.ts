@@ -128,7 +128,7 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
   const routes = [...named, compileRoute(checked.elsewhere, null, site)];
   const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
   const publicUrl = site.publicUrl === undefined ? null : publicAddress(site.publicUrl);
-  const publicHosts = hosts && [...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])];
+  const publicHosts = hosts && [...new Set([...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])])];
   if (site.forward.host === "visitor" && publicHosts === null) throw new SiteError([ANY_HOST]);
   const [originUrl, ...otherOriginUrls] = originUrlsOf(site.origin);
   const itself = [originUrl, ...otherOriginUrls].find((url) =>
