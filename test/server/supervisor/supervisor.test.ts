@@ -177,7 +177,7 @@ describe("a supervisor", () => {
     const supervisor = await start({ clock: { ...clock, wait }, soundAfterMs: 0, admitWithinMs: 10 });
     await reported("worker-listening", 2);
     live.isDeaf = true;
-    minuteMs = 1_000;
+    minuteMs = 2_000;
     expect(await supervisor.reload()).toBe(false);
     const refused = events.find(({ kind }) => kind === "reload-failed")!;
     expect(eventInWords(refused)).toMatch(/^the old settings stay in use: the purge log did not answer for 60 s/);
