@@ -407,7 +407,8 @@ describe("tidemark dev", () => {
         host,
         body: code!,
       });
-    expect((await logIn(`evil.example:${port}`)).status).toBe(403);
+    expect((await logIn(`evil.example:${port}`)).status).toBe(421);
+    expect((await logIn(`192.0.2.7:${port}`)).status).toBe(403);
     const { status, body } = await logIn(`localhost:${port}`);
     expect(status).toBe(200);
     const { token } = JSON.parse(body) as { token: string };
