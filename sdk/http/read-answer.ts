@@ -23,16 +23,16 @@ export function readAnswer<T>(answer: Answer, { schema, name, missing }: Expecte
   const { status } = answer;
   if (status === 429) return failed(rateLimited(answer));
   const json = parseJson(answer.text);
+  if (status === 200 && json.kind === "valid") {
+    const parsed = schema.safeParse(json.value, WITHOUT_VALUES);
+    if (parsed.success) return { kind: "done", value: parsed.data };
+    return failed(unexpected(answer, `with JSON that is not ${name}`, parsed.error));
+  }
   const problem = problemSchema.safeParse(json.value, WITHOUT_VALUES);
   if (isUnavailable(status)) return failed(unavailable(answer, problem.data));
   // A browser shows a redirect that it did not follow as status 0.
   if (status === 0 || (status >= 300 && status <= 399)) return failed(redirected(answer));
   if (json.kind === "invalid") return failed(notJson(answer, json.cause));
-  if (status === 200) {
-    const parsed = schema.safeParse(json.value, WITHOUT_VALUES);
-    if (parsed.success) return { kind: "done", value: parsed.data };
-    return failed(unexpected(answer, `with JSON that is not ${name}`, parsed.error));
-  }
   if (status >= 500) return failed(serverError(answer, problem.data));
   if (!problem.success && isTooLarge(answer)) return failed(tooLarge(answer));
   if (!problem.success) return failed(unexpected(answer, "with JSON that is not a problem report", problem.error));
