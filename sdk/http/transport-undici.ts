@@ -15,9 +15,8 @@ const MAX_READS = MAX_HELD_READS + 8;
  * Undici's own timeouts are off, because the deadline of the call covers them. HTTP/1.1 is enough for a few purges.
  */
 export function openUndici(): Transport {
-  const [purges, reads] = [MAX_PURGES, MAX_READS].map((connections) =>
-    openAgent({ connections, allowH2: false, headersTimeout: 0, bodyTimeout: 0 }),
-  ) as [Agent, Agent];
+  const open = (connections: number) => openAgent({ connections, allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
+  const [purges, reads] = [open(MAX_PURGES), open(MAX_READS)];
   return {
     fetch: (url, init) => fetch(url, { ...init, dispatcher: init.method === "POST" ? purges : reads }),
     close: async () => {
