@@ -58,8 +58,8 @@ function readVersion2(bytes: Buffer): ProxyHeader {
   return header(plainAddress(groups.join(":")));
 }
 
-/** An address in the canonical form of RFC 5952, an IPv4 address in its own form. */
-function plainAddress(address: string): string {
+/** An address of IPv6 in the canonical form of RFC 5952, an IPv4 address in its own form. */
+export function plainAddress(address: string): string {
   const plain = new URL(`http://[${address}]/`).hostname.slice(1, -1);
   const mapped = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(plain);
   if (!mapped) return plain;

@@ -1,12 +1,13 @@
 import { lookup } from "node:dns/promises";
 import { chmodSync, existsSync, lstatSync, renameSync, rmSync, unlinkSync } from "node:fs";
 import * as net from "node:net";
-import { isIP, SocketAddress } from "node:net";
+import { isIP } from "node:net";
 import { dirname } from "node:path";
 import { getSystemErrorName } from "node:util";
 import { OwnerError } from "../../package/owner-error.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { Scheme } from "../connections/arrival.ts";
+import { plainAddress } from "../connections/proxy-header.ts";
 
 /** Where to listen. A host name stands for all its addresses. */
 export type ListenAddress =
@@ -187,9 +188,8 @@ async function boundFor(listen: ListenAddress): Promise<readonly Bound[]> {
 /** One of IPv6 may be spelled in several ways, and be one of IPv4. RFC 4291 §2.2, §2.5.5.2. */
 function spelledAlike(address: string, family: number): Omit<Bound, "port"> {
   if (family !== 6 || address.includes("%")) return { address, family };
-  const alike = new SocketAddress({ address, family: "ipv6" }).address;
-  const mapped = /^::ffff:([\d.]+)$/.exec(alike)?.[1];
-  return mapped === undefined ? { address: alike, family } : { address: mapped, family: 4 };
+  const alike = plainAddress(address);
+  return { address: alike, family: isIP(alike) };
 }
 
 /** Here `::` is every address of IPv4 as well. */
