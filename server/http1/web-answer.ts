@@ -17,9 +17,7 @@ export function plainAnswer(answered: EdgeAnswer): Answer {
 }
 
 function fromWebResponse({ status, statusText, headers, body }: Response): Answer {
-  const fields = Fields.copy([...headers].filter(([name]) => name !== "set-cookie"));
-  for (const cookie of headers.getSetCookie()) fields.append("set-cookie", cookie);
-  return { status, statusText, fields, body: body && fromWebStream(body) };
+  return { status, statusText, fields: Fields.ofHeaders(headers), body: body && fromWebStream(body) };
 }
 
 /** Reads the source only as fast as its own reader reads. */

@@ -36,7 +36,5 @@ export function toWebHeaders(fields: Iterable<readonly [name: string, value: str
 
 /** The parts of an origin's answer. */
 export function fromWebResponse({ status, statusText, headers, body }: Response): OriginResponse {
-  const fields = Fields.copy([...headers].filter(([name]) => name !== "set-cookie"));
-  for (const cookie of headers.getSetCookie()) fields.append("set-cookie", cookie);
-  return { status, statusText, fields, body };
+  return { status, statusText, fields: Fields.ofHeaders(headers), body };
 }

@@ -48,7 +48,7 @@ function withoutDoubtfulRange(context: RequestContext): RequestContext {
   const held = facts.field("if-range") ?? facts.field("if-unmodified-since");
   if (!ports.compression || resolved.route.pass || facts.method !== "GET") return context;
   if (held === null || held.startsWith('"')) return context;
-  const fields = Fields.copy(facts.fields).filter((name) => name !== "range" && name !== "if-range");
+  const fields = Fields.copy(facts.fields, (name) => name !== "range" && name !== "if-range");
   return { ...context, facts: facts.withFields(fields) };
 }
 

@@ -14,10 +14,17 @@ export class Fields implements Iterable<Line> {
   }
 
   /** A copy of fields whose names are in lower case, each once except for `Set-Cookie`, as those of a message are. */
-  static copy(fields: Iterable<Line>): Fields {
+  static copy(fields: Iterable<Line>, isKept: (name: string) => boolean = () => true): Fields {
     const lines: string[] = [];
-    for (const [name, value] of fields) lines.push(name, value);
+    for (const [name, value] of fields) if (isKept(name)) lines.push(name, value);
     return Fields.of(lines);
+  }
+
+  /** The fields of a message of the web's classes. */
+  static ofHeaders(headers: Headers): Fields {
+    const fields = Fields.copy(headers, (name) => name !== "set-cookie");
+    for (const cookie of headers.getSetCookie()) fields.append("set-cookie", cookie);
+    return fields;
   }
 
   /** Fields of these names and values, with names in lower case, each once except for `Set-Cookie`. The array becomes theirs. */

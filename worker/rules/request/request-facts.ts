@@ -92,7 +92,7 @@ export class RequestFacts {
     this.bypassedBy = passes ? null : bypassReason(fields, rules.bypass);
     this.mode = modeOf(method, field, passes || this.bypassedBy !== null, this.refreshToken);
     const isOwn = this.mode !== "bypass" && field("origin") === ownOrigin && !rules.keyFields.includes("origin");
-    this.fields = isOwn ? Fields.copy(fields).filter((name) => name !== "origin") : fields;
+    this.fields = isOwn ? Fields.copy(fields, (name) => name !== "origin") : fields;
     this.authorized = field("authorization") !== null;
     this.directives = readRequestDirectives(field, rules.requestDirectives);
     this.receiptToken = circumstances.after ?? readReceiptToken(after);
@@ -177,7 +177,8 @@ export class RequestFacts {
    * token of a HEAD.
    */
   forWholePage(): RequestFacts {
-    const fields = Fields.copy(this.fields).filter((name) => name !== REFRESH_FIELD);
+    const isKept = (name: string) => name !== REFRESH_FIELD;
+    const fields = this.refreshToken === null ? this.fields : Fields.copy(this.fields, isKept);
     return new RequestFacts("GET", fields, this.#rules, this.#circumstances, true);
   }
 }
