@@ -1,6 +1,6 @@
 import { ownPackage } from "../../package/own-package.ts";
 import { tryFastAnswers } from "../http1/fast-answers-trial.ts";
-import { Listener, type ListenerParts, type ListenTarget } from "../http1/listener.ts";
+import { Listener, type ListenerParts, type ListenTarget } from "./listener.ts";
 
 /** The tests of this version ran on this Node, so there is nothing to try, which takes 0.1 s. */
 const IS_TESTED = process.versions.node === ownPackage.devDependencies.node;

@@ -2,7 +2,7 @@ import { type AddressInfo, connect } from "node:net";
 import type { RunningIsolate } from "../../worker/isolate.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
-import type { Listener } from "./listener.ts";
+import type { Listener } from "../connections/listener.ts";
 
 /** An isolate that has all pages but three in memory. */
 const isolate: RunningIsolate = {

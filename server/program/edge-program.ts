@@ -19,7 +19,7 @@ import { DiskTier } from "../disk/disk-tier.ts";
 import { largestBodyBytes } from "../disk/eviction/janitor.ts";
 import { janitorBehind } from "../disk/eviction/janitor-service.ts";
 import { WriterThread } from "../disk/file-writer.ts";
-import type { Listener, ListenerParts } from "../http1/listener.ts";
+import type { Listener, ListenerParts } from "../connections/listener.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import type { LogCalls } from "../log/log-messages.ts";
 import { machineMetrics } from "../machine/machine-metrics.ts";

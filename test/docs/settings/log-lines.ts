@@ -221,7 +221,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
   },
   {
     line: "The edge failed on a request: …",
-    source: "server/http1/listener.ts",
+    source: "server/connections/listener.ts",
     meaning: "A bug. Please report it, with the stack.",
   },
   {

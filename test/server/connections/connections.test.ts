@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
-import { Listener, type ListenerParts } from "../../../server/http1/listener.ts";
+import { Listener, type ListenerParts } from "../../../server/connections/listener.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import { inGate } from "../../suite/depth.ts";
 import { type Answering, answer, type RunningListener, startTestListener } from "../http1/running-listener.ts";

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import type { ListenerSettings } from "../../../server/http1/listener.ts";
+import type { ListenerSettings } from "../../../server/connections/listener.ts";
 import { chances } from "../../engine/chances.ts";
 import { answer, startTestListener } from "../http1/running-listener.ts";
 import { exchange, RawClient, statuses } from "../raw-client.ts";

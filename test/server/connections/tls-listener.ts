@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import type { Certificate } from "../../../server/connections/certificates.ts";
-import { Listener, type ListenerParts } from "../../../server/http1/listener.ts";
+import { Listener, type ListenerParts } from "../../../server/connections/listener.ts";
 import type { Answering } from "../http1/running-listener.ts";
 import { type CertificateWishes, makeCertificate } from "./make-certificate.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import type { AnsweredExchange } from "../../../server/connections/access-log.ts";
-import type { ListenerParts } from "../../../server/http1/listener.ts";
+import type { ListenerParts } from "../../../server/connections/listener.ts";
 import { inGate } from "../../suite/depth.ts";
 import { RawClient, statuses } from "../raw-client.ts";
 import { type Answering, answer, type RunningListener, startTestListener } from "./running-listener.ts";

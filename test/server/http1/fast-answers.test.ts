@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import { Listener } from "../../../server/connections/listener.ts";
 import { tryFastAnswers } from "../../../server/http1/fast-answers-trial.ts";
-import { Listener } from "../../../server/http1/listener.ts";
 import type { IncomingRequest } from "../../../worker/flow/request-context.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import { byDepth } from "../../suite/depth.ts";

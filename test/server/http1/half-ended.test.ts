@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
-import type { Listener } from "../../../server/http1/listener.ts";
+import type { Listener } from "../../../server/connections/listener.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import { turns } from "../../suite/turns.ts";
 import { connected, startTlsListener, stopAll } from "../connections/tls-listener.ts";

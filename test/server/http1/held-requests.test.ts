@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { afterEach, describe, expect, test } from "vitest";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import type { AnsweredExchange } from "../../../server/connections/access-log.ts";
-import type { ListenerParts } from "../../../server/http1/listener.ts";
+import type { ListenerParts } from "../../../server/connections/listener.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import { turns } from "../../suite/turns.ts";
 import { connected, startTlsListener, stopAll } from "../connections/tls-listener.ts";

@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
-import { Listener, type ListenerParts } from "../../../server/http1/listener.ts";
+import { Listener, type ListenerParts } from "../../../server/connections/listener.ts";
 import type { IncomingRequest } from "../../../worker/flow/request-context.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import type { Answer } from "../../../worker/ports/answer.ts";

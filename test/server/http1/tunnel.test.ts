@@ -5,7 +5,7 @@ import { Duplex } from "node:stream";
 import { afterEach, expect, test } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import type { AnsweredExchange } from "../../../server/connections/access-log.ts";
-import type { ListenerParts } from "../../../server/http1/listener.ts";
+import type { ListenerParts } from "../../../server/connections/listener.ts";
 import { readOriginAddress } from "../../../server/origin/origin-address.ts";
 import { UndiciOrigin } from "../../../server/origin/undici-origin.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";

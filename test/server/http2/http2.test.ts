@@ -13,7 +13,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import type { AnsweredExchange } from "../../../server/connections/access-log.ts";
-import type { ListenerParts } from "../../../server/http1/listener.ts";
+import type { ListenerParts } from "../../../server/connections/listener.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";

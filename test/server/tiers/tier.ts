@@ -3,7 +3,7 @@ import { Agent } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
-import { Listener } from "../../../server/http1/listener.ts";
+import { Listener } from "../../../server/connections/listener.ts";
 import type { LogCalls } from "../../../server/log/log-messages.ts";
 import { UndiciOrigin } from "../../../server/origin/undici-origin.ts";
 import { startNodeIsolate } from "../../../server/program/node-isolate.ts";

@@ -6,36 +6,28 @@ import type { EdgeAnswer, RunningIsolate } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports/answer.ts";
 import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
-import { isWebSocket } from "../../worker/rules/request/bypass.ts";
 import type { ChallengeAnswers } from "../acme/challenge-answers.ts";
-import { PushedBody } from "../bodies/pushed-body.ts";
-import type { ExchangeLog } from "../connections/access-log.ts";
-import { Arrivals, ArrivalsAtSites, type Peer, type RequestArrivals, type Scheme } from "../connections/arrival.ts";
-import { CountedWork } from "../connections/background.ts";
-import { Carriers } from "../connections/carriers.ts";
-import { followsNoRedirect, type HttpsRedirect, redirectToHttps } from "../connections/https-redirect.ts";
-import { OpenConnections } from "../connections/open-connections.ts";
-import { addressOf, ProxiedConnections } from "../connections/proxied-connections.ts";
-import { admittedTarget, refusalAnswer } from "../connections/refusal.ts";
-import { answerOfNoSite, type SitesByHost } from "../connections/sites-by-host.ts";
-import { makeTlsServer, type TlsSettings } from "../connections/tls-server.ts";
+import { BareConnections } from "../http1/bare-connections.ts";
+import { Connection, type Exchange } from "../http1/connection.ts";
+import { FastAnswers } from "../http1/fast-answers.ts";
+import { MadeAnswers } from "../http1/made-answers.ts";
+import { NodeAnswers } from "../http1/node-answers.ts";
+import type { NodeRequest } from "../http1/node-request.ts";
+import { ownAnswer } from "../http1/own-answer.ts";
+import { resetSocket } from "../http1/write-answer.ts";
 import { Http2Sessions } from "../http2/http2-sessions.ts";
 import { nodeHttp2 } from "../http2/node-http2.ts";
 import { mostConnections } from "../startup/connection-limit.ts";
 import type { Children } from "../tiers/children.ts";
-import { answeredExchange } from "./answered-exchange.ts";
-import { BareConnections } from "./bare-connections.ts";
-import { ClientFields } from "./client-fields.ts";
-import { Connection, type Exchange } from "./connection.ts";
-import { FastAnswers } from "./fast-answers.ts";
-import { MadeAnswers } from "./made-answers.ts";
-import { fillsPiece } from "./node-parser.ts";
-import { type InterimWriter, NodeRequest } from "./node-request.ts";
-import { ownAnswer } from "./own-answer.ts";
-import { refused, requestTarget } from "./request-target.ts";
-import { plainAnswer } from "./web-answer.ts";
-import { wholeAnswer } from "./whole-answer.ts";
-import { cutOff, resetSocket, unsent, type Written, writeAnswer } from "./write-answer.ts";
+import type { ExchangeLog } from "./access-log.ts";
+import { Arrivals, ArrivalsAtSites, type Peer, type RequestArrivals, type Scheme } from "./arrival.ts";
+import { CountedWork } from "./background.ts";
+import { Carriers } from "./carriers.ts";
+import { followsNoRedirect, type HttpsRedirect, redirectToHttps } from "./https-redirect.ts";
+import { OpenConnections } from "./open-connections.ts";
+import { addressOf, ProxiedConnections } from "./proxied-connections.ts";
+import { answerOfNoSite, type SitesByHost } from "./sites-by-host.ts";
+import { makeTlsServer, type TlsSettings } from "./tls-server.ts";
 
 /**
  * Where to listen. `scheme`: `https` for TLS. Default: `http`. The host `::` takes IPv4 as well, and port 0 is any free
@@ -137,8 +129,8 @@ export class Listener {
   readonly #proxied: ProxiedConnections;
   readonly #carriers = new Carriers(() => this.#left());
   readonly #sweeper: NodeJS.Timeout;
-  readonly #made: Readonly<Record<Scheme, MadeAnswers>>;
   readonly #fast: FastAnswers | null;
+  readonly #node: NodeAnswers;
   readonly #bare: BareConnections;
   readonly #http2: Http2Sessions;
   #isClosing = false;
@@ -158,7 +150,7 @@ export class Listener {
     };
     this.work = new CountedWork((cause) => parts.warn(`A background task failed: ${String(cause)}`));
     const { accessLog, strictTransportSecurity } = parts;
-    this.#made = { http: new MadeAnswers(), https: new MadeAnswers(strictTransportSecurity) };
+    const made = { http: new MadeAnswers(), https: new MadeAnswers(strictTransportSecurity) };
     this.#proxied = new ProxiedConnections({
       trustedProxies: parts.trustedProxies ?? [],
       timeoutMs: this.#handshakeTimeoutMs,
@@ -170,25 +162,18 @@ export class Listener {
     const ask = (request: NodeRequest, url: string) => this.#ask(request, url);
     const failed = (cause: unknown) => this.#failure(cause);
     const log = accessLog ?? null;
-    this.#fast = parts.usesFastAnswers
-      ? new FastAnswers({
-          ...{ ask, failed, log },
-          bodies: parts.bodies,
-          made: this.#made,
-          isLast: (connection) => this.#isLast(connection),
-        })
-      : null;
+    const { bodies, warn } = parts;
+    const answering = { ask, failed, log, bodies, made, warn };
+    const isLast = (connection: Connection) => this.#isLast(connection);
+    this.#fast = parts.usesFastAnswers ? new FastAnswers({ ...answering, isLast }) : null;
+    this.#node = new NodeAnswers({ ...answering, isLast });
     this.#bare = new BareConnections({
-      ...{ ask, failed, log, maxHeadBytes, strictTransportSecurity },
+      ...{ ask, failed, log, bodies, maxHeadBytes, strictTransportSecurity },
       countTunnel: () => this.#countTunnel(),
-      bodies: parts.bodies,
     });
     this.#http2 = new Http2Sessions(
       {
-        ...{ ask, failed, log },
-        bodies: parts.bodies,
-        made: this.#made,
-        warn: parts.warn,
+        ...answering,
         ...{ stallMs, maxHeadBytes, maxRequestsPerConnection },
         get keepAliveMs() {
           return keepAliveMs();
@@ -313,7 +298,10 @@ export class Listener {
       connectionsCheckingInterval: Math.min(5_000, headersTimeoutMs),
       noDelay: true,
       optimizeEmptyRequests: true,
-      shouldUpgradeCallback: (message: IncomingMessage) => this.#mayUpgrade(message),
+      shouldUpgradeCallback: (message: IncomingMessage) => {
+        const connection = this.#connections.on(message.socket);
+        return connection !== undefined && this.#node.mayUpgrade(message, connection);
+      },
     });
     // Node finds slow heads with a sorted list of connections, which it changes several times per request: a seventh of
     // a hit's CPU time. On the fast path the sweep finds them.
@@ -368,7 +356,7 @@ export class Listener {
   #connected(socket: Socket): void {
     const { stallMs } = this.#settings;
     const connection = new Connection(socket, this.#arrivalsOn(socket), this.#isOverLimit(), stallMs, (exchange, on) =>
-      this.#answer(exchange, on),
+      this.#node.answer(exchange, on),
     );
     this.#connections.add(connection);
     const isFast = this.#fast?.serve(connection) ?? false;
@@ -444,36 +432,6 @@ export class Listener {
     this.#connections.on(exchange.message.socket)?.take(exchange);
   }
 
-  #answer({ message, response }: Exchange, connection: Connection): void {
-    if (connection.isLast) return;
-    const startedAt = performance.now();
-    const early = connection.askedEarly;
-    connection.askedEarly = undefined;
-    if (early) {
-      this.#respond({ message, response }, connection, early.request, early.answer, early.startedAt);
-      return;
-    }
-    const isUnswitched = connection.unswitched === message;
-    const fields = fieldsOf(message);
-    const expectation = message.httpVersionMinor === 0 ? null : fields.get("expect");
-    const line = {
-      method: message.method!,
-      target: message.url!,
-      versionMajor: message.httpVersionMajor,
-      versionMinor: message.httpVersionMinor,
-    };
-    const request = this.#read({ message, response }, fields, connection);
-    const asked = requestTarget(line, fields, request.arrival.scheme);
-    const admitted = admittedTarget(asked, connection.isOverLimit, expectation);
-    const target = admitted.kind === "url" && isWebSocket(fields.get("upgrade")) ? LATE_WEB_SOCKET : admitted;
-    if (target.kind === "refused" || isUnswitched) {
-      connection.isLast = true;
-      connection.final = response;
-    }
-    const answer = target.kind === "refused" ? refusalAnswer(target) : this.#ask(request, target.url);
-    this.#respond({ message, response }, connection, request, answer, startedAt);
-  }
-
   /** Never throws, as the isolate never does. */
   #ask(request: NodeRequest, url: string): EdgeAnswer | Promise<EdgeAnswer> {
     const { scheme, clientAddress, peerAddress, site } = request.arrival;
@@ -500,112 +458,8 @@ export class Listener {
     return ownAnswer(502, "failed", "the edge failed on this request");
   }
 
-  #respond(
-    exchange: Exchange,
-    connection: Connection,
-    request: NodeRequest,
-    asked: EdgeAnswer | Promise<EdgeAnswer>,
-    startedAt: number,
-  ): void {
-    if (asked instanceof Promise) {
-      void asked
-        .catch((cause: unknown) => this.#failure(cause))
-        .then((answer) => this.#write(exchange, connection, request, answer, startedAt));
-    } else {
-      this.#write(exchange, connection, request, asked, startedAt);
-    }
-  }
-
-  #write(
-    { message, response }: Exchange,
-    connection: Connection,
-    request: NodeRequest,
-    answered: EdgeAnswer,
-    startedAt: number,
-  ): void {
-    let answer = plainAnswer(answered);
-    request.interims = null;
-    if (response.destroyed) {
-      const written = unsent(answer);
-      this.#parts.accessLog?.record(answeredExchange(message, request, answer, written, startedAt, true));
-      return;
-    }
-    const hasLeft = connection.socket.readableEnded;
-    answer = wholeAnswer(answer, this.#parts.bodies) ?? answer;
-    const isHead = message.method === "HEAD";
-    const sendsOn = !message.complete && (request.awaitsContinue || connection.isBroken || !isSmall(request));
-    const isLast = connection.newest?.response === response && this.#isLast(connection);
-    const isFinal = connection.final === response;
-    const made = this.#made[request.arrival.scheme].make(answer, {
-      isHead,
-      knowsChunks: message.httpVersionMinor === 1,
-      keepsAlive: response.shouldKeepAlive && !sendsOn && !isFinal && !isLast,
-    });
-    if (!made.head.keepsAlive) {
-      connection.isLast = true;
-      // A client may have sent more unless it said that this is its last request.
-      if (!message.complete || response.shouldKeepAlive) connection.socket.destroySoon = () => connection.linger();
-    }
-    let written: Written | Promise<Written>;
-    try {
-      written = writeAnswer(response, made, answer, this.#parts.bodies, () => connection.watchStall());
-    } catch (cause) {
-      this.#parts.warn(`An answer could not be written: ${String(cause)}`);
-      cutOff(response, made.head.framing);
-      written = { bodyBytes: 0, isWhole: false };
-    }
-    const { accessLog } = this.#parts;
-    if (!accessLog) return;
-    const log = (result: Written) =>
-      accessLog.record(answeredExchange(message, request, answer, result, startedAt, hasLeft));
-    if (written instanceof Promise) void written.then(log);
-    else log(written);
-  }
-
   #isLast(connection: Connection): boolean {
     return this.#isClosing || connection.requests >= this.#settings.maxRequestsPerConnection;
-  }
-
-  /** A request whose body is read, and requested with a 100, only when somebody reads it. */
-  #read({ message, response }: Exchange, fields: ClientFields, connection: Connection): NodeRequest {
-    const length = fields.get("content-length");
-    const isChunked = fields.get("transfer-encoding") !== null;
-    const arrival = connection.arrivals.of(fields, message.url!);
-    const hasBody = isChunked || (length !== null && Number(length) !== 0);
-    const interims = message.httpVersionMinor === 1 ? { writeInterim: interimWriter(response, connection) } : null;
-    const side = { interims, client: connection };
-    if (!hasBody) return Object.assign(new NodeRequest(message.method!, fields, null, arrival), side);
-    const body: PushedBody = new PushedBody(isChunked ? null : Number(length), {
-      begin: () => {
-        if (message.destroyed) body.fail(new Error("the client has left"));
-        message.on("data", (piece: Buffer) => body.push(piece));
-        message.on("end", () => body.end());
-        message.on("error", (cause) => body.fail(cause));
-        message.on("close", () => body.fail(new Error("the client hung up in the middle of its request")));
-        if (request.awaitsContinue) response.writeContinue();
-        request.awaitsContinue = false;
-        connection.watchStall();
-      },
-      pause: () => message.pause(),
-      resume: () => message.resume(),
-      cancel: () => message.resume(),
-    });
-    const request = Object.assign(new NodeRequest(message.method!, fields, body, arrival), side);
-    request.awaitsContinue = message.httpVersionMinor === 1 && fields.get("expect") !== null;
-    connection.upload = { message, body };
-    if (connection.isBroken && !message.complete) body.fail(new Error("the body was cut off"));
-    return request;
-  }
-
-  /** Whether a request leaves Node's HTTP. Node asks this if both `Upgrade` and `Connection` name another protocol. */
-  #mayUpgrade(message: IncomingMessage): boolean {
-    const connection = this.#connections.on(message.socket);
-    if (!connection) return false;
-    const fields = fieldsOf(message);
-    const bodyBytes = fields.get("transfer-encoding") === null ? Number(fields.get("content-length") ?? 0) : null;
-    const switches = connection.isQuiet && bodyBytes === 0 && isWebSocket(fields.get("upgrade"));
-    if (!switches && !fillsPiece(message, bodyBytes)) connection.unswitched ??= message;
-    return switches;
   }
 
   #endIdle(): void {
@@ -623,39 +477,4 @@ function cutSilent(socket: Socket, { req }: ServerResponse): void {
 function afterGrace(end: () => void, limitMs = IDLE_GRACE_MS): NodeJS.Timeout {
   // On a busy machine the time may be over before the requests that arrived during it have been read.
   return setTimeout(() => setImmediate(end), Math.min(IDLE_GRACE_MS, limitMs));
-}
-
-/**
- * The fields of a request. `Upgrade` is ignored unless `Connection` names it too. HTTP/1.0 cannot switch protocols,
- * and only a GET can become a WebSocket. RFC 9110 §7.8, RFC 6455 §4.1.
- */
-function fieldsOf({ rawHeaders, httpVersionMinor, method }: IncomingMessage): ClientFields {
-  const fields = new ClientFields(rawHeaders);
-  if (fields.get("upgrade") === null) return fields;
-  const isNamed = NAMES_UPGRADE.test(fields.get("connection") ?? "");
-  if (isNamed && httpVersionMinor !== 0 && method === "GET") return fields;
-  const isKept = (_: string, at: number) => rawHeaders[at - (at % 2)]!.toLowerCase() !== "upgrade";
-  return new ClientFields(rawHeaders.filter(isKept));
-}
-
-const NAMES_UPGRADE = /(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i;
-
-/** A request that waits behind other answers gets no interim responses, because nothing can be written for it yet. */
-function interimWriter(response: ServerResponse, connection: Connection): InterimWriter["writeInterim"] {
-  return (head) => {
-    if (response.socket !== null && !response.headersSent) connection.writeInterim(head);
-  };
-}
-
-const LATE_WEB_SOCKET = refused(
-  400,
-  "a WebSocket cannot begin while other answers are pending, or with a body",
-  "upgrade",
-);
-
-/** The most unread bytes of a request's body that are read and dropped to keep the connection. */
-const MAX_DROPPED_BYTES = 64 * 1024;
-
-function isSmall({ body }: NodeRequest): boolean {
-  return body === null || (body.lengthBytes !== null && body.lengthBytes <= MAX_DROPPED_BYTES);
 }
