@@ -8,8 +8,9 @@ import type { Clocks } from "../log/clock-steps.ts";
 import { LOG_FILE } from "../log/log-file.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { LedgerFile } from "./ledger-file.ts";
+import { expectUsable } from "./log-tables.ts";
 import { LogChangedError, MachineNote } from "./machine-note.ts";
-import { expectUsable, PgPurgeLog } from "./pg-purge-log.ts";
+import { PgPurgeLog } from "./pg-purge-log.ts";
 import { SharedLogKeeper, type SharedLogKeeperOptions } from "./shared-log-keeper.ts";
 
 export interface SharedLogOptions extends Omit<SharedLogKeeperOptions, "log" | "database" | "ledger"> {

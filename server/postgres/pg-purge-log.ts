@@ -5,7 +5,6 @@ import {
   type AppendResult,
   type DatedPurge,
   ITEM_WORDS,
-  LONGEST_USE_MS,
   MAX_DATED,
   REMEMBERED_MS,
   type ReaderPosition,
@@ -14,14 +13,15 @@ import {
 import { LOG_SETTINGS, type LogSettings } from "../../worker/purges/log/log-settings.ts";
 import type { LogStorage } from "../../worker/purges/log/log-storage.ts";
 import { writeHashes } from "../../worker/purges/log/purged-keys.ts";
-import { GrantedLeases, type LeasesOnRecord } from "../../worker/purges/settlement/granted-leases.ts";
 import { hashKeys, hashWordFor } from "../../worker/purges/view/key-hash.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { AskedTogether } from "../asked-together.ts";
-import { type Database, IS_STANDBY } from "./database.ts";
-import { SharedLogError, sharedLogError } from "./database-error.ts";
+import type { Database } from "./database.ts";
+import { SharedLogError } from "./database-error.ts";
+import { makeTables } from "./log-tables.ts";
 import type { MachineNote, NotedPosition } from "./machine-note.ts";
-import { CREATE_SQL, READ_SQL, SCHEMA_FORMAT, SCHEMA_LOCK, SETTLE_SQL, UNDATED, UPGRADE_SQL } from "./schema.ts";
+import { MachineRow, type MachineRowParts } from "./machine-row.ts";
+import { READ_SQL, SETTLE_SQL, UNDATED } from "./schema.ts";
 
 /** A key in a reply: two words of its hash, and a number of 64 bits. */
 const KEY_BYTES = 16;
@@ -32,26 +32,12 @@ const MAX_TRIES = 6;
 /** How many heads have their marks remembered, so that any of them can be confirmed. */
 const MAX_MARKS = 1000;
 
-/**
- * A machine that has not been heard of for a day, by the database's clock, is no longer a reader, like a lease (R6).
- * That clock may have been set, so the machine has to be silent for this long by the clock of the one that looks, too:
- * a machine that lives shows it every ten seconds. Milliseconds.
- */
-const WATCHED_FOR_MS = 10 * 60 * 1000;
-
 /** What a purge waits for besides machines, in a log that has taken the place of another one (R13). */
 const READERS_BEFORE = "machines that used the earlier log";
 
-export interface PgPurgeLogOptions {
-  readonly database: Database;
-  readonly note: MachineNote;
-  /** The name by which the owner knows the machine among the others. */
-  readonly name: string;
+export interface PgPurgeLogOptions extends Omit<MachineRowParts, "onRegistered"> {
   /** The machine reads another log than before. */
   readonly onReplaced: () => void;
-  readonly newId: () => string;
-  /** Milliseconds since any fixed moment, on a clock that nobody can set. */
-  readonly elapsed: () => number;
   /** The log's clock, for tests: epoch milliseconds. Default: the database's. */
   readonly now?: () => number;
   readonly settings?: Partial<LogSettings>;
@@ -95,14 +81,6 @@ interface OtherMachines {
   readonly machines: readonly ReadConfirmation[];
 }
 
-/** Another machine, as it was when it was last looked at. */
-interface SeenMachine {
-  readonly incarnation: string;
-  readonly beat: number;
-  /** Since when it is like that, by this machine's own clock. */
-  readonly since: number;
-}
-
 /**
  * The purge log in PostgreSQL, as one machine reads and writes it. It keeps the rules of `SqlPurgeLog`; in addition, every
  * reply requires the machine's row among the readers, so that a purge waits for it.
@@ -113,23 +91,14 @@ export class PgPurgeLog implements LogStorage {
   readonly #note: MachineNote;
   readonly #bounds: string;
   readonly #settings: LogSettings;
-  readonly #leases: GrantedLeases;
-  readonly #incarnation: string;
+  readonly #row: MachineRow;
   readonly #marks = new Map<number, string>();
-  readonly #seen = new Map<string, SeenMachine>();
   // Many purges at once must not take a statement of each kind for each of them: they wait for each other's connections.
   readonly #found = new AskedTogether((seqs: readonly number[]) => this.#findAll(seqs));
   readonly #replies = new AskedTogether((positions: readonly string[]) => this.#replyToAll(positions));
   readonly #dated = new AskedTogether<void, number>(() => this.#date());
   readonly #others = new AskedTogether<void, OtherMachines>(() => this.#readOthers());
   readonly #settling = new AskedTogether((positions: readonly Stamp[]) => this.#settleAll(positions));
-  /** What the machine's row says. */
-  #leaseMs = 0;
-  #hasRow = false;
-  /** When the last write began that the database has committed, by this machine's own clock. */
-  #wroteAt = Number.NEGATIVE_INFINITY;
-  #granting: Promise<void> = Promise.resolve();
-  #registering: Promise<void> | null = null;
   #confirmed: Stamp | null = null;
   #settled: Stamp | null = null;
 
@@ -139,20 +108,16 @@ export class PgPurgeLog implements LogStorage {
     this.#note = options.note;
     this.#settings = { ...LOG_SETTINGS, ...options.settings };
     this.#bounds = JSON.stringify({ ...this.#settings, minIdMs: MIN_ID_MS, rememberedMs: REMEMBERED_MS });
-    this.#incarnation = options.newId();
-    let longest: LeasesOnRecord | null = null;
-    this.#leases = new GrantedLeases({
-      read: () => longest,
-      write: (next) => {
-        longest = next;
-      },
-    });
+    const onRegistered = async () => {
+      if (this.#confirmed !== null) await this.confirm(this.#confirmed);
+    };
+    this.#row = new MachineRow({ ...options, onRegistered });
   }
 
   /** Makes the tables unless they exist. Rejects with a `SharedLogError` if the log cannot be used. */
   static async open(options: PgPurgeLogOptions): Promise<PgPurgeLog> {
     const log = new PgPurgeLog(options);
-    await log.#makeTables();
+    await makeTables(options.database);
     return log;
   }
 
@@ -162,8 +127,8 @@ export class PgPurgeLog implements LogStorage {
 
   async read(since: ReaderPosition | null, leaseMs: number, longestViewAgeMs = leaseMs): Promise<ViewDelta> {
     const useMs = Math.max(leaseMs, longestViewAgeMs);
-    this.#expectWritten(useMs);
-    await this.#grant(useMs);
+    this.#row.expectWritten(useMs);
+    await this.#row.grant(useMs);
     return this.#replyTo(since, leaseMs);
   }
 
@@ -172,18 +137,18 @@ export class PgPurgeLog implements LogStorage {
   }
 
   async append(purge: AppendRequest): Promise<AppendResult> {
-    await this.#grant(Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0));
+    await this.#row.grant(Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0));
     const { since } = purge;
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const known = [since, this.#noted].filter((each) => each !== null);
       const { machine } = this;
       const [row] = await this.#database.queryInTurn<{ result: Appended | { kind: "conflict" } | null }>(
         "SELECT tidemark_log_append($1, $2, $3, $4, $5) AS result",
-        [written(purge), JSON.stringify(known), this.#reader, this.#bounds, this.#now],
+        [written(purge), JSON.stringify(known), this.#row.reader, this.#bounds, this.#now],
       );
       const result = row!.result;
       if (result === null) {
-        await this.#registerInsteadOf(machine);
+        await this.#row.registerInsteadOf(machine);
         continue;
       }
       if (result.kind === "conflict") return result;
@@ -235,7 +200,7 @@ export class PgPurgeLog implements LogStorage {
     const position = { logId, seq: highest, mark: this.#marks.get(highest) };
     this.#confirmed = { logId, seq };
     const [row] = await this.#database.query<{ counts: boolean }>("SELECT tidemark_log_confirm($1, $2) AS counts", [
-      this.#reader,
+      this.#row.reader,
       JSON.stringify(position),
     ]);
     return row!.counts;
@@ -260,52 +225,17 @@ export class PgPurgeLog implements LogStorage {
   }
 
   /** Shows that this machine lives, and forgets machines that have shown no life for a day. */
-  async beat(): Promise<void> {
-    const startedAt = this.#options.elapsed();
-    const found = await this.#database.query<{
-      has_written: boolean;
-      machine: string | null;
-      incarnation: string;
-      beat: number;
-      is_overdue: boolean;
-    }>(
-      `WITH own AS (
-         UPDATE tidemark_log_machines SET beat = beat + 1, heard_at = clock_timestamp()
-         WHERE machine = $1 AND incarnation = $2 RETURNING true
-       )
-       SELECT EXISTS (SELECT FROM own) AS has_written, machine, incarnation, beat,
-         clock_timestamp() NOT BETWEEN heard_at - interval '1 day' AND heard_at + interval '1 day' AS is_overdue
-       FROM (VALUES (1)) AS one LEFT JOIN tidemark_log_machines ON machine <> $1`,
-      [this.machine, this.#incarnation],
-    );
-    if (found[0]!.has_written) this.#wroteAt = startedAt;
-    const rows = found.flatMap(({ machine, ...rest }) => (machine === null ? [] : [{ machine, ...rest }]));
-    const elapsed = this.#options.elapsed();
-    for (const { machine, incarnation, beat, is_overdue: isOverdue } of rows) {
-      const seen = this.#seen.get(machine);
-      const isSilent = seen?.incarnation === incarnation && seen.beat === beat;
-      if (!isSilent) this.#seen.set(machine, { incarnation, beat, since: elapsed });
-      else if (isOverdue && elapsed - seen.since >= WATCHED_FOR_MS) await this.#forget(machine, incarnation, beat);
-    }
-    const living = new Set(rows.map(({ machine }) => machine));
-    for (const machine of this.#seen.keys()) if (!living.has(machine)) this.#seen.delete(machine);
+  beat(): Promise<void> {
+    return this.#row.beat();
   }
 
   /** Leaves the readers: no process of this machine can hold a lease any more. */
-  async leave(): Promise<void> {
-    await this.#database.query("DELETE FROM tidemark_log_machines WHERE machine = $1 AND incarnation = $2", [
-      this.machine,
-      this.#incarnation,
-    ]);
-    this.#hasRow = false;
+  leave(): Promise<void> {
+    return this.#row.leave();
   }
 
   get #now(): number | null {
     return this.#options.now?.() ?? null;
-  }
-
-  get #reader(): string {
-    return JSON.stringify({ machine: this.machine, incarnation: this.#incarnation, leaseMs: this.#leaseMs });
   }
 
   /** The newest position that this machine knows, by which it notices a log whose storage went back in time (R13). */
@@ -320,14 +250,6 @@ export class PgPurgeLog implements LogStorage {
       this.#now,
     ]);
     return row!.longest;
-  }
-
-  async #makeTables(): Promise<void> {
-    await this.#database.transaction(async (query) => {
-      await query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
-      const format = await formatOf(this.#database, query);
-      if (format < SCHEMA_FORMAT) await query(format === SCHEMA_FORMAT - 1 ? UPGRADE_SQL : CREATE_SQL);
-    });
   }
 
   async #readOthers(): Promise<OtherMachines> {
@@ -358,82 +280,9 @@ export class PgPurgeLog implements LogStorage {
     this.#settled = { logId, seq };
   }
 
-  /** Sees to it that the machine's row tells the longest lease that any of its processes may use (R6). */
-  #grant(useMs: number): Promise<void> {
-    // One after another, so that no call counts on a lease that is still being written.
-    this.#granting = this.#granting.catch(() => undefined).then(() => this.#writeGrant(useMs));
-    return this.#granting;
-  }
-
-  /**
-   * Throws if a lease could outlast what a purge would wait for it in a database that has taken the place of this one, if that
-   * happened right after the last write here: the longest use, of machines that it does not know (R13). Reads go on where
-   * the standby that must agree to writes is gone, and where a primary that was replaced is read-only.
-   */
-  #expectWritten(useMs: number): void {
-    if (!this.#hasRow || this.#options.elapsed() + useMs <= this.#wroteAt + LONGEST_USE_MS) return;
-    const words = "this server has written nothing to it for too long, and another database may have taken its place";
-    throw new SharedLogError(this.#database.where, words, "out-of-reach");
-  }
-
-  async #writeGrant(useMs: number): Promise<void> {
-    if (!this.#hasRow) await this.#registerInsteadOf(this.machine);
-    const elapsed = this.#options.elapsed();
-    this.#leases.grant(useMs, elapsed);
-    const longestMs = this.#leases.longestLivingMs(elapsed);
-    if (longestMs === this.#leaseMs) return;
-    await this.#database.query(
-      "UPDATE tidemark_log_machines SET lease_ms = $3 WHERE machine = $1 AND incarnation = $2",
-      [this.machine, this.#incarnation, longestMs],
-    );
-    this.#leaseMs = longestMs; // not before: a read that is under way would miss the lease in the row
-  }
-
-  /** Registers the machine because its row under this name is missing, unless that has happened meanwhile. */
-  #registerInsteadOf(machine: string): Promise<void> {
-    if (this.machine !== machine) return Promise.resolve();
-    this.#registering ??= this.#register().finally(() => {
-      this.#registering = null;
-    });
-    return this.#registering;
-  }
-
-  /**
-   * Makes the machine a reader. A row that is there is of an earlier supervisor of this folder, some of whose processes may
-   * be alive, so its lease counts on. A row that has gone, or that another supervisor has taken, is left alone: this machine
-   * then goes on under a new name. Its own row goes in the same statement in which the new one comes, because a purge in
-   * between would not wait for its leases.
-   */
-  async #register(): Promise<void> {
-    const before = this.machine;
-    const startedAt = this.#options.elapsed();
-    if (this.#hasRow) this.#note.renameMachine(this.#options.newId());
-    const [row] = await this.#database.query<{ lease_ms: number }>(
-      `WITH own AS (DELETE FROM tidemark_log_machines WHERE machine = $5 AND machine <> $1 AND incarnation = $3)
-        INSERT INTO tidemark_log_machines AS known (machine, name, incarnation, lease_ms) VALUES ($1, $2, $3, $4)
-        ON CONFLICT (machine) DO UPDATE SET name = excluded.name, incarnation = excluded.incarnation,
-          lease_ms = greatest(known.lease_ms, excluded.lease_ms), log_id = NULL, confirmed = NULL,
-          beat = known.beat + 1, heard_at = clock_timestamp()
-        RETURNING lease_ms`,
-      [this.machine, this.#options.name, this.#incarnation, this.#leaseMs, before],
-    );
-    this.#hasRow = true;
-    this.#wroteAt = startedAt;
-    this.#leaseMs = row!.lease_ms;
-    if (this.#leaseMs > 0) this.#leases.grant(this.#leaseMs, this.#options.elapsed());
-    if (this.#confirmed !== null) await this.confirm(this.#confirmed);
-  }
-
-  async #forget(machine: string, incarnation: string, beat: number): Promise<void> {
-    await this.#database.query(
-      "DELETE FROM tidemark_log_machines WHERE machine = $1 AND incarnation = $2 AND beat = $3",
-      [machine, incarnation, beat],
-    );
-  }
-
   async #replyTo(since: ReaderPosition | null, leaseMs: number): Promise<ViewDelta> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      if (!this.#hasRow) await this.#registerInsteadOf(this.machine);
+      await this.#row.register();
       const { machine } = this;
       const noted = this.#noted; // another reply may note a later one meanwhile
       const row = await this.#readRow(since, noted);
@@ -441,7 +290,7 @@ export class PgPurgeLog implements LogStorage {
       if (this.#note.hasLeft(logId)) await this.#replace(logId);
       else if (isLostHistory(row, since, noted)) await this.#noticeLostHistory(since, noted);
       else if (!row.is_met) await this.#meet(row);
-      else if (!row.is_registered) await this.#registerInsteadOf(machine);
+      else if (!row.is_registered) await this.#row.registerInsteadOf(machine);
       else return this.#delta(since, row, leaseMs);
     }
     throw this.#endless();
@@ -461,7 +310,7 @@ export class PgPurgeLog implements LogStorage {
   async #readRow(since: ReaderPosition | null, noted: NotedPosition | null): Promise<ReadRow> {
     const unread = since?.unread ?? { from: 0, to: 0 };
     const position = [since?.logId ?? "", since?.seq ?? 0, unread.from, unread.to, noted?.seq ?? 0];
-    const reader = [this.machine, this.#incarnation, this.#leaseMs];
+    const reader = [this.machine, this.#row.incarnation, this.#row.leaseMs];
     const room = this.#settings.maxReplyKeys + 1;
     const rest = [room, noted?.logId ?? "", REMEMBERED_MS, this.#now, MAX_DATED];
     const [row] = await this.#database.query<ReadRow>(READ_SQL, [...position, ...reader, ...rest]);
@@ -545,62 +394,6 @@ export class PgPurgeLog implements LogStorage {
   #endless(): SharedLogError {
     return new SharedLogError(this.#database.where, "it changes faster than this server can read it", "passing");
   }
-}
-
-/** Rejects with a `SharedLogError` if the database cannot be reached, or takes no log. It only reads. */
-export async function expectUsable(database: Database): Promise<void> {
-  await formatOf(database, (text) => database.query(text));
-}
-
-/** The format of the log in there; 0 if there is none. Rejects like `expectUsable`. */
-async function formatOf(database: Database, query: <Row>(text: string) => Promise<Row[]>): Promise<number> {
-  const [server] = await query<UsedDatabase>(
-    `SELECT pg_is_in_recovery() AS is_standby, current_setting('transaction_read_only') = 'on' AS is_read_only,
-      current_setting('server_encoding') AS encoding, to_regclass('tidemark_log_format') IS NOT NULL AS has_log,
-      has_schema_privilege(schema, 'CREATE') AS may_create, quote_ident(schema) AS schema, quote_ident(current_user) AS role
-    FROM coalesce(current_schema()::text, 'public') AS schema`,
-  );
-  const { is_standby: isStandby, is_read_only: isReadOnly, encoding, has_log: hasLog, ...rights } = server!;
-  if (isStandby) throw standbyError(database);
-  if (isReadOnly) throw sharedLogError(database.where, { code: IS_STANDBY });
-  if (!STORES_ALL.has(encoding)) throw encodingError(database, encoding);
-  const [log] = hasLog ? await query<{ format: number }>("SELECT format FROM tidemark_log_format") : [];
-  const format = log?.format ?? 0;
-  if (format > SCHEMA_FORMAT) throw laterError(database, format);
-  if (format < SCHEMA_FORMAT && !rights.may_create) throw rightsError(database, rights);
-  return format;
-}
-
-interface UsedDatabase {
-  readonly is_standby: boolean;
-  readonly is_read_only: boolean;
-  readonly encoding: string;
-  readonly has_log: boolean;
-  readonly may_create: boolean;
-  readonly schema: string;
-  readonly role: string;
-}
-
-/** The encodings of PostgreSQL in which every purge key can be written. */
-const STORES_ALL: ReadonlySet<string> = new Set(["UTF8", "SQL_ASCII"]);
-
-function encodingError({ where }: Database, encoding: string): SharedLogError {
-  const words = `its encoding, ${encoding}, cannot store every purge; create it with: createdb -T template0 -E UTF8`;
-  return new SharedLogError(where, words, "lasting");
-}
-
-function rightsError({ where }: Database, { schema, role }: Pick<UsedDatabase, "schema" | "role">): SharedLogError {
-  const words = `this user may not create the log's tables; allow it with: GRANT CREATE ON SCHEMA ${schema} TO ${role}`;
-  return new SharedLogError(where, words, "lasting");
-}
-
-function laterError({ where }: Database, format: number): SharedLogError {
-  const words = `a later version of tidemark created it (format ${format}; this version knows ${SCHEMA_FORMAT})`;
-  return new SharedLogError(where, words, "lasting");
-}
-
-function standbyError({ where }: Database): SharedLogError {
-  return new SharedLogError(where, "it is a standby, and the log needs the primary", "out-of-reach");
 }
 
 type Appended = Omit<Extract<AppendResult, { kind: "appended" }>, "delta" | "settlesInMs">;
