@@ -23,7 +23,9 @@ export function openAgent(options: Agent.Options): Agent | EnvHttpProxyAgent {
 function usesProxies(): boolean {
   const { NODE_OPTIONS = "", NODE_USE_ENV_PROXY } = process.env;
   const flags = [...NODE_OPTIONS.split(/\s+/), ...process.execArgv];
-  const flag = flags.findLast((each) => /^--(?:no-)?use-env-proxy$/.test(each));
+  const flag = flags
+    .map((each) => each.replaceAll("_", "-"))
+    .findLast((each) => /^--(?:no-)?use-env-proxy$/.test(each));
   return flag === undefined ? NODE_USE_ENV_PROXY === "1" : flag === "--use-env-proxy";
 }
 

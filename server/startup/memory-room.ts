@@ -31,6 +31,6 @@ export function whyLittleMemory(memoryBytes: number, workers: number, usable = u
   if (needed <= usable) return null;
   return (
     `--workers ${workers} and --memory ${sizeText(memoryBytes)} may take ${sizeText(needed)}, but only ${sizeText(usable)} ` +
-    "may be used here: set smaller ones, or the system may kill workers"
+    "may be used here: set smaller ones or provide more memory, or the system may kill workers"
   );
 }

@@ -61,6 +61,12 @@ test.each([
     settings: { NODE_USE_ENV_PROXY: "", NODE_OPTIONS: "--use-env-proxy" },
     isUsed: true,
   },
+  {
+    name: "Node's flag with underscores",
+    flags: ["--use_env_proxy"],
+    settings: { NODE_USE_ENV_PROXY: "" },
+    isUsed: true,
+  },
   { name: "a flag against the variable", flags: ["--no-use-env-proxy"], settings: {}, isUsed: false },
 ])("whether proxies are used is told by $name", async ({ flags, settings, isUsed }) => {
   await using edge = await startFakeEdge(accepts);

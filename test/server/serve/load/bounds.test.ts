@@ -86,8 +86,8 @@ test.each([
     workers: 4,
     usable: 1024 * MIB,
     why:
-      "--workers 4 and --memory 256MiB may take 1.75GiB, but only 1GiB may be used here: set smaller ones, or the system " +
-      "may kill workers",
+      "--workers 4 and --memory 256MiB may take 1.75GiB, but only 1GiB may be used here: set smaller ones or provide more " +
+      "memory, or the system may kill workers",
   },
 ])(
   "of $workers workers that may need more memory than there is, the owner is told: $why",
