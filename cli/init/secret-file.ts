@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { devVariables } from "./project-files.ts";
-import { ignores, read, type WrittenFile, write } from "./written-files.ts";
+import { append, ignores, read, type WrittenFile, write } from "./written-files.ts";
 
 /** wrangler reads all of these, the later ones last, but none of them once there is a `.dev.vars`. */
 const ENV_FILES = [".env", ".env.local"] as const;
@@ -31,9 +31,8 @@ export async function keepSecret(folder: string): Promise<WrittenFile> {
   }
   const withToken = readByWrangler.find((file) => TOKEN.test(found.get(file)!));
   if (withToken !== undefined) return { file: withToken, outcome: "kept" };
-  const text = found.get(last)!;
   const lines = `# The edge's token for wrangler dev on this machine only.\nTIDEMARK_TOKEN="${token}"\n`;
-  await write(join(folder, last), `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${lines}`);
+  await append(join(folder, last), found.get(last)!, lines);
   return { file: last, outcome: "completed", note: await noteOf(folder, last) };
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { withoutMark } from "../../wire/text/without-mark.ts";
 import type { Manifest } from "./manifest.ts";
@@ -40,8 +40,7 @@ export async function completeIgnored(folder: string, ignored: readonly string[]
   const found = await read(join(folder, file));
   const missing = ignored.filter((each) => !ignores(found, each));
   if (missing.length === 0) return { file, outcome: "kept" };
-  const before = found === null || found === "" || found.endsWith("\n") ? (found ?? "") : `${found}\n`;
-  await write(join(folder, file), `${before}${missing.join("\n")}\n`);
+  await append(join(folder, file), found, `${missing.join("\n")}\n`);
   return found === null
     ? { file, outcome: "written" }
     : { file, outcome: "completed", note: `added ${missing.join(", ")}` };
@@ -80,6 +79,12 @@ export async function write(path: string, text: string, mode = 0o666): Promise<v
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text, { mode });
   });
+}
+
+/** Adds lines to a file with the text `found`, or to none. Its bytes stay as they are, because it may not be UTF-8. */
+export async function append(path: string, found: string | null, lines: string): Promise<void> {
+  const start = !found || found.endsWith("\n") ? "" : "\n";
+  await inWords(path, () => appendFile(path, `${start}${lines}`));
 }
 
 async function inWords<T>(path: string, work: () => Promise<T>): Promise<T> {

@@ -668,6 +668,14 @@ describe("tidemark init", () => {
       expect((await get(".gitignore")).split("\n")).toContain(".env");
     });
 
+    test("behind the bytes of a file that is not UTF-8, which stay, as in .gitignore", async () => {
+      const found = "# Schlüssel\nSECRET=straße";
+      for (const file of [".env", ".gitignore"]) await writeFile(join(folder, file), found, "latin1");
+      expect(await outcomes()).toMatchObject({ ".env": "completed", ".gitignore": "completed" });
+      expect(await readFile(join(folder, ".env"), "latin1")).toContain(`${found}\n# The edge's token`);
+      expect(await readFile(join(folder, ".gitignore"), "latin1")).toContain(`${found}\nnode_modules/\n`);
+    });
+
     test("nowhere, if the app's .env has it, as for the client of its backend", { tags: ["deep"] }, async () => {
       const text = "export TIDEMARK_TOKEN=mine\n";
       await put(".env", text);
