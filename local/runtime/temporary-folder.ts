@@ -3,8 +3,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const REMOVAL = { recursive: true, force: true, maxRetries: 5 };
-
 /** The paths of those that were not removed yet. */
 const paths = new Set<string>();
 
@@ -24,11 +22,17 @@ export class TemporaryFolder {
   }
 
   async remove(): Promise<void> {
-    await rm(this.path, REMOVAL);
+    await rm(this.path, { recursive: true, force: true, maxRetries: 5 });
     if (paths.delete(this.path) && paths.size === 0) process.off("exit", removeAll);
   }
 }
 
 function removeAll(): void {
-  for (const path of paths) rmSync(path, REMOVAL);
+  for (const path of paths) {
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch {
+      // Windows keeps what a runtime still uses. A later listener stops that, and would not run after an error.
+    }
+  }
 }

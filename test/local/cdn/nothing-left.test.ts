@@ -224,6 +224,23 @@ test.each([
   expect(readdirSync(home)).toEqual(files);
 });
 
+test("a process that ends with a folder in use, as on Windows, goes on to what stops its runtime", async () => {
+  const script = `
+    import fs from "node:fs";
+    import { syncBuiltinESMExports } from "node:module";
+    import { startCdn } from "tidemark/local";
+    fs.rmSync = (path) => {
+      throw Object.assign(new Error("EBUSY: resource busy or locked, rmdir " + path), { code: "EBUSY" });
+    };
+    syncBuiltinESMExports();
+    await startCdn({ site: {} });
+    process.on("exit", () => console.log("went on"));
+    process.exit();`;
+  const args = ["--input-type=module", "--eval", script];
+  const ended = await run(process.execPath, args, { cwd: inject("packedProject") });
+  expect(ended).toEqual({ exit: 0, stdout: "went on\n", stderr: "" });
+});
+
 test("a reply that is still to come keeps no process alive after the CDN was closed", { tags: ["deep"] }, async () => {
   const script = `
     import { startCdn } from "tidemark/local";
