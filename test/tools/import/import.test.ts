@@ -13,6 +13,7 @@ import { compileSite } from "../../../worker/site/site.ts";
 import { evaluateSite } from "../../docs/site-blocks.ts";
 import { run } from "../../packed/installed-package.ts";
 import { inGate } from "../../suite/depth.ts";
+import { windowsPathsIn } from "../../suite/windows-paths.ts";
 import { FOLDER } from "./comparison.ts";
 import { CONFIGURATIONS } from "./configurations.ts";
 
@@ -1013,6 +1014,35 @@ location /x { deny all; }
     await expect(imported(DUMP.replace("file /etc/nginx/sites/a:", "file /etc/nginx/sites/b:"))).rejects.toThrow(
       /^nginx\.conf:3: \/etc\/nginx\/sites\/a is not in this output of nginx -T/,
     );
+  });
+});
+
+describe("on Windows", () => {
+  const importedFiles = async (file: string) => {
+    const args = ["--import", windowsPathsIn("/tools/import/"), CLI, "import", file, "--json"];
+    const { stdout, stderr } = await run(process.execPath, args, { cwd: folder });
+    expect(stderr).toBe("");
+    return (JSON.parse(stdout) as { files: string[] }).files;
+  };
+  const including = (pattern: string) => server(`location / { ${CACHED} include ${pattern}; }`);
+
+  test("a pattern of includes finds its files", async () => {
+    put("nginx.conf", including("snippets/*.conf"));
+    for (const file of ["snippets/a.conf", "snippets\\a.conf"]) put(file, "proxy_cache_valid 200 2m;");
+    expect(await importedFiles("nginx.conf")).toEqual(["nginx.conf", "snippets\\a.conf"]);
+  });
+
+  test("files may be on another drive", async () => {
+    put("D:\\nginx.conf", including("D:/shared.conf"));
+    for (const file of ["D:\\shared.conf", "D:/shared.conf"]) put(file, "proxy_cache_valid 200 2m;");
+    expect(await importedFiles("D:\\nginx.conf")).toEqual(["nginx.conf", "shared.conf"]);
+  });
+
+  test("the output of nginx -T has the paths of the machine that it is from", async () => {
+    const text = including("conf.d/*.conf");
+    const dump = `# configuration file /etc/nginx/nginx.conf:\n${text}\n# configuration file /etc/nginx/conf.d/a.conf:\n`;
+    put("all.conf", dump);
+    expect(await importedFiles("all.conf")).toEqual(["nginx.conf", "conf.d/a.conf"]);
   });
 });
 

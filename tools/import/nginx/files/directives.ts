@@ -1,7 +1,17 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, matchesGlob, relative, resolve } from "node:path";
+import path, {
+  basename,
+  dirname,
+  isAbsolute,
+  join,
+  matchesGlob,
+  type PlatformPath,
+  parse,
+  posix,
+  resolve,
+} from "node:path";
 import { ImportError, type Source } from "../../imported-site.ts";
-import { existingPath, linkTarget } from "./existing-path.ts";
+import { existingPath, linkTarget, namesIn } from "./existing-path.ts";
 import { parseStatements, type Statement } from "./statements.ts";
 
 /** A directive of nginx, with the included directives in its block. */
@@ -35,10 +45,10 @@ const MAX_DEPTH = 16;
  */
 export function readNginxFiles(mainFile: NginxFile, root: string | null): NginxFiles {
   const disk = readDump(mainFile.text) ?? diskBelow(mainFile, root);
-  const { main } = disk;
+  const { main, paths } = disk;
   const files: string[] = [];
   const shown = (path: string) => {
-    const short = relative(dirname(main), path);
+    const short = paths.relative(paths.dirname(main), path);
     return short.startsWith("..") ? path : short;
   };
   const read = (path: string, depth: number, includedAt: string | null): readonly Directive[] => {
@@ -70,6 +80,8 @@ export function readNginxFiles(mainFile: NginxFile, root: string | null): NginxF
 interface Disk {
   /** The main file, which in the output of `nginx -T` is another than the imported one. */
   readonly main: string;
+  /** The form of its paths. */
+  readonly paths: PlatformPath;
   read(path: string, includedAt: string | null): string;
   /** The files that an include names; `null` if they are missing, and the import can do without. */
   included(pattern: string, place: string): readonly string[] | null;
@@ -78,6 +90,7 @@ interface Disk {
 function diskBelow({ path: main, text }: NginxFile, root: string | null): Disk {
   return {
     main,
+    paths: path,
     // Standard input can be read only once.
     read: (path, includedAt) => (path === main ? text : readText(path, root, includedAt)),
     included: (pattern, place) => includedFiles(pattern, dirname(main), root, place),
@@ -101,12 +114,13 @@ function readDump(text: string): Disk | null {
   const main = parts[0]!;
   return {
     main,
+    paths: posix,
     read: (path) => texts.get(path)!,
     included: (pattern, place) => {
-      const path = isAbsolute(pattern) ? pattern : join(dirname(main), pattern);
+      const path = posix.isAbsolute(pattern) ? pattern : posix.join(posix.dirname(main), pattern);
       if (texts.has(path)) return [path];
       if (!/[*?[]/.test(path)) throw new ImportError(`${place}: ${path} is not in this output of nginx -T`);
-      return [...texts.keys()].filter((each) => matchesGlob(each, path)).sort();
+      return [...texts.keys()].filter((each) => posix.matchesGlob(each, path)).sort();
     },
   };
 }
@@ -142,7 +156,7 @@ function includedFiles(pattern: string, folder: string, root: string | null, pla
   const around = OF_SERVERS.test(basename(resolve(folder))) ? [join(folder, "..")] : [];
   const below = root === null ? [] : PREFIXES.map((each) => join(root, each));
   const paths = isAbsolute(pattern)
-    ? [join(root ?? "/", pattern)]
+    ? [root === null ? resolve(pattern) : join(root, pattern)]
     : [...around, folder, ...below].map((each) => join(each, pattern));
   const mayBeMissing = basename(pattern) === "mime.types" || /(?:^|\/)modules-enabled\//.test(pattern);
   const found = paths.map((path) => filesOf(path, root, mayBeMissing ? null : place)).find((files) => files.length > 0);
@@ -172,13 +186,12 @@ function filesOf(path: string, root: string | null, place: string | null): reado
     throw new ImportError(`${place}: ${file} is a link to ${target}, and there is no such file. ${ROOT_HINT}`);
   };
   if (!/[*?[]/.test(path)) return existing(path) === null ? [] : [path];
-  let found = [""];
-  for (const segment of path.split("/").slice(isAbsolute(path) ? 1 : 0)) {
+  let found = [parse(path).root];
+  for (const segment of namesIn(path)) {
     found = found.flatMap((before) => {
-      const here = before === "" && !isAbsolute(path) ? "." : before || "/";
-      const step = (name: string) => (before === "" && !isAbsolute(path) ? name : `${before}/${name}`);
+      const step = (name: string) => join(before, name);
       if (!/[*?[]/.test(segment)) return existing(step(segment)) === null ? [] : [step(segment)];
-      const folder = existingPath(here, root);
+      const folder = existingPath(before || ".", root);
       if (folder === null || !statSync(folder).isDirectory()) return [];
       const names = readdirSync(folder).sort();
       // As in a shell, a pattern does not match names that begin with a dot.

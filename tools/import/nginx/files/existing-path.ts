@@ -1,5 +1,5 @@
 import { existsSync, readlinkSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 
 /** As many links as Linux follows for one path. */
 const MAX_LINKS = 40;
@@ -11,8 +11,9 @@ const MAX_LINKS = 40;
 export function existingPath(path: string, root: string | null): string | null {
   const top = resolve(root ?? "/");
   const below = relative(top, resolve(path));
-  if (top === "/" || /^\.\.(?:\/|$)/.test(below)) return existsSync(path) ? path : null;
-  let rest = below.split("/");
+  let rest = namesIn(below);
+  // To another drive of Windows there is no relative path.
+  if (top === parse(top).root || isAbsolute(below) || rest[0] === "..") return existsSync(path) ? path : null;
   let at = top;
   for (let links = 0; rest.length > 0; ) {
     const [name = "", ...others] = rest;
@@ -21,9 +22,14 @@ export function existingPath(path: string, root: string | null): string | null {
     if (target !== null && links++ === MAX_LINKS) return null;
     if (target === null) at = next;
     else if (isAbsolute(target)) at = top;
-    rest = target === null ? others : [...target.split("/"), ...others];
+    rest = target === null ? others : [...namesIn(target), ...others];
   }
   return existsSync(at) ? at : null;
+}
+
+/** The names in a path, behind the root that it may have. */
+export function namesIn(path: string): string[] {
+  return path.slice(parse(path).root.length).replaceAll("/", sep).split(sep);
 }
 
 /** What the link at the end of a path names, if `root` is `/`; `null` for no link. */
