@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import type { WranglerConfig } from "./wrangler-config.ts";
 
 /** An app that is already a worker, according to its wrangler config. */
@@ -27,13 +27,13 @@ export function appWorkerOf(folder: string, found: WranglerConfig | null): AppWo
   return { config: built ?? found.file, name: name ?? null, main, isBuilt };
 }
 
-/** The config to which a framework's build redirects wrangler, from the folder; `null` for none. */
+/** The config to which a framework's build redirects wrangler, from the folder, with slashes; `null` for none. */
 function builtConfigIn(folder: string): string | null {
   const redirect = resolve(folder, ".wrangler/deploy/config.json");
   try {
     const { configPath } = JSON.parse(readFileSync(redirect, "utf8")) as { readonly configPath: string };
     const built = resolve(dirname(redirect), configPath);
-    return existsSync(built) ? relative(resolve(folder), built) : null;
+    return existsSync(built) ? relative(resolve(folder), built).replaceAll(sep, "/") : null;
   } catch {
     return null; // if the file is there, wrangler itself reports its fault
   }

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, win32 } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -11,6 +11,7 @@ import { hiddenFromUnit } from "../../../cli/init/server-files.ts";
 import { hostOf, originOf, passedOf } from "../../../cli/init/site-answers.ts";
 import { run } from "../../packed/installed-package.ts";
 import { inGate } from "../../suite/depth.ts";
+import { windowsPathsIn } from "../../suite/windows-paths.ts";
 
 const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 const ANSWERS = { origin: "https://origin.example.com", host: "www.example.com", passed: ["/admin"] };
@@ -519,6 +520,18 @@ describe("tidemark init", () => {
       expect((await manifest()).scripts!["dev:edge"]).toBe(`wrangler dev -c wrangler.edge.toml -c ${built}`);
       expect(await get("test/edge.test.ts")).toContain(`unstable_startWorker({\n    config: "${built}"`);
       expect(stdout).not.toContain("needs the app's build");
+    });
+
+    test("that a framework builds on Windows, the edge's files name the build's config with slashes", async () => {
+      await put("wrangler.jsonc", '{ "name": "shop", "main": "@astrojs/cloudflare/entrypoints/server" }');
+      const onWindows = (file: string) => win32.resolve(folder, file);
+      await put(onWindows(".wrangler/deploy/config.json"), '{ "configPath": "../../dist/server/wrangler.json" }');
+      await put(onWindows("dist/server/wrangler.json"), '{ "name": "shop", "main": "entry.mjs" }');
+      const args = ["--import", windowsPathsIn("/cli/init/app-worker.ts"), CLI, ...HOST_ALONE];
+      expect(await run(process.execPath, args, { cwd: folder })).toMatchObject({ exit: 0 });
+      const built = "dist/server/wrangler.json";
+      expect((await manifest()).scripts!["dev:edge"]).toBe(`wrangler dev -c wrangler.edge.toml -c ${built}`);
+      expect(await get("test/edge.test.ts")).toContain(`config: "${built}"`);
     });
 
     test.each([
