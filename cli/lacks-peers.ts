@@ -24,3 +24,12 @@ export function lacksNode(command: "serve" | "replay"): boolean {
   process.exitCode = EXIT.usage;
   return true;
 }
+
+/** Whether the server cannot run here, because this is Windows. If so, it prints that and sets the exit code. */
+export function lacksUnix(): boolean {
+  if (process.platform !== "win32") return false;
+  const instead = "On Windows, run it in WSL or in the container, and try rules with tidemark dev.";
+  printError(`tidemark serve runs on Linux and macOS. ${instead}`);
+  process.exitCode = EXIT.usage;
+  return true;
+}

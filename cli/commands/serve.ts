@@ -14,7 +14,7 @@ import { WorkerAhead } from "../../server/supervisor/worker-ahead.ts";
 import { SERVER_VARIABLES, unknownVariables, unknownVariableText } from "../../wire/text/unknown-variable.ts";
 import { EXIT } from "../exit-code.ts";
 import { folderName, refuseFlag } from "../flags.ts";
-import { lacksNode, lacksPeers } from "../lacks-peers.ts";
+import { lacksNode, lacksPeers, lacksUnix } from "../lacks-peers.ts";
 import { DEFAULT_CACHE } from "../server-folder.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError } from "../text/print-error.ts";
@@ -124,7 +124,7 @@ export function serveCommand(): Command {
     .option("--check", "check config, settings, folders and the database, then exit")
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: ServeFlags, command: Command) => {
-      if (lacksNode("serve")) return;
+      if (lacksNode("serve") || lacksUnix()) return;
       refuseContradictions(flags, command);
       if (flags.acme !== undefined && lacksPeers("serve --acme", ["acme-client"])) return;
       await run(flags);

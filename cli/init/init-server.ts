@@ -38,6 +38,9 @@ export async function initServer(
   const socket = answers.origin === null ? null : readSocket(answers.origin);
   const socketPath = socket?.replace(/^unix:/, "") ?? "";
   const notes = [
+    ...(process.platform === "linux"
+      ? []
+      : ["it is for Linux, but has the paths of this machine: on the server, run init --server there"]),
     ...(hidden.length > 0
       ? [`it cannot see ${hidden.join(" and ")}, so it would not start: use paths below /opt, for example`]
       : []),

@@ -108,6 +108,13 @@ describe("tidemark init --server", () => {
     expect(unit).toContain(`\nEnvironmentFile=${folder}/50%%n off $HOME/tidemark.env\n`);
   });
 
+  test("says on another system that systemd is of Linux", async () => {
+    const elsewhere = `data:text/javascript,Object.defineProperty(process, "platform", { value: "win32" })`;
+    const { exit, stdout } = await run(process.execPath, ["--import", elsewhere, CLI, ...SERVER], { cwd: folder });
+    expect(exit).toBe(0);
+    expect(stdout).toMatch(/^written {4}tidemark\.service: it is for Linux, .* run init --server there/m);
+  });
+
   test("warns if the unit could not see Node, whose folder is below a user's", async () => {
     const written = await initServer({ folder, answers: ANSWERS, force: false }, "/home/ann/.nvm/bin/node");
     expect(written.find(({ file }) => file === "tidemark.service")!.note).toContain("/home/ann/.nvm/bin/node");
