@@ -18,6 +18,9 @@ const WORKER = {
   "app.ts": 'export default { fetch: () => new Response("app") };',
 };
 
+const NGINX =
+  "http { server { server_name w.test; location ~ \\.png$ { proxy_pass http://10.0.0.1; proxy_cache c; } } }";
+
 /** Runs a command in a project, and throws if it fails. */
 export type Step = (folder: string, command: string, ...args: readonly string[]) => Promise<Ended>;
 
@@ -39,6 +42,8 @@ export async function takeUp(
   await step(folder, manager, "install", ...flags, ...unjudged);
   await step(folder, "node", cli, "init", ...(isWorker ? [] : ["--origin=https://o.test"]), "--host=w.test");
   await step(folder, manager, "install", ...flags);
+  await writeFile(join(folder, "nginx.conf"), NGINX);
+  await step(folder, "node", cli, "import", "nginx.conf", "--out", "-");
   const tests = await step(folder, manager, "run", "test");
   await step(folder, "node", "node_modules/typescript/bin/tsc", "-p", ".");
   const config = isWorker ? ["--config", "wrangler.edge.toml"] : [];

@@ -40,6 +40,8 @@ async function standardInput(): Promise<NginxFile> {
 
 /** Throws an `ImportError` if the config would not load. It names the lines from which the wrong setting came. */
 function expectLoadable(imported: ImportedSite): void {
+  // Node has URLPattern since version 24. On an older one only the worker that loads the config checks its patterns.
+  globalThis.URLPattern ??= class {} as typeof URLPattern;
   try {
     compileSite(siteOf(imported), {});
   } catch (error) {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync,
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { configText } from "../../../tools/import/config-text.ts";
 import { importFile } from "../../../tools/import/import-file.ts";
 import { differenceLines } from "../../../tools/import/import-report.ts";
@@ -26,7 +26,10 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-import-"));
 });
 
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  vi.unstubAllGlobals();
+  rmSync(folder, { recursive: true });
+});
 
 function put(file: string, text: string): string {
   const path = join(folder, file);
@@ -56,6 +59,16 @@ describe("what is written", () => {
         const lines = readFileSync(join(FOLDER, name, from!), "utf8").split("\n");
         expect(lines[Number(line) - 1]).toContain(word!.replace(/["'].*$/, ""));
       }
+    },
+  );
+
+  test.each(CONFIGURATIONS)(
+    "from $name is the same on a Node without URLPattern, as Node 22 is",
+    async ({ name, server = null }) => {
+      const read = () => importFile(join(FOLDER, name, "nginx.conf"), { ...NO_FLAGS, server });
+      const site = await read();
+      vi.stubGlobal("URLPattern", undefined);
+      expect(await read()).toEqual(site);
     },
   );
 

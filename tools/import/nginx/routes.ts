@@ -188,7 +188,7 @@ export function redirectsSlashes({ kind, text, levels }: Location): boolean {
 /** Paths that are redirected in this way are not stored, unless they have their own location. */
 function ofRedirects(routes: Routes, locations: readonly Location[]): Routes {
   const exact = new Set(locations.flatMap(({ kind, text }) => (kind === "exact" ? [text] : [])));
-  const matchers = routes.map(({ value }) => ({ matches: matcherOf(value.match), isStored: value.pass !== true }));
+  const matchers = routes.map(({ value }) => ({ matches: matcherOf(value), isStored: value.pass !== true }));
   return locations
     .filter((each) => redirectsSlashes(each) && !exact.has(each.text.slice(0, -1)))
     .map(({ text, directive }) => ({
@@ -198,14 +198,15 @@ function ofRedirects(routes: Routes, locations: readonly Location[]): Routes {
     .filter(({ value }) => matchers.find(({ matches }) => matches(value.match))?.isStored !== false);
 }
 
-/** Tells which paths a pattern matches. Most are a text or the beginning of one, and servers may have thousands. */
-function matcherOf(match: string): (path: string) => boolean {
-  const text = match.replace(/\*$/, "");
-  if (!/[{}()*+?:\\]/.test(text)) {
-    return text === match ? (path) => path === text : (path) => path.startsWith(text);
-  }
-  const pattern = new URLPattern({ pathname: match });
-  return (pathname) => pattern.test({ pathname });
+/**
+ * Tells which paths a route may match. An expression is taken to match what begins as it does if its route stores, because
+ * a route too many that passes does no harm.
+ */
+function matcherOf({ match, pass }: RouteInput): (path: string) => boolean {
+  const [start] = /^[^{}()*+?:\\]*/.exec(match)!;
+  if (start === match) return (path) => path === start;
+  const mayMatch = match === `${start}*` || pass !== true;
+  return (path) => mayMatch && path.startsWith(start);
 }
 
 /** A route after one with the same pattern would never match. */

@@ -244,10 +244,10 @@ export function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
 function isExpression(tokens: readonly Token[]): boolean {
   const source = tokens.map((token) => token.source).join("");
   try {
-    // A pattern may read a bracket too many as text, and has only ASCII in its groups.
-    return new RegExp(source, "v") && new URLPattern({ pathname: generalPattern(tokens, "/") }) !== null;
+    // A pattern has only ASCII in its groups.
+    return /^\p{ASCII}*$/u.test(source) && new RegExp(source, "v") !== null;
   } catch {
-    return false; // Both throw on invalid text.
+    return false; // RegExp throws on an invalid expression.
   }
 }
 
