@@ -1,21 +1,18 @@
 #!/usr/bin/env node
 import { systemErrorText } from "../package/system-error.ts";
+import { isSupportedNode } from "../sdk/supported-node.ts";
 import { EXIT } from "./exit-code.ts";
 import { printError } from "./text/print-error.ts";
 
-/** The version that undici needs, which sends the purges. On an older Node it fails to load, so this is checked first. */
-const MIN_NODE = [22, 19] as const;
-
 let isReported = false;
 
-const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (process.versions.bun !== undefined) {
   printError(`this is Bun ${process.versions.bun}, and tidemark needs Node. With bunx, leave out --bun.`);
   process.exitCode = EXIT.usage;
-} else if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
-  printError(
-    `this is Node ${process.versions.node}. tidemark serve needs 24 or later, the rest ${MIN_NODE.join(".")} or later.`,
-  );
+} else if (!isSupportedNode(process.versions.node)) {
+  // Asked before the commands are loaded, which fails on other versions.
+  const needed = "tidemark serve and replay need 24 or later; for the rest, 22.19 or a later 22 is enough.";
+  printError(`this is Node ${process.versions.node}. ${needed}`);
   process.exitCode = EXIT.usage;
 } else {
   process.stdout.on("error", reportUnwritten);

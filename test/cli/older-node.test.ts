@@ -12,14 +12,14 @@ function claiming(version: string, bun: string | null = null): string {
   return `data:text/javascript,Object.defineProperty(process, "versions", { value: ${versions} })`;
 }
 
-test.each(["20.20.2", "22.18.0"])(
+test.each(["20.20.2", "22.18.0", "23.11.0"])(
   "on Node %s, the error names what each command needs, so that one upgrade is enough",
   async (version) => {
     for (const command of ["serve", "purge"]) {
       const said = await run(process.execPath, ["--import", claiming(version), CLI, command], HERE);
       expect(said).toMatchObject({ exit: 2, stdout: "" });
       expect(said.stderr).toContain(
-        `this is Node ${version}. tidemark serve needs 24 or later, the rest 22.19 or later.`,
+        `this is Node ${version}. tidemark serve and replay need 24 or later; for the rest, 22.19 or a later 22 is enough.`,
       );
     }
   },
@@ -34,10 +34,12 @@ test("on Bun, which says that it is a Node, the error names Node", async () => {
   });
 });
 
-test("Node 22.19 runs all but serve", async () => {
+test("Node 22.19 runs all but serve and replay", async () => {
   expect(await run(process.execPath, ["--import", claiming("22.19.0"), CLI, "--version"], HERE)).toMatchObject({
     exit: 0,
   });
-  const served = await run(process.execPath, ["--import", claiming("22.19.0"), CLI, "serve"], HERE);
-  expect(served).toMatchObject({ exit: 2, stderr: expect.stringContaining("needs Node 24 or later") });
+  for (const args of [["serve"], ["replay", "access.log"]]) {
+    const said = await run(process.execPath, ["--import", claiming("22.19.0"), CLI, ...args], HERE);
+    expect(said).toMatchObject({ exit: 2, stderr: expect.stringContaining("needs Node 24 or later") });
+  }
 });
