@@ -67,6 +67,8 @@ interface Need {
 
 /** What a name needs, and when. Epoch milliseconds. */
 interface Looked extends Need {
+  /** When the last attempt failed; 0 if none has. */
+  readonly failedAt: number;
   /** From then on it may be ordered together with another one. */
   readonly earlyAt: number;
   /** From then on it has to be ordered. */
@@ -185,7 +187,8 @@ export class CertificateKeeper {
     }
     const askAt = known.id === null ? dueAt : Math.min(dueAt, known.askWindowAt);
     const nextAt = dueAt > now ? askAt : mayAt;
-    return { name, old, earlyAt: Math.max(earlyAt, mayAt), dueAt: Math.max(dueAt, mayAt), nextAt };
+    const failedAt = this.#notes.lastAt(name) ?? 0;
+    return { name, old, failedAt, earlyAt: Math.max(earlyAt, mayAt), dueAt: Math.max(dueAt, mayAt), nextAt };
   }
 
   async #renewalAt(old: Certificate, known: Known): Promise<typeof AT_ONCE> {
@@ -324,11 +327,14 @@ export class CertificateKeeper {
   }
 }
 
-/** What is ordered now: if one is due, also those that may be ordered with it. Names without a certificate come first. */
+/**
+ * What is ordered now: if one is due, also those that may be ordered with it. A refusal that concerns all ends the round, so
+ * names whose last attempt failed come after all others. Then names without a certificate come first.
+ */
 function batchOf(looked: readonly Looked[], now: number): Looked[] {
   if (!looked.some(({ dueAt }) => dueAt <= now)) return [];
   const batch = looked.filter(({ earlyAt }) => earlyAt <= now);
-  return batch.sort((a, b) => Number(a.old !== null) - Number(b.old !== null));
+  return batch.sort((a, b) => a.failedAt - b.failedAt || Number(a.old !== null) - Number(b.old !== null));
 }
 
 function ofTheDisk(cause: unknown, concerns: Refusal["concerns"]): Refusal {

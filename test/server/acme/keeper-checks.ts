@@ -327,6 +327,25 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     expect(scene.authority.orders.length).toBe(3);
   },
 
+  "an authority that names a limit for some names is asked for all others before it is asked for those again": async (
+    scene,
+  ) => {
+    await scene.start();
+    await scene.pass(30 * DAY - HOUR);
+    const limited = Array.from({ length: 10 }, (_, index) => `site-${index}.example.net`);
+    scene.names = [...limited, NAME];
+    const limit = { because: "too many", retryAfterMs: 30 * MINUTE, concerns: "all" } as const;
+    scene.authority.refuses = ({ name }) => (name === NAME ? null : limit);
+    const { orders } = scene.authority;
+    const ordered = orders.length;
+    scene.keeper?.look();
+    await scene.pass(0);
+    expect(orders.slice(ordered).map(({ name }) => name)).toEqual(limited.slice(0, 8));
+    await scene.pass(30 * MINUTE);
+    const again = limited.slice(0, 5);
+    expect(orders.slice(ordered + 8).map(({ name }) => name)).toEqual([...limited.slice(8), NAME, ...again]);
+  },
+
   "an authority that names a limit is left alone also by the next process": async (scene) => {
     scene.authority.refuses = () => ({ because: "too many", retryAfterMs: 30 * MINUTE, concerns: "all" });
     await scene.start();

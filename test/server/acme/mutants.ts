@@ -155,6 +155,13 @@ export const mutants: Mutants = {
       foundBy:
         "keeper: an authority that is out of reach is asked for one group after a minute, two, four, and for the rest not at all",
     },
+    "names that were refused are asked for again before the others": {
+      in: "batchOf",
+      replace: "a.failedAt - b.failedAt || ",
+      by: "",
+      foundBy:
+        "keeper: an authority that names a limit for some names is asked for all others before it is asked for those again",
+    },
     "the attempts for a name are not counted": {
       in: "CertificateKeeper.#count",
       replace: "known.attempts++;",
