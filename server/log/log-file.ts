@@ -12,7 +12,7 @@ import { hasCopies, keepCopies, refuseDamage } from "./log-damage.ts";
 import { sqlOver } from "./node-sql.ts";
 import { NotedHead } from "./noted-head.ts";
 import { SQLITE_SUFFIXES, setAside } from "./set-aside.ts";
-import { expectWritableFiles, refusesWrites, StorageError, storageFault } from "./storage-error.ts";
+import { expectWritableFiles, mayStandIn, refusesWrites, StorageError, storageFault } from "./storage-error.ts";
 
 /*
  * SQLite with a write-ahead log. Its guarantees, on which this code relies:
@@ -43,6 +43,8 @@ export interface LogFileOptions {
   readonly clocks: Clocks;
   readonly newId: () => string;
   readonly grant: GrantAtStart;
+  /** As in `mayStandIn`. Default: it is the only one. */
+  readonly isOneOfSeveral?: boolean;
   readonly settings?: Partial<LogSettings>;
   /** Called when another log has begun, with the reason, once the log can be used. */
   readonly onReplaced: (why: string) => void;
@@ -77,7 +79,7 @@ interface OpenLog {
 /**
  * The purge log in a file. Only one process may have it open; see `LogFolder`.
  *
- * While the disk takes no writes, an empty log in memory stands in for the file, so that a server can start. It counts
+ * While the file cannot be used, an empty log in memory may stand in for it, so that a server can start. It counts
  * as another log, so no entry on the disk is served. It accepts no purges, because they would be lost.
  */
 export class LogFile {
@@ -88,7 +90,7 @@ export class LogFile {
   /** Why the file has to count as another log once it can be written; `null` if it has not. */
   #replaceBecause: string | null = null;
 
-  /** Throws a `StorageError` if the log cannot be used, unless its disk takes no writes. */
+  /** Throws an `OwnerError` if the log cannot be used, unless another one may stand in. */
   constructor(options: LogFileOptions) {
     this.#options = options;
     this.#steps = new ClockSteps(options.clocks);
@@ -96,8 +98,8 @@ export class LogFile {
       this.#opened = this.#open();
     } catch (cause) {
       const error = this.#explained(cause);
-      if (!(error instanceof StorageError && refusesWrites(options.folder))) throw error;
-      this.#unwritable = error;
+      if (!mayStandIn(error, options.folder, options.isOneOfSeveral ?? false)) throw error;
+      this.#unwritable = error as OwnerError;
       this.#opened = { ...this.#openOver(new DatabaseSync(":memory:")), notedHead: null };
     }
   }
@@ -162,11 +164,17 @@ export class LogFile {
     if (inode !== undefined && !isThere) throw new StorageError(folder, "removed", null);
   }
 
-  /** Begins another log in the file (R13): now, or once the disk takes writes. Throws as `use` does. */
+  /**
+   * Begins another log in the file (R13): now, or once the disk takes writes. Throws as `use` does, and the reason why another
+   * log stands in if that is another one: it may last over restarts, of which none would know that this is still to be done.
+   */
   replace(why: string): void {
     const { folder, onReplaced } = this.#options;
     this.#replaceBecause = why;
-    if (this.#unwritable !== null) return;
+    if (this.#unwritable !== null) {
+      if (!this.comeBack() && !refusesWrites(folder)) throw this.#unwritable;
+      return;
+    }
     this.use((log) => sqlOver(this.#opened.database).transaction(() => log.replace()));
     this.#replaceBecause = null;
     this.noteHead();

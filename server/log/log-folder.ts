@@ -15,7 +15,7 @@ import { basename, dirname, join } from "node:path";
 import { OwnerError } from "../../package/owner-error.ts";
 import { makeFolders } from "../make-folders.ts";
 import { FileLock, holdersOf } from "./file-lock.ts";
-import { expectWritableFiles, refusesWrites, StorageError, storageFault } from "./storage-error.ts";
+import { expectWritableFiles, mayStandIn, StorageError, storageFault } from "./storage-error.ts";
 
 const OWNER_LOCK = "supervisor.lock";
 const SOCKET = "log.sock";
@@ -54,8 +54,8 @@ class DamagedLockError extends OwnerError {
 
 /**
  * The folder of one supervisor: the log and the locks beside it. A worker holds a shared lock for as long as it lives,
- * so that the next supervisor knows whether one of them has outlived the last supervisor. If the disk takes no writes,
- * locks and socket are in another folder, so that the server can start; it takes this folder once it can be written.
+ * so that the next supervisor knows whether one of them has outlived the last supervisor. If the folder cannot be used and
+ * the server starts all the same, locks and socket are in another folder; it takes this folder once that can be used.
  */
 export class LogFolder {
   readonly path: string;
@@ -63,43 +63,46 @@ export class LogFolder {
   readonly workersLock: string;
   /** The Unix socket on which workers reach the log. */
   readonly socketPath: string;
-  /** `null` while the disk takes no writes. */
+  /** `null` while the folder cannot be used. */
   #owner: FileLock | null;
   /** The locks of earlier supervisors' workers that were still held when last looked at. */
   #orphansLocks: readonly string[];
 
-  /** `place`: where locks and socket are. */
-  private constructor(path: string, place: string, owner: FileLock | null, id: string, known: string | null) {
+  /** `place`: where locks and socket are. `others`: the locks of other supervisors' workers, who count as orphans. */
+  private constructor(path: string, place: string, owner: FileLock | null, id: string, others: readonly string[]) {
     this.path = path;
     this.#owner = owner;
-    this.workersLock = join(place, `workers-${id}.lock`);
-    this.#orphansLocks = workersLocksIn(path, [this.workersLock, known]);
+    this.workersLock = join(place, workersLockOf(id));
+    this.#orphansLocks = others;
     this.socketPath = join(place, SOCKET);
     writeFileSync(this.workersLock, "");
   }
 
   /**
-   * `known`: the lock of workers that are no strangers, although another supervisor has started them. Throws a
-   * `FolderInUseError`, a `FolderPathError`, a `DamagedLockError`, or a `StorageError` if this user cannot write the
-   * folder.
+   * `known`: the lock of workers that are no strangers, although another supervisor has started them. `oneOfSeveral`: as in
+   * `mayStandIn`. Throws a `FolderInUseError`, a `FolderPathError`, a `DamagedLockError`, or a `StorageError` if this user
+   * cannot write the folder.
    */
-  static own(path: string, id: string, known: string | null = null): LogFolder {
+  static own(path: string, id: string, known: string | null = null, oneOfSeveral = false): LogFolder {
     LogFolder.expectShortPath(path);
+    const others = () => workersLocksIn(path, [workersLockOf(id), known]);
     let owner: FileLock | null = null;
     try {
       owner = takeOwnersLock(path);
-      return new LogFolder(path, path, owner, id, known);
+      return new LogFolder(path, path, owner, id, others());
     } catch (cause) {
       owner?.release(); // the supervisor may try again
       const fault = storageFault(cause);
-      if (fault === null) throw cause;
-      const place = refusesWrites(path) ? placeElsewhere() : null;
-      if (place === null) throw new StorageError(path, fault, cause);
-      return new LogFolder(path, place, null, id, known);
+      const error = fault === null ? cause : new StorageError(path, fault, cause);
+      if (!mayStandIn(error, path, oneOfSeveral)) throw error;
+      const place = placeElsewhere();
+      if (place === null) throw error;
+      const isOthers = error instanceof FolderInUseError; // its workers are no orphans
+      return new LogFolder(path, place, null, id, isOthers ? [] : others());
     }
   }
 
-  /** Locks the folder if its disk took no writes before. Throws like `own`, or an error of the file system. */
+  /** Locks the folder if it could not be used before. Throws like `own`, or an error of the file system. */
   claim(): void {
     if (this.#owner !== null) return;
     const owner = takeOwnersLock(this.path);
@@ -178,6 +181,10 @@ function takeOwnersLock(path: string): FileLock {
   }
   if (owner !== null) return owner;
   throw new FolderInUseError(path, holdersOf(lock).find((pid) => hasTitle(pid, "tidemark supervisor")) ?? null);
+}
+
+function workersLockOf(id: string): string {
+  return `workers-${id}.lock`;
 }
 
 /** The names of the other locks of workers in a folder. */

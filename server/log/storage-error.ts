@@ -68,6 +68,14 @@ export function expectWritableFiles(folder: string, names: readonly string[]): v
   }
 }
 
+/**
+ * Whether a server starts though it cannot use the log in a folder, with another one in memory until it can: mistakes of the
+ * owner, and logs that others use, keep it from starting, unless the log is one of several.
+ */
+export function mayStandIn(error: unknown, folder: string, oneOfSeveral: boolean): boolean {
+  return oneOfSeveral ? error instanceof OwnerError : error instanceof StorageError && refusesWrites(folder);
+}
+
 /** Whether the disk of a folder takes no writes now, because it is full, read-only or broken. */
 export function refusesWrites(folder: string): boolean {
   const probe = join(nearestExisting(folder), `probe-${process.pid}`);

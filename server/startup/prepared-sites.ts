@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { hostToFind } from "../connections/sites-by-host.ts";
 import { ANY_OTHER_HOST } from "../log/hosts-of-sites.ts";
 import { LogFolder } from "../log/log-folder.ts";
+import { MachineNote } from "../postgres/machine-note.ts";
 import type { LoadedSite } from "../program/load-site.ts";
-import { expectWritableFolder, ReadOnlyError } from "./places.ts";
 import { type PreparedSite, prepareSite, type SiteSurroundings } from "./prepared-site.ts";
 import { ServerError } from "./server-error.ts";
 import { type SiteFiles, sitesIn, variablesOf } from "./sites-folder.ts";
@@ -47,7 +47,7 @@ export async function readSites(
   };
   const prepareOrRefuse = async (files: SiteFiles) => {
     try {
-      if (!before.has(files.name)) expectRoomForLog(logFolderOf(cache, files.name));
+      if (!before.has(files.name)) expectPlaceForLog(logFolderOf(cache, files.name));
       read.set(files.name, await prepareOne(files, around));
     } catch (error) {
       refuse(files.name, (error as Error).message);
@@ -72,14 +72,10 @@ function inOrder(sites: PreparedSites): PreparedSites {
   return new Map([...sites].sort(([first], [second]) => (first < second ? -1 : 1)));
 }
 
-/** Throws if a log could not be kept there, which would keep the settings of all sites from being used. */
-function expectRoomForLog(folder: string): void {
-  try {
-    expectWritableFolder(folder);
-  } catch (cause) {
-    if (!(cause instanceof ReadOnlyError)) throw cause; // otherwise the site is served from memory until the disk takes writes
-  }
+/** Throws if no other log may stand in for one there, which would keep the settings of all sites from being used. */
+function expectPlaceForLog(folder: string): void {
   LogFolder.expectShortPath(folder);
+  MachineNote.expectNoneIn(folder);
 }
 
 function prepareOne(files: SiteFiles, around: SiteSurroundings): Promise<PreparedSite> {

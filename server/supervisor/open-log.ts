@@ -34,10 +34,11 @@ export async function expectLog({
   if (sharedLog !== undefined) await expectSharedLog({ url: sharedLog, clock, random: Math.random });
 }
 
-/** Opens the log in a folder. */
+/** Opens the log in a folder. `isOneOfSeveral`: as in `LogFileOptions`. */
 export async function openLog(
   owned: LogFolder,
   grant: GrantAtStart,
+  isOneOfSeveral: boolean,
   { clock, report, logSettings, onPurgeStep, sharedLog, confirmWithinMs }: LogOptions,
 ): Promise<ServedLog> {
   const folder = owned.path;
@@ -71,6 +72,7 @@ export async function openLog(
     clocks: clock,
     newId: randomUUID,
     grant,
+    isOneOfSeveral,
     ...settings,
     claimFolder: () => owned.claim(),
     onReplaced: (why) => report({ kind: "log-replaced", why }),

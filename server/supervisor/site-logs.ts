@@ -116,8 +116,9 @@ export class SiteLogs {
 
   /**
    * Opens the logs of these sites that are not open yet, and serves them. `readersOf`: those who are readers of a site
-   * already when its log is open. Rejects if one cannot be opened, and leaves the others open. Rejects after `close` and
-   * `giveAway`: another process may have the folder by then.
+   * already when its log is open. Where one of several cannot be used, another one stands in for it until it can. Rejects if
+   * one cannot be opened all the same, and leaves the others open. Rejects after `close` and `giveAway`: another process may
+   * have the folder by then.
    */
   async open(sites: SiteGrants, readersOf: (site: string) => Iterable<string> = () => []): Promise<void> {
     await this.#closing; // one of them may be there again
@@ -222,7 +223,7 @@ export class SiteLogs {
     const folder = site === ONLY_SITE ? this.#folder : this.#ownFolderOf(site);
     let keeper: ServedLog | undefined;
     try {
-      keeper = await openLog(folder, grant, this.#options);
+      keeper = await openLog(folder, grant, site !== ONLY_SITE, this.#options);
       for (const reader of readers()) keeper.readers.adopt(reader);
       const { report } = this.#options;
       const server = new LogServer(keeper, keeper.readers, {
@@ -304,7 +305,7 @@ export class SiteLogs {
 
   #ownFolderOf(site: string): LogFolder {
     const path = this.#options.folderOf!(site);
-    return LogFolder.own(path, this.#id, this.#known && join(path, basename(this.#known)));
+    return LogFolder.own(path, this.#id, this.#known && join(path, basename(this.#known)), true);
   }
 
   async #leaveAll(end: EndLog): Promise<void> {

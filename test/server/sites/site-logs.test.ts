@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SupervisedLog } from "../../../server/log/log-client.ts";
-import { type SiteGrants, SiteLogs, type SiteLogsOptions } from "../../../server/supervisor/site-logs.ts";
+import { LogFolder } from "../../../server/log/log-folder.ts";
+import { ONLY_SITE, type SiteGrants, SiteLogs, type SiteLogsOptions } from "../../../server/supervisor/site-logs.ts";
 import { eventInWords } from "../../../server/supervisor/supervisor-events.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import { INVALIDATION } from "../../../worker/purges/invalidations.ts";
@@ -11,6 +12,9 @@ import { until } from "../../suite/until.ts";
 
 /** Nothing else here waits for as long. */
 const ADMIT_WITHIN_MS = 24 * 3_600_000;
+
+/** The pause after which a log is tried again in whose place another one stands. */
+const TRY_AGAIN_MS = 5_000;
 
 const GRANT = { leaseMs: 1000, longestViewAgeMs: 1000 };
 const SITES = ["shop", "blog"];
@@ -24,6 +28,8 @@ describe("the logs of several sites", () => {
   let said: string[];
   /** Ends the wait for logs that do not admit a worker. */
   let waitedLongEnough: () => void;
+  /** Lets logs be tried again. */
+  let tryAgain: () => void;
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "tidemark-"));
@@ -41,7 +47,15 @@ describe("the logs of several sites", () => {
     const over = new Promise<void>((resolve) => {
       waitedLongEnough = resolve;
     });
-    const wait = (ms: number) => (ms === ADMIT_WITHIN_MS ? { over, cancel: () => undefined } : systemClock.wait(ms));
+    const triedAgain = new Promise<void>((resolve) => {
+      tryAgain = resolve;
+    });
+    const waits = new Map([
+      [ADMIT_WITHIN_MS, over],
+      [TRY_AGAIN_MS, triedAgain],
+    ]);
+    const wait = (ms: number) =>
+      waits.has(ms) ? { over: waits.get(ms)!, cancel: () => undefined } : systemClock.wait(ms);
     return new SiteLogs(
       {
         folder: join(folder, "log"),
@@ -102,6 +116,62 @@ describe("the logs of several sites", () => {
     expect([...(await admitted)]).toEqual(SITES);
     for (const site of SITES) read(site, "worker-1");
     await until(() => late.length === 2);
+  });
+
+  describe("a log that cannot be used", () => {
+    const asked = { purgeKeys: ["#a"], mode: "hard", since: null, leaseMs: 1000, skewMs: 250 } as const;
+    const breakage: Readonly<Record<string, () => () => void>> = {
+      "because its file is none": () => {
+        const file = join(folder, "blog", "purge-log.sqlite");
+        mkdirSync(file, { recursive: true });
+        return () => rmdirSync(file);
+      },
+      "because its lock is none": () => {
+        const lock = join(folder, "blog", "supervisor.lock");
+        mkdirSync(lock, { recursive: true });
+        return () => rmdirSync(lock);
+      },
+      "because another server uses it": () => {
+        const other = LogFolder.own(join(folder, "blog"), "another");
+        return () => other.release();
+      },
+    };
+
+    test.each(Object.entries(breakage))(
+      "%s keeps no other site from being served, and is used once it can be",
+      async (_, breakIt) => {
+        const mend = breakIt();
+        await logs.open(grants(...SITES));
+        logs.expect(logs.readerOf("worker-1"), grants(...SITES));
+        const [shop, blog] = SITES.map((site) => read(site, "worker-1"));
+        expect(await shop!.append({ ...INVALIDATION, ...asked })).toMatchObject({ seq: 1 });
+        await expect(blog!.append({ ...INVALIDATION, ...asked })).rejects.toThrow();
+        expect(said[0]).toMatch(/blog.* Until it can be written again, .* purges are refused\.$/);
+        mend();
+        tryAgain();
+        await until(() => said.includes("the purge log can be written again, and accepts purges"));
+        expect(await blog!.append({ ...INVALIDATION, ...asked })).toMatchObject({ seq: 1 });
+      },
+    );
+
+    test("is refused if it would have to begin again, because a restart would not know of that", async () => {
+      const serve = (hosts: Readonly<Record<string, readonly string[]>>) =>
+        logs.open(new Map(Object.entries(hosts).map(([site, named]) => [site, { ...GRANT, hosts: named }])));
+      await serve({ blog: ["blog.test"] });
+      await serve({ shop: ["blog.test"], blog: [] });
+      await logs.close();
+      const mend = breakage["because another server uses it"]!();
+      logs = make();
+      await expect(serve({ blog: ["blog.test"] })).rejects.toThrow("Another tidemark serve is using");
+      mend();
+      await serve({ blog: ["blog.test"] });
+      expect(said.at(-1)).toMatch(/counts as a new log.*blog: another site had blog\.test meanwhile$/);
+    });
+
+    test("keeps a server with one site from starting", async () => {
+      mkdirSync(join(folder, "log", "purge-log.sqlite"));
+      await expect(logs.open(grants(ONLY_SITE))).rejects.toThrow("it cannot be used (EISDIR");
+    });
   });
 
   test("a worker that has ended is not admitted", async () => {
