@@ -3,7 +3,6 @@ import { hostToFind } from "../connections/sites-by-host.ts";
 import { ANY_OTHER_HOST } from "../log/hosts-of-sites.ts";
 import { LogFolder } from "../log/log-folder.ts";
 import { MachineNote } from "../postgres/machine-note.ts";
-import type { LoadedSite } from "../program/load-site.ts";
 import { type PreparedSite, prepareSite, type SiteSurroundings } from "./prepared-site.ts";
 import { ServerError } from "./server-error.ts";
 import { type SiteFiles, sitesIn, variablesOf } from "./sites-folder.ts";
@@ -61,8 +60,7 @@ export async function readSites(
     return clashOfHosts(sites) ?? (around.usesProxyProtocol ? clashOfProxies(sites) : null);
   };
   for (let clash = nextClash(); clash !== null; clash = nextClash()) {
-    // Sites that are served as before never clash with each other.
-    for (const name of clash.between) if (read.get(name) !== before.get(name)) refuse(name, clash.because);
+    for (const name of causesOf(clash, read, before)) refuse(name, clash.because);
   }
   if (read.size === 0) throw new ServerError(problems.join("\n"));
   return { sites: inOrder(read), problems };
@@ -101,6 +99,13 @@ export function tokenWarnings(sites: PreparedSites): string[] {
 interface Clash {
   readonly between: readonly [string, string];
   readonly because: string;
+  /** What a site's settings say of that in which they clash. */
+  readonly said: (site: PreparedSite) => unknown;
+}
+
+/** The sites that have brought it about: one or both, because settings in use do not clash. */
+function causesOf({ between, said }: Clash, read: PreparedSites, before: PreparedSites): string[] {
+  return between.filter((name) => !before.has(name) || said(before.get(name)!) !== said(read.get(name)!));
 }
 
 function clashOfHosts(sites: PreparedSites): Clash | null {
@@ -108,7 +113,10 @@ function clashOfHosts(sites: PreparedSites): Clash | null {
   for (const [name, prepared] of sites) {
     for (const host of hostsOf(prepared)) {
       const other = owners.get(host);
-      if (other !== undefined) return { between: [other, name], because: clashText(other, name, host) };
+      if (other !== undefined) {
+        const said = (site: PreparedSite) => hostsOf(site).includes(host);
+        return { between: [other, name], because: clashText(other, name, host), said };
+      }
       owners.set(host, name);
     }
   }
@@ -129,13 +137,13 @@ function clashText(first: string, second: string, host: string): string {
 
 /** A header of the PROXY protocol comes before the request, and so before its site is known. */
 function clashOfProxies(sites: PreparedSites): Clash | null {
-  const [first, ...others] = [...sites].map(([name, { loaded }]) => ({ name, proxies: proxiesOf(loaded) }));
+  const [first, ...others] = [...sites].map(([name, site]) => ({ name, proxies: proxiesOf(site) }));
   const other = others.find(({ proxies }) => proxies !== first!.proxies);
   if (other === undefined) return null;
   const because = `with --proxy-protocol all sites must have the same trustedProxies; ${first!.name} and ${other.name} differ.`;
-  return { between: [first!.name, other.name], because };
+  return { between: [first!.name, other.name], because, said: proxiesOf };
 }
 
-function proxiesOf({ site }: LoadedSite): string {
+function proxiesOf({ loaded: { site } }: PreparedSite): string {
   return [...(site.trustedProxies ?? [])].sort().join(" ");
 }

@@ -37,4 +37,42 @@ describe("the sites of a folder", () => {
     const because = /^site blog: it is not served: .*blog.* shared its purge log with others/;
     expect(again.problems).toEqual([expect.stringMatching(because)]);
   });
+
+  describe("one that names a host of another", () => {
+    test("is refused, and the other one gets its new settings", async () => {
+      write("shop", 'hosts: ["shop.test"]');
+      write("blog", 'hosts: ["blog.test"]');
+      const { sites } = await read();
+      write("shop", 'hosts: ["shop.test", "www.shop.test"]');
+      write("blog", 'hosts: ["blog.test", "shop.test"]');
+      const again = await read(sites);
+      expect(hostsOf(again)).toEqual([
+        ["blog", ["blog.test"]],
+        ["shop", ["shop.test", "www.shop.test"]],
+      ]);
+      const because = "the host shop.test is in both blog and shop.";
+      expect(again.problems).toEqual([`site blog: its old settings stay in use: ${because}`]);
+    });
+
+    test("is refused together with it if the host is new to both", async () => {
+      write("shop", 'hosts: ["shop.test"]');
+      write("blog", 'hosts: ["blog.test"]');
+      const { sites } = await read();
+      write("shop", 'hosts: ["shop.test", "new.test"]');
+      write("blog", 'hosts: ["blog.test", "new.test"]');
+      const again = await read(sites);
+      expect(again.sites).toEqual(sites);
+      expect(again.problems).toHaveLength(2);
+    });
+  });
+
+  test("one that comes to trust other proxies than the others is refused alone", async () => {
+    const trusted = (name: string, proxy: string) =>
+      write(name, `hosts: ["${name}.test"], trustedProxies: ["${proxy}"]`);
+    for (const name of ["blog", "shop", "third"]) trusted(name, "10.0.0.1");
+    const { sites } = await read(new Map(), true);
+    trusted("blog", "10.0.0.2");
+    const again = await read(sites, true);
+    expect(again.problems).toEqual([expect.stringMatching(/^site blog: its old settings stay in use: .* differ\.$/)]);
+  });
 });
