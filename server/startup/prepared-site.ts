@@ -84,7 +84,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
       `the token for the parent ${parent.address.url} could be read on the way, because the address is not https: write https://`,
     );
   }
-  const { tokens, madeToken, isClosed } = tokensOf(environment, namesHosts, (line) => warnings.push(line));
+  const { tokens, madeToken, isClosed } = tokensOf(sources, namesHosts, (line) => warnings.push(line));
   if (origin !== null) expectElsewhere("origin", origin, listen);
   if (parent !== null) expectElsewhere("parent", parent.address, listen);
   // Without hosts only this machine is served, whose names are the origin's, too.
@@ -124,14 +124,14 @@ function expectHosts({ review }: LoadedSite, listen: readonly ListenAddress[]): 
 
 /** The tokens that the owner gives, or one that is made for this machine if it alone is served. */
 function tokensOf(
-  settings: TokenSettings,
+  { name, environment }: SiteSources,
   namesHosts: boolean,
   warn: (line: string) => void,
 ): Pick<PreparedSite, "madeToken" | "isClosed"> & { readonly tokens: TokenSettings } {
-  const given = { TIDEMARK_TOKEN: singleToken(settings), TIDEMARK_TOKENS: settings.TIDEMARK_TOKENS };
+  const given = { TIDEMARK_TOKEN: singleToken(environment), TIDEMARK_TOKENS: environment.TIDEMARK_TOKENS };
   const hasToken = Boolean(given.TIDEMARK_TOKEN || given.TIDEMARK_TOKENS);
   // One that was printed stays good when the config names hosts later.
-  const madeToken = hasToken || (namesHosts && madeOnce === undefined) ? null : tokenOfThisMachine();
+  const madeToken = hasToken || (namesHosts && !madeTokens.has(name)) ? null : tokenOfThisMachine(name);
   const tokens: TokenSettings =
     madeToken === null ? { ...given, acceptsWeakTokens: !namesHosts } : { TIDEMARK_TOKEN: madeToken };
   const why = whyClosed(tokens);
@@ -151,12 +151,14 @@ function expectElsewhere(setting: string, address: OriginAddress, listen: readon
   );
 }
 
-let madeOnce: string | undefined;
+/** By the names of sites. */
+const madeTokens = new Map<string, string>();
 
 /** A machine that serves itself alone gets a token if none is set. It protects nothing there, so a weak one will do, too. */
-function tokenOfThisMachine(): string {
-  madeOnce ??= randomBytes(24).toString("base64url");
-  return madeOnce;
+function tokenOfThisMachine(name: string): string {
+  const token = madeTokens.get(name) ?? randomBytes(24).toString("base64url");
+  madeTokens.set(name, token);
+  return token;
 }
 
 /** Throws a `ServerError` if no connection could begin with a header of the PROXY protocol that counts. */

@@ -75,4 +75,21 @@ describe("the sites of a folder", () => {
     const again = await read(sites, true);
     expect(again.problems).toEqual([expect.stringMatching(/^site blog: its old settings stay in use: .* differ\.$/)]);
   });
+
+  test("a token that is made for one opens no other, and stays good when it names hosts", async () => {
+    write("blog", 'hosts: ["blog.test"]');
+    write("shop", "");
+    const tokensOf = ({ sites }: ReadSites) =>
+      [...sites.values()].map(({ settings, madeToken }) => [settings.tokens.TIDEMARK_TOKEN || null, madeToken]);
+    const first = await read();
+    const { madeToken } = first.sites.get("shop")!;
+    expect(madeToken).toMatch(/^[\w-]{32}$/);
+    const ofBoth = [
+      [null, null],
+      [madeToken, madeToken],
+    ];
+    expect(tokensOf(await read(first.sites))).toEqual(ofBoth);
+    write("shop", 'hosts: ["shop.test"]');
+    expect(tokensOf(await read(first.sites))).toEqual(ofBoth);
+  });
 });
