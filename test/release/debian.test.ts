@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ar } from "../../release/debian/ar.ts";
 import { UNIT_IN_DOCS, unitOfPackage } from "../../release/debian/unit.ts";
+import { run } from "../packed/installed-package.ts";
 import { blockWith } from "../snippets/blocks.ts";
 import { builtRelease, PLAIN, succeed } from "./built-release.ts";
 import { freshDebian, Machine, putInto, whyNoDebian } from "./debian-machine.ts";
@@ -159,6 +160,25 @@ describe("the unit of the Debian package", () => {
       "StateDirectoryMode=0700",
     ]);
     expect(added(inDocs, unit)).toHaveLength(8);
+  });
+
+  test("serves several sites if the options say so", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    mkdirSync(join(folder, "sites"));
+    const config = 'export default { origin: "http://127.0.0.1:8000", hosts: ["shop.test"] };\n';
+    writeFileSync(join(folder, "sites", "shop.config.ts"), config);
+    const unit = unitOfPackage(inDocs).replaceAll("\\\n", "");
+    const [, command] = /^ExecStart=\S+ \S+ (.*)$/m.exec(unit)!;
+    const args = command!
+      .replace("$TIDEMARK_OPTIONS", "--sites sites --check")
+      .replaceAll(/\/var\/l\w+\/tidemark/g, folder)
+      .split(/ +/);
+    const cli = join(import.meta.dirname, "../../cli/main.ts");
+    expect(await run(process.execPath, [cli, ...args], { cwd: folder })).toMatchObject({
+      exit: 0,
+      stdout: expect.stringContaining("site shop: origin http://127.0.0.1:8000"),
+    });
   });
 
   test("states the settings that DynamicUser=yes implies in that of the docs (systemd.exec(5))", () => {
