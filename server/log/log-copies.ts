@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { OwnerError } from "../../package/owner-error.ts";
@@ -32,9 +32,17 @@ const BUSY_MS = 10_000;
 export function backUpLog(folder: string, to: string): LogCopy {
   const from = join(folder, LOG_FILE);
   if (!existsSync(from))
-    throw new LogCopyError(`There is no purge log in ${folder}. Name the folder that tidemark serve has as --cache.`);
+    throw new LogCopyError(`There is no purge log in ${folder}. ${whereLogsAre(dirname(folder))}.`);
   if (existsSync(to)) throw new LogCopyError(`${to} exists already. Name another file.`);
   return explaining(`The purge log in ${folder} cannot be copied to ${to}`, () => copyWithoutId(from, to));
+}
+
+/** Which folder to name instead of `cache`, in words. */
+function whereLogsAre(cache: string): string {
+  const sites = join(cache, "sites");
+  const ofSites = existsSync(sites) ? readdirSync(sites).map((name) => join(sites, name)) : [];
+  const one = ofSites.find((each) => existsSync(join(each, "log", LOG_FILE)));
+  return one === undefined ? "Name the folder that tidemark serve has as --cache" : `Each site has one: --cache ${one}`;
 }
 
 /**

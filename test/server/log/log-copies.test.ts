@@ -161,6 +161,15 @@ describe("a copy of the log", () => {
   });
 });
 
+test("where each of several sites has a log, one of them is named", () => {
+  const [blog, shop] = ["blog", "shop"].map((site) => join(root, "sites", site)) as [string, string];
+  for (const each of [blog, shop]) mkdirSync(join(each, "log"), { recursive: true });
+  writeFileSync(join(shop, "log", "purge-log.sqlite"), "");
+  expect(() => backUpLog(folder, copy)).toThrow(
+    `There is no purge log in ${folder}. Each site has one: --cache ${shop}`,
+  );
+});
+
 describe("a copy is refused, and nothing is changed,", () => {
   test.each([
     ["of a folder without a log", () => backUpLog(join(root, "nowhere"), copy), "There is no purge log in"],
