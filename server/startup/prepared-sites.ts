@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { hostToFind } from "../connections/sites-by-host.ts";
 import { ANY_OTHER_HOST } from "../log/hosts-of-sites.ts";
@@ -79,6 +80,8 @@ function expectPlaceForLog(folder: string): void {
 function prepareOne(files: SiteFiles, around: SiteSurroundings): Promise<PreparedSite> {
   const environment = variablesOf(files);
   const { name, config } = files;
+  // Whoever reads it would say to name another file with --config, which is for one site.
+  if (!existsSync(config)) throw new ServerError(`there is no ${config}.`);
   return prepareSite({ name, config, environment, origin: environment.TIDEMARK_ORIGIN || null }, around);
 }
 

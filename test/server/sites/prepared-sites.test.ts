@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -91,5 +91,14 @@ describe("the sites of a folder", () => {
     expect(tokensOf(await read(first.sites))).toEqual(ofBoth);
     write("shop", 'hosts: ["shop.test"]');
     expect(tokensOf(await read(first.sites))).toEqual(ofBoth);
+  });
+
+  test("one whose config is a link to nowhere is refused, and no option is named that only one site has", async () => {
+    write("shop", 'hosts: ["shop.test"]');
+    const config = join(folder, "sites", "blog.config.ts");
+    symlinkSync("nowhere.ts", config);
+    const { sites, problems } = await read();
+    expect([...sites.keys()]).toEqual(["shop"]);
+    expect(problems).toEqual([`site blog: it is not served: there is no ${config}.`]);
   });
 });
