@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeEach, describe, expect, type TestOptions, test, vi } from "vitest";
@@ -20,6 +19,7 @@ import type {
 } from "../../../worker/purges/log/log-contract.ts";
 import type { LogStorage } from "../../../worker/purges/log/log-storage.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
+import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { toldCount, toldOf } from "../view/delta.ts";
 import { purge } from "./a-purge.ts";
 import { report } from "./a-report.ts";
@@ -243,7 +243,7 @@ function contract(name: string, start: () => Promise<Subject>, options: TestOpti
 
 class FileSubject implements Subject {
   now = 0;
-  readonly #folder = mkdtempSync(join(tmpdir(), "tidemark-log-"));
+  readonly #folder = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-log-"));
   #ids = 0;
   #file = this.#open();
 

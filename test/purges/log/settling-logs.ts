@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { LogFile } from "../../../server/log/log-file.ts";
@@ -16,6 +15,7 @@ import { REMEMBERED_MS } from "../../../worker/purges/log/log-contract.ts";
 import type { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
+import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { until } from "../../suite/until.ts";
 import { emptyStorage, openLog } from "./a-log.ts";
 import { purge } from "./a-purge.ts";
@@ -171,7 +171,7 @@ export class LogInObject implements SettlingLog {
 export class LogOfServer implements SettlingLog {
   readonly boundMs = LEASE_MS + SKEW_MS;
   readonly earliestMs = 0;
-  readonly #folder = mkdtempSync(join(tmpdir(), "tidemark-log-"));
+  readonly #folder = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-log-"));
   readonly #scheduler = new Scheduler(1, 1_000_000);
   readonly #workers = new Set<string>();
   #steppedMs = 0;

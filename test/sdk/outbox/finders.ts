@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type * as Sqlite from "../../../sdk/outbox/sqlite.ts";
 import { ENTRIES } from "../../mutants/entries.ts";
 import { type Check, findersOf } from "../../mutants/finder.ts";
+import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { type DatabaseUnderTest, describeOutbox } from "./outbox-contract.ts";
 import { sqliteTransaction } from "./sqlite-transaction.ts";
 
@@ -50,7 +50,7 @@ export const outboxFinders = findersOf(ENTRIES.outbox, checks);
 
 function onNewDatabase(run: () => Promise<void>): Check {
   return async (modules) => {
-    folder = mkdtempSync(join(tmpdir(), "tidemark-outbox-"));
+    folder = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-outbox-"));
     connections = [];
     outboxUnderTest = modules(ENTRIES.outbox[0]) as typeof Sqlite;
     try {

@@ -1,5 +1,4 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AcmeFolder } from "../../../server/acme/acme-folder.ts";
 import type { Authority, CertificateWish, OrderOutcome } from "../../../server/acme/authority.ts";
@@ -7,6 +6,7 @@ import { CertificateKeeper } from "../../../server/acme/certificate-keeper.ts";
 import type { RenewalInfo } from "../../../server/acme/renewal-info.ts";
 import type { Certificate } from "../../../server/connections/certificates.ts";
 import { ManualClock } from "../../engine/memory/manual-clock.ts";
+import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { makeCertificate } from "../connections/make-certificate.ts";
 
 export const MINUTE = 60_000;
@@ -83,7 +83,7 @@ export class KeeperScene {
   readonly clock = new ManualClock(STARTED_AT);
   readonly authority = new FakeAuthority(() => this.clock.now());
   readonly said: string[] = [];
-  readonly root = mkdtempSync(join(tmpdir(), "tidemark-"));
+  readonly root = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-"));
   readonly folder = new AcmeFolder(this.root, "https://authority.test/dir/list");
   names: readonly string[] = ["www.example.com"];
   reloads = 0;

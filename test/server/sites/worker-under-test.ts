@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readCertificates } from "../../../server/connections/certificates.ts";
 import { CacheFolder } from "../../../server/disk/cache-folder.ts";
@@ -14,6 +13,7 @@ import { systemClock } from "../../../server/system-clock.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
 import { freePort } from "../../suite/free-ports.ts";
+import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { makeCertificate } from "../connections/make-certificate.ts";
 
 /** One of the sites of a worker under test. */
@@ -43,7 +43,7 @@ export async function startSites(
   changed: Partial<EdgeSettings> = {},
   notAdmitted: readonly string[] = [],
 ): Promise<WorkerUnderTest> {
-  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  const folder = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-"));
   for (const { name } of given) mkdirSync(join(folder, name), { recursive: true }); // an only site has no name
   const start = () => startIn(folder, program, given, changed, notAdmitted);
   let started = await start();

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type * as nginx from "../../../tools/import/nginx/import-nginx.ts";
 import { ENTRIES } from "../../mutants/entries.ts";
 import { exportsOf, findersOf } from "../../mutants/finder.ts";
+import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { type ImportCase, importCases } from "./import-cases.ts";
 
 /** What `tidemark import` must make of servers, by the cases' names. */
@@ -21,7 +21,7 @@ export function routesOf(
   { importNginx }: Pick<typeof nginx, "importNginx">,
   { server, http = "", compares = "bypass", routes }: ImportCase,
 ): object {
-  const folder = mkdtempSync(join(tmpdir(), "tidemark-import-"));
+  const folder = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-import-"));
   try {
     const file = join(folder, "nginx.conf");
     writeFileSync(file, `http {\n${http}\nserver {\nserver_name www.example.com;\n${server}\n}\n}\n`);
