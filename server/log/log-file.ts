@@ -8,10 +8,10 @@ import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { messageOf } from "../message-of.ts";
 import { ClockSteps, type Clocks } from "./clock-steps.ts";
-import { hasCopies, keepCopies, refuseDamage } from "./log-damage.ts";
+import { hasCopies, keepCopies, refuseAnyDamage, refuseDamage } from "./log-damage.ts";
 import { sqlOver } from "./node-sql.ts";
 import { NotedHead } from "./noted-head.ts";
-import { SQLITE_SUFFIXES, setAside } from "./set-aside.ts";
+import { readToTheEnd, SQLITE_SUFFIXES, setAside } from "./set-aside.ts";
 import { expectWritableFiles, mayStandIn, refusesWrites, StorageError, storageFault } from "./storage-error.ts";
 
 /*
@@ -87,7 +87,7 @@ export class LogFile {
   readonly #steps: ClockSteps;
   #opened: OpenLog;
   #unwritable: OwnerError | null = null;
-  /** Why the file has to count as another log once it can be written; `null` if it has not. */
+  /** Why the file has to count as another log once it can be written, or opened; `null` if it has not. */
   #replaceBecause: string | null = null;
 
   /** Throws an `OwnerError` if the log cannot be used, unless another one may stand in. */
@@ -144,7 +144,7 @@ export class LogFile {
       const error = this.#explained(cause);
       if (storageFault(cause) === "damaged") {
         this.close();
-        this.#opened = this.#explaining(() => this.#openNew(cause));
+        this.#opened = this.#explaining(() => this.#openDoubted());
       }
       throw error;
     }
@@ -159,9 +159,10 @@ export class LogFile {
   /** Throws a `StorageError` if the file is not at its path any more: the next server would not find what is written. */
   expectFile(): void {
     const { folder } = this.#options;
-    const { inode } = this.#opened;
+    const { database, inode } = this.#opened;
+    if (inode === undefined || !database.isOpen) return; // or it is opened by the next call
     const isThere = statSync(join(folder, LOG_FILE), { throwIfNoEntry: false })?.ino === inode;
-    if (inode !== undefined && !isThere) throw new StorageError(folder, "removed", null);
+    if (!isThere) throw new StorageError(folder, "removed", null);
   }
 
   /**
@@ -212,26 +213,38 @@ export class LogFile {
   /** Opens the file; a new one if it is damaged. */
   #open(): OpenLog {
     this.#options.claimFolder?.();
+    return this.#openUnlessDamaged(refuseDamage, () => this.#openDoubted());
+  }
+
+  /**
+   * Opens a file that seems to be damaged; a new one if it is. While reads fail, SQLite also takes a whole file for damaged.
+   * So its bytes are read first, which fails then, and leaves them in the memory of the system.
+   */
+  #openDoubted(): OpenLog {
+    readToTheEnd(join(this.#options.folder, LOG_FILE));
+    return this.#openUnlessDamaged(refuseAnyDamage, (damage) => this.#openNew(damage));
+  }
+
+  #openUnlessDamaged(refuse: typeof refuseDamage, otherwise: (damage: unknown) => OpenLog): OpenLog {
     try {
-      return this.#openFile();
+      return this.#openFile(refuse);
     } catch (cause) {
-      if (this.#isDamage(cause)) return this.#openNew(cause);
+      if (this.#isDamage(cause)) return otherwise(cause);
       throw cause;
     }
   }
 
-  /** `because`: why the file is a new one. */
-  #openFile(because: string | null = null): OpenLog {
+  #openFile(refuse: typeof refuseDamage): OpenLog {
     const { folder, open = openDatabase, onReplaced } = this.#options;
     const headPath = join(folder, HEAD_FILE);
     closeSync(openSync(join(folder, LOG_FILE), "a", OWNERS_ALONE)); // the files beside it get the same permissions
     const database = open(join(folder, LOG_FILE));
     try {
       database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA fullfsync=ON");
-      refuseDamage(database);
+      refuse(database);
       const before = headOf(database);
       const noted = NotedHead.read(headPath) ?? (hasCopies(database) ? "missing" : null);
-      let why = because ?? whyAnother(before, noted) ?? this.#replaceBecause;
+      let why = this.#replaceBecause ?? whyAnother(before, noted);
       database.exec("BEGIN IMMEDIATE");
       const opened = this.#openOver(database);
       if (why !== null) opened.log.replace();
@@ -264,7 +277,8 @@ export class LogFile {
     const { folder, clocks } = this.#options;
     const newName = `${LOG_FILE}.damaged-${new Date(clocks.now()).toISOString().replaceAll(":", "")}`;
     setAside(join(folder, LOG_FILE), join(folder, newName));
-    return this.#openFile(`it was damaged (${messageOf(damage)}), and its file was renamed to ${newName}`);
+    this.#replaceBecause = `it was damaged (${messageOf(damage)}), and its file was renamed to ${newName}`;
+    return this.#openFile(refuseDamage);
   }
 
   /** If this program wrote the file, the statements that open it fail in no other way. */

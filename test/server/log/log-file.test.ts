@@ -29,6 +29,9 @@ import { SmallDisk } from "../../suite/small-disk.ts";
 const HOUR_MS = 3_600_000;
 const FILE = "purge-log.sqlite";
 
+const ioError = Object.assign(new Error("disk I/O error"), { code: "ERR_SQLITE_ERROR", errcode: 10 });
+const malformed = Object.assign(new Error("malformed"), { code: "ERR_SQLITE_ERROR", errcode: 11 });
+
 let folder: string;
 let now: number;
 let elapsed: number;
@@ -177,11 +180,7 @@ describe("a log in a file", () => {
       const file = open();
       file.use((log) => log.append(purge(Array.from({ length: 500 }, (_, index) => `#${index}`))));
       closed(file);
-      const database = new DatabaseSync(join(folder, FILE));
-      const { rootpage } = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name='purged_keys'").get()!;
-      const { page_size } = database.prepare("PRAGMA page_size").get()!;
-      database.close();
-      overwrite(join(folder, FILE), (Number(rootpage) - 1) * Number(page_size), Buffer.alloc(Number(page_size), 0xff));
+      damageTable("purged_keys");
       const next = open();
       expect(replaced).toHaveLength(1);
       expect(next.use((log) => log.head)).toEqual({ logId: expect.not.stringMatching(/^log-1$/), seq: 0 });
@@ -190,14 +189,72 @@ describe("a log in a file", () => {
     test("while it is in use: the call fails, and the next one finds another log", () => {
       const file = open();
       append(file, "#a");
-      const corrupt = Object.assign(new Error("malformed"), { code: "ERR_SQLITE_ERROR", errcode: 11 });
+      damageTable("audit");
+      expect(() => file.use((log) => log.list(null, 10))).toThrow(`The purge log in ${folder}: it is damaged (`);
+      expect(file.use((log) => log.head)).toEqual({ logId: expect.not.stringMatching(/^log-1$/), seq: 0 });
+      expect(replaced).toEqual([expect.stringContaining("it was damaged (")]);
+      expect(() => file.expectFile()).not.toThrow();
+    });
+
+    test("while it is in use, and no new one can be opened yet: it says so once one can", () => {
+      let isFailing = false;
+      const file = open({
+        open: (path) => {
+          if (isFailing && statSync(path).size === 0) throw ioError;
+          return new DatabaseSync(path, { timeout: 0 });
+        },
+      });
+      append(file, "#a");
+      damageTable("audit");
+      isFailing = true;
+      expect(() => file.use((log) => log.list(null, 10))).toThrow("it cannot be used (disk I/O error)");
+      expect(() => file.use((log) => log.head)).toThrow("it cannot be used (disk I/O error)");
+      isFailing = false;
+      expect(() => file.expectFile()).not.toThrow();
+      expect(append(file, "#b")).toMatchObject({ seq: 1, logId: expect.not.stringMatching(/^log-1$/) });
+      expect(replaced).toEqual([expect.stringContaining("it was damaged (")]);
+    });
+
+    test("control: a whole one that SQLite takes for damaged, because a disk failed for a moment, stays the log", () => {
+      const file = open();
+      append(file, "#a");
+      const before = file.use((log) => log.head);
       const call = () =>
         file.use(() => {
-          throw corrupt;
+          throw malformed;
         });
       expect(call).toThrow(`The purge log in ${folder}: it is damaged (malformed).`);
-      expect(file.use((log) => log.head)).toEqual({ logId: expect.not.stringMatching(/^log-1$/), seq: 0 });
-      expect(replaced).toEqual([expect.stringContaining("it was damaged (malformed)")]);
+      expect(file.use((log) => log.head)).toEqual(before);
+      closed(file);
+      let opened = 0;
+      const next = open({
+        open: (path) => {
+          if (opened++ === 0) throw malformed;
+          return new DatabaseSync(path, { timeout: 0 });
+        },
+      });
+      expect(next.use((log) => log.head)).toEqual(before);
+      expect(replaced).toEqual([]);
+    });
+
+    test("control: one that cannot be read is not known to be damaged", () => {
+      const unreadable = join(folder, `${FILE}-shm`);
+      let opened = 0;
+      const file = open({
+        open: (path) => {
+          if (opened++ !== 1) return new DatabaseSync(path, { timeout: 0 });
+          mkdirSync(unreadable);
+          throw malformed;
+        },
+      });
+      append(file, "#a");
+      const before = file.use((log) => log.head);
+      closed(file);
+      expect(() => file.use((log) => log.head)).toThrow("it cannot be used (EISDIR");
+      rmSync(unreadable, { recursive: true });
+      expect(file.use((log) => log.head)).toEqual(before);
+      expect(replaced).toEqual([]);
+      file.close();
     });
   });
 
@@ -485,6 +542,16 @@ describe("a folder", () => {
     expect(() => LogFolder.own(long, "one")).toThrow("is too long for a Unix socket, which can have at most 94 bytes.");
   });
 });
+
+/** Overwrites the first page of a table. */
+function damageTable(name: string): void {
+  const database = new DatabaseSync(join(folder, FILE));
+  const { rootpage } = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(name)!;
+  const { page_size } = database.prepare("PRAGMA page_size").get()!;
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
+  overwrite(join(folder, FILE), (Number(rootpage) - 1) * Number(page_size), Buffer.alloc(Number(page_size), 0xff));
+}
 
 function overwrite(path: string, at: number, bytes: Buffer): void {
   const file = openSync(path, "r+");
