@@ -17,6 +17,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENFILE: "too many files are open on this machine",
   ENOENT: "its folder is gone; restart the server to have it made",
   EIO: "the disk reports an error",
+  ERR_WORKER_INIT_FAILED: "this machine starts no more threads",
 };
 
 /** The kind of access that failed. A deletion is a `read`: while it fails, files may still be written. */

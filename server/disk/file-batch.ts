@@ -22,6 +22,10 @@ export class FileBatch {
     return this.#bytes.subarray(0, this.#length);
   }
 
+  get names(): string[] {
+    return Array.from(filesOf(this.#bytes.subarray(0, this.#length)), ({ name }) => name);
+  }
+
   /** `name` is in ASCII. */
   add(name: string, kind: FileKind, head: string, body: Uint8Array): void {
     const at = this.#length;

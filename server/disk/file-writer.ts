@@ -82,12 +82,25 @@ export class WriterThread implements FileWriter {
     if (this.#underWay) return; // because the thread has ended meanwhile, and another one has the batch
     this.#underWay = this.#waiting.shift();
     if (!this.#underWay) return;
-    this.#thread ??= this.#start();
+    try {
+      this.#thread ??= this.#start();
+    } catch (cause) {
+      const error = Object.assign(cause as Error, { syscall: "pthread_create" }); // which Node does not name
+      this.#end(new Map(this.#underWay.files.names.map((name) => [name, error])));
+      return;
+    }
     const { bytes } = this.#underWay.files;
     this.#thread.ref();
     this.#thread.postMessage(bytes, [bytes.buffer]);
   }
 
+  #end(failed: FailedFiles): void {
+    this.#underWay?.done.resolve(failed);
+    this.#underWay = undefined;
+    if (this.#waiting.length > 0) this.#later(() => this.#send());
+  }
+
+  /** Throws if the system has no thread left. */
   #start(): Worker {
     const start: ThreadStart = { folder: this.#folder.path, draft: this.#folder.draft() };
     const thread = new Worker(this.#program, {
@@ -98,9 +111,7 @@ export class WriterThread implements FileWriter {
     let cause: Error | undefined;
     thread.on("message", (failures: readonly Failure[]) => {
       thread.unref();
-      this.#underWay?.done.resolve(failures.length === 0 ? NONE_FAILED : new Map(failures.map(failedFile)));
-      this.#underWay = undefined;
-      if (this.#waiting.length > 0) this.#later(() => this.#send());
+      this.#end(failures.length === 0 ? NONE_FAILED : new Map(failures.map(failedFile)));
     });
     thread.on("error", (error: Error) => {
       cause = error;

@@ -263,6 +263,17 @@ describe("a batch that fails", () => {
     expect(readdirSync(disk.folder.draftsFolder)).toEqual([]);
   });
 
+  test("because no thread can be started is said once, and holds up nothing", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder(), {
+      writer: (folder) => new WriterThread(folder, "no path of a program"),
+      maxBytes: 1024 * MIB,
+    });
+    await Promise.all(["/a", "/b"].map((path) => disk.tier.put(page(path, "text"))));
+    expect(disk.lines).toEqual([expect.stringContaining("pages are kept only in memory")]);
+    await disk.settled();
+    expect(await disk.tier.get(at("/a"))).toBeUndefined();
+  });
+
   test("makes place for others that wait", { tags: ["deep"] }, async () => {
     const { put, writer, lines } = await held();
     for (let round = 0; round < 3; round++) {

@@ -126,4 +126,30 @@ describe("the thread that writes files", () => {
       expect(readdirSync(folder.draftsFolder)).toEqual([]);
     }
   });
+
+  test("says so for each file of a batch if no thread can be started, and tries it again with the next", async () => {
+    const folder = openFolder();
+    const sends: (() => void)[] = [];
+    const noPath = "program"; // which Node refuses at once, as it does when the system has no thread left
+    const writer = new WriterThread(folder, noPath, (send) => sends.push(send));
+    const write = (key: string, bytes = 10) =>
+      writer.write(folder.nameOf(key, "entry"), "entry", "head", new Uint8Array(bytes));
+    const batches = [
+      [write("a"), write("b", 5_000_000)],
+      [write("c"), write("d")],
+    ];
+    const cause = expect.objectContaining({ code: "ERR_WORKER_PATH", syscall: "pthread_create" });
+    for (const [at, [failed, same]] of batches.entries()) {
+      sends.shift()!();
+      expect(await failed).toBe(await same);
+      const names = [
+        ["a", "b"],
+        ["c", "d"],
+      ][at]!.map((key) => folder.nameOf(key, "entry"));
+      expect([...(await failed!)]).toEqual(names.map((name) => [name, cause]));
+    }
+    expect(sends).toEqual([]);
+    void write("e");
+    expect(sends).toHaveLength(1);
+  });
 });
