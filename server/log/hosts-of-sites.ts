@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { putFile } from "../put-file.ts";
+import { StorageError, storageFault } from "./storage-error.ts";
 
 /** In place of a host, for a site that answers for all hosts that no site names. No host is called so. */
 export const ANY_OTHER_HOST = "*";
@@ -71,19 +72,30 @@ export class HostsFile {
     this.#path = path;
   }
 
-  /** Empty if there is no file; `null` if it cannot be used. */
+  /** Empty if there is no file; `null` if what it says cannot be used. Throws a `StorageError` if it cannot be read. */
   read(): SitesOfHosts | null {
+    let text: string;
     try {
-      const entries = JSON.parse(readFileSync(this.#path, "utf8")) as unknown;
-      return isRecord(entries) ? new Map(entries) : null;
+      text = readFileSync(this.#path, "utf8");
     } catch (cause) {
-      return (cause as { code?: unknown }).code === "ENOENT" ? new Map() : null;
+      if ((cause as { code?: unknown }).code === "ENOENT") return new Map();
+      throw new StorageError(this.#path, storageFault(cause) ?? "failed", cause);
     }
+    return sitesIn(text);
   }
 
   /** Puts it there whole. Throws as the file system does. */
   write(sites: SitesOfHosts): void {
     putFile(this.#path, JSON.stringify([...sites]), { isDurable: true });
+  }
+}
+
+function sitesIn(text: string): SitesOfHosts | null {
+  try {
+    const entries = JSON.parse(text) as unknown;
+    return isRecord(entries) ? new Map(entries) : null;
+  } catch {
+    return null;
   }
 }
 

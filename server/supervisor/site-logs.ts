@@ -20,6 +20,7 @@ import type { GrantAtStart } from "../log/log-file.ts";
 import { LogFolder } from "../log/log-folder.ts";
 import type { ServedLog } from "../log/log-keeper.ts";
 import { LogServer } from "../log/log-server.ts";
+import { refusesWrites } from "../log/storage-error.ts";
 import { LogChangedError } from "../postgres/machine-note.ts";
 import { type LogOptions, openLog } from "./open-log.ts";
 import type { LogOfSite } from "./process-messages.ts";
@@ -65,8 +66,10 @@ export class SiteLogs {
   /** Of each worker that this supervisor has started. Others answer for hosts as they did before it. */
   readonly #owners = new Map<string, OwnersOfHosts>();
   readonly #ownersBefore: OwnersOfHosts;
-  /** What the file of hosts has to say, as long as the disk does not take it. */
-  #unwritten: SitesOfHosts | null = null;
+  /** What the file of hosts has to say; `null` if that is not known. */
+  #hosts: SitesOfHosts | null = null;
+  /** Whether it does. The disk may not have taken it. */
+  #isWritten = true;
   #isUnwrittenSaid = false;
   /** Of the configurations by which workers accept connections. */
   #answering: readonly OwnersOfHosts[];
@@ -81,12 +84,12 @@ export class SiteLogs {
   /** All logs are being closed, or are closed. */
   #isLeft = false;
 
-  /** `known`: as in `LogFolder.own`. Throws as that does. */
+  /** `known`: as in `LogFolder.own`. Throws as that does, or if the file of hosts cannot be read. */
   constructor(options: SiteLogsOptions, known: string | null) {
     this.#options = options;
     this.#known = known;
-    this.#folder = LogFolder.own(options.folder, this.#id, known);
-    this.#ownersBefore = lastOwners(this.#hostsFile.read() ?? new Map());
+    this.#folder = this.#own();
+    this.#ownersBefore = lastOwners(this.#hosts ?? new Map());
     this.#answering = [this.#ownersBefore];
   }
 
@@ -141,11 +144,11 @@ export class SiteLogs {
     this.#answering = [ownersOf(hostsIn(sites))];
   }
 
-  /** Owns the folder again, after `giveAway`. Throws as `LogFolder.own` does. */
+  /** Owns the folder again, after `giveAway`. Throws as the constructor does. */
   takeBack(): void {
     if (this.#ownsFolder) return;
     this.#known = null;
-    this.#folder = LogFolder.own(this.#options.folder, this.#id);
+    this.#folder = this.#own();
     this.#ownsFolder = true;
     this.#isLeft = false;
   }
@@ -219,6 +222,22 @@ export class SiteLogs {
     return this.#leaveAll((keeper) => keeper.giveAway());
   }
 
+  /** Owns the folder, and reads the file of hosts: from then on no other process writes it. */
+  #own(): LogFolder {
+    const { folder } = this.#options;
+    const owned = LogFolder.own(folder, this.#id, this.#known);
+    try {
+      if (this.#isWritten) this.#hosts = this.#hostsFile.read();
+    } catch (cause) {
+      this.#hosts = null;
+      if (!refusesWrites(folder)) {
+        owned.release(); // the supervisor may try again
+        throw cause;
+      }
+    }
+    return owned;
+  }
+
   async #open(site: string, grant: GrantAtStart, readers: () => Iterable<string>): Promise<OpenLog> {
     const folder = site === ONLY_SITE ? this.#folder : this.#ownFolderOf(site);
     let keeper: ServedLog | undefined;
@@ -248,16 +267,17 @@ export class SiteLogs {
       const why = before === null ? `${HOSTS_FILE} cannot be read` : `another site had ${back.get(site)} meanwhile`;
       this.#logs.get(site)?.keeper.replace?.(why);
     }
-    if (!isDeepStrictEqual(now, before)) this.#unwritten = now;
+    if (!isDeepStrictEqual(now, before)) this.#isWritten = false;
+    this.#hosts = now;
     this.#writeHosts();
   }
 
   /** Writes what is not in the file yet. It is tried again with each purge, which could be undone otherwise. */
   #writeHosts(): void {
-    if (this.#unwritten === null || !this.#ownsFolder) return;
+    if (this.#isWritten || this.#hosts === null || !this.#ownsFolder) return;
     try {
-      this.#hostsFile.write(this.#unwritten);
-      this.#unwritten = null;
+      this.#hostsFile.write(this.#hosts);
+      this.#isWritten = true;
       this.#isUnwrittenSaid = false;
     } catch (cause) {
       // A disk that takes no writes must not keep pages from visitors.
@@ -295,7 +315,7 @@ export class SiteLogs {
 
   /** `before`: `null` if that is not known. */
   #takenHosts(sites: SiteGrants): TakenHosts & { readonly before: SitesOfHosts | null } {
-    const before = this.#unwritten ?? this.#hostsFile.read();
+    const before = this.#hosts;
     return { before, ...takeHosts(before ?? new Map(), hostsIn(sites)) };
   }
 

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -8,6 +17,7 @@ import { ONLY_SITE, type SiteGrants, SiteLogs, type SiteLogsOptions } from "../.
 import { eventInWords } from "../../../server/supervisor/supervisor-events.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import { INVALIDATION } from "../../../worker/purges/invalidations.ts";
+import { SmallDisk } from "../../suite/small-disk.ts";
 import { until } from "../../suite/until.ts";
 
 /** Nothing else here waits for as long. */
@@ -202,6 +212,7 @@ describe("the logs of several sites", () => {
         const note = JSON.parse(readFileSync(join(folder, site, "purge-log.head"), "utf8")) as { logId: string };
         return note.logId;
       });
+    const record = () => join(folder, "log", "hosts.json");
     const both = { shop: ["shop.test"], blog: ["blog.test"] };
     const moved = { shop: [], blog: ["blog.test", "shop.test"] };
     const anotherLog = /counts as a new log.*shop: another site had shop\.test meanwhile$/;
@@ -219,15 +230,69 @@ describe("the logs of several sites", () => {
       expect(said).toEqual([expect.stringMatching(anotherLog)]);
       await serve(both);
       expect(idsNow()).toEqual([shopAgain, blog]);
-      writeFileSync(join(folder, "log", "hosts.json"), "");
+      await logs.close();
+      writeFileSync(record(), "");
+      logs = make();
       await serve(both);
       expect(new Set([shopAgain, blog, ...idsNow()]).size).toBe(4);
     });
 
+    describe("and no other does, though the record of hosts cannot be read,", () => {
+      let before: string[];
+
+      beforeEach(async () => {
+        await serve(both);
+        before = idsNow();
+      });
+
+      /** Lets every access to the record fail. */
+      function hide(): void {
+        renameSync(record(), `${record()}.hidden`);
+        mkdirSync(record());
+      }
+
+      function show(): void {
+        rmdirSync(record());
+        renameSync(`${record()}.hidden`, record());
+      }
+
+      test("while the server runs", async () => {
+        hide();
+        await serve(both);
+        expect(idsNow()).toEqual(before);
+        expect(said).toEqual([]);
+      });
+
+      test("when it starts, which fails then", async () => {
+        await logs.close();
+        hide();
+        expect(() => make()).toThrow(`The purge log in ${record()}: it cannot be used (EISDIR`);
+        show();
+        logs = make(); // nobody else owns the folder
+        await serve(both);
+        expect(idsNow()).toEqual(before);
+      });
+    });
+
+    test("has another log if its server has started on a disk that takes no writes, and gives no record", async (context) => {
+      const disk = new SmallDisk(join(folder, "log"), "1m");
+      try {
+        if (!disk.isMounted) context.skip("small disks cannot be mounted here");
+        mkdirSync(record());
+        disk.remount("ro");
+        const others = make();
+        await others.open(grants("shop"));
+        expect(said[0]).toMatch(/shop: hosts\.json cannot be read$/);
+        await others.close();
+      } finally {
+        disk.unmount();
+      }
+    });
+
     describe("has another log though the disk did not take that the other had it,", () => {
       const refused = /EISDIR|directory/;
-      const draft = () => join(folder, "log", "hosts.json.draft");
-      const written = () => readFileSync(join(folder, "log", "hosts.json"), "utf8");
+      const draft = () => `${record()}.draft`;
+      const written = () => readFileSync(record(), "utf8");
       let shop: string | undefined;
 
       beforeEach(async () => {
