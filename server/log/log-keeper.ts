@@ -51,6 +51,8 @@ export interface LogKeeperOptions extends KeeperOptions {
   /** Called if the disk takes no writes. Until it does, the log is empty and accepts no purges. */
   readonly onUnwritable: (cause: unknown) => void;
   readonly onWritable: () => void;
+  /** Called if a purge took longer to be written than the leases of its readers last. Default: nobody is told. */
+  readonly onSlowCommit?: () => void;
 }
 
 /** The log as the supervisor keeps it: each purge is written, pushed to every worker, and then acknowledged (R24). */
@@ -119,7 +121,7 @@ export class LogKeeper implements ServedLog {
     const { onStep } = this.#options;
     onStep?.("received", purge);
     this.#file.expectFile();
-    const result = this.#file.usePurges((log) => log.append(purge));
+    const result = this.#commit(purge);
     if (result.kind === "conflict") return result;
     onStep?.("committed", purge);
     this.#file.noteHead();
@@ -157,6 +159,15 @@ export class LogKeeper implements ServedLog {
 
   giveAway(): void {
     this.close();
+  }
+
+  /** Nothing else runs here while the disk writes, so nobody gets a lease. */
+  #commit(purge: AppendRequest): AppendResult {
+    const { clock, onSlowCommit } = this.#options;
+    const since = clock.now();
+    const result = this.#file.usePurges((log) => log.append(purge));
+    if (clock.now() - since > purge.leaseMs) onSlowCommit?.();
+    return result;
   }
 
   /** The file would open again if it is closed, and another process may own it by now. */

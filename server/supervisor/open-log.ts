@@ -51,8 +51,8 @@ export async function openLog(
     onStep: onPurgeStep,
   };
   const settings = logSettings && { settings: logSettings };
+  const counted = new CountedWarning((line) => report({ kind: "warning", line }));
   if (sharedLog !== undefined) {
-    const late = new CountedWarning((line) => report({ kind: "warning", line }));
     const machines = {
       onReplaced: (where: string) =>
         report({
@@ -60,7 +60,7 @@ export async function openLog(
           why: `the log in PostgreSQL at ${where} is not the one that this server used before`,
         }),
       onLateMachines: (names: readonly string[]) =>
-        late.add(
+        counted.add(
           `a purge settles only when the leases have run out, because ${names.join(", ")} did not confirm it in time`,
         ),
     };
@@ -78,7 +78,12 @@ export async function openLog(
     onReplaced: (why) => report({ kind: "log-replaced", why }),
   });
   const onUnwritable = (cause: unknown) => report({ kind: "log-unwritable", cause });
-  return new LogKeeper({ file, ...kept, onUnwritable, onWritable: () => report({ kind: "log-writable" }) });
+  const onWritable = () => report({ kind: "log-writable" });
+  const onSlowCommit = () =>
+    counted.add(
+      `the disk of the purge log in ${folder} is too slow, so pages went to the origin while it wrote a purge`,
+    );
+  return new LogKeeper({ file, ...kept, onUnwritable, onWritable, onSlowCommit });
 }
 
 /** Whether the workers' reports can be stored, for the owner: `null` says that they can again. */

@@ -174,6 +174,12 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "32 MiB of pages wait in a worker for the disk. The line says how many pages were not written.",
   },
   {
+    line: "the disk of the purge log in … is too slow, so pages went to the origin while it wrote a purge",
+    source: "server/supervisor/open-log.ts",
+    meaning:
+      "That took longer than the workers may serve pages without news of the log (`purge.leaseMs`). It needs a faster disk.",
+  },
+  {
     line: "The access log … cannot be written: … Its lines wait in memory.",
     source: "server/connections/access-log.ts",
     meaning: "Up to 8 MiB in each worker wait; what is beyond is counted, and lost.",

@@ -18,6 +18,7 @@ let steppedMs: number;
 let database: DatabaseSync;
 let failures: unknown[];
 let counts: unknown[];
+let slowCommits: number;
 let keeper: LogKeeper;
 
 beforeEach(() => {
@@ -26,6 +27,7 @@ beforeEach(() => {
   steppedMs = 0;
   failures = [];
   counts = [];
+  slowCommits = 0;
   keeper = open();
 });
 
@@ -49,7 +51,8 @@ function open(): LogKeeper {
   const onFailure = (cause: unknown) => void failures.push(cause);
   const onUnwritable = (cause: unknown) => expect.fail(String(cause));
   const onWritable = () => expect.fail("it was writable all the time");
-  const told = { onFailure, onUnwritable, onWritable, onCounts: (cause: unknown) => void counts.push(cause) };
+  const onCounts = (cause: unknown) => void counts.push(cause);
+  const told = { onFailure, onUnwritable, onWritable, onCounts, onSlowCommit: () => void slowCommits++ };
   return new LogKeeper({ file, clock: scheduler, hasStrangers: () => false, ...told });
 }
 
@@ -147,6 +150,22 @@ test("a read says that its report was not stored, and the owner is told of the f
   expect([await read(1), await read(2), await stored()]).toEqual([false, false, 20]);
   expect(counts.slice(1)).toEqual([null]);
   expect(failures).toEqual([]);
+});
+
+test("the owner is told of each purge that takes longer to be written than a lease lasts", async () => {
+  let writingMs = 1000;
+  database.function("write", () => {
+    scheduler.stepBack(-writingMs); // the one clock that moves while nothing else runs
+    return 0;
+  });
+  database.exec("CREATE TEMP TRIGGER slow AFTER INSERT ON audit BEGIN SELECT write(); END");
+  const append = () => keeper.append(purge(["#a"], { leaseMs: 1000 }));
+  await append();
+  expect(slowCommits).toBe(0);
+  writingMs = 1001;
+  await append();
+  await append();
+  expect(slowCommits).toBe(2);
 });
 
 describe("an answer about a purge is held until it has settled", () => {
