@@ -59,5 +59,5 @@ export type ToSupervisor =
   | { readonly kind: "sign" }
   /** It writes to log files that it has opened anew, or could not open them. */
   | { readonly kind: "reopened"; readonly hasWorked: boolean }
-  /** It could not start or listen, and ends. */
-  | { readonly kind: "failed"; readonly because: string };
+  /** It could not start or listen, and ends. `isLockedOut`: because it could not lock its files. */
+  | { readonly kind: "failed"; readonly because: string; readonly isLockedOut: boolean };

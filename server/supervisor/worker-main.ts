@@ -6,6 +6,7 @@ import { inspect } from "node:util";
 import { setFlagsFromString } from "node:v8";
 import { FileLock } from "../log/file-lock.ts";
 import { SupervisedLog } from "../log/log-client.ts";
+import { StorageError, storageFault } from "../log/storage-error.ts";
 import { sayToOperator } from "../own-lines.ts";
 import type { ListeningSocket, RunningWorker, WorkerProgram } from "../program/worker-program.ts";
 import { systemClock } from "../system-clock.ts";
@@ -67,7 +68,7 @@ async function start({ name, settings, reader, ...rest }: Start): Promise<void> 
   process.title = `tidemark ${name}`; // what ps and top show
   for (const path of new Set([rest.lock, ...rest.logs.map(({ lock }) => lock)])) {
     if (!existsSync(dirname(path))) throw new Error(`${dirname(path)} was removed while the server ran; restart it`);
-    const lock = FileLock.take(path, "shared");
+    const lock = takeLock(path);
     if (lock === null) throw new Error("another supervisor has taken over");
     locks.push(lock);
   }
@@ -78,6 +79,15 @@ async function start({ name, settings, reader, ...rest }: Start): Promise<void> 
   running = await startWorker({ name, settings, logs, line, survey: () => line.survey() });
   for (const [site, log] of logs) log.learnBy((delta) => running!.learn(delta, site));
   tell({ kind: "started" });
+}
+
+/** Names the file if that fails. */
+function takeLock(path: string): FileLock | null {
+  try {
+    return FileLock.take(path, "shared");
+  } catch (cause) {
+    throw new StorageError(path, storageFault(cause) ?? "failed", cause);
+  }
 }
 
 async function holdLogs(): Promise<void> {
@@ -139,7 +149,8 @@ async function orFail(work: Promise<void>): Promise<void> {
   try {
     await work;
   } catch (cause) {
-    tell({ kind: "failed", because: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) });
+    const because = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+    tell({ kind: "failed", because, isLockedOut: cause instanceof StorageError });
     process.exitCode = 1;
     if (process.connected) process.disconnect();
   }

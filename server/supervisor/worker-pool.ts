@@ -264,8 +264,8 @@ export class WorkerPool {
       } catch (cause) {
         // It may hang; its end says why. One that was just told to listen may answer visitors already.
         if (!generation.isRetired) worker.kill(cause instanceof NotUpError ? cause.message : null);
-        const isFault = !(this.#hasBeenUp && cause instanceof NotUpError && cause.waitsForLog);
-        if (!worker.isDraining && isFault) this.#failedStarts++;
+        const mayPass = worker.isLockedOut || (cause instanceof NotUpError && cause.waitsForLog);
+        if (!worker.isDraining && !(this.#hasBeenUp && mayPass)) this.#failedStarts++;
       }
       const ending = await worker.ended;
       if (worker.isDraining || generation.isRetired || this.#isClosed) return;

@@ -127,6 +127,8 @@ export class WorkerProcess {
   isListening = false;
   /** It was told to end. */
   isDraining = false;
+  /** It could not lock its files. If the disk failed only for a moment, the next one can. */
+  isLockedOut = false;
 
   /** `fork`: starts the process, or throws. */
   constructor(
@@ -258,7 +260,7 @@ export class WorkerProcess {
     if (message.kind === "reopened") this.#reopened.take(message.hasWorked);
     if (message.kind === "sign") this.#pulse.sign();
     if (message.kind === "held") this.#held.take();
-    if (message.kind === "failed") this.#because = message.because;
+    if (message.kind === "failed") ({ because: this.#because, isLockedOut: this.isLockedOut } = message);
     if (message.kind === "tell") this.#service?.tell(message.message);
     if (message.kind === "ask") void this.#answer(message.number, this.#service?.ask(message.question));
     if (message.kind === "survey-asked") void this.#answer(message.number, this.#survey());

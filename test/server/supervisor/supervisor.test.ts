@@ -1,6 +1,17 @@
 import { type ChildProcess, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { Agent, createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -192,6 +203,26 @@ describe("a supervisor", () => {
     await reported("worker-listening", 3);
     live.isDeaf = false;
     expect(await supervisor.reload()).toBe(true);
+  });
+
+  test("a worker that cannot lock its file is replaced, with the reason, until it can", {
+    tags: ["deep"],
+  }, async () => {
+    const supervisor = await start({ workers: 1, soundAfterMs: 0 });
+    const [pid] = [...supervisor.workers.values()] as [number];
+    const lock = join(folder, readdirSync(folder).find((name) => name.startsWith("workers-"))!);
+    renameSync(lock, `${lock}.hidden`);
+    mkdirSync(lock); // which nobody can open as a file
+    process.kill(pid, "SIGKILL");
+    await Promise.race([reported("worker-died", 7), supervisor.ended]); // more often than a server may fail to start
+    const died = events.filter(({ kind }) => kind === "worker-died").map(eventInWords);
+    for (const line of died.slice(1)) {
+      expect(line).toContain(`The purge log in ${lock}: it cannot be used (unable to open database file).`);
+    }
+    rmdirSync(lock);
+    renameSync(`${lock}.hidden`, lock);
+    await reported("worker-listening", 2);
+    expect(await ask<Who>(supervisor.addresses[0]!, "/who")).not.toMatchObject({ pid });
   });
 
   // Only Linux tells for how long a process has computed.
