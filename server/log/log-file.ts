@@ -12,7 +12,14 @@ import { hasCopies, keepCopies, refuseAnyDamage, refuseDamage } from "./log-dama
 import { sqlOver } from "./node-sql.ts";
 import { NotedHead } from "./noted-head.ts";
 import { readToTheEnd, SQLITE_SUFFIXES, setAside } from "./set-aside.ts";
-import { expectWritableFiles, mayStandIn, refusesWrites, StorageError, storageFault } from "./storage-error.ts";
+import {
+  expectWritableFiles,
+  mayStandIn,
+  refusesWrites,
+  StorageError,
+  storageErrorOf,
+  storageFault,
+} from "./storage-error.ts";
 
 /*
  * SQLite with a write-ahead log. Its guarantees, on which this code relies:
@@ -306,8 +313,7 @@ export class LogFile {
   }
 
   #explained(cause: unknown): unknown {
-    const fault = cause instanceof OwnerError ? null : storageFault(cause);
-    return fault === null ? cause : new StorageError(this.#options.folder, fault, cause);
+    return cause instanceof OwnerError ? cause : storageErrorOf(this.#options.folder, cause);
   }
 }
 

@@ -16,6 +16,8 @@ const FAULTS: ReadonlyMap<number, StorageFault> = new Map([
   [26, "damaged"], // SQLITE_NOTADB
 ]);
 
+const SQLITE_IOERR = 10;
+
 /** An extended code holds its primary code in the low byte. */
 const PRIMARY = 0xff;
 
@@ -78,12 +80,17 @@ export function mayStandIn(error: unknown, folder: string, oneOfSeveral: boolean
 
 /** Whether the disk of a folder takes no writes now, because it is full, read-only or broken. */
 export function refusesWrites(folder: string): boolean {
+  return refusalOf(folder) !== null;
+}
+
+/** How the disk of a folder refuses a write now; `null` if it does not. */
+function refusalOf(folder: string): unknown {
   const probe = join(nearestExisting(folder), `probe-${process.pid}`);
   try {
     writeFileSync(probe, Buffer.alloc(PROBE_BYTES));
-    return false;
+    return null;
   } catch (cause) {
-    return REFUSALS.has((cause as { code?: unknown }).code);
+    return REFUSALS.has((cause as { code?: unknown }).code) ? cause : null;
   } finally {
     removeIfThere(probe);
   }
@@ -97,11 +104,26 @@ function removeIfThere(path: string): void {
   }
 }
 
+/** An exception of SQLite or of the file system as an error of the log in a folder; any other one as it is. */
+export function storageErrorOf(folder: string, cause: unknown): unknown {
+  // SQLite says of some writes only that they failed, such as those beyond a quota.
+  const known = primaryCodeOf(cause) === SQLITE_IOERR ? (refusalOf(folder) ?? cause) : cause;
+  const fault = storageFault(known);
+  return fault === null ? cause : new StorageError(folder, fault, known);
+}
+
+/** SQLite's primary code of an exception; `null` if it is not one of SQLite. */
+function primaryCodeOf(cause: unknown): number | null {
+  const { code, errcode } = (cause ?? {}) as { code?: unknown; errcode?: unknown };
+  return code === "ERR_SQLITE_ERROR" && typeof errcode === "number" ? errcode & PRIMARY : null;
+}
+
 /** The fault that an exception of SQLite or of the file system shows; `null` if it comes from neither. */
 export function storageFault(cause: unknown): StorageFault | null {
   if (!(cause instanceof Error)) return null;
-  const { code, errcode } = cause as { code?: unknown; errcode?: unknown };
-  if (code === "ERR_SQLITE_ERROR" && typeof errcode === "number") return FAULTS.get(errcode & PRIMARY) ?? "failed";
+  const primary = primaryCodeOf(cause);
+  if (primary !== null) return FAULTS.get(primary) ?? "failed";
+  const { code } = cause as { code?: unknown };
   if ("syscall" in cause && typeof code === "string") return SYSTEM_FAULTS[code] ?? "failed";
   return null;
 }

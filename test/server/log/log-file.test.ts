@@ -136,6 +136,26 @@ describe("a log in a file", () => {
       expect(append(file, "#b")).toMatchObject({ seq: 2 });
     });
 
+    test("a purge is refused with the disk's own reason where SQLite only says that a write failed", (context) => {
+      const disk = new SmallDisk(join(folder, "disk"), "4m");
+      try {
+        if (!disk.isMounted) context.skip("small disks cannot be mounted here");
+        const file = open({ folder: disk.path });
+        const call = () =>
+          file.use(() => {
+            throw ioError; // as for a quota that is used up
+          });
+        expect(call).toThrow(`The purge log in ${disk.path}: it cannot be used (disk I/O error).`);
+        disk.fill();
+        expect(call).toThrow(`The purge log in ${disk.path}: the disk is full (ENOSPC: `);
+        disk.free();
+        expect(append(file, "#a")).toMatchObject({ logId: "log-1" });
+        file.close();
+      } finally {
+        disk.unmount();
+      }
+    });
+
     test("a file that this user may not write is found before it is opened", () => {
       append(open(), "tag:a");
       const expectUsable = () => {
