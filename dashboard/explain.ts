@@ -88,7 +88,7 @@ function purgeText({ seq, made, record }: NonNullable<Explanation["purge"]>): st
 
 /** The key, with the differing parameters marked. */
 function underlined(key: string, differsIn: readonly string[]): Child[] {
-  const [url, query] = key.split("?", 2);
+  const [url, query] = key.split(/\?(.*)/s, 2);
   if (query === undefined) return [key];
   return [
     url,

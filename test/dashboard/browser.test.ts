@@ -404,6 +404,19 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
+  test("explain shows a near key to its end, also if a value has a question mark", { tags: ["deep"] }, async () => {
+    stage.origin.reply("/poems?q=who?&page=2", { fields: { "cache-control": "max-age=600" }, body: "songs" });
+    await stage.visit("/poems?q=who?&page=2");
+    const page = await stage.enter();
+    await goTo(page, "Explain");
+    await page.getByLabel("URL or path").fill("/poems?q=who?&page=3");
+    await page.getByRole("button", { name: "Explain" }).click();
+    const near = page.locator("dd", { hasText: "differs in:" });
+    expect(await near.locator("code").innerText()).toMatch(/\/poems\?q=who\?&page=2$/);
+    expect(await near.locator("mark").innerText()).toBe("page=2");
+    await page.context().close();
+  });
+
   test("an explanation that comes late does not replace that of the form", { tags: ["deep"] }, async () => {
     const page = await stage.enter();
     await goTo(page, "Explain");
