@@ -9,6 +9,7 @@ import { ReplayedEdge } from "../../tools/replay/replayed-edge.ts";
 import type { AccessReport } from "../../tools/report/access-report.ts";
 import { analyseLogs } from "../../tools/report/analyse-logs.ts";
 import { makeReport } from "../../tools/report/make-report.ts";
+import { reportPage } from "../../tools/report/report-page.ts";
 import { reportText } from "../../tools/report/report-text.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { evaluateSite } from "../docs/site-blocks.ts";
@@ -320,6 +321,18 @@ describe("a report", () => {
     expect(searched.searches).toMatchObject({ parameter: "/search?q", requests: 12, suggestedLength: 0 });
     expect(searched.config).not.toContain("maxLength");
     expect(reportText(searched)).not.toContain("Store queries");
+  });
+
+  test("shows the suggested length among those at which the numbers change", () => {
+    const lengths = Array.from({ length: 30 }, (_none, index) => 2 * index + 3);
+    const typed = [...lengths, ...lengths.map(() => 41)];
+    const searched = reportOn(typed.map((length) => ({ target: `/search?q=${"x".repeat(length)}` })));
+    expect(searched.searches).toMatchObject({ suggestedLength: 41 });
+    const rows = [...reportText(searched).matchAll(/^(\d+) +\d+ +\d+ +[\d.]+ % +\d+$/gm)];
+    expect(rows.map(([, length]) => Number(length))).toEqual(lengths.slice(9, 29));
+    const [chart, table] = reportPage(searched).split("Searches, by").at(-1)!.split("<thead>");
+    expect(chart).toMatch(/class="marked"[^>]*><text[^>]*>50.0 %<\/text><text class="label"[^>]*>41</);
+    expect(table).toContain('<td class="words">41</td>');
   });
 
   test("writes a config that a site accepts, with and without what it leaves as a comment", async () => {

@@ -5,7 +5,7 @@ import { percentOf, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 import { budgetText } from "./budget-text.ts";
 import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
-import { parameterRows, routeRows, searchRows } from "./report-rows.ts";
+import { cutOffsAround, parameterRows, routeRows, searchRows } from "./report-rows.ts";
 
 /** The report as one HTML file without scripts, which loads nothing, for a screen and for paper. */
 export function reportPage(report: AccessReport): string {
@@ -74,10 +74,10 @@ function sections(report: AccessReport): string[] {
             `<p>${escaped(search)}</p>`,
             columnChart(
               "Hit ratio by the longest query that is stored",
-              searches.cutOffs.slice(0, 14).map(({ length, hitRatio }) => ratioColumn(String(length), hitRatio)),
+              cutOffsAround(searches, 14).map(({ length, hitRatio }) => ratioColumn(String(length), hitRatio)),
               String(searches.suggestedLength),
             ),
-            table(["Up to", "Requests", "Hits", "Hit ratio", "Entries"], searchRows(searches).slice(0, 24)),
+            table(["Up to", "Requests", "Hits", "Hit ratio", "Entries"], searchRows(searches, 24)),
           ),
         ]),
     ...(report.parameters.length === 0

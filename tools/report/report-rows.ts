@@ -1,4 +1,5 @@
 import { whole } from "#tidemark/internal";
+import type { SearchReport } from "../counting/search-counts.ts";
 import { percentOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 
@@ -20,9 +21,17 @@ export function routeRows({ routes }: AccessReport): string[][] {
   ]);
 }
 
+/** The cut-offs around the suggested one, of those that are the length of a query. `most`: even. */
+export function cutOffsAround({ cutOffs, suggestedLength }: SearchReport, most: number): SearchReport["cutOffs"] {
+  const typed = cutOffs.filter(({ requests }, index) => requests > (cutOffs[index - 1]?.requests ?? 0));
+  const suggestedAt = typed.findIndex(({ length }) => length === suggestedLength);
+  const from = Math.max(0, Math.min(suggestedAt - most / 2, typed.length - most));
+  return typed.slice(from, from + most);
+}
+
 /** The longest query that is stored, the requests for it and shorter ones, their hits, hit ratio and entries. */
-export function searchRows({ cutOffs }: NonNullable<AccessReport["searches"]>): string[][] {
-  return cutOffs.map(({ length, requests, hits, hitRatio, entries }) => [
+export function searchRows(searches: SearchReport, most: number): string[][] {
+  return cutOffsAround(searches, most).map(({ length, requests, hits, hitRatio, entries }) => [
     String(length),
     whole(requests),
     whole(hits),

@@ -47,7 +47,7 @@ function tables(report: AccessReport, heading: (text: string) => string): string
       : [
           section(
             `Searches: ${search}`,
-            ...table(["UP TO", "REQUESTS", "HITS", "HIT RATIO", "ENTRIES"], searchRows(report.searches).slice(0, 20)),
+            ...table(["UP TO", "REQUESTS", "HITS", "HIT RATIO", "ENTRIES"], searchRows(report.searches, 20)),
           ),
         ]),
     ...(report.parameters.length === 0
