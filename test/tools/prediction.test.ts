@@ -335,6 +335,12 @@ describe("a report", () => {
     expect(table).toContain('<td class="words">41</td>');
   });
 
+  test("counts one entry of a search as one", () => {
+    expect(reportText(reportOn([{ target: "/search?q=sea" }, { target: "/search?q=sea" }]))).toContain(
+      "Store queries of up to 3 characters in /search?q: 50.0 % of its requests are hits, with 1 entry.",
+    );
+  });
+
   test("writes a config that a site accepts, with and without what it leaves as a comment", async () => {
     const uncommented = report.config.replace("// store:", "store:");
     expect(uncommented).not.toBe(report.config);

@@ -72,7 +72,7 @@ export function searchText(searches: SearchReport | null): string | null {
   if (searches === null || searches.suggestedLength === 0) return null;
   const { parameter, cutOffs, suggestedLength } = searches;
   const found = cutOffs.find(({ length }) => length === suggestedLength)!;
-  return `Store queries of up to ${suggestedLength} characters in ${printable(parameter)}: ${percentOf(found.hitRatio)} of its requests are hits, with ${whole(found.entries)} entries.`;
+  return `Store queries of up to ${suggestedLength} characters in ${printable(parameter)}: ${percentOf(found.hitRatio)} of its requests are hits, with ${counted(found.entries, "entry", "entries")}.`;
 }
 
 const LACKS_HOSTS =
