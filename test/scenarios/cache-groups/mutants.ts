@@ -81,8 +81,8 @@ export const mutants: Mutants = {
     },
     "clients do not see a page's groups": {
       in: "REPLACED",
-      replace: '["x-cache", ...TAG_FIELDS]',
-      by: '["x-cache", "cache-groups", ...TAG_FIELDS]',
+      replace: '"x-cache", ',
+      by: '"x-cache", "cache-groups", ',
       foundBy: "cache-groups/clients-see-groups",
     },
   },

@@ -317,6 +317,12 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
       by: "",
       foundBy: "client-response/tag-fields-are-hidden",
     },
+    "clients see other ways to the origin": {
+      in: "REPLACED",
+      replace: '"alt-svc", ',
+      by: "",
+      foundBy: "client-response/alternative-services",
+    },
   },
   "RFC 9110 §9.3.2": {
     "a HEAD answered the stored body": {

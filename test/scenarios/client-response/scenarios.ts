@@ -38,6 +38,17 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "client-response/alternative-services",
+    name: "clients do not see the origin's Alt-Svc, which names other ways to the origin",
+    source: "docs/http.md#what-clients-see",
+    origin: { "/a": [page("max-age=60", "v1", { "alt-svc": 'h3=":8443"; ma=86400' })] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", fields: { "alt-svc": null } } },
+      { get: "/a", expect: { xCache: "HIT", fields: { "alt-svc": null } } },
+      { send: { method: "POST", path: "/a" }, expect: { xCache: "BYPASS", fields: { "alt-svc": null } } },
+    ],
+  },
+  {
     id: "client-response/cache-status-of-origin",
     name: "the origin's own Cache-Status is kept, and the edge's comes after it",
     source: "RFC 9211 §2",

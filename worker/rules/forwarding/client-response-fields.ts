@@ -3,8 +3,11 @@ import { memoize } from "../fields/memoize.ts";
 import { TAG_FIELDS } from "../storing/tags.ts";
 import { hopByHopFields } from "./hop-by-hop.ts";
 
-/** Fields of the origin's answer that clients do not see, because the edge writes or reads them itself. */
-const REPLACED: ReadonlySet<string> = new Set(["x-cache", ...TAG_FIELDS]);
+/**
+ * Fields of the origin's answer that clients do not see, because the edge writes or reads them itself, or because they name
+ * ways to the origin that lead past the edge. RFC 7838 §3.
+ */
+const REPLACED: ReadonlySet<string> = new Set(["x-cache", "alt-svc", ...TAG_FIELDS]);
 
 /** Those, and the hop-by-hop fields of an answer with this `Connection`. */
 const keptFromClients = memoize(
