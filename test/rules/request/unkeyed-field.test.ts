@@ -70,6 +70,12 @@ const cases: readonly {
   { name: "one that the site's own page made is", fields: [["sec-fetch-site", "same-origin"]], plain: true },
   { name: "one that a browser sends ahead is not", fields: [["sec-purpose", "prefetch"]], plain: false },
   { name: "one that an older browser sends ahead is not", fields: [["purpose", "prefetch"]], plain: false },
+  { name: "one for the script of a service worker is not", fields: [["service-worker", "script"]], plain: false },
+  {
+    name: "one that a browser sends while a service worker starts is",
+    fields: [["service-worker-navigation-preload", "true"]],
+    plain: true,
+  },
   {
     name: "one that a browser sends ahead is, if that is in the key",
     fields: [["sec-purpose", "prefetch"]],
@@ -171,6 +177,19 @@ describe("unkeyedField", () => {
         ["icy-metadata", "1"],
       ],
       odd: null,
+    },
+    {
+      name: "what browsers send for a service worker is not",
+      fields: [
+        ["Service-Worker", "script"],
+        ["Service-Worker-Navigation-Preload", "true"],
+      ],
+      odd: null,
+    },
+    {
+      name: "what a service worker asks for is",
+      fields: [["Service-Worker-Navigation-Preload", "json_fragment1"]],
+      odd: "service-worker-navigation-preload",
     },
     { name: "a foreign Origin is", fields: [["origin", "https://evil.example"]], odd: "origin" },
   ])("$name", ({ fields, inKey = [], odd }) => {

@@ -177,7 +177,7 @@ export const mutants: Mutants = {
     },
     "an error is stored, although a browser sent its request ahead": {
       in: "isPlainRequest",
-      drop: "if (AHEAD.some((name) => !inKey.includes(name) && fields.get(name) !== null)) return false;",
+      drop: "if (SPECIAL.some((name) => !inKey.includes(name) && fields.get(name) !== null)) return false;",
       foundBy: "identity/error-for-prefetch",
     },
     "an error is stored, whatever its request accepted": {

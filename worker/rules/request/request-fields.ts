@@ -346,6 +346,8 @@ const ORDINARY_FORMS: ReadonlyMap<string, RegExp> = new Map(
     priority: LIST,
     purpose: LIST,
     "save-data": LIST,
+    "service-worker": /^script$/,
+    "service-worker-navigation-preload": /^true$/,
     traceparent: LIST,
     "upgrade-insecure-requests": LIST,
     "user-agent": WORDS,

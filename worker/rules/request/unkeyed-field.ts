@@ -22,8 +22,11 @@ const MAX_CHARACTERS = 4096;
 /** Where a browser says that a request comes from, if no other site has sent it. W3C Fetch Metadata §2.3. */
 const OWN_SITE: ReadonlySet<string | null> = new Set([null, "none", "same-origin", "same-site"]);
 
-/** By these a browser says that nobody has asked for the page yet (the Fetch standard, `Sec-Purpose`). */
-const AHEAD = ["sec-purpose", "purpose"];
+/**
+ * By these a browser says that nobody has asked for the page yet (the Fetch standard, `Sec-Purpose`), or that it would run
+ * the answer as a service worker (the Service Workers standard, `Service-Worker`). Some origins refuse both.
+ */
+const SPECIAL = ["sec-purpose", "purpose", "service-worker"];
 
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
@@ -31,7 +34,7 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
  * Whether an error of the origin may be treated as the answer that everybody would get. One request with an oversized,
  * odd or unknown field can make an origin fail, and a stored error would reach all visitors. A request that a page of
  * another site has sent can do the same, and so can one that accepts neither HTML nor anything, or that a browser sends
- * ahead, which some origins refuse. A field that the owner trusts for pages alone still counts here.
+ * ahead or for a service worker. A field that the owner trusts for pages alone still counts here.
  */
 export function isPlainRequest(
   fields: RequestHeaders,
@@ -39,7 +42,7 @@ export function isPlainRequest(
 ): boolean {
   if (identity !== "anonymous") return false;
   if (!OWN_SITE.has(fields.get("sec-fetch-site"))) return false;
-  if (AHEAD.some((name) => !inKey.includes(name) && fields.get(name) !== null)) return false;
+  if (SPECIAL.some((name) => !inKey.includes(name) && fields.get(name) !== null)) return false;
   if (!inKey.includes("accept") && !acceptsPages(fields.get("accept"))) return false;
   return unkeyedField(fields, inKey, { droppedFields, trustedFields: trustedForErrors }) === null;
 }
