@@ -170,6 +170,7 @@ class Session {
   /** Since when it is about to end. */
   #endsSince: number | null = null;
   #isPinged = false;
+  #isFlooded = false;
   #idleSince = performance.now();
   /** The bytes that had left the process at the last sweep on which some were due. */
   #sentBytes = -1;
@@ -189,11 +190,11 @@ class Session {
     this.#parts = parts;
     this.#flooded = flooded;
     session.on("error", (error) => {
-      if (isFlood(error)) this.#flooded();
+      if (isFlood(error)) this.#tellOfFlood();
     }); // "close" follows
     session.on("stream", (stream, pseudo, flags, raw) => this.#take(stream, pseudo, flags, raw));
-    session.on("ping", () => this.#spend(this.#pingsAndSettings));
-    session.on("remoteSettings", () => this.#spend(this.#pingsAndSettings));
+    session.on("ping", () => this.#spendReply());
+    session.on("remoteSettings", () => this.#spendReply());
   }
 
   sweep(now: number): void {
@@ -262,17 +263,32 @@ class Session {
     });
   }
 
-  #spend(allowance: Allowance): void {
-    if (this.#session.destroyed || allowance.take(performance.now())) return;
-    this.#flooded();
+  /**
+   * Ends the connection after its answers, because a browser repeats what gets none, a POST as well. Node ignores later streams,
+   * and nghttp2 stops reading from a client that goes on opening them.
+   */
+  #spendReset(allowance: Allowance): void {
+    if (this.#session.closed || this.#session.destroyed || allowance.take(performance.now())) return;
+    this.#tellOfFlood();
+    this.#session.close();
+  }
+
+  #spendReply(): void {
+    if (this.#session.destroyed || this.#pingsAndSettings.take(performance.now())) return;
+    this.#tellOfFlood();
     this.#session.destroy(new Error("the client floods the server"), nodeHttp2().constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+
+  #tellOfFlood(): void {
+    if (!this.#isFlooded) this.#flooded();
+    this.#isFlooded = true;
   }
 
   #take(stream: ServerHttp2Stream, pseudo: IncomingHttpHeaders, flags: number, raw: readonly string[]): void {
     stream.on("error", () => undefined); // "close" follows
     // The client reset the stream before it was handled.
     if (hasEnded(stream)) {
-      this.#spend(this.#resets);
+      this.#spendReset(this.#resets);
       return;
     }
     this.#open.add(stream);
@@ -280,7 +296,7 @@ class Session {
     stream.on("close", () => {
       this.#open.delete(stream);
       this.#idleSince = performance.now();
-      if (hasGivenUp(stream)) this.#spend(stream.headersSent ? this.#resetsMidway : this.#resets);
+      if (hasGivenUp(stream)) this.#spendReset(stream.headersSent ? this.#resetsMidway : this.#resets);
     });
     // Node refuses such a list as well, but only once the client has acknowledged the settings, which it may never do.
     const isTooLarge = listBytes(raw) > this.#parts.maxHeadBytes;
@@ -288,7 +304,7 @@ class Session {
       // After REFUSED_STREAM the client may repeat it. RFC 9113 §8.7.
       const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_REFUSED_STREAM } = nodeHttp2().constants;
       refuseStream(stream, isTooLarge ? NGHTTP2_ENHANCE_YOUR_CALM : NGHTTP2_REFUSED_STREAM);
-      this.#spend(this.#resets);
+      this.#spendReset(this.#resets);
       return;
     }
     this.#running++;

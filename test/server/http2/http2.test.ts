@@ -967,7 +967,7 @@ async function rawClient(where: Where) {
 
 describe("floods", () => {
   // The kernel resets a connection whose client goes on sending, and the reset may overtake the GOAWAY.
-  const CALM_OR_RESET = [constants.NGHTTP2_ENHANCE_YOUR_CALM, null];
+  const END_OR_RESET = [constants.NGHTTP2_NO_ERROR, null];
   const flooded = async (bytes: (turn: number) => string, answering: Answering = shown) => {
     let asked = 0;
     const running = await start((incoming) => {
@@ -989,7 +989,7 @@ describe("floods", () => {
       return streams.map((stream) => headers(stream) + reset(stream)).join("");
     }, later);
     expect(seen).toMatchObject({ floods: 1, warnings: 1 });
-    expect(CALM_OR_RESET).toContain(seen.code);
+    expect(END_OR_RESET).toContain(seen.code);
     expect(seen.asked).toBeLessThan(500);
   });
 
@@ -997,9 +997,59 @@ describe("floods", () => {
     const never: Answering = ({ url }) => (url.endsWith("/after") ? answer("page") : new Promise(() => undefined));
     const seen = await flooded((turn) => headers(2 * turn + 1) + (turn > 0 ? reset(2 * turn - 1) : ""), never);
     expect(seen).toMatchObject({ floods: 1 });
-    expect(CALM_OR_RESET).toContain(seen.code);
+    expect(END_OR_RESET).toContain(seen.code);
     // As many as it works on at a time, a few that came at once, and those that it lets through each second.
     expect(seen.asked).toBeLessThan(450);
+  });
+
+  /** A client with an order under way, which resets so many other requests that the connection ends. */
+  async function impatient(parts: Partial<ListenerParts> = {}) {
+    const asked: string[] = [];
+    const { promise: saved, resolve: save } = Promise.withResolvers<EdgeAnswer>();
+    const { https, listener, warnings } = await start(({ request }) => {
+      asked.push(request.method);
+      return request.method === "POST" ? saved : new Promise(() => undefined);
+    }, parts);
+    const client = await rawClient(https);
+    await client.write(headers(1).replace("\x82", "\x83"));
+    const pictures = (from: number) => Array.from({ length: 300 }, (_, at) => 2 * (from + at) + 1);
+    const resetAll = (from: number) =>
+      client.write(
+        pictures(from)
+          .map((id) => get(id) + reset(id))
+          .join(""),
+      );
+    await resetAll(1);
+    await Promise.race([client.until(({ type }) => type === GOAWAY), client.ended]);
+    return { client, resetAll, asked, save: () => save(answer("saved")), listener, warnings };
+  }
+
+  test("of resets leave what runs to be answered, or a browser would ask for it again", async () => {
+    const { client, resetAll, asked, save, listener, warnings } = await impatient();
+    const askedBefore = asked.length;
+    await resetAll(301); // which the connection no longer takes
+    save();
+    const data = client.until(({ type, stream }) => type === TYPES.data && stream === 1);
+    expect(await Promise.race([data, client.ended])).toBeDefined();
+    await client.ended;
+    expect(client.goawayCode()).toBe(constants.NGHTTP2_NO_ERROR);
+    expect(asked.filter((method) => method === "POST")).toEqual(["POST"]);
+    expect([asked.length, listener.floods, warnings.length]).toEqual([askedBefore, 1, 1]);
+  });
+
+  test("of resets that go on are no longer read, and end with what runs", { tags: ["deep"] }, async () => {
+    const { client, resetAll, save, listener } = await impatient({ settings: { stallMs: A_WHILE_MS } });
+    for (let turn = 1; turn < 30; turn++) await resetAll(300 * turn + 1);
+    save();
+    await new Promise<void>((resolve) => listener.onceEmpty(resolve));
+    expect([listener.floods, client.goawayCode()]).toEqual([1, constants.NGHTTP2_NO_ERROR]);
+  });
+
+  test("of pings after resets end the connection at once", async () => {
+    const { client, listener } = await impatient();
+    await client.write(frame(TYPES.ping, 0, 0, "12345678").repeat(300));
+    await client.ended;
+    expect(listener.floods).toBe(1);
   });
 
   test("of answers that are given up midway are ten times as large", { tags: ["gate"] }, async () => {
@@ -1027,7 +1077,7 @@ describe("floods", () => {
   ])("of $name end the connection", async ({ bytes }) => {
     const seen = await flooded(() => bytes);
     expect(seen).toMatchObject({ floods: 1, asked: 0 });
-    expect(CALM_OR_RESET).toContain(seen.code);
+    expect([constants.NGHTTP2_ENHANCE_YOUR_CALM, null]).toContain(seen.code);
   });
 
   test("do not count what a browser does that leaves a page of many pictures", { tags: ["deep"] }, async () => {
