@@ -72,11 +72,12 @@ export const rows: readonly ConformanceRow[] = [
     section: "3.5",
     requirement:
       "a stored response serves a request with `Authorization` only with `public`, `s-maxage` or `must-revalidate`",
-    does: "Yes; `proxy-revalidate` is not enough, and nothing stale is served. Answers to such requests are stored with a status of 200, 203, 204, 300, 301 or 308 and with `public` or `s-maxage` above 0, for the lifetime that the origin gives; nobody waits for them.",
+    does: "Yes; `proxy-revalidate` is not enough, and nothing stale is served. Answers to such requests are stored with a status of 200, 203, 204, 300, 301 or 308 and with `public` or `s-maxage` above 0, for the origin's lifetime or a shorter `ttl`; nobody waits for them.",
     scenarios: [
       "identity/authorization-and-shared-answers",
       "identity/authorization-and-statuses",
       "identity/authorization-and-ttl",
+      "identity/authorization-and-shorter-ttl",
       "identity/authorization-and-vary",
       "identity/authorization-is-not-joined",
       "identity/authorization-and-conditions",

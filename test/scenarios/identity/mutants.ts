@@ -72,9 +72,15 @@ export const mutants: Mutants = {
     },
     "a route's lifetimes are for responses to requests with Authorization, too": {
       in: "storable",
-      replace: "isOfOrigin ? LIFETIMES_OF_ORIGIN : rules",
-      by: "rules",
+      replace: "isForCredentials && ofOrigin.seconds < ofOwner.seconds ? ofOrigin : ofOwner",
+      by: "ofOwner",
       foundBy: "identity/authorization-and-ttl",
+    },
+    "a request with Authorization overrules a shorter ttl of the route": {
+      in: "storable",
+      replace: "&& ofOrigin.seconds < ofOwner.seconds",
+      by: "",
+      foundBy: "identity/authorization-and-shorter-ttl",
     },
     "credentials are a choice among variants": {
       in: "OF_ONE_VISITOR",

@@ -158,7 +158,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/authorization-and-ttl",
-    name: "a route's lifetimes do not apply to responses to requests with Authorization",
+    name: "a route's lifetimes do not lengthen those of responses to requests with Authorization",
     source: "docs/http.md#cookies-sessions-and-authorization",
     site: {
       routes: [
@@ -172,6 +172,28 @@ export const scenarios: readonly Scenario[] = [
       { get: "/ttl", expect: { xCache: "HIT", cacheStatus: /ttl=60$/ } },
       { get: "/default", fields: { authorization: "Basic eDp5" }, expect: { cacheStatus: /detail=no-freshness$/ } },
       { get: "/default", expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+    ],
+  },
+  {
+    id: "identity/authorization-and-shorter-ttl",
+    name: "a request with Authorization keeps a page no longer than the route's ttl",
+    source: "docs/http.md#cookies-sessions-and-authorization",
+    site: {
+      routes: [
+        { match: "/never", ttl: "0s" },
+        { match: "/*", ttl: "30s" },
+      ],
+    },
+    origin: {
+      "/a": [page("public, max-age=60", "v1"), page("public, max-age=60", "v2")],
+      "/never": [page("public, max-age=60", "v1", { etag: '"1"' })],
+    },
+    steps: [
+      { get: "/a", fields: { authorization: "Basic eDp5" }, expect: { body: "v1", cacheStatus: /; stored$/ } },
+      { get: "/a", expect: { xCache: "HIT", cacheStatus: /ttl=30$/ } },
+      { advanceMs: 30_000 },
+      { get: "/a", expect: { xCache: "EXPIRED", body: "v2" } },
+      { get: "/never", fields: { authorization: "Basic eDp5" }, expect: { cacheStatus: /detail=no-freshness$/ } },
     ],
   },
   {

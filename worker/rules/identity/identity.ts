@@ -16,7 +16,7 @@ export function identityOf(authorized: boolean, { identifying }: RequestCookies)
  * - `yes`: nothing in the request forbids it.
  * - `if-for-everybody`: only with `public` or an `s-maxage` above 0, because cookies may have made it for one visitor.
  * - `if-wholly-for-everybody`: only with one of these, and with a status that does not tell whether the visitor was let
- *   in. Its lifetime is the origin's.
+ *   in. Its lifetime is the origin's, or a shorter one of the owner.
  */
 export function mayStoreAnswer(identity: Identity): "yes" | "if-for-everybody" | "if-wholly-for-everybody" {
   switch (identity) {

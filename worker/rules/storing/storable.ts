@@ -1,6 +1,6 @@
 import type { CacheControl } from "../directives/cache-control.ts";
 import { type ReuseRules, reuseRules } from "../directives/reuse-rules.ts";
-import { type EffectiveCacheControl, effectiveCacheControl } from "../directives/targeted-fields.ts";
+import { effectiveCacheControl } from "../directives/targeted-fields.ts";
 import { parseHttpDate } from "../fields/http-date.ts";
 import { isEventStream } from "../forwarding/event-stream.ts";
 import { initialAgeMs } from "../freshness/current-age.ts";
@@ -69,8 +69,11 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   if (request.forbidsStoring) return { kind: "not-stored", because: "request-no-store" }; // §5.2.1.5
   const because = reasonInResponse(request, response, cacheControl, atMost);
   if (because) return { kind: "not-stored", because };
-  const isOfOrigin = mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
-  const lifetime = freshnessLifetime(response, speaking, isOfOrigin ? LIFETIMES_OF_ORIGIN : rules);
+  const ofOrigin = freshnessLifetime(response, speaking, { heuristic: null });
+  const ofOwner = freshnessLifetime(response, speaking, rules);
+  // The owner may shorten the lifetime of an answer to credentials, and not lengthen it.
+  const isForCredentials = mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
+  const lifetime = isForCredentials && ofOrigin.seconds < ofOwner.seconds ? ofOrigin : ofOwner;
   const freshness = lifetime.seconds > atMost ? { ...lifetime, seconds: atMost } : lifetime;
   const ageMs = initialAgeMs(field("age"), field("date"), requestedAt, receivedAt);
   const reuse = reuseRules(cacheControl);
@@ -81,14 +84,11 @@ export function storable(request: StorableRequest, response: StorableResponse, r
     freshness,
     initialAgeMs: ageMs,
     sharedWithAuthorized: isMeantForAll(cacheControl) || cacheControl.mustRevalidate, // §3.5
-    sharedWithSessions: originAllowsReuse(response, speaking, freshness),
+    sharedWithSessions: originAllowsReuse(cacheControl, ofOrigin, freshness),
     withheldFields: withheldFields(cacheControl),
     reuse,
   };
 }
-
-/** An answer to a request with credentials gets only the lifetime that the origin gives. */
-const LIFETIMES_OF_ORIGIN: LifetimeRules = { heuristic: null };
 
 function reasonInResponse(
   request: StorableRequest,
@@ -151,13 +151,9 @@ function withheldFields({ private: ofOne, noCache }: CacheControl): readonly str
 }
 
 /** Whether the origin itself lets caches use the response, so that the owner's lifetime is not the only reason. */
-function originAllowsReuse(
-  response: StorableResponse,
-  speaking: EffectiveCacheControl,
-  used: FreshnessLifetime,
-): boolean {
+function originAllowsReuse(cacheControl: CacheControl, ofOrigin: FreshnessLifetime, used: FreshnessLifetime): boolean {
   if (used.source !== "route" && used.source !== "route-default") return true;
-  return isMeantForAll(speaking.cacheControl) || freshnessLifetime(response, speaking, { heuristic: null }).seconds > 0;
+  return isMeantForAll(cacheControl) || ofOrigin.seconds > 0;
 }
 
 /** Statuses of answers to credentials that may be for everybody: none of them tells whether the visitor was let in. */
