@@ -177,8 +177,8 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
     },
     "a page that the origin confirmed is reported as a hit": {
       in: "answerFreshened",
-      replace: 'answerAsOfNow(context, stored, "REVALIDATED", outcome)',
-      by: 'answerAsOfNow(context, stored, "HIT", outcome)',
+      replace: 'answerAsOfNow(context, own, "REVALIDATED", outcome)',
+      by: 'answerAsOfNow(context, own, "HIT", outcome)',
       foundBy: "client-response/confirmed-is-revalidated",
     },
     "a confirmed page reports its own status as the origin's": {

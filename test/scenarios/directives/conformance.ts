@@ -12,6 +12,9 @@ export const rows: readonly ConformanceRow[] = [
       "directives/no-cache-with-field-names",
       "directives/private-fields-and-followers",
       "directives/private-fields-across-isolates",
+      "directives/private-fields-and-parts",
+      "directives/private-fields-beside-304",
+      "directives/fields-made-private-by-304",
     ],
   },
   {

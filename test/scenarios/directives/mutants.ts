@@ -111,6 +111,30 @@ export const mutants: Mutants = {
       by: "!isMadeForEachAnswer(name)",
       foundBy: "directives/private-fields-and-followers",
     },
+    "who asks for a part does not get fields that are for one client": {
+      in: "answerPart",
+      replace: "fields: ownFields(decision, response.fields)",
+      by: "fields: decision.head.fields",
+      foundBy: "directives/private-fields-and-parts",
+    },
+    "the client that brought a 304 does not get its fields that are for one client": {
+      in: "freshen",
+      replace: "ownFields: ownFields(decision, notModified.fields)",
+      by: "ownFields: decision.head.fields",
+      foundBy: "directives/private-fields-beside-304",
+    },
+    "fields that are for the client that brought a 304 are stored": {
+      in: "answerFreshened",
+      replace: "storeFreshened(context, freshened.stored, tellFollowers)",
+      by: "storeFreshened(context, { ...freshened.stored, head: changedHead(freshened.stored.head, { fields: freshened.ownFields }) }, tellFollowers)",
+      foundBy: "directives/private-fields-beside-304",
+    },
+    "a stored field goes to a client although the 304 has made it private": {
+      in: "ownFields",
+      replace: "(sent.has(name) || storedField(head, name) !== null)",
+      by: "true",
+      foundBy: "directives/fields-made-private-by-304",
+    },
     "Set-Cookie prevents storing even where private names it": {
       in: "reasonInResponse",
       replace: '&& !withheldFields(cacheControl).includes("set-cookie")',

@@ -142,6 +142,85 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "directives/private-fields-and-parts",
+    name: "who asks for a part gets the fields that are only for the client that asked, and nobody else does",
+    source: "RFC 9111 §5.2.2.4, §5.2.2.7",
+    site: { limits: { fetchWholeBytes: "1KiB" } },
+    origin: {
+      "/a": [
+        saying('max-age=60, private="set-cookie, x-user"', { "set-cookie": ["a=1", "b=2"], "x-user": "jo" }),
+        saying('max-age=60, private="set-cookie, x-user"', { "set-cookie": ["a=3", "b=4"], "x-user": "ann" }),
+      ],
+      "/b": [saying('max-age=60, no-cache="x-user"', { "x-user": "jo" })],
+    },
+    steps: [
+      {
+        get: "/a",
+        fields: { range: "bytes=1-1" },
+        expect: { status: 206, xCache: "MISS", body: "1", fields: { "set-cookie": "a=1, b=2", "x-user": "jo" } },
+      },
+      { work: "finished" },
+      {
+        get: "/a",
+        fields: { range: "bytes=1-1" },
+        expect: { status: 206, xCache: "HIT", fields: { "set-cookie": null, "x-user": null } },
+      },
+      { advanceMs: 60_000 },
+      {
+        get: "/a",
+        fields: { range: "bytes=1-1" },
+        expect: { status: 206, xCache: "EXPIRED", fields: { "set-cookie": "a=3, b=4", "x-user": "ann" } },
+      },
+      { get: "/b", fields: { range: "bytes=1-1" }, expect: { status: 206, fields: { "x-user": "jo" } } },
+    ],
+  },
+  {
+    id: "directives/private-fields-beside-304",
+    name: "a client whose request brought a 304 gets the fields of the 304 that are only for that client, and nobody else does",
+    source: "RFC 9111 §4.3.4, §5.2.2.4, §5.2.2.7",
+    origin: Object.fromEntries(
+      [
+        ["/private", 'max-age=60, private="x-user"'],
+        ["/no-cache", 'max-age=60, no-cache="x-user"'],
+      ].map(([path, directives]) => [
+        path!,
+        [
+          saying(directives!, { "x-user": "jo", etag: '"1"' }),
+          { status: 304, fields: { "cache-control": directives!, "x-user": "ann", etag: '"1"' }, hold: path! },
+        ],
+      ]),
+    ),
+    steps: ["/private", "/no-cache"].flatMap((path): Step[] => [
+      { get: path, expect: { fields: { "x-user": "jo" } } },
+      { advanceMs: 60_000 },
+      { begin: "leader", send: { path } },
+      { originSees: path, count: 2 },
+      { begin: "follower", send: { path } },
+      { advanceMs: 1 },
+      { release: path },
+      { finish: "leader", expect: { xCache: "REVALIDATED", body: "v1", fields: { "x-user": "ann" } } },
+      { finish: "follower", expect: { body: "v1", fields: { "x-user": null } } },
+      { get: path, expect: { xCache: "HIT", fields: { "x-user": null } } },
+    ]),
+  },
+  {
+    id: "directives/fields-made-private-by-304",
+    name: "a stored field that a 304 makes private, without sending it, goes to nobody from then on",
+    source: "RFC 9111 §5.2.2.7; docs/protocol.md#promise-1-private-stays-private",
+    origin: {
+      "/a": [
+        saying("max-age=60", { "x-user": "jo", etag: '"1"' }),
+        { status: 304, fields: { "cache-control": 'max-age=60, private="x-user"', etag: '"1"' } },
+      ],
+    },
+    steps: [
+      { get: "/a", expect: { fields: { "x-user": "jo" } } },
+      { advanceMs: 60_000 },
+      { get: "/a", expect: { xCache: "REVALIDATED", body: "v1", fields: { "x-user": null } } },
+      { get: "/a", expect: { xCache: "HIT", fields: { "x-user": null } } },
+    ],
+  },
+  {
     id: "directives/cookie-beside-304",
     name: "a client whose page has not changed still gets the cookie that the origin sent along",
     source: "RFC 9110 §15.4.5; RFC 6265 §3",

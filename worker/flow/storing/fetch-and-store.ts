@@ -3,6 +3,7 @@ import type { StreamedBody } from "../../ports/bodies.ts";
 import { cancelBody } from "../../ports/cancel-body.ts";
 import type { FoundResponse } from "../../ports/store.ts";
 import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
+import { changedHead } from "../../rules/storing/stored-response.ts";
 import { within } from "../../within.ts";
 import { answerAsOfNow, isHeldByClient } from "../answering/answer-from-store.ts";
 import {
@@ -29,7 +30,7 @@ import { lookAgain, lookAgainAfterConfirmation, toAskAgainAsSent } from "../seco
 import type { ReadBody } from "./fill.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
-import { decideStorage, type HeadToStore, type StorageDecision, withBody } from "./storage-decision.ts";
+import { decideStorage, type HeadToStore, ownFields, type StorageDecision, withBody } from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers, tellNobody } from "./store-unless-purged.ts";
 
 /** How long a request for a part waits for a whole page: milliseconds. */
@@ -166,7 +167,8 @@ async function answerFreshened(
 
   const because = notStored === null ? undefined : notStoredDetail(notStored);
   const outcome = forwardedOutcome(miss, { status: 304, stored: notStored === null, collapsed: false, because });
-  const answer = await answerAsOfNow(context, stored, "REVALIDATED", outcome);
+  const own = { head: changedHead(stored.head, { fields: freshened.ownFields }), body: stored.body };
+  const answer = await answerAsOfNow(context, own, "REVALIDATED", outcome);
   // The body that was stored apart is gone, so it is fetched from the origin.
   if (!answer) return fetchOnce(context, { ...miss, toValidate: null }, tellNobody);
   const cookies = context.resolved.route.stripsSetCookie ? [] : notModified.fields.getSetCookie();
@@ -239,9 +241,9 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
     const read = await waitForWhole(context, fill.read);
     mayBeStored = read === null || read.kind === "whole";
     if (read?.kind === "whole") {
-      const stored = withBody(decision.head, read.bytes);
+      const own = withBody({ ...decision.head, fields: ownFields(decision, response.fields) }, read.bytes);
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
-      const answer = await answerAsOfNow(context, stored, wordsOf(miss).xCache, outcome);
+      const answer = await answerAsOfNow(context, own, wordsOf(miss).xCache, outcome);
       if (answer) {
         reportFetched(context, wordsOf(miss).xCache, answer.status);
         return answer;

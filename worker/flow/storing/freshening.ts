@@ -4,16 +4,24 @@ import { initialAgeMs } from "../../rules/freshness/current-age.ts";
 import { speaksForEverybody } from "../../rules/identity/identity.ts";
 import { unkeyedField } from "../../rules/request/unkeyed-field.ts";
 import { isWithdrawal, type NotStored } from "../../rules/storing/not-stored.ts";
-import { changedHead, type StoredHead, tagsOf, validatorsOf } from "../../rules/storing/stored-response.ts";
+import {
+  changedHead,
+  type StoredFields,
+  type StoredHead,
+  tagsOf,
+  validatorsOf,
+} from "../../rules/storing/stored-response.ts";
 import { confirms, freshenFields } from "../../rules/validation/freshen.ts";
 import { clientFields } from "../answering/pass-on.ts";
 import type { FetchedResponse } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";
-import { decideStorage } from "./storage-decision.ts";
+import { decideStorage, ownFields } from "./storage-decision.ts";
 
 /** A stored response as a 304 updates it. */
 export interface Freshened {
   readonly stored: FoundResponse;
+  /** The fields for the client whose request brought the 304. */
+  readonly ownFields: StoredFields;
   /** The reason why it may not be stored; `null` if it may be. */
   readonly notStored: NotStored | null;
 }
@@ -39,10 +47,14 @@ export function freshen(
     const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
     const lines = clientFields(context, fields).lines((name) => name !== "content-length");
     const changed = changedHead(head, { fields: lines, receivedAt, initialAgeMs: age });
-    return { stored: { head: changed, body }, notStored: decision };
+    return { stored: { head: changed, body }, ownFields: lines, notStored: decision };
   }
   const givenPurgeKeys = [...new Set([...decision.head.givenPurgeKeys, ...head.givenPurgeKeys])]; // old and new tags (R17)
-  return { stored: { head: { ...decision.head, givenPurgeKeys, bodyBytes, bodyKey }, body }, notStored: null };
+  return {
+    stored: { head: { ...decision.head, givenPurgeKeys, bodyBytes, bodyKey }, body },
+    ownFields: ownFields(decision, notModified.fields),
+    notStored: null,
+  };
 }
 
 /**

@@ -5,7 +5,12 @@ import { variantKey } from "../../rules/key/cache-key.ts";
 import { groupPurgeKey, tagPurgeKey } from "../../rules/key/purge-key.ts";
 import { mayStore } from "../../rules/storing/may-store.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
-import type { StoredHead, StoredResponse } from "../../rules/storing/stored-response.ts";
+import {
+  type StoredFields,
+  type StoredHead,
+  type StoredResponse,
+  storedField,
+} from "../../rules/storing/stored-response.ts";
 import { clientFields, publicAddress } from "../answering/pass-on.ts";
 import type { FetchedResponse } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -95,6 +100,11 @@ export function decideStorage(
       stamp: response.stamp,
     },
   };
+}
+
+/** The fields for the client whose request brought the answer: also those of `sent` that are withheld from others. */
+export function ownFields({ head, fields }: StorageDecision & { kind: "store" }, sent: Fields): StoredFields {
+  return fields.lines((name) => !isMadeForEachAnswer(name) && (sent.has(name) || storedField(head, name) !== null));
 }
 
 /** The head with its body, whose length is what has come. */
