@@ -11,6 +11,8 @@ export type SharedFetchOutcome =
       readonly kind: "storable";
       readonly stored: StoredResponse;
       readonly kept: Promise<unknown>;
+      /** The status of the origin's answer: 304 if it has confirmed the response. */
+      readonly status?: number;
       /** True if a cache in place of the origin has answered with what it had fetched earlier (R5). */
       readonly isOfEarlierFetch?: boolean;
     }

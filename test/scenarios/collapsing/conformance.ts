@@ -21,6 +21,10 @@ export const rows: readonly ConformanceRow[] = [
     section: "9211 §2.6",
     requirement: "`collapsed`",
     does: "For followers, also of a failed fetch.",
-    scenarios: ["collapsing/follower-is-reported", "stale-if-error/followers-of-failed-fetch"],
+    scenarios: [
+      "collapsing/follower-is-reported",
+      "collapsing/follower-of-a-validation-is-reported",
+      "stale-if-error/followers-of-failed-fetch",
+    ],
   },
 ];

@@ -107,6 +107,24 @@ export const mutants: Mutants = {
       by: "collapsed: false",
       foundBy: "collapsing/follower-is-reported",
     },
+    "a follower of a validation is told the status of the stored page": {
+      in: "follow",
+      replace: "{ status, stored: false",
+      by: "{ status: stored.head.status, stored: false",
+      foundBy: "collapsing/follower-of-a-validation-is-reported",
+    },
+    "a follower of a validation is told that its page had expired": {
+      in: "follow",
+      replace: 'status === 304 ? "REVALIDATED" : wordsOf(miss).xCache',
+      by: "wordsOf(miss).xCache",
+      foundBy: "collapsing/follower-of-a-validation-is-reported",
+    },
+    "followers are told of a 304 that confirmed nothing": {
+      in: "tellOf",
+      replace: "{ ...told, ...news }",
+      by: "{ ...news, ...told }",
+      foundBy: "collapsing/follower-of-a-validation-is-reported",
+    },
     "Cache-Status does not say collapsed": {
       in: "cacheStatusMember",
       drop: "if (outcome.collapsed) member",

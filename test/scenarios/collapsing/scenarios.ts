@@ -1,6 +1,7 @@
 import type { Scenario } from "../../engine/scenario.ts";
 import { WAITING_ON_REAL_TIME, WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
+import { stillV1, storedAndStale, v1, v2 } from "../validation/openings.ts";
 
 const songsV1 = page("max-age=3600", "v1", { "cache-tag": "songs" });
 const kept = page("max-age=60");
@@ -168,6 +169,45 @@ export const scenarios: readonly Scenario[] = [
         expect: { xCache: "MISS", cacheStatus: "tidemark; fwd=uri-miss; fwd-status=200; collapsed" },
       },
       { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "collapsing/follower-of-a-validation-is-reported",
+    name: "a request that waited while the origin confirmed a page for another is reported like that one",
+    source: "RFC 9211 §2.3, §2.6",
+    only: WAITING_REQUESTS,
+    origin: {
+      "/a": [v1, { ...stillV1, hold: "slow" }, { ...stillV1, fields: { etag: '"3"' } }, { ...v2, hold: "again" }],
+    },
+    steps: [
+      ...storedAndStale,
+      { begin: "leader", send: { path: "/a" } },
+      { originSees: "/a", count: 2 },
+      { begin: "follower", send: { path: "/a" } },
+      { advanceMs: 1 },
+      { release: "slow" },
+      {
+        finish: "leader",
+        expect: { xCache: "REVALIDATED", cacheStatus: "tidemark; fwd=stale; fwd-status=304; stored" },
+      },
+      {
+        finish: "follower",
+        expect: { xCache: "REVALIDATED", body: "v1", cacheStatus: "tidemark; fwd=stale; fwd-status=304; collapsed" },
+      },
+      { advanceMs: 60_000 },
+      { begin: "leader", send: { path: "/a" } },
+      { originSees: "/a", count: 4 },
+      { begin: "follower", send: { path: "/a" } },
+      { advanceMs: 1 },
+      { release: "again" },
+      {
+        finish: "leader",
+        expect: { xCache: "EXPIRED", body: "v2", cacheStatus: "tidemark; fwd=stale; fwd-status=200; stored" },
+      },
+      {
+        finish: "follower",
+        expect: { xCache: "EXPIRED", body: "v2", cacheStatus: "tidemark; fwd=stale; fwd-status=200; collapsed" },
+      },
     ],
   },
   {

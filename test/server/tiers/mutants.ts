@@ -20,8 +20,8 @@ export const mutants: Mutants = {
         "tier: a purge is honoured for a bearer who waits for another's fetch, which the parent answers by an earlier one",
     },
     "a parent's answer from its store counts as fetched for the child": {
-      in: "tellOfEarlierFetch",
-      replace: "isOfEarlierFetch: true",
+      in: "tellOf",
+      replace: "isOfEarlierFetch: isOfEarlierFetch(response)",
       by: "isOfEarlierFetch: false",
       foundBy:
         "tier: a purge is honoured for a bearer who waits for another's fetch, which the parent answers by an earlier one",

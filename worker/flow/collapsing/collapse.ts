@@ -87,7 +87,7 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
     case "storable": {
       const isRefusedAgain = attempt.refused === fetchKeyText(fetch.key);
       if (await mayFollow(context, fetch, outcome, token)) {
-        const answer = await follow(context, outcome.stored, miss);
+        const answer = await follow(context, outcome, miss);
         const turnAt = fetch.place?.turnAt ?? 0;
         if (answer && turnAt > context.arrival.at) endWait(context, turnAt);
         if (answer) return answer;

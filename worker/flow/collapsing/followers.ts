@@ -4,7 +4,7 @@ import { judge } from "../../rules/freshness/judge.ts";
 import { mayAnswerWhileUnknown } from "../../rules/freshness/unknown-purge-state.ts";
 import { mayBeAnsweredInSession } from "../../rules/identity/identity.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
-import type { StoredHead, StoredResponse } from "../../rules/storing/stored-response.ts";
+import type { StoredHead } from "../../rules/storing/stored-response.ts";
 import { within } from "../../within.ts";
 import { answerAsOfNow } from "../answering/answer-from-store.ts";
 import { reportFromStore } from "../answering/answers.ts";
@@ -14,6 +14,8 @@ import { type Miss, wordsOf } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { selects } from "../selection.ts";
 import type { SharedFetch } from "./collapsed-fetches.ts";
+
+type StorableOutcome = Extract<SharedFetchOutcome, { kind: "storable" }>;
 
 /**
  * Waits for the leader, and no longer than a timer of the follower's own allows, because the leader's request may die.
@@ -34,7 +36,7 @@ export function waitFor(
 export async function mayFollow(
   context: RequestContext,
   fetch: SharedFetch,
-  { stored: { head }, isOfEarlierFetch }: Extract<SharedFetchOutcome, { kind: "storable" }>,
+  { stored: { head }, isOfEarlierFetch }: StorableOutcome,
   token: ReceiptToken | null,
 ): Promise<boolean> {
   if (fetch.order > context.arrival.order && !isOfEarlierFetch) return true;
@@ -66,12 +68,16 @@ export function isReusable({ ports, facts, resolved }: RequestContext, head: Sto
 }
 
 /** The answer of the leader's fetch; `null` if this request does not select it, or if its body is gone. */
-export async function follow(context: RequestContext, stored: StoredResponse, miss: Miss): Promise<Answer | null> {
+export async function follow(
+  context: RequestContext,
+  { stored, status }: StorableOutcome,
+  miss: Miss,
+): Promise<Answer | null> {
   const { reporter } = context.ports;
   if (!selects(context.reduced?.asSent ?? context, stored)) return null;
   if (!mayBeAnsweredInSession(stored.head, context.facts)) return null;
-  const outcome = forwardedOutcome(miss, { status: stored.head.status, stored: false, collapsed: true });
-  const { xCache } = wordsOf(miss);
+  const outcome = forwardedOutcome(miss, { status, stored: false, collapsed: true });
+  const xCache = status === 304 ? "REVALIDATED" : wordsOf(miss).xCache;
   const answer = await answerAsOfNow(context, stored, xCache, outcome);
   if (!answer) return null;
   reporter.report({ kind: "collapsed" });

@@ -88,8 +88,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
       tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" && "disconnected" });
       return result.answerInstead();
     }
-    const tell = isOfEarlierFetch(result.response) ? tellOfEarlierFetch(tellFollowers) : tellFollowers;
-    const answer = answerBy(context, miss, miss.toValidate, result.response, tell);
+    const answer = answerBy(context, miss, miss.toValidate, result.response, tellOf(result.response, tellFollowers));
     return answer instanceof Promise ? await answer : answer;
   } catch (cause) {
     tellFollowers({ kind: "failed", byOrigin: false }); // No follower waits for a leader that a bug has ended.
@@ -106,9 +105,10 @@ function isOfEarlierFetch({ parentAge }: FetchedResponse): boolean {
   return (parentAge?.fetchedBeforeMs ?? 0) > 0;
 }
 
-/** Tells the followers that the answer may be older than they are, although it was asked for after they arrived (R5). */
-function tellOfEarlierFetch(tell: TellFollowers): TellFollowers {
-  return (news) => tell(news.kind === "storable" ? { ...news, isOfEarlierFetch: true } : news);
+/** Tells the followers of the origin's answer, unless a later one has been told. */
+function tellOf(response: FetchedResponse, tell: TellFollowers): TellFollowers {
+  const told = { status: response.status, isOfEarlierFetch: isOfEarlierFetch(response) };
+  return (news) => tell(news.kind === "storable" ? { ...told, ...news } : news);
 }
 
 /** Answers by what the origin has sent. `toValidate`: the stored response that it was asked to confirm. */
