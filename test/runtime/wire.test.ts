@@ -142,6 +142,23 @@ describe("bodies", () => {
     expect({ status: incoming.statusCode, text: bytes.toString() }).toEqual({ status: 200, text: "chunks" });
   });
 
+  test.each([
+    ["the first", "5;a=b\r\nhello\r\n6\r\n world\r\n", ""],
+    ["the second", "5\r\nhello\r\n6;a=b\r\n world\r\n", "hello"],
+  ])(
+    "end before the first chunk with an extension, and are not stored: %s",
+    { tags: ["deep"] },
+    async (_, chunks, body) => {
+      await start((_, socket) => {
+        socket.write(respond(["cache-control: max-age=60", "transfer-encoding: chunked"], `${chunks}0\r\n\r\n`));
+      });
+      for (let asked = 0; asked < 2; asked++) {
+        const { incoming, bytes } = await rawGet("/a");
+        expect([incoming.headers["x-cache"], bytes.toString()]).toEqual(["MISS", body]);
+      }
+    },
+  );
+
   test("a body of 20 MB is stored in two steps, and comes back byte for byte", { tags: ["deep"] }, async () => {
     const body = randomBytes(20 * 1024 * 1024);
     let asked = 0;

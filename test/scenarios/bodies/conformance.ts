@@ -80,6 +80,13 @@ export const rows: readonly ConformanceRow[] = [
   },
   {
     table: "impossible",
+    requirement: "extensions of the origin's chunks",
+    does: "The body ends before the first of them, with a clean last chunk. Never stored: `test/runtime/wire.test.ts`.",
+    scenarios: [],
+    noMutant: "the runtime decides",
+  },
+  {
+    table: "impossible",
     requirement: "the origin cuts off a body with `Content-Length`",
     does: "Passed on short, and the connection is closed, so the client sees it. Never stored. Seen.",
     scenarios: ["bodies/cut-off"],
