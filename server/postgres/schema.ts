@@ -4,7 +4,7 @@
  */
 
 /** The format of tables and functions. */
-export const SCHEMA_FORMAT = 4;
+export const SCHEMA_FORMAT = 5;
 
 /**
  * Readers may go on without a purge until its commit, which nobody can foresee. So its row is written without the time at
@@ -122,7 +122,7 @@ CREATE TABLE tidemark_log_machines (
  * Readers meet a log before they use it. A log that they knew under another id has replaced that one: its rows of
  * machines may be old, and it may lack rows of machines that run. So every machine registers anew, and for a day purges
  * wait for the longest use. A log that was made new has taken the place of another if a reader comes from there within
- * a day.
+ * a day. Each log that is met gets a random id of its own, because two standbys of one primary begin the same timeline.
  */
 const MEETING = `
 CREATE FUNCTION tidemark_log_meet(comes_from_another BOOLEAN, bounds JSONB, given_now BIGINT) RETURNS VOID
@@ -136,8 +136,9 @@ BEGIN
       DELETE FROM tidemark_log_machines;
       comes_from_another := true;
     END IF;
+    log.id := left(gen_random_uuid()::text, 8);
     log.met_at := moment;
-    UPDATE tidemark_log SET met_as = tidemark_log_id(id), met_at = moment;
+    UPDATE tidemark_log SET id = log.id, met_as = tidemark_log_id(log.id), met_at = moment;
   END IF;
   IF comes_from_another AND moment <= log.met_at + remembered THEN
     UPDATE tidemark_log SET longest_until = log.met_at + remembered;

@@ -297,7 +297,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
   }
 
   test("was made by the version before: what is stored can still be shown, and the trail stays", async () => {
-    const machine = await madeWith(3, "FUNCTION tidemark_log_append");
+    const machine = await madeWith(4, "FUNCTION tidemark_log_append");
     const next = await start({ folder: machine.folder });
     expect(next.position).toEqual(machine.position);
     expect(await next.keeper.list(null, 10)).toMatchObject({ purges: [{ seq: 1 }] });
@@ -305,7 +305,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that was put back (R13)", { tim
   });
 
   test("was made by a version before that: another log begins, as in an empty database", async () => {
-    const machine = await madeWith(2, "INDEX tidemark_log_undated");
+    const machine = await madeWith(3, "INDEX tidemark_log_undated");
     const next = await start({ folder: machine.folder });
     expect(next.told).toEqual(["replaced"]);
     expect(await appended(next, "#b")).toMatchObject({ seq: 1, settlesInMs: LONG_MS });

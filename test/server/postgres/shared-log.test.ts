@@ -528,6 +528,22 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       expect(b.position.logId).not.toBe(logId);
     });
 
+    test("fails over to one standby and then to another: each has another log, although both begin the same timeline", {
+      tags: ["deep"],
+    }, async () => {
+      const own = await ownServer();
+      const a = await start({}, own.url("postgres"));
+      await appended(a, "#a");
+      const standbys = [await own.standby(false), await own.standby(false)];
+      servers.push(...standbys);
+      const ids = new Set([a.position.logId]);
+      for (const standby of standbys) {
+        await standby.promote();
+        ids.add((await start({}, standby.url("postgres"))).position.logId);
+      }
+      expect(ids.size).toBe(3);
+    });
+
     test("is a standby: it grants nothing, and no machine starts with it", { tags: ["deep"] }, async () => {
       const own = await ownServer();
       await start({}, own.url("postgres"));
