@@ -15,6 +15,9 @@ const LOOK_EVERY_MS = 3_600_000;
 /** The time until a repetition that failed, or a disk that takes no writes, is tried again. Milliseconds. */
 const TRY_AGAIN_MS = 5_000;
 
+/** How many repetitions that are due are carried out before the workers have their turn: a thousand may take seconds. */
+const REPEATED_AT_ONCE = 10;
+
 /** The steps of a purge, at which tests interrupt it. */
 export type PurgeStep = "received" | "committed" | "pushed" | "confirmed";
 
@@ -229,7 +232,7 @@ export class LogKeeper implements ServedLog {
   #repeat(): void {
     try {
       const head = this.#file.use((log) => {
-        log.runDue();
+        log.runDue(REPEATED_AT_ONCE);
         return log.head;
       });
       this.#file.noteHead();

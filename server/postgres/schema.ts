@@ -337,6 +337,8 @@ BEGIN
   FOR due IN SELECT * FROM tidemark_log_repeats WHERE due_at <= moment ORDER BY due_at, id LOOP
     PERFORM tidemark_log_add(due.purge, due.repeat_of, moment, bounds);
     DELETE FROM tidemark_log_repeats WHERE id = due.id;
+    -- A timeout of the statement would undo all of them, and purges wait for it.
+    EXIT WHEN clock_timestamp() > statement_timestamp() + interval '1 second';
   END LOOP;
 END $$;
 

@@ -101,6 +101,20 @@ describe("the supervisor's log carries out repetitions", () => {
     expect(await head()).toBe(2);
   });
 
+  test("a few at a time, so that what workers ask for comes in between", async () => {
+    for (let number = 0; number < 25; number++) await keeper.append(purge([`#${number}`], { repeatAfterMs: 5000 }));
+    keeper.close();
+    await scheduler.advance(60_000);
+    keeper = open();
+    const pushed: number[] = [];
+    keeper.readers.expect("one");
+    keeper.readers.connect("one", { push: ({ to }) => pushed.push(to) }, { logId: "log", seq: 25 });
+    await scheduler.advance(0);
+    expect(pushed).toEqual([35, 45, 50]);
+    const { purges } = await keeper.list(null, 25);
+    expect(purges.map(({ repeatOf }) => repeatOf)).toEqual(Array.from({ length: 25 }, (_, at) => 25 - at));
+  });
+
   test("again after a failure of the disk", async () => {
     await keeper.append(purge(["#a"], { repeatAfterMs: 5000 }));
     database.exec("PRAGMA query_only=ON");

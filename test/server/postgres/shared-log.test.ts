@@ -396,6 +396,22 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     expect(await b.keeper.find(3)).toBeNull();
   });
 
+  test("repetitions that take too long together are carried out in several statements", async () => {
+    // On this clock, every statement has lasted for more than a second when it looks.
+    await admin.query(
+      `CREATE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$
+        SELECT pg_catalog.clock_timestamp() + interval '2 seconds' $$;
+      ALTER DATABASE ${new URL(url).pathname.slice(1)} SET search_path = public, pg_catalog`,
+    );
+    const machine = await start();
+    for (const key of ["#a", "#b", "#c"]) await appended(machine, key, { repeatAfterMs: HOUR_MS });
+    await admin.query("UPDATE tidemark_log_repeats SET due_at = 0");
+    const asked = vi.spyOn(machine.database, "query");
+    while ((await machine.log.nextDueInMs()) !== null) await machine.log.runDue();
+    expect(asked.mock.calls.filter(([text]) => text.includes("run_due")).length).toBeGreaterThanOrEqual(3);
+    expect((await machine.log.changesSince(null)).to).toBe(6);
+  });
+
   test("machines whose clocks differ by a day agree on what has settled, and on when a repetition is due", {
     tags: ["deep"],
   }, async () => {

@@ -34,6 +34,9 @@ export interface LogStorage {
   settleUpTo(position: Stamp): Answer<void>;
   /** In how many milliseconds the next repetition is due, by the log's clock; `null` if there is none. */
   nextDueInMs(): Answer<number | null>;
-  /** Carries out the repetitions that are due: each once, under its own number, and without the id of the first (R20). */
+  /**
+   * Carries out the repetitions that are due: each once, under its own number, and without the id of the first (R20). Many
+   * may take several calls.
+   */
   runDue(): Answer<void>;
 }

@@ -24,6 +24,9 @@ const STORAGE_FORMAT = 3;
 /** Audit rows and ids are pruned once in this many purges, so that not every append has to search for old ones. */
 const PRUNE_EVERY = 256;
 
+/** As a limit of SQLite. */
+const ALL = -1;
+
 /** The one row of the log's own state. */
 interface State {
   readonly form: number;
@@ -223,10 +226,12 @@ export class SqlPurgeLog implements LogStorage {
     return this.#sql.exec("SELECT min(due_at) - ? AS ms FROM repeats", this.#now())[0]!.ms as number | null;
   }
 
-  runDue(): void {
+  /** `atMost`: how many, those that fell due first. Default: all. */
+  runDue(atMost = ALL): void {
     this.#sql.transaction(() => {
       const now = this.#now();
-      const due = this.#sql.exec<Repeat>("SELECT * FROM repeats WHERE due_at <= ? ORDER BY due_at, id", now);
+      const select = "SELECT * FROM repeats WHERE due_at <= ? ORDER BY due_at, id LIMIT ?";
+      const due = this.#sql.exec<Repeat>(select, now, atMost);
       for (const { id, repeat_of: repeatOf, hashes, purge, skew_ms: skewMs } of due) {
         const audited = { ...(JSON.parse(purge) as AuditedPurge), id: null, repeatOf };
         this.#add(audited, hashes, now, this.#leases.longestLivingMs(now) + skewMs);
