@@ -47,8 +47,14 @@ const CONTENT_FOR_MS = 10_000;
  */
 const ISOLATION = "SET default_transaction_isolation = 'read committed'";
 
-/** A connection was given up for another one. */
-const RENEWED = new Error("the connection is renewed");
+/** A connection was given up, for another one or for good. */
+const GIVEN_UP = new Error("the connection was given up");
+
+/** What the types of `pg` leave out. */
+interface Unreferenced {
+  /** As of a socket. */
+  unref(): void;
+}
 
 /** PostgreSQL's code for too many connections. */
 const TOO_MANY_CONNECTIONS = "53300";
@@ -74,7 +80,8 @@ export class Database {
   #contentUntil = Number.NEGATIVE_INFINITY;
   #tryAt = Number.NEGATIVE_INFINITY;
   #lastFailure: SharedLogError | null = null;
-  #listening: { readonly client: pg.Client; readonly renew: () => void } | null = null;
+  /** Of the connection that listens. */
+  #loss: Loss | null = null;
   #isClosed = false;
   #wait: { cancel(): void } | null = null;
 
@@ -135,7 +142,7 @@ export class Database {
     this.#open = 0;
     this.#pool = this.#newPool();
     void old.end().catch(() => undefined);
-    this.#listening?.renew();
+    this.#loss?.tell(GIVEN_UP);
   }
 
   /** Runs several statements in one transaction. */
@@ -164,7 +171,7 @@ export class Database {
           failures = 0;
         });
       } catch (cause) {
-        if (!this.#isClosed && cause !== RENEWED) notices.onLost(sharedLogError(this.where, cause));
+        if (!this.#isClosed && cause !== GIVEN_UP) notices.onLost(sharedLogError(this.where, cause));
       }
       if (!this.#isClosed) await this.#pause(clock.wait(pauseMs(failures++, random())));
     }
@@ -173,8 +180,8 @@ export class Database {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#wait?.cancel();
-    const listening = this.#listening;
-    await Promise.all([this.#pool.end(), listening?.client.end()]).catch(() => undefined);
+    this.#loss?.tell(GIVEN_UP);
+    await this.#pool.end().catch(() => undefined);
   }
 
   #newPool(): pg.Pool {
@@ -182,7 +189,7 @@ export class Database {
       client.on("error", () => undefined); // the statement fails as well, and nobody else listens yet
       client.query(ISOLATION).then(() => done(), done);
     };
-    const pool = new this.#driver.Pool({ ...this.#settings, max: MAX_CONNECTIONS, verify });
+    const pool = new this.#driver.Pool({ ...this.#settings, max: MAX_CONNECTIONS, verify, allowExitOnIdle: true });
     pool.on("connect", () => {
       if (pool === this.#pool) this.#open++;
     });
@@ -222,12 +229,12 @@ export class Database {
   }
 
   async #listenOnce({ onListening, onNotice }: Notices, onConnected: () => void): Promise<void> {
-    const client = new this.#driver.Client(this.#settings);
+    const client = new this.#driver.Client(this.#settings) as pg.Client & Unreferenced;
     const loss = new Loss();
     client.on("error", (cause) => loss.tell(cause));
     client.on("end", () => loss.tell(new Error("the connection has ended")));
     client.on("notification", ({ payload = "" }) => onNotice(payload));
-    this.#listening = { client, renew: () => loss.tell(RENEWED) };
+    this.#loss = loss;
     try {
       await loss.before(client.connect());
       await loss.before(client.query(`LISTEN ${CHANNEL}`));
@@ -239,7 +246,8 @@ export class Database {
         if (!this.#isClosed) await loss.before(client.query("SELECT 1"));
       }
     } finally {
-      this.#listening = null;
+      this.#loss = null;
+      client.unref(); // a database that is silent does not end it, and must not keep the process
       void client.end().catch(() => undefined);
     }
   }

@@ -42,6 +42,11 @@ export class Relay {
 
   cut(): void {
     this.#isCut = true;
+    this.silence();
+  }
+
+  /** Cuts what is connected, and not what connects from now on. */
+  silence(): void {
     for (const socket of this.#sockets) socket.pause();
   }
 

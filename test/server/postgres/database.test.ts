@@ -1,8 +1,13 @@
-import { expect, test } from "vitest";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Database } from "../../../server/postgres/database.ts";
 import { systemClock } from "../../../server/system-clock.ts";
-import { noPostgres, startPostgres } from "../../sdk/outbox/postgres-server.ts";
+import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
+import { freePort } from "../../suite/free-ports.ts";
 import { usedHeapBytes } from "../../suite/used-heap.ts";
+import { Relay } from "../machines/relay.ts";
 
 test("queries that fail together lengthen the pause before the next attempt once", async () => {
   let elapsed = 0;
@@ -51,3 +56,37 @@ test.skipIf(noPostgres)(
     await server.stop();
   },
 );
+
+describe.skipIf(noPostgres)("connections that fall silent", { timeout: 60_000 }, () => {
+  const connections = 4;
+  let server: PostgresServer;
+  let relay: Relay;
+  let database: Database;
+  let url: string;
+  let elapsed: number;
+
+  beforeEach(async () => {
+    elapsed = 0;
+    const port = await freePort();
+    server = await startPostgres({ port });
+    relay = await Relay.to(port);
+    const clock = { ...systemClock, elapsed: () => elapsed };
+    url = `postgres://tidemark@127.0.0.1:${relay.port}/postgres`;
+    database = await Database.over({ url, clock, random: Math.random });
+    await Promise.all(Array.from({ length: connections }, () => database.query("SELECT 1")));
+  }, 60_000);
+  afterEach(async () => {
+    await database.close();
+    await relay.close();
+    await server.stop();
+  }, 60_000);
+
+  test("do not keep a process that closes them from ending", async () => {
+    const program = fileURLToPath(new URL("./closed-database.ts", import.meta.url));
+    const child = spawn(process.execPath, [program, url], { stdio: ["pipe", "pipe", "inherit"] });
+    await once(child.stdout, "data");
+    relay.silence();
+    child.stdin.end();
+    expect(await once(child, "exit")).toEqual([0, null]);
+  });
+});
