@@ -62,6 +62,9 @@ const TOO_MANY_CONNECTIONS = "53300";
 /** PostgreSQL's code for a write on a standby. */
 export const IS_STANDBY = "25006";
 
+/** What `pg` says, without a code, if nothing has come although the database ends what takes longer. */
+const NO_ANSWER = "Query read timeout";
+
 /** Numbers of 64 bits that are counts and instants, which stay far below 2 to the power of 53. */
 const INT8 = 20;
 
@@ -203,9 +206,10 @@ export class Database {
   async #tryQuery<T>(text: string, values: readonly unknown[], tries: number): Promise<T[]> {
     const { clock, random } = this.#options;
     if (this.#lastFailure && clock.elapsed() < this.#tryAt) throw this.#lastFailure;
-    if (clock.elapsed() >= this.#contentUntil) this.#pool.options.max = MAX_CONNECTIONS;
+    const pool = this.#pool;
+    if (clock.elapsed() >= this.#contentUntil) pool.options.max = MAX_CONNECTIONS;
     try {
-      const { rows } = await this.#pool.query(text, [...values]);
+      const { rows } = await pool.query(text, [...values]);
       this.#failures = 0;
       this.#lastFailure = null;
       return rows as T[];
@@ -217,7 +221,7 @@ export class Database {
         this.#contentUntil = clock.elapsed() + CONTENT_FOR_MS;
         return this.#tryQuery(text, values, tries - 1);
       }
-      if (code === IS_STANDBY) this.forgetConnections();
+      if (leadsElsewhere(cause) && pool === this.#pool) this.forgetConnections();
       const error = sharedLogError(this.where, cause);
       if (error.kind === "out-of-reach") {
         this.#lastFailure = error;
@@ -286,6 +290,12 @@ class Loss {
     work.then(resolve, reject);
     return promise;
   }
+}
+
+/** Whether the address of the database may lead to another server than a connection that failed. */
+function leadsElsewhere(cause: unknown): boolean {
+  const { code, message } = cause as { code?: unknown; message?: unknown };
+  return code === IS_STANDBY || message === NO_ANSWER;
 }
 
 /** Doubles from the first pause to the last. Machines that have lost the database together do not come back together. */

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Database } from "../../../server/postgres/database.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
@@ -76,6 +76,7 @@ describe.skipIf(noPostgres)("connections that fall silent", { timeout: 60_000 },
     await Promise.all(Array.from({ length: connections }, () => database.query("SELECT 1")));
   }, 60_000);
   afterEach(async () => {
+    vi.useRealTimers();
     await database.close();
     await relay.close();
     await server.stop();
@@ -88,5 +89,17 @@ describe.skipIf(noPostgres)("connections that fall silent", { timeout: 60_000 },
     relay.silence();
     child.stdin.end();
     expect(await once(child, "exit")).toEqual([0, null]);
+  });
+
+  test("are given up together after the first that does not answer, because the address leads elsewhere by now", async () => {
+    relay.silence();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const first = database.query("SELECT 1").catch(String);
+    await new Promise(setImmediate); // it is on its way
+    vi.advanceTimersByTime(5000);
+    expect(await first).toContain("it cannot be reached (Query read timeout)");
+    vi.useRealTimers();
+    elapsed += 100;
+    expect(await database.query("SELECT 1 AS one")).toEqual([{ one: 1 }]);
   });
 });
