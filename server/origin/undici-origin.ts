@@ -4,6 +4,7 @@ import buildConnector from "undici/lib/core/connect.js";
 import Pool from "undici/lib/dispatcher/pool.js";
 import type { Bodies, StreamedBody } from "../../worker/ports/bodies.ts";
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
+import { logsInConnection } from "../../worker/rules/identity/connection-login.ts";
 import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import { AnswerDeadline } from "./answer-deadline.ts";
@@ -158,8 +159,10 @@ export class UndiciOrigin implements Origin {
     if (lengthBytes !== null) headers.push("content-length", String(lengthBytes));
     const sent = body && (this.#pieces(body, deadline) as never);
     const path = this.#basePath + pathAndQuery;
+    // Such a connection ends with its answer. `false` would keep one that undici ends for another reason.
+    const ended = fields.some(logsInConnection) && { reset: true };
     // undici's types do not have the name. Without it, undici takes that in `Host`, and connects anew for each other one.
-    const options = { path, method, headers, upgrade, body: sent, servername: this.#serverName };
+    const options = { path, method, headers, upgrade, body: sent, servername: this.#serverName, ...ended };
     try {
       this.#pool.dispatch(options, exchange);
     } catch (cause) {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Agent } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../local/runtime/bundle.ts";
@@ -140,5 +140,30 @@ describe("bodies", () => {
     gone.destroy();
     expect(await get("/a")).toMatchObject({ status: 200, body: "ok", fields: { "x-cache": "MISS" } });
     expect(await get("/a")).toMatchObject({ body: "ok", fields: { "x-cache": "HIT" } });
+  });
+});
+
+describe("a visitor who logs in to a connection", () => {
+  const loggedIn = new Set<Socket>();
+  beforeAll(() =>
+    start((request, socket) => {
+      const value = /^authorization: (.*)\r$/im.exec(request)?.[1] ?? "nothing";
+      if (/^(?:ntlm|negotiate)/i.test(value)) loggedIn.add(socket);
+      const page = `${loggedIn.has(socket) ? "one" : "nobody"}, by ${value}`;
+      socket.write(`HTTP/1.1 200 OK\r\ncache-control: private\r\ncontent-length: ${page.length}\r\n\r\n${page}`);
+    }),
+  );
+  afterAll(stop);
+
+  test.each(["NTLM TlRMTVNTUAAD", "negotiate YIIB"])(
+    "with %s is nobody there, and so is the next one",
+    async (value) => {
+      expect(await get("/a", { authorization: value })).toMatchObject({ body: "nobody, by nothing" });
+      expect(await get("/a")).toMatchObject({ body: "nobody, by nothing" });
+    },
+  );
+
+  test("does not keep others from sending their credentials", async () => {
+    expect(await get("/a", { authorization: "Basic YTpi" })).toMatchObject({ body: "nobody, by Basic YTpi" });
   });
 });

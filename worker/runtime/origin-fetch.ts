@@ -1,5 +1,6 @@
 import type { Origin, OriginAnswer, OriginRequest, OriginResponse } from "../ports/origin.ts";
 import type { Fields } from "../rules/fields/fields.ts";
+import { logsInConnection } from "../rules/identity/connection-login.ts";
 import { announcedBytes } from "../rules/storing/framing.ts";
 import { fromWebResponse, toWebHeaders } from "./web-answer.ts";
 import { streamOf } from "./web-bodies.ts";
@@ -14,6 +15,7 @@ const UNREAD_MS = 2_000;
  * - It decodes bodies that are read. `encodeResponseBody: "manual"` keeps the bytes as they came.
  * - It returns an interim 1xx response as the final one, with the real response as its body. That counts as a failure.
  * - A refused or reset connection rejects.
+ * - It keeps connections for other visitors, and ends none when asked to. So no visitor may log in to one.
  * - The body of an answer whose client has left before it is neither read nor cancelled.
  */
 export class OriginFetch implements Origin {
@@ -42,7 +44,7 @@ export class OriginFetch implements Origin {
     try {
       const init: RequestInit = {
         method: request.method,
-        headers: toWebHeaders(request.fields),
+        headers: toWebHeaders(request.fields.filter((field) => !logsInConnection(field))),
         body: request.body && streamOf(request.body),
         redirect: "manual",
         encodeResponseBody: "manual",

@@ -661,6 +661,36 @@ describe("connections", () => {
     expect(sockets.size).toBe(1);
   });
 
+  describe("that a visitor has logged in to are nobody else's", () => {
+    const login = (value: string): OriginRequest => ({ ...get, fields: [["authorization", value]] });
+
+    test.each([
+      ["NTLM", login("NTLM TlRMTVNTUAAD"), ok],
+      ["Negotiate, as others may write it", login("nEGOTIATE YIIB"), ok],
+      ["an answer to HEAD", { ...login("NTLM TlRMTVNTUAAD"), method: "HEAD" }, ok.slice(0, -2)],
+      [
+        "a refused WebSocket",
+        { ...login("NTLM TlRMTVNTUAAD"), fields: [...login("NTLM TlRMTVNTUAAD").fields, ["upgrade", "websocket"]] },
+        ok,
+      ],
+    ] satisfies [string, OriginRequest, string][])("%s", async (_, asked, answer) => {
+      const loggedIn = new Set<Socket>();
+      const answeredAs: string[] = [];
+      const { url } = await rawOrigin((request, socket) => {
+        const logsIn = request.includes("authorization: ");
+        if (logsIn) loggedIn.add(socket);
+        answeredAs.push(`${logsIn ? "one" : "another"}, as ${loggedIn.has(socket) ? "one" : "nobody"}`);
+        socket.write(logsIn ? answer : ok);
+      });
+      const origin = connectTo(url, { maxConnections: 1 });
+      const fetch = async (request: OriginRequest) => textOf(answered(await origin.fetch(request)).body);
+      await Promise.all([fetch(asked), fetch(get)]); // the second one waits for the connection
+      await turn();
+      await fetch(get);
+      expect(answeredAs).toEqual(["one, as one", "another, as nobody", "another, as nobody"]);
+    });
+  });
+
   /** An origin that ends a connection at the second request on it, as if it had been idle for too long. */
   async function closingOrigin() {
     const used = new WeakSet<Socket>();
