@@ -110,7 +110,7 @@ export const oneVisitorsError: readonly Case[] = [
   {
     name: "a GET does not get the answer to a POST",
     origin: ({ method }) => page(method === "GET" ? "the page" : "posted"),
-    first: { method: "POST", path: "/a", body: "x" },
+    first: { method: "POST", path: "/a" },
     second: { path: "/a" },
     defence: {
       in: "modeOf",

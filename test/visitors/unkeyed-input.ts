@@ -44,7 +44,6 @@ const selecting = [
   ["if-modified-since", "Thu, 01 Jan 1970 00:00:00 GMT"],
   ["expect", "200-ok"],
   ["referer", "https://evil.example/"],
-  ["content-type", "application/evil"],
   ["content-encoding", "evil"],
 ] as const;
 
@@ -108,11 +107,11 @@ const BEHIND_PROXY: Case["site"] = {
 };
 
 /** The field counts as keyed, but is not. */
-const ORIGIN_IS_NO_KEY = {
+const isNoKey = (field: string) => ({
   in: "matchesVariant",
   replace: ": asked === value;",
-  by: ': name === "origin" || asked === value;',
-};
+  by: `: name === "${field}" || asked === value;`,
+});
 
 /** Input outside the key does not determine stored responses. */
 export const unkeyedInput: readonly Case[] = [
@@ -212,6 +211,13 @@ export const unkeyedInput: readonly Case[] = [
       defence: unlisted(field),
     }),
   ),
+  {
+    name: "the answer to a GET with a made-up Content-Type is for that Content-Type alone",
+    origin: reflecting("content-type"),
+    first: { path: "/a", fields: { "content-type": "application/evil" } },
+    second: { path: "/a", fields: { "content-type": "application/json" } },
+    defence: isNoKey("content-type"),
+  },
   ...software.map(
     ([field, value]): Case => ({
       name: `${field}: ${value} does not reach the origin if the answer may be stored`,
@@ -316,14 +322,14 @@ export const unkeyedInput: readonly Case[] = [
       page("data", { "access-control-allow-origin": String(fields.origin ?? "https://own.example") }),
     first: { path: "/data", fields: { origin: "https://evil.example" } },
     second: { path: "/data", fields: { origin: "https://good.example" } },
-    defence: ORIGIN_IS_NO_KEY,
+    defence: isNoKey("origin"),
   },
   {
     name: "an answer that every origin's scripts may read is stored separately for each origin",
     origin: ({ fields }) => page(`for ${fields.origin ?? "all"}`, { "access-control-allow-origin": "*" }),
     first: { path: "/data", fields: { origin: "https://evil.example" } },
     second: { path: "/data", fields: { origin: "https://good.example" } },
-    defence: ORIGIN_IS_NO_KEY,
+    defence: isNoKey("origin"),
   },
   {
     name: "an answer to a foreign Origin without CORS fields is not stored",

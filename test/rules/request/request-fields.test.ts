@@ -33,7 +33,6 @@ describe("reachesOriginAsSent", () => {
     "Proxy",
     "Referer",
     "Range",
-    "Content-Type",
     "Cookie",
     "Host",
     "Tidemark-Refresh",

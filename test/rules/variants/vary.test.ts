@@ -168,7 +168,6 @@ describe("selectingFields", () => {
     "x-method-override",
     "max-forwards",
     "referer",
-    "content-type",
     "content-encoding",
     "connection",
     "keep-alive",

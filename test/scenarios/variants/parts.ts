@@ -29,6 +29,7 @@ export const scenarios: readonly Scenario[] = [
       ["livewire", { "x-livewire": "1", "x-livewire-navigate": "1" }],
       ["next", { rsc: "1", "next-router-prefetch": "1", "next-router-state-tree": "%5B%22%22%5D", "next-url": "/b" }],
       ["jquery", { "x-requested-with": "XMLHttpRequest" }],
+      ["content-type", { "content-type": "application/json" }],
     ] as const
   ).map(
     ([framework, fields]): Scenario => ({
@@ -39,6 +40,23 @@ export const scenarios: readonly Scenario[] = [
       steps: both(fields),
     }),
   ),
+  {
+    id: "variants/parts-behind-a-csrf-check",
+    name: "a GET that an API accepts by its Content-Type alone is answered, stored, and given to no other GET",
+    source: SOURCE,
+    origin: { "/a": [page("public, max-age=60", "data"), { status: 400, fields: { "cache-control": "no-store" } }] },
+    steps: [
+      {
+        get: "/a",
+        fields: { "content-type": "application/json", cookie: "consent=1" },
+        expect: { status: 200, xCache: "MISS", cacheStatus: /stored/ },
+      },
+      { originLastSaw: "/a", fields: { "content-type": "application/json" } },
+      { get: "/a", fields: { "content-type": "application/json" }, expect: { xCache: "HIT", body: "data" } },
+      { get: "/a", expect: { status: 400, xCache: "MISS" } },
+      { get: "/a", fields: { "content-type": "text/plain" }, expect: { status: 400, xCache: "MISS" } },
+    ],
+  },
   {
     id: "variants/parts-first",
     name: "a page is not answered with the part that came first",

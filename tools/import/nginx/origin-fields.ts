@@ -263,7 +263,7 @@ function mayBeSent(field: string): boolean {
 
 /** Whether an origin may believe the field: browsers and caches do not send it. */
 function isBelieved(field: string): boolean {
-  return ordinaryForm(field) === undefined && !/^(?:origin|date|x-requested-with)$/.test(field);
+  return ordinaryForm(field) === undefined && !/^(?:origin|date|content-type|x-requested-with)$/.test(field);
 }
 
 /** Settings of one name are one setting. */

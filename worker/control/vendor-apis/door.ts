@@ -69,7 +69,7 @@ export const PURGE_METHOD = "x-purge-method";
 
 /** Fields of browsers, hosters and plugins, and those for secrets, which do not change what a purge is of. */
 const OF_SENDERS =
-  /^(?:access-control|fly|sec|x-amzn|x-azure|x-vc)-|^(?:date|idempotency-key|origin|x-requested-with|x-typo3-sitename)$|token|secret|auth|api-?key/;
+  /^(?:access-control|fly|sec|x-amzn|x-azure|x-vc)-|^(?:content-type|date|idempotency-key|origin|x-requested-with|x-typo3-sitename)$|token|secret|auth|api-?key/;
 
 /** Whether a field is of the application's own, and neither of HTTP, its software and the sender, nor a secret. */
 export function isOfApplication(name: string): boolean {

@@ -102,7 +102,6 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "dropped" | "oth
     "x-http-method-override",
     "x-method-override",
     "referer",
-    "content-type",
     "content-encoding",
     "content-language",
     "content-location",

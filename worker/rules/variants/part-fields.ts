@@ -22,6 +22,7 @@ const FRAMEWORKS: readonly PartFields[] = [
   // nextjs.org/docs/app/guides/cdn-caching
   ["rsc", "next-router-prefetch", "next-router-segment-prefetch", "next-router-state-tree", "next-url"],
   ["x-requested-with"], // jQuery and most libraries before `fetch`
+  ["content-type"], // an API may refuse a GET without it: apollographql.com/docs/apollo-server/security/cors
 ];
 
 /**
@@ -58,7 +59,7 @@ export function tellsPartsApart(fields: PartFields, isNamed: (name: string) => b
 
 /** All fields that these frameworks send, except those that say where the visitor is and which request it is. */
 const OF_FRAMEWORKS =
-  /^(?:hx-(?!current-url)|turbo-|x-turbo-(?!request-id)|x-pjax|x-inertia|x-up-|x-livewire|next-|rsc$|x-requested-with$)/;
+  /^(?:hx-(?!current-url)|turbo-|x-turbo-(?!request-id)|x-pjax|x-inertia|x-up-|x-livewire|next-|rsc$|(?:x-requested-with|content-type)$)/;
 
 /** Whether a framework may choose a part by this field. Even if a few pages ignore it, the next one may not. */
 export function mayChoosePart(name: string): boolean {
