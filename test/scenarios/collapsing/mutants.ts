@@ -76,10 +76,10 @@ export const mutants: Mutants = {
     },
   },
   R19: {
-    "a slow answer for one visitor is one like any other": {
-      in: "CollapsedFetches.rememberHitForMiss",
-      replace: "isSlow ?",
-      by: "false ?",
+    "a long poll waits for another, because the last message is forgotten": {
+      in: "HIT_FOR_MISS_MS",
+      replace: "60_000",
+      by: "5_000",
       foundBy: "collapsing/long-poll",
     },
     "requests for a page that was stored meanwhile do not wait for each other": {

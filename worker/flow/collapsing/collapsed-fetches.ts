@@ -55,10 +55,11 @@ export interface FetchesOfNeighbours {
   avoid(page: string): void;
 }
 
-/** How long requests for a key whose answer could not be stored do not wait for each other. */
-const HIT_FOR_MISS_MS = 5_000;
-/** The same for a key whose answer took longer than that: a long poll that waits for another misses a message. */
-const SLOW_HIT_FOR_MISS_MS = 60_000;
+/**
+ * How long requests for a key whose answer could not be stored do not wait for each other: a long poll that waits for another
+ * misses a message.
+ */
+const HIT_FOR_MISS_MS = 60_000;
 /** How long a page whose refresh has failed is not refreshed again. */
 const FAILED_REFRESH_MS = 1_000;
 /** The most keys to remember for one reason. */
@@ -73,7 +74,6 @@ export class CollapsedFetches {
   readonly #neighbours: FetchesOfNeighbours | undefined;
   readonly #leaders = new Map<string, SharedFetch>();
   readonly #hitForMiss = new ExpiringKeys(MAX_REMEMBERED, HIT_FOR_MISS_MS);
-  readonly #slowHitForMiss = new ExpiringKeys(MAX_REMEMBERED, SLOW_HIT_FOR_MISS_MS);
   readonly #failedRefreshes = new ExpiringKeys(MAX_REMEMBERED, FAILED_REFRESH_MS);
   /** By the order of arrivals. */
   readonly #abandoned = new ExpiringKeys(MAX_REMEMBERED, Number.POSITIVE_INFINITY);
@@ -112,18 +112,17 @@ export class CollapsedFetches {
     }
     // Made here and not when the first one waits: on Workers a promise ends with the request that has made it.
     const { promise: outcome, resolve } = Promise.withResolvers<SharedFetchOutcome>();
-    const begunAt = this.now;
     const fetch: LeadingFetch = {
       key,
       order: this.nextOrder(),
       outcome,
-      begunAt,
+      begunAt: this.now,
       tell: (news) => {
         turn?.tell(news);
         if (news.kind === "being-stored") return;
         this.abandon(fetch);
         if (news.kind === "failing") return;
-        if (news.kind === "not-shareable") this.rememberHitForMiss(key, begunAt);
+        if (news.kind === "not-shareable") this.rememberHitForMiss(key);
         resolve(news);
       },
     };
@@ -156,21 +155,17 @@ export class CollapsedFetches {
   }
 
   /** The answer itself cannot be shared, so later requests for this key do not wait for each other (R19). */
-  rememberHitForMiss(key: FetchKey, since: number): void {
-    const { now } = this;
-    const isSlow = now - since > HIT_FOR_MISS_MS;
-    (isSlow ? this.#slowHitForMiss : this.#hitForMiss).remember(fetchKeyText(key), now);
+  rememberHitForMiss(key: FetchKey): void {
+    this.#hitForMiss.remember(fetchKeyText(key), this.now);
   }
 
   /** An answer for this key can be stored again, so requests wait for each other again. */
   forgetHitForMiss(key: FetchKey): void {
     this.#hitForMiss.forget(fetchKeyText(key));
-    this.#slowHitForMiss.forget(fetchKeyText(key));
   }
 
   isHitForMiss(key: FetchKey): boolean {
-    const text = fetchKeyText(key);
-    return this.#hitForMiss.has(text, this.now) || this.#slowHitForMiss.has(text, this.now);
+    return this.#hitForMiss.has(fetchKeyText(key), this.now);
   }
 
   rememberFailedRefresh(key: FetchKey): void {

@@ -56,10 +56,9 @@ export class KnownNeighbours implements Neighbours {
 }
 
 function elsewhereUntil(ended: Promise<EndedElsewhere>, key: FetchKey, collapsed: CollapsedFetches): SharedFetch {
-  const since = collapsed.now;
   const outcome = ended.then((news) => {
     collapsed.abandon(fetch);
-    if (news.kind === "not-shareable") collapsed.rememberHitForMiss(key, since);
+    if (news.kind === "not-shareable") collapsed.rememberHitForMiss(key);
     return news;
   });
   const fetch: SharedFetch = { key, order: 0, outcome, isElsewhere: true };
