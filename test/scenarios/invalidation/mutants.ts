@@ -70,20 +70,26 @@ const target = { ...resolve(each, incoming.child), cacheKey, pathAndQuery, kind:
     },
     "Location invalidates nothing": {
       in: "invalidatedUrls",
-      replace: "[location, contentLocation]",
-      by: "[contentLocation]",
+      replace: "[location, contentLocation,",
+      by: "[contentLocation,",
       foundBy: "invalidation/absolute-location",
     },
     "Content-Location invalidates nothing": {
       in: "invalidatedUrls",
-      replace: "[location, contentLocation]",
-      by: "[location]",
+      replace: "[location, contentLocation,",
+      by: "[location,",
       foundBy: "invalidation/absolute-content-location",
+    },
+    "a client's Destination invalidates whatever its method": {
+      in: "invalidatedUrls",
+      replace: 'method === "MOVE" || method === "COPY"',
+      by: "true",
+      foundBy: "invalidation/post-to-b",
     },
     "Content-Location is read only where there is no Location": {
       in: "invalidatedUrls",
-      replace: "[location, contentLocation]",
-      by: "[location ?? contentLocation]",
+      replace: "[location, contentLocation,",
+      by: "[location ?? contentLocation,",
       foundBy: "invalidation/content-location-beside-location",
     },
     "only absolute locations are read": {

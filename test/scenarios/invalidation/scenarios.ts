@@ -162,6 +162,26 @@ export const scenarios: readonly Scenario[] = [
       ],
     }),
   ),
+  ...(
+    [
+      ["MOVE", "http://www.example.test/b", "MISS"],
+      ["COPY", "/b", "MISS"],
+      ["POST", "/b", "HIT"],
+    ] as const
+  ).map(
+    ([method, destination, xCache]): Scenario => ({
+      id: `invalidation/${method.toLowerCase()}-to-${destination.replace(/\W+/g, "-").replace(/^-/, "")}`,
+      name: `${method} with the Destination ${destination} ${xCache === "MISS" ? "invalidates" : "does not invalidate"} the page there`,
+      source: "RFC 9111 §4.4; RFC 4918 §10.3",
+      origin: { "/a": [done], "/b": [v1, v2] },
+      steps: [
+        { get: "/b", expect: { xCache: "MISS" } },
+        { send: { method, path: "/a", fields: { destination } }, expect: { xCache: "BYPASS" } },
+        ALL_DONE,
+        { get: "/b", expect: xCache === "HIT" ? { xCache, body: "v1" } : { xCache: ANEW, body: "v2" } },
+      ],
+    }),
+  ),
   {
     id: "invalidation/answer-is-lost",
     name: "an unsafe request whose answer is lost invalidates its URL, because it may have succeeded",

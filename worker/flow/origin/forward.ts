@@ -120,7 +120,8 @@ async function invalidateAfter(context: RequestContext, result: OriginResult): P
   const isAnswered = result.kind === "answered" && !isLost(result.response);
   const fields = isAnswered ? clientFields(context, result.response.fields) : new Fields();
   const status = isAnswered ? result.response.status : 200;
-  const named = invalidatedUrls(facts.method, status, url, fields.get("location"), fields.get("content-location"));
+  const [location, contentLocation] = [fields.get("location"), fields.get("content-location")];
+  const named = invalidatedUrls(facts.method, status, url, location, contentLocation, facts.field("destination"));
   const groups = status < 400 ? invalidatedGroups(facts.method, fields.get("cache-group-invalidation")) : [];
   const invalidated = named.flatMap((each) => {
     const target = resolve(each, incoming.child);
