@@ -231,7 +231,7 @@ export const mutants: Mutants = {
     },
     "31 February counts as a day in March": {
       in: "instant",
-      drop: "if (day < 1 || day > daysIn(year, month)) return undefined;",
+      drop: "if (midnight.getUTCDate() !== day) return undefined;",
       foundBy: "freshness/invalid-expires",
     },
     "an Expires that is not a date is fresh for a minute": {

@@ -1,8 +1,5 @@
 const MONTH_NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const MONTHS = new Map(MONTH_NAMES.map((name, month) => [threeLetters(name, 0), month]));
-const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-/** Days before each month, in a year that is not a leap year. */
-const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
 
 /** RFC 9111 §4.2: letter case is ignored, and a zone other than GMT is not accepted. */
 const IMF_FIXDATE = /^(?:mon|tue|wed|thu|fri|sat|sun), \d\d [a-z]{3} \d{4} \d\d:\d\d:\d\d gmt$/i;
@@ -49,22 +46,10 @@ function instant(year: number, monthName: number, day: number, date: string, tim
   const second = twoDigits(date, timeAt + 6);
   // A leap second is a valid :60, and counts as the first second of the next minute.
   if (month === undefined || hour > 23 || minute > 59 || second > 60) return undefined;
-  if (day < 1 || day > daysIn(year, month)) return undefined;
-  return (((daysBefore(year, month) + day - 1) * 24 + hour) * 60 + minute) * 60_000 + second * 1000;
-}
-
-/**
- * The days from the epoch to the first of this month. `Date.UTC` is slower, and takes years 0 to 99 for the 20th
- * century.
- */
-function daysBefore(year: number, month: number): number {
-  const leapDay = month > 1 && isLeapYear(year) ? 1 : 0;
-  return (year - 1970) * 365 + leapDaysBefore(year) - leapDaysBefore(1970) + DAYS_BEFORE_MONTH[month]! + leapDay;
-}
-
-/** The number of leap days since the beginning of the calendar. Only differences are used. */
-function leapDaysBefore(year: number): number {
-  return Math.floor((year - 1) / 4) - Math.floor((year - 1) / 100) + Math.floor((year - 1) / 400);
+  const midnight = new Date(0);
+  midnight.setUTCFullYear(year, month, day); // `Date.UTC` takes the years 0 to 99 for those of the 20th century
+  if (midnight.getUTCDate() !== day) return undefined; // the month has no such day
+  return midnight.getTime() + ((hour * 60 + minute) * 60 + second) * 1000;
 }
 
 function fourDigits(text: string, at: number): number {
@@ -79,12 +64,4 @@ function twoDigits(text: string, at: number): number {
 /** The low bits of a letter's code are its position in the alphabet, in either case. */
 function threeLetters(text: string, at: number): number {
   return (text.charCodeAt(at) & 31) * 1024 + (text.charCodeAt(at + 1) & 31) * 32 + (text.charCodeAt(at + 2) & 31);
-}
-
-function daysIn(year: number, month: number): number {
-  return month === 1 && isLeapYear(year) ? 29 : DAYS_IN_MONTH[month]!;
-}
-
-function isLeapYear(year: number): boolean {
-  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 }
