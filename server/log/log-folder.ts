@@ -85,11 +85,11 @@ export class LogFolder {
    */
   static own(path: string, id: string, known: string | null = null, oneOfSeveral = false): LogFolder {
     LogFolder.expectShortPath(path);
-    const others = () => workersLocksIn(path, [workersLockOf(id), known]);
+    const mine = [workersLockOf(id), known];
     let owner: FileLock | null = null;
     try {
       owner = takeOwnersLock(path);
-      return new LogFolder(path, path, owner, id, others());
+      return new LogFolder(path, path, owner, id, workersLocksIn(path, mine));
     } catch (cause) {
       owner?.release(); // the supervisor may try again
       const fault = storageFault(cause);
@@ -98,7 +98,7 @@ export class LogFolder {
       const place = placeElsewhere();
       if (place === null) throw error;
       const isOthers = error instanceof FolderInUseError; // its workers are no orphans
-      return new LogFolder(path, place, null, id, isOthers ? [] : others());
+      return new LogFolder(path, place, null, id, isOthers ? [] : workersLocksIfReadable(path, mine));
     }
   }
 
@@ -192,6 +192,15 @@ function workersLocksIn(path: string, known: readonly (string | null)[]): string
   const others = known.map((lock) => lock && basename(lock));
   const names = existsSync(path) ? readdirSync(path) : [];
   return names.filter((name) => WORKERS_LOCK.test(name) && !others.includes(name));
+}
+
+/** The same; none of a folder that cannot be read. */
+function workersLocksIfReadable(path: string, known: readonly (string | null)[]): string[] {
+  try {
+    return workersLocksIn(path, known);
+  } catch {
+    return []; // it is read again when it is claimed
+  }
 }
 
 /** A new folder for locks and a socket; `null` if there is no place for it. */

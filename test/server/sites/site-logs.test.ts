@@ -141,6 +141,11 @@ describe("the logs of several sites", () => {
         mkdirSync(lock, { recursive: true });
         return () => rmdirSync(lock);
       },
+      "because its folder is none": () => {
+        const notFolder = join(folder, "blog");
+        writeFileSync(notFolder, "");
+        return () => rmSync(notFolder);
+      },
       "because another server uses it": () => {
         const other = LogFolder.own(join(folder, "blog"), "another");
         return () => other.release();
