@@ -192,11 +192,17 @@ export class LogFile {
   /** Like `use`, for a write that a loss of power may undo, so that it need not wait for the disk. */
   useWithoutSync<T>(work: (log: SqlPurgeLog, ledger: SqlLedger) => T): T {
     return this.use((log, ledger) => {
-      this.#opened.database.exec("PRAGMA synchronous=NORMAL");
+      const { database } = this.#opened;
+      database.exec("PRAGMA synchronous=NORMAL");
+      let isDamaged = false;
       try {
         return work(log, ledger);
+      } catch (cause) {
+        isDamaged = storageFault(cause) === "damaged";
+        throw cause;
       } finally {
-        this.#opened.database.exec("PRAGMA synchronous=FULL");
+        // SQLite may not have been able to end the transaction, and would say so in place of the damage. It is opened anew.
+        if (!isDamaged) database.exec("PRAGMA synchronous=FULL");
       }
     });
   }

@@ -235,6 +235,19 @@ describe("a log in a file", () => {
       expect(replaced).toEqual([expect.stringContaining("it was damaged (")]);
     });
 
+    test("while it is in use, in a transaction that cannot be ended then: the damage is known all the same", () => {
+      const file = open();
+      const call = () =>
+        file.useWithoutSync(() => {
+          databases.at(-1)!.exec("SAVEPOINT work");
+          throw malformed;
+        });
+      expect(call).toThrow(`The purge log in ${folder}: it is damaged (malformed).`);
+      append(file, "#a");
+      expect(databases.at(-1)!.isTransaction).toBe(false);
+      expect(databases.at(-1)!.prepare("PRAGMA synchronous").get()).toEqual({ synchronous: 2 });
+    });
+
     test("control: a whole one that SQLite takes for damaged, because a disk failed for a moment, stays the log", () => {
       const file = open();
       append(file, "#a");
