@@ -155,8 +155,19 @@ export class LogFolder {
     if (areGone && place !== this.path) {
       if (this.#owner !== null) isFree(join(this.path, basename(this.workersLock)));
       rmSync(place, { recursive: true, force: true });
-    } else if (place !== this.path) this.#leadOn();
+    } else if (place !== this.path && !this.#isAnothers()) this.#leadOn();
     this.#owner?.release();
+  }
+
+  /** Whether another server has the folder, whose log is not the one of these workers. */
+  #isAnothers(): boolean {
+    if (this.#owner !== null) return false;
+    try {
+      takeOwnersLock(this.path).release();
+      return false;
+    } catch (cause) {
+      return cause instanceof FolderInUseError;
+    }
   }
 
   /** Leads the workers from the socket elsewhere to the one of the next supervisor. */

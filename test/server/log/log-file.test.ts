@@ -3,6 +3,7 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -555,6 +556,18 @@ describe("a folder", () => {
       expect(readdirSync(path)).toEqual(["supervisor.lock"]);
       expect(existsSync(dirname(first.socketPath))).toBe(false);
     });
+  });
+
+  test("that another server uses does not lead the workers of one of several sites to that server's log", () => {
+    const other = LogFolder.own(folder, "other");
+    const mine = LogFolder.own(folder, "mine", null, true);
+    const worker = FileLock.take(mine.workersLock, "shared")!;
+    mine.release();
+    expect(lstatSync(mine.socketPath, { throwIfNoEntry: false })).toBeUndefined();
+    worker.release();
+    mine.release();
+    expect(existsSync(dirname(mine.socketPath))).toBe(false);
+    other.release();
   });
 
   test("that could not be made whole is nobody's", () => {
