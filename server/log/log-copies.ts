@@ -40,9 +40,18 @@ export function backUpLog(folder: string, to: string): LogCopy {
 /** Which folder to name instead of `cache`, in words. */
 function whereLogsAre(cache: string): string {
   const sites = join(cache, "sites");
-  const ofSites = existsSync(sites) ? readdirSync(sites).map((name) => join(sites, name)) : [];
+  const ofSites = namesIn(sites).map((name) => join(sites, name));
   const one = ofSites.find((each) => existsSync(join(each, "log", LOG_FILE)));
   return one === undefined ? "Name the folder that tidemark serve has as --cache" : `Each site has one: --cache ${one}`;
+}
+
+/** None of a folder that is not there, or that this user may not read. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /**

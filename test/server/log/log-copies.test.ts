@@ -170,6 +170,11 @@ test("where each of several sites has a log, one of them is named", () => {
   );
 });
 
+test("where the logs of several sites cannot be listed, none is named", () => {
+  writeFileSync(join(root, "sites"), "");
+  expect(() => backUpLog(folder, copy)).toThrow(`There is no purge log in ${folder}. Name the folder that`);
+});
+
 describe("a copy is refused, and nothing is changed,", () => {
   test.each([
     ["of a folder without a log", () => backUpLog(join(root, "nowhere"), copy), "There is no purge log in"],
