@@ -45,7 +45,7 @@ export const EVENT_LINES: Lines = {
   ],
   "log-unwritable": [
     { kind: "log-unwritable", cause: CAUSE },
-    "The server has started on a disk that takes no writes.",
+    "The server has started on a disk that takes no writes, or cannot use the log of one of several sites.",
   ],
   "log-writable": [{ kind: "log-writable" }, "That is over."],
   "log-failed": [
