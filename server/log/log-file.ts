@@ -121,6 +121,11 @@ export class LogFile {
     return this.#unwritable;
   }
 
+  /** Whether the file still has to count as another log (R13), which no other process would know. */
+  get isToBeReplaced(): boolean {
+    return this.#replaceBecause !== null;
+  }
+
   /** Opens the file if another log stands in for it. Returns whether the file is in use. */
   comeBack(): boolean {
     if (this.#unwritable === null) return true;

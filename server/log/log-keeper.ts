@@ -26,6 +26,8 @@ export interface ServedLog extends LogCalls {
   readonly readers: LogReaders;
   /** Lets another log begin (R13). Absent from one that several machines share. */
   replace?(why: string): void;
+  /** Whether that waits for the disk to take writes. */
+  readonly isToBeReplaced?: boolean;
   /** To be called when the workers have ended. */
   close(): void | Promise<void>;
   /** Closes it for another process of this machine, whose readers the workers are from then on. */
@@ -49,7 +51,16 @@ export interface KeeperOptions {
 export interface LogKeeperOptions extends KeeperOptions {
   readonly file: Pick<
     LogFile,
-    "use" | "usePurges" | "expectFile" | "replace" | "useWithoutSync" | "noteHead" | "close" | "unwritable" | "comeBack"
+    | "use"
+    | "usePurges"
+    | "expectFile"
+    | "replace"
+    | "isToBeReplaced"
+    | "useWithoutSync"
+    | "noteHead"
+    | "close"
+    | "unwritable"
+    | "comeBack"
   >;
   /** Called if the disk takes no writes. Until it does, the log is empty and accepts no purges. */
   readonly onUnwritable: (cause: unknown) => void;
@@ -149,6 +160,10 @@ export class LogKeeper implements ServedLog {
   replace(why: string): void {
     this.#file.replace(why);
     void this.readers.push(this.#file.use((log) => log.head));
+  }
+
+  get isToBeReplaced(): boolean {
+    return this.#file.isToBeReplaced;
   }
 
   close(): void {

@@ -272,9 +272,14 @@ export class SiteLogs {
     this.#writeHosts();
   }
 
+  /** Whether a log still has to begin anew. As long as the file of hosts stays as it was, a restart finds out again. */
+  get #hasLogToReplace(): boolean {
+    return [...this.#logs.values()].some(({ keeper }) => keeper.isToBeReplaced);
+  }
+
   /** Writes what is not in the file yet. It is tried again with each purge, which could be undone otherwise. */
   #writeHosts(): void {
-    if (this.#isWritten || this.#hosts === null || !this.#ownsFolder) return;
+    if (this.#isWritten || this.#hosts === null || !this.#ownsFolder || this.#hasLogToReplace) return;
     try {
       this.#hostsFile.write(this.#hosts);
       this.#isWritten = true;
@@ -331,9 +336,10 @@ export class SiteLogs {
   async #leaveAll(end: EndLog): Promise<void> {
     this.#isLeft = true;
     await this.#opening;
+    const isToBeKept = this.#hasLogToReplace;
     for (const site of this.#logs.keys()) this.#leave(site, end);
     await this.#closing;
-    this.#writeHosts();
+    if (!isToBeKept) this.#writeHosts();
     if (this.#ownsFolder) this.#folder.release();
     this.#ownsFolder = false;
   }

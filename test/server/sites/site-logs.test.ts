@@ -279,6 +279,34 @@ describe("the logs of several sites", () => {
       });
     });
 
+    test("has another log though its disk took no writes when the other gave the host back, nor until the next start", async (context) => {
+      const disk = new SmallDisk(join(folder, "shop"), "1m");
+      try {
+        if (!disk.isMounted) context.skip("small disks cannot be mounted here");
+        await serve(both);
+        await serve(moved);
+        await logs.close();
+        const [shop] = idsNow();
+        disk.remount("ro");
+        logs = make();
+        await serve(both);
+        await logs.close();
+        disk.remount("rw");
+        logs = make();
+        await serve(both);
+        expect(said.at(-1)).toMatch(anotherLog);
+        const [shopAgain] = idsNow();
+        expect(shopAgain).not.toBe(shop);
+        await logs.close();
+        logs = make();
+        await serve(both);
+        expect(idsNow()[0]).toBe(shopAgain); // once is enough
+        await logs.close();
+      } finally {
+        disk.unmount();
+      }
+    });
+
     test("has another log if its server has started on a disk that takes no writes, and gives no record", async (context) => {
       const disk = new SmallDisk(join(folder, "log"), "1m");
       try {

@@ -147,6 +147,7 @@ export class LateServers {
       usePurges: use,
       expectFile: () => undefined,
       replace: () => undefined,
+      isToBeReplaced: false,
       useWithoutSync: use,
       unwritable: null,
       comeBack: () => true,
