@@ -213,7 +213,8 @@ class Session {
     // Node may lose the error of a client that resets the connection. This sends nothing, and fails again if that was so. Behind
     // bytes that wait, TLS would take it for one of its own writes.
     if (unreadBytes === 0 && sentBytes === this.#sentBytes) carrier.write("");
-    const isAtWork = [...this.#open].some((stream) => !stream.closed);
+    // nghttp2 stops reading from a client that goes on flooding, and then nothing tells that it has left.
+    const isAtWork = !this.#isFlooded && [...this.#open].some((stream) => !stream.closed);
     if (isAtWork || sentBytes !== this.#sentBytes) {
       this.#sentBytes = sentBytes;
       this.#idleSince = now;
