@@ -84,9 +84,15 @@ export const mutants: Mutants = {
     },
     "each request with cookies refetches a stale page that it cannot renew": {
       in: "CollapsedFetches.refreshesInVain",
-      replace: "|| this.isHitForMiss(key)",
+      replace: "|| Math.abs(now - unstoredAt) < VAIN_REFRESH_MS",
       by: "",
       foundBy: "stale-while-revalidate/refresh-with-cookies-in-vain",
+    },
+    "a page is not refreshed for as long as nobody waits for a fetch": {
+      in: "VAIN_REFRESH_MS",
+      replace: "5_000",
+      by: "60_000",
+      foundBy: "stale-while-revalidate/stored-for-others-since",
     },
     "each request for a stale page asks an origin that has failed again": {
       in: "background-refresh:refresh",

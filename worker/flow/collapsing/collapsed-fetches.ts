@@ -60,6 +60,8 @@ export interface FetchesOfNeighbours {
  * misses a message.
  */
 const HIT_FOR_MISS_MS = 60_000;
+/** How long after such an answer a page is not refreshed: it may have been stored since, for others or by another isolate. */
+const VAIN_REFRESH_MS = 5_000;
 /** How long a page whose refresh has failed is not refreshed again. */
 const FAILED_REFRESH_MS = 1_000;
 /** The most keys to remember for one reason. */
@@ -174,6 +176,9 @@ export class CollapsedFetches {
 
   /** Whether a refresh would be in vain, because one of the same page has just been. */
   refreshesInVain(key: FetchKey): boolean {
-    return this.#failedRefreshes.has(fetchKeyText(key), this.#clock.now()) || this.isHitForMiss(key);
+    const { now } = this;
+    const text = fetchKeyText(key);
+    const unstoredAt = this.#hitForMiss.when(text, now) ?? Number.NEGATIVE_INFINITY;
+    return this.#failedRefreshes.has(text, now) || Math.abs(now - unstoredAt) < VAIN_REFRESH_MS;
   }
 }
