@@ -2,7 +2,7 @@ import type { Explanation } from "../../wire/explanation.ts";
 import { isControl } from "../../wire/fields.ts";
 import type { PurgeRecordBody } from "../../wire/purge-record.ts";
 import { mayStandIn } from "../flow/answering/stale-answer.ts";
-import { fetchKeyOf } from "../flow/collapsing/begin-fetch.ts";
+import { fetchKeyOf, isHitForMiss } from "../flow/collapsing/begin-fetch.ts";
 import { judgeAtOnce, judgeNow, mayAnswer } from "../flow/judging.ts";
 import { lookFurther } from "../flow/looking-up.ts";
 import { conditionsOf, type Miss, missOf, type UsableVerdict } from "../flow/miss.ts";
@@ -157,13 +157,13 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
   const sendsConditions = plan.kind === "fetch" || plan.kind === "fetch-unstored";
   const isShared = plan.kind === "fetch" || plan.kind === "head-by-get";
   const key = isShared ? fetchKeyOf(context) : null;
-  const isHitForMiss = key !== null && isolate.collapsed.isHitForMiss(key);
+  const goesAlone = key !== null && isHitForMiss(context, key);
   return {
     plan,
     validates: sendsConditions && conditionsOf(context, plan.miss) !== null,
     standIn: plan.kind !== "forward" && selected ? mayStandIn(context, selected.head, "disconnected") : null,
-    follows: !isHitForMiss && key !== null && isolate.collapsed.find(key) !== undefined,
-    isHitForMiss,
+    follows: !goesAlone && key !== null && isolate.collapsed.find(key) !== undefined,
+    isHitForMiss: goesAlone,
     unkeyedField: unkeyedField(facts.fields, selectingNames(context), resolved.route),
   };
 }

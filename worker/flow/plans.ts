@@ -1,5 +1,5 @@
 import type { FetchKey } from "../rules/key/fetch-key.ts";
-import { fetchKeyOf, keyForParts } from "./collapsing/begin-fetch.ts";
+import { fetchKeyOf, isHitForMiss, keyForParts } from "./collapsing/begin-fetch.ts";
 import { conditionsOf, type Miss, type MissReason, missBy } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
 import { fieldThatPasses } from "./second-look/second-look.ts";
@@ -96,7 +96,7 @@ function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss):
   if (!resolved.route.storesOnHead || facts.directives.forbidsStoring) return false;
   if (selected !== null || toValidate !== null) return false;
   const key = fetchKeyOf(context);
-  return !isolate.unstored.has(key, ports.clock.now()) && !isolate.collapsed.isHitForMiss(key);
+  return !isolate.unstored.has(key, ports.clock.now()) && !isHitForMiss(context, key);
 }
 
 /**

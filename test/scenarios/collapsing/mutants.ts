@@ -76,6 +76,12 @@ export const mutants: Mutants = {
     },
   },
   R19: {
+    "requests for a page that another isolate has stored meanwhile do not wait for each other": {
+      in: "isHitForMiss",
+      replace: "!held || held.head.fetchedAt <= unstoredAt",
+      by: "true",
+      foundBy: "collapsing/shared-again-once-stored-elsewhere",
+    },
     "a long poll waits for another, because the last message is forgotten": {
       in: "HIT_FOR_MISS_MS",
       replace: "60_000",

@@ -1,5 +1,5 @@
 import type { Scenario } from "../../engine/scenario.ts";
-import { WAITING_ON_REAL_TIME, WAITING_REQUESTS } from "../not-on-every-engine.ts";
+import { SEVERAL_ISOLATES, WAITING_ON_REAL_TIME, WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { stillV1, storedAndStale, v1, v2 } from "../validation/openings.ts";
 
@@ -89,6 +89,23 @@ export const scenarios: readonly Scenario[] = [
         expect: { status: 200, xCache: "MISS", body: /^page/ },
       })),
       { originSaw: { "/me": 20 } },
+    ],
+  },
+  {
+    id: "collapsing/shared-again-once-stored-elsewhere",
+    name: "after an answer for one visitor, requests wait for each other again once another isolate has stored a page",
+    source: "docs/protocol.md#r19-markers",
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [page("private", "for one"), page("s-maxage=1"), page("s-maxage=1")] },
+    steps: [
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "for one" } },
+      { advanceMs: 1 },
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { work: "finished" },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
+      { advanceMs: 2_000 },
+      { sendMany: 20, request: { path: "/a", isolate: "b" }, expectEach: { status: 200, body: "v1" } },
+      { originSaw: { "/a": 3 } },
     ],
   },
   {

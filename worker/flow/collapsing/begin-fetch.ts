@@ -1,7 +1,7 @@
 import type { FetchKey } from "../../rules/key/fetch-key.ts";
 import { variantOf } from "../../rules/variants/vary.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
-import { selectingNames } from "../selection.ts";
+import { selectInMemory, selectingNames } from "../selection.ts";
 import { DEAD_AFTER_MS } from "../storing/large-fills.ts";
 import type { Begun } from "./collapsed-fetches.ts";
 
@@ -31,10 +31,21 @@ export function beginFetch(context: RequestContext, mayJoin = true): Begun {
   const joins = mayJoin && !originGate?.goesFirst(context.resolved.route.pattern, clientOf(context));
   const key = fetchKeyOf(context);
   // A stream of events does not end, and its place at the origin may be another one than that of a page.
-  if (context.facts.asksForStream || collapsed.isHitForMiss(key)) return { kind: "alone" };
+  if (context.facts.asksForStream || isHitForMiss(context, key)) return { kind: "alone" };
   const fetch = collapsed.find(key);
   if (fetch && (joins || !fetch.isElsewhere)) return { kind: "follow", fetch };
   return collapsed.begin(key, joins);
+}
+
+/**
+ * Whether the last answer for this key could not be stored. Another isolate, or the request of another visitor, may have
+ * stored one since.
+ */
+export function isHitForMiss(context: RequestContext, key: FetchKey): boolean {
+  const unstoredAt = context.isolate.collapsed.unstoredAt(key);
+  if (unstoredAt === undefined) return false;
+  const held = selectInMemory(context);
+  return !held || held.head.fetchedAt <= unstoredAt;
 }
 
 /**

@@ -166,8 +166,9 @@ export class CollapsedFetches {
     this.#hitForMiss.forget(fetchKeyText(key));
   }
 
-  isHitForMiss(key: FetchKey): boolean {
-    return this.#hitForMiss.has(fetchKeyText(key), this.now);
+  /** When an answer for this key could not be shared, unless that is long ago. */
+  unstoredAt(key: FetchKey): number | undefined {
+    return this.#hitForMiss.when(fetchKeyText(key), this.now);
   }
 
   rememberFailedRefresh(key: FetchKey): void {
@@ -177,8 +178,7 @@ export class CollapsedFetches {
   /** Whether a refresh would be in vain, because one of the same page has just been. */
   refreshesInVain(key: FetchKey): boolean {
     const { now } = this;
-    const text = fetchKeyText(key);
-    const unstoredAt = this.#hitForMiss.when(text, now) ?? Number.NEGATIVE_INFINITY;
-    return this.#failedRefreshes.has(text, now) || Math.abs(now - unstoredAt) < VAIN_REFRESH_MS;
+    const unstoredAt = this.unstoredAt(key) ?? Number.NEGATIVE_INFINITY;
+    return this.#failedRefreshes.has(fetchKeyText(key), now) || Math.abs(now - unstoredAt) < VAIN_REFRESH_MS;
   }
 }
