@@ -347,14 +347,15 @@ export class Connection implements InterimWriter, ClientSide {
     this.socket.setTimeout(this.#stallMs);
   }
 
-  /** Ends the connection as soon as no answer is due on it. */
+  /** Ends the connection as soon as no answer is due on it, and no request has begun to arrive. Not to be called while it reads. */
   endOnceIdle(): void {
     this.#endsOnceIdle = true;
-    if (this.outstanding === 0 && !this.isTunnel) this.#endIdle();
+    const isArriving = this.banHead !== "" || isInRequest(this.socket);
+    if (this.outstanding === 0 && !this.isTunnel && !isArriving) this.#endIdle();
   }
 
   /**
-   * A request that has not arrived yet gets no answer, because none can follow the end. Its client may send it again.
+   * A request of which nothing has arrived gets no answer, because none can follow the end. Its client may send it again.
    */
   #endIdle(): void {
     this.isLast = true;

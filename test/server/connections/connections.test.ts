@@ -538,6 +538,27 @@ test("a request that arrives after a stopping listener ended the connection is n
   socket.destroy();
 });
 
+test.each([
+  { on: "a new connection", before: "", usesFastAnswers: true },
+  { on: "a new connection, by Node's own objects", before: "", usesFastAnswers: false },
+  { on: "one that has carried another", before: GET, usesFastAnswers: true },
+  { on: "one that has carried another, by Node's own objects", before: GET, usesFastAnswers: false },
+])("a request whose head was arriving on $on when the listener stopped is answered", async ({ before, ...how }) => {
+  const running = await start(() => answer("page"), how);
+  holdTime();
+  const one = client(running);
+  await one.send(`${before}${GET.slice(0, 10)}`);
+  while (running.listener.connections === 0) await new Promise(setImmediate);
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  const stopped = running.listener.close(60_000);
+  await pass(1_000);
+  await one.send(GET.slice(10));
+  await one.closed;
+  expect(count(one.received, "page")).toBe(before === "" ? 1 : 2);
+  expect(one.received.match(/connection: [a-z-]+/g)?.at(-1)).toBe("connection: close");
+  expect(await stopped).toEqual({ cutOff: 0 });
+});
+
 test("a graceful stop ends idle connections, and cuts off what takes longer than its limit", async () => {
   const pages = held();
   const running = await start(pages.answering);
