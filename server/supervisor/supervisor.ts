@@ -357,6 +357,7 @@ export class Supervisor {
       return false;
     }
     report({ kind: "upgraded", pid: successor.pid });
+    void successor.ended.then(() => this.#options.permits?.takeBack()); // requests may still wait in the workers
     return true;
   }
 

@@ -18,6 +18,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FileLock } from "../../../server/log/file-lock.ts";
 import { BEAT_MS } from "../../../server/machine/pulse.ts";
+import { ASKS_FOR_PERMITS, type PermitMessage, type PermitNews } from "../../../server/permits/permit-messages.ts";
+import { PermitOffice } from "../../../server/permits/permit-office.ts";
 import { openSockets } from "../../../server/supervisor/listening-sockets.ts";
 import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
 import { Supervisor, type SupervisorOptions } from "../../../server/supervisor/supervisor.ts";
@@ -756,6 +758,39 @@ describe("a supervisor", () => {
       expect(await supervisor.reload()).toBe(false);
       await exit;
       expect(ended).toEqual([8, null]); // as it does at SIGHUP
+      process.kill(pid, "SIGUSR2");
+      expect(await held.answer).toMatchObject({ pid });
+    });
+
+    test("and gives out the permits for the origin again if that ends while its workers finish", {
+      tags: ["deep"],
+    }, async () => {
+      const permits = new PermitOffice();
+      let successor!: ChildProcess;
+      const startSuccessor = () => {
+        successor = startFailingSuccessor("never");
+        return successor;
+      };
+      const supervisor = await start({ startSuccessor, permits, workers: 1 });
+      const [pid] = [...supervisor.workers.values()] as [number];
+      const held = await hold(supervisor.addresses[0]!);
+      const worker = permits.connect();
+      worker.tell({ kind: "joins", site: ONLY_SITE, limit: 1, share: 0 } satisfies PermitMessage);
+      expect(await supervisor.upgrade()).toBe(true);
+      worker.tell({
+        kind: "waits",
+        site: ONLY_SITE,
+        client: "other",
+        recentMisses: 0,
+        since: 1,
+      } satisfies PermitMessage);
+      successor.kill("SIGKILL");
+      let granted = 0;
+      while (granted === 0) {
+        const news = (await worker.ask(ASKS_FOR_PERMITS)) as readonly PermitNews[];
+        granted += news.reduce((sum, each) => sum + each.granted, 0);
+      }
+      expect(granted).toBe(1);
       process.kill(pid, "SIGUSR2");
       expect(await held.answer).toMatchObject({ pid });
     });
