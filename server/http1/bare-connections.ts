@@ -10,14 +10,7 @@ import { beginsBan, readBanHead } from "./ban-head.ts";
 import { ClientFields } from "./client-fields.ts";
 import type { Connection } from "./connection.ts";
 import { NodeRequest } from "./node-request.ts";
-import {
-  KNOWN_METHODS,
-  type RefusedRequest,
-  type RequestLine,
-  refused,
-  requestTarget,
-  UNKNOWN_METHOD,
-} from "./request-target.ts";
+import { type RefusedRequest, type RequestLine, refused, requestTarget } from "./request-target.ts";
 import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
 import { plainAnswer } from "./web-answer.ts";
 import { cutSocket, unsent, type Written } from "./write-answer.ts";
@@ -84,7 +77,7 @@ export class BareConnections {
     // Bytes after a request with `Connection: close` are not a request, and its answer is still to come.
     if (code === "HPE_CLOSED_CONNECTION") return;
     if (code === "HPE_INVALID_METHOD" && connection.isQuiet && this.#readBan(connection, rawPacket)) return;
-    this.#refuse(connection, MISREAD[code ?? ""] ?? (hasUnknownMethod(rawPacket) ? UNKNOWN_METHOD : NO_REQUEST));
+    this.#refuse(connection, MISREAD[code ?? ""] ?? NO_REQUEST);
   }
 
   /**
@@ -240,13 +233,6 @@ function beginTunnel(connection: Connection, switched: SwitchedConnection, onEnd
   socket.once("close", () => onEnd({ bodyBytes: socket.bytesWritten - sentBefore, isWhole: true }));
 }
 
-/** Whether bytes that Node's parser rejects begin with the line of a request, whose method is then the reason. RFC 9112 §3. */
-function hasUnknownMethod(bytes: Buffer | undefined): boolean {
-  const line = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+) [!-~]+ HTTP\/1\.[01]\r\n/;
-  const [, method] = line.exec(bytes?.toString("latin1") ?? "") ?? [];
-  return method !== undefined && !KNOWN_METHODS.has(method);
-}
-
 /** The answers to the errors of Node's parser. */
 const MISREAD: Readonly<Record<string, RefusedRequest>> = {
   HPE_HEADER_OVERFLOW: refused(431, "the request has too many bytes of fields"),
@@ -254,7 +240,7 @@ const MISREAD: Readonly<Record<string, RefusedRequest>> = {
 };
 /** RFC 9110 §15.5.9. */
 const SLOW_HEAD = refused(408, "the head of the request took too long");
-const NO_REQUEST = refused(400, "this is not a request in HTTP/1.1");
+const NO_REQUEST = refused(400, "this is not a request in HTTP/1.1, or its method is not known");
 const NO_PROXY = refused(501, "this server is not a proxy and does not accept CONNECT", "connect");
 
 const NO_FIELDS = new ClientFields([]);

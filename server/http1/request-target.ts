@@ -1,4 +1,3 @@
-import { METHODS } from "node:http";
 import { HOST_OF_NONE, type Scheme } from "../connections/arrival.ts";
 import { PARENT_TOKEN_FIELD } from "../tiers/parent-fields.ts";
 import { ADDED_FIELDS } from "../tiers/room-for-tiers.ts";
@@ -23,9 +22,6 @@ export interface RequestLine {
   readonly versionMajor: number;
   readonly versionMinor: number;
 }
-
-/** The methods in either protocol: neither a parent nor most origins could be asked with another one. */
-export const KNOWN_METHODS: ReadonlySet<string> = new Set([...METHODS, "BAN"]);
 
 /** Fields of a request, in either protocol. In HTTP/2 browsers send each cookie as one of its own. */
 export const MAX_FIELDS = 1000;
@@ -91,6 +87,3 @@ function mostFields(fields: ClientFields): number {
 export function refused(status: number, because: string, detail = "bad-request"): RefusedRequest {
   return { kind: "refused", status, detail, because };
 }
-
-/** RFC 9110 §9.1. */
-export const UNKNOWN_METHOD = refused(501, "the method is not known");

@@ -1,6 +1,7 @@
+import { METHODS } from "node:http";
 import type { IncomingHttpHeaders } from "node:http2";
 import { ClientFields, trimmed } from "../http1/client-fields.ts";
-import { isHost, KNOWN_METHODS, type RequestTarget, refused, UNKNOWN_METHOD } from "../http1/request-target.ts";
+import { isHost, type RequestTarget, refused } from "../http1/request-target.ts";
 
 /** The bytes that RFC 9113 §6.5.2 adds for each field of a list. */
 const FIELD_OVERHEAD_BYTES = 32;
@@ -11,6 +12,9 @@ export function listBytes(raw: readonly string[]): number {
   for (const text of raw) bytes += text.length;
   return bytes;
 }
+
+/** The methods that HTTP/1.1 takes, too: neither a parent nor most origins could be asked with another one. */
+const KNOWN_METHODS: ReadonlySet<string> = new Set([...METHODS, "BAN"]);
 
 /** The characters that Node's parser accepts in HTTP/1.1. A URL would change any other character. RFC 9113 §8.3.1. */
 const PATH = /^\/[!-~]*$/;
@@ -30,7 +34,7 @@ export function http2Fields(raw: readonly string[], authority: string | undefine
  */
 export function http2Target(pseudo: IncomingHttpHeaders, fields: ClientFields, scheme: string): RequestTarget {
   if (pseudo[":method"] === "CONNECT") return refused(501, "this server is not a proxy and does not accept CONNECT");
-  if (!KNOWN_METHODS.has(pseudo[":method"]!)) return UNKNOWN_METHOD;
+  if (!KNOWN_METHODS.has(pseudo[":method"]!)) return refused(501, "the method is not known"); // RFC 9110 §9.1
   if (pseudo[":scheme"] !== "https" && pseudo[":scheme"] !== scheme)
     return refused(421, "this connection is encrypted");
   if (fields.count("host") > 1) return refused(400, "more than one Host field");

@@ -6,7 +6,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4",
     requirement: "unsafe methods are written through",
-    does: "Every method except GET and HEAD goes to the origin. One's own server knows those of Node and BAN, and answers others with 501.",
+    does: "Every method except GET and HEAD goes to the origin; on a server of your own, those of Node and BAN.",
     scenarios: ["forwarding/post-goes-to-origin"],
   },
   {

@@ -118,5 +118,5 @@ describe("a BAN", () => {
 
 test("control: another unknown method is refused", async () => {
   const { received } = await exchange(running.where, lines("BANG / HTTP/1.1", HOST));
-  expect(received).toMatch(/^HTTP\/1\.1 501 /);
+  expect(received).toMatch(/^HTTP\/1\.1 400 /);
 });
