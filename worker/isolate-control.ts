@@ -3,7 +3,7 @@ import { controlPlane } from "./control/app.ts";
 import { recordBody } from "./control/purging/audit.ts";
 import { explain } from "./explain/explain.ts";
 import { handle } from "./flow/corridor.ts";
-import type { IncomingRequest, Isolate } from "./flow/request-context.ts";
+import { type IncomingRequest, type Isolate, withoutAnswerEvents } from "./flow/request-context.ts";
 import { Counters } from "./metrics/counters.ts";
 import type { ControlledParts, IsolateControl, Platform } from "./platform.ts";
 import type { ClientRequest } from "./ports/answer.ts";
@@ -45,6 +45,10 @@ export function startControl(
     fingerprint: platform.fingerprint,
   });
   const explainPage = explainer(site, platform, { corridor, memory, purging });
+  const unattended: Isolate = {
+    ...corridor,
+    ports: { ...corridor.ports, reporter: withoutAnswerEvents(corridor.ports.reporter) },
+  };
   return {
     fetch: (incoming) =>
       control.fetch(webRequest(incoming), {
@@ -55,7 +59,7 @@ export function startControl(
             incoming.background.run(work);
             noteStoring(work);
           };
-          return handle({ ...incoming, request: requestFor("GET", fields), url: page, storing: { run } }, corridor);
+          return handle({ ...incoming, request: requestFor("GET", fields), url: page, storing: { run } }, unattended);
         },
         explain: (page, method, fields) => explainPage({ ...incoming, request: requestFor(method, fields), url: page }),
       }),

@@ -191,7 +191,7 @@ export function unattended(context: RequestContext, facts: RequestFacts): Reques
 }
 
 /** Reports everything but answers: no client receives this one, so it is not counted. */
-function withoutAnswerEvents(reporter: Reporter): Reporter {
+export function withoutAnswerEvents(reporter: Reporter): Reporter {
   return {
     report: (event) => {
       if (event.kind !== "answered" && event.kind !== "answered-by-edge") reporter.report(event);

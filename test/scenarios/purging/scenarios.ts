@@ -262,6 +262,7 @@ export const scenarios: readonly Scenario[] = [
       { advanceMs: 1_000 },
       { get: "/a", expect: { xCache: "HIT", body: "v2" } },
       { originSaw: { "/a": 2 } },
+      { stats: { "answers.MISS": 1, "answers.BYPASS": 0, "answers.HIT": 2, "origin.asked": 2 } },
     ],
   },
   {
