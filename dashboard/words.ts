@@ -41,5 +41,6 @@ export const REASONS: Readonly<Record<string, string>> = {
   "no-freshness": "neither the origin nor a rule gives a lifetime",
   "unframed-body": "its end looks the same as a cut connection",
   "being-stored": "another copy of it was being stored",
+  "over-budget": "too many bodies were on their way, or it stood still",
   "unkeyed-field": "a field that is not in the key may have changed it",
 };

@@ -180,7 +180,7 @@ const CASES: readonly Case[] = [
   {
     name: "pages that are too large",
     kind: "too-large",
-    says: /were too large to store.*`limits\.storeBytes`/,
+    says: /on `\/shop\/\*` were not stored, because they are too large: .*`Content-Length`, without which `limits\.storeBytes`/,
     world: {
       site: site({}, { limits: { storeBytes: "1KiB" } }),
       answer: () => ({

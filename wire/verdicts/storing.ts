@@ -10,7 +10,6 @@ export function storingVerdicts(stats: SiteStats): Verdict[] {
     ...routes.flatMap(([pattern, route]) => sameForAll(pattern, route)),
     ...unkeyedFields(stats),
     ...routes.flatMap(([pattern, route]) => tooLarge(pattern, route)),
-    ...tooLargeUnannounced(stats),
   ];
 }
 
@@ -76,24 +75,10 @@ function tooLarge(pattern: string, route: RouteStats): Verdict[] {
       kind: "too-large",
       route: pattern,
       evidence: `${whole(refused)} answers on ${onRoute(pattern)} were not stored, because they are too large`,
-      setting: "raise `limits.largeBytes`; where the config of a `tidemark serve` does not set it, raise `--disk`",
+      setting:
+        "raise `limits.largeBytes`; where the config of a `tidemark serve` does not set it, raise `--disk`; let the origin send `Content-Length`, without which `limits.storeBytes` applies",
       effect: `up to ${whole(refused)} answers could be stored`,
       savedFetches: refused,
-    },
-  ];
-}
-
-function tooLargeUnannounced({ store, requests }: SiteStats): Verdict[] {
-  const { "too-large": discarded = 0 } = store.discarded;
-  if (discarded < Math.max(LEAST_REQUESTS, requests * LEAST_GAIN)) return [];
-  return [
-    {
-      kind: "too-large",
-      route: null,
-      evidence: `${whole(discarded)} bodies were too large to store, which the edge saw late because the origin did not announce their length`,
-      setting: "let the origin send `Content-Length`, or raise `limits.storeBytes`",
-      effect: `up to ${whole(discarded)} answers could be stored`,
-      savedFetches: discarded,
     },
   ];
 }

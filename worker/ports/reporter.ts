@@ -28,8 +28,8 @@ export type EdgeEvent =
   | { readonly kind: "origin-turned-away"; readonly client: ClientClass }
   | { readonly kind: "body-cut-off" }
   /**
-   * An answer of the origin that may not be stored, by the `detail` of its `Cache-Status`. `field` is the one that is
-   * not in the key, in a client's spelling.
+   * An answer of the origin that may not be stored, by the `detail` of its `Cache-Status`, or whose body has turned out
+   * on its way not to be. `field` is the one that is not in the key, in a client's spelling.
    */
   | {
       readonly kind: "not-stored";
@@ -56,7 +56,7 @@ export type EdgeEvent =
   | { readonly kind: "field-marked" }
   | { readonly kind: "stored"; readonly bytes: number }
   | { readonly kind: "store-failed"; readonly cause: unknown }
-  | { readonly kind: "fill-discarded"; readonly because: "purged" | "over-budget" | "too-large" | "client-stalled" }
+  | { readonly kind: "fill-discarded"; readonly because: "purged" | "client-stalled" }
   | { readonly kind: "collapsed" }
   /** A body went out by the dictionary that its client held. `insteadOfBytes`: what it would have got without one. */
   | { readonly kind: "delta-sent"; readonly bytes: number; readonly insteadOfBytes: number }

@@ -95,6 +95,10 @@ const NOT_STORED: Readonly<Record<NotStoredBecause, Remedy>> = {
     "Give the parent and its children the same rules.",
   ],
   "being-stored": ["Another copy of this large body is being stored.", "Nothing: a later request is a hit."],
+  "over-budget": [
+    "Too many bodies were on their way, or too much of them; or this one stood still, or outlived its client by a minute.",
+    "`limits.fillBytes`, `limits.fills`.",
+  ],
 };
 
 type Because<Reason, Kind> = Extract<Reason, { readonly kind: Kind; readonly because: string }>["because"];
@@ -194,8 +198,9 @@ export function cacheStatusPage(): string {
     INTRODUCTION,
     `## X-Cache\n\n${table(["value", "the client gets"], of(OUTCOMES))}`,
     `## fwd\n\n${table(["`fwd`", "why the origin was asked"], of(FORWARDED))}`,
-    `## Not stored\n\nThe first reason that holds is given. \`store.refused\` of the stats counts them, and \`store.unkeyedFields\` the first 50
-names of fields.\n\n${table(
+    `## Not stored\n\nThe first reason that holds is given. What shows only on the body's way (\`over-budget\`, and \`too-large\` without
+\`Content-Length\`) comes after \`stored\` was sent: \`tidemark explain\` tells it. \`store.refused\` of the stats counts
+them, and \`store.unkeyedFields\` the first 50 names of fields.\n\n${table(
       ["`detail`", "why the answer was not stored", "what to do"],
       Object.entries(NOT_STORED).map(([name, [means, remedy]]) => [code(name), means, remedy]),
     )}`,

@@ -75,7 +75,7 @@ const ADVICE: Readonly<Record<Verdict["kind"], readonly [finding: string, seenIn
     "`stripSetCookie`, `cookies.ignore`, the origin's fields",
   ],
   "unkeyed-field": ["a field that is not in the key", "answers with `unkeyed-field`", "`key.fields`, `fields.drop`"],
-  "too-large": ["pages that are too large", "answers and copies with `too-large`", "`limits`"],
+  "too-large": ["pages that are too large", "answers with `too-large`", "`limits`"],
   "slower-than-origin": ["hits that are slower than the origin", "times to the head", "`pass`"],
   "quiet-pop": ["a PoP that is too quiet for its lease", "reads of the log for each request", "`purge.leaseMs`"],
   "small-memory": [

@@ -97,7 +97,7 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", expect: { xCache: "MISS", body: ALPHABET } },
       ALL_DONE,
       { get: "/a", expect: { xCache: "MISS", body: ALPHABET } },
-      { stats: { "store.stored": 0, "store.discarded.too-large": 2 } },
+      { stats: { "store.stored": 0, "store.refused.too-large": 2 } },
     ],
   },
   {

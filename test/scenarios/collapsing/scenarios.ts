@@ -359,7 +359,7 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", expect: { body: "own" } },
       { release: "slow" },
       { finish: "leader", expect: { body: "0123456789" } },
-      { stats: { "store.discarded.too-large": 1 } },
+      { stats: { "store.refused.too-large": 1 } },
     ],
   },
   {

@@ -331,6 +331,26 @@ export const scenarios: readonly Scenario[] = [
       explain("/a", outcome("MISS", "purged"), step("store", "yes"), '],"nearest"'),
     ],
   },
+  ...(
+    [
+      ["too-large", { storeBytes: 4 }],
+      ["over-budget", { fillBytes: 1 }],
+    ] as const
+  ).map(
+    ([because, limits]): Scenario => ({
+      id: `explain/turns-out-${because}`,
+      name: `an explanation says that the copy of a page was given up while its body came: ${because}`,
+      source: SOURCE,
+      site: { limits },
+      origin: { "/a": [{ ...page("max-age=60", "0123456789"), framing: "chunked" }] },
+      steps: [
+        { get: "/a", expect: { cacheStatus: /; stored$/ } },
+        { work: "finished" },
+        explain("/a", step("store", "yes"), `"lastRefusal":{"because":"${because}"`),
+        { stats: { [`store.refused.${because}`]: 1, [`store.discarded.${because}`]: 0 } },
+      ],
+    }),
+  ),
   {
     id: "explain/past-the-cache",
     name: "an explanation says why a request goes past the cache",

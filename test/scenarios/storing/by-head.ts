@@ -86,7 +86,7 @@ export const scenarios: readonly Scenario[] = [
         "head-of-large-page-without-length",
         "that outgrows storeBytes",
         { ...large, framing: "chunked" },
-        "store.discarded.too-large",
+        "store.refused.too-large",
       ],
       ["head-of-private-page", "that may not be stored", page("private"), "store.refused.private"],
     ] as const

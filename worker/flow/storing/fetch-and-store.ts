@@ -334,7 +334,7 @@ async function storeIfWhole(
   const { reporter } = context.ports;
   if (read.kind !== "whole") {
     if (read.kind === "cut-off") reporter.report({ kind: "body-cut-off" });
-    else reporter.report({ kind: "fill-discarded", because: read.kind });
+    else reportNotStored(context, { because: read.kind });
     if (read.kind === "too-large") rememberUnstored(context);
     return tellFollowers(read.kind === "too-large" ? { kind: "not-shareable" } : { kind: "failed", byOrigin: false });
   }

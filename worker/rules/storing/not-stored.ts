@@ -1,6 +1,7 @@
 /**
  * The reasons for not storing an answer, as the `detail` of `Cache-Status` gives them, in the order in which they are
- * checked. The first one that holds is given.
+ * checked. The first one that holds is given. What shows only on the body's way, after the fields have been sent, is
+ * counted and explained alone.
  */
 export type NotStoredBecause =
   // Reasons in the request: `storable.ts`.
@@ -32,7 +33,9 @@ export type NotStoredBecause =
   // Not a rule of this cache: its parent's are others.
   | "other-rules"
   // Not a rule: this isolate is already storing the same large body (`flow/storing/fetch-and-store.ts`).
-  | "being-stored";
+  | "being-stored"
+  // Not a rule: the copy was given up while the body was on its way (`flow/storing/fill.ts`).
+  | "over-budget";
 
 /** The reason why an answer is not stored. */
 export interface NotStored {
