@@ -236,6 +236,8 @@ export interface TimesByTier {
   shared?: TimeStats | undefined;
   /** Answers that waited for the origin. */
   origin?: TimeStats | undefined;
+  /** Answers of the edge itself in place of an origin that has failed or was busy. */
+  failed?: TimeStats | undefined;
 }
 
 /** Times in milliseconds. Quantiles are within 2 % of the true ones. */

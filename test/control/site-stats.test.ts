@@ -44,6 +44,12 @@ test("times that were all too short to measure have the mean 0", async () => {
   expect(stats).toMatchObject({ times: { memory: none }, waits: none });
 });
 
+test("what visitors waited in vain is among all waits, and takes none from the hits in memory", async () => {
+  const times = { memory: { buckets: { 0: 2 } }, failed: { sum: 20_000, buckets: { 345: 2 } } };
+  const stats = await statsOf({ times }, { "/a": { answers: { HIT: 3 }, times } });
+  expect(stats).toMatchObject({ times: { failed: { count: 2 } }, waits: { count: 5, meanMs: 4000, p50Ms: 0 } });
+});
+
 test("a field of requests may have the name of a sketch's buckets", async () => {
   const unkeyedFields = { "x-tenant": 2000, buckets: 1 };
   const { store, pops } = await statsOf({ store: { unkeyedFields } });

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { addCounts, type CountTree, emptyTree } from "../../worker/metrics/count-tree.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
+import type { Origin, OriginAnswer } from "../../worker/ports/origin.ts";
 import type { EdgeEvent } from "../../worker/ports/reporter.ts";
 import { compileSite } from "../../worker/site/site.ts";
+import { HOST } from "../engine/scenario.ts";
+import { PopUnderTest } from "../flow/pop-under-test.ts";
 
 test("fifty names of unkeyed fields are counted apart, and all others as one", () => {
   const counters = new Counters("http://origin.test", () => undefined);
@@ -68,6 +71,38 @@ test("an answer of the edge itself counts for its route, if that is known", () =
   expect(routes).toMatchObject({
     "/a": { requests: 1, fromCache: 0, answers: {}, statuses: { 502: 1 } },
     "(none)": { requests: 1, statuses: { 502: 1 } },
+  });
+});
+
+describe("a request that the edge answers in the origin's place", () => {
+  const HANGING: Origin = { url: "http://origin.test", fetch: () => new Promise(() => undefined) };
+  const withinSeconds = (pop: PopUnderTest, answer: OriginAnswer, seconds: number): Origin => ({
+    ...HANGING,
+    fetch: () => pop.scheduler.wait(seconds * 1000).over.then(() => answer),
+  });
+  const CASES: readonly [detail: string, seconds: number, answer: OriginAnswer | null][] = [
+    ["origin-timed-out", 30, { kind: "failed", because: "timed-out", cause: "late" }],
+    ["origin-unreachable", 3, { kind: "failed", because: "unreachable", cause: "gone" }],
+    ["origin-bad-response", 2, { kind: "failed", because: "bad-response", cause: "no HTTP" }],
+    ["origin-busy", 5, null],
+  ];
+
+  test.each(CASES)("with %s counts with the %d seconds that it has waited", async (detail, seconds, answer) => {
+    const pop = new PopUnderTest();
+    const reporter = new Counters("http://origin.test", () => undefined);
+    const origin = { url: "http://origin.test", concurrency: 1, queue: { maxMs: 5000 } } as const;
+    const timer = { runsInMemory: true, now: () => pop.scheduler.now() };
+    const ask = pop.start(answer ? withinSeconds(pop, answer, seconds) : HANGING, {
+      reporter,
+      timer,
+      site: { origin },
+    });
+    if (answer === null) void ask("/first");
+    const asked = pop.head(ask("/slow?id=1"));
+    await pop.scheduler.advance(seconds * 1000);
+    expect((await asked).headers.get("cache-status")).toContain(detail);
+    expect(reporter.tree().routes).toMatchObject({ "(none)": { times: { failed: { sum: seconds * 1000 } } } });
+    expect(reporter.takeTop().slowest).toMatchObject([{ url: `http://${HOST}/slow`, weight: seconds * 1000 }]);
   });
 });
 

@@ -97,17 +97,17 @@ test(`after ${REQUESTS} requests in three PoPs the ledger is equal to the record
       return ["private", "no-store", "stale-on-arrival"].includes(detail ?? "") ? detail : null;
     }),
   );
-  // Nobody waited for an answer that the edge made itself.
-  const waited = counted.filter(({ xCache }) => xCache !== null).length;
+  // Of the answers that the edge made itself, only those in the origin's place were waited for.
+  const isFailed = ({ xCache, cacheStatus }: Witnessed) =>
+    xCache === null && detailOf(cacheStatus)?.startsWith("origin-") === true;
+  const waited = counted.filter((each) => each.xCache !== null || isFailed(each)).length;
   expect(Math.abs(stats.waits!.count - waited)).toBeLessThan(waited / 100);
   for (const pop of ["fra", "syd", "iad"]) {
     expect(stats.pops[pop]!.requests).toBe(counted.filter((each) => each.pop === pop).length);
     expect((await replay.stats(`?last=90d&pop=${pop}`)).requests).toBe(stats.pops[pop]!.requests);
   }
   const routeOf = ({ path }: Witnessed) => /^\/(api|pages|pass)\//.exec(path)?.[0].concat("*") ?? "(none)";
-  const isRouted = ({ xCache, cacheStatus }: Witnessed) =>
-    xCache !== null || detailOf(cacheStatus)?.startsWith("origin-") === true;
-  const routed = counted.filter(isRouted);
+  const routed = counted.filter((each) => each.xCache !== null || isFailed(each));
   for (const [route, { requests, statuses }] of Object.entries(stats.routes)) {
     const onRoute = routed.filter((each) => routeOf(each) === route);
     const byStatus = Map.groupBy(onRoute, ({ status }) => String(status));
@@ -131,8 +131,9 @@ test(`after ${REQUESTS} requests in three PoPs the ledger is equal to the record
   for (const [tier, times] of Object.entries({
     shared: counted.filter(({ xCache, tookMs }) => (xCache === "HIT" || xCache === "UPDATING") && tookMs > 0),
     origin: counted.filter(({ xCache }) => xCache !== null && xCache !== "HIT" && xCache !== "UPDATING"),
+    failed: counted.filter(isFailed),
   })) {
-    const measured = stats.times[tier as "shared" | "origin"]!;
+    const measured = stats.times[tier as "shared" | "origin" | "failed"]!;
     const sorted = times.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
     expect({ tier, count: measured.count }).toEqual({ tier, count: sorted.length });
     for (const [q, ms] of [
@@ -243,11 +244,15 @@ test("what the edge answers itself counts for its route", async () => {
   });
 });
 
-test("a site whose edge has answered everything itself has no waits", async () => {
+test("a site whose edge has answered everything itself has waits only where it stood in for the origin", async () => {
   const replay = new Replay(5);
-  await replay.send("fra/0", "/down/1");
+  await replay.send("fra/0", "/api/1", { "cache-control": "only-if-cached" });
+  await replay.reportAll();
+  expect(await replay.stats()).toMatchObject({ requests: 1, routes: { "/api/*": { requests: 1, answers: {} } } });
+  expect((await replay.stats()).waits).toBeUndefined();
+  const { tookMs } = await replay.send("fra/0", "/down/1");
   await replay.reportAll();
   const stats = siteStatsSchema.parse(await replay.stats());
-  expect(stats).toMatchObject({ requests: 1, routes: { "(none)": { requests: 1, answers: {} } } });
-  expect(stats.waits).toBeUndefined();
+  expect(stats).toMatchObject({ requests: 2, routes: { "(none)": { requests: 1, answers: {} } } });
+  expect(stats).toMatchObject({ waits: { count: 1, meanMs: tookMs }, times: { failed: { count: 1 } } });
 });

@@ -55,11 +55,12 @@ function spared({ deltas: { sent, bytes, savedBytes } }: SiteStats): string {
   return ` ${counted(sent, "answer")} carried only the changes since the visitor's version: ${instead}.`;
 }
 
-function waits({ memory, shared, origin }: SiteStats["times"]): string[] {
+function waits({ memory, shared, origin, failed }: SiteStats["times"]): string[] {
   const named: readonly (readonly [string, TimeStats | undefined])[] = [
     ["the origin", origin],
     ["the cache of the PoP", shared],
     ["memory", memory],
+    ["errors in the origin's place", failed],
   ];
   const measured = named.flatMap(([name, time]) =>
     time ? [`${name} ${ms(time.p50Ms)} (95 %: ${ms(time.p95Ms)}, 99 %: ${ms(time.p99Ms)})`] : [],

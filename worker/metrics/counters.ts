@@ -1,6 +1,6 @@
 import type { IsolateStats } from "../../wire/stats.ts";
 import type { Timer } from "../ports/clock.ts";
-import type { AnsweredEvent, EdgeEvent, Reporter } from "../ports/reporter.ts";
+import type { AnsweredByEdgeEvent, AnsweredEvent, EdgeEvent, Reporter } from "../ports/reporter.ts";
 import type { Route } from "../rules/key/route.ts";
 import type { ClientClass } from "../rules/queueing/client-class.ts";
 import {
@@ -38,6 +38,9 @@ export interface TopLists {
   readonly notStored: readonly TopUrl[];
 }
 
+/** Where a request has waited: at the origin for nothing, if that has failed or was busy. */
+type Tier = AnsweredEvent["tier"] | "failed";
+
 /** What is counted apart for each route. */
 class RouteCounts {
   readonly answers = new Map<string, number>();
@@ -46,7 +49,7 @@ class RouteCounts {
   #own = 0;
   cachedBytes = 0;
   originBytes = 0;
-  readonly times: Partial<Record<AnsweredEvent["tier"], TimeSketch>> = {};
+  readonly times: Partial<Record<Tier, TimeSketch>> = {};
   /** The reasons for not storing, and what the comparison of pages has found. */
   readonly findings = emptyTree();
   readonly compared: Count = (path, by = 1) => addUnder(this.findings, ["compared", ...path], by);
@@ -142,11 +145,7 @@ export class Counters implements Reporter {
   /** How each kind of event is counted. */
   readonly #counting: { readonly [Kind in EdgeEvent["kind"]]: (event: EdgeEvent & { kind: Kind }) => void } = {
     answered: (event) => this.#countAnswer(event),
-    "answered-by-edge": ({ status, detail, route }) => {
-      add(this.#answeredByEdge, detail);
-      if (route === undefined) this.#statusesOfEdge[status]!++;
-      else this.#routeCounts(route).countOwn(status);
-    },
+    "answered-by-edge": (event) => this.#countOwnAnswer(event),
     "origin-asked": () => void this.#counts.origin.asked++,
     "origin-answered": (event) => this.#countOriginAnswer(event),
     "body-measured": ({ route, url, bytes }) => {
@@ -308,7 +307,18 @@ export class Counters implements Reporter {
     if (tookMs > 0) this.#top.slowest.add(url, tookMs);
   }
 
-  #time({ times }: RouteCounts, { tier, startedAt }: AnsweredEvent, timer: Timer): number {
+  #countOwnAnswer({ status, detail, route, url, startedAt }: AnsweredByEdgeEvent): void {
+    add(this.#answeredByEdge, detail);
+    if (route === undefined) return void this.#statusesOfEdge[status]!++;
+    const counts = this.#routeCounts(route);
+    counts.countOwn(status);
+    const timer = this.#timer;
+    if (timer === null || startedAt === undefined || !detail.startsWith("origin-")) return;
+    const tookMs = this.#time(counts, { tier: "failed", startedAt }, timer);
+    if (tookMs > 0) this.#top.slowest.add(withoutQuery(url!), tookMs);
+  }
+
+  #time({ times }: RouteCounts, { tier, startedAt }: { tier: Tier; startedAt: number }, timer: Timer): number {
     const tookMs = Math.max(0, timer.now() - startedAt);
     times[tier] ??= new TimeSketch();
     times[tier].add(tookMs);

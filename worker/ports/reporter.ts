@@ -4,13 +4,7 @@ import type { StoredHead, StoredResponse } from "../rules/storing/stored-respons
 /** An event, as plain data. Only an adapter writes log lines. */
 export type EdgeEvent =
   | AnsweredEvent
-  /** `route`: absent for a request that was answered before its route was known. */
-  | {
-      readonly kind: "answered-by-edge";
-      readonly status: number;
-      readonly detail: string;
-      readonly route?: string | null | undefined;
-    }
+  | AnsweredByEdgeEvent
   | { readonly kind: "origin-asked" }
   /** `bytes`: the length of the body, if the origin announced it; `null` if it did not. */
   | {
@@ -72,6 +66,18 @@ export type EdgeEvent =
   | { readonly kind: "invalidation-dropped" }
   | { readonly kind: "purged"; readonly items: number }
   | { readonly kind: "failed"; readonly cause: unknown; readonly isSentOn: boolean };
+
+/** An answer that the edge has made itself. The rest is absent for a request whose route was not known yet. */
+export interface AnsweredByEdgeEvent {
+  readonly kind: "answered-by-edge";
+  readonly status: number;
+  readonly detail: string;
+  readonly route?: string | null | undefined;
+  /** The cache key. */
+  readonly url?: string | undefined;
+  /** When the request arrived, by the timer. */
+  readonly startedAt?: number | undefined;
+}
 
 /** The body of an answer that is for one visitor, or may be: one of a few, read on its way. */
 export interface PassedOnEvent {

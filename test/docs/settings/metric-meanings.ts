@@ -21,7 +21,8 @@ export const METRIC_MEANINGS: Readonly<Record<string, string>> = {
   failures_total: "requests on which the edge failed by a bug, so that the origin answered them",
   route_requests_total: "as `requests_total`, by route instead of PoP",
   route_responses_total: "as `responses_total`, by route instead of PoP",
-  time_to_head_seconds: "time until the head of the answer, by where it came from: memory, disk or Cache API, origin",
+  time_to_head_seconds:
+    "time until the head of the answer, by where it came from: memory, disk or Cache API, origin; `failed`: errors in the origin's place",
   memory_bytes: "what pages take in the memory of all isolates",
   memory_limit_bytes: "what they may take",
   isolates: "isolates (workers of a server) that are alive",

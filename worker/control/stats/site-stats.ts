@@ -128,6 +128,7 @@ function waitsOf(sum: CountTree): TimeStats {
     memory = NO_TIMES,
     shared = NO_TIMES,
     origin = NO_TIMES,
+    failed = NO_TIMES,
   } = treeAt(sum, "times") as Record<string, SketchedTimes>;
   const rest = countUpTo(shared) + countUpTo(origin);
   const answers = Object.values(treeAt(sum, "answers") as Record<string, number>);
@@ -135,7 +136,7 @@ function waitsOf(sum: CountTree): TimeStats {
   const measured = countUpTo(memory);
   const weight = measured === 0 ? 0 : fromMemory / measured;
   const buckets = weight === 0 ? { 0: fromMemory } : mapped(memory.buckets, (count) => Math.round(count * weight));
-  const all = [{ sum: (memory.sum ?? 0) * weight, buckets }, shared, origin].reduce<CountTree>(
+  const all = [{ sum: (memory.sum ?? 0) * weight, buckets }, shared, origin, failed].reduce<CountTree>(
     (total, each) => addCounts(total, each as CountTree),
     emptyTree(),
   );

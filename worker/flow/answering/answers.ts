@@ -93,15 +93,24 @@ export function edgeAnswer(status: number, detail: string, words: string): Answe
   };
 }
 
+/** A request, as far as it is known when the edge answers it itself. */
+type KnownRequest = Pick<Isolate, "ports"> & Partial<Pick<RequestContext, "resolved" | "arrival">>;
+
 /** The same, reported. It counts for its route, if that is known. */
-export function answerOurselves(
-  { ports, resolved }: Pick<Isolate, "ports"> & Partial<Pick<RequestContext, "resolved">>,
-  status: number,
-  detail: string,
-  words: string,
-): Answer {
-  ports.reporter.report({ kind: "answered-by-edge", status, detail, route: resolved?.route.pattern });
+export function answerOurselves(request: KnownRequest, status: number, detail: string, words: string): Answer {
+  reportOwn(request, status, detail);
   return edgeAnswer(status, detail, words);
+}
+
+export function reportOwn({ ports, resolved, arrival }: KnownRequest, status: number, detail: string): void {
+  ports.reporter.report({
+    kind: "answered-by-edge",
+    status,
+    detail,
+    route: resolved?.route.pattern,
+    url: resolved?.cacheKey,
+    startedAt: arrival?.startedAt,
+  });
 }
 
 type Tier = AnsweredEvent["tier"];

@@ -12,7 +12,7 @@ import { type Choices, toldChoices } from "../../rules/request/choices.ts";
 import { type KeyAndOwnersFields, nameAtGateways } from "../../rules/request/request-fields.ts";
 import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
-import { answerOurselves, edgeAnswer, reportPassedOn } from "../answering/answers.ts";
+import { answerOurselves, edgeAnswer, reportOwn, reportPassedOn } from "../answering/answers.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
 import { interimsFor } from "./interim-responses.ts";
@@ -231,9 +231,9 @@ function busy(context: RequestContext): OriginResult {
 }
 
 /** 503, for a request that gets no turn at the origin. All of them get the same, because in a flood they are most. */
-export function answerBusy({ ports, resolved, isolate }: RequestContext): Answer {
-  ports.reporter.report({ kind: "answered-by-edge", status: 503, detail: BUSY, route: resolved.route.pattern });
-  return busyAnswer(`${isolate.originGate?.retryAfterSeconds ?? 1}`);
+export function answerBusy(context: RequestContext): Answer {
+  reportOwn(context, 503, BUSY);
+  return busyAnswer(`${context.isolate.originGate?.retryAfterSeconds ?? 1}`);
 }
 
 const BUSY = "origin-busy";
