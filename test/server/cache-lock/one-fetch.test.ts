@@ -16,6 +16,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { placesForLocks } from "../../../server/cache-lock/lock-folder.ts";
 import { MachineFetches } from "../../../server/cache-lock/machine-fetches.ts";
 import type { FetchTurn } from "../../../worker/ports/fetches-elsewhere.ts";
+import { TOKEN } from "../../engine/scenario.ts";
 import { MachineUnderTest, PAGE, type Received, settle, until, type WorkerOfMachine } from "./machine-under-test.ts";
 
 const HELD = /^[0-9a-f]{32}$/;
@@ -77,7 +78,7 @@ describe("several workers of a machine", () => {
     expect(machine.paths).toEqual(["/a"]);
   });
 
-  test("count the answers of waiting requests as hits, and one fetch", { tags: ["deep"] }, async () => {
+  test("count the answers of waiting requests as hits, as collapsed, and one fetch", { tags: ["deep"] }, async () => {
     const { machine, one, other } = await MachineUnderTest.withTwo();
     const leading = one.ask("/a");
     const asked = await machine.hasAsked(1);
@@ -85,6 +86,12 @@ describe("several workers of a machine", () => {
     await settle();
     asked.answer("v1");
     expect([(await leading).xCache, (await following).xCache]).toEqual(["MISS", "HIT"]);
+    await other.ask("/a");
+    const fields = { authorization: `Bearer ${TOKEN}` };
+    const stats = async (worker: WorkerOfMachine) =>
+      JSON.parse((await worker.ask("/_tidemark/stats?scope=isolate", fields)).text) as object;
+    expect(await stats(one)).toMatchObject({ collapsed: 0, answers: { MISS: 1 }, origin: { asked: 1 } });
+    expect(await stats(other)).toMatchObject({ collapsed: 1, answers: { HIT: 2 }, origin: { asked: 0 } });
   });
 
   test("fetch a page once for the children of a parent", async () => {

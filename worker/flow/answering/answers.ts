@@ -151,14 +151,15 @@ function report(
   isStored: boolean,
 ): void {
   const { cacheKey: url, route } = resolved;
-  const { pattern } = route;
+  // `hasLookedAgain`: it has waited for a fetch of another isolate.
+  if (hasLookedAgain && xCache === "HIT") ports.reporter.report({ kind: "collapsed" });
   ports.reporter.report({
     kind: "answered",
     xCache,
     status,
-    route: pattern,
+    route: route.pattern,
     url,
-    tier: hasLookedAgain ? "origin" : tier, // it has waited for a fetch
+    tier: hasLookedAgain ? "origin" : tier,
     cachedBytes,
     isStored,
     arrivedAt: arrival.at,
