@@ -167,6 +167,11 @@ function visitorsCountry(incoming: IncomingRequest, site: Site): string | null {
   return request.headers.get(countryField)?.toUpperCase() ?? null;
 }
 
+/** The page that a request is for, as events name it: `url` is the cache key. */
+export function pageOf({ resolved }: Pick<RequestContext, "resolved">): { route: string | null; url: string } {
+  return { route: resolved.route.pattern, url: resolved.cacheKey };
+}
+
 /** The client that waits for the origin, if this request does. */
 export function clientOf({ incoming, facts, ports }: RequestContext): Client {
   const logId = facts.receiptToken && ports.purges.stamp()?.logId;

@@ -6,7 +6,7 @@ import type { PublicAddress } from "../../rules/forwarding/client-response-field
 import { toClientFields } from "../../rules/forwarding/client-response-fields.ts";
 import { type NotStored, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import { type Miss, wordsOf } from "../miss.ts";
-import type { RequestContext } from "../request-context.ts";
+import { pageOf, type RequestContext } from "../request-context.ts";
 import { answerWith, markOutcome, reportPassedOn, withSource } from "./answers.ts";
 
 /** The fields of the origin's answer as clients see them. `receivedAt`: when its head arrived. Default: now. */
@@ -47,17 +47,9 @@ export function passOn(
   return withSource(context, answer, { passedOn: response });
 }
 
-export function reportNotStored({ ports, resolved }: RequestContext, { because, field }: NotStored): void {
-  const { cacheKey: url, route } = resolved;
-  const at = ports.clock.now();
-  ports.reporter.report({
-    kind: "not-stored",
-    because,
-    route: route.pattern,
-    url,
-    at,
-    ...(field !== undefined && { field }),
-  });
+export function reportNotStored(context: RequestContext, notStored: NotStored): void {
+  const { reporter, clock } = context.ports;
+  reporter.report({ ...notStored, ...pageOf(context), kind: "not-stored", at: clock.now() });
 }
 
 /** The outcome of a fetch for `Cache-Status`. */

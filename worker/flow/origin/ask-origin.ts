@@ -14,7 +14,7 @@ import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { answerOurselves, edgeAnswer, reportOwn, reportPassedOn } from "../answering/answers.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
-import { clientOf, type RequestContext } from "../request-context.ts";
+import { clientOf, pageOf, type RequestContext } from "../request-context.ts";
 import { interimsFor } from "./interim-responses.ts";
 import { endWith, type OriginGate } from "./origin-gate.ts";
 import type { OriginTurn } from "./origin-turn.ts";
@@ -327,9 +327,8 @@ function reasonNotToSend(
 }
 
 /** `bytes`: of the body that is read; `null` if its length is not announced. */
-function reportAnswered({ ports, resolved }: RequestContext, bytes: number | null): void {
-  const { cacheKey: url, route } = resolved;
-  ports.reporter.report({ kind: "origin-answered", route: route.pattern, url, bytes });
+function reportAnswered(context: RequestContext, bytes: number | null): void {
+  context.ports.reporter.report({ kind: "origin-answered", ...pageOf(context), bytes });
 }
 
 function reportFailed({ ports }: RequestContext, { because, cause }: OriginAnswer & { kind: "failed" }): void {

@@ -25,7 +25,7 @@ import { askOrigin, type FetchedResponse, hasFailed, type ReceivedAnswer } from 
 import { forward } from "../origin/forward.ts";
 import { hintAtLinks } from "../origin/interim-responses.ts";
 import { findAgain, isInMemory, startFillFor, startFillOf } from "../reading-bodies.ts";
-import { clientOf, type RequestContext } from "../request-context.ts";
+import { clientOf, pageOf, type RequestContext } from "../request-context.ts";
 import { lookAgain, lookAgainAfterConfirmation, toAskAgainAsSent } from "../second-look/second-look.ts";
 import type { ReadBody } from "./fill.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "./freshening.ts";
@@ -339,8 +339,7 @@ async function storeIfWhole(
     return tellFollowers(read.kind === "too-large" ? { kind: "not-shareable" } : { kind: "failed", byOrigin: false });
   }
   if (response.lengthBytes === null && read.bytes.byteLength > 0) {
-    const { cacheKey: url, route } = context.resolved;
-    reporter.report({ kind: "body-measured", route: route.pattern, url, bytes: read.bytes.byteLength });
+    reporter.report({ kind: "body-measured", ...pageOf(context), bytes: read.bytes.byteLength });
   }
   await storeUnlessPurged(context, withBody(head, read.bytes), tellFollowers);
 }

@@ -1,7 +1,7 @@
 import type { BodyReader, StreamedBody } from "../../ports/bodies.ts";
 import { within } from "../../within.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
-import type { RequestContext } from "../request-context.ts";
+import { pageOf, type RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
 import { BodySink } from "./body-sink.ts";
 import type { LargeFill } from "./large-fills.ts";
@@ -49,7 +49,7 @@ async function copyBeside(
   lengthBytes: number,
   fill: LargeFill,
 ): Promise<void> {
-  const { ports, isolate, resolved } = context;
+  const { ports, isolate } = context;
   const isLate = (step: Promise<void>) => within(ports.clock, STALLED_MS, step, () => true);
   const bodyKey = `${head.key}\n${head.fetchedAt.toString(36)}-${ports.random().toString(36).slice(2)}`;
   const pipe = ports.bodies.pipe(lengthBytes);
@@ -89,7 +89,6 @@ async function copyBeside(
     return;
   }
   await storeResponse(context, stored);
-  const { cacheKey: url, route } = resolved;
-  ports.reporter.report({ kind: "fetched", route: route.pattern, url, stored, at: ports.clock.now() });
+  ports.reporter.report({ kind: "fetched", ...pageOf(context), stored, at: ports.clock.now() });
   isolate.collapsed.forgetHitForMiss(fetchKeyOf(context));
 }

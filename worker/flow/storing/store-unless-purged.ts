@@ -1,7 +1,7 @@
 import type { BeingStored, Failing, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
 import { isWorthStoring } from "../../rules/freshness/judge.ts";
 import type { StoredHead, StoredResponse } from "../../rules/storing/stored-response.ts";
-import type { RequestContext } from "../request-context.ts";
+import { pageOf, type RequestContext } from "../request-context.ts";
 import { storeResponse } from "../selection.ts";
 
 export type TellFollowers = (news: SharedFetchOutcome | BeingStored | Failing) => void;
@@ -26,7 +26,6 @@ export function storeUnlessPurged(
   tellFollowers: TellFollowers,
 ): Promise<unknown> {
   const { reporter, clock, compression } = context.ports;
-  const { cacheKey: url, route } = context.resolved;
   if (isOutdated(context, stored.head)) {
     reporter.report({ kind: "fill-discarded", because: "purged" });
     const kept = Promise.resolve();
@@ -36,5 +35,5 @@ export function storeUnlessPurged(
   const kept = storeResponse(context, stored);
   compression?.prepare(context, stored, kept);
   tellFollowers({ kind: "storable", stored, kept });
-  return kept.then(() => reporter.report({ kind: "fetched", route: route.pattern, url, stored, at: clock.now() }));
+  return kept.then(() => reporter.report({ kind: "fetched", ...pageOf(context), stored, at: clock.now() }));
 }
