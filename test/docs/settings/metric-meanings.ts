@@ -5,10 +5,10 @@ export const METRIC_MEANINGS: Readonly<Record<string, string>> = {
   edge_answers_total: "answers that the edge made itself, by the `detail` of `Cache-Status`",
   not_stored_total: "answers that were not stored, by the reason",
   cache_response_bytes_total: "bytes of bodies sent out of stored responses",
-  origin_response_bytes_total: "bytes of bodies that the origin sent",
+  origin_response_bytes_total: "bytes of bodies that the origin, or a child's parent, sent",
   origin_requests_total:
-    "requests sent to the origin; a GET that is sent again because the origin closed its connection counts once",
-  origin_failures_total: "requests to the origin that got no answer",
+    "requests sent to the origin, by a child to its parent; a GET that is sent again because the origin closed its connection counts once",
+  origin_failures_total: "requests to the origin that got no answer; of a child also those whose parent got none",
   origin_waits_total: "requests that waited for their turn at the origin (`origin.concurrency`)",
   origin_refusals_total: "requests that got no turn there: they got 503 or a stale page",
   collapsed_requests_total: "requests answered by the fetch of another request",

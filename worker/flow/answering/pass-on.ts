@@ -39,7 +39,8 @@ export function passOn(
   const outcome = forwardedOutcome(miss, { status: response.status, stored: false, collapsed: false, because });
   const { xCache } = wordsOf(miss);
   markOutcome(fields, xCache, outcome);
-  if (notStored !== undefined) reportNotStored(context, notStored);
+  // What a cache in place of the origin says for a lost origin is no page.
+  if (notStored !== undefined && !response.isOriginLost) reportNotStored(context, notStored);
   reportPassedOn(context, xCache, response.status);
   if (response.body !== null)
     context.ports.bodies.readAhead?.(response.body, context.isolate.site.limits.readAheadBytes);

@@ -331,9 +331,15 @@ function reportAnswered(context: RequestContext, bytes: number | null): void {
   context.ports.reporter.report({ kind: "origin-answered", ...pageOf(context), bytes });
 }
 
-function reportFailed({ ports }: RequestContext, { because, cause }: OriginAnswer & { kind: "failed" }): void {
+function reportFailed(
+  { ports }: RequestContext,
+  { because, cause }: Pick<OriginAnswer & { kind: "failed" }, "because" | "cause">,
+): void {
   ports.reporter.report({ kind: "origin-failed", because, cause });
 }
+
+/** The cause of a failure of which a cache in place of the origin tells. */
+const OF_PARENT = "says its parent";
 
 function answered(
   context: RequestContext,
@@ -343,7 +349,8 @@ function answered(
 ): OriginResult {
   const announced = announcedBytes((name) => fields.get(name));
   const hasBody = mayHaveBody(status);
-  reportAnswered(context, body === null || context.facts.method === "HEAD" || !hasBody ? 0 : announced);
+  if (isOriginLost) reportFailed(context, { because: status === 504 ? "timed-out" : "unreachable", cause: OF_PARENT });
+  else reportAnswered(context, body === null || context.facts.method === "HEAD" || !hasBody ? 0 : announced);
   const lengthBytes = hasBody ? announced : null;
   return {
     kind: "answered",
