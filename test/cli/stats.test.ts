@@ -58,6 +58,13 @@ Not stored: no-store 1,200, bad\ufffd[2J 3.
 1,200 isolates reported; 3 have stopped reporting. The reports cover at least 99.9 % of their time.`);
   });
 
+  test("bytes of which some were not measured, as a bound", () => {
+    const bytes = { fromCache: 0, fromOrigin: 2_500_000, unmeasuredBodies: 1_070 };
+    expect(statsLines({ ...big(), bytes }, "24h")[0]).toMatch(
+      /, the origin at least 2.5 MB \(bodies not measured: 1,070\)\.$/,
+    );
+  });
+
   test("the memory of a machine is that of all its workers together, which is --memory", () => {
     const MIB = 1024 ** 2;
     const memory = { uses: 2000, held: 600, maxBytes: 64 * MIB, curve: [{ bytes: 128 * MIB, hitRatio: 0.9 }] };

@@ -12,7 +12,7 @@ export function summaryText(stats: SiteStats, last: string): string {
   return (
     `${about}: ${counted(requests, "request")}, ${percent(fromCache / requests)} from cache. ` +
     `The origin was asked ${timesWords(origin.asked)}${instead}${origin.failed > 0 ? `, and failed ${timesWords(origin.failed)}` : ""}; ` +
-    `${waited(stats)}the cache sent ${size(bytes.fromCache)}, the origin ${size(bytes.fromOrigin)}.${spared(stats)}`
+    `${waited(stats)}the cache sent ${size(bytes.fromCache)}, the origin ${bytesOfOrigin(stats)}.${spared(stats)}`
   );
 }
 
@@ -46,6 +46,12 @@ export function statsLines(stats: SiteStats, last: string): string[] {
     ...(stats.isCurrent && stats.isolates.silent === 0 ? [] : [heard(stats.isolates)]),
     ...machine,
   ];
+}
+
+/** At least so many, if some bodies did not say how long they were, and were not read for storing. */
+function bytesOfOrigin({ bytes: { fromOrigin, unmeasuredBodies } }: SiteStats): string {
+  if (unmeasuredBodies === 0) return size(fromOrigin);
+  return `at least ${size(fromOrigin)} (bodies not measured: ${whole(unmeasuredBodies)})`;
 }
 
 /** The bytes that deltas saved. */

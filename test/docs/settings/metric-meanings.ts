@@ -5,7 +5,8 @@ export const METRIC_MEANINGS: Readonly<Record<string, string>> = {
   edge_answers_total: "answers that the edge made itself, by the `detail` of `Cache-Status`",
   not_stored_total: "answers that were not stored, by the reason",
   cache_response_bytes_total: "bytes of bodies sent out of stored responses",
-  origin_response_bytes_total: "bytes of bodies that the origin, or a child's parent, sent",
+  origin_response_bytes_total:
+    "bytes of bodies that the origin, or a child's parent, sent, as far as it announced them or they were stored",
   origin_requests_total:
     "requests sent to the origin, by a child to its parent; a GET that is sent again because the origin closed its connection counts once",
   origin_failures_total: "requests to the origin that got no answer; of a child also those whose parent got none",
