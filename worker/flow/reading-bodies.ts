@@ -6,7 +6,7 @@ import { type StoredResponse, storedField } from "../rules/storing/stored-respon
 import type { ReceivedAnswer } from "./origin/ask-origin.ts";
 import type { RequestContext } from "./request-context.ts";
 import { selectInSharedTier } from "./selection.ts";
-import { type Fill, type ReadBody, startFill } from "./storing/fill.ts";
+import { type Fill, startFill } from "./storing/fill.ts";
 
 /** Whether a response is in memory, body and all, or has its body stored apart. */
 export function isInMemory(found: FoundResponse): found is StoredResponse {
@@ -73,7 +73,10 @@ export function passFoundBody(
   return fill.body!;
 }
 
-/** Starts a fill within the budget of the isolate. Default for `maxBytes`: what the site stores with its head. */
+/**
+ * Starts a fill within the budget of the isolate, and has what is left for a slower client read ahead once the copy is
+ * made, or given up. Default for `maxBytes`: what the site stores with its head.
+ */
 export function startFillFor(
   { ports, isolate, background }: RequestContext,
   body: StreamedBody | null,
@@ -81,20 +84,16 @@ export function startFillFor(
   maxBytes = isolate.site.limits.storeBytes,
 ): Fill {
   const fill = startFill(body, lengthBytes, maxBytes, isolate.fills.open(ports.clock.now()), ports);
-  background.run(fill.delivered);
+  const { body: client, read, delivered } = fill;
+  const rest = read.then(() => {
+    if (client) ports.bodies.readAhead?.(client, isolate.site.limits.readAheadBytes);
+    return delivered;
+  });
+  background.run(rest);
   return fill;
 }
 
-/** The same for an answer of the origin, which is read ahead of its client once nothing is to be stored. */
+/** The same for an answer of the origin. */
 export function startFillOf(context: RequestContext, { status, body, lengthBytes }: ReceivedAnswer): Fill {
-  const { ports, isolate, background } = context;
-  const fill = startFillFor(context, mayHaveBody(status) ? body : null, lengthBytes);
-  const { bodies } = ports;
-  const client = fill.body;
-  if (!client || !bodies.readAhead) return fill;
-  const readAhead = ({ kind }: ReadBody) => {
-    if (kind !== "whole") bodies.readAhead!(client, isolate.site.limits.readAheadBytes);
-  };
-  background.run(fill.read.then(readAhead));
-  return fill;
+  return startFillFor(context, mayHaveBody(status) ? body : null, lengthBytes);
 }

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { nodeBodiesHeldIn } from "../../../server/bodies/node-bodies.ts";
+import { nodeBody } from "../../../server/bodies/node-body.ts";
+import type { Answer } from "../../../worker/ports/answer.ts";
+import type { Origin } from "../../../worker/ports/origin.ts";
+import { Fields } from "../../../worker/rules/fields/fields.ts";
+import { isMarker } from "../../../worker/rules/storing/stored-response.ts";
+import type { SharedTier } from "../../../worker/store/tiered-store.ts";
+import { PopUnderTest } from "../../flow/pop-under-test.ts";
+import { until } from "../../suite/until.ts";
+import { temporaryFolder } from "../disk/disk-under-test.ts";
+import { streamed } from "../http1/running-listener.ts";
+
+const PIECE = "x".repeat(64 * 1024);
+/** Four of them take all of `fillBytes`. */
+const FILM = Array.from({ length: 31 }, () => PIECE);
+const LIMITS = { storeBytes: "2MiB", fillBytes: "8MiB", memoryBytes: "64MiB" } as const;
+
+test.each([
+  ["has been stored meanwhile", false],
+  ["the disk has", true],
+])("clients that read nothing of what %s leave room to store pages of others", async (_, isOnDisk) => {
+  const seen: string[] = [];
+  const origin: Origin = {
+    url: "http://origin.example",
+    fetch: async ({ pathAndQuery }) => {
+      seen.push(pathAndQuery);
+      const pieces = pathAndQuery.startsWith("/film") ? FILM : FILM.slice(0, 6);
+      const bytes = pieces.length * PIECE.length;
+      const fields = Fields.of(["cache-control", "max-age=60", "content-length", `${bytes}`]);
+      const body = streamed(pieces, bytes);
+      return { kind: "answered", response: { status: 200, statusText: "", fields, body } };
+    },
+  };
+  const folder = temporaryFolder();
+  const bodies = nodeBodiesHeldIn({ memoryBytes: 1024 ** 2, fileBytes: 64 * 1024 ** 2, mostFiles: null, folder });
+  const pop = new PopUnderTest();
+  const get: SharedTier["get"] = async (key) => {
+    const found = await pop.tier.get(key);
+    if (!found || isMarker(found)) return found;
+    return { ...found, body: streamed(FILM, FILM.length * PIECE.length) };
+  };
+  const start = () => pop.start(origin, { bodies, site: { limits: LIMITS }, sharedTier: { get } });
+  let fetch = start();
+  const ask = (path: string) => pop.scheduler.settle(Promise.resolve(fetch(path))) as Promise<Answer>;
+  const bytesOf = async ({ body }: Answer) => {
+    if (body instanceof Uint8Array) return body.byteLength;
+    const reader = nodeBody(body!).read();
+    let bytes = 0;
+    for (let piece = await reader.next(); piece !== null; piece = await reader.next()) bytes += piece.byteLength;
+    return bytes;
+  };
+
+  const askForFilms = () => Promise.all([1, 2, 3, 4].map((each) => ask(`/film-${each}`)));
+  if (isOnDisk) {
+    await Promise.all((await askForFilms()).map(bytesOf));
+    await pop.finish();
+    fetch = start();
+  }
+  const films = await askForFilms();
+  expect(films.map(({ fields }) => fields.get("x-cache"))).toEqual(films.map(() => (isOnDisk ? "HIT" : "MISS")));
+  let page = 0;
+  await until(async () => {
+    const path = `/page-${page++}`;
+    for (const answer of [await ask(path), await ask(path)]) expect(await bytesOf(answer)).toBe(6 * PIECE.length);
+    return seen.filter((each) => each === path).length === 1;
+  });
+  for (const film of films) expect(await bytesOf(film)).toBe(FILM.length * PIECE.length);
+  await pop.finish();
+});
