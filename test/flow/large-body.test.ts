@@ -58,6 +58,29 @@ describe("a large body", () => {
     await pop.finish();
   });
 
+  test("that leaves the tier while several parts of it are sent gives all of them, from one reading", async () => {
+    const readings: unknown[] = [];
+    const ask = pop.start(origin, {
+      site: { limits: { storeBytes: 10 } },
+      sharedTier: {
+        getBody: async (bodyKey, part) => {
+          readings.push(part);
+          const read = await pop.tier.getBody(bodyKey, part);
+          pop.tier.empty();
+          return read;
+        },
+      },
+    });
+    expect(await pop.text(await pop.head(ask()))).toBe(BODY);
+    await pop.finish();
+    const answer = await pop.head(ask("/a", { range: "bytes=11-12,35-36,88-88" }));
+    expect([answer.status, xCache(answer)]).toEqual([206, "HIT"]);
+    const parts = [...(await pop.text(answer)).matchAll(/bytes ([\d-]+)\/100\r\n\r\n(\d+)\r\n/g)];
+    expect(parts.map(([, place, part]) => `${place} ${part}`)).toEqual(["11-12 12", "35-36 56", "88-88 8"]);
+    expect(readings).toEqual([{ first: 11, last: 88 }]);
+    await pop.finish();
+  });
+
   test.each([
     ["just before it would have stalled is stored", STALLED_MS - 1, "HIT", {}],
     [

@@ -27,7 +27,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3.4, 4",
     requirement: "parts of a large body",
-    does: "Only the requested bytes are read. A part of a large missing page is requested alone.",
+    does: "Only the requested bytes are read, and what lies between. A part of a large missing page is requested alone.",
     scenarios: [
       "bodies/only-requested-bytes",
       "bodies/if-range-of-large-body",

@@ -1,5 +1,5 @@
 import type { Answer } from "../../ports/answer.ts";
-import type { BodyReader, BodyWriter, StreamedBody } from "../../ports/bodies.ts";
+import type { BodyReader, BodyWriter } from "../../ports/bodies.ts";
 import { cancelBody } from "../../ports/cancel-body.ts";
 import type { Ports } from "../../ports/ports.ts";
 import type { FoundResponse } from "../../ports/store.ts";
@@ -11,7 +11,7 @@ import { type BytePart, parseRange } from "../../rules/ranges/range.ts";
 import { mayHaveBody } from "../../rules/storing/framing.ts";
 import { type StoredHead, storedField, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { isNotModified, mayHoldCoded, OF_WHOLE_CONTENT, rangeStillHolds } from "../../rules/validation/conditions.ts";
-import { isInMemory, passFoundBody } from "../reading-bodies.ts";
+import { passFoundBody } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { type AnswerMetadata, answerWith, notModifiedFields, storedFields, withSource } from "./answers.ts";
 
@@ -66,8 +66,8 @@ function answerInForm(
       const parsed = parseRange(range, head.bodyBytes);
       if (parsed.kind === "unsatisfiable") return unsatisfiable(context, form, fields);
       if (parsed.kind === "parts") {
-        // A body on its way can be read once. If the parts need it again, the whole of it is sent (RFC 9110 §14.2).
-        if (isInMemory(stored) || areInOrder(parsed.parts))
+        // A body that is not in memory is read once. If the parts need it again, the whole is sent (RFC 9110 §14.2).
+        if (stored.body instanceof Uint8Array || areInOrder(parsed.parts))
           return answerWithParts(context, stored, parsed.parts, fields, isHit);
       }
     }
@@ -174,8 +174,8 @@ function streamed(
   if (body)
     return answer(partsOf(new Uint8Array(0), ports.bodies.readThrough(passFoundBody(context, head, body, isHit))));
   if (head.bodyKey === null) return Promise.resolve(null);
-  const firstPart = pieces.find((piece) => typeof piece !== "string")!;
-  return partsStoredApart(ports, head.bodyKey, firstPart).then((parts) => (parts ? answer(parts) : null));
+  const parts = pieces.filter((piece) => typeof piece !== "string");
+  return partsStoredApart(ports, head.bodyKey, parts).then((read) => (read ? answer(read) : null));
 }
 
 /** Sends one part of a body after the other to a client; `null` in place of a part stands for the whole. */
@@ -191,13 +191,11 @@ function areInOrder(parts: readonly BytePart[]): boolean {
 }
 
 /**
- * Parts of a body whose pieces follow each other, cut out of them without a copy: `piece`, and then those of `reader`.
- * Memory holds one piece, however slowly the client reads. Each part comes after the previous one, unless all of the
- * body is in `piece`.
+ * Parts of a body whose pieces follow each other, cut out of them without a copy: `piece`, which begins `at` that byte,
+ * and then those of `reader`. Memory holds one piece, however slowly the client reads. Each part comes after the
+ * previous one, unless all of the body is in `piece`.
  */
-function partsOf(piece: Uint8Array, reader?: BodyReader): BodyParts {
-  /** Where the piece begins. */
-  let at = 0;
+function partsOf(piece: Uint8Array, reader?: BodyReader, at = 0): BodyParts {
   return {
     send: async (part, to) => {
       let { first, last } = part!;
@@ -220,21 +218,18 @@ function cutOff(): never {
   throw new Error("a stored body was cut off");
 }
 
-/** Parts of a body that is stored apart: only they are read. `undefined` if the first of them is gone. */
+/**
+ * Parts in order of a body that is stored apart. It is read once, from the first part to the last, because it may be gone
+ * when another reading begins. `undefined` if it is gone already.
+ */
 async function partsStoredApart(
   { store, bodies }: Pick<Ports, "store" | "bodies">,
   bodyKey: string,
-  firstPart: BytePart | null,
+  parts: readonly (BytePart | null)[],
 ): Promise<BodyParts | undefined> {
-  const read = (part: BytePart | null) => store.readBody(bodyKey, part);
-  let first: StreamedBody | undefined = await read(firstPart);
-  if (!first) return undefined;
-  return {
-    send: async (part, to) => {
-      const body = first ?? (await read(part));
-      first = undefined;
-      if (!body) throw new Error("a body that was stored separately is missing");
-      await bodies.copy(body, to);
-    },
-  };
+  const first = parts[0] ?? null;
+  const body = await store.readBody(bodyKey, first && { first: first.first, last: parts.at(-1)!.last });
+  if (!body) return undefined;
+  if (parts.length > 1) return partsOf(new Uint8Array(0), bodies.readThrough(body), first!.first);
+  return { send: (_, to) => bodies.copy(body, to) };
 }
