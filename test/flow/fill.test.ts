@@ -50,12 +50,51 @@ describe("a fill", () => {
     expect([whole.heldBytes, blog.heldBytes]).toEqual([0, 0]);
   });
 
-  test("ends before a slow client has read a byte, but its bytes count until the client has them", async () => {
-    const budget = new FillBudget(1 << 20, 256);
-    const fill = startFill(bodyOf("01234", "56789"), 10, 50, budget.open(0), ports);
+  test("ends before a slow client has read a byte, but each piece counts until the client has it", async () => {
+    const whole = new FillBudget(1 << 20, 256);
+    const budget = new FillBudget(1 << 20, 256, whole);
+    const fill = startFill(bodyOf("01234", "5678", "9"), 10, 50, budget.open(0), ports);
     expect(await fill.read).toMatchObject({ kind: "whole", bytes: new TextEncoder().encode("0123456789") });
-    expect(budget.heldBytes).toBe(held(10, 2));
-    expect(await textOf(fill)).toBe("0123456789");
+    const reader = memoryBodies.read(fill.body!);
+    for (const waits of [held(10, 3), held(5, 2), held(1, 1)]) {
+      expect([budget.heldBytes, whole.heldBytes]).toEqual([waits, waits]);
+      await reader.next();
+      await turn();
+    }
+    expect(await reader.next()).toBeNull();
+    await fill.delivered;
+    expect([budget.heldBytes, whole.heldBytes]).toEqual([0, 0]);
+  });
+
+  test("of which nothing is stored gives back what the client has, and counts what waits for it", async () => {
+    const budget = new FillBudget(held(15, 3), 256);
+    const fill = startFill(bodyOf("01234", "56789", "abcde", "fghij"), null, 50, budget.open(0), ports);
+    expect(await fill.read).toEqual({ kind: "over-budget" });
+    const reader = memoryBodies.read(fill.body!);
+    for (const waits of [held(15, 3), held(10, 2), held(5, 1)]) {
+      expect(budget.heldBytes).toBe(waits);
+      await reader.next();
+      await turn();
+    }
+    expect(Buffer.from((await reader.next())!).toString()).toBe("fghij");
+    expect(await reader.next()).toBeNull();
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  test("that takes part of a body before it is cut off gives back what the client has", async () => {
+    const budget = new FillBudget(1 << 20, 256);
+    const origin = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = origin.writable.getWriter();
+    const fill = startFill(origin.readable, null, 50, budget.open(0), ports);
+    const reader = memoryBodies.read(fill.body!);
+    for (const text of ["before, ", "after"]) await writer.write(new TextEncoder().encode(text));
+    await reader.next();
+    await turn();
+    expect(budget.heldBytes).toBe(held(13, 2));
+    await writer.abort(new Error("gone"));
+    expect(await fill.read).toEqual({ kind: "cut-off" });
+    expect(budget.heldBytes).toBe(held(5, 1));
+    await expect(reader.next().then(() => reader.next())).rejects.toThrow("gone");
     await fill.delivered;
     expect(budget.heldBytes).toBe(0);
   });

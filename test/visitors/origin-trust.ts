@@ -32,7 +32,7 @@ export const originTrust: readonly Case[] = [
     ...VISITORS,
     defence: {
       in: "pump",
-      replace: 'tell({ kind: "cut-off" });',
+      replace: 'drop("cut-off");',
       by: 'tell({ kind: "whole", bytes: joined(chunks, readBytes) });',
     },
   },
@@ -46,7 +46,7 @@ export const originTrust: readonly Case[] = [
     ...VISITORS,
     defence: {
       in: "pump",
-      replace: 'tell({ kind: "cut-off" });',
+      replace: 'drop("cut-off");',
       by: 'tell({ kind: "whole", bytes: joined(chunks, readBytes) });',
     },
   },

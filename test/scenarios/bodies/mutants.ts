@@ -12,14 +12,14 @@ export const mutants: Mutants = {
   "docs/protocol.md#promise-4-whole-and-unchanged-or-not-at-all": {
     "the bytes before a cut are stored as the whole body": {
       in: "pump",
-      replace: 'tell({ kind: "cut-off" });',
+      replace: 'drop("cut-off");',
       by: 'tell({ kind: "whole", bytes: joined(chunks, readBytes) });',
       foundBy: "bodies/cut-off",
     },
     "the chunks before a cut are stored as the whole body": {
       in: "pump",
-      replace: '{ kind: "cut-off" }',
-      by: 'lengthBytes === null ? { kind: "whole", bytes: joined(chunks, readBytes) } : { kind: "cut-off" }',
+      replace: 'drop("cut-off");',
+      by: 'lengthBytes === null ? tell({ kind: "whole", bytes: joined(chunks, readBytes) }) : drop("cut-off");',
       foundBy: "bodies/chunked-cut-off",
     },
     "the client gets a clean end where the body was cut off": {

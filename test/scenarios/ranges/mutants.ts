@@ -175,7 +175,7 @@ export const mutants: Mutants = {
     },
     "a part is cut from a page that was cut off": {
       in: "pump",
-      replace: 'tell({ kind: "cut-off" });',
+      replace: 'drop("cut-off");',
       by: 'tell({ kind: "whole", bytes: joined(chunks, readBytes) });',
       foundBy: "ranges/whole-page-cut-off",
     },

@@ -143,6 +143,11 @@ export class FillShare {
     this.heldBytes += bytes;
     return true;
   }
+
+  /** Gives back so many of the bytes that it has taken, as a negative number, which always fits. */
+  give(bytes: number): void {
+    this.take(-bytes);
+  }
 }
 
 interface FillPorts {
@@ -192,10 +197,17 @@ async function pump(
   let chunks: Uint8Array[] = [];
   let readBytes = 0;
   let isKept = true;
+  /** What the share holds of chunks that the client has taken. */
+  let takenBytes = 0;
   let lasting: Wait | undefined;
-  const drop = (kind: "too-large" | "over-budget") => {
+  const letGo = () => {
     isKept = false;
     chunks = [];
+    share.give(takenBytes);
+    takenBytes = 0;
+  };
+  const drop = (kind: "cut-off" | "too-large" | "over-budget") => {
+    letGo();
     tell({ kind });
   };
   share.taken = () => client.taken;
@@ -223,9 +235,14 @@ async function pump(
       readBytes += piece.byteLength;
       const written = client.write(piece);
       if (isKept && readBytes > maxBytes) drop("too-large");
-      if (isKept && !share.take(piece.byteLength + PIECE_OVERHEAD_BYTES)) drop("over-budget");
+      const heldBytes = piece.byteLength + PIECE_OVERHEAD_BYTES;
+      if (isKept && !share.take(heldBytes)) drop("over-budget");
       if (isKept) {
         chunks.push(piece);
+        void written.then(() => {
+          takenBytes += heldBytes;
+          if (!isKept) letGo();
+        });
         continue;
       }
       await written;
@@ -235,9 +252,10 @@ async function pump(
     if (lengthBytes !== null && readBytes !== lengthBytes)
       throw new Error(`only ${readBytes} of ${lengthBytes} bytes arrived`);
     if (isKept) tell({ kind: "whole", bytes: joined(chunks, readBytes) });
+    letGo();
     await client.close();
   } catch (cause) {
-    tell({ kind: "cut-off" });
+    drop("cut-off");
     await client.abort(cause);
   } finally {
     lasting?.cancel();
