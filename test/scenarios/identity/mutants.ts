@@ -268,8 +268,8 @@ export const mutants: Mutants = {
     },
     "unkeyed fields are not counted by name": {
       in: "reportNotStored",
-      replace: "...(field !== undefined && { field }),",
-      by: "",
+      replace: "...notStored,",
+      by: "because: notStored.because,",
       foundBy: "identity/unkeyed-field-is-named",
     },
   },

@@ -136,7 +136,7 @@ export const mutants: Mutants = {
     },
     "a large page that was stored is called unseen": {
       in: "copyBeside",
-      drop: 'ports.reporter.report({ kind: "fetched", route: route.pattern, url, stored, at: ports.clock.now() });',
+      drop: 'ports.reporter.report({ kind: "fetched", ...pageOf(context), stored, at: ports.clock.now() });',
       foundBy: "purging/unseen-large-page",
     },
     "a page whose key is too long to be remembered is called unseen": {
@@ -473,7 +473,7 @@ export const mutants: Mutants = {
     },
     "a response that is refused for its tags is not counted": {
       in: "passOn",
-      drop: "if (notStored !== undefined) reportNotStored(context, notStored);",
+      drop: "if (notStored !== undefined && !response.isOriginLost) reportNotStored(context, notStored);",
       foundBy: "purging/too-many-or-invalid-tags",
     },
     "tags that differ in letter case count as one": {
