@@ -347,11 +347,15 @@ export class Connection implements InterimWriter, ClientSide {
     this.socket.setTimeout(this.#stallMs);
   }
 
-  /** Ends the connection as soon as no answer is due on it, and no request has begun to arrive. Not to be called while it reads. */
+  /** Ends the connection as soon as no answer is due on it, and no head has begun to arrive. Not to be called while it reads. */
   endOnceIdle(): void {
     this.#endsOnceIdle = true;
-    const isArriving = this.banHead !== "" || isInRequest(this.socket);
-    if (this.outstanding === 0 && !this.isTunnel && !isArriving) this.#endIdle();
+    if (this.outstanding === 0 && !this.isTunnel && !this.#isInHead) this.#endIdle();
+  }
+
+  /** Whether a head is arriving, and not the rest of a body, whose request may have been answered before it. */
+  get #isInHead(): boolean {
+    return this.newest?.message.complete !== false && (this.banHead !== "" || isInRequest(this.socket));
   }
 
   /**
@@ -432,7 +436,7 @@ export class Connection implements InterimWriter, ClientSide {
   #isSendingHead(): boolean {
     const isReading = !this.#isPaused && !isPausedByNode(this.socket) && this.newest?.message.complete !== false;
     if (!isReading || this.#takesNoMore || this.isTunnel) return false;
-    return this.heads === 0 || this.banHead !== "" || isInRequest(this.socket);
+    return this.heads === 0 || this.#isInHead;
   }
 
   /** A client that has stopped reading gets no more answers, so that they do not pile up in memory. */

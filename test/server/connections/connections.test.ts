@@ -559,6 +559,25 @@ test.each([
   expect(await stopped).toEqual({ cutOff: 0 });
 });
 
+test.each([
+  { of: "comes", rest: "56789", usesFastAnswers: true },
+  { of: "comes, by Node's own objects", rest: "56789", usesFastAnswers: false },
+  { of: "never comes", rest: "", usesFastAnswers: true },
+  { of: "never comes, by Node's own objects", rest: "", usesFastAnswers: false },
+])("a stopping listener ends a connection with an answered request whose body's rest $of", async ({ rest, ...how }) => {
+  const running = await start(() => answer("page"), how);
+  holdTime();
+  const one = client(running);
+  await one.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n01234");
+  await one.until((text) => text.includes("page"));
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  const stopped = running.listener.close(60_000);
+  await pass(1_000);
+  await one.send(rest);
+  for (let second = 0; second < 60; second++) await pass(1_000);
+  expect(await stopped).toEqual({ cutOff: 0 });
+});
+
 test("a graceful stop ends idle connections, and cuts off what takes longer than its limit", async () => {
   const pages = held();
   const running = await start(pages.answering);
