@@ -41,6 +41,7 @@ export function makePipe(lengthBytes: number | null): { readonly readable: Pushe
       tellGone = tell;
     },
     abort: async (cause) => readable.fail(cause),
+    taken: () => readable.taken,
   };
   return { readable, writable };
 }

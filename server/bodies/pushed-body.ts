@@ -31,6 +31,8 @@ export class PushedBody implements NodeBody {
   #waitingBytes = 0;
   #isPaused = false;
   #isRead = false;
+  /** Grows with each piece that the reader asks for. */
+  taken = 0;
   #brokeOff = false;
   #end: { readonly cause: unknown; readonly isFailure: boolean } | undefined;
   #reader: PromiseWithResolvers<Uint8Array | null> | undefined;
@@ -122,7 +124,11 @@ export class PushedBody implements NodeBody {
     if (this.#isRead) throw new Error("a body is read at most once");
     this.#isRead = true;
     this.#source.begin?.();
-    return { next: () => this.#next(), cancel: () => this.cancel() };
+    const next = () => {
+      this.taken++;
+      return this.#next();
+    };
+    return { next, cancel: () => this.cancel() };
   }
 
   takeWhole(lengthBytes: number): Uint8Array<ArrayBuffer> | undefined {

@@ -50,4 +50,6 @@ export interface BodyWriter {
   whenGone(tell: () => void): void;
   /** The reader gets an error, so that it does not take what came for the whole body. */
   abort(cause: unknown): Promise<void>;
+  /** Grows with each piece that the reader takes. Absent where the platform does not tell. */
+  taken?(): number;
 }

@@ -1,7 +1,10 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { nodeBodiesHeldIn } from "../../../server/bodies/node-bodies.ts";
 import { nodeBody } from "../../../server/bodies/node-body.ts";
+import { FillBudget, startFill } from "../../../worker/flow/storing/fill.ts";
 import type { Answer } from "../../../worker/ports/answer.ts";
+import type { Clock } from "../../../worker/ports/clock.ts";
 import type { Origin } from "../../../worker/ports/origin.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { isMarker } from "../../../worker/rules/storing/stored-response.ts";
@@ -67,4 +70,25 @@ test.each([
   });
   for (const film of films) expect(await bytesOf(film)).toBe(FILM.length * PIECE.length);
   await pop.finish();
+});
+
+test("a client that reads 3 kB a second of what has been stored gets all of it, also while there is no more room ahead of it", async () => {
+  const folder = temporaryFolder();
+  const bodies = nodeBodiesHeldIn({ memoryBytes: 1024 ** 2, fileBytes: 512 * 1024, mostFiles: null, folder });
+  const clock: Pick<Clock, "wait"> = { wait: () => ({ over: new Promise(() => undefined), cancel: () => undefined }) };
+  const budget = new FillBudget(8 * 1024 ** 2, 256);
+  const bytes = FILM.length * PIECE.length;
+  const fill = startFill(streamed(FILM, bytes), bytes, bytes, budget.open(0), { bodies, clock });
+  expect((await fill.read).kind).toBe("whole");
+  bodies.readAhead!(fill.body!, bytes);
+  const reader = bodies.readThrough(fill.body!);
+  let readBytes = 0;
+  for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
+    readBytes += piece.byteLength;
+    await delay(5); // what it has made room for is written
+    budget.open(readBytes / 3).close();
+  }
+  expect(readBytes).toBe(bytes);
+  await fill.delivered;
+  expect(budget.heldBytes).toBe(0);
 });

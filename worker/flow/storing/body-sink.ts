@@ -22,6 +22,11 @@ export class BodySink {
     writer.whenGone(() => this.#leave());
   }
 
+  /** Grows whenever the reader takes something, also of what the stream holds for it. */
+  get progress(): number {
+    return this.taken + (this.#writer.taken?.() ?? 0);
+  }
+
   /** Whether anything waits for the reader. */
   get waits(): boolean {
     return this.#given > this.taken;

@@ -94,7 +94,7 @@ export class FillShare {
   readonly close: () => void;
   readonly #fits: (bytes: number) => boolean;
   heldBytes = 0;
-  /** How many pieces the client has taken. */
+  /** Grows whenever the client takes something. */
   taken: () => number = () => 0;
   /** Ends the fill, which may hold nothing from now on. */
   endFill: () => void = () => undefined;
@@ -210,7 +210,7 @@ async function pump(
     letGo();
     tell({ kind });
   };
-  share.taken = () => client.taken;
+  share.taken = () => client.progress;
   share.endFill = () => {
     if (client.waits) client.giveUp("the client read nothing for a minute");
     else drop("over-budget"); // The origin sends nothing.
