@@ -9,7 +9,7 @@ export const METRIC_MEANINGS: Readonly<Record<string, string>> = {
     "bytes of bodies that the origin, or a child's parent, sent, as far as it announced them or they were stored",
   origin_requests_total:
     "requests sent to the origin, by a child to its parent; a GET that is sent again because the origin closed its connection counts once",
-  origin_failures_total: "requests to the origin that got no answer; of a child also those whose parent got none",
+  origin_failures_total: "requests to the origin, by a child to its parent, that got no answer",
   origin_waits_total: "requests that waited for their turn at the origin (`origin.concurrency`)",
   origin_refusals_total: "requests that got no turn there: they got 503 or a stale page",
   collapsed_requests_total: "requests answered by the fetch of another request",

@@ -331,15 +331,9 @@ function reportAnswered(context: RequestContext, bytes: number | null): void {
   context.ports.reporter.report({ kind: "origin-answered", ...pageOf(context), bytes });
 }
 
-function reportFailed(
-  { ports }: RequestContext,
-  { because, cause }: Pick<OriginAnswer & { kind: "failed" }, "because" | "cause">,
-): void {
+function reportFailed({ ports }: RequestContext, { because, cause }: OriginAnswer & { kind: "failed" }): void {
   ports.reporter.report({ kind: "origin-failed", because, cause });
 }
-
-/** The cause of a failure of which a cache in place of the origin tells. */
-const OF_PARENT = "says its parent";
 
 function answered(
   context: RequestContext,
@@ -349,8 +343,7 @@ function answered(
 ): OriginResult {
   const announced = announcedBytes((name) => fields.get(name));
   const hasBody = mayHaveBody(status);
-  if (isOriginLost) reportFailed(context, { because: status === 504 ? "timed-out" : "unreachable", cause: OF_PARENT });
-  else reportAnswered(context, body === null || context.facts.method === "HEAD" || !hasBody ? 0 : announced);
+  reportAnswered(context, body === null || context.facts.method === "HEAD" || !hasBody ? 0 : announced);
   const lengthBytes = hasBody ? announced : null;
   return {
     kind: "answered",
