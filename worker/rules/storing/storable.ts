@@ -69,8 +69,8 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   if (request.forbidsStoring) return { kind: "not-stored", because: "request-no-store" }; // §5.2.1.5
   const because = reasonInResponse(request, response, cacheControl, atMost);
   if (because) return { kind: "not-stored", because };
-  const ofOrigin = freshnessLifetime(response, speaking, { heuristic: null });
   const ofOwner = freshnessLifetime(response, speaking, rules);
+  const ofOrigin = isExplicit(ofOwner) ? ofOwner : freshnessLifetime(response, speaking, { heuristic: null });
   // The owner may shorten the lifetime of an answer to credentials, and not lengthen it.
   const isForCredentials = mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
   const lifetime = isForCredentials && ofOrigin.seconds < ofOwner.seconds ? ofOrigin : ofOwner;
