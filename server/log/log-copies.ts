@@ -1,7 +1,8 @@
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { OwnerError } from "../../package/owner-error.ts";
+import { namesIn } from "../names-in.ts";
 import { MachineNote } from "../postgres/machine-note.ts";
 import { LOG_FILE } from "./log-file.ts";
 import { LogFolder } from "./log-folder.ts";
@@ -43,15 +44,6 @@ function whereLogsAre(cache: string): string {
   const ofSites = namesIn(sites).map((name) => join(sites, name));
   const one = ofSites.find((each) => existsSync(join(each, "log", LOG_FILE)));
   return one === undefined ? "Name the folder that tidemark serve has as --cache" : `Each site has one: --cache ${one}`;
-}
-
-/** None of a folder that is not there, or that this user may not read. */
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 /**

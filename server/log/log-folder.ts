@@ -14,6 +14,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { OwnerError } from "../../package/owner-error.ts";
 import { makeFolders } from "../make-folders.ts";
+import { namesIn } from "../names-in.ts";
 import { FileLock, holdersOf } from "./file-lock.ts";
 import { expectWritableFiles, mayStandIn, StorageError, storageFault } from "./storage-error.ts";
 
@@ -89,7 +90,7 @@ export class LogFolder {
     let owner: FileLock | null = null;
     try {
       owner = takeOwnersLock(path);
-      return new LogFolder(path, path, owner, id, workersLocksIn(path, mine));
+      return new LogFolder(path, path, owner, id, workersLocksAmong(readdirSync(path), mine));
     } catch (cause) {
       owner?.release(); // the supervisor may try again
       const fault = storageFault(cause);
@@ -98,7 +99,7 @@ export class LogFolder {
       const place = placeElsewhere();
       if (place === null) throw error;
       const isOthers = error instanceof FolderInUseError; // its workers are no orphans
-      return new LogFolder(path, place, null, id, isOthers ? [] : workersLocksIfReadable(path, mine));
+      return new LogFolder(path, place, null, id, isOthers ? [] : workersLocksAmong(namesIn(path), mine));
     }
   }
 
@@ -108,7 +109,7 @@ export class LogFolder {
     const owner = takeOwnersLock(this.path);
     try {
       const link = join(this.path, basename(this.workersLock));
-      this.#orphansLocks = workersLocksIn(this.path, [link]);
+      this.#orphansLocks = workersLocksAmong(readdirSync(this.path), [link]);
       putLink(link, this.workersLock); // the next supervisor has to see the lock
       this.#owner = owner;
     } catch (cause) {
@@ -198,20 +199,10 @@ function workersLockOf(id: string): string {
   return `workers-${id}.lock`;
 }
 
-/** The names of the other locks of workers in a folder. */
-function workersLocksIn(path: string, known: readonly (string | null)[]): string[] {
+/** The names in a folder that are of other locks of workers. */
+function workersLocksAmong(names: readonly string[], known: readonly (string | null)[]): string[] {
   const others = known.map((lock) => lock && basename(lock));
-  const names = existsSync(path) ? readdirSync(path) : [];
   return names.filter((name) => WORKERS_LOCK.test(name) && !others.includes(name));
-}
-
-/** The same; none of a folder that cannot be read. */
-function workersLocksIfReadable(path: string, known: readonly (string | null)[]): string[] {
-  try {
-    return workersLocksIn(path, known);
-  } catch {
-    return []; // it is read again when it is claimed
-  }
 }
 
 /** A new folder for locks and a socket; `null` if there is no place for it. */

@@ -1,6 +1,7 @@
-import { readdirSync, statSync, unwatchFile, watch, watchFile } from "node:fs";
+import { statSync, unwatchFile, watch, watchFile } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { namesIn } from "../names-in.ts";
 
 /** The delay between a change and its report: an editor writes a file in several steps. */
 const SETTLED_MS = 100;
@@ -123,14 +124,6 @@ export function statesOf({ files, folder, isOfFolder }: WatchedPaths): WatchedSt
   const inFolder = folder === null ? [] : namesIn(folder).filter(isOfFolder);
   const statesAt = (paths: readonly string[]) => new Map(paths.map((path) => [path, stateOfFile(path)]));
   return { files: statesAt(files), inFolder: statesAt(inFolder.map((name) => join(folder!, name))) };
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 /** As `FileStates` have it. */
