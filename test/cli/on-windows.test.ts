@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { run } from "../packed/installed-package.ts";
+import { ON_WINDOWS } from "../suite/on-windows.ts";
 
 const CLI = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
-const ON_WINDOWS = `data:text/javascript,Object.defineProperty(process, "platform", { value: "win32" })`;
 
 test.each([[], ["--check"]])("serve says where it runs, with %j too", async (...flags) => {
   const args = ["--import", ON_WINDOWS, CLI, "serve", "--origin", "http://127.0.0.1:1", ...flags];

@@ -11,7 +11,7 @@ import { hiddenFromUnit } from "../../../cli/init/server-files.ts";
 import { hostOf, originOf, passedOf } from "../../../cli/init/site-answers.ts";
 import { run } from "../../packed/installed-package.ts";
 import { inGate } from "../../suite/depth.ts";
-import { windowsPathsIn } from "../../suite/windows-paths.ts";
+import { ON_WINDOWS, windowsPathsIn } from "../../suite/on-windows.ts";
 
 const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 const ANSWERS = { origin: "https://origin.example.com", host: "www.example.com", passed: ["/admin"] };
@@ -109,8 +109,7 @@ describe("tidemark init --server", () => {
   });
 
   test("says on another system that systemd is of Linux", async () => {
-    const elsewhere = `data:text/javascript,Object.defineProperty(process, "platform", { value: "win32" })`;
-    const { exit, stdout } = await run(process.execPath, ["--import", elsewhere, CLI, ...SERVER], { cwd: folder });
+    const { exit, stdout } = await run(process.execPath, ["--import", ON_WINDOWS, CLI, ...SERVER], { cwd: folder });
     expect(exit).toBe(0);
     expect(stdout).toMatch(/^written {4}tidemark\.service: it is for Linux, .* run init --server there/m);
   });

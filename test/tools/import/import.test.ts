@@ -13,7 +13,7 @@ import { compileSite } from "../../../worker/site/site.ts";
 import { evaluateSite } from "../../docs/site-blocks.ts";
 import { run } from "../../packed/installed-package.ts";
 import { inGate } from "../../suite/depth.ts";
-import { windowsPathsIn } from "../../suite/windows-paths.ts";
+import { windowsPathsIn } from "../../suite/on-windows.ts";
 import { FOLDER } from "./comparison.ts";
 import { CONFIGURATIONS } from "./configurations.ts";
 

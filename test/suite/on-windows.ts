@@ -1,3 +1,6 @@
+/** For `node --import`: the platform that Windows names. */
+export const ON_WINDOWS = `data:text/javascript,Object.defineProperty(process, "platform", { value: "win32" })`;
+
 /**
  * For `node --import`: gives modules whose URL has this text the paths of Windows. The files stay those of this machine,
  * where `\` is a part of a name: a test puts them there under such names, too.
