@@ -66,9 +66,6 @@ export interface LogFileOptions {
 
 const openDatabase = (path: string) => new DatabaseSync(path, { timeout: BUSY_MS });
 
-/** SQLite's code for a statement that does not fit the tables, among other things. */
-const SQLITE_ERROR = 1;
-
 /** Only the owner may read the audit trail. */
 const OWNERS_ALONE = 0o600;
 
@@ -304,7 +301,7 @@ export class LogFile {
     const { folder } = this.#options;
     const fault = storageFault(cause);
     if (fault === "read-only") return mayWrite(join(folder, LOG_FILE)) && !refusesWrites(folder);
-    return fault === "damaged" || (cause as { errcode?: unknown }).errcode === SQLITE_ERROR;
+    return fault === "damaged";
   }
 
   #followClock(): void {

@@ -8,6 +8,7 @@ export type StorageFault = "full" | "read-only" | "in-use" | "damaged" | "remove
 
 /** SQLite's primary result codes, https://www.sqlite.org/rescode.html. */
 const FAULTS: ReadonlyMap<number, StorageFault> = new Map([
+  [1, "damaged"], // SQLITE_ERROR: the statements here fail so only where the tables are not those of this program
   [5, "in-use"], // SQLITE_BUSY
   [6, "in-use"], // SQLITE_LOCKED
   [8, "read-only"], // SQLITE_READONLY

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { beforeEach, expect, test } from "vitest";
 import { LedgerFile } from "../../../server/postgres/ledger-file.ts";
 import { report } from "../../purges/log/a-report.ts";
@@ -52,4 +53,27 @@ test("a file that is damaged when somebody reads the counts is set aside, too", 
   damageFrom(PAGE_BYTES);
   expect(requests).toThrow("malformed");
   expect(requests()).toBe(0);
+});
+
+test.each([
+  ["that have gone", "DROP TABLE ledger"],
+  ["of another program", "DROP TABLE ledger; CREATE TABLE ledger (of_others TEXT)"],
+])("a file with tables %s is damaged, too", (_, change) => {
+  const other = new DatabaseSync(join(folder, "ledger.sqlite"));
+  other.exec(change);
+  other.close();
+  expect(() => ledger.take(report({ number: 2 }))).toThrow("no such");
+  ledger.take(report({ number: 2 }));
+  expect(requests()).toBe(10);
+  expect(readdirSync(folder)).toContain("ledger.sqlite.damaged");
+});
+
+test("a file that another process has locked is whole", () => {
+  const other = new DatabaseSync(join(folder, "ledger.sqlite"));
+  other.exec("BEGIN EXCLUSIVE");
+  expect(() => ledger.take(report({ number: 2 }))).toThrow("locked");
+  other.close();
+  ledger.take(report({ number: 2 }));
+  expect(requests()).toBe(20);
+  expect(readdirSync(folder)).not.toContain("ledger.sqlite.damaged");
 });
