@@ -32,18 +32,21 @@ const BUSY_MS = 10_000;
  */
 export function backUpLog(folder: string, to: string): LogCopy {
   const from = join(folder, LOG_FILE);
-  if (!existsSync(from))
-    throw new LogCopyError(`There is no purge log in ${folder}. ${whereLogsAre(dirname(folder))}.`);
+  expectNoneOfSites(folder);
+  if (!existsSync(from)) {
+    throw new LogCopyError(`There is no purge log in ${folder}. Name the folder that tidemark serve has as --cache.`);
+  }
   if (existsSync(to)) throw new LogCopyError(`${to} exists already. Name another file.`);
   return explaining(`The purge log in ${folder} cannot be copied to ${to}`, () => copyWithoutId(from, to));
 }
 
-/** Which folder to name instead of `cache`, in words. */
-function whereLogsAre(cache: string): string {
-  const sites = join(cache, "sites");
+/** Throws a `LogCopyError` if a folder has no log, and those of several sites are beside it. */
+function expectNoneOfSites(folder: string): void {
+  const sites = join(dirname(folder), "sites");
   const ofSites = namesIn(sites).map((name) => join(sites, name));
   const one = ofSites.find((each) => existsSync(join(each, "log", LOG_FILE)));
-  return one === undefined ? "Name the folder that tidemark serve has as --cache" : `Each site has one: --cache ${one}`;
+  if (one !== undefined && !existsSync(join(folder, LOG_FILE)))
+    throw new LogCopyError(`There is no purge log in ${folder}. Each site has one: --cache ${one}.`);
 }
 
 /**
@@ -52,6 +55,7 @@ function whereLogsAre(cache: string): string {
  */
 export function restoreLog(from: string, folder: string, now: Date): LogCopy & { readonly setAside: string | null } {
   if (!existsSync(from)) throw new LogCopyError(`There is no file ${from}.`);
+  expectNoneOfSites(folder);
   if (MachineNote.isIn(folder)) {
     throw new LogCopyError(
       `${folder} belongs to a machine whose purge log is in PostgreSQL, so no other log can be restored there. Restore into another folder, or restore the database.`,

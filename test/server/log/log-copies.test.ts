@@ -161,13 +161,17 @@ describe("a copy of the log", () => {
   });
 });
 
-test("where each of several sites has a log, one of them is named", () => {
+test("where each of several sites has a log, one of them is named, and nothing is restored beside them", () => {
   const [blog, shop] = ["blog", "shop"].map((site) => join(root, "sites", site)) as [string, string];
   for (const each of [blog, shop]) mkdirSync(join(each, "log"), { recursive: true });
-  writeFileSync(join(shop, "log", "purge-log.sqlite"), "");
-  expect(() => backUpLog(folder, copy)).toThrow(
-    `There is no purge log in ${folder}. Each site has one: --cache ${shop}`,
-  );
+  append(open(), "#a");
+  backUpLog(folder, copy);
+  restoreLog(copy, join(shop, "log"), NOW);
+  const nowhere = join(root, "nowhere");
+  const words = `There is no purge log in ${nowhere}. Each site has one: --cache ${shop}.`;
+  expect(() => backUpLog(nowhere, join(root, "other"))).toThrow(words);
+  expect(() => restoreLog(copy, nowhere, NOW)).toThrow(words);
+  expect(readdirSync(root).toSorted()).toEqual(["copy.sqlite", "log", "sites"]);
 });
 
 test("where the logs of several sites cannot be listed, none is named", () => {
