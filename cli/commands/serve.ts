@@ -190,7 +190,9 @@ async function run(flags: ServeFlags): Promise<void> {
     const prepared = await prepare(options);
     for (const line of prepared.warnings) printLine(line);
     if (flags.check) {
-      expectUsableFolders(options, prepared);
+      for (const cause of expectUsableFolders(options, prepared)) {
+        printLine(eventInWords({ kind: "log-unwritable", cause }));
+      }
       for (const line of await whyNotOpened(options.listen)) printLine(line);
       // The warnings say why; a server would start, and serve the pages.
       const isClosed = [...prepared.sites.values()].some((site) => site.isClosed);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import type { OwnerError } from "../../package/owner-error.ts";
 import type { TokenSettings } from "../../worker/control/access/tokens.ts";
 import type { SiteVariables } from "../../worker/site/site-overrides.ts";
 import { namesToCertify } from "../acme/names.ts";
@@ -13,6 +14,7 @@ import type { TlsSettings } from "../connections/tls-server.ts";
 import { CacheFolder } from "../disk/cache-folder.ts";
 import { LogFile } from "../log/log-file.ts";
 import { LogFolder } from "../log/log-folder.ts";
+import { mayStandIn } from "../log/storage-error.ts";
 import { messageOf } from "../message-of.ts";
 import { whyNoLogAddress } from "../postgres/log-address.ts";
 import { MachineNote } from "../postgres/machine-note.ts";
@@ -210,23 +212,36 @@ export function logFoldersOf({ cache }: ServeOptions, sites: PreparedSites): str
 
 /**
  * Throws an error for the owner if a server could not start because of what is in its folders, from earlier starts or from
- * elsewhere. Writes nothing.
+ * elsewhere. Returns why it could not use logs in whose place others would stand. Writes nothing.
  */
-export function expectUsableFolders(options: ServeOptions, { sites, settings }: Prepared): void {
+export function expectUsableFolders(options: ServeOptions, { sites, settings }: Prepared): OwnerError[] {
   expectWritableFolder(options.cache);
   const [own, ...ofSites] = logFoldersOf(options, sites);
-  for (const folder of [own!, ...ofSites]) {
+  expectWritableFolder(own!);
+  LogFolder.expectUsable(own!);
+  if (options.log !== null) expectNoLogIn(own!);
+  else if (sites.has(ONLY_SITE)) {
+    MachineNote.expectNoneIn(own!);
+    LogFile.expectUsable(own!);
+  }
+  if (settings.disk !== null) {
+    expectWritableFolder(settings.disk.folder);
+    CacheFolder.expectUsable(settings.disk.folder);
+  }
+  return ofSites.flatMap((folder) => whyAnotherStandsIn(folder) ?? []);
+}
+
+/** Why another log would stand in for that of one of several sites; `null` if none would. Throws if none could. */
+function whyAnotherStandsIn(folder: string): OwnerError | null {
+  try {
     expectWritableFolder(folder);
     LogFolder.expectUsable(folder);
-  }
-  if (options.log !== null) expectNoLogIn(own!);
-  for (const folder of options.log !== null ? [] : sites.has(ONLY_SITE) ? [own!] : ofSites) {
-    MachineNote.expectNoneIn(folder);
     LogFile.expectUsable(folder);
+    return null;
+  } catch (cause) {
+    if (!mayStandIn(cause, folder, true)) throw cause;
+    return cause as OwnerError;
   }
-  if (settings.disk === null) return;
-  expectWritableFolder(settings.disk.folder);
-  CacheFolder.expectUsable(settings.disk.folder);
 }
 
 /** Lines wait in memory while the file cannot be written, so that only mistakes at the start keep the settings from being used. */

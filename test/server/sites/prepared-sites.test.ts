@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { expectUsableFolders, type Prepared, type ServeOptions } from "../../../server/startup/prepare-server.ts";
 import { logFolderOf, type PreparedSites, type ReadSites, readSites } from "../../../server/startup/prepared-sites.ts";
 
 describe("the sites of a folder", () => {
@@ -100,5 +101,22 @@ describe("the sites of a folder", () => {
     const { sites, problems } = await read();
     expect([...sites.keys()]).toEqual(["shop"]);
     expect(problems).toEqual([`site blog: it is not served: there is no ${config}.`]);
+  });
+
+  test("one whose log cannot be used is told at a check, which passes, because the server would start", async () => {
+    write("shop", 'hosts: ["shop.test"]');
+    write("blog", 'hosts: ["blog.test"]');
+    const options = { cache: join(folder, "cache"), log: null } as ServeOptions;
+    const prepared = { sites: (await read()).sites, settings: { disk: null } } as Prepared;
+    const told = () => expectUsableFolders(options, prepared).map(({ message }) => message);
+    expect(told()).toEqual([]);
+    const log = logFolderOf(options.cache, "blog");
+    for (const name of ["purge-log.sqlite", "supervisor.lock"]) {
+      mkdirSync(join(log, name), { recursive: true });
+      expect(told()).toEqual([expect.stringContaining(`The purge log in ${log}: it cannot be used (EISDIR`)]);
+      rmSync(log, { recursive: true });
+    }
+    writeFileSync(log, "");
+    expect(told()).toEqual([expect.stringContaining(`${log} is a file`)]);
   });
 });

@@ -376,6 +376,12 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     await wrong(["cannot be read from nowhere"], ["--sites", "nowhere", "--check"]);
     mkdirSync(join(folder, "empty"));
     await wrong(["there is no site in empty"], ["--sites", "empty", "--check"]);
+    mkdirSync(join(folder, "cache", "sites", "blog", "log", "purge-log.sqlite"), { recursive: true });
+    const withoutLog = await refusal(check);
+    expect(withoutLog).toMatchObject({
+      code: 0,
+      printed: expect.stringMatching(/EISDIR.* Until it can be written again/),
+    });
   });
 
   test("has the folder of its cache for itself, also beside a server with one site", { tags: ["deep"] }, async () => {
