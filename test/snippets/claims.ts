@@ -189,19 +189,19 @@ export const CLAIMS: readonly Claim[] = [
     text,
     notRun: "it installs another version; test/release/debian.test.ts upgrades the package",
   })),
-  ...["wrangler rollback", "sha256sum", "cache-status|age", 'explain "/plog'].map((text) => ({
+  ...["wrangler rollback", "sha256sum", "cache-status|age", 'explain "/plog', "tidemark backup"].map((text) => ({
     page: OPERATIONS,
     language: "sh",
     text,
     runIn: SHELL,
   })),
-  ...["tidemark backup", "tidemark restore"].map((text) => ({
+  {
     page: OPERATIONS,
     language: "sh",
-    text,
+    text: "tidemark restore",
     notRun:
       "it is about the folder of a running system; test/server/serve/disks/backup.test.ts copies and restores a log",
-  })),
+  },
   { page: RELEASE, language: "sh", text: "git push", notRun: "it publishes" },
   {
     page: RELEASE,

@@ -1,12 +1,14 @@
 import { spawn, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir, userInfo } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { LogFile } from "../../server/log/log-file.ts";
+import { systemClock } from "../../server/system-clock.ts";
 import { noPostgres, startPostgres } from "../sdk/outbox/postgres-server.ts";
 import { makeCertificate } from "../server/connections/make-certificate.ts";
 import { MAIN } from "../server/serve/running-server.ts";
@@ -157,6 +159,73 @@ describe.skipIf(missing.length > 0)(missing.length > 0 ? NOT_RUN : "the blocks f
     const said = await run(`${blockWith("docs/operations.md", "sha256sum")}\necho "$NEW"`);
     const [hash, token] = said.trim().split("\n");
     expect(hash!.split(" ")[0]).toBe(createHash("sha256").update(token!).digest("hex"));
+  });
+
+  describe("docs/operations.md: what backs up every night", () => {
+    /** Makes a log in a folder of the state. */
+    function makeLog(at: string): void {
+      const log = join(folder, "state", at);
+      mkdirSync(log, { recursive: true });
+      new LogFile({
+        folder: log,
+        clocks: systemClock,
+        newId: randomUUID,
+        grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
+        onReplaced: () => undefined,
+      }).close();
+    }
+
+    /** Runs it on a state and a backup in the folder of this test. Resolves to what it has said, and copied. */
+    async function backUp() {
+      for (const [name, command] of [
+        ["tidemark", `exec "$NODE" "$CLI" "$@"`],
+        ["tar", `echo tar >> "$WRITTEN_DOWN"`],
+        ["rsync", `echo rsync >> "$WRITTEN_DOWN"`],
+      ] as const) {
+        writeFileSync(join(folder, name), `#!/bin/sh\n${command}\n`);
+        chmodSync(join(folder, name), 0o755);
+      }
+      const script = blockWith("docs/operations.md", "tidemark backup");
+      const [state, backup] = [join(folder, "state"), join(folder, "backup")];
+      writeFileSync(
+        join(folder, "nightly"),
+        script.replaceAll("/var/lib/tidemark", state).replaceAll(/\/backup(?=[/\n ])/g, backup),
+      );
+      const said = await run("sh nightly || echo failed: $?");
+      expect(commandsWrittenDown()).toEqual(["tar", "rsync"]);
+      return { said, copied: readdirSync(backup).map((name) => name.replace(/-\d{4}-\d\d-\d\d/, "")) };
+    }
+
+    test("copies the log of one site", async () => {
+      makeLog("log");
+      expect(await backUp()).toEqual({ said: "", copied: ["log.sqlite"] });
+    });
+
+    test("copies the logs of several sites, which have none beside them", async () => {
+      for (const site of ["blog", "shop"]) makeLog(`sites/${site}/log`);
+      mkdirSync(join(folder, "state", "log"));
+      expect(await backUp()).toEqual({ said: "", copied: ["sites-blog-log.sqlite", "sites-shop-log.sqlite"] });
+    });
+
+    test("copies no log of a machine that shares it", async () => {
+      mkdirSync(join(folder, "state", "log", "shared-log.json"), { recursive: true });
+      expect(await backUp()).toEqual({ said: "", copied: [] });
+    });
+
+    test("names a site without its log, and fails when it has saved the others", async () => {
+      for (const site of ["blog", "third"]) makeLog(`sites/${site}/log`);
+      mkdirSync(join(folder, "state", "sites", "shop"));
+      const { said, copied } = await backUp();
+      expect(said).toMatch(/^tidemark: There is no purge log in \S+\/sites\/shop\/log\. .*\nfailed: 1\n$/);
+      expect(copied).toEqual(["sites-blog-log.sqlite", "sites-third-log.sqlite"]);
+    });
+
+    test("names the folder of one site without its log", async () => {
+      mkdirSync(join(folder, "state", "log"), { recursive: true });
+      const { said, copied } = await backUp();
+      expect(said).toMatch(/^tidemark: There is no purge log in \S+\/state\/log\. .*\nfailed: 1\n$/);
+      expect(copied).toEqual([]);
+    });
   });
 
   /** The block of the operations page with this text: the lines that name the edge, and those that ask it. */
