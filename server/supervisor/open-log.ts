@@ -7,7 +7,7 @@ import type { Clocks } from "../log/clock-steps.ts";
 import { type GrantAtStart, LogFile } from "../log/log-file.ts";
 import type { LogFolder } from "../log/log-folder.ts";
 import { LogKeeper, type PurgeStep, type ServedLog } from "../log/log-keeper.ts";
-import { StorageError } from "../log/storage-error.ts";
+import { refusesWrites, StorageError } from "../log/storage-error.ts";
 import { messageOf } from "../message-of.ts";
 import { MachineNote } from "../postgres/machine-note.ts";
 import { expectSharedLog, openSharedLog } from "../postgres/open-shared-log.ts";
@@ -34,11 +34,11 @@ export async function expectLog({
   if (sharedLog !== undefined) await expectSharedLog({ url: sharedLog, clock, random: Math.random });
 }
 
-/** Opens the log in a folder. `isOneOfSeveral`: as in `LogFileOptions`. */
+/** Opens the log in a folder. `servers`: the server's own one if this is that of one of several sites, else `null`. */
 export async function openLog(
   owned: LogFolder,
   grant: GrantAtStart,
-  isOneOfSeveral: boolean,
+  servers: LogFolder | null,
   { clock, report, logSettings, onPurgeStep, sharedLog, confirmWithinMs }: LogOptions,
 ): Promise<ServedLog> {
   const folder = owned.path;
@@ -72,9 +72,12 @@ export async function openLog(
     clocks: clock,
     newId: randomUUID,
     grant,
-    isOneOfSeveral,
+    isOneOfSeveral: servers !== null,
     ...settings,
-    claimFolder: () => owned.claim(),
+    claimFolder: () => {
+      if (servers !== null) claimOnceWritable(servers);
+      owned.claim();
+    },
     onReplaced: (why) => report({ kind: "log-replaced", why }),
   });
   const onUnwritable = (cause: unknown) => report({ kind: "log-unwritable", cause });
@@ -84,6 +87,15 @@ export async function openLog(
       `the disk of the purge log in ${folder} is too slow, so pages went to the origin while it wrote a purge`,
     );
   return new LogKeeper({ file, ...kept, onUnwritable, onWritable, onSlowCommit });
+}
+
+/** Locks the server's own folder, unless its disk takes no writes: that must not keep a log on another disk from use. */
+function claimOnceWritable(servers: LogFolder): void {
+  try {
+    servers.claim();
+  } catch (cause) {
+    if (!refusesWrites(servers.path)) throw cause;
+  }
 }
 
 /** Whether the workers' reports can be stored, for the owner: `null` says that they can again. */

@@ -242,7 +242,7 @@ export class SiteLogs {
     const folder = site === ONLY_SITE ? this.#folder : this.#ownFolderOf(site);
     let keeper: ServedLog | undefined;
     try {
-      keeper = await openLog(folder, grant, site !== ONLY_SITE, this.#options);
+      keeper = await openLog(folder, grant, site === ONLY_SITE ? null : this.#folder, this.#options);
       for (const reader of readers()) keeper.readers.adopt(reader);
       const { report } = this.#options;
       const server = new LogServer(keeper, keeper.readers, {
@@ -281,6 +281,7 @@ export class SiteLogs {
   #writeHosts(): void {
     if (this.#isWritten || this.#hosts === null || !this.#ownsFolder || this.#hasLogToReplace) return;
     try {
+      this.#folder.claim(); // another server may have it since this one has started without
       this.#hostsFile.write(this.#hosts);
       this.#isWritten = true;
       this.#isUnwrittenSaid = false;

@@ -471,6 +471,56 @@ describe("the logs of several sites", () => {
     expect(eventInWords({ kind: "purges-taken", site: "shop" })).toBe(words);
   });
 
+  describe("of a server that has started on a disk which took no writes", () => {
+    let disk: SmallDisk;
+
+    beforeEach(async (context) => {
+      await logs.close();
+      disk = new SmallDisk(join(folder, "disk"), "4m");
+      if (!disk.isMounted) context.skip("small disks cannot be mounted here");
+      disk.remount("ro");
+    });
+    afterEach(async () => {
+      await Promise.all(clients.map((client) => client.close()));
+      await logs.close();
+      disk.unmount();
+    });
+
+    const asked = { purgeKeys: ["#a"], leaseMs: 1000, skewMs: 250, since: null };
+    const own = () => LogFolder.own(join(disk.path, "log"), "another");
+    const inUse = "Another tidemark serve is using";
+
+    test("its own folder is locked with theirs, once it can be", async () => {
+      logs = make({ folder: join(disk.path, "log"), folderOf: (site) => join(disk.path, site) });
+      await logs.open(grants(...SITES));
+      disk.remount("rw");
+      tryAgain();
+      await until(() => said.includes("the purge log can be written again, and accepts purges"));
+      expect(own).toThrow(inUse);
+    });
+
+    test("none is used if another server has its own folder by then", async () => {
+      logs = make({ folder: join(disk.path, "log"), folderOf: (site) => join(disk.path, site) });
+      await logs.open(grants(...SITES));
+      disk.remount("rw");
+      const other = own();
+      logs.expect(logs.readerOf("worker-1"), grants(...SITES));
+      const blog = read("blog", "worker-1");
+      await expect(blog.append({ ...INVALIDATION, ...asked })).rejects.toThrow(inUse);
+      other.release();
+    });
+
+    test("its own folder is locked with the next purge if they are on another disk", async () => {
+      logs = make({ folder: join(disk.path, "log") });
+      await logs.open(new Map([["shop", { ...GRANT, hosts: ["shop.test"] }]]));
+      disk.remount("rw");
+      logs.expect(logs.readerOf("worker-1"), grants("shop"));
+      const shop = read("shop", "worker-1");
+      await shop.append({ ...INVALIDATION, ...asked });
+      expect(own).toThrow(inUse);
+    });
+  });
+
   test("two supervisors cannot keep the log of one site", async () => {
     await logs.open(grants("shop"));
     expect(() => make()).toThrow("Another tidemark serve is using");
