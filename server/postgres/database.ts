@@ -75,7 +75,11 @@ export class Database {
   readonly #options: DatabaseOptions;
   readonly #driver: typeof pg;
   readonly #settings: pg.ClientConfig;
-  readonly #turns = new Turns(MAX_IN_TURN);
+  /**
+   * Of statements that lock the log's row until their commit. They would wait for each other in the database anyway, and hold
+   * all connections meanwhile.
+   */
+  readonly turns: Turns = new Turns(MAX_IN_TURN);
   #pool: pg.Pool;
   /** The connections of the pool that have been made. */
   #open = 0;
@@ -125,17 +129,25 @@ export class Database {
     return this.#tryQuery(text, values, MAX_CONNECTIONS);
   }
 
-  /**
-   * For statements that lock the log's row until their commit. They would wait for each other in the database anyway, and
-   * hold all connections meanwhile. Rejects with a `SharedLogError`, also if its turn comes too late.
-   */
+  /** Takes a turn. Rejects with a `SharedLogError`, also if its turn comes too late. */
   queryInTurn<T>(text: string, values: readonly unknown[] = []): Promise<T[]> {
-    const { clock } = this.#options;
-    const startBy = clock.elapsed() + TURN_WITHIN_MS;
-    return this.#turns.take(() => {
-      if (clock.elapsed() > startBy) throw new SharedLogError(this.where, BUSY, "passing");
+    const isInTime = this.beginsToWait();
+    return this.turns.take(() => {
+      if (!isInTime()) throw this.busy;
       return this.query(text, values);
     });
+  }
+
+  /** A statement waits for its turn from now on. The result tells, when its turn comes, whether its caller still waits. */
+  beginsToWait(): () => boolean {
+    const { clock } = this.#options;
+    const startBy = clock.elapsed() + TURN_WITHIN_MS;
+    return () => clock.elapsed() <= startBy;
+  }
+
+  /** What a statement fails with whose turn has come too late. */
+  get busy(): SharedLogError {
+    return new SharedLogError(this.where, BUSY, "passing");
   }
 
   /** Makes new connections from now on, because those that are open lead to a server that is not the primary. */

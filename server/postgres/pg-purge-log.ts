@@ -29,6 +29,10 @@ const KEY_BYTES = 16;
 /** How often a call starts again because the log has just been replaced, or the machine's row is gone. */
 const MAX_TRIES = 6;
 
+/** The most purges in one statement, which then takes less than a second. One with more keys than these counts as several. */
+const MOST_TOGETHER = 100;
+const KEYS_OF_ONE = 100;
+
 /** How many heads have their marks remembered, so that any of them can be confirmed. */
 const MAX_MARKS = 1000;
 
@@ -67,6 +71,15 @@ interface ReadAuditRow extends AuditRow {
   readonly waits_for: readonly string[] | null;
 }
 
+/** A purge that waits until it is written. */
+interface WaitingAppend {
+  readonly purge: AppendRequest;
+  readonly isInTime: () => boolean;
+}
+
+/** What the database says of a purge; `null` if the machine's row is gone. */
+type Written = Appended | Conflict | null;
+
 /** What another machine has confirmed. */
 interface ReadConfirmation {
   readonly machine: string;
@@ -94,6 +107,7 @@ export class PgPurgeLog implements LogStorage {
   readonly #row: MachineRow;
   readonly #marks = new Map<number, string>();
   // Many purges at once must not take a statement of each kind for each of them: they wait for each other's connections.
+  readonly #appends: AskedTogether<WaitingAppend, ReadonlyMap<WaitingAppend, Written>>;
   readonly #found = new AskedTogether((seqs: readonly number[]) => this.#findAll(seqs));
   readonly #replies = new AskedTogether((positions: readonly string[]) => this.#replyToAll(positions));
   readonly #dated = new AskedTogether<void, number>(() => this.#date());
@@ -112,6 +126,11 @@ export class PgPurgeLog implements LogStorage {
       if (this.#confirmed !== null) await this.confirm(this.#confirmed);
     };
     this.#row = new MachineRow({ ...options, onRegistered });
+    this.#appends = new AskedTogether((waiting) => this.#appendAll(waiting), {
+      turns: this.#database.turns,
+      most: MOST_TOGETHER,
+      sizeOf: ({ purge }) => Math.max(1, purge.purgeKeys.length / KEYS_OF_ONE),
+    });
   }
 
   /** Makes the tables unless they exist. Rejects with a `SharedLogError` if the log cannot be used. */
@@ -140,13 +159,10 @@ export class PgPurgeLog implements LogStorage {
     await this.#row.grant(Math.max(purge.leaseMs, purge.longestViewAgeMs ?? 0));
     const { since } = purge;
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const known = [since, this.#noted].filter((each) => each !== null);
       const { machine } = this;
-      const [row] = await this.#database.queryInTurn<{ result: Appended | { kind: "conflict" } | null }>(
-        "SELECT tidemark_log_append($1, $2, $3, $4, $5) AS result",
-        [written(purge), JSON.stringify(known), this.#row.reader, this.#bounds, this.#now],
-      );
-      const result = row!.result;
+      const waiting = { purge, isInTime: this.#database.beginsToWait() };
+      const result = (await this.#appends.ask(waiting)).get(waiting);
+      if (result === undefined) throw this.#database.busy;
       if (result === null) {
         await this.#row.registerInsteadOf(machine);
         continue;
@@ -241,6 +257,23 @@ export class PgPurgeLog implements LogStorage {
   /** The newest position that this machine knows, by which it notices a log whose storage went back in time (R13). */
   get #noted() {
     return this.#note.position;
+  }
+
+  /** Writes purges in one statement, in their order: all of them, or none. Those whose turn came too late are left out. */
+  async #appendAll(waiting: readonly WaitingAppend[]): Promise<ReadonlyMap<WaitingAppend, Written>> {
+    const inTime = waiting.filter(({ isInTime }) => isInTime());
+    if (inTime.length === 0) return new Map();
+    const noted = this.#noted;
+    const given = inTime.map(({ purge }) => ({
+      purge: forDatabase(purge),
+      known: [purge.since, noted].filter((each) => each !== null),
+    }));
+    const rows = await this.#database.query<{ result: Written }>(
+      `SELECT tidemark_log_append(one->'purge', one->'known', $2, $3, $4) AS result
+        FROM jsonb_array_elements($1) WITH ORDINALITY AS given (one, place) ORDER BY place`,
+      [JSON.stringify(given), this.#row.reader, this.#bounds, this.#now],
+    );
+    return new Map(inTime.map((each, at) => [each, rows[at]!.result]));
   }
 
   /** Dates what has been committed without a time at which it settles. Resolves to the longest lease, in milliseconds. */
@@ -397,6 +430,7 @@ export class PgPurgeLog implements LogStorage {
 }
 
 type Appended = Omit<Extract<AppendResult, { kind: "appended" }>, "delta" | "settlesInMs">;
+type Conflict = Extract<AppendResult, { kind: "conflict" }>;
 
 function recordsOf(rows: readonly ReadAuditRow[]): ReadonlyMap<number, PurgeRecord> {
   return new Map(rows.map((row) => [row.seq, recordOfRow(row)]));
@@ -415,11 +449,11 @@ function isLostHistory(row: ReadRow, since: Stamp | null, noted: NotedPosition |
 }
 
 /** A purge as the functions of the database take it. */
-function written(purge: AppendRequest): string {
+function forDatabase(purge: AppendRequest): object {
   const { id, content, accepted, reason, by, skewMs, repeatAfterMs, mode = "hard" } = purge;
   const keys = [...new Set(purge.purgeKeys)];
   const hashes: unknown = JSON.parse(writeHashes(hashKeys(keys).map((word) => hashWordFor(mode, word))));
-  return JSON.stringify({
+  return {
     id: id && textForDatabase(id),
     content,
     accepted: JSON.stringify(accepted),
@@ -431,7 +465,7 @@ function written(purge: AppendRequest): string {
     purgeKeys: writePurgeKeys(keys),
     purgeKeyCount: keys.length,
     hashes,
-  });
+  };
 }
 
 /** PostgreSQL stores no NUL and no half of a pair. */

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { Turns } from "../../package/turns.ts";
 import { AskedTogether } from "../../server/asked-together.ts";
 import type { PurgeRecord } from "../../worker/ports/purge-log.ts";
 import { HeldAnswers } from "../../worker/purges/log/held-answers.ts";
@@ -22,6 +23,23 @@ test("what is asked at the same time, or while an answer is under way, is asked 
     [1, 2, 9],
     [1, 3],
   ]);
+});
+
+test("more than may be asked at once is asked in several turns, in order, and what is too large alone", async () => {
+  const asked: (readonly number[])[] = [];
+  const first = Promise.withResolvers<void>();
+  const together = new AskedTogether(
+    async (sizes: readonly number[]) => {
+      asked.push(sizes);
+      if (asked.length === 1) await first.promise;
+    },
+    { turns: new Turns(2), most: 10, sizeOf: (size) => size },
+  );
+  const answers = [6, 5, 4, 3, 11, 10].map((size) => together.ask(size));
+  await answers.at(-1); // the first turn is still taken
+  expect(asked).toEqual([[6], [5, 4], [3], [11], [10]]);
+  first.resolve();
+  await answers[0];
 });
 
 test("a question that fails fails for all who have asked it, and not for the next", async () => {

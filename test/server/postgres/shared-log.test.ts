@@ -142,13 +142,100 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
     const asked = vi.spyOn(a.database, "query").mockImplementation(async (text, values) => {
       if (/tidemark_log_date|WITH log AS/.test(text)) await committed.promise; // so that all are under way at once
       const rows = await query(text, values);
-      if (text.includes("tidemark_log_append") && ++appends === count) committed.resolve();
+      if (text.includes("tidemark_log_append")) appends += rows.length;
+      if (appends === count) committed.resolve();
       return rows as never;
     });
     const results = await Promise.all(Array.from({ length: count }, (_, each) => appended(a, `#${each}`)));
     expect(new Set(results.map(({ settlesInMs }) => settlesInMs))).toEqual(new Set([0]));
-    expect(asked.mock.calls.length).toBeLessThan(2 * count); // only the append is a purge's own
+    expect(asked.mock.calls.length).toBeLessThan(count);
     expect(await a.keeper.find(1)).toMatchObject({ settled: true });
+  });
+
+  describe("purges that wait for others", () => {
+    let machine: MachineUnderTest;
+    /** How many purges each statement writes. */
+    let sizes: number[];
+    /** What a statement that has been committed fails with, as seen from here. */
+    let answerLost: ((size: number) => boolean) | null;
+
+    beforeEach(async () => {
+      machine = await start();
+      sizes = [];
+      answerLost = null;
+      const query = machine.database.query.bind(machine.database);
+      vi.spyOn(machine.database, "query").mockImplementation(async (text, values) => {
+        const rows = await query(text, values);
+        if (!text.includes("tidemark_log_append")) return rows as never;
+        sizes.push(rows.length);
+        if (answerLost?.(rows.length)) throw new Error("the connection was lost");
+        return rows as never;
+      });
+      await admin.query("BEGIN; SELECT FROM tidemark_log FOR UPDATE");
+    });
+
+    /** Two purges take the turns and wait for the log's row; these wait for a turn meanwhile. */
+    async function burst(purges: readonly Parameters<typeof purge>[]) {
+      const first = [appended(machine, "#first")];
+      await eventually(async () => (await waiting()) === 1);
+      first.push(appended(machine, "#second"));
+      await eventually(async () => (await waiting()) === 2);
+      const rest = Promise.allSettled(purges.map(([[key], more]) => appended(machine, key!, more)));
+      await admin.query("COMMIT");
+      await Promise.all(first);
+      return rest;
+    }
+
+    const waiting = async () => {
+      const { rowCount } = await admin.query("SELECT FROM pg_locks WHERE NOT granted");
+      return rowCount;
+    };
+
+    const seqOf = (outcome: PromiseSettledResult<{ seq: number; replayed: boolean }>) =>
+      outcome.status === "fulfilled" ? outcome.value.seq : null;
+
+    test("are written together, in their order, a hundred at a time", async () => {
+      const outcomes = await burst(Array.from({ length: 250 }, (_, each) => [[`#${each}`]]));
+      const seqs = outcomes.map(seqOf);
+      expect(new Set(seqs)).toEqual(new Set(Array.from({ length: 250 }, (_, at) => at + 3)));
+      expect(sizes.toSorted((a, b) => a - b)).toEqual([1, 1, 50, 100, 100]);
+      for (const from of [0, 100, 200]) {
+        const ofOne = seqs.slice(from, from + 100);
+        expect(ofOne).toEqual(ofOne.map((_, at) => ofOne[0]! + at));
+      }
+    });
+
+    test("are written once if they have one id, and each conflict is that of its own purge", async () => {
+      const outcomes = await burst([
+        [["#a"], { id: "a" }],
+        [["#b"], { id: "b" }],
+        [["#a"], { id: "a" }],
+      ]);
+      expect(outcomes.map(seqOf)).toEqual([3, 4, 3]);
+      expect(outcomes).toMatchObject([
+        { value: { replayed: false } },
+        { value: { replayed: false } },
+        { value: { replayed: true } },
+      ]);
+      const conflict = machine.keeper.append(purge(["#c"], { id: "b", content: "another" }));
+      expect(await Promise.all([conflict, appended(machine, "#d")])).toMatchObject([{ kind: "conflict" }, { seq: 5 }]);
+    });
+
+    test("fail together with their statement and no other one, and are written once when they are repeated", async () => {
+      answerLost = (size) => size === 100;
+      const purges = Array.from({ length: 130 }, (_, each) => [[`#${each}`], { id: `id-${each}` }] as const);
+      const outcomes = await burst(purges.map(([keys, more]) => [[...keys], more]));
+      const isLost = (at: number) => at < 100;
+      expect(outcomes.map(({ status }) => status)).toEqual(
+        purges.map((_, at) => (isLost(at) ? "rejected" : "fulfilled")),
+      );
+      expect(outcomes[0]).toMatchObject({ reason: new Error("the connection was lost") });
+      answerLost = null;
+      const again = await Promise.all(purges.map(([[key], more]) => appended(machine, key, more)));
+      expect(again.map(({ replayed }) => replayed)).toEqual(purges.map(() => true));
+      expect(new Set(again.map(({ seq }) => seq)).size).toBe(130);
+      expect((await machine.keeper.read(null, 1000)).to).toBe(132);
+    });
   });
 
   test("no purge becomes visible after a later one, because its number is locked until its commit", async () => {
