@@ -505,7 +505,7 @@ export interface LimitsInput {
   readonly heldBodyBytes?: Size | undefined;
   /**
    * How far `tidemark serve`, with a disk, reads an answer ahead of its client, so that a slow client does not hold up
-   * the origin. Default 16 MiB.
+   * the origin. A client that pauses longer than that, as players of videos do, stores no large body. Default 16 MiB.
    */
   readonly readAheadBytes?: Size | undefined;
   /** How many fields an answer of the origin may have; one with more is answered with 502. Default 256. */

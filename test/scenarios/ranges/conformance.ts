@@ -59,7 +59,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §14.2; 5861 §3",
     requirement: "a proxy may request the whole",
-    does: "For a part of a stale page, which is validated and then cut (if it has changed and is not larger than it was, too), or cut at once under `stale-while-revalidate`; for a missing page up to `limits.fetchWholeBytes`.",
+    does: "For a part of a stale page, which is validated and then cut (if it has changed and is not larger than it was, too), or cut at once under `stale-while-revalidate`; for all bytes (`bytes=0-`), which get one part; for a missing page up to `limits.fetchWholeBytes`.",
     scenarios: [
       "ranges/part-after-validation",
       "ranges/part-of-changed-page",
@@ -76,6 +76,13 @@ export const rows: readonly ConformanceRow[] = [
       "ranges/whole-page-cut-off",
       "ranges/whole-page-and-followers",
       "ranges/part-while-revalidating",
+      "ranges/all-bytes-of-missing-page",
+      "ranges/all-bytes-of-large-page",
+      "ranges/all-bytes-of-unstored-page",
+      "ranges/all-bytes-without-length",
+      "ranges/all-bytes-of-an-error",
+      "ranges/all-bytes-held",
+      "ranges/all-bytes-and-followers",
     ],
   },
   {

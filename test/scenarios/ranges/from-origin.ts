@@ -400,6 +400,124 @@ export const scenarios: readonly Scenario[] = [
       ],
     }),
   ),
+  ...(
+    [
+      ["all-bytes-of-missing-page", "with its head", {}],
+      ["all-bytes-of-large-page", "apart from its head", { limits: { storeBytes: 9 } }],
+    ] as const
+  ).map(
+    ([id, where, site]): Scenario => ({
+      id: `ranges/${id}`,
+      name: `a request for all bytes by a range, as players begin, stores the whole page ${where}`,
+      source: "RFC 9110 §14.2; docs/http.md#bodies-and-ranges",
+      site,
+      origin: { "/a": [ten] },
+      steps: [
+        {
+          get: "/a",
+          fields: { range: "bytes=0-" },
+          expect: {
+            status: 206,
+            xCache: "MISS",
+            body: "0123456789",
+            cacheStatus: "tidemark; fwd=uri-miss; fwd-status=200; stored",
+            fields: { "content-range": "bytes 0-9/10", "content-type": "text/plain", etag: '"1"' },
+          },
+        },
+        { originLastSaw: "/a", fields: { range: null } },
+        { work: "finished" },
+        part("bytes=0-", "bytes 0-9/10", "0123456789"),
+        part("bytes=2-3", "bytes 2-3/10", "23"),
+        { get: "/a", expect: { status: 200, xCache: "HIT", body: "0123456789", fields: { "content-range": null } } },
+        { originSaw: { "/a": 1 } },
+      ],
+    }),
+  ),
+  {
+    id: "ranges/all-bytes-of-unstored-page",
+    name: "a request for all bytes by a range gets one part of a page that may not be stored, from one fetch each",
+    source: "RFC 9110 §14.2, §15.3.7",
+    origin: { "/a": [{ ...ten, fields: { ...ten.fields, "cache-control": "private" } }] },
+    steps: [
+      part("bytes=0-", "bytes 0-9/10", "0123456789", "MISS"),
+      part("bytes=0-", "bytes 0-9/10", "0123456789", "MISS"),
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "ranges/all-bytes-without-length",
+    name: "a request for all bytes by a range gets the whole page if nobody knows how long it is",
+    source: "RFC 9110 §14.2, §14.4",
+    origin: { "/a": [{ ...ten, framing: "chunked" }] },
+    steps: [
+      {
+        get: "/a",
+        fields: { range: "bytes=0-" },
+        expect: { status: 200, xCache: "MISS", body: "0123456789", fields: { "content-range": null } },
+      },
+      part("bytes=0-", "bytes 0-9/10", "0123456789"),
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "ranges/all-bytes-of-an-error",
+    name: "a request for all bytes by a range gets an error, and an empty page, as the origin sends it",
+    source: "RFC 9110 §14.2",
+    origin: { "/a": [{ status: 404, body: "no" }], "/empty": [page("max-age=60", "")] },
+    steps: [
+      {
+        get: "/a",
+        fields: { range: "bytes=0-" },
+        expect: { status: 404, body: "no", fields: { "content-range": null } },
+      },
+      {
+        get: "/empty",
+        fields: { range: "bytes=0-" },
+        expect: { status: 200, body: "", fields: { "content-range": null } },
+      },
+    ],
+  },
+  {
+    id: "ranges/all-bytes-if-range",
+    name: "a request for all bytes that names the form it holds goes to the origin as it came",
+    source: "RFC 9110 §13.1.5",
+    origin: { "/a": [ten] },
+    steps: [
+      { get: "/a", fields: { range: "bytes=0-", "if-range": '"0"' }, expect: { status: 200, xCache: "MISS" } },
+      { originLastSaw: "/a", fields: { range: "bytes=0-", "if-range": '"0"' } },
+    ],
+  },
+  {
+    id: "ranges/all-bytes-held",
+    name: "a request for all bytes of a page that the client holds is answered with 304, and the page is stored",
+    source: "RFC 9110 §13.2.2, §14.2",
+    origin: { "/a": [ten] },
+    steps: [
+      { get: "/a", fields: { range: "bytes=0-", "if-none-match": '"1"' }, expect: { status: 304, body: "" } },
+      { work: "finished" },
+      part("bytes=-1", "bytes 9-9/10", "9"),
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
+    id: "ranges/all-bytes-and-followers",
+    name: "requests for the whole page and for all bytes by a range share one fetch, and each gets what it asked for",
+    source: "RFC 9110 §14.2; docs/http.md#collapsed-requests",
+    only: BACKGROUND_WORK,
+    origin: { "/a": [{ ...ten, hold: "slow" }] },
+    steps: [
+      { begin: "all bytes", send: { path: "/a", fields: { range: "bytes=0-" } } },
+      { originSees: "/a", count: 1 },
+      { begin: "whole", send: { path: "/a" } },
+      { begin: "all bytes, too", send: { path: "/a", fields: { range: "bytes=0-" } } },
+      { advanceMs: 1 },
+      { release: "slow" },
+      { finish: "all bytes", expect: { status: 206, body: "0123456789" } },
+      { finish: "whole", expect: { status: 200, body: "0123456789", cacheStatus: /; collapsed$/ } },
+      { finish: "all bytes, too", expect: { status: 206, body: "0123456789", cacheStatus: /; collapsed$/ } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
   {
     id: "ranges/part-while-revalidating",
     name: "a part of a page that may be served stale is sent at once, and the whole page is refetched after the answer",

@@ -54,6 +54,29 @@ export const mutants: Mutants = {
     },
   },
   "RFC 9110 §14.2": {
+    "a request for all bytes by a range is passed on, and stores nothing": {
+      in: "RequestFacts.isPartial",
+      replace: " && !this.asksForAllBytes",
+      by: "",
+      foundBy: [
+        "ranges/all-bytes-of-missing-page",
+        "ranges/all-bytes-of-large-page",
+        "ranges/all-bytes-without-length",
+        "ranges/all-bytes-and-followers",
+      ],
+    },
+    "a request for all bytes by a range gets no part": {
+      in: "answerBy",
+      replace: "facts.asksForAllBytes && answer.status === 200",
+      by: "false",
+      foundBy: ["ranges/all-bytes-of-missing-page", "ranges/all-bytes-of-unstored-page"],
+    },
+    "an error, and the answer to who holds the page, become parts": {
+      in: "answerBy",
+      replace: "facts.asksForAllBytes && answer.status === 200",
+      by: "facts.asksForAllBytes",
+      foundBy: ["ranges/all-bytes-of-an-error", "ranges/all-bytes-held"],
+    },
     "a part waits at the origin behind the whole page that it is cut from": {
       in: "waitForWhole",
       replace: "!originGate?.isBusy(resolved.route.pattern)",

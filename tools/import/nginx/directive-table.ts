@@ -172,7 +172,7 @@ const TABLE: readonly Line[] = [
     "content",
     "harmless",
     dropped(
-      "The edge stores whole bodies, up to limits.largeBytes. A part of a file that is not stored is passed on, and nothing of it is stored until somebody asks for the whole. With limits.fetchWholeBytes the edge fetches the whole for a part, up to limits.storeBytes.",
+      "The edge stores whole bodies, up to limits.largeBytes. A part of a file that is not stored is passed on, and nothing of it is stored until somebody asks for the whole (or for `bytes=0-`, as players do). With limits.fetchWholeBytes the edge fetches the whole for a part, up to limits.storeBytes.",
       "stored",
     ),
   ],

@@ -36,8 +36,8 @@ export interface FetchedResponse {
   readonly lengthBytes: number | null;
 }
 
-/** The origin's answer with its body. `announcedBytes`: the length that its fields announce; `null` for none. */
-export type ReceivedAnswer = OriginResponse & FetchedResponse & { readonly announcedBytes: number | null };
+/** The origin's answer with its body. */
+export type ReceivedAnswer = OriginResponse & FetchedResponse;
 
 export type OriginResult =
   | { readonly kind: "answered"; readonly response: ReceivedAnswer }
@@ -341,10 +341,9 @@ function answered(
   stamp: Stamp | null,
   fetchedAt: number,
 ): OriginResult {
-  const announced = announcedBytes((name) => fields.get(name));
   const hasBody = mayHaveBody(status);
-  reportAnswered(context, body === null || context.facts.method === "HEAD" || !hasBody ? 0 : announced);
-  const lengthBytes = hasBody ? announced : null;
+  const lengthBytes = hasBody ? announcedBytes((name) => fields.get(name)) : null;
+  reportAnswered(context, body === null || context.facts.method === "HEAD" || !hasBody ? 0 : lengthBytes);
   return {
     kind: "answered",
     response: {
@@ -357,7 +356,6 @@ function answered(
       isByOtherRules,
       stamp,
       fetchedAt,
-      announcedBytes: announced,
       lengthBytes,
     },
   };

@@ -82,14 +82,14 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
   const { response } = result;
   const stored = miss.selected;
   if (stored && !ports.origin.isCache && response.status === 200 && stored.head.status === 200) {
-    const { fields, announcedBytes } = response;
+    const { fields, lengthBytes } = response;
     const { bodyBytes } = stored.head;
     const effect = freshenByHead(
       { ...validatorsOf(stored.head), bodyBytes, contentEncoding: storedField(stored.head, "content-encoding") },
       {
         etag: fields.get("etag"),
         lastModified: fields.get("last-modified"),
-        contentLength: announcedBytes === null ? null : String(announcedBytes),
+        contentLength: lengthBytes === null ? null : String(lengthBytes),
         contentEncoding: fields.get("content-encoding"),
       },
     );

@@ -2,6 +2,8 @@ import type { Answer } from "../../ports/answer.ts";
 import type { StreamedBody } from "../../ports/bodies.ts";
 import { cancelBody } from "../../ports/cancel-body.ts";
 import type { FoundResponse } from "../../ports/store.ts";
+import { Fields } from "../../rules/fields/fields.ts";
+import { contentRange } from "../../rules/ranges/partial-content.ts";
 import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import { changedHead } from "../../rules/storing/stored-response.ts";
 import { within } from "../../within.ts";
@@ -131,7 +133,16 @@ function answerBy(
   }
   const fetched: Fetched = { miss, response: look.response, tellFollowers };
   if (facts.isPartial) return answerPart(context, fetched, decision);
-  return answerFetched(context, fetched, decision);
+  const answer = answerFetched(context, fetched, decision);
+  return facts.asksForAllBytes && answer.status === 200 ? asOnePart(answer, response.lengthBytes) : answer;
+}
+
+/** The whole page for a client that asks for all bytes by a range: some players accept nothing but a part. */
+function asOnePart(answer: Answer, lengthBytes: number | null): Answer {
+  if (!lengthBytes) return answer;
+  const fields = Fields.copy(answer.fields);
+  fields.set("content-range", contentRange({ first: 0, last: lengthBytes - 1 }, lengthBytes));
+  return { ...answer, status: 206, statusText: "", fields };
 }
 
 /** Answers with the stored response that the origin confirmed. RFC 9111 §4.3.3, §4.3.4. */
@@ -196,7 +207,7 @@ function storeFreshened(context: RequestContext, stored: FoundResponse, tellFoll
  * Handles a complete answer. Depending on its size it is stored together with its head or apart from it while it
  * streams to the client, or it is passed on without being stored.
  */
-function answerFetched(context: RequestContext, fetched: Fetched, decision: StorageDecision): Answer | Promise<Answer> {
+function answerFetched(context: RequestContext, fetched: Fetched, decision: StorageDecision): Answer {
   const { miss, response, tellFollowers } = fetched;
   const { lengthBytes } = response;
   if (decision.kind === "not-stored") {
@@ -225,17 +236,17 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
  */
 async function answerPart(context: RequestContext, fetched: Fetched, decision: StorageDecision): Promise<Answer> {
   const { response, tellFollowers } = fetched;
-  const { announcedBytes } = response;
+  const { lengthBytes } = response;
   const { isolate, background, storing } = context;
   const { miss } = fetched;
   const { toValidate } = miss;
-  const heldBytes = announcedBytes === null || toValidate === null ? 0 : toValidate.head.bodyBytes;
+  const heldBytes = lengthBytes === null || toValidate === null ? 0 : toValidate.head.bodyBytes;
   const wholeBytes = Math.max(isolate.site.limits.fetchWholeBytes, heldBytes);
   const isOutdated = decision.kind === "store" || isAboutPage(decision.because, response.status);
   let mayBeStored = false;
   // One that does not tell its length is read until it turns out to be too large, or slow.
-  if (decision.kind === "store" && !decision.isLarge && wholeBytes > 0 && (announcedBytes ?? 0) <= wholeBytes) {
-    const fill = startFillFor(context, response.body, announcedBytes, wholeBytes);
+  if (decision.kind === "store" && !decision.isLarge && wholeBytes > 0 && (lengthBytes ?? 0) <= wholeBytes) {
+    const fill = startFillFor(context, response.body, lengthBytes, wholeBytes);
     background.run(cancelBody(fill.body));
     storing.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
     const read = await waitForWhole(context, fill.read);

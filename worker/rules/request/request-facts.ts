@@ -141,9 +141,14 @@ export class RequestFacts {
     return this.#parts;
   }
 
-  /** True if it asks for a range of the bytes. RFC 9110 §14.2. */
+  /** True if it asks for a range of the bytes, other than all of them. RFC 9110 §14.2. */
   get isPartial(): boolean {
-    return !this.#wantsWhole && this.field("range") !== null;
+    return !this.#wantsWhole && this.field("range") !== null && !this.asksForAllBytes;
+  }
+
+  /** True if its range is all bytes, however many there are: players begin with it. RFC 9110 §14.1.2. */
+  get asksForAllBytes(): boolean {
+    return !this.#wantsWhole && this.field("range") === "bytes=0-" && this.field("if-range") === null;
   }
 
   /** True if it asks for nothing but the whole page, which the origin then answers with a page for the store. */
