@@ -17,10 +17,11 @@ export class PermitLeases {
    * start.
    */
   of(site: string, limit: number, workers: number): OriginPermits {
-    const permits = new LeasedPermits(site, (message) => this.#line.tell(message));
+    const share = Math.floor(limit / workers);
+    const permits = new LeasedPermits(site, share, (message) => this.#line.tell(message));
     const isFirst = this.#sites.size === 0;
     this.#sites.set(site, permits);
-    this.#line.tell({ kind: "joins", site, limit, share: Math.floor(limit / workers) } satisfies PermitMessage);
+    this.#line.tell({ kind: "joins", site, limit, share } satisfies PermitMessage);
     if (isFirst) void this.#listen();
     return permits;
   }
@@ -35,7 +36,7 @@ export class PermitLeases {
     await hearNews(this.#line, ASKS_FOR_PERMITS, (news: readonly PermitNews[]) => {
       for (const each of news) this.#sites.get(each.site)?.hear(each);
     });
-    for (const permits of this.#sites.values()) permits.keepAll();
+    for (const permits of this.#sites.values()) permits.takeShare();
   }
 }
 
@@ -49,14 +50,18 @@ class LeasedPermits implements OriginPermits {
   readonly #site: string;
   readonly #tell: (message: PermitMessage) => void;
   #idle = 0;
+  /** So many more it has once the supervisor is gone: its share without those that it has. Negative if it has more. */
+  #missing: number;
   /** Others wait. */
   #isShort = false;
   #isRetired = false;
   /** The requests that the supervisor knows, with the places that it knows. Several may have the same place. */
   readonly #told = new Map<Waiting, Waiting>();
 
-  constructor(site: string, tell: (message: PermitMessage) => void) {
+  /** `share`: its part at the start. One is needed to answer what waits. */
+  constructor(site: string, share: number, tell: (message: PermitMessage) => void) {
     this.#site = site;
+    this.#missing = Math.max(1, share);
     this.#tell = tell;
   }
 
@@ -99,6 +104,7 @@ class LeasedPermits implements OriginPermits {
 
   hear({ granted, turns, isShort }: PermitNews): void {
     this.#idle += granted;
+    this.#missing -= granted;
     this.#isShort = isShort;
     for (const turn of turns) {
       const told = [...this.#told].find(([, place]) => compareTurns(place, turn) === 0);
@@ -110,9 +116,9 @@ class LeasedPermits implements OriginPermits {
     this.#settle();
   }
 
-  /** Nobody takes any back from now on. */
-  keepAll(): void {
-    this.#isShort = false;
+  /** Nobody gives it any or takes any back from now on. */
+  takeShare(): void {
+    this.hear({ site: this.#site, granted: Math.max(0, this.#missing), turns: [], isShort: false });
   }
 
   /** Idle permits go to the requests that wait: here, or elsewhere by the order in which they came. */
@@ -121,6 +127,7 @@ class LeasedPermits implements OriginPermits {
     if (!this.#isShort || this.#idle === 0) return;
     const count = this.#idle;
     this.#idle = 0;
+    this.#missing += count;
     this.#tell({ kind: "returns", site: this.#site, count });
   }
 

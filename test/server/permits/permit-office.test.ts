@@ -48,7 +48,8 @@ class Machine {
     const leases = new PermitLeases({
       tell: (message) => this.#channels.send(up, () => served.tell(message)),
       ask: (question) =>
-        new Promise((resolve) => {
+        new Promise((resolve, reject) => {
+          worker.loseOffice = () => reject(new Error("the supervisor has died"));
           const answer = (given: unknown) => this.#channels.send(down, () => !worker.isDead && resolve(given));
           this.#channels.send(up, () => void served.ask(question).then(answer));
         }),
@@ -91,6 +92,8 @@ class Worker {
   isDead = false;
   queue!: PermitQueue;
   readonly running: Permit[] = [];
+  /** Its supervisor dies. */
+  loseOffice: () => void = () => undefined;
   asked = 0;
   answered = 0;
   readonly #places: Place[] = [];
@@ -242,6 +245,39 @@ describe("the permits of a machine", () => {
     office.takeBack();
     office.hear({ site: SITE, granted: 1, turns: [], isShort: true });
     for (let asked = 0; asked < 3; asked++) void worker.ask();
+    while (await machine.deliver());
+    expect(worker.running).toHaveLength(2);
+  });
+
+  test.each([
+    { limit: 4, workers: 2, share: 2 },
+    { limit: 1, workers: 2, share: 1 },
+  ])(
+    "of $workers workers with a limit of $limit are $share for one whose server has died",
+    async ({ limit, workers, share }) => {
+      const machine = new Machine(chances(1));
+      const office = new PermitOffice();
+      const [one, other] = [machine.startWorker(office, limit, workers), machine.startWorker(office, limit, workers)];
+      for (let asked = 0; asked < limit; asked++) void other.ask();
+      while (await machine.deliver());
+      expect(other.running).toHaveLength(limit);
+      for (let asked = 0; asked < 3; asked++) void one.ask();
+      while (await machine.deliver());
+      one.loseOffice();
+      while (await machine.deliver());
+      expect(one.running).toHaveLength(share);
+      one.endOne(() => 0);
+      while (await machine.deliver());
+      expect(one.running).toHaveLength(share);
+    },
+  );
+
+  test("are no more than before for one whose server has died and who has its share", async () => {
+    const machine = new Machine(chances(1));
+    const worker = machine.startWorker(new PermitOffice(), 2, 1);
+    for (let asked = 0; asked < 3; asked++) void worker.ask();
+    while (await machine.deliver());
+    worker.loseOffice();
     while (await machine.deliver());
     expect(worker.running).toHaveLength(2);
   });
