@@ -107,19 +107,19 @@ export const mutants: Mutants = {
     },
     "a follower gets its leader's private fields": {
       in: "decideStorage",
-      replace: "!isMadeForEachAnswer(name) && !withheld.includes(name)",
-      by: "!isMadeForEachAnswer(name)",
+      replace: "linesWithout(withheld, fields)",
+      by: "linesWithout([], fields)",
       foundBy: "directives/private-fields-and-followers",
     },
     "who asks for a part does not get fields that are for one client": {
       in: "answerPart",
-      replace: "fields: ownFields(decision, response.fields)",
+      replace: "fields: linesWithout([], decision.fields)",
       by: "fields: decision.head.fields",
       foundBy: "directives/private-fields-and-parts",
     },
     "the client that brought a 304 does not get its fields that are for one client": {
       in: "freshen",
-      replace: "ownFields: ownFields(decision, notModified.fields)",
+      replace: "ownFields: linesWithout(withheld, decision.fields)",
       by: "ownFields: decision.head.fields",
       foundBy: "directives/private-fields-beside-304",
     },
@@ -130,10 +130,16 @@ export const mutants: Mutants = {
       foundBy: "directives/private-fields-beside-304",
     },
     "a stored field goes to a client although the 304 has made it private": {
-      in: "ownFields",
-      replace: "(sent.has(name) || storedField(head, name) !== null)",
-      by: "true",
+      in: "freshen",
+      replace: "linesWithout(withheld, decision.fields)",
+      by: "linesWithout([], decision.fields)",
       foundBy: "directives/fields-made-private-by-304",
+    },
+    "a stored field goes to a client although a 304 that is not stored has made it private": {
+      in: "freshen",
+      replace: "linesWithout(withheld, clientFields(context, fields))",
+      by: "linesWithout([], clientFields(context, fields))",
+      foundBy: "directives/fields-made-private-by-unstored-304",
     },
     "Set-Cookie prevents storing even where private names it": {
       in: "reasonInResponse",

@@ -221,6 +221,27 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "directives/fields-made-private-by-unstored-304",
+    name: "a stored field that a 304 makes private goes to nobody, although the 304 is not stored; the client gets its own",
+    source: "RFC 9111 §5.2.2.7; docs/protocol.md#promise-1-private-stays-private",
+    origin: Object.fromEntries(
+      Object.entries<Record<string, string>>({ "/unsent": {}, "/sent": { "x-user": "ann" } }).map(([path, sent]) => [
+        path,
+        [
+          saying("max-age=60", { "x-user": "jo", "x-page": "1", etag: '"1"' }),
+          { status: 304, fields: { "cache-control": 'no-store, private="x-user"', etag: '"1"', ...sent } },
+        ],
+      ]),
+    ),
+    steps: [
+      { get: "/unsent", expect: { fields: { "x-user": "jo" } } },
+      { get: "/sent", expect: { fields: { "x-user": "jo" } } },
+      { advanceMs: 60_000 },
+      { get: "/unsent", expect: { xCache: "REVALIDATED", body: "v1", fields: { "x-user": null, "x-page": "1" } } },
+      { get: "/sent", expect: { xCache: "REVALIDATED", body: "v1", fields: { "x-user": "ann", "x-page": "1" } } },
+    ],
+  },
+  {
     id: "directives/cookie-beside-304",
     name: "a client whose page has not changed still gets the cookie that the origin sent along",
     source: "RFC 9110 §15.4.5; RFC 6265 §3",

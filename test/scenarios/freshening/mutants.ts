@@ -91,8 +91,8 @@ export const mutants: Mutants = {
     },
     "a confirmed page that is not stored shows all the origin's fields": {
       in: "freshen",
-      replace: "clientFields(context, fields).lines((",
-      by: "fields.lines((",
+      replace: "clientFields(context, fields))",
+      by: "fields)",
       foundBy: "freshening/304-with-private",
     },
     "a confirmed page that is not stored keeps its earlier age": {

@@ -32,7 +32,7 @@ import { lookAgain, lookAgainAfterConfirmation, toAskAgainAsSent } from "../seco
 import type { ReadBody } from "./fill.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "./freshening.ts";
 import { copyLargeBody } from "./large-body.ts";
-import { decideStorage, type HeadToStore, ownFields, type StorageDecision, withBody } from "./storage-decision.ts";
+import { decideStorage, type HeadToStore, linesWithout, type StorageDecision, withBody } from "./storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers, tellNobody } from "./store-unless-purged.ts";
 
 /** How long a request for a part waits for a whole page: milliseconds. */
@@ -252,7 +252,7 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
     const read = await waitForWhole(context, fill.read);
     mayBeStored = read === null || read.kind === "whole";
     if (read?.kind === "whole") {
-      const own = withBody({ ...decision.head, fields: ownFields(decision, response.fields) }, read.bytes);
+      const own = withBody({ ...decision.head, fields: linesWithout([], decision.fields) }, read.bytes);
       const outcome = forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false });
       const answer = await answerAsOfNow(context, own, wordsOf(miss).xCache, outcome);
       if (answer) {

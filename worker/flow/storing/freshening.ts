@@ -1,9 +1,11 @@
 import type { FoundResponse } from "../../ports/store.ts";
+import { effectiveCacheControl } from "../../rules/directives/targeted-fields.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { initialAgeMs } from "../../rules/freshness/current-age.ts";
 import { speaksForEverybody } from "../../rules/identity/identity.ts";
 import { unkeyedField } from "../../rules/request/unkeyed-field.ts";
 import { isWithdrawal, type NotStored } from "../../rules/storing/not-stored.ts";
+import { withheldFields } from "../../rules/storing/storable.ts";
 import {
   changedHead,
   type StoredFields,
@@ -15,7 +17,7 @@ import { confirms, freshenFields } from "../../rules/validation/freshen.ts";
 import { clientFields } from "../answering/pass-on.ts";
 import type { FetchedResponse } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";
-import { decideStorage, ownFields } from "./storage-decision.ts";
+import { decideStorage, linesWithout } from "./storage-decision.ts";
 
 /** A stored response as a 304 updates it. */
 export interface Freshened {
@@ -41,18 +43,20 @@ export function freshen(
   const fields = freshenedFields(head, notModified.fields, receivedAt);
   const response = { ...notModified, status: head.status, fields, lengthBytes: null };
   const decision = decideStorage(context, response, tagsOf(head));
+  const { cacheControl } = effectiveCacheControl((name) => fields.get(name), context.isolate.site.targetedFields);
+  const withheld = withheldFields(cacheControl).filter((name) => !notModified.fields.has(name));
   const { bodyBytes, bodyKey } = head;
   if (decision.kind === "not-stored") {
     // The response is not stored, so only the client whose request brought the 304 gets it.
     const age = initialAgeMs(fields.get("age"), fields.get("date"), notModified.fetchedAt, receivedAt);
-    const lines = clientFields(context, fields).lines((name) => name !== "content-length");
+    const lines = linesWithout(withheld, clientFields(context, fields));
     const changed = changedHead(head, { fields: lines, receivedAt, initialAgeMs: age });
     return { stored: { head: changed, body }, ownFields: lines, notStored: decision };
   }
   const givenPurgeKeys = [...new Set([...decision.head.givenPurgeKeys, ...head.givenPurgeKeys])]; // old and new tags (R17)
   return {
     stored: { head: { ...decision.head, givenPurgeKeys, bodyBytes, bodyKey }, body },
-    ownFields: ownFields(decision, notModified.fields),
+    ownFields: linesWithout(withheld, decision.fields),
     notStored: null,
   };
 }

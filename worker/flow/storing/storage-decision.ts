@@ -5,12 +5,7 @@ import { variantKey } from "../../rules/key/cache-key.ts";
 import { groupPurgeKey, tagPurgeKey } from "../../rules/key/purge-key.ts";
 import { mayStore } from "../../rules/storing/may-store.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
-import {
-  type StoredFields,
-  type StoredHead,
-  type StoredResponse,
-  storedField,
-} from "../../rules/storing/stored-response.ts";
+import type { StoredFields, StoredHead, StoredResponse } from "../../rules/storing/stored-response.ts";
 import { clientFields, publicAddress } from "../answering/pass-on.ts";
 import type { FetchedResponse } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -83,7 +78,7 @@ export function decideStorage(
       key: variantKey(resolved.cacheKey, variant),
       variant: toKeep(variant),
       status,
-      fields: toKeep(fields.lines((name) => !isMadeForEachAnswer(name) && !withheld.includes(name))),
+      fields: toKeep(linesWithout(withheld, fields)),
       hiddenFields: toKeep(response.fields.lines((name) => site.hiddenFields.includes(name))),
       fetchedAt: fetchedAt - (parentAge?.fetchedBeforeMs ?? 0),
       receivedAt,
@@ -102,9 +97,9 @@ export function decideStorage(
   };
 }
 
-/** The fields for the client whose request brought the answer: also those of `sent` that are withheld from others. */
-export function ownFields({ head, fields }: StorageDecision & { kind: "store" }, sent: Fields): StoredFields {
-  return fields.lines((name) => !isMadeForEachAnswer(name) && (sent.has(name) || storedField(head, name) !== null));
+/** The fields that all answers with a response have, without those that are `withheld`. */
+export function linesWithout(withheld: readonly string[], fields: Fields): StoredFields {
+  return fields.lines((name) => !isMadeForEachAnswer(name) && !withheld.includes(name));
 }
 
 /** The head with its body, whose length is what has come. */

@@ -145,7 +145,7 @@ function hasValidator({ field, receivedAt }: StorableResponse): boolean {
 }
 
 /** Fields that are for one visitor, or must not be reused without validation. They are not stored. */
-function withheldFields({ private: ofOne, noCache }: CacheControl): readonly string[] {
+export function withheldFields({ private: ofOne, noCache }: CacheControl): readonly string[] {
   const ofOneVisitor = typeof ofOne === "string" ? [] : ofOne;
   return typeof noCache === "string" ? ofOneVisitor : [...new Set([...ofOneVisitor, ...noCache])];
 }
