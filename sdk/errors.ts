@@ -198,6 +198,13 @@ export class PurgeTimeout extends PurgeError {
   }
 }
 
+/** The error of a call that passed its deadline, which whoever made the call can set. `text` ends without a full stop. */
+export function passedDeadline(text: string, details: AttemptDetails): PurgeTimeout {
+  const timeout = new PurgeTimeout(`${text}, or set a longer deadlineMs.`, details);
+  textsWithoutCall.set(timeout, `${text}.`);
+  return timeout;
+}
+
 /**
  * The `TypeError` for an invalid call. It names the call, and each faulty place with its fault; with `reportInput` it
  * shows the values. `otherNames`: other tools' names for keys.
@@ -218,10 +225,10 @@ export function misuse(
   return refusal;
 }
 
-/** The text of the errors of `misuse` without the name of the call. */
+/** The texts of errors without the names of the call and its options. */
 const textsWithoutCall = new WeakMap<Error, string>();
 
-/** The message of an error of `misuse` without the name of the call, for readers who did not make that call. */
+/** The message of an error without the names of the call and its options, for readers who did not make that call. */
 export function textWithoutCall(error: Error): string {
   return textsWithoutCall.get(error) ?? error.message;
 }

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { textWithoutCall } from "../../sdk/errors.ts";
 import type { PurgeError } from "../../sdk/index.ts";
 import { EXIT_OF } from "../exit-code.ts";
 
@@ -9,6 +10,6 @@ export function printError(message: string): void {
 
 /** Prints why an edge did not carry out a call, and returns the exit code. */
 export function printPurgeError(error: PurgeError): number {
-  printError(error.message);
+  printError(textWithoutCall(error));
   return EXIT_OF[error.code];
 }

@@ -13,6 +13,7 @@ import {
   PurgeTimeout,
   PurgeUnauthorized,
   PurgeUnreachable,
+  passedDeadline,
 } from "../errors.ts";
 import type { AnswerHead } from "./answer.ts";
 import { retryAfterMs } from "./retry-pause.ts";
@@ -52,15 +53,14 @@ export function timedOut(
   cause: PurgeError | undefined,
 ): PurgeTimeout {
   if (attempts === 0) {
-    return new PurgeTimeout(
-      `The purge was not sent to ${endpoint} within ${deadlineMs} ms, because others were under way. Purge again, or ` +
-        "set a longer deadlineMs.",
+    return passedDeadline(
+      `The purge was not sent to ${endpoint} within ${deadlineMs} ms, because others were under way. Purge again`,
       { attempts },
     );
   }
-  return new PurgeTimeout(
+  return passedDeadline(
     `No answer from ${endpoint} within ${deadlineMs} ms (${attemptsText(attempts)}). The purge may have happened; ` +
-      "purge again to be sure, or set a longer deadlineMs.",
+      "purge again to be sure",
     { attempts, cause },
   );
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { PurgeTimeout } from "../errors.ts";
+import { passedDeadline } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { type AnswerHead, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { type CallLimits, failed, type Outcome, withRetries } from "./attempts.ts";
@@ -28,10 +28,8 @@ export function readFromEdge<T>(
       retries,
       signals,
       attempt: (signal, attempts) => attempt(read, transport, signal, attempts),
-      timedOut: (attempts, cause) => {
-        const words = `No answer from ${endpoint} within ${deadlineMs} ms. Try again later, or set a longer deadlineMs.`;
-        return new PurgeTimeout(words, { attempts, cause });
-      },
+      timedOut: (attempts, cause) =>
+        passedDeadline(`No answer from ${endpoint} within ${deadlineMs} ms. Try again later`, { attempts, cause }),
     },
     platform,
   );

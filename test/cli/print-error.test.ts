@@ -1,0 +1,27 @@
+import { expect, test, vi } from "vitest";
+import { EXIT } from "../../cli/exit-code.ts";
+import { printPurgeError } from "../../cli/text/print-error.ts";
+import type { PurgeError, Purger } from "../../sdk/index.ts";
+import { startFakeEdge } from "../sdk/fake-edge.ts";
+import { purgerUnderTest } from "../sdk/purger-under-test.ts";
+import { createVirtualClock } from "../sdk/virtual-clock.ts";
+
+test.each<[string, (cdn: Purger) => Promise<unknown>, RegExp]>([
+  ["purge", (cdn) => cdn.purge({ tags: ["a"] }), /The purge may have happened; purge again to be sure\.$/m],
+  ["read", (cdn) => cdn.purges(), /Try again later\.$/m],
+])("of a %s that times out, a command advises no option of the SDK", async (_, call, advice) => {
+  const clock = createVirtualClock({ skipsUpToMs: 9_999 });
+  await using edge = await startFakeEdge({ stallsAfterBytes: 0, afterwards: () => clock.advance(10_000) });
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint }, { clock });
+  const failure = await call(cdn).then(
+    () => expect.fail("it did not time out"),
+    (error: PurgeError) => error,
+  );
+  expect(failure.message).toMatch(/, or set a longer deadlineMs\.$/);
+  const print = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const exit = printPurgeError(failure);
+  const [[printed]] = print.mock.calls as [[string]];
+  print.mockRestore();
+  expect(exit).toBe(EXIT.unreachable);
+  expect(printed).toMatch(advice);
+});
