@@ -345,7 +345,8 @@ async function storeIfWhole(
   const { reporter } = context.ports;
   if (read.kind !== "whole") {
     if (read.kind === "cut-off") reporter.report({ kind: "body-cut-off" });
-    else reportNotStored(context, { because: read.kind });
+    // Of a page that is too large to be fetched for a part, others may still store the whole.
+    else if (read.kind === "over-budget" || !context.facts.isPartial) reportNotStored(context, { because: read.kind });
     if (read.kind === "too-large") rememberUnstored(context);
     return tellFollowers(read.kind === "too-large" ? { kind: "not-shareable" } : { kind: "failed", byOrigin: false });
   }
