@@ -164,6 +164,8 @@ class Session {
   /** Streams that are open, and the most that were open at a time. */
   readonly #open = new Set<ServerHttp2Stream>();
   #mostOpen = 0;
+  /** Streams that had ended at an earlier sweep while nothing waited for the client. */
+  readonly #endedBefore = new WeakSet<ServerHttp2Stream>();
   /** Requests that the edge works on. */
   #running = 0;
   #requests = 0;
@@ -213,12 +215,25 @@ class Session {
     // Node may lose the error of a client that resets the connection. This sends nothing, and fails again if that was so. Behind
     // bytes that wait, TLS would take it for one of its own writes.
     if (unreadBytes === 0 && sentBytes === this.#sentBytes) carrier.write("");
+    if (unreadBytes === 0) this.#freeReset();
     // nghttp2 stops reading from a client that goes on flooding, and then nothing tells that it has left.
     const isAtWork = !this.#isFlooded && [...this.#open].some((stream) => !stream.closed);
     if (isAtWork || sentBytes !== this.#sentBytes) {
       this.#sentBytes = sentBytes;
       this.#idleSince = now;
     } else if (now - this.#idleSince >= this.#parts.stallMs) this.#cut();
+  }
+
+  /**
+   * Node keeps a stream that its client has reset without an error until all is written, and what had no room in the window
+   * never is. What else has ended is gone by the next sweep if nothing waits for the client.
+   */
+  #freeReset(): void {
+    for (const stream of this.#open) {
+      if (!stream.closed) continue;
+      if (this.#endedBefore.has(stream)) stream.destroy();
+      this.#endedBefore.add(stream);
+    }
   }
 
   /** Ends it after its last answer. Soon it accepts no more requests. RFC 9113 §6.8. */

@@ -819,6 +819,27 @@ describe("a connection in HTTP/2", () => {
     );
   });
 
+  test.each([
+    ["of which a part has been written", 500_000],
+    ["of which all has been written", 50_000],
+  ])(
+    "that carries requests frees a stream without room for its answer, %s, once it is reset without an error",
+    async (_, length) => {
+      const late = held();
+      const { https, listener, firstLogged } = await start((asked) =>
+        asked.url.endsWith("/late") ? late.answering() : answer("x".repeat(length)),
+      );
+      const { write, until } = await rawClient(https);
+      await write(settings([4, 100]) + get(1, "/late") + get(3));
+      await until(({ type, stream }) => type === TYPES.data && stream === 3);
+      await write(frame(RST_STREAM, 0, 3, uint(constants.NGHTTP2_NO_ERROR, 4)));
+      const sweeper = setInterval(() => listener.sweep(performance.now()), 10);
+      onTestFinished(() => clearInterval(sweeper));
+      expect(await firstLogged).toMatchObject({ isWhole: false });
+      expect(listener.connections).toBe(1);
+    },
+  );
+
   test("whose client has reset it while it carries requests ends, also if Node has lost the news", async () => {
     const accepted: Socket[] = [];
     const onAccepted = (message: unknown) => accepted.push((message as { socket: Socket }).socket);
