@@ -53,7 +53,8 @@ export class Arrivals implements RequestArrivals {
 
   #forwarded(fields: ForwardingFields, proxies: readonly Network[]): Arrival {
     const clientAddress = forwardedClient(fields.get("x-forwarded-for"), proxies) ?? this.#own.clientAddress;
-    const told = fields.get("x-forwarded-proto")?.split(",").at(-1)?.trim().toLowerCase();
+    const last = fields.get("x-forwarded-proto")?.split(",").at(-1)?.trim().toLowerCase();
+    const told = last?.replace(/^ws/, "http"); // Traefik names the scheme of a WebSocket's own URL.
     const scheme = told === "https" || told === "http" ? told : this.#own.scheme;
     return { ...this.#own, scheme, clientAddress };
   }

@@ -38,7 +38,9 @@ describe("how a request has arrived", () => {
     { proto: "http, https", scheme: "https" },
     { proto: "HTTPS", scheme: "https" },
     { proto: "https, http", scheme: "http" },
-    { proto: "wss", scheme: "http" },
+    { proto: "wss", scheme: "https" },
+    { proto: "https, ws", scheme: "http" },
+    { proto: "ftp", scheme: "http" },
     { proto: "", scheme: "http" },
   ])("X-Forwarded-Proto: $proto of a trusted proxy means $scheme", ({ proto, scheme }) => {
     expect(of("10.1.2.3", ["x-forwarded-proto", proto]).scheme).toBe(scheme);
