@@ -158,7 +158,8 @@ export class AccessLog implements ExchangeLog {
 
   /** Writes the waiting lines, within about a second, and counts the others as dropped. */
   async close(): Promise<void> {
-    await this.flush();
+    do await this.flush();
+    while (this.#waiting !== "" && this.#unwritten === null); // lines that came while it wrote
     for (let ms = 0; this.#unwritten && this.#isPipeFull && ms < PIPE_CLOSE_MS; ms += PIPE_AGAIN_MS) {
       await new Promise((resolve) => setTimeout(resolve, PIPE_AGAIN_MS));
       await this.flush();

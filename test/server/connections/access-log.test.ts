@@ -237,6 +237,27 @@ test("a head that takes too long is logged, but not a connection on which nothin
   ]);
 });
 
+test("a line that comes while the log is being closed is written", async () => {
+  const fields = { get: () => null } as never;
+  const line = { clientAddress: null, method: "GET", version: "1.1", fields, bodyBytes: 0, tookMs: 0, isWhole: true };
+  const record = (target: string) => log.record({ ...line, target, answer: answer(null) });
+  let isFirst = true;
+  const log = new AccessLog(
+    path,
+    "combined",
+    () => undefined,
+    (...call) => {
+      if (isFirst) record("/late");
+      isFirst = false;
+      write(...call);
+    },
+  );
+  record("/first");
+  await log.close();
+  expect(readFileSync(path, "latin1")).toMatch(/\/first.*\n.*\/late.*\n$/);
+  expect(log.dropped).toBe(0);
+});
+
 test("a reopened log continues in the new file", async () => {
   const log = new AccessLog(path, "json", () => undefined);
   const running = await startTestListener(site, { accessLog: log });
