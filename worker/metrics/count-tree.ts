@@ -34,7 +34,7 @@ function added(sum: number | CountTree | undefined, value: number | CountTree, n
 }
 
 /** Adds to the number under a path of names, in place. The tree is one without prototypes. */
-export function addUnder(tree: CountTree, [given, ...rest]: readonly string[], by: number): void {
+export function addUnder(tree: CountTree, [given, ...rest]: readonly string[], by = 1): void {
   const name = nameIn(tree, given!, MAX_NAMES);
   if (rest.length === 0) tree[name] = ((tree[name] as number) ?? 0) + by;
   else {

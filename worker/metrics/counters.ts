@@ -52,7 +52,7 @@ class RouteCounts {
   readonly times: Partial<Record<Tier, TimeSketch>> = {};
   /** The reasons for not storing, and what the comparison of pages has found. */
   readonly findings = emptyTree();
-  readonly compared: Count = (path, by = 1) => addUnder(this.findings, ["compared", ...path], by);
+  readonly compared: Count = (path, by) => addUnder(this.findings, ["compared", ...path], by);
 
   countOwn(status: number): void {
     this.#own++;
@@ -60,11 +60,10 @@ class RouteCounts {
   }
 
   get tree(): CountTree {
-    const { requests, fromCache } = requestsOf(this.answers);
     const sketched = Object.entries(this.times).map(([tier, sketch]) => [tier, { ...sketch.times }]);
     return {
-      requests: requests + this.#own,
-      fromCache,
+      requests: sum(this.answers.values()) + this.#own,
+      fromCache: sum(FROM_CACHE.map((name) => this.answers.get(name) ?? 0)),
       answers: Object.fromEntries(this.answers),
       statuses: filledBuckets(this.statuses),
       bytes: { fromCache: this.cachedBytes, fromOrigin: this.originBytes },
@@ -86,14 +85,6 @@ function nobody(): Record<ClientClass, number> {
 /** The answers whose bodies were stored. */
 const FROM_CACHE = ["HIT", "UPDATING", "STALE", "REVALIDATED"];
 
-/** All answers, and those whose bodies were stored. */
-function requestsOf(answers: ReadonlyMap<string, number>): { requests: number; fromCache: number } {
-  return {
-    requests: sum(answers.values()),
-    fromCache: sum(FROM_CACHE.map((name) => answers.get(name) ?? 0)),
-  };
-}
-
 function sum(numbers: Iterable<number>): number {
   return [...numbers].reduce((total, each) => total + each, 0);
 }
@@ -114,13 +105,11 @@ export class Counters implements Reporter {
   #nextReportAt = Number.POSITIVE_INFINITY;
   /** Whether an answer has come at or after the time of the next report. */
   isReportDue = false;
-  readonly #answers = new Map<string, number>();
-  readonly #answeredByEdge = new Map<string, number>();
+  readonly #answeredByEdge = emptyTree();
   /** The statuses of answers without a route. */
   readonly #statusesOfEdge = noStatuses();
-  readonly #refused = new Map<string, number>();
-  readonly #unkeyedFields = new Map<string, number>();
-  readonly #discarded = new Map<string, number>();
+  readonly #unkeyedFields = emptyTree();
+  readonly #discarded = emptyTree();
   readonly #counts = {
     origin: { asked: 0, answered: 0, failed: 0, awaited: 0, turnedAway: 0 },
     queue: { awaited: nobody(), turnedAway: nobody() },
@@ -165,8 +154,8 @@ export class Counters implements Reporter {
       this.#counts.origin.turnedAway++;
       this.#counts.queue.turnedAway[client]++;
     },
-    "body-cut-off": () => add(this.#discarded, "cut-off"),
-    "fill-discarded": ({ because }) => add(this.#discarded, because),
+    "body-cut-off": () => addUnder(this.#discarded, ["cut-off"]),
+    "fill-discarded": ({ because }) => addUnder(this.#discarded, [because]),
     "not-stored": (event) => this.#countNotStored(event),
     fetched: ({ url, stored, at, route }) => {
       this.lastRefusals.forget(url);
@@ -248,14 +237,12 @@ export class Counters implements Reporter {
 
   /** Everything that the site's ledger adds up, since the isolate started. */
   tree(): { counts: CountTree; routes: CountTree } {
-    const routes = Object.fromEntries(
-      [...this.#routes].map(([pattern, counts]) => [pattern ?? NO_ROUTE, counts.tree]),
-    ) as CountTree;
-    const { requests = 0, statuses = {}, bytes = {}, times = {} } = sumOfRoutes(routes);
+    const routes = this.#routeTrees;
+    const { requests = 0, fromCache = 0, statuses = {}, bytes = {}, times = {} } = sumOfRoutes(routes);
     const counts = {
       ...(this.counts() as CountTree),
       requests: (requests as number) + sum(this.#statusesOfEdge),
-      fromCache: requestsOf(this.#answers).fromCache,
+      fromCache,
       statuses: addCounts(statuses as CountTree, filledBuckets(this.#statusesOfEdge)),
       bytes: { fromCache: 0, fromOrigin: 0, ...(bytes as CountTree), unmeasuredBodies: this.#unmeasuredBodies },
       times,
@@ -272,25 +259,24 @@ export class Counters implements Reporter {
   }
 
   counts(): Counts {
-    const counts = structuredClone(this.#counts);
-    return {
-      answers: Object.fromEntries(this.#answers),
-      answeredByEdge: Object.fromEntries(this.#answeredByEdge),
-      ...counts,
-      store: {
-        ...counts.store,
-        refused: Object.fromEntries(this.#refused),
-        unkeyedFields: Object.fromEntries(this.#unkeyedFields),
-        discarded: Object.fromEntries(this.#discarded),
-      },
+    const { answers = {}, refused = {} } = sumOfRoutes(this.#routeTrees);
+    const counts = {
+      ...this.#counts,
+      answers,
+      answeredByEdge: this.#answeredByEdge,
+      store: { ...this.#counts.store, refused, unkeyedFields: this.#unkeyedFields, discarded: this.#discarded },
     };
+    return structuredClone(counts) as Counts;
+  }
+
+  get #routeTrees(): CountTree {
+    return Object.fromEntries([...this.#routes].map(([pattern, counts]) => [pattern ?? NO_ROUTE, counts.tree]));
   }
 
   #countAnswer(event: AnsweredEvent): void {
     const { xCache, tier } = event;
-    add(this.#answers, xCache);
     const route = this.#routeCounts(event.route);
-    add(route.answers, xCache);
+    route.answers.set(xCache, (route.answers.get(xCache) ?? 0) + 1);
     route.statuses[event.status]!++;
     route.cachedBytes += event.cachedBytes;
     if (event.arrivedAt >= this.#nextReportAt) this.isReportDue = true;
@@ -308,7 +294,7 @@ export class Counters implements Reporter {
   }
 
   #countOwnAnswer({ status, detail, route, url, startedAt }: AnsweredByEdgeEvent): void {
-    add(this.#answeredByEdge, detail);
+    addUnder(this.#answeredByEdge, [detail]);
     if (route === undefined) return void this.#statusesOfEdge[status]!++;
     const counts = this.#routeCounts(route);
     counts.countOwn(status);
@@ -335,11 +321,10 @@ export class Counters implements Reporter {
   #countNotStored({ because, url, at, field, ...event }: EdgeEvent & { kind: "not-stored" }): void {
     const route = this.#routeCounts(event.route);
     this.lastRefusals.remember(url, { because: field === undefined ? because : `${because}:${field}`, at });
-    add(this.#refused, because);
     this.#top.notStored.add(withoutQuery(url), 1, because);
-    addUnder(route.findings, ["refused", because], 1);
+    addUnder(route.findings, ["refused", because]);
     if (because === "no-freshness") this.#likeness.lacksLifetime(url, at, route.compared);
-    if (field !== undefined) this.#addUnkeyedField(field);
+    if (field !== undefined) addUnder(this.#unkeyedFields, [field]);
   }
 
   /** Whether the answer will be stored is not known yet. */
@@ -355,11 +340,6 @@ export class Counters implements Reporter {
     const counts = new RouteCounts();
     this.#routes.set(pattern, counts);
     return counts;
-  }
-
-  #addUnkeyedField(name: string): void {
-    const isCounted = this.#unkeyedFields.has(name) || this.#unkeyedFields.size < MAX_NAMES;
-    add(this.#unkeyedFields, isCounted ? name : OTHERS);
   }
 
   /** Writes the line unless it is known already. */
@@ -395,10 +375,6 @@ function logDownLine(cause: unknown, isServed: boolean): string {
 function causeWords(cause: unknown): string {
   const text = String(cause).replace(/^Error: /, "");
   return text.startsWith("internal error") ? "no such host name, or the runtime could not connect" : text;
-}
-
-function add(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
 function stackOf(cause: unknown): string {
