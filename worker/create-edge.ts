@@ -11,7 +11,6 @@ import type { IsolateControl, Platform, StartControl } from "./platform.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { PurgeLog } from "./purges/log/purge-log.ts";
 import { PurgeLogStub } from "./purges/log/purge-log-stub.ts";
-import { UnboundPurgeLog } from "./purges/log/unbound-purge-log.ts";
 import { EDGE_ANSWER_FIELDS } from "./rules/forwarding/edge-answer-fields.ts";
 import { analyticsWriter } from "./runtime/analytics.ts";
 import { CacheApiNotes } from "./runtime/cache-api-notes.ts";
@@ -128,7 +127,7 @@ function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
   const compiled = compile(overridesOf(env));
   const site = isLogBound ? compiled : withoutCache(compiled);
   const warn = (line: string) => console.warn(line);
-  const log = isLogBound ? new PurgeLogStub(env.PURGE_LOG) : new UnboundPurgeLog();
+  const log = new PurgeLogStub(isLogBound ? env.PURGE_LOG : null);
   for (const line of weakenedDefences(site)) warn(line);
   const host = site.hosts?.[0] ?? new URL(site.originUrl).host;
   const { TIDEMARK_ANALYTICS: analytics, TIDEMARK_TOKEN, TIDEMARK_TOKENS } = env;

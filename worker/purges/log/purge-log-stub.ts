@@ -12,11 +12,14 @@ import type {
 } from "./log-contract.ts";
 import { connectionOf, LOG_NAME, type PurgeLog } from "./purge-log.ts";
 
-/** The log behind its Durable Object. A stub belongs to the request that made it, so each call makes its own. */
+/**
+ * The log behind its Durable Object. A stub belongs to the request that made it, so each call makes its own. For a worker
+ * that has no binding for the log, every call rejects, as for a log that is silent.
+ */
 export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
-  readonly #namespace: DurableObjectNamespace<PurgeLog>;
+  readonly #namespace: DurableObjectNamespace<PurgeLog> | null;
 
-  constructor(namespace: DurableObjectNamespace<PurgeLog>) {
+  constructor(namespace: DurableObjectNamespace<PurgeLog> | null) {
     this.#namespace = namespace;
   }
 
@@ -66,12 +69,16 @@ export class PurgeLogStub implements PurgeLogClient, PurgeAudit, LedgerClient {
     return this.#stub().find(seq, waitMs);
   }
 
-  /** The id of the log's object, which no object of another class or namespace has. */
+  /**
+   * The id of the log's object, which no object of another class or namespace has. The notes of isolates that have a log
+   * are not for one without.
+   */
   get objectId(): string {
-    return this.#namespace.idFromName(LOG_NAME).toString();
+    return this.#namespace?.idFromName(LOG_NAME).toString() ?? "unbound";
   }
 
   #stub(): DurableObjectStub<PurgeLog> {
+    if (this.#namespace === null) throw new Error("the worker has no binding PURGE_LOG");
     return this.#namespace.get(this.#namespace.idFromName(LOG_NAME));
   }
 }
