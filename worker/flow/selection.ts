@@ -91,8 +91,13 @@ function ifSelected(context: RequestContext, found: FoundResponse): FoundRespons
 function obeysVary({ resolved }: RequestContext, head: StoredHead): boolean {
   const vary = storedField(head, "vary");
   if (vary === null) return true;
-  const of = { contentEncoding: null, allowedOrigin: null, askedAcross: false, parts: [] };
-  const names = selectingFields({ vary, ...of, keyFields: resolved.route.selectingNames, owners: resolved.route });
+  const names = selectingFields({
+    field: (name) => (name === "vary" ? vary : null),
+    askedAcross: false,
+    keyFields: resolved.route.selectingNames,
+    parts: [],
+    owners: resolved.route,
+  });
   return names !== "*" && names.every((name) => isNamed(head.variant, name));
 }
 
@@ -168,9 +173,7 @@ export function siblingsVaryBy(context: RequestContext, now: number, status: num
 function variesBy({ resolved }: RequestContext, head: StoredHead): readonly string[] {
   const { selectingNames } = resolved.route;
   const names = selectingFields({
-    vary: storedField(head, "vary"),
-    contentEncoding: storedField(head, "content-encoding"),
-    allowedOrigin: storedField(head, "access-control-allow-origin"),
+    field: (name) => storedField(head, name),
     askedAcross: true,
     keyFields: selectingNames,
     parts: [],

@@ -162,9 +162,7 @@ const FORWARDED = {
 
 function selectedBy(vary: string): readonly string[] | "*" {
   return selectingFields({
-    vary,
-    contentEncoding: null,
-    allowedOrigin: null,
+    field: (name) => (name === "vary" ? vary : null),
     askedAcross: false,
     keyFields: [],
     parts: [],

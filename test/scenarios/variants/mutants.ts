@@ -101,14 +101,14 @@ if (stored.head.variant.length === 0) return`,
     },
     "a page without Vary varies for ever beside others without": {
       in: "variesBy",
-      replace: 'vary: storedField(head, "vary"),',
-      by: "vary: head.variant.map(([name]) => name).join(),",
+      replace: "field: (name) => storedField(head, name)",
+      by: 'field: (name) => (name === "vary" ? head.variant.map(([each]) => each).join() : storedField(head, name))',
       foundBy: "variants/default-without-vary",
     },
     "a plain page takes the place of a coded one that forgets Vary": {
       in: "variesBy",
-      replace: 'contentEncoding: storedField(head, "content-encoding"),',
-      by: "contentEncoding: null,",
+      replace: "field: (name) => storedField(head, name)",
+      by: 'field: (name) => (name === "content-encoding" ? null : storedField(head, name))',
       foundBy: "variants/default-without-vary-of-codings",
     },
     "what is not in memory is not among the variants of a page": {
@@ -504,7 +504,7 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
     },
     "an encoded page without Vary serves every client": {
       in: "selectingFields",
-      drop: 'if (contentEncoding !== null) add("accept-encoding");',
+      drop: 'if (field("content-encoding") !== null) add("accept-encoding");',
       foundBy: "variants/refused-coding-without-vary",
     },
     "the coding of a stored page is not looked at": {

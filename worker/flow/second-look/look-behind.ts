@@ -55,9 +55,7 @@ function plainOf(context: RequestContext, fields: Fields, { because }: NotStored
   if (because !== "unkeyed-field" || !route.looksAgain || facts.method !== "GET" || facts.isPartial) return null;
   if (answersHead) return null;
   const names = selectingFields({
-    vary: fields.get("vary"),
-    contentEncoding: fields.get("content-encoding"),
-    allowedOrigin: fields.get("access-control-allow-origin"),
+    field: (name) => fields.get(name),
     askedAcross: facts.field("origin") !== null,
     keyFields: route.selectingNames,
     parts: facts.parts,

@@ -65,9 +65,7 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
   if (verdict.kind === "not-stored") return verdict;
 
   const names = selectingFields({
-    vary: field("vary"),
-    contentEncoding: field("content-encoding"),
-    allowedOrigin: field("access-control-allow-origin"),
+    field,
     askedAcross: fields.get("origin") !== null,
     keyFields: rules.keyFields,
     parts,

@@ -43,10 +43,8 @@ export function varyFields(vary: string | null): readonly string[] | "*" {
 
 /** The properties of a response and its request that show which fields selected it. */
 export interface SelectionHints {
-  readonly vary: string | null;
-  readonly contentEncoding: string | null;
-  /** `Access-Control-Allow-Origin`; `null` for none. */
-  readonly allowedOrigin: string | null;
+  /** A field of the response. */
+  readonly field: (name: string) => string | null;
   /** True if the request had an `Origin`. */
   readonly askedAcross: boolean;
   /** Fields, in lower case, that the route keys by, whatever the origin says. */
@@ -67,15 +65,14 @@ export interface SelectionHints {
  * it, and must not be used in their place; so is one without `Access-Control-Allow-Origin`.
  */
 export function selectingFields({
-  vary,
-  contentEncoding,
-  allowedOrigin,
+  field,
   askedAcross,
   keyFields,
   parts,
   siblingsVaryBy = [],
   owners,
 }: SelectionHints): readonly string[] | "*" {
+  const [vary, allowedOrigin] = [field("vary"), field("access-control-allow-origin")];
   const names = varyFields(vary);
   if (names === "*") return "*";
   const named = names.filter((name) => !keyFields.includes(name));
@@ -83,7 +80,7 @@ export function selectingFields({
   const selecting = [...keyFields, ...named.filter((name) => meaningInVary(name, owners) === "selects")];
   const add = (name: string) => selecting.includes(name) || selecting.push(name);
   for (const name of unnamedPartFields(parts, selecting)) add(name);
-  if (contentEncoding !== null) add("accept-encoding");
+  if (field("content-encoding") !== null) add("accept-encoding");
   if (allowedOrigin !== null && (askedAcross || allowedOrigin.trim() !== "*")) add("origin");
   for (const name of siblingsVaryBy) if ((name === "origin" ? allowedOrigin : vary) === null) add(name);
   return selecting.sort();
