@@ -63,9 +63,10 @@ export class PopSharing {
 
   /** The newest copy, and for how many more milliseconds a newer one can be expected. */
   async look(): Promise<{ readonly copy: SharedCopy | null; readonly expectedMs: number }> {
-    const looked = Promise.all([this.#read(COPY), this.#read(CLAIM)]);
-    const [copy, claim] = (await this.#soon(looked)) ?? [null, null];
-    return { copy: copy && this.#opened(copy), expectedMs: claim === null ? 0 : this.#expectedMs(claim) };
+    const read = (name: string) => this.#attempt(() => this.#notes.read(name));
+    const [bytes, claim] = (await this.#soon(Promise.all([read(COPY), read(CLAIM)]))) ?? [null, null];
+    const copy = bytes && (await this.#attempt(() => readCopy(bytes)));
+    return { copy, expectedMs: claim === null ? 0 : this.#expectedMs(claim) };
   }
 
   /** Tells the others that this isolate is now reading the log. */
@@ -108,29 +109,17 @@ export class PopSharing {
     return within(this.#clock, this.#patienceMs * MAX_LOOK, work, () => undefined);
   }
 
-  #opened(bytes: Uint8Array): SharedCopy | null {
+  #write(name: string, bytes: Uint8Array): Promise<unknown> {
+    return this.#attempt(() => this.#notes.write(name, bytes));
+  }
+
+  /** The result of `work`; `null` if it fails, which is reported. */
+  async #attempt<T>(work: () => T | Promise<T>): Promise<T | null> {
     try {
-      return readCopy(bytes);
+      return await work();
     } catch (cause) {
       this.#reporter.report({ kind: "store-failed", cause });
       return null;
-    }
-  }
-
-  async #read(name: string): Promise<Uint8Array | null> {
-    try {
-      return await this.#notes.read(name);
-    } catch (cause) {
-      this.#reporter.report({ kind: "store-failed", cause });
-      return null;
-    }
-  }
-
-  async #write(name: string, bytes: Uint8Array): Promise<void> {
-    try {
-      await this.#notes.write(name, bytes);
-    } catch (cause) {
-      this.#reporter.report({ kind: "store-failed", cause });
     }
   }
 }
