@@ -24,22 +24,15 @@ import { fetchAndStore } from "./storing/fetch-and-store.ts";
  * The one path from request to response. No input from a client or an origin makes it throw. A memory hit is returned
  * without a promise, because a promise takes a third of its cost (`npm run bench -- hit`).
  */
-export function handle(incoming: IncomingRequest, isolate: Isolate): Answer | Promise<Answer> {
+export function handle(
+  incoming: IncomingRequest,
+  isolate: Isolate,
+  choose: (context: RequestContext) => Entry = entryOf,
+): Answer | Promise<Answer> {
   const resolved = isolate.resolve(incoming.url, incoming.child);
   if (resolved.kind === "refused") return refuse(isolate, resolved);
   const context = openContext(incoming, isolate, resolved);
-  return enter(context, entryOf(context));
-}
-
-/** Passes any request on to the origin, as the last resort when the corridor itself has failed (promise 6). */
-export async function handleWithoutCache(incoming: IncomingRequest, isolate: Isolate): Promise<Answer> {
-  const resolved = isolate.resolve(incoming.url, incoming.child);
-  if (resolved.kind === "refused") return refuse(isolate, resolved);
-  const context = openContext(incoming, isolate, resolved);
-  return enter(context, bypassOf(context));
-}
-
-function enter(context: RequestContext, entry: Entry): Answer | Promise<Answer> {
+  const entry = choose(context);
   switch (entry.kind) {
     case "look-up":
       return lookUp(context);
@@ -55,6 +48,11 @@ function enter(context: RequestContext, entry: Entry): Answer | Promise<Answer> 
         "Max-Forwards does not let this request go beyond this edge.",
       );
   }
+}
+
+/** Passes any request on to the origin, as the last resort when the corridor itself has failed (promise 6). */
+export async function handleWithoutCache(incoming: IncomingRequest, isolate: Isolate): Promise<Answer> {
+  return handle(incoming, isolate, bypassOf);
 }
 
 function refuse({ ports }: Isolate, { status, because }: RefusedUrl): Answer {
