@@ -29,6 +29,8 @@ const FLAGS = {
   mayServeStaleOverSMaxage: 32,
 };
 
+type Flag = keyof typeof FLAGS;
+
 /** The fields of the response, its variant and the purge keys that were given to it. */
 type Contents = readonly [
   variant: VariantFields,
@@ -100,16 +102,17 @@ export class EnvelopeHead implements StoredHead {
     this.receivedAt = receivedAt;
     this.initialAgeMs = initialAgeMs;
     this.freshnessSeconds = freshnessSeconds;
-    this.sharedWithAuthorized = (flags & FLAGS.sharedWithAuthorized) > 0;
-    this.sharedWithSessions = (flags & FLAGS.sharedWithSessions) > 0;
+    const has = (name: Flag) => (flags & FLAGS[name]) > 0;
+    this.sharedWithAuthorized = has("sharedWithAuthorized");
+    this.sharedWithSessions = has("sharedWithSessions");
     this.stamp = logId === null ? null : { logId, seq };
     this.reuse = {
       staleWhileRevalidateSeconds,
       staleIfErrorSeconds,
-      validateAlways: (flags & FLAGS.validateAlways) > 0,
-      mayServeStale: (flags & FLAGS.mayServeStale) > 0,
-      mayServeStaleOverSMaxage: (flags & FLAGS.mayServeStaleOverSMaxage) > 0,
-      immutable: (flags & FLAGS.immutable) > 0,
+      validateAlways: has("validateAlways"),
+      mayServeStale: has("mayServeStale"),
+      mayServeStaleOverSMaxage: has("mayServeStaleOverSMaxage"),
+      immutable: has("immutable"),
     };
     this.#contents = contents;
   }
@@ -137,12 +140,6 @@ export class EnvelopeHead implements StoredHead {
 }
 
 function flagsOf({ sharedWithAuthorized, sharedWithSessions, reuse }: StoredHead): number {
-  let flags = 0;
-  if (sharedWithAuthorized) flags |= FLAGS.sharedWithAuthorized;
-  if (sharedWithSessions) flags |= FLAGS.sharedWithSessions;
-  if (reuse.validateAlways) flags |= FLAGS.validateAlways;
-  if (reuse.mayServeStale) flags |= FLAGS.mayServeStale;
-  if (reuse.mayServeStaleOverSMaxage) flags |= FLAGS.mayServeStaleOverSMaxage;
-  if (reuse.immutable) flags |= FLAGS.immutable;
-  return flags;
+  const values: Record<Flag, boolean> = { sharedWithAuthorized, sharedWithSessions, ...reuse };
+  return Object.entries(FLAGS).reduce((flags, [name, bit]) => (values[name as Flag] ? flags | bit : flags), 0);
 }

@@ -159,13 +159,14 @@ export const mutants: Mutants = {
   "docs/http.md#memory-and-the-cache-api": {
     "the shared tier does not keep for whom a page is": {
       in: "EnvelopeHead.constructor",
-      replace: "(flags & FLAGS.sharedWithSessions) > 0",
+      replace: 'has("sharedWithSessions")',
       by: "true",
       foundBy: "bypass/session-after-restart",
     },
     "the shared tier takes every page for one of visitors without a session": {
       in: "flagsOf",
-      drop: "if (sharedWithSessions) flags |= FLAGS.sharedWithSessions;",
+      replace: "{ sharedWithAuthorized, sharedWithSessions, ...reuse }",
+      by: "{ sharedWithAuthorized, sharedWithSessions: false && sharedWithSessions, ...reuse }",
       foundBy: "bypass/session-after-restart",
     },
   },
