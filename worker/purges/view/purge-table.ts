@@ -18,8 +18,8 @@ import {
 /** A table doubles when this part of its slots is taken. That is early enough for almost no bucket to be full. */
 const FULL_ENOUGH = 0.75;
 
-/** A segment's number has to fit into a byte. */
-const MAX_SEGMENTS = 256;
+/** 256 segments, whose numbers fit into a byte. */
+const MAX_DOUBLINGS = 8;
 
 /**
  * The highest sequence number of each purged key, in a bounded number of bytes: a hash table with two choices of bucket
@@ -44,14 +44,15 @@ export class PurgeTable {
   #keys = 0;
   #floor = 0;
 
-  /** Begins with one segment of `firstBytes` and grows up to `maxBytes`. Both are rounded down to powers of two. */
+  /**
+   * Begins with one segment of `firstBytes`, at least a bucket, and grows up to `maxBytes`, as far as the numbers of its
+   * segments fit into a byte. Both are rounded down to powers of two.
+   */
   constructor(firstBytes: number, maxBytes: number) {
     this.#segmentBits = Math.floor(Math.log2(firstBytes / BUCKET_BYTES));
     this.#segmentBuckets = 2 ** this.#segmentBits;
-    this.#maxSegments = 2 ** Math.floor(Math.log2(maxBytes / BUCKET_BYTES / this.#segmentBuckets));
-    if (this.#segmentBuckets < 1 || this.#maxSegments < 1 || this.#maxSegments > MAX_SEGMENTS) {
-      throw new RangeError(`no purge table from ${firstBytes} to ${maxBytes} bytes`);
-    }
+    const doublings = Math.floor(Math.log2(maxBytes / BUCKET_BYTES / this.#segmentBuckets));
+    this.#maxSegments = 2 ** Math.min(doublings, MAX_DOUBLINGS);
     this.#maxMask = this.#maxSegments * this.#segmentBuckets - 1;
     this.#mask = this.#segmentBuckets - 1;
     this.#segments = [this.#newSegment()];
