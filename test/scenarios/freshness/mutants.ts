@@ -77,8 +77,8 @@ export const mutants: Mutants = {
     },
     "a route's default lifetime outranks the origin's": {
       in: "decideStorage",
-      replace: "ttlSeconds: route.ttlSeconds,",
-      by: "ttlSeconds: route.defaultTtlSeconds(status),",
+      replace: "...route,",
+      by: "...route, ttlSeconds: route.defaultTtlSeconds(status),",
       foundBy: "freshness/route-default-ttl",
     },
     "a single default lifetime covers errors as well": {
