@@ -275,15 +275,15 @@ export const mutants: Mutants = {
   },
   "docs/security.md#fields-of-your-own": {
     "fields that the owner drops reach the origin": {
-      in: "TREATMENTS",
-      replace: 'dropped: { asSent: "unless-stored"',
-      by: 'dropped: { asSent: "always"',
+      in: "treatmentOf",
+      replace: "return TREATMENTS.withheld;",
+      by: 'return { ...TREATMENTS.withheld, asSent: "always" };',
       foundBy: "identity/dropped-fields",
     },
     "fields that the owner drops select, though the origin has not seen them": {
-      in: "TREATMENTS",
-      replace: 'dropped: { asSent: "unless-stored", inVary: "nothing"',
-      by: 'dropped: { asSent: "unless-stored", inVary: "selects"',
+      in: "treatmentOf",
+      replace: "return TREATMENTS.withheld;",
+      by: 'return { ...TREATMENTS.withheld, inVary: "selects" };',
       foundBy: "identity/dropped-fields",
     },
     "fields that the owner trusts keep answers from being stored": {

@@ -44,8 +44,8 @@ const TREATMENTS = {
   /** The edge fetches the whole page and evaluates these itself. RFC 9110 §13, §14. */
   "answered-here": { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: false },
   /**
-   * Fields that would select another answer without being in the key. `Referer` is one of them, because it shows where
-   * one visitor came from.
+   * Fields that would select another answer without being in the key, and those that the owner has named in `fields.drop`.
+   * `Referer` is one of them, because it shows where one visitor came from.
    */
   withheld: { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
   /**
@@ -54,8 +54,6 @@ const TREATMENTS = {
    * these chose.
    */
   "of-software": { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
-  /** What the owner has named in `fields.drop`. */
-  dropped: { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
   /** All other fields. */
   other: { asSent: "always", inVary: "selects", mayBeKeyed: true },
 } as const satisfies Readonly<Record<string, FieldTreatment>>;
@@ -66,7 +64,7 @@ type Treatment = keyof typeof TREATMENTS;
  * Every request field that needs its own treatment, in lower case, each once. Hop-by-hop fields are in `hop-by-hop.ts`,
  * because `Connection` adds to them. `Proxy` is not an HTTP field, but gateways turn it into a setting (CVE-2016-5385).
  */
-export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "dropped" | "other">, readonly string[]>> = {
+export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readonly string[]>> = {
   claim: [
     "forwarded",
     "proxy",
@@ -217,7 +215,7 @@ export const NO_OWNERS_FIELDS: OwnersFields = { droppedFields: [], trustedFields
 export function treatmentOf(name: string, value: string | null = null, owners = NO_OWNERS_FIELDS): FieldTreatment {
   const listed = listedTreatment(name, value);
   if (!OPEN_TO_OWNERS.has(listed)) return TREATMENTS[listed];
-  if (matchesAnyName(name, owners.droppedFields)) return TREATMENTS.dropped;
+  if (matchesAnyName(name, owners.droppedFields)) return TREATMENTS.withheld;
   return isTrusted(name, owners) ? TREATMENTS.other : TREATMENTS[listed];
 }
 
@@ -242,11 +240,9 @@ export function isOfProxies(name: string): boolean {
 
 const OPEN_TO_OWNERS: ReadonlySet<Treatment> = new Set<Treatment>(["of-software", "other"]);
 
-const CONTINUED: ReadonlySet<string> = new Set(REQUEST_FIELDS.continued);
-
 /** Whether the edge adds a member to the field, so that the client's value reaches the origin, too, whatever names it. */
 export function isContinued(name: string): boolean {
-  return CONTINUED.has(name);
+  return TREATMENT_OF.get(name) === "continued";
 }
 
 /** Whether the owner says that the field does not change pages. A pattern does not cover fields with credentials. */
