@@ -51,7 +51,7 @@ const NOT_STORED: Opinion = {
   staleIfError: false,
 };
 
-const UNPURGED: PurgeKnowledge = { answer: "not-purged", maxViewAgeMs: 1000, awaitsToken: false, soft: null };
+const UNPURGED: PurgeKnowledge = { answer: "not-purged", maxViewAgeMs: 1000, awaitsToken: false, madeStaleAt: null };
 
 function ours({ fields, status, delayMs, heldMs, ...request }: Exchange): Opinion {
   const cookies = { identifying: request.identifying, forwarded: request.identifying ? "session=1" : null };

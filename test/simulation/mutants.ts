@@ -117,7 +117,7 @@ if (inMemory && "body" in inMemory) ({ head, body } = inMemory);`,
     },
     "a softly purged page is usable for as long as its own rules say": {
       in: "isUsableAfterSoftPurge",
-      replace: "return now - seenAt < (ownMs > 0 ? ownMs : forMs) &&",
+      replace: "return now - madeStaleAt < (ownMs > 0 ? ownMs : rules.softForMs) &&",
       by: "return",
       foundBy: "simulation",
     },

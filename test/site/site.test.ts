@@ -673,6 +673,7 @@ describe("compileSite", () => {
       ifDisconnectedSeconds: 0,
       ifErrorWhileUnknown: false,
       whileRevalidateSeconds: 5,
+      softForMs: 0,
       overSMaxage: true,
     };
     expect(site.routes.map(({ stale }) => stale)).toEqual([

@@ -35,7 +35,7 @@ export async function judgeAfterWait(context: RequestContext, head: StoredHead):
 }
 
 function judgeBy(
-  { ports, facts, isolate, resolved }: RequestContext,
+  { ports, facts, resolved }: RequestContext,
   head: StoredHead,
   answer: PurgeAnswer,
   maxViewAgeMs: number,
@@ -43,12 +43,12 @@ function judgeBy(
   now: number,
 ): Verdict {
   const { purges } = ports;
-  const soft = answer === "soft" ? { seenAt: purges.madeStaleAt(head), forMs: isolate.site.purge.softForMs } : null;
+  const madeStaleAt = answer === "soft" ? purges.madeStaleAt(head) : null;
   const unknownForMs = purges.unknownForMs(now, maxViewAgeMs);
   return judge(
     head,
     facts,
-    { answer, maxViewAgeMs: unknownForMs, awaitsToken: token !== null, soft },
+    { answer, maxViewAgeMs: unknownForMs, awaitsToken: token !== null, madeStaleAt },
     resolved.route.stale,
     now,
   );

@@ -296,6 +296,7 @@ function compileRoute(rules: RouteRules, position: number | null, site: SiteRule
       ifDisconnectedSeconds: rules.stale.ifDisconnected ?? site.stale.ifDisconnected ?? 0,
       ifErrorWhileUnknown: rules.stale.ifErrorWhileLogSilent ?? site.stale.ifErrorWhileLogSilent ?? true,
       whileRevalidateSeconds: rules.stale.whileRevalidate ?? site.stale.whileRevalidate ?? 0,
+      softForMs: site.purge.softForMs,
       overSMaxage: rules.stale.overSMaxage ?? site.stale.overSMaxage ?? false,
     },
     purge: viewAgeBounds(rules, site),

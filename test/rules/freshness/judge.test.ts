@@ -30,7 +30,7 @@ interface Asked {
   readonly afterMs: number;
 }
 
-const UNPURGED: PurgeKnowledge = { answer: "not-purged", maxViewAgeMs: 1000, awaitsToken: false, soft: null };
+const UNPURGED: PurgeKnowledge = { answer: "not-purged", maxViewAgeMs: 1000, awaitsToken: false, madeStaleAt: null };
 
 function headOf({ stored = {}, reuse = {} }: Asked): StoredHead {
   const head = storedHead(stored);
@@ -341,13 +341,14 @@ const verdicts: readonly (Asked & { name: string; source: string; expect: Verdic
 
 describe("judge", () => {
   test.each(verdicts)("$name ($source)", (asked) => {
-    const soft = asked.soft ? { seenAt: NOON + asked.soft.seenAfterMs, forMs: asked.soft.forMs } : null;
-    const purge = { ...UNPURGED, answer: asked.purge ?? "not-purged", awaitsToken: asked.awaitsToken ?? false, soft };
+    const { purge: answer = "not-purged", awaitsToken = false, soft } = asked;
+    const madeStaleAt = soft ? NOON + soft.seenAfterMs : null;
+    const purge = { ...UNPURGED, answer, awaitsToken, madeStaleAt };
     const verdict = judge(
       headOf(asked),
       requestOf(asked),
       purge,
-      { ...NO_STALE_RULES, ...asked.rules },
+      { ...NO_STALE_RULES, softForMs: soft?.forMs ?? 0, ...asked.rules },
       NOON + asked.afterMs,
     );
     expect(verdict).toEqual(asked.expect);

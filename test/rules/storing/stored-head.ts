@@ -10,6 +10,7 @@ export const NO_STALE_RULES: StaleRules = {
   ifDisconnectedSeconds: 0,
   ifErrorWhileUnknown: true,
   whileRevalidateSeconds: 0,
+  softForMs: 0,
   overSMaxage: false,
 };
 

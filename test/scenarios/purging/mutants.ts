@@ -338,8 +338,8 @@ export const mutants: Mutants = {
     },
     "nothing is used after a soft purge": {
       in: "judge",
-      replace: "const usable = soft !== null &&",
-      by: "const usable = false && soft !== null &&",
+      replace: "const usable = madeStaleAt !== null &&",
+      by: "const usable = false && madeStaleAt !== null &&",
       foundBy: "purging/soft-serves-while-refetching",
     },
     "a softly purged page is used, and nothing new is fetched": {
@@ -350,14 +350,14 @@ export const mutants: Mutants = {
     },
     "a softly purged page may be used for ever": {
       in: "isUsableAfterSoftPurge",
-      replace: "now - seenAt < (ownMs > 0 ? ownMs : forMs) &&",
-      by: "forMs + seenAt > 0 &&",
+      replace: "now - madeStaleAt < (ownMs > 0 ? ownMs : rules.softForMs) &&",
+      by: "rules.softForMs + madeStaleAt > 0 &&",
       foundBy: "purging/soft-ends-with-window",
     },
     "a softly purged page may still be used at the very end of its time": {
       in: "isUsableAfterSoftPurge",
-      replace: "now - seenAt < (ownMs",
-      by: "now - seenAt <= (ownMs",
+      replace: "now - madeStaleAt < (ownMs",
+      by: "now - madeStaleAt <= (ownMs",
       foundBy: "purging/soft-ends-with-window",
     },
     "the time after a soft purge begins anew with each look-up": {
@@ -385,7 +385,7 @@ export const mutants: Mutants = {
     },
     "the site's own time after a soft purge is ignored": {
       in: "isUsableAfterSoftPurge",
-      replace: "(ownMs > 0 ? ownMs : forMs)",
+      replace: "(ownMs > 0 ? ownMs : rules.softForMs)",
       by: "ownMs",
       foundBy: "purging/soft-window-of-site",
     },

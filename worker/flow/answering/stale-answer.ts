@@ -78,7 +78,7 @@ export function mayStandIn(
 const ANYBODY = { authorized: false, hasSession: false, directives: NO_DIRECTIVES, awaitsPurge: false };
 
 /** Whether a visitor who asks for nothing special may have what is held, at once or in place of an error. */
-export function isOfUseToOthers({ ports, isolate, resolved }: RequestContext, held: FoundResponse | null): boolean {
+export function isOfUseToOthers({ ports, resolved }: RequestContext, held: FoundResponse | null): boolean {
   if (held === null) return false;
   const { head } = held;
   const { purges, clock } = ports;
@@ -86,7 +86,7 @@ export function isOfUseToOthers({ ports, isolate, resolved }: RequestContext, he
   const now = clock.now();
   const answer = purges.check(head, true);
   const madeStaleAt = answer === "soft" ? purges.madeStaleAt(head) : null;
-  const soft = madeStaleAt !== null ? { seenAt: madeStaleAt, forMs: isolate.site.purge.softForMs } : null;
-  if (mayAnswer(judge(head, ANYBODY, { answer, maxViewAgeMs: 0, awaitsToken: false, soft }, stale, now))) return true;
+  if (mayAnswer(judge(head, ANYBODY, { answer, maxViewAgeMs: 0, awaitsToken: false, madeStaleAt }, stale, now)))
+    return true;
   return mayServeOnError(head, ANYBODY, { answer, isViewUsable: true, madeStaleAt }, stale, "error", now) !== null;
 }

@@ -63,7 +63,7 @@ async function isUnpurged(
 /** Whether the response could answer without validation, leaving purges aside. */
 export function isReusable({ ports, facts, resolved }: RequestContext, head: StoredHead): boolean {
   const { clock } = ports;
-  const unpurged = { answer: "not-purged", maxViewAgeMs: 0, awaitsToken: false, soft: null } as const;
+  const unpurged = { answer: "not-purged", maxViewAgeMs: 0, awaitsToken: false, madeStaleAt: null } as const;
   return mayAnswer(judge(head, facts, unpurged, resolved.route.stale, clock.now()));
 }
 

@@ -25,16 +25,6 @@ export function isMadeStale(answer: PurgeAnswer): answer is "soft" | "invalidate
   return answer === "soft" || answer === "invalidated";
 }
 
-/**
- * A soft purge. The view holds no times, so the purge counts from the time when this isolate first knew of it (R10).
- */
-export interface SoftPurge {
-  /** Epoch milliseconds. */
-  readonly seenAt: number;
-  /** How long a response without `stale-while-revalidate` may be used after the purge. */
-  readonly forMs: number;
-}
-
 /** The knowledge about purges with which a stored response is judged. */
 export interface PurgeKnowledge {
   readonly answer: PurgeAnswer;
@@ -42,8 +32,11 @@ export interface PurgeKnowledge {
   readonly maxViewAgeMs: number;
   /** True if the request carries a receipt's token that the view has not reached (R9). */
   readonly awaitsToken: boolean;
-  /** Present only for an `answer` of `soft`; without it, a soft purge leaves nothing usable. */
-  readonly soft: SoftPurge | null;
+  /**
+   * Epoch milliseconds of a soft purge; without them, it leaves nothing usable. The view holds no times, so the purge counts
+   * from the time when this isolate first knew of it (R10).
+   */
+  readonly madeStaleAt: number | null;
 }
 
 /** The properties of a request that affect reuse. */
@@ -66,6 +59,8 @@ export interface StaleRules {
   readonly ifErrorWhileUnknown: boolean;
   /** How long a response that has a lifetime may be served stale while it is fetched again. */
   readonly whileRevalidateSeconds: number;
+  /** How long a response without `stale-while-revalidate` may be used after a soft purge. */
+  readonly softForMs: number;
   /** Whether the rules also cover a response with an `s-maxage` and no window beside it. */
   readonly overSMaxage: boolean;
 }
@@ -108,7 +103,7 @@ export function judge(
   rules: StaleRules,
   now: number,
 ): Verdict {
-  const { answer, maxViewAgeMs, awaitsToken, soft } = purge;
+  const { answer, maxViewAgeMs, awaitsToken, madeStaleAt } = purge;
   if (answer === "purged") return { kind: "none", because: "purged" };
   if (!mayBeAnsweredBy(stored, request)) return { kind: "none", because: "authorization" };
   if (!mayBeAnsweredInSession(stored, request)) return { kind: "none", because: "session" };
@@ -130,7 +125,7 @@ export function judge(
   const ageSeconds = Math.floor(ageMs / 1000);
   const ttlSeconds = Math.floor(stored.freshnessSeconds - ageSeconds);
   if (answer === "soft") {
-    const usable = soft !== null && isUsableAfterSoftPurge(stored, request, soft, rules, ageMs, now);
+    const usable = madeStaleAt !== null && isUsableAfterSoftPurge(stored, request, madeStaleAt, rules, ageMs, now);
     if (!usable) return { kind: "validate", because: "soft-purge" };
     return { kind: "stale-usable", because: "soft-purge", ageSeconds, ttlSeconds: Math.min(0, ttlSeconds) };
   }
@@ -160,14 +155,14 @@ export function mayBeStale(reuse: ReuseRules, { overSMaxage }: StaleRules): bool
 function isUsableAfterSoftPurge(
   { reuse, freshnessSeconds }: StoredHead,
   { awaitsPurge, authorized }: ReuseRequest,
-  { seenAt, forMs }: SoftPurge,
+  madeStaleAt: number,
   rules: StaleRules,
   ageMs: number,
   now: number,
 ): boolean {
   if (!mayBeStale(reuse, rules) || awaitsPurge || authorized) return false;
   const ownMs = (reuse.staleWhileRevalidateSeconds ?? 0) * 1000;
-  return now - seenAt < (ownMs > 0 ? ownMs : forMs) && ageMs < freshnessSeconds * 1000 + ownMs;
+  return now - madeStaleAt < (ownMs > 0 ? ownMs : rules.softForMs) && ageMs < freshnessSeconds * 1000 + ownMs;
 }
 
 /** For how long a response that may be stale is used while it is fetched again. RFC 5861 §3. */
