@@ -9,7 +9,7 @@ import { answerFromStore } from "./answering/answer-from-store.ts";
 import { answerOurselves, reportFromStore } from "./answering/answers.ts";
 import { giveTrackersBack } from "./answering/give-trackers-back.ts";
 import { collapse, headByGet } from "./collapsing/collapse.ts";
-import { judgeAfterWait, judgeAtOnce, mayAnswer } from "./judging.ts";
+import { judgeAfterWait, judgeAtOnce, mayAnswer, renewUnlessUsable } from "./judging.ts";
 import { type Look, lookFurther } from "./looking-up.ts";
 import { BODY_GONE, type Miss, missBy, missOf, type UsableVerdict, xCacheOf } from "./miss.ts";
 import { forward, forwardHead } from "./origin/forward.ts";
@@ -159,14 +159,14 @@ const NOT_STORED = "504: this page is not stored, but the request accepts only a
 
 /** Fetches and stores the answer, whatever is stored: `Tidemark-Refresh`. Joins no older fetch (R20). */
 async function refresh(context: RequestContext): Promise<Answer> {
-  const { ports, facts, background } = context;
+  const { ports, facts } = context;
   const verdict = await ports.tokens.check(facts.refreshToken, "purge");
   if (verdict.kind === "refused") {
     const status = verdict.because === "unauthorized" ? 401 : 403;
     const words = `Tidemark refused to refresh this page: ${verdict.because}.`;
     return answerOurselves(context, status, "refresh-refused", words);
   }
-  if (!ports.purges.isUsable(ports.clock.now(), null)) await ports.purges.renew(background, null);
+  await renewUnlessUsable(context, null);
   await learnVariants(context);
   return fetchAndStore(context, missBy({ kind: "refresh" }), null);
 }

@@ -26,12 +26,18 @@ export function judgeAtOnce(context: RequestContext, head: StoredHead, now: numb
 
 /** Judges a response once more after a wait, in which it may have been purged and the lease have ended (R4). */
 export async function judgeAfterWait(context: RequestContext, head: StoredHead): Promise<Verdict> {
-  const { ports, facts, background } = context;
+  const token = await renewUnlessUsable(context, context.facts.receiptToken, maxViewAgeOf(context, head));
+  return judgeNow(context, head, token, context.ports.clock.now());
+}
+
+/** Renews the view unless it may be used now. Resolves to the token that it has yet to reach. */
+export async function renewUnlessUsable(
+  { ports, background }: RequestContext,
+  token: ReceiptToken | null,
+  maxViewAgeMs = 0,
+): Promise<ReceiptToken | null> {
   const { purges, clock } = ports;
-  const { receiptToken } = facts;
-  const isUsable = purges.isUsable(clock.now(), receiptToken, maxViewAgeOf(context, head));
-  const token = isUsable ? receiptToken : await purges.renew(background, receiptToken);
-  return judgeNow(context, head, token, clock.now());
+  return purges.isUsable(clock.now(), token, maxViewAgeMs) ? token : purges.renew(background, token);
 }
 
 function judgeBy(

@@ -2,7 +2,7 @@ import { cancelBody } from "../ports/cancel-body.ts";
 import type { FoundResponse } from "../ports/store.ts";
 import type { ReceiptToken } from "../rules/request/receipt-token.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
-import { judgeAtOnce, judgeNow, mayAnswer } from "./judging.ts";
+import { judgeAtOnce, judgeNow, mayAnswer, renewUnlessUsable } from "./judging.ts";
 import type { UnusableResponse, UsableVerdict } from "./miss.ts";
 import { isInMemory, readFound } from "./reading-bodies.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -57,8 +57,7 @@ async function chooseWhenDone(
   isUsable: boolean,
   renewal: Promise<ReceiptToken | null> | ReceiptToken | null,
 ): Promise<Look> {
-  const { ports, background } = context;
-  const { purges, clock } = ports;
+  const { background } = context;
   const found = await finding;
   if (!isUsable) {
     const look = chooseBeforeRenewal(context, found);
@@ -67,8 +66,7 @@ async function chooseWhenDone(
       return look;
     }
   }
-  let token = await renewal;
-  if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);
+  const token = await renewUnlessUsable(context, await renewal);
   if (!found || isInMemory(found)) return choose(context, selectInMemory(context), found, token);
   const look = choose(context, selectInMemory(context), found, token);
   if (look.kind === "answers") return look;

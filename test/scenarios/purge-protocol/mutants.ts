@@ -23,7 +23,7 @@ export const mutants: Mutants = {
     },
     "a refresh is fetched without a view where none is held": {
       in: "corridor:refresh",
-      drop: "if (!ports.purges.isUsable(ports.clock.now(), null)) await ports.purges.renew(background, null);",
+      drop: "await renewUnlessUsable(context, null);",
       foundBy: "purging/refresh-by-new-isolate",
     },
     "a page that was fetched without a view is stamped with the first one that comes": {
@@ -64,7 +64,7 @@ export const mutants: Mutants = {
       in: "chooseWhenDone",
       replace: "const found = await finding;",
       by: `const found = await finding;
-if (found && !selectInMemory(context)) Object.assign(found.head, { stamp: purges.stamp() });`,
+if (found && !selectInMemory(context)) Object.assign(found.head, { stamp: context.ports.purges.stamp() });`,
       foundBy: "purge-protocol/entry-keeps-its-stamp",
     },
   },
@@ -77,8 +77,10 @@ if (found && !selectInMemory(context)) Object.assign(found.head, { stamp: purges
     },
     "an entry is judged by the view and the time of when its look-up began": {
       in: "chooseWhenDone",
-      replace: "if (!purges.isUsable(clock.now(), token)) token = await purges.renew(background, token);",
-      by: `const then = { now: () => context.arrival.at, wait: (ms: number) => clock.wait(ms) };
+      replace: "const token = await renewUnlessUsable(context, await renewal);",
+      by: `const token = await renewal;
+const { ports } = context;
+const then = { now: () => context.arrival.at, wait: (ms: number) => ports.clock.wait(ms) };
 context = { ...context, ports: { ...ports, clock: then } };`,
       foundBy: "purge-protocol/look-up-outlasts-lease",
     },
@@ -98,7 +100,7 @@ context = { ...context, ports: { ...ports, clock: then } };`,
     },
     "while the log is silent, a follower takes an answer, however long ago its fetch began": {
       in: "isUnpurged",
-      replace: "Math.max(0, arrival.at - head.fetchedAt)",
+      replace: "Math.max(0, context.arrival.at - head.fetchedAt)",
       by: "0",
       foundBy: "purge-protocol/silent-log-late-follower",
     },
@@ -407,7 +409,7 @@ const result = await askOrigin(context, call);`,
     },
     "a stale page is judged by the view from before the origin was asked": {
       in: "staleAnswer",
-      drop: "if (!purges.isUsable(clock.now(), null)) await purges.renew(background, null);",
+      drop: "await renewUnlessUsable(context, null);",
       foundBy: "stale-if-error/purged-while-origin-fails",
     },
     "a stale page is served while the log is silent, although the owner forbids it": {

@@ -405,7 +405,7 @@ export const mutants: Mutants = {
     },
     "the view is not brought up to date before a stale page is served": {
       in: "staleAnswer",
-      drop: "if (!purges.isUsable(clock.now(), null)) await purges.renew(background, null);",
+      drop: "await renewUnlessUsable(context, null);",
       foundBy: "stale-if-error/purged-by-another-isolate",
     },
     "the owner cannot forbid stale pages while the log is silent": {

@@ -5,7 +5,7 @@ import { NO_DIRECTIVES } from "../../rules/directives/request-directives.ts";
 import { judge } from "../../rules/freshness/judge.ts";
 import { mayServeOnError, type OriginFailure, type StandInBecause } from "../../rules/freshness/stale-if-error.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";
-import { mayAnswer } from "../judging.ts";
+import { mayAnswer, renewUnlessUsable } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import type { OriginResult } from "../origin/ask-origin.ts";
 import { findAgain } from "../reading-bodies.ts";
@@ -25,11 +25,10 @@ export async function staleAnswer(
   miss: Miss,
   failure: OriginResult | OriginFailure | "busy",
 ): Promise<Answer | null> {
-  const { ports, background } = context;
+  const { background } = context;
   const { selected } = miss;
   if (!selected) return null;
-  const { purges, clock } = ports;
-  if (!purges.isUsable(clock.now(), null)) await purges.renew(background, null);
+  await renewUnlessUsable(context, null);
   const response = typeof failure === "object" && failure.kind === "answered" ? failure.response : undefined;
   const kind = failureOf(failure);
   const because = mayStandIn(context, selected.head, kind);

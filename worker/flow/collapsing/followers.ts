@@ -9,7 +9,7 @@ import { within } from "../../within.ts";
 import { answerAsOfNow } from "../answering/answer-from-store.ts";
 import { reportFromStore } from "../answering/answers.ts";
 import { forwardedOutcome } from "../answering/pass-on.ts";
-import { mayAnswer } from "../judging.ts";
+import { mayAnswer, renewUnlessUsable } from "../judging.ts";
 import { type Miss, wordsOf } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { selects } from "../selection.ts";
@@ -44,18 +44,16 @@ export async function mayFollow(
 }
 
 async function isUnpurged(
-  { ports, background, arrival }: RequestContext,
+  context: RequestContext,
   head: StoredHead,
   receiptToken: ReceiptToken | null,
 ): Promise<boolean> {
-  const { purges, clock } = ports;
-  const token = purges.isUsable(clock.now(), receiptToken)
-    ? receiptToken
-    : await purges.renew(background, receiptToken);
+  const { purges, clock } = context.ports;
+  const token = await renewUnlessUsable(context, receiptToken);
   const now = clock.now();
   const answer = purges.check(head, purges.isUsable(now, token));
   if (answer !== "unknown") return answer === "not-purged";
-  const sinceFetchMs = Math.max(0, arrival.at - head.fetchedAt);
+  const sinceFetchMs = Math.max(0, context.arrival.at - head.fetchedAt);
   const maxViewAgeMs = purges.unknownForMs(now, 0);
   return mayAnswerWhileUnknown({ sinceFetchMs, maxViewAgeMs, awaitsToken: token !== null });
 }
