@@ -124,8 +124,8 @@ export const mutants: Mutants = {
     },
     "a large body that was purged before it arrived is stored": {
       in: "copyBeside",
-      replace: "isOutdated(context, stored.head)",
-      by: "false",
+      replace: "storeUnlessPurged(context, stored, tellNobody)",
+      by: 'storeUnlessPurged({ ...context, ports: { ...ports, purges: { check: () => "not-purged" } } } as never, stored, tellNobody)',
       foundBy: "bodies/purge-during-fill",
     },
     "a large body is stamped with the view that is held when it ends": {
@@ -260,8 +260,8 @@ export const mutants: Mutants = {
   "RFC 9111 §4.1": {
     "a large body is kept under the page's key, whichever variant it is": {
       in: "copyBeside",
-      replace: "await storeResponse(context, stored);",
-      by: "await ports.store.keep({ ...stored, head: { ...stored.head, key: context.resolved.cacheKey } });",
+      replace: "await storeUnlessPurged(context, stored, tellNobody)",
+      by: "await ports.store.keep({ ...stored, head: { ...stored.head, key: context.resolved.cacheKey } }).then(() => true)",
       foundBy: "bodies/variants-with-large-bodies",
     },
   },

@@ -135,8 +135,9 @@ export const mutants: Mutants = {
       foundBy: "purging/unseen-until-now",
     },
     "a large page that was stored is called unseen": {
-      in: "copyBeside",
-      drop: 'ports.reporter.report({ kind: "fetched", ...pageOf(context), stored, at: ports.clock.now() });',
+      in: "storeUnlessPurged",
+      replace: 'reporter.report({ kind: "fetched"',
+      by: 'if (stored.body !== null) reporter.report({ kind: "fetched"',
       foundBy: "purging/unseen-large-page",
     },
     "a page whose key is too long to be remembered is called unseen": {

@@ -1,12 +1,11 @@
 import type { BodyReader, StreamedBody } from "../../ports/bodies.ts";
 import { within } from "../../within.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
-import { pageOf, type RequestContext } from "../request-context.ts";
-import { storeResponse } from "../selection.ts";
+import type { RequestContext } from "../request-context.ts";
 import { BodySink } from "./body-sink.ts";
 import type { LargeFill } from "./large-fills.ts";
 import type { HeadToStore } from "./storage-decision.ts";
-import { isOutdated } from "./store-unless-purged.ts";
+import { isOutdated, storeUnlessPurged, tellNobody } from "./store-unless-purged.ts";
 
 /** The copy is given up if the client or the shared tier takes nothing for this long: neither may delay the other. */
 const STALLED_MS = 10_000;
@@ -84,11 +83,6 @@ async function copyBeside(
   await Promise.all([client.close(), copy.close()]);
   if (copy.isGone || !(await taken)) return;
   const stored = { head: { ...head, bodyKey }, body: null };
-  if (isOutdated(context, stored.head)) {
-    ports.reporter.report({ kind: "fill-discarded", because: "purged" });
-    return;
-  }
-  await storeResponse(context, stored);
-  ports.reporter.report({ kind: "fetched", ...pageOf(context), stored, at: ports.clock.now() });
-  isolate.collapsed.forgetHitForMiss(fetchKeyOf(context));
+  const isStored = await storeUnlessPurged(context, stored, tellNobody);
+  if (isStored) isolate.collapsed.forgetHitForMiss(fetchKeyOf(context));
 }

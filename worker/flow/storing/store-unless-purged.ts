@@ -18,22 +18,25 @@ export function isOutdated({ ports, isolate, resolved, arrival }: RequestContext
 
 /**
  * Stores a response unless it is outdated. In that case only requests that arrived before the purge may receive it, and it
- * is not stored (R23).
+ * is not stored (R23). Resolves to whether it was.
  */
 export function storeUnlessPurged(
   context: RequestContext,
   stored: StoredResponse,
   tellFollowers: TellFollowers,
-): Promise<unknown> {
+): Promise<boolean> {
   const { reporter, clock, compression } = context.ports;
   if (isOutdated(context, stored.head)) {
     reporter.report({ kind: "fill-discarded", because: "purged" });
-    const kept = Promise.resolve();
+    const kept = Promise.resolve(false);
     tellFollowers({ kind: "storable", stored, kept });
     return kept;
   }
   const kept = storeResponse(context, stored);
   compression?.prepare(context, stored, kept);
   tellFollowers({ kind: "storable", stored, kept });
-  return kept.then(() => reporter.report({ kind: "fetched", ...pageOf(context), stored, at: clock.now() }));
+  return kept.then(() => {
+    reporter.report({ kind: "fetched", ...pageOf(context), stored, at: clock.now() });
+    return true;
+  });
 }
