@@ -68,9 +68,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   const reports = platform.ledger && new Reports(platform.ledger, reporter, clock, heldMemory);
   const tokens = throttleWrongTokens(platform.tokens, clock, reporter);
   const timer = platform.timer ?? { now: () => clock.now(), runsInMemory: false };
-  reporter.nameRoutes(site.routes);
-  reporter.timeBy(timer);
-  reporter.reportReuse(reuse);
+  reporter.begin(site.routes, timer, reuse);
   const purging = openView(site, platform, reports);
   const corridor = corridorParts(site, { ...platform, timer, tokens }, memory, purging);
   const stats = (): IsolateStats => ({

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { addCounts, type CountTree, emptyTree } from "../../worker/metrics/count-tree.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
+import { ReuseSample } from "../../worker/metrics/reuse-sample.ts";
 import type { Origin, OriginAnswer } from "../../worker/ports/origin.ts";
 import type { EdgeEvent } from "../../worker/ports/reporter.ts";
 import { compileSite } from "../../worker/site/site.ts";
@@ -30,7 +31,7 @@ test("the first fifty routes of the config are counted apart in every isolate, w
   let sum = emptyTree();
   for (const order of [patterns.toReversed(), patterns]) {
     const counters = new Counters("http://origin.test", () => undefined);
-    counters.nameRoutes(site.routes);
+    counters.begin(site.routes, { now: () => 0, runsInMemory: false }, new ReuseSample());
     const own = { kind: "answered-by-edge", status: 502, detail: "origin-unreachable" } as const;
     for (const route of [...order, null]) counters.report({ ...own, route });
     sum = addCounts(sum, counters.tree().routes);

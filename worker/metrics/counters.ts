@@ -214,19 +214,14 @@ export class Counters implements Reporter {
     count(event);
   }
 
-  /** Counts by the names of a site's first routes, which are the same in every isolate, and all others as one. */
-  nameRoutes(routes: readonly Route[]): void {
+  /**
+   * Begins to time answers, and to report on the uses of a memory. Counts by the names of the site's first routes, which are
+   * the same in every isolate, and all others as one.
+   */
+  begin(routes: readonly Route[], timer: Timer, reuse: ReuseSample): void {
     this.#unnamed = new Set([...new Set(routes.flatMap(({ pattern }) => pattern ?? []))].slice(MAX_NAMES));
-  }
-
-  /** Begins to time answers. */
-  timeBy(timer: Timer): void {
     this.#timer = timer;
-  }
-
-  /** Begins to report on the uses of a memory. */
-  reportReuse(sample: ReuseSample): void {
-    this.#reuse = sample;
+    this.#reuse = reuse;
   }
 
   /** `isReportDue` is set by the first answer to a request that arrives at this time or later. */
