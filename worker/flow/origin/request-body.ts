@@ -21,12 +21,11 @@ export function requestBody(
   bodies: Bodies,
   background: BackgroundWork,
 ): RequestBody {
-  const announced = headers.get("content-length");
-  if (announced !== null && /^[0-9]+$/.test(announced)) {
+  const announced = headers.get("content-length") ?? "";
+  if (body === null || /^[0-9]+$/.test(announced)) {
     const brokeOff = () => body?.brokeOff ?? false;
     return { stream: body, isTooLarge: () => Number(announced) > maxBytes, brokeOff };
   }
-  if (body === null) return { stream: null, isTooLarge: () => false, brokeOff: () => false };
   let bytes = 0;
   const isTooLarge = () => bytes > maxBytes;
   const pipe = bodies.pipe(null);
