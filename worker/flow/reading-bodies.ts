@@ -63,14 +63,20 @@ export function passFoundBody(
   body: StreamedBody,
   isHit: boolean,
 ): StreamedBody {
-  const { ports, background } = context;
-  if (!isHit || !ports.store.admits(head)) return body;
+  const { store } = context.ports;
+  if (!isHit || !store.admits(head)) return body;
   const fill = startFillFor(context, body, head.bodyBytes);
-  const remembered = fill.read.then((read) => {
-    if (read.kind === "whole") ports.store.remember({ head, body: read.bytes }, true);
-  });
-  background.run(remembered);
-  return fill.body!;
+  return readBehind(context, fill, (bytes) => store.remember({ head, body: bytes }, true))!;
+}
+
+/** Has `use` called, behind the answer, with a body that was read whole on its way. Returns the client's stream. */
+export function readBehind(
+  { background }: RequestContext,
+  fill: Fill,
+  use: (bytes: Uint8Array<ArrayBuffer>) => unknown,
+): StreamedBody | null {
+  background.run(fill.read.then((read) => (read.kind === "whole" ? use(read.bytes) : undefined)));
+  return fill.body;
 }
 
 /**

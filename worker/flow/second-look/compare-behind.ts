@@ -1,6 +1,6 @@
 import type { NotStored, NotStoredBecause } from "../../rules/storing/not-stored.ts";
 import type { ReceivedAnswer } from "../origin/ask-origin.ts";
-import { startFillFor } from "../reading-bodies.ts";
+import { readBehind, startFillFor } from "../reading-bodies.ts";
 import { pageOf, type RequestContext } from "../request-context.ts";
 
 /** The reasons that say that a page is for one visitor. */
@@ -17,19 +17,16 @@ export function compareBehind(
   response: ReceivedAnswer,
   { because }: NotStored,
 ): ReceivedAnswer {
-  const { ports, background, facts, arrival, incoming, answersHead } = context;
+  const { ports, facts, arrival, incoming, answersHead } = context;
   const { status, body, lengthBytes } = response;
   const isCompared = FOR_ONE.has(because) && status === 200 && facts.method === "GET" && !answersHead;
   if (!isCompared || arrival.order % ONE_OF !== 0 || body === null || lengthBytes === null || lengthBytes > MAX_BYTES) {
     return response;
   }
-  const fill = startFillFor(context, body, lengthBytes, MAX_BYTES);
-  const compared = fill.read.then((read) => {
-    if (read.kind !== "whole") return;
+  const toClient = readBehind(context, startFillFor(context, body, lengthBytes, MAX_BYTES), (bytes) => {
     const visitor = [incoming.clientAddress, incoming.request.headers.get("cookie")].filter((mark) => mark !== null);
     const at = ports.clock.now();
-    ports.reporter.report({ kind: "passed-on", ...pageOf(context), visitor, bytes: read.bytes, at });
+    ports.reporter.report({ kind: "passed-on", ...pageOf(context), visitor, bytes, at });
   });
-  background.run(compared);
-  return { ...response, body: fill.body };
+  return { ...response, body: toClient };
 }

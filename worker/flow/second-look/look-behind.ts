@@ -14,7 +14,7 @@ import { selectingFields } from "../../rules/variants/vary.ts";
 import { beginFetch } from "../collapsing/begin-fetch.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { askOrigin, type ReceivedAnswer } from "../origin/ask-origin.ts";
-import { startFillOf } from "../reading-bodies.ts";
+import { readBehind, startFillOf } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { unattended } from "../request-context.ts";
 import { decideStorage, withBody } from "../storing/storage-decision.ts";
@@ -26,16 +26,14 @@ import { placeOf } from "./place.ts";
  * a plain visitor would, and stores that answer. Returns the answer for the client.
  */
 export function lookBehind(context: RequestContext, response: ReceivedAnswer, notStored: NotStored): ReceivedAnswer {
-  const { isolate, background } = context;
+  const { isolate } = context;
   const { status, fields, lengthBytes } = response;
   const plain = plainOf(context, fields, notStored);
   if (!plain || (lengthBytes !== null && lengthBytes > isolate.site.limits.storeBytes)) return response;
-  const fill = startFillOf(context, response);
-  const looked = fill.read.then((read) =>
-    read.kind === "whole" ? look(context, plain, { status, digest: bodyDigest(read.bytes) }) : undefined,
+  const body = readBehind(context, startFillOf(context, response), (bytes) =>
+    look(context, plain, { status, digest: bodyDigest(bytes) }),
   );
-  background.run(looked);
-  return { ...response, body: fill.body };
+  return { ...response, body };
 }
 
 /** The same where the origin has confirmed to the odd request what is stored: a page of this status. */
