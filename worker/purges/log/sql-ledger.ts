@@ -132,13 +132,13 @@ export class SqlLedger {
   /** The time up to now, or since the ledger began. Spans are not divided, so that it may begin earlier than asked. */
   read(lastMs: number | null, pop: string | null): LedgerReading {
     const now = this.#now();
-    const { spanMs } = SPANS.find(({ spanMs: each }) => lastMs === null || lastMs <= 120 * each) ?? SPANS[2];
+    const spanMs = lastMs === null ? EVER : (SPANS.find((each) => lastMs <= 120 * each.spanMs) ?? SPANS[2]).spanMs;
     const from = lastMs === null ? EVER : Math.floor((now - lastMs) / spanMs) * spanMs;
     const sum = { counts: emptyTree(), routes: emptyTree() };
     const pops: Record<string, CountTree> = emptyTree() as Record<string, CountTree>;
     const spans = new Map<number, CountTree>();
     let top: TopLists | null = null;
-    for (const { at, pop: rowPop, tally } of this.#rows(lastMs === null ? EVER : spanMs, from, pop)) {
+    for (const { at, pop: rowPop, tally } of this.#rows(spanMs, from, pop)) {
       const span = JSON.parse(tally) as Span;
       if (rowPop === SITE) {
         if (pop !== null) continue;
@@ -153,7 +153,7 @@ export class SqlLedger {
     return {
       from,
       to: now,
-      spanMs: lastMs === null ? EVER : spanMs,
+      spanMs,
       spans: [...spans].map(([at, counts]) => ({ at, counts })),
       isolates: this.#isolates(from, now, pop, sum.counts),
       ...sum,
