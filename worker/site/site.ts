@@ -124,7 +124,7 @@ export function compileSite(input: SiteInput, overrides: SiteOverrides): Site {
 export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): Site {
   expectAddresses(overrides);
   const site = withOverrides(checked.rules, overrides, atAddress);
-  const named = site.routes.map((each, index) => compileRoute(each, index, site));
+  const named = site.routes.map((each) => compileRoute(each, each.match, site));
   const routes = [...named, compileRoute(checked.elsewhere, null, site)];
   const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
   const publicUrl = site.publicUrl === undefined ? null : publicAddress(site.publicUrl);
@@ -251,7 +251,7 @@ function purgesFrom({ varnish }: SiteRules["doors"]): readonly string[] {
   return typeof varnish === "object" ? varnish.from : [];
 }
 
-function compileRoute(rules: RouteRules, position: number | null, site: SiteRules): Route {
+function compileRoute(rules: RouteRules, pattern: string | null, site: SiteRules): Route {
   const query: QueryRules = rules.key.query;
   const keyFields = [...new Set(rules.key.fields)].sort();
   const choices: ChoiceRules = {
@@ -264,7 +264,7 @@ function compileRoute(rules: RouteRules, position: number | null, site: SiteRule
   const trustedForErrors = [...new Set([...site.fields.trustForErrors, ...rules.fields.trustForErrors])];
   const hasOwnLifetime = rules.ttl !== undefined || defaultTtl !== undefined;
   return {
-    pattern: position === null ? null : rules.match,
+    pattern,
     match: pathMatcher(rules.match),
     pass: rules.pass,
     streamsBody: rules.body === "stream",
