@@ -22,8 +22,6 @@ export interface KeptViewParts {
   readonly timing: LeaseTiming;
   readonly pop: PopSharing;
   readonly clock: Clock;
-  /** Takes in purges that the log sends (R24). */
-  readonly learn: (delta: ViewDelta, background: BackgroundWork) => Promise<boolean>;
 }
 
 /** The isolate, as the log knows it. */
@@ -35,6 +33,10 @@ export interface ReaderIdentity {
   readonly name: string | undefined;
   /** Goes on without a name, and without what the log has granted under it. */
   giveUpName(): void;
+  /** Whether its view may be used now, on any route. */
+  isUsable(now: number, token: null): boolean;
+  /** Takes in purges that the log sends (R24). */
+  learn(delta: ViewDelta, background: BackgroundWork): Promise<boolean>;
 }
 
 /**
@@ -65,7 +67,7 @@ export class KeptView {
    * has too many connections, the isolate goes on without a name.
    */
   async connect(background: BackgroundWork): Promise<LogConnection | null> {
-    const { identity, log, view, leased, timing, learn } = this.#parts;
+    const { identity, log, view, leased, timing } = this.#parts;
     const { name } = identity;
     if (name === undefined || log.connect === undefined) return null;
     const { leaseMs, longestViewAgeMs } = timing;
@@ -74,7 +76,7 @@ export class KeptView {
       since: view.readerPosition,
       leaseMs,
       longestViewAgeMs,
-      learn: (delta) => learn(delta, background),
+      learn: (delta) => identity.learn(delta, background),
     };
     const call = leased.beginCall();
     let isLate = false;

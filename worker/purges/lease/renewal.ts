@@ -4,7 +4,7 @@ import type { Reporter } from "../../ports/reporter.ts";
 import { within } from "../../within.ts";
 import { ITEM_WORDS, type PurgeLogClient } from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
-import type { KeptView, ReaderIdentity } from "./kept-view.ts";
+import type { KeptView, KeptViewParts, ReaderIdentity } from "./kept-view.ts";
 import type { LeaseTiming } from "./lease-timing.ts";
 import type { LeasedView } from "./leased-view.ts";
 import type { PopSharing } from "./pop-sharing.ts";
@@ -18,19 +18,9 @@ export interface Reading {
   readonly hasSucceeded: Promise<boolean>;
 }
 
-export interface RenewalParts {
-  readonly view: PurgeView;
-  readonly leased: LeasedView;
-  readonly timing: LeaseTiming;
-  readonly log: PurgeLogClient;
-  readonly pop: PopSharing;
+export interface RenewalParts extends KeptViewParts {
   readonly kept: KeptView;
-  /** An isolate with a name shares no reads, because it cannot confirm for the isolates that take its copies (R25). */
-  readonly identity: ReaderIdentity;
-  readonly clock: Clock;
   readonly reporter: Reporter;
-  /** Whether the view may be used on any route. */
-  readonly isUsable: (now: number) => boolean;
 }
 
 /** Renews the lease, from a copy of another isolate's read or by reading the log (R21, R22). */
@@ -41,16 +31,16 @@ export class Renewal {
   readonly #log: PurgeLogClient;
   readonly #pop: PopSharing;
   readonly #kept: KeptView;
+  /** An isolate with a name shares no reads, because it cannot confirm for the isolates that take its copies (R25). */
   readonly #identity: ReaderIdentity;
   readonly #clock: Clock;
   readonly #reporter: Reporter;
-  readonly #isUsable: (now: number) => boolean;
   /** The read of the log in progress. */
   #read: Reading | null = null;
   /** The renewal in progress: a look at the PoP's copies and, in most cases, a read after it. */
   #renewal: Reading | null = null;
 
-  constructor({ view, leased, timing, log, pop, kept, identity, clock, reporter, isUsable }: RenewalParts) {
+  constructor({ view, leased, timing, log, pop, kept, identity, clock, reporter }: RenewalParts) {
     this.#view = view;
     this.#leased = leased;
     this.#timing = timing;
@@ -60,7 +50,6 @@ export class Renewal {
     this.#identity = identity;
     this.#clock = clock;
     this.#reporter = reporter;
-    this.#isUsable = isUsable;
   }
 
   /** The last read of the log, if it has not ended. It may be too old to be joined. */
@@ -138,7 +127,7 @@ export class Renewal {
     const { dueAt } = this.#timing;
     const connection = await this.#kept.connect(background);
     // A read for a token may have renewed the lease while the connection was waited for.
-    const isRenewed = dueAt < this.#timing.dueAt && this.#isUsable(this.#clock.now());
+    const isRenewed = dueAt < this.#timing.dueAt && this.#identity.isUsable(this.#clock.now(), null);
     const hasSucceeded = connection !== null || isRenewed || (await this.#takeCopyOrRead(background));
     const isKept = connection !== null || (this.#identity.name === undefined && this.#timing.keepViewMs > 0);
     if (hasSucceeded && isKept) {
@@ -156,7 +145,7 @@ export class Renewal {
   /** Takes the newest copy of the PoP. If another isolate is reading the log now, waits for its copy. */
   async #takeCopy(): Promise<boolean> {
     const { dueAt } = this.#timing;
-    const hasEnded = !this.#isUsable(this.#clock.now());
+    const hasEnded = !this.#identity.isUsable(this.#clock.now(), null);
     const first = await this.#pop.look();
     if (this.#renewsWith(first.copy, hasEnded)) return true;
     if (first.expectedMs === 0) return false;
@@ -170,7 +159,7 @@ export class Renewal {
   #renewsWith(copy: SharedCopy | null, isRenewed: boolean): boolean {
     const isTaken = copy !== null && this.#leased.takeCopy(copy);
     const now = this.#clock.now();
-    return this.#isUsable(now) && (isRenewed || (isTaken && !this.#timing.isCopyOld(now)));
+    return this.#identity.isUsable(now, null) && (isRenewed || (isTaken && !this.#timing.isCopyOld(now)));
   }
 
   #mayBeJoined(reading: Reading | null, now: number): reading is Reading {

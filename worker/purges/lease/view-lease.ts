@@ -49,11 +49,9 @@ export class ViewLease implements PurgeState, ReaderIdentity {
     this.#timing = timing;
     this.#leased = leased;
     this.#name = settings.push && log.connect ? String(random()).slice(2) : undefined;
-    const learn: ViewLease["learn"] = (delta, background) => this.learn(delta, background);
-    this.#kept = new KeptView({ identity: this, log, view, leased, timing, pop, clock, learn });
-    const isUsable = (now: number) => this.isUsable(now, null);
-    const parts = { view, leased, timing, log, pop, kept: this.#kept, identity: this, clock, reporter, isUsable };
-    this.#renewal = new Renewal(parts);
+    const parts = { identity: this, log, view, leased, timing, pop, clock };
+    this.#kept = new KeptView(parts);
+    this.#renewal = new Renewal({ ...parts, kept: this.#kept, reporter });
     this.#tokenReads = new TokenReadBudget(timing.leaseMs);
   }
 
