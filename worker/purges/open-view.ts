@@ -50,7 +50,7 @@ export function openView(
   const view = new PurgeView(MAX_VIEW_BYTES);
   const pop = new PopSharing(notes, settings, clock, reporter);
   const purges = new ViewLease({ settings, view, log: reportingLog(log, reports), pop, clock, random, reporter });
-  const ownLog = new ReadYourWritesLog(log, view, purges, settings.skewMs);
+  const ownLog = new ReadYourWritesLog(log, purges);
   return {
     view,
     purges,

@@ -138,8 +138,8 @@ context = { ...context, ports: { ...ports, clock: then } };`,
     },
     "while the log is silent, a page of a route that lets a purge arrive late counts for one lease only": {
       in: "ViewLease.unknownForMs",
-      replace: "Math.max(this.leaseMs, maxViewAgeMs)",
-      by: "this.leaseMs",
+      replace: "Math.max(this.#timing.leaseMs, maxViewAgeMs)",
+      by: "this.#timing.leaseMs",
       foundBy: "purge-protocol/late-route-log-silent",
     },
     "a view whose lease is over is not renewed behind a page that may still be judged by it": {

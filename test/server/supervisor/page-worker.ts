@@ -44,7 +44,7 @@ export async function startWorker({ name, settings, logs, line }: WorkerStart): 
   const pop = new PopSharing(noNotes, timing, systemClock, reporter);
   const parts = { settings: timing, view, log, pop, clock: systemClock, random: Math.random, reporter };
   const lease = new ViewLease(parts);
-  const writer = new ReadYourWritesLog(log, view, lease, timing.skewMs);
+  const writer = new ReadYourWritesLog(log, lease);
   const held: (() => void)[] = [];
   process.on("SIGUSR2", () => {
     for (const go of held.splice(0)) go();

@@ -1,11 +1,18 @@
 import type { BackgroundWork } from "../../ports/background-work.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { NewPurge } from "../../ports/purge-log.ts";
 import type { PurgeState } from "../../ports/purge-state.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import type { PurgeAnswer } from "../../rules/freshness/judge.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import type { PurgeableHead, Stamp, StoredHead } from "../../rules/storing/stored-response.ts";
-import { type PurgeLogClient, REMEMBERED_MS, UNKNOWN_MS, type ViewDelta } from "../log/log-contract.ts";
+import {
+  type AppendRequest,
+  type PurgeLogClient,
+  REMEMBERED_MS,
+  UNKNOWN_MS,
+  type ViewDelta,
+} from "../log/log-contract.ts";
 import type { PurgeView } from "../view/purge-view.ts";
 import { KeptView, type ReaderIdentity } from "./kept-view.ts";
 import { LeaseTiming, type LeaseTimingSettings } from "./lease-timing.ts";
@@ -64,13 +71,10 @@ export class ViewLease implements PurgeState, ReaderIdentity {
     this.#name = undefined;
   }
 
-  get leaseMs(): number {
-    return this.#timing.leaseMs;
-  }
-
-  /** The longest view age that any route allows, the lease included, in milliseconds. */
-  get longestViewAgeMs(): number {
-    return this.#timing.longestViewAgeMs;
+  /** This isolate as a reader, with which a purge is appended (R20). */
+  get asReader(): Omit<AppendRequest, keyof NewPurge> {
+    const { leaseMs, longestViewAgeMs, skewMs } = this.#timing;
+    return { since: this.#view.position, leaseMs, longestViewAgeMs, skewMs, reader: this.#name };
   }
 
   isUsable(now: number, token: ReceiptToken | null, maxViewAgeMs = 0): boolean {
@@ -88,7 +92,7 @@ export class ViewLease implements PurgeState, ReaderIdentity {
   unknownForMs(now: number, maxViewAgeMs: number): number {
     const rememberedMs = this.#name === undefined ? REMEMBERED_MS : this.#timing.rememberedByNameMs;
     const isRemembered = this.#timing.sinceReadMs(now) < rememberedMs;
-    return isRemembered ? Math.max(this.leaseMs, maxViewAgeMs) : UNKNOWN_MS;
+    return isRemembered ? Math.max(this.#timing.leaseMs, maxViewAgeMs) : UNKNOWN_MS;
   }
 
   check(stored: PurgeableHead, isUsable?: boolean): PurgeAnswer {
