@@ -29,9 +29,12 @@ const KEY_BYTES = 16;
 /** How often a call starts again because the log has just been replaced, or the machine's row is gone. */
 const MAX_TRIES = 6;
 
-/** The most purges in one statement, which then takes less than a second. One with more keys than these counts as several. */
+/**
+ * The most purges in one statement; one with more keys than these counts as several. Statements of all machines wait for each
+ * other, and those that the database ends because they have waited for too long were in vain.
+ */
 const MOST_TOGETHER = 100;
-const KEYS_OF_ONE = 100;
+const KEYS_OF_ONE = 10;
 
 /** How many heads have their marks remembered, so that any of them can be confirmed. */
 const MAX_MARKS = 1000;

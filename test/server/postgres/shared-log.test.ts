@@ -205,6 +205,12 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       }
     });
 
+    test("are fewer in one statement if they have many keys, because other machines wait for it as well", async () => {
+      const purgeKeys = Array.from({ length: 100 }, (_, each) => `#${each}`);
+      await burst(Array.from({ length: 25 }, () => [purgeKeys, { purgeKeys }]));
+      expect(sizes.toSorted((a, b) => a - b)).toEqual([1, 1, 5, 10, 10]);
+    });
+
     test("are written once if they have one id, and each conflict is that of its own purge", async () => {
       const outcomes = await burst([
         [["#a"], { id: "a" }],
