@@ -1,3 +1,4 @@
+import { textWithoutCall } from "../sdk/errors.ts";
 import { PurgeError, type PurgeRecord, type Purger } from "../sdk/index.ts";
 import { MAX_LISTED_PURGES } from "../wire/purge-record-query.ts";
 import { hasPaused } from "./interruption.ts";
@@ -45,7 +46,7 @@ export async function followPurges(purger: Purger, options: FollowOptions): Prom
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof PurgeError && error.retryable)) throw error;
-      if (!isAway) onNote(`${error.message} The command keeps trying.`);
+      if (!isAway) onNote(`${textWithoutCall(error)} The command keeps trying.`);
       isAway = true;
       continue;
     }

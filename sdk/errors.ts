@@ -201,7 +201,7 @@ export class PurgeTimeout extends PurgeError {
 /** The error of a call that passed its deadline, which whoever made the call can set. `text` ends without a full stop. */
 export function passedDeadline(text: string, details: AttemptDetails): PurgeTimeout {
   const timeout = new PurgeTimeout(`${text}, or set a longer deadlineMs.`, details);
-  textsWithoutCall.set(timeout, `${text}.`);
+  setTextWithoutCall(timeout, `${text}.`);
   return timeout;
 }
 
@@ -221,12 +221,16 @@ export function misuse(
   }));
   const text = listFaults(faults);
   const refusal = new TypeError(`${call}: ${text}`);
-  textsWithoutCall.set(refusal, text);
+  setTextWithoutCall(refusal, text);
   return refusal;
 }
 
 /** The texts of errors without the names of the call and its options. */
 const textsWithoutCall = new WeakMap<Error, string>();
+
+export function setTextWithoutCall(error: Error, text: string): void {
+  textsWithoutCall.set(error, text);
+}
 
 /** The message of an error without the names of the call and its options, for readers who did not make that call. */
 export function textWithoutCall(error: Error): string {

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
+import { textWithoutCall } from "../../sdk/errors.ts";
 import { PurgeError, type Purger } from "../../sdk/index.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { hasPaused } from "../interruption.ts";
@@ -93,7 +94,7 @@ async function look(endpoint: string, purger: Purger, before: TopView | null, si
     if (before === null) throw error;
     if (signal.aborted) return before;
     if (!(error instanceof PurgeError)) throw error;
-    return { ...before, trouble: error.message };
+    return { ...before, trouble: textWithoutCall(error) };
   }
 }
 

@@ -1,4 +1,4 @@
-import { PurgeConflict, PurgeError, PurgeRejected } from "../errors.ts";
+import { PurgeConflict, PurgeError, PurgeRejected, setTextWithoutCall, textWithoutCall } from "../errors.ts";
 import type { PurgeCall, PurgeRequest } from "../purge-request.ts";
 import type { Receipt } from "../receipt.ts";
 
@@ -31,19 +31,19 @@ export class PurgeIncomplete extends PurgeError {
   readonly failures: readonly PurgeFailure[];
 
   constructor(receipts: readonly Receipt[], failures: readonly PurgeFailure[]) {
-    const { code, status, message } = failures[0]!.error;
+    const { error: first } = failures[0]!;
     const all = receipts.length + failures.length;
-    super(
+    const text =
       `${failures.length} of ${all} purges failed, and ${receipts.length} ${receipts.length === 1 ? "was" : "were"} accepted. ` +
-        `Sending the same items again with the same id is safe. The first failure: ${message}`,
-      {
-        code,
-        status,
-        retryable: failures.every(({ error }) => error.retryable),
-        attempts: attemptsOf(failures),
-        cause: failures[0]!.error,
-      },
-    );
+      "Sending the same items again with the same id is safe. The first failure: ";
+    super(text + first.message, {
+      code: first.code,
+      status: first.status,
+      retryable: failures.every(({ error }) => error.retryable),
+      attempts: attemptsOf(failures),
+      cause: first,
+    });
+    setTextWithoutCall(this, text + textWithoutCall(first));
     this.receipts = receipts;
     this.failures = failures;
   }

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { EXIT } from "../../cli/exit-code.ts";
+import { followPurges } from "../../cli/follow-purges.ts";
 import { printPurgeError } from "../../cli/text/print-error.ts";
 import type { PurgeError, Purger } from "../../sdk/index.ts";
 import { startFakeEdge } from "../sdk/fake-edge.ts";
@@ -8,6 +9,15 @@ import { createVirtualClock } from "../sdk/virtual-clock.ts";
 
 test.each<[string, (cdn: Purger) => Promise<unknown>, RegExp]>([
   ["purge", (cdn) => cdn.purge({ tags: ["a"] }), /The purge may have happened; purge again to be sure\.$/m],
+  [
+    "purge that became several",
+    (cdn) =>
+      cdn
+        .batch()
+        .tags(Array.from({ length: 10_001 }, (_, each) => `${each}`))
+        .commit(),
+    /^.* 2 of 2 purges failed.* The first failure: .*purge again to be sure\.$/m,
+  ],
   ["read", (cdn) => cdn.purges(), /Try again later\.$/m],
 ])("of a %s that times out, a command advises no option of the SDK", async (_, call, advice) => {
   const clock = createVirtualClock({ skipsUpToMs: 9_999 });
@@ -24,4 +34,19 @@ test.each<[string, (cdn: Purger) => Promise<unknown>, RegExp]>([
   print.mockRestore();
   expect(exit).toBe(EXIT.unreachable);
   expect(printed).toMatch(advice);
+});
+
+test("a command that keeps trying after a timeout advises none, either", async () => {
+  const clock = createVirtualClock({ skipsUpToMs: 9_999 });
+  const stall = { stallsAfterBytes: 0, afterwards: () => clock.advance(10_000) };
+  await using edge = await startFakeEdge({ json: { purges: [], next: null } }, stall);
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint }, { clock });
+  const end = new AbortController();
+  const notes: string[] = [];
+  const onNote = (note: string) => {
+    notes.push(note);
+    end.abort();
+  };
+  await followPurges(cdn, { latest: 1, everyMs: 1, signal: end.signal, onPurges: () => undefined, onNote });
+  expect(notes).toEqual([expect.stringMatching(/Try again later\. The command keeps trying\.$/)]);
 });
