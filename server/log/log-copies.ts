@@ -55,12 +55,12 @@ function expectNoneOfSites(folder: string): void {
  */
 export function restoreLog(from: string, folder: string, now: Date): LogCopy & { readonly setAside: string | null } {
   if (!existsSync(from)) throw new LogCopyError(`There is no file ${from}.`);
-  expectNoneOfSites(folder);
   if (MachineNote.isIn(folder)) {
     throw new LogCopyError(
       `${folder} belongs to a machine whose purge log is in PostgreSQL, so no other log can be restored there. Restore into another folder, or restore the database.`,
     );
   }
+  expectNoneOfSites(folder);
   const owned = LogFolder.own(folder, "restore");
   try {
     return explaining(`The purge log in ${folder} cannot be restored from ${from}`, () => {

@@ -174,6 +174,16 @@ test("where each of several sites has a log, one of them is named, and nothing i
   expect(readdirSync(root).toSorted()).toEqual(["copy.sqlite", "log", "sites"]);
 });
 
+test("where machines share the log, that is the reason why none is restored, also beside logs of several sites", () => {
+  append(open(), "#a");
+  backUpLog(folder, copy);
+  restoreLog(copy, join(root, "sites", "shop", "log"), NOW);
+  const shared = join(root, "machine");
+  mkdirSync(shared);
+  writeFileSync(join(shared, "shared-log.json"), "{}");
+  expect(() => restoreLog(copy, shared, NOW)).toThrow("belongs to a machine whose purge log is in PostgreSQL");
+});
+
 test("where the logs of several sites cannot be listed, none is named", () => {
   writeFileSync(join(root, "sites"), "");
   expect(() => backUpLog(folder, copy)).toThrow(`There is no purge log in ${folder}. Name the folder that`);
