@@ -174,20 +174,20 @@ export const mutants: Mutants = {
     "a page one byte larger than the limit is fetched whole": {
       in: "answerPart",
       replace:
-        "(announcedBytes ?? 0) <= wholeBytes) { const fill = startFillFor(context, response.body, announcedBytes, wholeBytes)",
-      by: "(announcedBytes ?? 0) <= wholeBytes + 1) { const fill = startFillFor(context, response.body, announcedBytes)",
+        "(lengthBytes ?? 0) <= wholeBytes) { const fill = startFillFor(context, response.body, lengthBytes, wholeBytes)",
+      by: "(lengthBytes ?? 0) <= wholeBytes + 1) { const fill = startFillFor(context, response.body, lengthBytes)",
       foundBy: "ranges/whole-page-too-large",
     },
     "no page that does not tell its length is fetched whole": {
       in: "answerPart",
-      replace: "announcedBytes ?? 0",
-      by: "announcedBytes ?? Number.POSITIVE_INFINITY",
+      replace: "lengthBytes ?? 0",
+      by: "lengthBytes ?? Number.POSITIVE_INFINITY",
       foundBy: "ranges/whole-page-without-length",
     },
     "a page that does not tell its length is read to its end, however large it is": {
       in: "answerPart",
-      replace: "announcedBytes, wholeBytes)",
-      by: "announcedBytes)",
+      replace: "lengthBytes, wholeBytes)",
+      by: "lengthBytes)",
       foundBy: "ranges/whole-page-too-large-without-length",
     },
     "a page that may not be stored is sent whole in place of the part": {
@@ -426,13 +426,13 @@ export const mutants: Mutants = {
     },
     "a small page that has changed is thrown away for a part of it": {
       in: "answerPart",
-      replace: "announcedBytes === null || toValidate === null ? 0 : toValidate.head.bodyBytes",
+      replace: "lengthBytes === null || toValidate === null ? 0 : toValidate.head.bodyBytes",
       by: "0",
       foundBy: "ranges/part-of-small-changed-page",
     },
     "a page that has changed and does not tell its length is read for a part of it": {
       in: "answerPart",
-      replace: "announcedBytes === null || toValidate === null",
+      replace: "lengthBytes === null || toValidate === null",
       by: "toValidate === null",
       foundBy: "ranges/part-of-changed-page-without-length",
     },
