@@ -66,8 +66,8 @@ export const mutants: Mutants = {
     },
     "a request that is passed on beside a fill is not told the reason": {
       in: "answerFetched",
-      replace: 'miss, { because: "being-stored" })',
-      by: "miss, undefined)",
+      replace: 'pass({ because: "being-stored" })',
+      by: "passOn(context, response, miss, undefined)",
       foundBy: "bodies/while-being-stored",
     },
     "a fill that has stalled keeps its page from being stored": {

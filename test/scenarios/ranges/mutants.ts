@@ -66,16 +66,22 @@ export const mutants: Mutants = {
       ],
     },
     "a request for all bytes by a range gets no part": {
-      in: "answerBy",
-      replace: "facts.asksForAllBytes && answer.status === 200",
+      in: "sentStatus",
+      replace: "facts.asksForAllBytes && status === 200 && lengthBytes",
       by: "false",
       foundBy: ["ranges/all-bytes-of-missing-page", "ranges/all-bytes-of-unstored-page"],
     },
-    "an error, and the answer to who holds the page, become parts": {
+    "an error becomes a part": {
+      in: "sentStatus",
+      replace: "status === 200 && ",
+      by: "",
+      foundBy: "ranges/all-bytes-of-an-error",
+    },
+    "the answer to who holds the page becomes a part": {
       in: "answerBy",
-      replace: "facts.asksForAllBytes && answer.status === 200",
-      by: "facts.asksForAllBytes",
-      foundBy: ["ranges/all-bytes-of-an-error", "ranges/all-bytes-held"],
+      replace: "answer.status === response.status && ",
+      by: "",
+      foundBy: "ranges/all-bytes-held",
     },
     "a part waits at the origin behind the whole page that it is cut from": {
       in: "waitForWhole",

@@ -26,13 +26,14 @@ export function publicAddress({ ports, resolved }: RequestContext): PublicAddres
 
 /**
  * Streams the origin's answer to the client. `notStored` is the reason why it is not stored, if it was considered for
- * storing.
+ * storing. `countedStatus`: the one to count, if the client gets another one than the origin's.
  */
 export function passOn(
   context: RequestContext,
   response: OriginResponse,
   miss: Miss,
   notStored: NotStored | undefined,
+  countedStatus = response.status,
 ): Answer {
   const fields = clientFields(context, response.fields);
   const because = notStored && notStoredDetail(notStored);
@@ -41,7 +42,7 @@ export function passOn(
   markOutcome(fields, xCache, outcome);
   // What a cache in place of the origin says for a lost origin is no page.
   if (notStored !== undefined && !response.isOriginLost) reportNotStored(context, notStored);
-  reportPassedOn(context, xCache, response.status);
+  reportPassedOn(context, xCache, countedStatus);
   if (response.body !== null)
     context.ports.bodies.readAhead?.(response.body, context.isolate.site.limits.readAheadBytes);
   const answer = answerWith(response.body, response.status, fields, response.statusText);

@@ -4,7 +4,7 @@ import { cancelBody } from "../../ports/cancel-body.ts";
 import type { FoundResponse } from "../../ports/store.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { contentRange } from "../../rules/ranges/partial-content.ts";
-import { isAboutPage, mayBeOfOneRequest, notStoredDetail } from "../../rules/storing/not-stored.ts";
+import { isAboutPage, mayBeOfOneRequest, type NotStored, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import { changedHead } from "../../rules/storing/stored-response.ts";
 import { within } from "../../within.ts";
 import { answerAsOfNow, isHeldByClient } from "../answering/answer-from-store.ts";
@@ -134,12 +134,17 @@ function answerBy(
   const fetched: Fetched = { miss, response: look.response, tellFollowers };
   if (facts.isPartial) return answerPart(context, fetched, decision);
   const answer = answerFetched(context, fetched, decision);
-  return facts.asksForAllBytes && answer.status === 200 ? asOnePart(answer, response.lengthBytes) : answer;
+  const isPart = answer.status === response.status && sentStatus(context, response) === 206;
+  return isPart ? asOnePart(answer, response.lengthBytes!) : answer;
 }
 
-/** The whole page for a client that asks for all bytes by a range: some players accept nothing but a part. */
-function asOnePart(answer: Answer, lengthBytes: number | null): Answer {
-  if (!lengthBytes) return answer;
+/** The status for a client without conditions. Of players that ask for all bytes by a range, some accept only a part. */
+function sentStatus({ facts }: RequestContext, { status, lengthBytes }: ReceivedAnswer): number {
+  return facts.asksForAllBytes && status === 200 && lengthBytes ? 206 : status;
+}
+
+/** The whole page for a client that asks for all bytes by a range. */
+function asOnePart(answer: Answer, lengthBytes: number): Answer {
   const fields = Fields.copy(answer.fields);
   fields.set("content-range", contentRange({ first: 0, last: lengthBytes - 1 }, lengthBytes));
   return { ...answer, status: 206, statusText: "", fields };
@@ -210,21 +215,22 @@ function storeFreshened(context: RequestContext, stored: FoundResponse, tellFoll
 function answerFetched(context: RequestContext, fetched: Fetched, decision: StorageDecision): Answer {
   const { miss, response, tellFollowers } = fetched;
   const { lengthBytes } = response;
+  const pass = (notStored: NotStored) => passOn(context, response, miss, notStored, sentStatus(context, response));
   if (decision.kind === "not-stored") {
     tellFollowers(outcomeOfNotStored(decision.because, response.status));
     const isOfVisitor = decision.because === "request-no-store" || mayBeOfOneRequest(decision.because, response.status);
     if (!isOfVisitor) rememberUnstored(context);
     if (miss.toValidate && isAboutPage(decision.because, response.status)) forgetOutdated(context, miss.toValidate);
-    return passOn(context, response, miss, decision);
+    return pass(decision);
   }
   if (decision.isLarge && lengthBytes !== null) {
     tellFollowers({ kind: "not-shareable" });
     if (context.answersHead) {
       rememberUnstored(context);
-      return passOn(context, response, miss, { because: "too-large" });
+      return pass({ because: "too-large" });
     }
     const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes);
-    if (!toClient) return passOn(context, response, miss, { because: "being-stored" });
+    if (!toClient) return pass({ because: "being-stored" });
     return answerWhileStoring(context, fetched, decision, toClient);
   }
   return storeWhileStreaming(context, fetched, decision);
@@ -327,7 +333,7 @@ function answerWhileStoring(
     forwardedOutcome(miss, { status: response.status, stored: true, collapsed: false }),
   );
   const isUnchanged = response.status === 200 && isHeldByClient(context, head);
-  reportFetched(context, wordsOf(miss).xCache, isUnchanged ? 304 : response.status);
+  reportFetched(context, wordsOf(miss).xCache, isUnchanged ? 304 : sentStatus(context, response));
   const source = { head, isOfEarlierFetch: isOfEarlierFetch(response) };
   if (isUnchanged) {
     background.run(cancelBody(body)); // the body is read for the store alone
