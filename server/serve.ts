@@ -207,6 +207,7 @@ export class RunningServer {
       say: (line) => this.#options.report({ kind: "warning", line }),
     });
     void janitor.scanUntilRead(); // a disk that cannot be read is reported by those who read pages
+    void janitor.keepRoom();
     return janitor;
   }
 

@@ -62,6 +62,8 @@ const SKETCH_SLOTS_PER_FILE = 4;
 /** So many more files can always be created in the file system, as a share of the most that there can be, and at most. */
 const FREE_FILES_SHARE = 1 / 16;
 const MOST_FREE_FILES = 1 << 16;
+/** Others may use up the file system while nobody asks for room: it looks after this time. Milliseconds. */
+const LOOK_EVERY_MS = 5_000;
 /** A folder that could not be read is tried again after this time. Milliseconds. */
 const SCAN_AGAIN_MS = 60 * 1000;
 /**
@@ -197,6 +199,15 @@ export class Janitor {
     while (!this.#isScanned && !this.#isClosed) await this.scan().catch(() => wait(SCAN_AGAIN_MS));
     if (!this.#isClosed) await wait(DRAFT_LIVES_MS);
     if (!this.#isClosed) await this.#deleteDrafts().catch(() => undefined);
+  }
+
+  /** Keeps free what has to stay free, also when others use more and nobody asks for room, until it is closed. Never rejects. */
+  async keepRoom(wait: (ms: number) => Promise<unknown> = inBackground): Promise<void> {
+    for (;;) {
+      await wait(LOOK_EVERY_MS);
+      if (this.#isClosed) return;
+      await this.#makeRoom();
+    }
   }
 
   /** Resolves when nothing is being deleted or scanned any more. */

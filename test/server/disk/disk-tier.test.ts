@@ -867,6 +867,19 @@ describe("the bound of the disk", () => {
       await janitor.close();
     });
 
+    test("files leave when others need more, also while nobody asks for room", async () => {
+      const janitor = opened();
+      await janitor.scan();
+      await fill(janitor, 0);
+      othersBytes += free(); // also what was granted and is not written yet
+      let looks = 0;
+      await janitor.keepRoom(async () => {
+        if (++looks > 1) await janitor.close();
+      });
+      expect(free()).toBeGreaterThanOrEqual(KEPT);
+      expect(janitor.heldFiles).toBeGreaterThan(0);
+    });
+
     test("where they leave none, it says so once, and once when there is room again", async () => {
       const said: string[] = [];
       const janitor = opened((line) => said.push(line));
