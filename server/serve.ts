@@ -14,7 +14,7 @@ import { ASKS_FOR_ORIGIN_NEWS, isOriginMessage, OriginNewsOffice } from "./origi
 import { ASKS_FOR_PERMITS, isPermitMessage } from "./permits/permit-messages.ts";
 import { PermitOffice } from "./permits/permit-office.ts";
 import { EDGE_PROGRAM } from "./program/worker-program.ts";
-import { keptForLogs } from "./startup/disk-room.ts";
+import { keptFiles, keptForLogs } from "./startup/disk-room.ts";
 import { logFoldersOf, type Prepared, prepare, type ServeOptions } from "./startup/prepare-server.ts";
 import { hostsOf, logFolderOf } from "./startup/prepared-sites.ts";
 import { ServerError } from "./startup/server-error.ts";
@@ -201,9 +201,9 @@ export class RunningServer {
     const { settings, sites } = this.#prepared;
     const { disk } = settings;
     if (this.#folder === null || disk === null) return null;
-    const keptFreeBytes = keptForLogs(disk.folder, logFoldersOf(this.#options, sites));
     const janitor = new Janitor(this.#folder, disk.maxBytes, {
-      keptFreeBytes,
+      keptFreeBytes: keptForLogs(disk.folder, logFoldersOf(this.#options, sites)),
+      keptFreeFiles: keptFiles(disk.folder),
       say: (line) => this.#options.report({ kind: "warning", line }),
     });
     void janitor.scanUntilRead(); // a disk that cannot be read is reported by those who read pages

@@ -1,5 +1,5 @@
 /** The disk gives out blocks of this size. */
-const DISK_BLOCK_BYTES = 4096;
+export const DISK_BLOCK_BYTES = 4096;
 
 /** The room that a file takes. */
 export function roomOf(bytes: number): number {

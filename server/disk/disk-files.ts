@@ -30,8 +30,6 @@ export interface FreeRoom {
   readonly bytes: number;
   /** How many more files can be created. */
   readonly files: number;
-  /** The most files that there can be; 0 where their number has no bound. */
-  readonly mostFiles: number;
 }
 
 const open = promisify(fs.open);
@@ -57,8 +55,8 @@ export const diskFiles: DiskFiles = {
   changedAt: async (path) => (await stat(path)).mtimeMs,
   list: promisify(fs.readdir),
   freeRoom: async (folder) => {
-    const { bavail, bsize, ffree, files } = await statfs(folder);
-    return { bytes: bavail * bsize, files: ffree, mostFiles: files };
+    const { bavail, bsize, ffree } = await statfs(folder);
+    return { bytes: bavail * bsize, files: ffree };
   },
   openNow: (path, flags) => fs.openSync(path, flags),
   readNow: (fd, into, length, position) => fs.readSync(fd, into, 0, length, position),

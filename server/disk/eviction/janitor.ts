@@ -4,7 +4,7 @@ import { getHeapStatistics } from "node:v8";
 import { FrequencySketch } from "../../../worker/rules/hashing/frequency-sketch.ts";
 import { EvictingMap } from "../../../worker/store/evicting-map.ts";
 import { CacheFolder } from "../cache-folder.ts";
-import { roomOf } from "../disk-blocks.ts";
+import { DISK_BLOCK_BYTES, roomOf } from "../disk-blocks.ts";
 import { type DiskFiles, diskFiles, failureCode } from "../disk-files.ts";
 
 /** What a process did to the files of the cache. Plain data, for the supervisor's socket. */
@@ -31,6 +31,8 @@ export interface JanitorParts {
    * less. Default: 0.
    */
   readonly keptFreeBytes?: number;
+  /** The same for the number of files that can still be created. */
+  readonly keptFreeFiles?: number;
   /** Receives lines for the owner. Default: nobody does. */
   readonly say?: (line: string) => void;
 }
@@ -59,9 +61,6 @@ const MOST_FILES = 2 ** 24 - 1;
 const MOST_SKETCH_SLOTS = 1 << 22;
 /** An index with room for fewer files has this many counters per file, so that two files rarely share one. */
 const SKETCH_SLOTS_PER_FILE = 4;
-/** So many more files can always be created in the file system, as a share of the most that there can be, and at most. */
-const FREE_FILES_SHARE = 1 / 16;
-const MOST_FREE_FILES = 1 << 16;
 /** Others may use up the file system while nobody asks for room: it looks after this time. Milliseconds. */
 const LOOK_EVERY_MS = 5_000;
 /** A folder that could not be read is tried again after this time. Milliseconds. */
@@ -103,6 +102,7 @@ export class Janitor {
   readonly #files: DiskFiles;
   readonly #maxFiles: number;
   readonly #keptFreeBytes: number;
+  readonly #keptFreeFiles: number;
   readonly #say: (line: string) => void;
   /** Whether others have left no room, which is said once, and its end once. */
   #isCrowdedOut = false;
@@ -129,6 +129,7 @@ export class Janitor {
   constructor(folder: CacheFolder, maxBytes: number, parts: JanitorParts = {}) {
     const { files = diskFiles, maxFiles = mostFiles() } = parts;
     this.#keptFreeBytes = parts.keptFreeBytes ?? 0;
+    this.#keptFreeFiles = parts.keptFreeFiles ?? 0;
     this.#say = parts.say ?? (() => undefined);
     this.#folder = folder;
     this.#files = files;
@@ -247,7 +248,7 @@ export class Janitor {
     if (leastBytes > most) return 0;
     const isPlenty = orUpTo <= freeRoom / 4;
     const small = SMALL_PIECE_BYTES <= most / 4 ? Math.min(orUpTo, SMALL_PIECE_BYTES) : 0;
-    const bytes = Math.max(leastBytes, isPlenty ? orUpTo : small);
+    const bytes = Math.max(leastBytes, Math.min(isPlenty ? orUpTo : small, this.#mostPieceBytes));
     line.reservedBytes += bytes; // at once, so that no other request gets the same room
     const isRoom = await this.#makeRoom();
     // For a body that is large by itself there may be no room where there is some for others.
@@ -293,11 +294,20 @@ export class Janitor {
   async #lacking(): Promise<{ bytes: number; files: number }> {
     const free = await this.#files.freeRoom(this.#folder.path).catch(() => null);
     if (free === null) return { bytes: 0, files: 0 }; // writes will tell
-    const files = Math.min(Math.floor(free.mostFiles * FREE_FILES_SHARE), MOST_FREE_FILES) - free.files;
+    const files = this.#keptFreeFiles - free.files;
     if (this.#keptFreeBytes === 0) return { bytes: 0, files };
     let draftBytes = 0;
     for (const line of this.#lines) draftBytes += line.draftBytes;
     return { bytes: this.#keptFreeBytes + this.#reservedBytes - draftBytes - free.bytes, files };
+  }
+
+  /**
+   * The most room for small files that a process is granted at a time. If each process has that twice, because it still
+   * writes into the last piece, they create no more files than are kept free.
+   */
+  get #mostPieceBytes(): number {
+    if (this.#keptFreeFiles === 0) return Number.POSITIVE_INFINITY;
+    return Math.floor(this.#keptFreeFiles / 2 / this.#lines.size) * DISK_BLOCK_BYTES;
   }
 
   get #reservedBytes(): number {

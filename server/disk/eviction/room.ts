@@ -98,9 +98,7 @@ export class Room {
   }
 
   #giveBack(bytes: number): void {
-    if (bytes <= 0) return;
-    if (this.#spareBytes + bytes <= PIECE_BYTES) this.#spareBytes += bytes;
-    else this.#note({ kind: "unused", bytes });
+    if (bytes > 0) this.#note({ kind: "unused", bytes });
   }
 
   #note(note: DiskNote): void {

@@ -834,7 +834,7 @@ describe("the bound of the disk", () => {
     const filesOnDisk = () => disk.paths().length + readdirSync(disk.folder.draftsFolder).length;
     const files: DiskFiles = {
       ...diskFiles,
-      freeRoom: async () => ({ bytes: free(), files: Math.max(0, mostFiles - filesOnDisk()), mostFiles }),
+      freeRoom: async () => ({ bytes: free(), files: Math.max(0, mostFiles - filesOnDisk()) }),
       write: async (...args) => {
         const written = await diskFiles.write(...args);
         least = Math.min(least, free());
@@ -843,9 +843,9 @@ describe("the bound of the disk", () => {
     };
     const opened = (say: (line: string) => void = () => undefined) =>
       new Janitor(disk.folder, 64 * MIB, { files, keptFreeBytes: KEPT, say });
-    const fill = async (janitor: Janitor, from: number, its = files) => {
+    const fill = async (janitor: Janitor, from: number, its = files, bytes = 40_000) => {
       const tier = disk.otherTier({ janitor: janitor.connect(), files: its });
-      for (let at = from; at < from + 250; at++) await tier.put(page(`/${at}`, noise(40_000, at)));
+      for (let at = from; at < from + 250; at++) await tier.put(page(`/${at}`, noise(bytes, at)));
       await tier.settled();
       await janitor.settled();
     };
@@ -922,23 +922,28 @@ describe("the bound of the disk", () => {
       await janitor.close();
     });
 
-    test("files leave before no more can be created, unless their number has no bound", async () => {
+    test.each([40_000, 1000])("files of %i bytes leave before no more can be created", async (bytes) => {
       let most = 0;
       const rename: DiskFiles["rename"] = async (...args) => {
         most = Math.max(most, filesOnDisk());
         return diskFiles.rename(...args);
       };
-      const janitor = new Janitor(disk.folder, 64 * MIB, { files });
+      const janitor = new Janitor(disk.folder, 64 * MIB, { files, keptFreeFiles: 10 });
       await janitor.scan();
       mostFiles = 160;
-      await fill(janitor, 0, { ...files, rename });
+      await fill(janitor, 0, { ...files, rename }, bytes);
       expect(most).toBeGreaterThan(140);
       expect(most).toBeLessThan(mostFiles);
       expect(await janitor.connect().ask(4096, 4096)).toBe(4096);
       expect([filesOnDisk(), janitor.heldFiles]).toEqual([150, 150]);
-      mostFiles = 0;
-      await fill(janitor, 250);
-      expect(janitor.heldFiles).toBe(400);
+      await janitor.close();
+    });
+
+    test("files stay where their number has no bound", async () => {
+      const janitor = new Janitor(disk.folder, 64 * MIB, { files });
+      await janitor.scan();
+      await fill(janitor, 0);
+      expect(janitor.heldFiles).toBe(250);
       await janitor.close();
     });
 
@@ -1063,6 +1068,13 @@ describe("the bound of the disk", () => {
     expect(await line.ask(4096, 4096)).toBe(0);
     await disk.janitor.scan();
     expect(await line.ask(4096, 4096)).toBe(4096);
+  });
+
+  test("room that a body of unknown length has left over is free again", async () => {
+    const disk = await DiskUnderTest.open(temporaryFolder(), { maxBytes: 256 * MIB });
+    await disk.tier.putBody(`${KEY}\n1-a`, bodyOf(Array.from({ length: 5 }, () => noise(MIB))));
+    await disk.settled();
+    expect(disk.janitor.usedBytes).toBe(disk.janitor.heldBytes);
   });
 
   test("room that a process had asked for is free again when it has gone", async () => {
