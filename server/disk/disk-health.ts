@@ -1,3 +1,4 @@
+import { fullInWords } from "../full-disk.ts";
 import { isPaused } from "../pause.ts";
 import { failureCode } from "./disk-files.ts";
 
@@ -8,7 +9,6 @@ import { failureCode } from "./disk-files.ts";
 const RETRY_MS = 5_000;
 
 const WORDS: Readonly<Record<string, string>> = {
-  ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is used up",
   EROFS: "the disk is read-only",
   EACCES: "access is denied",
@@ -55,7 +55,7 @@ export class DiskHealth {
     if (access === "read" && this.#fault?.access === "write") return true;
     this.#retryAt = this.#now() + RETRY_MS;
     if (this.#fault === null) {
-      const words = WORDS[code] ?? "the disk fails";
+      const words = code === "ENOSPC" ? fullInWords(this.#folder) : (WORDS[code] ?? "the disk fails");
       this.#say(
         `The cache in ${this.#folder} cannot be used (${code}: ${words}). For now, pages are kept only in memory.`,
       );

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OwnerError } from "../../package/owner-error.ts";
+import { fullInWords } from "../full-disk.ts";
 import { nearestExisting } from "../make-folders.ts";
 
 /** Why the log's file cannot be used. */
@@ -39,8 +40,7 @@ const PROBE_BYTES = 256 * 1024;
  */
 const REFUSALS: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EROFS", "EIO"]);
 
-const WORDS: Readonly<Record<StorageFault, string>> = {
-  full: "the disk is full",
+const WORDS: Readonly<Record<Exclude<StorageFault, "full">, string>> = {
   "read-only": "it cannot be written",
   "in-use": "another process has locked it",
   damaged: "it is damaged",
@@ -55,7 +55,8 @@ export class StorageError extends OwnerError {
 
   constructor(path: string, fault: StorageFault, cause: unknown) {
     const detail = cause instanceof Error ? ` (${cause.message})` : "";
-    super(`The purge log in ${path}: ${WORDS[fault]}${detail}.`, { cause });
+    const words = fault === "full" ? fullInWords(path) : WORDS[fault];
+    super(`The purge log in ${path}: ${words}${detail}.`, { cause });
     this.fault = fault;
   }
 }

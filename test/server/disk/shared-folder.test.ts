@@ -1,9 +1,13 @@
 import { execFileSync, fork } from "node:child_process";
+import { statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { janitorService } from "../../../server/disk/eviction/janitor-service.ts";
+import { StorageError } from "../../../server/log/storage-error.ts";
 import type { ServiceMessage } from "../../../server/supervisor/process-line.ts";
 import { byDepth } from "../../suite/depth.ts";
+import { SmallDisk } from "../../suite/small-disk.ts";
 import { bodyOf, DiskUnderTest, noise, page, readWhole, temporaryFolder } from "./disk-under-test.ts";
 
 const WRITER = fileURLToPath(new URL("writer-process.ts", import.meta.url));
@@ -61,6 +65,34 @@ describe.skipIf(!canMount)("a disk that is really full (a tmpfs of 2 MiB; only r
     expect(disk.lines).toHaveLength(2);
     await disk.settled();
     expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
+  });
+});
+
+describe("a disk on which no more files can be created", () => {
+  let disk: SmallDisk;
+
+  beforeEach((context) => {
+    disk = new SmallDisk(temporaryFolder(), "2m,nr_inodes=64");
+    if (!disk.isMounted) context.skip("small disks cannot be mounted here");
+    onTestFinished(() => disk.unmount());
+  });
+
+  /** Until there is no more of them. */
+  function createFiles(): void {
+    for (let at = 0; statfsSync(disk.path).ffree > 0; at++) writeFileSync(join(disk.path, `${at}`), "");
+  }
+
+  test("is not called full, because there is room", async () => {
+    const { tier, lines } = await DiskUnderTest.open(join(disk.path, "pages"));
+    createFiles();
+    await tier.put(page("/a", "text"));
+    expect(lines).toEqual([expect.stringContaining("(ENOSPC: the file system has no inodes left)")]);
+  });
+
+  test("is not called full by a purge log either", () => {
+    createFiles();
+    const error = new StorageError(join(disk.path, "log"), "full", null);
+    expect(error.message).toContain("the file system has no inodes left");
   });
 });
 
