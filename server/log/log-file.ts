@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { OwnerError } from "../../package/owner-error.ts";
@@ -165,13 +165,18 @@ export class LogFile {
     return this.use(work);
   }
 
-  /** Throws a `StorageError` if the file is not at its path any more: the next server would not find what is written. */
+  /**
+   * Throws a `StorageError` if the file is not at its path any more: the next server would not find what is written. It takes
+   * another file that is there for another log (R13), because that then has no note of its head.
+   */
   expectFile(): void {
     const { folder } = this.#options;
     const { database, inode } = this.#opened;
     if (inode === undefined || !database.isOpen) return; // or it is opened by the next call
-    const isThere = statSync(join(folder, LOG_FILE), { throwIfNoEntry: false })?.ino === inode;
-    if (!isThere) throw new StorageError(folder, "removed", null);
+    const there = statSync(join(folder, LOG_FILE), { throwIfNoEntry: false });
+    if (there?.ino === inode) return;
+    if (there) this.#explaining(() => rmSync(join(folder, HEAD_FILE), { force: true }));
+    throw new StorageError(folder, there ? "replaced" : "removed", null);
   }
 
   /**

@@ -5,7 +5,7 @@ import { fullInWords } from "../full-disk.ts";
 import { nearestExisting } from "../make-folders.ts";
 
 /** Why the log's file cannot be used. */
-export type StorageFault = "full" | "read-only" | "in-use" | "damaged" | "removed" | "failed";
+export type StorageFault = "full" | "read-only" | "in-use" | "damaged" | "removed" | "replaced" | "failed";
 
 /** SQLite's primary result codes, https://www.sqlite.org/rescode.html. */
 const FAULTS: ReadonlyMap<number, StorageFault> = new Map([
@@ -45,6 +45,8 @@ const WORDS: Readonly<Record<Exclude<StorageFault, "full">, string>> = {
   "in-use": "another process has locked it",
   damaged: "it is damaged",
   removed: "its file was removed while the server ran; restart the server, which then fetches every page again",
+  replaced:
+    "another file was put in its place while the server ran; restart the server, which then fetches every page again",
   failed: "it cannot be used",
 };
 

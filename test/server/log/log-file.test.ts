@@ -2,12 +2,14 @@ import { once } from "node:events";
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -354,6 +356,20 @@ describe("a log in a file", () => {
       expect(replaced).toEqual([
         `${folder}: it lost purges: it ends with number 1, and purge-log.head beside it says 2`,
       ]);
+    });
+
+    test("while it is in use: purges are refused, and another log begins at the next start (R13)", () => {
+      const file = open();
+      append(file, "#a");
+      const copy = mkdtempSync(join(tmpdir(), "tidemark-log-"));
+      cpSync(folder, copy, { recursive: true });
+      append(file, "#b");
+      rmSync(folder, { recursive: true });
+      renameSync(copy, folder);
+      expect(() => file.expectFile()).toThrow("another file was put in its place while the server ran; restart");
+      closed(file);
+      expect(append(open(), "#c")).toMatchObject({ logId: expect.not.stringMatching(/^log-1$/) });
+      expect(replaced).toEqual([`${folder}: purge-log.head beside it is missing`]);
     });
 
     test("control: a restart alone keeps the log, and so does a head that was noted before a loss of power", () => {
