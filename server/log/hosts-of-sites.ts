@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { OwnerError } from "../../package/owner-error.ts";
+import { messageOf } from "../message-of.ts";
 import { putFile } from "../put-file.ts";
 import { StorageError, storageFault } from "./storage-error.ts";
 
@@ -62,6 +64,21 @@ export function sharersOf(site: string, own: OwnersOfHosts, others: OwnersOfHost
   const ownerBy = (owners: OwnersOfHosts, host: string) => owners.get(host) ?? owners.get(ANY_OTHER_HOST);
   const hosts = [...own.keys(), ...others.keys()].filter((host) => ownerBy(own, host) === site);
   return hosts.map((host) => ownerBy(others, host) ?? site).filter((owner) => owner !== site);
+}
+
+/** The file that keeps this between two starts does not say what it should. */
+export class UnwrittenHostsError extends OwnerError {
+  override readonly name = "UnwrittenHostsError";
+
+  /** `cause`: `null` if the file has to wait for a log that has to begin anew. */
+  constructor(path: string, cause: unknown) {
+    const why = cause === null ? "nor can the log of a site that has to begin anew" : messageOf(cause);
+    super(
+      `${path} cannot be written (${why}), so a restart could undo purges of hosts that were another site's. ` +
+        "They are refused until it can: make room, or let this user write there.",
+      { cause },
+    );
+  }
 }
 
 /** The file that keeps this between two starts. */

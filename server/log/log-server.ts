@@ -105,8 +105,6 @@ interface PurgeWatch {
   appended(name: string, purge: AppendRequest): Promise<number>;
 }
 
-type Appended = Extract<AppendResult, { kind: "appended" }>;
-
 /** One worker's connection. */
 class Peer implements PushChannel {
   readonly #socket: Socket;
@@ -160,18 +158,23 @@ class Peer implements PushChannel {
       // earlier supervisor may be of another version, and its call fails then.
       const work = this.#log[call] as (...given: readonly unknown[]) => Promise<unknown>;
       const answer = work.apply(this.#log, [...parameters]);
-      if (call === "append") this.#watch.appending(answer);
-      const result = await answer;
-      const isPurge = call === "append" && (result as AppendResult).kind === "appended";
-      this.#send({ number, result: isPurge ? await this.#elsewhere(result as Appended, parameters) : result });
+      this.#send({ number, result: await (call === "append" ? this.#append(answer, parameters) : answer) });
     } catch (cause) {
       this.#send({ number, error: messageOf(cause) });
     }
   }
 
+  #append(answer: Promise<unknown>, [purge]: readonly unknown[]): Promise<AppendResult> {
+    const appended = this.#elsewhere(answer as Promise<AppendResult>, purge as AppendRequest);
+    this.#watch.appending(appended);
+    return appended;
+  }
+
   /** The result of a purge, which settles when it does so everywhere. */
-  async #elsewhere(result: Appended, [purge]: readonly unknown[]): Promise<Appended> {
-    const settlesInMs = await this.#watch.appended(this.#name!, purge as AppendRequest);
+  async #elsewhere(answer: Promise<AppendResult>, purge: AppendRequest): Promise<AppendResult> {
+    const result = await answer;
+    if (result.kind !== "appended") return result;
+    const settlesInMs = await this.#watch.appended(this.#name!, purge);
     return settlesInMs > result.settlesInMs ? { ...result, settlesInMs } : result;
   }
 

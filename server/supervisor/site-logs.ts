@@ -15,6 +15,7 @@ import {
   sharersOf,
   type TakenHosts,
   takeHosts,
+  UnwrittenHostsError,
 } from "../log/hosts-of-sites.ts";
 import type { GrantAtStart } from "../log/log-file.ts";
 import { LogFolder } from "../log/log-folder.ts";
@@ -68,9 +69,10 @@ export class SiteLogs {
   readonly #ownersBefore: OwnersOfHosts;
   /** What the file of hosts has to say; `null` if that is not known. */
   #hosts: SitesOfHosts | null = null;
-  /** Whether it does. The disk may not have taken it. */
-  #isWritten = true;
-  #isUnwrittenSaid = false;
+  /** What it says: the same object, unless the disk has not taken that. */
+  #writtenHosts: SitesOfHosts | null = null;
+  /** Why it has not, which the owner was told; `null` if it was not tried. */
+  #whyUnwritten: unknown = null;
   /** Of the configurations by which workers accept connections. */
   #answering: readonly OwnersOfHosts[];
   #folder: LogFolder;
@@ -227,9 +229,9 @@ export class SiteLogs {
     const { folder } = this.#options;
     const owned = LogFolder.own(folder, this.#id, this.#known);
     try {
-      if (this.#isWritten) this.#hosts = this.#hostsFile.read();
+      if (this.#writtenHosts === this.#hosts) this.#hosts = this.#writtenHosts = this.#hostsFile.read();
     } catch (cause) {
-      this.#hosts = null;
+      this.#hosts = this.#writtenHosts = null;
       if (!refusesWrites(folder)) {
         owned.release(); // the supervisor may try again
         throw cause;
@@ -267,8 +269,7 @@ export class SiteLogs {
       const why = before === null ? `${HOSTS_FILE} cannot be read` : `another site had ${back.get(site)} meanwhile`;
       this.#logs.get(site)?.keeper.replace?.(why);
     }
-    if (!isDeepStrictEqual(now, before)) this.#isWritten = false;
-    this.#hosts = now;
+    if (!isDeepStrictEqual(now, before)) this.#hosts = now;
     this.#writeHosts();
   }
 
@@ -279,17 +280,34 @@ export class SiteLogs {
 
   /** Writes what is not in the file yet. It is tried again with each purge, which could be undone otherwise. */
   #writeHosts(): void {
-    if (this.#isWritten || this.#hosts === null || !this.#ownsFolder || this.#hasLogToReplace) return;
+    const [hosts, written] = [this.#hosts, this.#writtenHosts];
+    if (hosts === written || hosts === null || !this.#ownsFolder || this.#hasLogToReplace) return;
     try {
       this.#folder.claim(); // another server may have it since this one has started without
-      this.#hostsFile.write(this.#hosts);
-      this.#isWritten = true;
-      this.#isUnwrittenSaid = false;
+      this.#hostsFile.write(hosts);
+      this.#writtenHosts = hosts;
+      this.#whyUnwritten = null;
     } catch (cause) {
       // A disk that takes no writes must not keep pages from visitors.
-      if (!this.#isUnwrittenSaid) this.#options.report({ kind: "log-failed", cause });
-      this.#isUnwrittenSaid = true;
+      const isSaid = this.#whyUnwritten !== null;
+      this.#whyUnwritten = cause;
+      if (!isSaid) this.#options.report({ kind: "log-failed", cause: this.#unwrittenError() });
     }
+  }
+
+  /**
+   * Whether a site has a host of another one, and the file does not say so: if the other has it back after a restart, its log
+   * lacks the purges of this one, and no other log begins.
+   */
+  #mayBeUndone(site: string): boolean {
+    const [hosts, written] = [this.#hosts, this.#writtenHosts];
+    if (hosts === written || hosts === null) return false;
+    const isUnwritten = (host: string) => !isDeepStrictEqual(hosts.get(host), written?.get(host));
+    return [...hosts].some(([host, all]) => all.length > 1 && all.at(-1) === site && isUnwritten(host));
+  }
+
+  #unwrittenError(): UnwrittenHostsError {
+    return new UnwrittenHostsError(join(this.#options.folder, HOSTS_FILE), this.#whyUnwritten);
   }
 
   /**
@@ -299,6 +317,7 @@ export class SiteLogs {
    */
   async #passOn(site: string, reader: string, purge: AppendRequest): Promise<number> {
     this.#writeHosts();
+    if (this.#mayBeUndone(site)) throw this.#unwrittenError();
     const owners = this.#owners.get(reader) ?? this.#ownersBefore;
     const sites = new Set(this.#answering.flatMap((each) => sharersOf(site, owners, each)));
     const logs = [...sites].flatMap((each) => this.#logs.get(each) ?? []);
