@@ -19,10 +19,14 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** What a program on the network trusts beside Node's own authorities. Tests do without: vitest.config.ts says why. */
+const { NETWORK_CA_CERTS: NODE_EXTRA_CA_CERTS = process.env.NODE_EXTRA_CA_CERTS } = process.env;
+
 /** Runs a program to its end. Scripts that ask for `node` get the one that runs the tests. */
 export async function run(command: string, args: readonly string[], { cwd, env = {} }: RunOptions): Promise<Ended> {
   const path = [dirname(process.execPath), process.env.PATH].join(delimiter);
-  const child = spawn(command, args, { cwd, env: { ...process.env, PATH: path, NO_COLOR: "1", ...env } });
+  const own = { PATH: path, NODE_EXTRA_CA_CERTS, NO_COLOR: "1" };
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...own, ...env } });
   child.stdin.end();
   const closed = once(child, "close");
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);

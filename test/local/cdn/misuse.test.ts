@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runInNewContext } from "node:vm";
 import { assertHit, assertSeen, type Cdn, ConfigFileError, startCdn } from "tidemark/local";
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import "tidemark/local/matchers";
-import { run } from "../../packed/installed-package.ts";
+import { runScript } from "../../packed/run-script.ts";
 import { page } from "./pages.ts";
 
 // The calls that TypeScript refuses and JavaScript can still make.
@@ -349,8 +349,7 @@ test("a request that is not HTTP keeps no process alive after the CDN was closed
     console.log(String((await once(socket, "data"))[0]).split("\\r\\n")[0]);
     await cdn.close();
     console.log("closed");`;
-  const args = ["--input-type=module", "--eval", script];
-  const ended = await run(process.execPath, args, { cwd: inject("packedProject") });
+  const ended = await runScript(script);
   const stdout = expect.stringMatching(/^HTTP\/1\.1 \d+ .*\nclosed\n$/);
   expect(ended).toEqual({ exit: 0, stdout, stderr: "" });
 });

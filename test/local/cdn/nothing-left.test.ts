@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assertNeverStores, startCdn } from "tidemark/local";
-import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import "tidemark/local/matchers";
-import { run } from "../../packed/installed-package.ts";
+import { runScript } from "../../packed/run-script.ts";
 import { usedHeapBytes } from "../../suite/used-heap.ts";
 import { page } from "./pages.ts";
 
@@ -218,8 +218,7 @@ test.each([
     const cdns = await Promise.all([startCdn({ site: {} }), startCdn({ site: {} })]);
     await cdns[0].close();
     ${ending}`;
-  const args = ["--input-type=module", "--eval", script];
-  const ended = await run(process.execPath, args, { cwd: inject("packedProject") });
+  const ended = await runScript(script);
   expect(ended).toEqual({ exit, stdout: "", stderr: "" });
   expect(readdirSync(home)).toEqual(files);
 });
@@ -236,8 +235,7 @@ test("a process that ends with a folder in use, as on Windows, goes on to what s
     await startCdn({ site: {} });
     process.on("exit", () => console.log("went on"));
     process.exit();`;
-  const args = ["--input-type=module", "--eval", script];
-  const ended = await run(process.execPath, args, { cwd: inject("packedProject") });
+  const ended = await runScript(script);
   expect(ended).toEqual({ exit: 0, stdout: "went on\n", stderr: "" });
 });
 
@@ -250,7 +248,6 @@ test("a reply that is still to come keeps no process alive after the CDN was clo
     await cdn.close();
     console.log(process.getActiveResourcesInfo().filter((name) => name === "Timeout").length);
     process.exit();`;
-  const args = ["--input-type=module", "--eval", script];
-  const ended = await run(process.execPath, args, { cwd: inject("packedProject") });
+  const ended = await runScript(script);
   expect(ended).toEqual({ exit: 0, stdout: "0\n", stderr: "" });
 });

@@ -2,9 +2,9 @@ import { stat } from "node:fs/promises";
 import { mock } from "node:test";
 import { promisify } from "node:util";
 import { type Cdn, type CdnOptions, startCdn } from "tidemark/local";
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import "tidemark/local/matchers";
-import { run } from "../../packed/installed-package.ts";
+import { runScript } from "../../packed/run-script.ts";
 import { page } from "./pages.ts";
 
 let cdn: Cdn<"fra" | "syd">;
@@ -207,8 +207,7 @@ test("a CDN that was loaded with fake timers starts with real ones, and stops wi
     console.log((await cdn.get("/loaded")).body);
     mock.timers.enable({ apis: ["setImmediate"] });
     await cdn.close();`;
-  const args = ["--input-type=module", "--eval", script];
-  const ended = await run(process.execPath, args, { cwd: inject("packedProject") });
+  const ended = await runScript(script);
   expect(ended).toEqual({ exit: 0, stdout: "v1\n", stderr: "" });
 });
 
