@@ -1,9 +1,13 @@
-import { stat } from "node:fs/promises";
 import { runInNewContext } from "node:vm";
+import { MessageChannel } from "node:worker_threads";
 import { COMPATIBILITY_DATE } from "../runtime/compatibility-date.ts";
 
 /** Long enough for fake timers that advance by themselves: they run what is due every 20 ms. */
 const GIVE_UP_AFTER_S = 1;
+
+/** How long it waits between two looks, and what it waits for meanwhile, which never changes. */
+const LOOK_EVERY_MS = 1;
+const unchanged = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /** A runtime does not find another one that was last seen 5 minutes ago. */
 const MAX_AHEAD_MS = 4 * 60_000;
@@ -119,21 +123,19 @@ export async function endsWithin(seconds: number, work: Promise<unknown>): Promi
 
 async function comesTrue(isTrue: () => boolean, seconds: number): Promise<boolean> {
   const giveUpAt = process.uptime() + seconds; // fake timers fake the other clocks
+  const { port1: open } = new MessageChannel();
+  open.ref(); // the waits below do not keep the process alive
   let isLast = false;
   while (!isTrue() && !isLast) {
-    isLast = process.uptime() > giveUpAt; // never the first turn, in which a real timer need not run yet
-    await turn();
+    isLast = process.uptime() > giveUpAt; // never the first look, before which a real timer need not have run
+    await Atomics.waitAsync(unchanged, 0, 0, LOOK_EVERY_MS).value; // which nobody fakes, either
   }
+  open.close();
   return isTrue();
 }
 
 function namesOf(timers: readonly Timer[]): string[] {
   return timers.map(([, name]) => name);
-}
-
-/** Waits for at least one turn of the event loop, without a timer. */
-async function turn(): Promise<void> {
-  await stat(".").catch(() => undefined);
 }
 
 /** Jest cannot be told what to fake. Without intervals, a runtime is forgotten after 5 minutes. */
