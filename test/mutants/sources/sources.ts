@@ -13,9 +13,12 @@ interface Found {
 export class Sources {
   readonly #texts: ReadonlyMap<string, string>;
   readonly #parsed = new Map<string, Parsed>();
+  /** By word, the files that have it. */
+  readonly #having: ReadonlyMap<string, ReadonlySet<string>>;
 
   constructor(texts: ReadonlyMap<string, string>) {
     this.#texts = texts;
+    this.#having = pathsByWord(texts);
   }
 
   /** The file that a change is about, with the wrong piece in it. Throws if it is not clear which piece is meant. */
@@ -67,10 +70,10 @@ export class Sources {
     return placesOf(tokensOf(piece), tokens).map((place) => ({ start: start + place.start, end: start + place.end }));
   }
 
-  /** The declarations of files whose text has all parts of a name. */
+  /** The declarations of files that have all words of a name. */
   #declarations(name = ""): Found[] {
-    const parts = name.split(".").filter((part) => part !== "constructor");
-    const paths = [...this.#texts.keys()].filter((path) => parts.every((part) => this.#textOf(path).includes(part)));
+    const words = wordsOf(name).filter((word) => word !== "constructor");
+    const paths = [...this.#texts.keys()].filter((path) => words.every((word) => this.#having.get(word)?.has(path)));
     return paths.flatMap((path) => this.#parse(path).declarations.map((declaration) => ({ path, declaration })));
   }
 
@@ -89,6 +92,18 @@ export class Sources {
     this.#parsed.set(path, known);
     return known;
   }
+}
+
+function pathsByWord(texts: ReadonlyMap<string, string>): ReadonlyMap<string, ReadonlySet<string>> {
+  const paths = new Map<string, Set<string>>();
+  for (const [path, text] of texts) {
+    for (const word of new Set(wordsOf(text))) paths.set(word, (paths.get(word) ?? new Set()).add(path));
+  }
+  return paths;
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.match(/[\w$]+/g) ?? [];
 }
 
 /** Puts a function around another, which it knows as `original`. */
