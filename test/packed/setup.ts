@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { fetchedFromNpm, NEXT, SVELTEKIT, VENDORS_CLIENTS } from "../backends/npm-packages.ts";
 import { pythonWithPackages } from "../backends/python-environment.ts";
@@ -21,9 +22,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const fetched = inGate(1, [VENDORS_CLIENTS, NEXT, SVELTEKIT]).map(fetchedFromNpm);
   const [installed] = await Promise.all([installPackage(), ...[...fetched, pythonWithPackages()].map(settled)]);
   project.provide("installed", installed);
+  // What Node has compiled is found again by its path, and no other run has the same paths.
+  project.config.env.NODE_COMPILE_CACHE = join(installed.home, "node-compile");
   const peers = ["miniflare", "esbuild", "wrangler", "vitest"];
   project.provide("packedProject", await folderWith(installed, "tests-of-a-cdn", peers));
-  return () => rm(installed.home, { recursive: true });
+  // A process that a test has just ended may still be writing there.
+  return () => rm(installed.home, { recursive: true, maxRetries: 10 });
 }
 
 /** Waits for work whose failure is told elsewhere. */
