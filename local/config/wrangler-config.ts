@@ -25,7 +25,7 @@ export async function readWranglerConfig(file: string): Promise<WranglerConfig> 
   const { unstable_getMiniflareWorkerOptions: optionsOf, unstable_readConfig: readConfig } = await import("wrangler");
   const config = readConfig({ config: file });
   const { main, workerOptions, define } = optionsOf(config);
-  const { bindings: variables = {}, durableObjects = {}, ...rest } = workerOptions;
+  const { bindings: variablesHere = {}, durableObjects = {}, ...rest } = workerOptions;
   const { PURGE_LOG: purgeLog, ...otherObjects } = durableObjects;
   if (main === undefined)
     throw new ConfigFileError(
@@ -41,11 +41,20 @@ export async function readWranglerConfig(file: string): Promise<WranglerConfig> 
   return {
     main,
     logClass: purgeLog.className,
-    variables,
+    variables: { ...pick(variablesHere, (name) => !isOfEdge(name)), ...pick(config.vars, isOfEdge) },
     define,
     alias: aliasesOf(file, { alias, compatibilityFlags }),
     bindings: { ...bindings, durableObjects: otherObjects },
   };
+}
+
+/** Whether a variable is the edge's own. `.dev.vars` and `.env` set those for this machine, and a test is for all machines. */
+function isOfEdge(name: string): boolean {
+  return name.startsWith("TIDEMARK_");
+}
+
+function pick(variables: object, isWanted: (name: string) => boolean): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => isWanted(name)));
 }
 
 /** The parts of a wrangler config that say what its worker's imports mean. */

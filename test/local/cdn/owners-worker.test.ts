@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigFileError, startCdn } from "tidemark/local";
@@ -85,6 +85,29 @@ new_sqlite_classes = ["PurgeLog"]
     expect(await cdn.get("/about", { host: "other.example.test" })).toMatchObject({ status: 421 });
     await cdn.settle(await cdn.purger.purgeUrls("/about"));
     await expect(cdn.get("/about", { from: "syd" })).toNeverShow("v1");
+  });
+
+  test("has the edge's variables of the config alone, and other ones of this machine, too", async () => {
+    await mkdir(join(folder, "secrets"));
+    await file(
+      "secrets/.dev.vars",
+      'TIDEMARK_HOSTS="*"\nTIDEMARK_PUBLIC_URL="https://here.example"\nGREETING="secret"\n',
+    );
+    await file(
+      "secrets/index.ts",
+      `import { createEdge } from "tidemark/worker";
+       export { PurgeLog } from "tidemark/worker";
+       const edge = createEdge({ origin: "https://origin.example.com" });
+       export default {
+         fetch: (request, env, context) =>
+           request.url.endsWith("/own") ? new Response(env.GREETING) : edge.fetch(request, env, context),
+       };`,
+    );
+    const config = await file("secrets/wrangler.toml", wrangler("index.ts"));
+    await using cdn = await startCdn({ config, origin });
+    expect(cdn.publicUrl).toBe("http://shop.example.test");
+    expect(await cdn.get("/about", { host: "other.example.test" })).toMatchObject({ status: 421 });
+    expect(await cdn.get("/own")).toMatchObject({ body: "secret" });
   });
 
   test("may list the hosts, as JSON allows", async () => {
