@@ -8,5 +8,6 @@ export { whyClosed } from "./control/access/named-tokens.ts";
 export { createEdgeWithHooks, type EdgeHooks } from "./create-edge.ts";
 export type { Platform } from "./platform.ts";
 export { parseHttpDate } from "./rules/fields/http-date.ts";
+export { refuseServerSettings } from "./site/refuse-server-settings.ts";
 export { reviewSite } from "./site/review-site.ts";
 export { overridesOf } from "./site/site-overrides.ts";

@@ -60,9 +60,9 @@ async function workerOfSiteFile(file: string): Promise<SimulatedWorker> {
   const stdin: EntryCode = {
     contents: `
       import site from ${JSON.stringify(file)};
-      import { createEdge, withHarness } from ${JSON.stringify(SIMULATION)};
+      import { createSimulatedEdge, withHarness } from ${JSON.stringify(SIMULATION)};
       export { PurgeLog } from ${JSON.stringify(SIMULATION)};
-      const edge = createEdge(site);
+      const edge = createSimulatedEdge(site);
       export default withHarness(() => edge);`,
     resolveDir: dirname(file),
     loader: "ts",

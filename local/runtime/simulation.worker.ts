@@ -3,8 +3,14 @@
  * sets it, and behind a network that the harness can slow down or cut. Waits for the origin and for other requests stay
  * real. Only the simulated CDN bundles this; a deployed worker takes no commands.
  */
-import { createEdge as createDeployedEdge, type EdgeEnv, type SiteInput } from "tidemark/worker";
-import { createEdgeWithHooks, type EdgeHooks, type Platform, parseHttpDate } from "tidemark/worker/internal";
+import type { EdgeEnv, SiteInput } from "tidemark/worker";
+import {
+  createEdgeWithHooks,
+  type EdgeHooks,
+  type Platform,
+  parseHttpDate,
+  refuseServerSettings,
+} from "tidemark/worker/internal";
 import {
   type AnswersToLose,
   type ClockAndNetwork,
@@ -64,10 +70,17 @@ const clock: NonNullable<EdgeHooks["clock"]> = {
   },
 };
 
-/** The edge for a site, as `createEdge` of `tidemark/worker` makes it. */
+/** The edge for a site in an owner's worker, as `createEdge` of `tidemark/worker` makes it. */
 export function createEdge(input: SiteInput): Handler {
+  const edge = createSimulatedEdge(input);
+  refuseServerSettings(input);
+  return edge;
+}
+
+/** The edge for a site that may be a server's: of its settings those of `tidemark serve` alone have no effect. */
+export function createSimulatedEdge(input: SiteInput): Handler {
   site = input;
-  createDeployedEdge(input); // A mistake shows at the start, as it does where the worker is deployed.
+  createEdgeWithHooks(input, {}); // A mistake shows at the start, as it does where the worker is deployed.
   // Time stands still between requests, so nothing can happen after them, except over a connection.
   const still = input.purge?.push ? input : { ...input, purge: { ...input.purge, keepViewMs: 0 } };
   let edge: { readonly handler: Handler; readonly env: EdgeEnv; readonly generation: number } | undefined;

@@ -273,6 +273,11 @@ new_sqlite_classes = ["PurgeLog"]
       says: "the site's rules are not valid:\n  rutes: unknown key; did you mean routes?",
     },
     {
+      what: "a setting that Workers do not have",
+      code: 'createEdge(defineSite({ origin: "https://origin.example.com", compression: {} }))',
+      says: "the site's rules are not valid:\n  compression: is only for tidemark serve",
+    },
+    {
       what: "anything else",
       code: '(() => { throw new TypeError("no such thing") })()',
       says: "TypeError: no such thing",
@@ -319,6 +324,24 @@ describe("a tidemark.config.ts", () => {
     expect(cdn.publicUrl).toBe("http://www.example.com");
     await expect(cdn).toNeverStore("/admin/*");
     await expect(cdn.get("/about")).toBeStored();
+  });
+
+  test("may be a server's, as under tidemark dev: what only a server does is not simulated", async () => {
+    const config = await file(
+      "server.config.ts",
+      `import { defineSite } from "tidemark/worker";
+       export default defineSite({
+         origin: { url: ["http://10.0.0.1:8000", "http://10.0.0.2:8000"] },
+         hosts: ["www.example.com"],
+         compression: {},
+         forward: { host: "visitor" },
+         doors: { varnish: { from: ["192.0.2.7"] } },
+         routes: [{ match: "/about", deltas: true, browserTtl: "60s" }],
+       });`,
+    );
+    await using cdn = await startCdn({ config, origin });
+    await expect(cdn.get("/about")).toMiss();
+    await expect(cdn.get("/about")).toHit();
   });
 
   test("of this project stores nothing under /admin", { tags: ["deep"] }, async () => {
