@@ -1,6 +1,7 @@
 import { builtinModules } from "node:module";
 import { dirname, resolve } from "node:path";
 import { ConfigFileError } from "../../package/config-file-error.ts";
+import type { ModuleRule } from "../runtime/module-rules.ts";
 
 /** An owner's worker, as a wrangler config describes it. */
 export interface WranglerConfig {
@@ -11,6 +12,7 @@ export interface WranglerConfig {
   readonly variables: Readonly<Record<string, unknown>>;
   readonly define: Record<string, string>;
   readonly alias: Record<string, string>;
+  readonly moduleRules: readonly ModuleRule[];
   /** The other bindings of the worker, in Miniflare's words. */
   readonly bindings: object;
 }
@@ -36,7 +38,7 @@ export async function readWranglerConfig(file: string): Promise<WranglerConfig> 
       `${file}: the purge log is missing. Add a Durable Object with the binding PURGE_LOG and the class PurgeLog.`,
     );
   }
-  const { modulesRules: _, ...bindings } = rest;
+  const { modulesRules = [], ...bindings } = rest;
   const { alias = {}, compatibility_flags: compatibilityFlags } = config;
   return {
     main,
@@ -44,8 +46,34 @@ export async function readWranglerConfig(file: string): Promise<WranglerConfig> 
     variables: { ...pick(variablesHere, (name) => !isOfEdge(name)), ...pick(config.vars, isOfEdge) },
     define,
     alias: aliasesOf(file, { alias, compatibilityFlags }),
+    moduleRules: moduleRulesOf(modulesRules),
     bindings: { ...bindings, durableObjects: otherObjects },
   };
+}
+
+interface WranglersRule {
+  readonly type: string;
+  readonly include: readonly string[];
+  readonly fallthrough?: boolean | undefined;
+}
+
+/** Of the rules for one type of file, the first without `fallthrough` is the last that counts, as for wrangler. */
+function moduleRulesOf(rules: readonly WranglersRule[]): readonly ModuleRule[] {
+  const counts = ({ type }: WranglersRule, index: number) =>
+    rules.slice(0, index).every((earlier) => earlier.type !== type || earlier.fallthrough);
+  return rules
+    .filter(counts)
+    .flatMap(({ type, include }) =>
+      type === "Text" || type === "Data" || type === "CompiledWasm"
+        ? include.map((glob) => ({ type, pattern: patternOf(glob) }))
+        : [],
+    );
+}
+
+/** wrangler compares a glob with what an import names, and in it a star also stands for slashes. */
+function patternOf(glob: string): RegExp {
+  const texts = glob.split(/\*+/).map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^${texts.join(".*")}$`);
 }
 
 /** Whether a variable is the edge's own. `.dev.vars` and `.env` set those for this machine, and a test is for all machines. */

@@ -16,11 +16,17 @@ export interface EdgeRuntime {
   stop(): Promise<void>;
 }
 
+/** A file that a worker imports, and that is no code of its own. */
+export interface FileModule {
+  readonly type: "Text" | "Data" | "CompiledWasm";
+  readonly contents: Uint8Array<ArrayBuffer>;
+}
+
 /** One bundled module, and its variables. */
 export interface EdgeWorker {
   readonly script: string;
-  /** The modules that the script imports: the code of each by its file name, such as `pages.js`. Default: none. */
-  readonly modules?: Readonly<Record<string, string>>;
+  /** What the script imports: the code of a module, or a file, by its name, such as `pages.js`. Default: nothing. */
+  readonly modules?: Readonly<Record<string, string | FileModule>>;
   readonly variables: Readonly<Record<string, unknown>>;
   /** False for a worker that is not an edge and has no class `PurgeLog`. Default true. */
   readonly purgeLog?: boolean;
@@ -121,7 +127,7 @@ export interface WorkerGroupOptions extends EdgeWorker {
 
 /** Starts a group of workers on free ports. */
 export async function startWorkerGroup(options: WorkerGroupOptions): Promise<WorkerGroup> {
-  const { workers, registry, temporary, log, persist, script, variables, bindings } = options;
+  const { workers, registry, temporary, log, persist, script, modules, variables, bindings } = options;
   const purgeLog = {
     className: log.className,
     useSQLite: true,
@@ -142,7 +148,7 @@ export async function startWorkerGroup(options: WorkerGroupOptions): Promise<Wor
       // The first has what all of them are one worker for: Durable Objects, and the consumer of a queue.
       ...(index > 0 && { queueConsumers: {} }),
       name,
-      modules: modulesOf(script),
+      modules: modulesOf(script, modules),
       bindings: variables,
       durableObjects: { ...durableObjectsOf(bindings, index > 0 ? workers[0] : undefined), PURGE_LOG: purgeLog },
       unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
@@ -167,9 +173,11 @@ export async function startWorkerGroup(options: WorkerGroupOptions): Promise<Wor
 function modulesOf(
   script: string,
   others: EdgeWorker["modules"] = {},
-): { type: "ESModule"; path: string; contents: string }[] {
+): (FileModule | { type: "ESModule"; path: string; contents: string })[] {
   const all = [["worker.mjs", script] as const, ...Object.entries(others)];
-  return all.map(([path, contents]) => ({ type: "ESModule", path, contents }));
+  return all.map(([path, module]) =>
+    typeof module === "string" ? { type: "ESModule", path, contents: module } : { ...module, path },
+  );
 }
 
 /**

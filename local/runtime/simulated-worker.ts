@@ -10,6 +10,7 @@ import { isWranglerConfig, readWranglerConfig } from "../config/wrangler-config.
 import { type EntryCode, formatMessage, WORKER_OPTIONS } from "./bundle.ts";
 import { siteAsJson } from "./harness-protocol.ts";
 import type { EdgeWorker } from "./miniflare.ts";
+import { type FilesOutside, filesOutside, type ModuleRule } from "./module-rules.ts";
 
 /** The worker of every isolate and of the purge log in a simulated CDN. */
 export interface SimulatedWorker extends EdgeWorker {
@@ -24,9 +25,9 @@ export async function simulatedWorker(
   origin: string,
 ): Promise<SimulatedWorker> {
   if ("site" in given) {
-    const script = await bundledOnce(VIRTUAL_TIME, { entryPoints: [VIRTUAL_TIME] });
+    const bundled = await bundledOnce(VIRTUAL_TIME, { entryPoints: [VIRTUAL_TIME] });
     const site = { ...given.site, origin: inPlaceOf(given.site.origin, origin) };
-    return { script, variables: { SITE: siteAsJson(site) }, logClass: "PurgeLog" };
+    return { ...bundled, variables: { SITE: siteAsJson(site) }, logClass: "PurgeLog" };
   }
   const file = resolve(given.config);
   rerunOnChange([file]); // Even if it cannot be read, because an edit may correct it.
@@ -67,11 +68,11 @@ async function workerOfSiteFile(file: string): Promise<SimulatedWorker> {
     resolveDir: dirname(file),
     loader: "ts",
   };
-  return { script: await bundledOnce(file, { stdin }), variables: {}, logClass: "PurgeLog" };
+  return { ...(await bundledOnce(file, { stdin })), variables: {}, logClass: "PurgeLog" };
 }
 
 async function workerOfWranglerConfig(file: string): Promise<SimulatedWorker> {
-  const { main, logClass, variables, define, alias, bindings } = await readWranglerConfig(file);
+  const { main, logClass, variables, define, alias, moduleRules, bindings } = await readWranglerConfig(file);
   const stdin: EntryCode = {
     contents: `
       import worker from ${JSON.stringify(main)};
@@ -81,7 +82,7 @@ async function workerOfWranglerConfig(file: string): Promise<SimulatedWorker> {
     resolveDir: dirname(main),
     loader: "ts",
   };
-  return { script: await bundledOnce(file, { define, alias, stdin }), variables, logClass, bindings };
+  return { ...(await bundledOnce(file, { define, alias, stdin }, moduleRules)), variables, logClass, bindings };
 }
 
 const SIMULATION = moduleBeside(import.meta.url, "simulation.worker");
@@ -100,8 +101,10 @@ const simulatedForOwners: Plugin = {
   },
 };
 
+type Code = Pick<EdgeWorker, "script" | "modules">;
+
 interface Bundled {
-  readonly script: string;
+  readonly code: Code;
   /** The owner's files in it, with the time of each file's last change. */
   readonly inputs: ReadonlyMap<string, number>;
 }
@@ -109,25 +112,29 @@ interface Bundled {
 /** A process bundles each file once, and again when it has changed, because tests start many CDNs of one site. */
 const bundles = new Map<string, Promise<Bundled>>();
 
-async function bundledOnce(file: string, entry: BuildOptions): Promise<string> {
+async function bundledOnce(file: string, entry: BuildOptions, rules: readonly ModuleRule[] = []): Promise<Code> {
   let bundled = await bundles.get(file);
   if (!bundled || haveChanged(bundled.inputs)) {
-    const bundling = bundle(file, entry);
+    const bundling = bundle(file, entry, rules);
     bundles.set(file, bundling);
     bundling.catch(() => bundles.delete(file));
     bundled = await bundling;
   }
   rerunOnChange([...bundled.inputs.keys()]);
-  return bundled.script;
+  return bundled.code;
 }
 
-async function bundle(file: string, entry: BuildOptions): Promise<Bundled> {
-  const options = { ...WORKER_OPTIONS, metafile: true, loader: TEXT_LOADERS, plugins: [simulatedForOwners], ...entry };
+async function bundle(file: string, entry: BuildOptions, rules: readonly ModuleRule[]): Promise<Bundled> {
+  const files: FilesOutside = new Map();
+  const plugins = [simulatedForOwners, filesOutside(rules, files)];
+  const options = { ...WORKER_OPTIONS, metafile: true, plugins, ...entry };
   try {
     const { outputFiles, metafile } = await build(options);
-    const paths = Object.keys(metafile!.inputs).map((path) => resolve(path));
+    const paths = [...Object.keys(metafile!.inputs), ...files.keys()].map((path) => resolve(path));
     const owners = paths.filter((path) => !path.includes("node_modules") && existsSync(path));
-    return { script: outputFiles![0]!.text, inputs: new Map(owners.map((path) => [path, changedAt(path)])) };
+    const modules = Object.fromEntries([...files.values()].map(({ name, ...module }) => [name, module]));
+    const inputs = new Map(owners.map((path) => [path, changedAt(path)]));
+    return { code: { script: outputFiles![0]!.text, modules }, inputs };
   } catch (error) {
     const { errors, message } = error as Error & { errors?: Parameters<typeof formatMessage>[0][] };
     throw new ConfigFileError(`${file}: ${errors?.map(formatMessage).join("\n") ?? message}`, { cause: error });
@@ -142,9 +149,6 @@ function haveChanged(inputs: ReadonlyMap<string, number>): boolean {
 function changedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
-
-/** The files that wrangler also imports as text. */
-const TEXT_LOADERS = { ".txt": "text", ".html": "text", ".sql": "text" } as const;
 
 /** The part of vitest's worker that is used: its call for modules that Node loads without vitest's loader. */
 interface VitestWorker {

@@ -225,6 +225,42 @@ new_sqlite_classes = ["PurgeLog"]
     expect(await cdn.get("/own")).toMatchObject({ status: 200, body: "hi,0,function" });
   });
 
+  test("imports texts, data and WebAssembly, and what its rules name", async () => {
+    await mkdir(join(folder, "modules"));
+    await file("modules/text.txt", "a text");
+    await file("modules/page.md", "# A page");
+    await file("modules/data.bin", "\x01\x02");
+    await file("modules/empty.wasm", "\0asm\x01\0\0\0");
+    await file(
+      "modules/index.ts",
+      `import data from "./data.bin";
+       import empty from "./empty.wasm?module";
+       import page from "./page.md";
+       import text from "./text.txt";
+       import again from "../modules/text.txt";
+       import { createEdge } from "tidemark/worker";
+       export { PurgeLog } from "tidemark/worker";
+       const edge = createEdge({ origin: "https://origin.example.com" });
+       const imported = [text, again, page, [...new Uint8Array(data)], empty instanceof WebAssembly.Module];
+       export default {
+         fetch: (request, env, context) =>
+           request.url.endsWith("/own") ? Response.json(imported) : edge.fetch(request, env, context),
+       };`,
+    );
+    const rules = '[[rules]]\ntype = "Text"\nglobs = ["**/*.md"]\nfallthrough = true\n';
+    const config = await file("modules/wrangler.toml", wrangler("index.ts") + rules);
+    const own = async () => {
+      await using cdn = await startCdn({ config, origin, isolates: 2 });
+      await expect(cdn.get("/about")).toMiss();
+      return JSON.parse((await cdn.get("/own", { isolate: 1 })).body);
+    };
+    expect(await own()).toEqual(["a text", "a text", "# A page", [1, 2], true]);
+    await file("modules/page.md", "# Another page");
+    expect(await own()).toEqual(["a text", "a text", "# Another page", [1, 2], true]);
+    await rm(join(folder, "modules/page.md"));
+    await expect(startCdn({ config, origin })).rejects.toThrow(/index\.ts:3:\d+: Could not resolve "\.\/page\.md"$/);
+  });
+
   test("is refused, with the flag that it lacks, if its worker uses a module of Node", async () => {
     await file("events.ts", 'import "events";\nexport default {};\n');
     const config = await file("events.toml", wrangler("events.ts"));
