@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import { domainToASCII } from "node:url";
-import { aliasesOf } from "../../local/config/wrangler-config.ts";
+import { aliasesOf, whyUnread } from "../../local/config/wrangler-config.ts";
 import { COMPATIBILITY_DATE } from "../../local/runtime/compatibility-date.ts";
 import { BINDING_JSON, BINDING_TOML, PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import { unknownVariables, unknownVariableText, WORKERS_VARIABLES } from "../../wire/text/unknown-variable.ts";
@@ -106,7 +106,7 @@ export async function readWranglerSettings(file: string, only: string | null): P
       throw new Error(`there is no [env.${only}]. Known: ${topLevel.environments.join(", ") || "none"}.`);
     return [topLevel, ...topLevel.environments.map(read)];
   } catch (error) {
-    throw new WranglerConfigError(`${file}: ${(error as Error).message}`, { cause: error });
+    throw new WranglerConfigError(whyUnread(file, error), { cause: error });
   }
 }
 

@@ -1,5 +1,6 @@
 import { builtinModules } from "node:module";
 import { dirname, resolve } from "node:path";
+import type { Message } from "esbuild";
 import { ConfigFileError } from "../../package/config-file-error.ts";
 import type { ModuleRule } from "../runtime/module-rules.ts";
 
@@ -25,8 +26,11 @@ export function isWranglerConfig(file: string): boolean {
 export async function readWranglerConfig(file: string): Promise<WranglerConfig> {
   // Loading wrangler takes most of a second, so it is loaded only for a wrangler config.
   const { unstable_getMiniflareWorkerOptions: optionsOf, unstable_readConfig: readConfig } = await import("wrangler");
-  const config = readConfig({ config: file });
-  const { main, workerOptions, define } = optionsOf(config);
+  const read = () => {
+    const config = readConfig({ config: file });
+    return { config, ...optionsOf(config) };
+  };
+  const { config, main, workerOptions, define } = orConfigFileError(file, read);
   const { bindings: variablesHere = {}, durableObjects = {}, ...rest } = workerOptions;
   const { PURGE_LOG: purgeLog, ...otherObjects } = durableObjects;
   if (main === undefined)
@@ -83,6 +87,20 @@ function isOfEdge(name: string): boolean {
 
 function pick(variables: object, isWanted: (name: string) => boolean): Record<string, unknown> {
   return Object.fromEntries(Object.entries(variables).filter(([name]) => isWanted(name)));
+}
+
+function orConfigFileError<T>(file: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new ConfigFileError(whyUnread(file, cause), { cause });
+  }
+}
+
+/** What wrangler's reader threw for a file, with the place of a mistake in the syntax. */
+export function whyUnread(file: string, error: unknown): string {
+  const { message, text, location } = error as Error & Partial<Pick<Message, "text" | "location">>;
+  return location ? `${file}:${location.line}:${location.column + 1}: ${text}` : `${file}: ${message}`;
 }
 
 /** The parts of a wrangler config that say what its worker's imports mean. */

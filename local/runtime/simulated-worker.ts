@@ -7,7 +7,7 @@ import type { SiteInput } from "../../worker/site/site-input.ts";
 import type { SimulatedSiteInput } from "../cdn/cdn-options.ts";
 import { loadSite } from "../config/config-file.ts";
 import { isWranglerConfig, readWranglerConfig } from "../config/wrangler-config.ts";
-import { type EntryCode, formatMessage, WORKER_OPTIONS } from "./bundle.ts";
+import { EDGE_ENTRY, type EntryCode, placedText, WORKER_OPTIONS } from "./bundle.ts";
 import { siteAsJson } from "./harness-protocol.ts";
 import type { EdgeWorker } from "./miniflare.ts";
 import { type FilesOutside, filesOutside, type ModuleRule } from "./module-rules.ts";
@@ -66,6 +66,7 @@ async function workerOfSiteFile(file: string): Promise<SimulatedWorker> {
       const edge = createSimulatedEdge(site);
       export default withHarness(() => edge);`,
     resolveDir: dirname(file),
+    sourcefile: EDGE_ENTRY,
     loader: "ts",
   };
   return { ...(await bundledOnce(file, { stdin })), variables: {}, logClass: "PurgeLog" };
@@ -80,6 +81,7 @@ async function workerOfWranglerConfig(file: string): Promise<SimulatedWorker> {
       export * from ${JSON.stringify(main)};
       export default ownersWorker(worker);`,
     resolveDir: dirname(main),
+    sourcefile: EDGE_ENTRY,
     loader: "ts",
   };
   return { ...(await bundledOnce(file, { define, alias, stdin }, moduleRules)), variables, logClass, bindings };
@@ -136,8 +138,8 @@ async function bundle(file: string, entry: BuildOptions, rules: readonly ModuleR
     const inputs = new Map(owners.map((path) => [path, changedAt(path)]));
     return { code: { script: outputFiles![0]!.text, modules }, inputs };
   } catch (error) {
-    const { errors, message } = error as Error & { errors?: Parameters<typeof formatMessage>[0][] };
-    throw new ConfigFileError(`${file}: ${errors?.map(formatMessage).join("\n") ?? message}`, { cause: error });
+    const { errors, message } = error as Error & { errors?: Parameters<typeof placedText>[0][] };
+    throw new ConfigFileError(`${file}: ${errors?.map(placedText).join("\n") ?? message}`, { cause: error });
   }
 }
 

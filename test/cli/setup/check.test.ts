@@ -416,7 +416,10 @@ describe("the command", () => {
     await writeFile(join(folder, "wrangler.jsonc"), '{ "name": "app", "main": "app.ts" }');
     await writeFile(join(folder, "wrangler.edge.toml"), "name = \n");
     const { exit, stderr } = await tidemark({ args: ["check"], env: { PATH: process.env.PATH! }, cwd: folder });
-    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining("wrangler.edge.toml: ") });
+    expect({ exit, stderr }).toEqual({
+      exit: 2,
+      stderr: expect.stringContaining("wrangler.edge.toml:1:8: Invalid TOML"),
+    });
   });
 
   test("as wrangler's build command, says where wrangler runs it", async () => {

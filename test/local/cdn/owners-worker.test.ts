@@ -339,6 +339,19 @@ new_sqlite_classes = ["PurgeLog"]
     },
   );
 
+  test.each([
+    ["syntax.toml", 'name = "edge"\nmain = "index.ts\n', "syntax.toml:2:17: Invalid TOML document: "],
+    ["syntax.jsonc", '{\n  "name": "edge"\n  "main": "index.ts"\n}', "syntax.jsonc:3:3: CommaExpected"],
+    ["type.toml", "name = 3\n", 'Expected "name" to be of type string'],
+    ["no-file.toml", wrangler("gone.ts"), /no-file\.toml: Could not resolve ".*gone\.ts"$/],
+  ])("is refused with its name and the place of what is wrong in it: %s", async (name, text, says) => {
+    const config = await file(name, text);
+    const error = (await startCdn({ config, origin }).catch((error: unknown) => error)) as Error;
+    expect(error).toBeInstanceOf(ConfigFileError);
+    expect(error.message).toMatch(says);
+    expect(error.message).toContain(config);
+  });
+
   test("is refused without a purge log", async () => {
     const config = await file("no-log.toml", 'name = "edge"\nmain = "index.ts"\ncompatibility_date = "2026-07-30"\n');
     await expect(startCdn({ config, origin })).rejects.toThrow("PURGE_LOG");
