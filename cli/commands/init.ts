@@ -58,7 +58,7 @@ export function initCommand(): Command {
       try {
         const imported = flags.import === undefined ? null : await importedBy(flags, flags.import);
         const app = flags.server ? null : appWorkerOf(".", wranglerConfigIn("."));
-        const answers = await answersFrom(imported === null ? flags : { ...answersOf(imported), ...flags }, app?.name);
+        const answers = await answersFrom(imported === null ? flags : { ...answersOf(imported), ...flags }, app);
         const config = imported === null ? {} : { config: imported.config(answers.host) };
         const options = { folder: ".", answers, ...config, force: flags.force ?? false };
         const project = flags.server ? null : await initProject(options);
@@ -102,15 +102,17 @@ function answersOf({ origin, host }: ImportedProject): InitFlags {
 }
 
 /**
- * The answers from flags, checked before any question, then a person's answers to the remaining questions. `app`: the
- * name of the worker in the project, which is the origin unless another one is named.
+ * The answers from flags, checked before any question, then a person's answers to the remaining questions. `worker`: the
+ * one in the project, which is the origin unless another one is named.
  */
-async function answersFrom(flags: InitFlags, app: string | null = null): Promise<SiteAnswers> {
+async function answersFrom(flags: InitFlags, worker: AppWorker | null): Promise<SiteAnswers> {
   const readOrigin = originFor(flags.server);
   const origin = flags.origin === undefined ? undefined : readOrigin(flags.origin);
   const host = flags.host === undefined ? undefined : hostOf(flags.host);
   const passed = flags.pass === undefined ? undefined : passedOf(flags.pass);
   if (origin !== undefined && host !== undefined) return { origin, host, passed: passed ?? [] };
+  const app = worker?.name ?? null;
+  if (origin === undefined && app === null && worker?.main) throw new AnswerError(NAMELESS);
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     if (app !== null && host !== undefined) return { origin: null, host, passed: passed ?? [] };
     throw new AnswerError(
@@ -152,6 +154,10 @@ async function answersFrom(flags: InitFlags, app: string | null = null): Promise
     terminal.close();
   }
 }
+
+const NAMELESS =
+  "the wrangler config here has no name at its top, so the edge cannot have its worker as the origin: add one there, like " +
+  'name = "shop", or name another site with --origin https://origin.example.com';
 
 function serverSteps({ install, run }: PackageManager): string {
   const steps = [

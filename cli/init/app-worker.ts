@@ -58,8 +58,9 @@ function topOf({ file, text }: WranglerConfig): TopLevel {
 /** The keys above the first table, which is where a wrangler.toml has its own. */
 function topOfToml(text: string): TopLevel {
   const top = text.split(/^\s*\[/m)[0]!;
-  const textAt = (key: string) => new RegExp(`^\\s*${key}\\s*=\\s*(["'])(.*?)\\1`, "m").exec(top)?.[2];
-  const deploysFiles = /^\s*\[assets\]/m.test(text) || /^\s*(assets|pages_build_output_dir)\s*=/m.test(top);
+  const textAt = (key: string) => new RegExp(`^\\s*(["']?)${key}\\1\\s*=\\s*(["'])(.*?)\\2`, "m").exec(top)?.[3];
+  const ofFiles = /^\s*(["']?)(?:assets|pages_build_output_dir)\1\s*=/m;
+  const deploysFiles = /^\s*\[assets\]/m.test(text) || ofFiles.test(top);
   return { name: textAt("name"), main: textAt("main"), deploysFiles };
 }
 

@@ -540,19 +540,23 @@ describe("tidemark init", () => {
       expect(await get("test/edge.test.ts")).toContain(`config: "${built}"`);
     });
 
-    test.each([
-      ["has no name", '{ "main": "src/index.ts" }', "name both: tidemark init --origin"],
-      ["is not JSON", '{ "main": "src/index.ts"', "name both: tidemark init --origin"],
-    ])(
-      "whose config %s, --origin is required, and nothing is written without it",
-      { tags: ["deep"] },
-      async (_, text, words) => {
-        await put("wrangler.jsonc", text);
-        const { exit, stderr } = await init(HOST_ALONE);
-        expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(words) });
-        expect(await readdir(folder)).toEqual(["wrangler.jsonc"]);
-      },
-    );
+    test.each(
+      inGate(1, [
+        [
+          "has a name in an environment only",
+          "wrangler.toml",
+          'main = "src/index.ts"\n[env.production]\nname = "shop"\n',
+          "has no name at its top",
+        ],
+        ["has no name", "wrangler.jsonc", '{ "main": "src/index.ts" }', "has no name at its top"],
+        ["is not JSON", "wrangler.jsonc", '{ "main": "src/index.ts"', "name both: tidemark init --origin"],
+      ]),
+    )("whose config %s, --origin is required, and nothing is written without it", async (_, file, text, words) => {
+      await put(file, text);
+      const { exit, stderr } = await init(HOST_ALONE);
+      expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(words) });
+      expect(await readdir(folder)).toEqual([file]);
+    });
 
     test("whose config is not JSON keeps its files, and the edge gets others", async () => {
       await put("wrangler.jsonc", '{ "main": "src/index.ts"');
@@ -560,14 +564,17 @@ describe("tidemark init", () => {
       expect(await readdir(folder)).toEqual(expect.arrayContaining(["edge.ts", "wrangler.edge.toml"]));
     });
 
-    test("with no flag at all, only the host is asked for", async () => {
-      await put("wrangler.toml", 'name = "shop"\nmain = "src/index.ts"\n');
-      const { exit, stderr } = await init(["init"]);
-      expect({ exit, stderr }).toEqual({
-        exit: 2,
-        stderr: expect.stringContaining("name the public host: tidemark init --host"),
-      });
-    });
+    test.each(['name = "shop"\nmain = "src/index.ts"\n', `"name" = "shop"\n'main' = "src/index.ts"\n`])(
+      "with no flag at all, only the host is asked for: %j",
+      async (text) => {
+        await put("wrangler.toml", text);
+        const { exit, stderr } = await init(["init"]);
+        expect({ exit, stderr }).toEqual({
+          exit: 2,
+          stderr: expect.stringContaining("name the public host: tidemark init --host"),
+        });
+      },
+    );
 
     test("--origin names another site, and --server has no services", { tags: ["deep"] }, async () => {
       await put("wrangler.toml", 'name = "shop"\nmain = "src/index.ts"\n');
