@@ -102,7 +102,7 @@ export interface RequestContext {
   /** The ports of the isolate. For a request of the edge's own they report less. */
   readonly ports: Ports;
   readonly background: BackgroundWork;
-  /** Runs what stores the answer. */
+  /** Runs what stores the answer. It resolves to true if that is stored. */
   readonly storing: BackgroundWork;
   readonly resolved: ResolvedUrl;
   /** The parsed request. No other code of the corridor reads its header text. */

@@ -183,7 +183,7 @@ function variesBy({ resolved }: RequestContext, head: StoredHead): readonly stri
 }
 
 /** Stores a response and, if it is one of several variants, the marker that leads to it. */
-export function storeResponse(context: RequestContext, stored: StoredResponse): Promise<unknown> {
+export function storeResponse(context: RequestContext, stored: StoredResponse): Promise<boolean> {
   const { ports, isolate } = context;
   const { variants: maxVariants } = isolate.site.limits;
   if (stored.head.variant.length === 0) return ports.store.keep(stored);
@@ -197,7 +197,8 @@ export function storeResponse(context: RequestContext, stored: StoredResponse): 
   const merged = mergeMarkers(added, standingMarker(context));
   const marker = { ...merged, variants: merged.variants.slice(0, maxVariants) };
   const dropped = merged.variants.slice(maxVariants).map((variant) => ports.store.forget(variant.key));
-  return Promise.all([ports.store.keep(stored), ports.store.keep(marker), ...dropped]);
+  const all = Promise.all([ports.store.keep(stored), ports.store.keep(marker), ...dropped]);
+  return all.then(([isKept, isSelectable]) => isKept && isSelectable);
 }
 
 /** The latest matching variant. Several can match after the origin has changed its `Vary`. RFC 9111 §4.1. */

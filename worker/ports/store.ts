@@ -26,8 +26,11 @@ export interface Store {
   remember(stored: Stored, isAdmitted?: boolean): void;
   /** Weighs a response in memory anew, because more is held beside its body now. */
   weighAgain(key: string): void;
-  /** Stores in both tiers: in memory at once, and in the shared tier by the time the promise resolves. */
-  keep(stored: Stored): Promise<void>;
+  /**
+   * Stores in both tiers: in memory at once, and in the shared tier by the time the promise resolves, to false if that
+   * tier failed.
+   */
+  keep(stored: Stored): Promise<boolean>;
   /**
    * Removes this PoP's copy as far as possible: a put under way may still bring it back, but not to this isolate. For a
    * minute at most, it finds and remembers nothing that was fetched before.

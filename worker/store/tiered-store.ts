@@ -76,11 +76,11 @@ export class TieredStore implements Store {
     this.#memory.weighAgain(key);
   }
 
-  keep(stored: Stored): Promise<void> {
-    if (!this.#put(stored)) return Promise.resolve();
-    const put = this.#shared.put(stored);
-    if (isMarker(stored)) return put.catch(this.#failed);
-    return put.then(() => this.#reporter.report({ kind: "stored", bytes: stored.head.bodyBytes }), this.#failed);
+  async keep(stored: Stored): Promise<boolean> {
+    if (!this.#put(stored)) return true;
+    const isTaken = await this.#taken(this.#shared.put(stored));
+    if (isTaken && !isMarker(stored)) this.#reporter.report({ kind: "stored", bytes: stored.head.bodyBytes });
+    return isTaken;
   }
 
   forget(key: string): Promise<void> {
@@ -93,8 +93,13 @@ export class TieredStore implements Store {
     return this.#shared.getBody(bodyKey, part).catch(this.#failed);
   }
 
-  async keepBody(bodyKey: string, body: StreamedBody): Promise<boolean> {
-    return (await this.#shared.putBody(bodyKey, body).then(() => true, this.#failed)) ?? false;
+  keepBody(bodyKey: string, body: StreamedBody): Promise<boolean> {
+    return this.#taken(this.#shared.putBody(bodyKey, body));
+  }
+
+  /** Whether the shared tier takes what is put there. */
+  async #taken(put: Promise<unknown>): Promise<boolean> {
+    return (await put.then(() => true, this.#failed)) ?? false;
   }
 
   /** Returns false if a newer response is in memory. One from before the clock was set back only looks newer. */

@@ -47,7 +47,9 @@ export class UnchangedStore implements Store {
 
   weighAgain(): void {}
 
-  async keep(): Promise<void> {}
+  async keep(): Promise<boolean> {
+    return true;
+  }
 
   async forget(): Promise<void> {}
 

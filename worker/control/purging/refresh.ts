@@ -14,7 +14,10 @@ type Refreshed = NonNullable<PurgeReceiptBody["refreshed"]>;
 /** How long an answer waits for the store that a page goes to: milliseconds. */
 const STORED_WITHIN_MS = 5_000;
 
-/** Sends a GET for a page through the corridor. `noteStoring` gets the work that stores the page before the answer comes. */
+/**
+ * Sends a GET for a page through the corridor. `noteStoring` gets, before the answer comes, the work that stores the page and
+ * resolves to true if it is stored.
+ */
 export type FetchPage = (url: string, fields: Fields, noteStoring: (work: Promise<unknown>) => void) => Promise<Answer>;
 
 /** The ports that a refresh calls. */
@@ -82,8 +85,14 @@ async function refreshOne(
   } catch {
     return { url, status, error: "the origin's answer was cut off" };
   }
-  await within(ports.clock, STORED_WITHIN_MS, Promise.allSettled(storing), () => null);
-  return { url, status, xCache };
+  const outcomes: readonly { readonly status: string; readonly value?: unknown }[] = await within(
+    ports.clock,
+    STORED_WITHIN_MS,
+    Promise.allSettled(storing),
+    () => [],
+  );
+  const isStored = outcomes.every(({ value }) => value);
+  return { url, status, xCache, ...(!isStored && { error: "the page could not be stored here" }) };
 }
 
 /** The detail of an answer that the edge itself made, without the status. */

@@ -347,7 +347,7 @@ async function storeIfWhole(
   { response, tellFollowers }: Pick<Fetched, "tellFollowers"> & { response: Pick<ReceivedAnswer, "lengthBytes"> },
   head: HeadToStore,
   read: ReadBody,
-): Promise<void> {
+): Promise<unknown> {
   const { reporter } = context.ports;
   if (read.kind !== "whole") {
     if (read.kind === "cut-off") reporter.report({ kind: "body-cut-off" });
@@ -359,5 +359,5 @@ async function storeIfWhole(
   if (response.lengthBytes === null && read.bytes.byteLength > 0) {
     reporter.report({ kind: "body-measured", ...pageOf(context), bytes: read.bytes.byteLength });
   }
-  await storeUnlessPurged(context, withBody(head, read.bytes), tellFollowers);
+  return storeUnlessPurged(context, withBody(head, read.bytes), tellFollowers);
 }

@@ -47,7 +47,7 @@ async function copyBeside(
   head: HeadToStore,
   lengthBytes: number,
   fill: LargeFill,
-): Promise<void> {
+): Promise<boolean> {
   const { ports, isolate } = context;
   const isLate = (step: Promise<void>) => within(ports.clock, STALLED_MS, step, () => true);
   const bodyKey = `${head.key}\n${head.fetchedAt.toString(36)}-${ports.random().toString(36).slice(2)}`;
@@ -72,17 +72,21 @@ async function copyBeside(
       }
       if (copy.isGone) isolate.largeFills.end(fill); // another request may copy it
       await sent;
-      if (client.isGone && copy.isGone) return void (await reader.cancel());
+      if (client.isGone && copy.isGone) {
+        await reader.cancel();
+        return false;
+      }
     }
     if (readBytes !== lengthBytes) throw new Error(`only ${readBytes} of ${lengthBytes} bytes arrived`);
   } catch (cause) {
     ports.reporter.report({ kind: "body-cut-off" });
     await Promise.all([client.abort(cause), copy.abort(cause)]);
-    return;
+    return false;
   }
   await Promise.all([client.close(), copy.close()]);
-  if (copy.isGone || !(await taken)) return;
+  if (copy.isGone || !(await taken)) return false;
   const stored = { head: { ...head, bodyKey }, body: null };
   const isStored = await storeUnlessPurged(context, stored, tellNobody);
   if (isStored) isolate.collapsed.forgetHitForMiss(fetchKeyOf(context));
+  return isStored;
 }

@@ -18,7 +18,7 @@ export function isOutdated({ ports, isolate, resolved, arrival }: RequestContext
 
 /**
  * Stores a response unless it is outdated. In that case only requests that arrived before the purge may receive it, and it
- * is not stored (R23). Resolves to whether it was.
+ * is not stored (R23). Resolves to true if it is stored.
  */
 export function storeUnlessPurged(
   context: RequestContext,
@@ -35,8 +35,8 @@ export function storeUnlessPurged(
   const kept = storeResponse(context, stored);
   compression?.prepare(context, stored, kept);
   tellFollowers({ kind: "storable", stored, kept });
-  return kept.then(() => {
+  return kept.then((isKept) => {
     reporter.report({ kind: "fetched", ...pageOf(context), stored, at: clock.now() });
-    return true;
+    return isKept;
   });
 }
