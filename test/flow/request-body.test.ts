@@ -22,6 +22,18 @@ describe("the body of a request", () => {
   });
 
   test.each([
+    ["11", true],
+    ["1e9", false],
+    ["0xff", false],
+    [" 11 ", false],
+    ["Infinity", false],
+    [null, false],
+  ])("that is none, with an announced length of %j, is over ten bytes: %j", (announced, isTooLarge) => {
+    const request = { ...post("x", null), body: null, headers: { get: () => announced } } as never;
+    expect(requestBody(request, 10, memoryBodies, background).isTooLarge()).toBe(isTooLarge);
+  });
+
+  test.each([
     ["x".repeat(9), false],
     ["x".repeat(10), false],
     ["x".repeat(11), true],

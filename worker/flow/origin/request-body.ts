@@ -21,10 +21,10 @@ export function requestBody(
   bodies: Bodies,
   background: BackgroundWork,
 ): RequestBody {
-  const announced = headers.get("content-length") ?? "";
-  if (body === null || /^[0-9]+$/.test(announced)) {
+  const announced = /^[0-9]+$/.exec(headers.get("content-length") ?? "");
+  if (body === null || announced) {
     const brokeOff = () => body?.brokeOff ?? false;
-    return { stream: body, isTooLarge: () => Number(announced) > maxBytes, brokeOff };
+    return { stream: body, isTooLarge: () => Number(announced?.[0] ?? 0) > maxBytes, brokeOff };
   }
   let bytes = 0;
   const isTooLarge = () => bytes > maxBytes;
