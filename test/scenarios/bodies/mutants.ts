@@ -138,7 +138,7 @@ export const mutants: Mutants = {
   "RFC 9112 §8": {
     "the bytes before a cut are stored as the whole large body": {
       in: "copyBeside",
-      replace: "await Promise.all([client.abort(cause), copy.abort(cause)]); return;",
+      replace: "await Promise.all([client.abort(cause), copy.abort(cause)]); return false;",
       by: "await client.abort(cause);",
       foundBy: "bodies/large-cut-off",
     },

@@ -548,7 +548,7 @@ const result = await askOrigin(context, call);`,
     },
     "an answer that is older than the one in memory is put into the shared tier": {
       in: "TieredStore.keep",
-      replace: "if (!this.#put(stored)) return Promise.resolve(true);",
+      replace: "if (!this.#put(stored)) return true;",
       by: "this.#put(stored);",
       foundBy: "purging/refresh-during-earlier-fetch",
     },
