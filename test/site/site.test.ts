@@ -534,7 +534,6 @@ describe("compileSite", () => {
     const purge = {
       leaseMs: 1000,
       skewMs: 250,
-      softForMs: 0,
       longestViewAgeMs: 1000,
       push: false,
       keepViewMs: 0,

@@ -77,7 +77,6 @@ export interface Site extends KeyRules {
   readonly purge: {
     readonly leaseMs: number;
     readonly skewMs: number;
-    readonly softForMs: number;
     /** The longest of the lease and the routes' view ages, for which receipts have to wait (R6). */
     readonly longestViewAgeMs: number;
     readonly push: boolean;
@@ -171,7 +170,6 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
     purge: {
       leaseMs: site.purge.leaseMs,
       skewMs: site.purge.skewMs,
-      softForMs: site.purge.softForMs,
       longestViewAgeMs: routes.reduce(
         (longest, { purge }) => Math.max(longest, purge.maxViewAgeMs, purge.maxViewAgeImmutableMs),
         site.purge.leaseMs,

@@ -31,6 +31,8 @@ const FLAGS = {
 
 type Flag = keyof typeof FLAGS;
 
+const BITS = Object.entries(FLAGS) as readonly (readonly [Flag, number])[];
+
 /** The fields of the response, its variant and the purge keys that were given to it. */
 type Contents = readonly [
   variant: VariantFields,
@@ -141,5 +143,5 @@ export class EnvelopeHead implements StoredHead {
 
 function flagsOf({ sharedWithAuthorized, sharedWithSessions, reuse }: StoredHead): number {
   const values: Record<Flag, boolean> = { sharedWithAuthorized, sharedWithSessions, ...reuse };
-  return Object.entries(FLAGS).reduce((flags, [name, bit]) => (values[name as Flag] ? flags | bit : flags), 0);
+  return BITS.reduce((flags, [name, bit]) => (values[name] ? flags | bit : flags), 0);
 }
