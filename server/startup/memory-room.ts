@@ -1,4 +1,5 @@
 import { totalmem } from "node:os";
+import { memoryLimitBytes } from "../machine/memory-limit.ts";
 import { sizeText } from "./size.ts";
 
 /** The rest is for the operating system, which has files of pages in its memory, for origins, and for two servers in an upgrade. */
@@ -7,12 +8,9 @@ const MEBIBYTE = 1024 ** 2;
 /** What a worker takes beside its pages: V8 and malloc keep what a flood of misses needed. */
 const BESIDE_PAGES = 384 * MEBIBYTE;
 
-/**
- * The memory that the server may use, in bytes: the machine's, or the container's. `limitBytes`: 0 where nothing limits
- * it.
- */
-export function usableMemoryBytes(totalBytes = totalmem(), limitBytes = process.constrainedMemory()): number {
-  return limitBytes > 0 ? Math.min(totalBytes, limitBytes) : totalBytes;
+/** The memory that the server may use, in bytes: the machine's, or the container's. */
+export function usableMemoryBytes(totalBytes = totalmem(), limitBytes = memoryLimitBytes()): number {
+  return Math.min(totalBytes, limitBytes);
 }
 
 /** The memory for pages where the owner names none, in bytes: a quarter. */

@@ -57,10 +57,10 @@ test("without --workers, there are as many as the memory beside the pages suffic
 });
 
 test.each([
-  { of: "a machine", totalBytes: 24 * 1024 * MIB, limitBytes: 0, memoryBytes: 6 * 1024 * MIB },
+  { of: "a machine", totalBytes: 24 * 1024 * MIB, limitBytes: Number.POSITIVE_INFINITY, memoryBytes: 6 * 1024 * MIB },
   { of: "a container", totalBytes: 24 * 1024 * MIB, limitBytes: 2 * 1024 * MIB, memoryBytes: 512 * MIB },
   { of: "a container without a limit", totalBytes: 1000 * MIB, limitBytes: 2 ** 64, memoryBytes: 250 * MIB },
-  { of: "an odd number of bytes", totalBytes: 4 * MIB + 4097, limitBytes: 0, memoryBytes: MIB },
+  { of: "an odd number of bytes", totalBytes: 4 * MIB + 4097, limitBytes: Number.POSITIVE_INFINITY, memoryBytes: MIB },
 ])("of $of, pages may have a quarter of the memory, in whole mebibytes", ({ totalBytes, limitBytes, memoryBytes }) => {
   expect(defaultMemoryBytes(usableMemoryBytes(totalBytes, limitBytes))).toBe(memoryBytes);
 });
