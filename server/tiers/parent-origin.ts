@@ -52,6 +52,8 @@ export class ParentOrigin implements Origin {
   #failures = 0;
   /** Until then the origin is asked, if there is one. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
+  /** Whether a request finds out just now if the parent still fails. The origin is asked meanwhile, too. */
+  #isTried = false;
   /** The requests at the parent that the origin can answer, too. `null` sends them there. */
   readonly #pending = new Set<PromiseWithResolvers<null>>();
   /** The state that was logged last: each is logged once. */
@@ -67,15 +69,16 @@ export class ParentOrigin implements Origin {
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
     const { origin, now } = this.#parts;
-    if (origin && isPaused(this.#pausedUntil, now(), LAST_PAUSE_MS)) return origin.fetch(request);
-    // While the parent fails, one request in each pause finds out whether it still does: one that the origin can answer, too.
-    if (origin && this.#failures > 0) {
-      if (!isRepeatable(request)) return origin.fetch(request);
-      this.#pause();
-    }
+    if (origin && (this.#isTried || isPaused(this.#pausedUntil, now(), LAST_PAUSE_MS))) return origin.fetch(request);
+    // After each pause, one request finds out whether the parent still fails: one that the origin can answer, too.
+    const isTrial = this.#failures > 0;
+    if (origin && isTrial && !isRepeatable(request)) return origin.fetch(request);
+    this.#isTried ||= isTrial;
     const failures = this.#failures;
     const after = writePosition(request.after ?? null);
-    const asked = await this.#askParent(request, after);
+    const asked = await this.#askParent(request, after).finally(() => {
+      if (isTrial) this.#isTried = false;
+    });
     if (asked === null) return origin!.fetch(request);
     const answer = asked.kind === "answered" ? this.#check(asked.response, after, request) : asked;
     if (answer.kind !== "failed") {
@@ -167,9 +170,9 @@ export class ParentOrigin implements Origin {
 
   /** `failures`: the failures in a row with this one. Requests that fail at the same time are one. */
   #fails(failures: number, because: string, cause: unknown): void {
-    const { parent, origin } = this.#parts;
+    const { parent, origin, now } = this.#parts;
     this.#failures = Math.max(this.#failures, failures);
-    this.#pause();
+    this.#pausedUntil = now() + Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), LAST_PAUSE_MS);
     const { code, message } = (cause ?? {}) as { readonly code?: string; readonly message?: string };
     const why = code ?? message ?? String(cause);
     const instead = origin === null ? "" : "; this server asks the origin instead";
@@ -183,11 +186,6 @@ export class ParentOrigin implements Origin {
     this.#pausedUntil = Number.NEGATIVE_INFINITY;
     if (this.#said !== null) this.#parts.say(`the parent ${this.#parts.parent.url} answers again`);
     this.#said = null;
-  }
-
-  #pause(): void {
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), LAST_PAUSE_MS);
-    this.#pausedUntil = this.#parts.now() + pauseMs;
   }
 
   #say(line: string): void {

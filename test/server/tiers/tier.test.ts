@@ -523,6 +523,29 @@ describe("a parent that fails", () => {
     expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
   });
 
+  test("and is being asked whether it still does gets no other request until it has answered", async () => {
+    const { child } = await family(1, { fallsBack: true });
+    tier.origin.setDefaultReply({ body: "page" });
+    child.failsBy = TIMED_OUT;
+    expect(await bodyOf(child.get("/1"))).toBe("page");
+    const { promise, resolve } = Promise.withResolvers<void>();
+    child.failsBy = promise.then(() => TIMED_OUT);
+    await tier.clock.advance(1_000);
+    const trial = bodyOf(child.get("/2"));
+    await expect.poll(() => child.asked.length).toBe(2);
+    for (const path of ["/3", "/4"]) {
+      await tier.clock.advance(20_000);
+      expect(await bodyOf(child.get(path))).toBe("page");
+    }
+    expect(child.asked).toHaveLength(2);
+    resolve();
+    expect(await trial).toBe("page");
+    child.failsBy = null;
+    await tier.clock.advance(2_000);
+    expect(await bodyOf(child.get("/5"))).toBe("page");
+    expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
+  });
+
   test("and is known to do so gets no request that may change something: the origin gets it", async () => {
     const { child } = await family(1, { fallsBack: true });
     tier.origin.setDefaultReply({ body: "page" });
