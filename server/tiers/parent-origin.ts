@@ -88,8 +88,9 @@ export class ParentOrigin implements Origin {
     // If a connection took the request, its visitor may have left, been slow, or sent too much.
     const mayBeVisitors = asked.kind === "failed" && request.body !== null && !answer.wasNeverSent;
     if (!mayBeVisitors) this.#fails(failures + 1, answer.because, answer.cause);
-    if (origin === null) return answer;
-    return mayBeSentAgain(request, answer) ? origin.fetch(request) : { ...answer, saysNothing: true };
+    const failed = { ...answer, isTold: true };
+    if (origin === null) return failed;
+    return mayBeSentAgain(request, answer) ? origin.fetch(request) : { ...failed, saysNothing: true };
   }
 
   /** The parent's answer; `null` if the origin is to be asked instead, because the parent turned out to be gone meanwhile. */

@@ -141,8 +141,9 @@ export class Counters implements Reporter {
       this.#unmeasuredBodies--;
       this.#countOriginBytes(route, url, bytes);
     },
-    "origin-failed": ({ because, cause }) => {
+    "origin-failed": ({ because, cause, isTold }) => {
       this.#counts.origin.failed++;
+      if (isTold) return;
       if (because === "bad-response") this.#goesDown("answers", () => this.#badAnswerLine(cause));
       else this.#goesDown("origin", () => this.#originDownLine(because, cause));
     },

@@ -83,6 +83,8 @@ export type OriginAnswer =
        * it. Absent where nobody can tell.
        */
       readonly saysNothing?: boolean;
+      /** True if a cache in place of the origin has failed itself, and tells the owner of that. Default: false. */
+      readonly isTold?: boolean;
       /** True if no byte of the request was sent, so that it may be sent elsewhere. Absent where nobody can tell. */
       readonly wasNeverSent?: boolean;
     };

@@ -15,7 +15,13 @@ export type EdgeEvent =
     }
   /** A body whose length the origin had not announced was read to its end. */
   | { readonly kind: "body-measured"; readonly route: string | null; readonly url: string; readonly bytes: number }
-  | { readonly kind: "origin-failed"; readonly because: string; readonly cause: unknown }
+  /** `isTold`: whether a cache in place of the origin has failed, and tells the owner of that. Default: no. */
+  | {
+      readonly kind: "origin-failed";
+      readonly because: string;
+      readonly cause: unknown;
+      readonly isTold?: boolean | undefined;
+    }
   /** A request has to wait for its turn at the origin. */
   | { readonly kind: "origin-awaited"; readonly client: ClientClass }
   /** A request was not sent to the busy origin, because too many wait or it has waited too long. */

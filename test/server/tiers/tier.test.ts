@@ -624,6 +624,25 @@ describe("a parent that fails", () => {
     expect(child.said).toEqual([]);
   });
 
+  test.each([
+    ["times out", TIMED_OUT, true],
+    ["times out", TIMED_OUT, false],
+    ["cannot be reached", UNREACHABLE, true],
+    ["gives no valid answer", failure({ because: "bad-response", cause: "status 999" }), true],
+  ])("and %s is named in place of its origin, which may be well", async (_, failed, fallsBack) => {
+    const { child } = await family(1, { fallsBack });
+    tier.origin.setDefaultReply({ body: "page" });
+    child.failsBy = failed;
+    const { fields: answer } = await child.send({ method: "POST", path: "/1", body: "order" });
+    expect(answer["cache-status"]).toContain("detail=origin-");
+    await child.get("/2");
+    child.failsBy = null;
+    await tier.clock.advance(1_000);
+    expect(await bodyOf(child.get("/3"))).toBe("page");
+    expect(child.said).toEqual([expect.stringContaining("fails"), expect.stringContaining("answers again")]);
+    expect(child.reported).toEqual([]);
+  });
+
   test("is none whose origin takes too long: it says so, and the origin is not asked once more", {
     tags: ["deep"],
   }, async () => {

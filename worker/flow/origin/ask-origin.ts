@@ -331,8 +331,8 @@ function reportAnswered(context: RequestContext, bytes: number | null): void {
   context.ports.reporter.report({ kind: "origin-answered", ...pageOf(context), bytes });
 }
 
-function reportFailed({ ports }: RequestContext, { because, cause }: OriginAnswer & { kind: "failed" }): void {
-  ports.reporter.report({ kind: "origin-failed", because, cause });
+function reportFailed({ ports }: RequestContext, { because, cause, isTold }: OriginAnswer & { kind: "failed" }): void {
+  ports.reporter.report({ kind: "origin-failed", because, cause, isTold });
 }
 
 function answered(
