@@ -58,12 +58,10 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
   const { name, config, environment, parent = null } = sources;
   const { listen } = around;
   const named = sources.origin === null ? null : originOf(sources.origin);
-  // With a parent, the origin of the config is the parent's to ask.
-  const asked = named ?? parent?.address;
   const overrides: SiteOverrides = {
     ...overridesOf(environment),
-    origin: asked?.url,
-    originIsElsewhere: typeof asked?.socketPath === "string",
+    origin: (named ?? parent?.address)?.url, // with a parent, the origin of the config is the parent's to ask
+    originIsElsewhere: named === null ? parent !== null : named.socketPath !== null,
     publicScheme: around.redirectsToHttps === null ? undefined : "https",
   };
   if (config === null && named === null && parent === null) {

@@ -100,7 +100,7 @@ export interface SiteOverrides {
   readonly publicUrl?: string | undefined;
   /** That of all pages, unless `publicUrl` names another, because visitors who use the other one are sent elsewhere. */
   readonly publicScheme?: "https" | undefined;
-  /** Whether the origin is another server than the edge although it has a name of the site, as on a unix socket. */
+  /** Whether the origin is another server than the edge although it has a name of the site, as on a unix socket, or a parent. */
   readonly originIsElsewhere?: boolean;
 }
 

@@ -133,6 +133,17 @@ describe.skipIf(noPostgres)("a parent with children that share its log", { timeo
     expect(server.printed).toContain("could be read on the way");
   });
 
+  test("may have a name of the site, because its children have the same hosts", async () => {
+    const args = ["--parent", "https://shield.example.com", "--log", postgres.url("postgres"), "--check"];
+    const environment = { TIDEMARK_PARENT_TOKEN: PARENT_TOKEN, TIDEMARK_HOSTS: `${HOST},shield.example.com` };
+    const server = start("named", args, environment);
+    const code = await server.ended();
+    expect({ code, printed: server.printed }).toEqual({
+      code: 0,
+      printed: expect.stringContaining("parent https://shield.example.com"),
+    });
+  });
+
   test(`a page costs the origin one fetch, and ${ROUNDS} purges leave no old one on ${CHILDREN} children that are filling`, async () => {
     const { addresses, at } = await family(CHILDREN);
     origin.reply("/page", { fields: PAGE, body: "0", delayMs: 20 });
