@@ -90,15 +90,17 @@ function pairsIn(folder: string, note: (path: string) => void): { certificate: s
   // Of certbot's files even a link to nothing says that there should be a certificate.
   const isThere = (path: string) =>
     found(path) !== undefined || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  const isOfCertbot = ["fullchain.pem", "privkey.pem"].every((name) => names.includes(name));
   const pairs = names.flatMap((name) => {
     const path = join(folder, name);
-    // The layout of certbot, in /etc/letsencrypt/live.
-    const byCertbot = { certificate: join(path, "fullchain.pem"), key: join(path, "privkey.pem") };
-    if (found(path)?.isDirectory()) return Object.values(byCertbot).some(isThere) ? [byCertbot] : [];
+    const inFolder = pairOfCertbot(path);
+    if (found(path)?.isDirectory()) return Object.values(inFolder).some(isThere) ? [inFolder] : [];
     const [, stem] = /^(.+)\.(?:crt|pem)$/.exec(name) ?? [];
     if (stem === undefined) return [];
     const key = join(folder, `${stem}.key`);
     if (found(key)) return [{ certificate: path, key }];
+    if (isOfCertbot && name === "fullchain.pem") return [pairOfCertbot(folder)];
+    if (isOfCertbot && name === "cert.pem") return []; // the first certificate of fullchain.pem
     // Without this certificate, its site would be shown that of another one.
     const text = tryTo(
       () => readFileSync(path),
@@ -108,9 +110,16 @@ function pairsIn(folder: string, note: (path: string) => void): { certificate: s
     return [];
   });
   if (pairs.length === 0) {
-    refuse("it has no NAME.crt or NAME.pem with NAME.key, and no folders with fullchain.pem and privkey.pem");
+    refuse(
+      "it has no NAME.crt or NAME.pem with NAME.key, and neither fullchain.pem and privkey.pem nor folders with them",
+    );
   }
   return pairs;
+}
+
+/** The layout of certbot, in a folder of /etc/letsencrypt/live. */
+function pairOfCertbot(folder: string): { certificate: string; key: string } {
+  return { certificate: join(folder, "fullchain.pem"), key: join(folder, "privkey.pem") };
 }
 
 /** Whether this is a certificate that names hosts: not one of an authority, or something else. */

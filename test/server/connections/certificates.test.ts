@@ -52,6 +52,23 @@ test("a folder has those of certbot and of other tools", () => {
   expect(names.sort()).toEqual(["one.test", "three.test", "two.test"]);
 });
 
+test("one of certbot's own folders is a folder with one certificate", () => {
+  const site = join(folder, "of-certbot");
+  mkdirSync(site);
+  const { chain, key } = makeCertificate(["one.test"]);
+  const authority = makeCertificate([]).chain;
+  const files = { "cert.pem": chain, "chain.pem": authority, "fullchain.pem": chain, "privkey.pem": key };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(site, name), text);
+  const read = () => readCertificates({ pairs: [], folder: site }).map(({ file }) => file);
+  expect(read()).toEqual([join(site, "fullchain.pem")]);
+  writeFileSync(join(site, "two.crt"), chain);
+  expect(read).toThrow("two.crt has no two.key beside it");
+  rmSync(join(site, "two.crt"));
+  rmSync(join(site, "privkey.pem"));
+  symlinkSync(join(folder, "nowhere.pem"), join(site, "privkey.pem"));
+  expect(read).toThrow("privkey.pem: it does not exist");
+});
+
 describe("refuses, and names the file,", () => {
   const refusal = (of: () => unknown) => {
     try {
