@@ -65,6 +65,9 @@ const WORDS: Readonly<Record<string, string>> = {
 /** What the same codes mean for a Unix socket. */
 const WORDS_OF_PATHS: Readonly<Record<string, string>> = {
   EACCES: "this user may not write in its folder",
+  EPERM:
+    "this user may not use the socket that is there; delete it if nobody listens on it, or choose another address with " +
+    "--listen",
   ENOTSOCK: "there is a file that is not a socket",
   // Four bytes less than the least that a system takes: it is bound under another name first.
   EINVAL: "the path is too long for a Unix socket; choose one of at most 99 bytes",
@@ -114,7 +117,7 @@ export async function openSockets(
 }
 
 /** Who listens there may be this server; it may run as a user who may use the port; systemd may make the folder for it. */
-const MAY_BE_OPENED = ["EADDRINUSE", "EACCES", "ENOENT"];
+const MAY_BE_OPENED = ["EADDRINUSE", "EACCES", "EPERM", "ENOENT"];
 
 /**
  * Why these addresses could not be opened now. Opens none for longer than a moment, and makes no files. Throws a `ListenError`
@@ -124,7 +127,7 @@ export async function whyNotOpened(addresses: readonly ListenAddress[]): Promise
   const why: string[] = [];
   for (const address of addresses) {
     try {
-      if ("path" in address) await expectFreePath(address.path);
+      if ("path" in address) await inWords(address.path, expectFreePath(address.path));
       else for (const socket of await openHost(address)) socket.close();
     } catch (cause) {
       if (!(cause instanceof ListenError && MAY_BE_OPENED.includes(cause.code))) throw cause;
@@ -145,7 +148,8 @@ async function openAddress(
     // there is one more attempt after the last one has ended.
     const isEnding = isLastOneEnding();
     try {
-      return "path" in address ? [await openPath(address.path, address.mode)] : await openHost(address);
+      if (!("path" in address)) return await openHost(address);
+      return [await inWords(address.path, openPath(address.path, address.mode))];
     } catch (cause) {
       const isInUse = cause instanceof ListenError && cause.code === "EADDRINUSE";
       if (!isInUse || !(isEnding || wasEnding)) throw cause;
@@ -272,6 +276,16 @@ function portOf(socket: HeldSocket | undefined): number {
   return Number(socket?.address.split(":").at(-1) ?? 0);
 }
 
+/** The same, with a `ListenError` in place of an error of the system. */
+async function inWords<Result>(path: string, opening: Promise<Result>): Promise<Result> {
+  try {
+    return await opening;
+  } catch (cause) {
+    const { code, path: refused = path } = cause as NodeJS.ErrnoException;
+    throw cause instanceof ListenError || code === undefined ? cause : new ListenError(refused, code);
+  }
+}
+
 /** Throws a `ListenError` if the path cannot be listened on. */
 async function expectFreePath(path: string): Promise<void> {
   if (!existsSync(dirname(path))) throw new ListenError(path, "ENOENT"); // the system says EACCES
@@ -309,10 +323,14 @@ function isSocket(path: string): boolean {
 }
 
 async function isListenedTo(path: string): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   const socket = net.connect(path);
   socket.on("connect", () => resolve(true));
-  socket.on("error", ({ code }: NodeJS.ErrnoException) => resolve(code !== "ECONNREFUSED"));
+  socket.on("error", ({ code }: NodeJS.ErrnoException) => {
+    // This user cannot find out.
+    if (code === "EACCES") reject(new ListenError(path, "EPERM"));
+    else resolve(code !== "ECONNREFUSED");
+  });
   const isThere = await promise;
   socket.destroy();
   return isThere;

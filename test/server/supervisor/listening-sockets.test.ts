@@ -1,10 +1,16 @@
 import { once } from "node:events";
-import { lstatSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import net, { type AddressInfo, createServer, type Server } from "node:net";
 import { constants, platform } from "node:os";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type HeldSocket, openSockets, overlap } from "../../../server/supervisor/listening-sockets.ts";
+import {
+  type HeldSocket,
+  ListenError,
+  openSockets,
+  overlap,
+  whyNotOpened,
+} from "../../../server/supervisor/listening-sockets.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
 import { freePort } from "../../suite/free-ports.ts";
 
@@ -85,6 +91,62 @@ test("a Unix socket may have the longest path that is named to those who chose a
   expect(lstatSync(path).isSocket()).toBe(true);
   socket!.close();
   rmSync(folder, { recursive: true });
+});
+
+describe("a Unix socket is refused in words", () => {
+  let folder: string;
+  let path: string;
+  beforeEach(async () => {
+    folder = mkdtempSync("/tmp/tidemark-");
+    path = `${folder}/edge.sock`;
+    const [socket] = await openSockets([{ path }], scheduler, () => false);
+    socket!.leave(); // as one whose process has died
+    chmodSync(folder, 0o755);
+  });
+  afterEach(() => {
+    chmodSync(folder, 0o755);
+    rmSync(folder, { recursive: true });
+  });
+
+  async function asOtherUser<Result>(action: () => Promise<Result>): Promise<Result> {
+    const isRoot = process.getuid!() === 0; // root may do everything
+    if (isRoot) process.seteuid!(65_534);
+    try {
+      return await action();
+    } finally {
+      if (isRoot) process.seteuid!(0);
+    }
+  }
+
+  const refusal = async () => {
+    const refused = await asOtherUser(() => openSockets([{ path }], scheduler, () => false).catch((error) => error));
+    expect(refused).toBeInstanceOf(ListenError);
+    return (refused as ListenError).message;
+  };
+  const ofOther = () =>
+    `Cannot listen on ${path}: this user may not use the socket that is there; delete it if nobody listens on it, or ` +
+    "choose another address with --listen.";
+
+  test("if this user may not delete one that is left", async () => {
+    chmodSync(folder, 0o555);
+    expect(await refusal()).toBe(`Cannot listen on ${path}: this user may not write in its folder.`);
+  });
+
+  test.skipIf(process.getuid!() !== 0)("if only its owner may delete one that is left", async () => {
+    chmodSync(folder, 0o1777);
+    expect(await refusal()).toBe(ofOther());
+  });
+
+  test("if this user may not connect to one that is there, which the server's own user perhaps may", async () => {
+    chmodSync(path, 0);
+    expect(await refusal()).toBe(ofOther());
+    expect(await asOtherUser(() => whyNotOpened([{ path }]))).toEqual([ofOther()]);
+  });
+
+  test("if this user may not enter its folder", async () => {
+    chmodSync(folder, 0);
+    expect(await refusal()).toBe(`Cannot listen on ${path}: this user may not write in its folder.`);
+  });
 });
 
 test("a socket is had although the last process that had it ended just after the first attempt", async () => {
