@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, rmSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { OwnerError } from "../../package/owner-error.ts";
@@ -167,7 +167,7 @@ export class LogFile {
 
   /**
    * Throws a `StorageError` if the file is not at its path any more: the next server would not find what is written. It takes
-   * another file that is there for another log (R13), because that then has no note of its head.
+   * another file that is there for another log (R13), because the note of its head then counts as damaged.
    */
   expectFile(): void {
     const { folder } = this.#options;
@@ -175,7 +175,7 @@ export class LogFile {
     if (inode === undefined || !database.isOpen) return; // or it is opened by the next call
     const there = statSync(join(folder, LOG_FILE), { throwIfNoEntry: false });
     if (there?.ino === inode) return;
-    if (there) this.#explaining(() => rmSync(join(folder, HEAD_FILE), { force: true }));
+    if (there) this.#explaining(() => NotedHead.spoil(join(folder, HEAD_FILE)));
     throw new StorageError(folder, there ? "replaced" : "removed", null);
   }
 

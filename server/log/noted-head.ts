@@ -1,4 +1,4 @@
-import { closeSync, constants, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, constants, fsyncSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
@@ -48,6 +48,13 @@ export class NotedHead {
     } catch {
       return "damaged";
     }
+  }
+
+  /** Leaves a note that counts as damaged, whoever has the last one open: no log passes for the one that was noted. */
+  static spoil(path: string): void {
+    rmSync(path, { force: true });
+    writeFileSync(path, "", { mode: OWNERS_ALONE });
+    synchronizeFolder(dirname(path));
   }
 
   write({ logId, seq }: Stamp): void {

@@ -369,7 +369,23 @@ describe("a log in a file", () => {
       expect(() => file.expectFile()).toThrow("another file was put in its place while the server ran; restart");
       closed(file);
       expect(append(open(), "#c")).toMatchObject({ logId: expect.not.stringMatching(/^log-1$/) });
-      expect(replaced).toEqual([`${folder}: purge-log.head beside it is missing`]);
+      expect(replaced).toEqual([`${folder}: purge-log.head beside it is damaged`]);
+    });
+
+    test("while it is in use, by one that shows no start: another log begins all the same (R13)", () => {
+      const file = open();
+      append(file, "#a");
+      file.use(() => databases.at(-1)!.exec(`VACUUM INTO '${join(folder, "copy")}'`));
+      append(file, "#b");
+      const copy = new DatabaseSync(join(folder, "copy"));
+      copy.exec("PRAGMA user_version = 0"); // as in a copy by `.dump`
+      copy.close();
+      for (const suffix of ["-wal", "-shm"]) rmSync(join(folder, FILE + suffix));
+      renameSync(join(folder, "copy"), join(folder, FILE));
+      expect(() => file.expectFile()).toThrow("another file was put in its place");
+      closed(file);
+      expect(append(open(), "#c")).toMatchObject({ logId: expect.not.stringMatching(/^log-1$/) });
+      expect(replaced).toEqual([`${folder}: purge-log.head beside it is damaged`]);
     });
 
     test("control: a restart alone keeps the log, and so does a head that was noted before a loss of power", () => {
