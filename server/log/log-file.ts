@@ -184,8 +184,18 @@ export class LogFile {
    * log stands in if that is another one: it may last over restarts, of which none would know that this is still to be done.
    */
   replace(why: string): void {
-    const { folder, onReplaced } = this.#options;
+    const before = this.#replaceBecause;
     this.#replaceBecause = why;
+    try {
+      this.#replace(why);
+    } catch (cause) {
+      if (this.#replaceBecause === why) this.#replaceBecause = before; // the caller does without it
+      throw cause;
+    }
+  }
+
+  #replace(why: string): void {
+    const { folder, onReplaced } = this.#options;
     if (this.#unwritable !== null) {
       if (!this.comeBack() && !refusesWrites(folder)) throw this.#unwritable;
       return;

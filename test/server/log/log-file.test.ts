@@ -330,6 +330,11 @@ describe("a log in a file", () => {
         file.replace("somebody had its host");
         expect(file.comeBack()).toBe(false);
         disk.remount("rw");
+        const holder = new DatabaseSync(join(disk.path, FILE));
+        holder.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE");
+        expect(() => file.replace("another one had its host")).toThrow("another process has locked it");
+        expect(file.isToBeReplaced).toBe(true); // for the first reason
+        holder.close();
         expect(file.comeBack()).toBe(true);
         expect(file.use((log) => log.head)).toEqual({ logId: `log-${ids}`, seq: 1 });
         expect(replaced).toEqual([`${disk.path}: somebody had its host`]);

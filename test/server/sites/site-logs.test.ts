@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { SupervisedLog } from "../../../server/log/log-client.ts";
 import { LogFolder } from "../../../server/log/log-folder.ts";
@@ -305,6 +306,19 @@ describe("the logs of several sites", () => {
       } finally {
         disk.unmount();
       }
+    });
+
+    test("takes purges again, though the log of another one could once not begin anew", async () => {
+      await serve(both);
+      await serve(moved);
+      const holder = new DatabaseSync(join(folder, "shop", "purge-log.sqlite"));
+      holder.exec("BEGIN IMMEDIATE");
+      await expect(serve(both)).rejects.toThrow("another process has locked it");
+      holder.close();
+      await serve({ shop: ["blog.test"], blog: ["shop.test"] });
+      logs.expect(logs.readerOf("worker-1"), grants(...SITES));
+      const asked = { purgeKeys: ["#a"], mode: "hard", since: null, leaseMs: 1000, skewMs: 250 } as const;
+      expect(await read("shop", "worker-1").append({ ...INVALIDATION, ...asked })).toMatchObject({ seq: 1 });
     });
 
     test("has another log if its server has started on a disk that takes no writes, and gives no record", async (context) => {
