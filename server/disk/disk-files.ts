@@ -30,6 +30,8 @@ export interface FreeRoom {
   readonly bytes: number;
   /** How many more files can be created. */
   readonly files: number;
+  /** The most files that there can be; 0 where their number has no bound. */
+  readonly mostFiles: number;
 }
 
 const open = promisify(fs.open);
@@ -55,8 +57,8 @@ export const diskFiles: DiskFiles = {
   changedAt: async (path) => (await stat(path)).mtimeMs,
   list: promisify(fs.readdir),
   freeRoom: async (folder) => {
-    const { bavail, bsize, ffree } = await statfs(folder);
-    return { bytes: bavail * bsize, files: ffree };
+    const { bavail, bsize, ffree, files } = await statfs(folder);
+    return { bytes: bavail * bsize, files: ffree, mostFiles: files };
   },
   openNow: (path, flags) => fs.openSync(path, flags),
   readNow: (fd, into, length, position) => fs.readSync(fd, into, 0, length, position),

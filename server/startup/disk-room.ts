@@ -1,4 +1,5 @@
 import { statfsSync, statSync } from "node:fs";
+import { keptFilesOf } from "../disk/disk-blocks.ts";
 import { nearestExisting } from "../make-folders.ts";
 import { sizeText } from "./size.ts";
 
@@ -6,9 +7,6 @@ import { sizeText } from "./size.ts";
 const LOG_BYTES = 128 * 1024 ** 2;
 /** At most this share of a file system is kept free. */
 const MOST_SHARE = 1 / 8;
-/** So many more files can always be created, as a share of the most that there can be, and at most. */
-const FREE_FILES_SHARE = 1 / 16;
-const MOST_FREE_FILES = 1 << 16;
 
 /**
  * How much of the file system of `pages` is kept free of pages, so that they do not starve a purge log there: nothing if none
@@ -25,7 +23,7 @@ export function keptForLogs(pages: string, logs: readonly string[]): number {
 /** How many more files can always be created in the file system of `pages`; 0 where their number has no bound. */
 export function keptFiles(pages: string): number {
   const { files } = statfsSync(nearestExisting(pages));
-  return Math.min(Math.floor(files * FREE_FILES_SHARE), MOST_FREE_FILES);
+  return keptFilesOf(files);
 }
 
 /**

@@ -4,7 +4,7 @@ import { getHeapStatistics } from "node:v8";
 import { FrequencySketch } from "../../../worker/rules/hashing/frequency-sketch.ts";
 import { EvictingMap } from "../../../worker/store/evicting-map.ts";
 import { CacheFolder } from "../cache-folder.ts";
-import { DISK_BLOCK_BYTES, roomOf } from "../disk-blocks.ts";
+import { DISK_BLOCK_BYTES, keptFilesOf, roomOf } from "../disk-blocks.ts";
 import { type DiskFiles, diskFiles, failureCode } from "../disk-files.ts";
 
 /** What a process did to the files of the cache. Plain data, for the supervisor's socket. */
@@ -294,7 +294,8 @@ export class Janitor {
   async #lacking(): Promise<{ bytes: number; files: number }> {
     const free = await this.#files.freeRoom(this.#folder.path).catch(() => null);
     if (free === null) return { bytes: 0, files: 0 }; // writes will tell
-    const files = this.#keptFreeFiles - free.files;
+    // A file system such as XFS has room for fewer files the fuller it is, and for many more with each that is deleted.
+    const files = Math.min(this.#keptFreeFiles, keptFilesOf(free.mostFiles)) - free.files;
     if (this.#keptFreeBytes === 0) return { bytes: 0, files };
     let draftBytes = 0;
     for (const line of this.#lines) draftBytes += line.draftBytes;

@@ -834,7 +834,7 @@ describe("the bound of the disk", () => {
     const filesOnDisk = () => disk.paths().length + readdirSync(disk.folder.draftsFolder).length;
     const files: DiskFiles = {
       ...diskFiles,
-      freeRoom: async () => ({ bytes: free(), files: Math.max(0, mostFiles - filesOnDisk()) }),
+      freeRoom: async () => ({ bytes: free(), files: Math.max(0, mostFiles - filesOnDisk()), mostFiles }),
       write: async (...args) => {
         const written = await diskFiles.write(...args);
         least = Math.min(least, free());
@@ -937,6 +937,22 @@ describe("the bound of the disk", () => {
       expect(await janitor.connect().ask(4096, 4096)).toBe(4096);
       expect([filesOnDisk(), janitor.heldFiles]).toEqual([150, 150]);
       await janitor.close();
+    });
+
+    test("files stay where fewer can be created the fuller the disk is, as long as there is room for more", async () => {
+      const freeRoom: DiskFiles["freeRoom"] = async () => {
+        const more = Math.floor(free() / 512); // as on XFS
+        return { bytes: free(), files: more, mostFiles: filesOnDisk() + more };
+      };
+      const janitor = new Janitor(disk.folder, 64 * MIB, { files: { ...files, freeRoom }, keptFreeFiles: 1280 });
+      await janitor.scan();
+      await fill(janitor, 0, files, 25_000);
+      othersBytes = free() - 300_000;
+      let looks = 0;
+      await janitor.keepRoom(async () => {
+        if (++looks > 1) await janitor.close();
+      });
+      expect(janitor.heldFiles).toBe(250);
     });
 
     test("files stay where their number has no bound", async () => {
