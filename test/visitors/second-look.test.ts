@@ -27,9 +27,9 @@ test("if a page differs on every render, no invented field bypasses the cache", 
 
 test("control: it would if any difference counted as an effect of the field", async () => {
   const { startMemoryEngine } = await mutatedEngine({
-    in: "fieldsThatChoose",
-    replace: 'compareAnswers(plain, again) !== "alike"',
-    by: 'compareAnswers(plain, again) === "unlike"',
+    in: "isRepeated",
+    replace: '=== "alike"',
+    by: '!== "unlike"',
   });
   expect((await rendersSeen(meetInMemory(startMemoryEngine))).asked).toBeGreaterThan(3);
 });

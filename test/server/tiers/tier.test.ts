@@ -293,6 +293,21 @@ describe("second looks of a child", () => {
     }
     expect(await child.get("/page", marked)).toMatchObject({ fields: { "x-cache": "HIT" } });
   });
+
+  test("find that a field chooses although the parent has not, and has stored the plain page", async () => {
+    const { parent, child } = await family(1);
+    const fields = { "cache-control": "max-age=60" };
+    tier.origin.setDefaultReply({ fields, body: "the same for all" });
+    for (let folder = 0; folder < 12; folder++) {
+      await parent.get(`/${folder}/page`, marked); // until the parent's second looks are used up
+      await parent.idle();
+    }
+    tier.origin.reply("/page", ...["of shop 1", "plain", "of shop 1"].map((body) => ({ fields, body })));
+    expect(await bodyOf(child.get("/page", marked))).toBe("of shop 1");
+    await child.idle();
+    expect(await bodyOf(parent.get("/page", marked))).toBe("plain");
+    expect(await child.get("/page", marked)).toMatchObject({ fields: { "x-cache": "BYPASS" } });
+  });
 });
 
 describe("a parent with other rules", () => {

@@ -3,7 +3,7 @@ import type { Fields } from "../../rules/fields/fields.ts";
 import {
   type AnswerDigest,
   compareAnswers,
-  fieldsThatChoose,
+  fieldsThatMayChoose,
   type PlainRequest,
   plainRequest,
 } from "../../rules/request/second-look.ts";
@@ -80,15 +80,25 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   const compared = compareAnswers(odd, first.digest);
   if (odd.digest !== null) idleFields.learn(place, leftOut, compared);
   if (compared !== "differs") return;
-  const again = await fetchPlainly(plain, odd.status, tellNobody, true);
-  if (again.kind !== "storable") return;
+  const suspects = fieldsThatMayChoose(leftOut.map(([name]) => name));
+  if (suspects.length === 0 || !(await isRepeated(context, odd))) return;
   const { freshnessSeconds, initialAgeMs } = first.stored.head;
   const now = ports.clock.now();
   const until = now + freshnessSeconds * 1000 - initialAgeMs;
-  const names = leftOut.map(([name]) => name);
-  for (const field of fieldsThatChoose(names, first.digest, again.digest)) {
+  for (const field of suspects) {
     if (secondLooks.mark(place, field, until, now)) ports.reporter.report({ kind: "field-marked" });
   }
+}
+
+/**
+ * Whether the odd request gets its answer once more. Else the page has changed since, or differs on each render, and the
+ * plain answer shows nothing of the field.
+ */
+async function isRepeated(context: RequestContext, odd: AnswerDigest): Promise<boolean> {
+  const asOdd = unattended(context, context.facts);
+  const response = await ask(asOdd, true);
+  const bytes = response && (await readWhole(asOdd, response));
+  return !!bytes && compareAnswers(odd, { status: response.status, digest: bodyDigest(bytes) }) === "alike";
 }
 
 /** Fetches and stores the plain answer. Others may wait for it, unless it is asked for with credentials. */
@@ -116,33 +126,39 @@ type PlainAnswer =
 
 const NONE: PlainAnswer = { kind: "none" };
 
-/**
- * Asks for a plain answer, under a stamp of its own (R1). Followers are told of one that may not be stored. `isAnew`: the
- * origin itself is asked.
- */
+/** Asks for a plain answer, under a stamp of its own (R1). Followers are told of one that may not be stored. */
 async function fetchPlainly(
   context: RequestContext,
   status: number,
   tellFollowers: TellFollowers,
-  isAnew = false,
 ): Promise<PlainAnswer> {
-  const { ports, background, isolate } = context;
-  if (!isolate.secondLooks.take()) return NONE;
-  ports.reporter.report({ kind: "second-look" });
-  const result = await askOrigin(context, { storing: true, isAnew });
-  if (result.kind !== "answered") return NONE;
-  const { response } = result;
+  const response = await ask(context, false);
+  if (!response) return NONE;
   const decision = decideStorage(context, response);
   const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;
   if (!isStored) {
     if (decision.kind === "not-stored") tellFollowers(outcomeOfNotStored(decision.because, response.status));
-    background.run(cancelBody(response.body));
+    context.background.run(cancelBody(response.body));
     return { kind: response.status === status ? "none" : "other-status" };
   }
-  const fill = startFillOf(context, response);
-  background.run(cancelBody(fill.body));
-  const read = await fill.read;
-  if (read.kind !== "whole") return NONE;
-  const { bytes } = read;
+  const bytes = await readWhole(context, response);
+  if (!bytes) return NONE;
   return { kind: "storable", stored: withBody(decision.head, bytes), digest: { status, digest: bodyDigest(bytes) } };
+}
+
+/** Asks the origin, if the budget permits. `isAnew`: the origin itself, also where a cache is in its place. */
+async function ask(context: RequestContext, isAnew: boolean): Promise<ReceivedAnswer | null> {
+  const { ports, isolate } = context;
+  if (!isolate.secondLooks.take()) return null;
+  ports.reporter.report({ kind: "second-look" });
+  const result = await askOrigin(context, { storing: true, isAnew });
+  return result.kind === "answered" ? result.response : null;
+}
+
+/** The body, which no client gets; `null` if it is too large, or does not come whole. */
+async function readWhole(context: RequestContext, response: ReceivedAnswer): Promise<StoredResponse["body"] | null> {
+  const fill = startFillOf(context, response);
+  context.background.run(cancelBody(fill.body));
+  const read = await fill.read;
+  return read.kind === "whole" ? read.bytes : null;
 }

@@ -56,7 +56,7 @@ export interface AnswerDigest {
 
 /**
  * What the plain answer says of the odd one. `unlike`: the field decides whether the page is there at all, and nothing is
- * stored. `alike`: the field chooses nothing. `differs`: either the field chooses, or each rendering differs.
+ * stored. `alike`: the field chooses nothing. `differs`: the field chooses, the page has changed, or each rendering differs.
  */
 export function compareAnswers(odd: AnswerDigest, plain: AnswerDigest): "unlike" | "alike" | "differs" {
   if (odd.status !== plain.status) return "unlike";
@@ -64,15 +64,10 @@ export function compareAnswers(odd: AnswerDigest, plain: AnswerDigest): "unlike"
 }
 
 /**
- * The fields that may have changed the page, if the odd and the plain answer differ and two plain ones agree. Of several,
- * those by which a framework may choose parts, because it sends them together.
+ * Those of the fields left out that may have changed the page. Of several, those by which a framework may choose parts,
+ * because it sends them together.
  */
-export function fieldsThatChoose(
-  leftOut: readonly string[],
-  plain: AnswerDigest,
-  again: AnswerDigest,
-): readonly string[] {
-  if (compareAnswers(plain, again) !== "alike") return [];
+export function fieldsThatMayChoose(leftOut: readonly string[]): readonly string[] {
   const suspects = leftOut.length === 1 ? leftOut : leftOut.filter(mayChoosePart);
   return suspects.length > MAX_BLAMED ? [] : suspects;
 }
