@@ -95,6 +95,23 @@ describe("a client that leaves", () => {
     await expect.poll(async () => (await get("/page")).body).toBe("v2");
   });
 
+  test("in the middle of the answer to its change does not keep a page in the cache that was fetched meanwhile", async () => {
+    await start();
+    const client = send("/page", { method: "POST", fields: "Content-Length: 0\r\n" });
+    const changing = await arrived("/page");
+    changing.write("changing");
+    await once(client, "data");
+    const fields = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+    const request = { method: "POST", path: "/_tidemark/purge", fields, body: '{"tags":["unrelated"]}' };
+    await exchange(edge.url, agent, request); // its receipt also brings the view up to the change
+    expect(await get("/page")).toMatchObject({ body: "v1", fields: { "x-cache": "MISS" } });
+    expect(await get("/page")).toMatchObject({ body: "v1", fields: { "x-cache": "HIT" } });
+    await leave(client);
+    version = "v2";
+    changing.end("changed");
+    await expect.poll(async () => (await get("/page")).body).toBe("v2");
+  });
+
   describe("gives back its place at the origin", () => {
     test("if it leaves before the head, with the answer", async () => {
       await start({ concurrency: 1 });

@@ -43,7 +43,7 @@ export interface OriginResponse {
    * Resolves when the origin has no more to do with this answer: its last byte is here, or the body has failed or was
    * cancelled. Never rejects. Absent if that is so with the head already.
    */
-  readonly ended?: () => Promise<void>;
+  readonly ended?: (() => Promise<void>) | undefined;
   /** Given by a cache that stands in for the origin. Default: by the origin itself. */
   readonly parentAge?: ParentAge | undefined;
   /**

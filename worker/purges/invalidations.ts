@@ -19,6 +19,7 @@ const MAX_MERGING_MS = 20_000;
  * (R15). Further keys are merged, and sent in one append when the lease is over, or some time before. Answers do not wait.
  */
 export class LogInvalidations implements Invalidations {
+  readonly answersWait = false;
   readonly #log: PurgeLogWriter;
   readonly #clock: Clock;
   readonly #leaseMs: number;
@@ -37,14 +38,15 @@ export class LogInvalidations implements Invalidations {
     this.#reporter = reporter;
   }
 
-  tell(purgeKeys: readonly string[], background: BackgroundWork): undefined {
+  tell(purgeKeys: readonly string[], background: BackgroundWork): Promise<void> {
     const now = this.#clock.now();
     // Includes keys that still wait from the last lease, because the request that was to send them may have been
     // cancelled.
     const keys = new Set(this.#isOver(now) ? [...this.#beginLease(now), ...purgeKeys] : purgeKeys);
     if (this.#appends < MAX_APPENDS && !purgeKeys.some((key) => this.#told.has(key))) {
-      background.run(this.#untilTold(this.#try(keys), keys));
-      return;
+      const told = this.#untilTold(this.#try(keys), keys);
+      background.run(told);
+      return told;
     }
     for (const key of purgeKeys) {
       if (this.#waiting.has(key)) continue;
@@ -53,6 +55,7 @@ export class LogInvalidations implements Invalidations {
     }
     this.#flush ??= this.#flushLater();
     background.run(this.#flush);
+    return this.#flush;
   }
 
   #isOver(now: number): boolean {

@@ -1,6 +1,7 @@
 import type { Origin, OriginAnswer, OriginRequest, OriginResponse } from "../ports/origin.ts";
 import type { Fields } from "../rules/fields/fields.ts";
 import { logsInConnection } from "../rules/identity/connection-login.ts";
+import { isSafeMethod } from "../rules/invalidation/safe-method.ts";
 import { announcedBytes } from "../rules/storing/framing.ts";
 import { fromWebResponse, toWebHeaders } from "./web-answer.ts";
 import { streamOf } from "./web-bodies.ts";
@@ -27,7 +28,7 @@ export class OriginFetch implements Origin {
 
   /**
    * `service`: a worker in the origin's place. `wholeBytes`: the largest body that is stored with its head. `tellsEnd`: whether
-   * answers have `ended`, for which bodies are copied.
+   * all answers have `ended`, for which bodies are copied. Those of unknown length to unsafe requests always have it.
    */
   constructor(url: string, timeoutMs: number, service: Fetcher | null, wholeBytes: number, tellsEnd: boolean) {
     this.url = url;
@@ -62,7 +63,8 @@ export class OriginFetch implements Origin {
       }
       const answered = fromWebResponse(response);
       if (this.#service !== null) sayFraming(answered.fields, this.#wholeBytes);
-      return { kind: "answered", response: this.#tellsEnd ? withEnd(answered, response.body) : answered };
+      const tellsEnd = this.#tellsEnd || (!isSafeMethod(request.method) && lengthOf(answered) === null);
+      return { kind: "answered", response: tellsEnd ? withEnd(answered, response.body) : answered };
     } catch (cause) {
       return { kind: "failed", because: abort.signal.aborted ? "timed-out" : "unreachable", cause };
     } finally {
@@ -74,12 +76,16 @@ export class OriginFetch implements Origin {
 /** The answer with a body that tells when all of it has come, or that nobody reads it. */
 function withEnd(answered: OriginResponse, body: ReadableStream | null): OriginResponse {
   if (body === null) return answered;
-  const lengthBytes = announcedBytes((name) => answered.fields.get(name));
+  const lengthBytes = lengthOf(answered);
   const { readable, writable } =
     lengthBytes === null ? new IdentityTransformStream() : new FixedLengthStream(lengthBytes);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   void pass(body, writable, end).then(end, end); // its reader sees that it was cut off
   return { ...answered, body: readable, ended: () => ended };
+}
+
+function lengthOf({ fields }: OriginResponse): number | null {
+  return announcedBytes((name) => fields.get(name));
 }
 
 /** Passes a body on. Calls `tellUnread` if its first piece is not taken in time. */

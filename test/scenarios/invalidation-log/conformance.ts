@@ -11,6 +11,8 @@ export const rows: readonly ConformanceRow[] = [
       "invalidation-log/follower-before-log-knows",
       "invalidation-log/post-during-fill",
       "invalidation-log/post-during-anothers-fill",
+      "invalidation-log/fetched-while-answer-streams",
+      "invalidation-log/fetched-elsewhere-while-answer-streams",
       "invalidation-log/old-page-until-lease-ends",
     ],
   },
@@ -27,6 +29,7 @@ export const rows: readonly ConformanceRow[] = [
       "invalidation-log/dropped-after-five-leases",
       "invalidation-log/pass-route-writes-nothing",
       "invalidation-log/one-entry-per-request",
+      "invalidation-log/answer-ends-at-once",
     ],
   },
 ];

@@ -9,6 +9,20 @@ export const mutants: Mutants = {
       by: "undefined;",
       foundBy: "invalidation-log/old-page-until-lease-ends",
     },
+    "the end of a streamed answer to a POST changes nothing": {
+      in: "invalidateAfter",
+      replace: "if (ended)",
+      by: "if (false)",
+      foundBy: [
+        "invalidation-log/fetched-while-answer-streams",
+        "invalidation-log/fetched-elsewhere-while-answer-streams",
+      ],
+    },
+    "each answer of unknown length to a POST is written to the log twice": {
+      in: "invalidateAgain",
+      drop: "if (hasEnded) return;",
+      foundBy: "invalidation-log/answer-ends-at-once",
+    },
     "a request after a POST waits for a fetch that began before it": {
       in: "invalidateAfter",
       replace: "collapsed.abandonPage(cacheKey);",

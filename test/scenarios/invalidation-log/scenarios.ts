@@ -6,6 +6,7 @@ const lastingFields = { "cache-control": "max-age=3600" };
 const lastingV1 = { fields: lastingFields, body: "v1" };
 const lastingV2 = { fields: lastingFields, body: "v2" };
 const noContent = { status: 204 };
+const streamed = { ...done, framing: "chunked", bytesBeforeHold: 2, hold: "change" } as const;
 const v3 = { ...v1, body: "v3" };
 const NEXT_LEASE = {
   on: ["memory", "server"],
@@ -39,6 +40,55 @@ export const scenarios: readonly Scenario[] = [
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "HIT", body: "v1" } },
       { advanceMs: 999 },
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "EXPIRED", body: "v2" } },
+    ],
+  },
+  {
+    id: "invalidation-log/fetched-while-answer-streams",
+    name: "a page that was fetched while the answer to a POST streamed is invalid after its end",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    origin: { "/a": [streamed, lastingV1, lastingV2] },
+    steps: [
+      { begin: "post", send: { method: "POST", path: "/a", body: "x" } },
+      { originSees: "/a", count: 1 },
+      { advanceMs: 1 },
+      { purge: { tags: ["unrelated"] } }, // its receipt also brings the view up to the POST
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { release: "change" },
+      { finish: "post", expect: { body: "done" } },
+      ALL_DONE,
+      { get: "/a", expect: { xCache: ANEW, body: "v2" } },
+    ],
+  },
+  {
+    id: "invalidation-log/fetched-elsewhere-while-answer-streams",
+    name: "a page that another isolate fetched while the answer to a POST streamed is invalid a lease after its end",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [streamed, lastingV1, lastingV2] },
+    steps: [
+      { begin: "post", send: { method: "POST", path: "/a", body: "x", isolate: "a" } },
+      { originSees: "/a", count: 1 },
+      { advanceMs: 1_000 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+      { release: "change" },
+      { finish: "post", expect: { body: "done" } },
+      ALL_DONE,
+      { advanceMs: 1_000 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: ANEW, body: "v2" } },
+    ],
+  },
+  {
+    id: "invalidation-log/answer-ends-at-once",
+    name: "a POST whose answer has ended when the log is told is one entry in the log, also if its length was unknown",
+    source: "docs/protocol.md#r15-unsafe-methods",
+    only: LOG_FAR_AWAY,
+    origin: { "/a": [{ ...done, framing: "chunked" }] },
+    steps: [
+      { logTakesMs: 100 },
+      post("/a"),
+      { advanceMs: 60_000 },
+      { logTakesMs: 0 },
+      { purge: { tags: ["unrelated"] }, expect: { status: 200, body: /"seq":2,/ } },
     ],
   },
   {

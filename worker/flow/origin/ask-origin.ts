@@ -32,6 +32,7 @@ export interface FetchedResponse {
   readonly parentAge: ParentAge | undefined;
   /** By other rules than those of this site. */
   readonly isByOtherRules?: boolean | undefined;
+  readonly ended?: (() => Promise<void>) | undefined;
   /** The length in bytes of the body to be stored; `null` if it is unknown, or if the body is already stored. */
   readonly lengthBytes: number | null;
 }
@@ -337,7 +338,7 @@ function reportFailed({ ports }: RequestContext, { because, cause, isTold }: Ori
 
 function answered(
   context: RequestContext,
-  { status, statusText, fields, body, parentAge, isOriginLost, isByOtherRules }: OriginResponse,
+  { status, statusText, fields, body, parentAge, isOriginLost, isByOtherRules, ended }: OriginResponse,
   stamp: Stamp | null,
   fetchedAt: number,
 ): OriginResult {
@@ -354,6 +355,7 @@ function answered(
       parentAge,
       isOriginLost,
       isByOtherRules,
+      ended,
       stamp,
       fetchedAt,
       lengthBytes,

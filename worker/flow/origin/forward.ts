@@ -109,9 +109,9 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
  * Invalidates the responses that an unsafe request has made outdated: those of its own URL, of the URLs that the answer
  * names, and of cache groups. RFC 9111 §4.4, RFC 9875 §3. This PoP's copies are removed before the client gets the
  * answer; the log is told after the origin's answer and before the client's (R15). A lost answer may have been a
- * success, so the URL is invalidated then, too.
+ * success, so the URL is invalidated then, too. `ended`: the end of an answer that may come before the change.
  */
-async function invalidateAfter(context: RequestContext, result: OriginResult): Promise<void> {
+async function invalidateAfter(context: RequestContext, result: OriginResult, ended = endOf(result)): Promise<void> {
   const { facts, resolved, ports, background, incoming } = context;
   const { collapsed, resolve } = context.isolate;
   if (isSafeMethod(facts.method) || resolved.route.pass) return;
@@ -135,7 +135,26 @@ async function invalidateAfter(context: RequestContext, result: OriginResult): P
   const keys = invalidated.flatMap(({ cacheKey }) => [cacheKey, partsKey(cacheKey)]);
   const forgotten = Promise.all(keys.map((key) => ports.store.forget(key)));
   background.run(forgotten);
-  await Promise.all([forgotten, told]);
+  if (ended) background.run(invalidateAgain(context, result, told, ended));
+  await Promise.all([forgotten, ports.invalidations.answersWait && told]);
+}
+
+/** Does the same at the end of the answer, unless that has come before the log was told. */
+async function invalidateAgain(
+  context: RequestContext,
+  result: OriginResult,
+  told: Promise<unknown>,
+  ended: Promise<void>,
+): Promise<void> {
+  const hasEnded = await Promise.race([ended.then(() => true), told.then(() => false)]);
+  if (hasEnded) return;
+  await ended;
+  await invalidateAfter(context, result, null);
+}
+
+/** The end of an answer of unknown length, until which the origin may go on changing something. */
+function endOf(result: OriginResult): Promise<void> | null | undefined {
+  return result.kind === "answered" && result.response.lengthBytes === null ? result.response.ended?.() : null;
 }
 
 /** Whether a cache in place of the origin says that the origin's answer was lost. With 503, the origin was not asked. */
