@@ -112,9 +112,9 @@ async function answersFrom(flags: InitFlags, worker: AppWorker | null): Promise<
   const passed = flags.pass === undefined ? undefined : passedOf(flags.pass);
   if (origin !== undefined && host !== undefined) return { origin, host, passed: passed ?? [] };
   const app = worker?.name ?? null;
-  if (origin === undefined && app === null && worker?.main) throw new AnswerError(NAMELESS);
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     if (app !== null && host !== undefined) return { origin: null, host, passed: passed ?? [] };
+    if (origin === undefined && app === null && worker?.main) throw new AnswerError(NAMELESS);
     throw new AnswerError(
       app === null
         ? "this is not a terminal, so name both: tidemark init --origin https://origin.example.com --host www.example.com"

@@ -899,6 +899,13 @@ describe.skipIf(!hasPython)(hasPython ? "at a terminal" : NOT_RUN, () => {
     expect(await get("wrangler.edge.toml")).toContain('service = "shop"');
   });
 
+  test("in an app whose worker has no name it asks for the origin, too", async () => {
+    await put("wrangler.toml", 'main = "src/index.ts"\n[env.production]\nname = "shop"\n');
+    const screen = await type(["init"], ["www.example.com", "shop.example.workers.dev", ""]);
+    expect(screen).toContain("written    wrangler.edge.toml");
+    expect(await get("tidemark.config.ts")).toContain('"https://shop.example.workers.dev"');
+  });
+
   test("it asks nothing if flags say everything", { tags: ["deep"] }, async () => {
     const screen = await type(FLAGS, []);
     expect(screen).not.toContain("?");
