@@ -19,7 +19,7 @@ def purge_cdn_urls(urls):
         purge = json.dumps({"urls": urls[start : start + 50], "refresh": True})
         with urlopen(Request(endpoint, purge.encode(), fields), timeout=60) as answer:
             for page in json.load(answer)["refreshed"]:
-                print(page.get("xCache") or page["error"], page["status"], page["url"])
+                print(page.get("error") or page["xCache"], page["status"], page["url"])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 import { execFile, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -95,6 +98,16 @@ describe.skipIf(!hasPython)(hasPython ? "the Python example" : NOT_RUN, () => {
     ]);
     await origin.comeUp();
     expect(await seen("/news")).toBe("MISS new /news");
+  });
+
+  test("says what went wrong with a page that was fetched, but not stored", async () => {
+    const error = "the page could not be stored here";
+    const refreshed = [{ url: "https://www.example.com/a", status: 200, xCache: "BYPASS", error }];
+    await using server = createServer((_, response) => response.end(JSON.stringify({ refreshed })));
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo;
+    const printed = await purgeFromPython(["/a"], { TIDEMARK_ENDPOINT: `http://127.0.0.1:${port}` });
+    expect(printed).toEqual([`${error} 200 https://www.example.com/a`]);
   });
 
   test("fails loudly with a wrong token", { tags: ["deep"] }, async () => {
