@@ -171,8 +171,9 @@ const RECEIPT = `### The receipt
 
 - \`settlesInMs\` counts from the arrival of the answer. \`token\` is the value of \`Tidemark-After\`: a request with it gets nothing
   older than this purge, at once.
-- A page in \`refreshed\` that could not be fetched, or stored, has an \`error\`; the purge stands. On Cloudflare's free
-  plan a call has subrequests for 15 pages, or for 11 that have variants.
+- A page in \`refreshed\` that could not be fetched, or that the Cache API (on a server, the disk, if it is large) did
+  not take, has an \`error\`; the purge stands. On Cloudflare's free plan a call has subrequests for 15 pages, or for 11
+  that have variants.
 - \`warnings\` are sentences about items that may not do what was meant; at most 20. \`unseen\` has the tags and URLs under which no
   page was stored in the last seven days, the first three with the \`nearest\` that was, if one is alike. Each is a warning, too, and
   none is a refusal. It is what the answering isolate and the reports of all others say, up to a minute late; 50 items are
