@@ -5,7 +5,15 @@ import { FrequencySketch } from "../../../worker/rules/hashing/frequency-sketch.
 import { EvictingMap } from "../../../worker/store/evicting-map.ts";
 import { CacheFolder } from "../cache-folder.ts";
 import { DISK_BLOCK_BYTES, keptFilesOf, roomOf } from "../disk-blocks.ts";
-import { type DiskFiles, diskFiles, failureCode } from "../disk-files.ts";
+import { type DiskFiles, diskFiles, type FreeRoom, failureCode } from "../disk-files.ts";
+
+/** What the file system has too little of. Negative if it has enough. */
+interface Lacking {
+  readonly bytes: number;
+  readonly files: number;
+  /** What it has. `null` if it does not tell. */
+  readonly free: FreeRoom | null;
+}
 
 /** What a process did to the files of the cache. Plain data, for the supervisor's socket. */
 export type DiskNote =
@@ -121,6 +129,8 @@ export class Janitor {
   #deleting: Promise<unknown> = Promise.resolve();
   #scan: Promise<void> | null = null;
   #isScanned = false;
+  /** What files have left for, and when: epoch milliseconds. `null` once the file system has had room since. */
+  #left: { readonly for: Lacking; readonly at: number } | null = null;
   /** The bytes that were put before the folder was read. */
   #unscannedBytes = 0;
   #isClosed = false;
@@ -275,8 +285,15 @@ export class Janitor {
     for (;;) {
       const lacking = await this.#lacking();
       const excessBytes = Math.max(this.usedBytes - this.#maxBytes, lacking.bytes);
-      if (excessBytes <= 0 && lacking.files <= 0) return true;
+      if (excessBytes <= 0 && lacking.files <= 0) {
+        this.#left = null;
+        return true;
+      }
       if (this.usedBytes - this.#maxBytes > this.#deletableBytes) return false;
+      if (this.usedBytes <= this.#maxBytes) {
+        if (this.#isComing(lacking)) return false;
+        this.#left = { for: lacking, at: Date.now() };
+      }
       if (excessBytes > this.#leavingBytes)
         this.#index.shrinkTo(this.#index.heldBytes - excessBytes + this.#leavingBytes);
       const leavingFiles = Math.min(lacking.files, NAMES_PER_TURN);
@@ -288,18 +305,29 @@ export class Janitor {
   }
 
   /**
+   * Whether files have left for what is lacking, and the file system does not tell of their room yet: XFS and Btrfs take
+   * their time.
+   */
+  #isComing({ bytes, files, free }: Lacking): boolean {
+    if (this.#left === null || this.#leavingFiles > 0 || this.#leavingBytes > 0) return false;
+    const { for: before, at } = this.#left;
+    if (Date.now() - at >= LOOK_EVERY_MS || bytes < before.bytes || files < before.files) return false;
+    return free!.bytes <= before.free!.bytes && free!.files <= before.free!.files;
+  }
+
+  /**
    * The bytes that the file system lacks for everything granted, less what drafts take of that already, and the files
    * that it lacks.
    */
-  async #lacking(): Promise<{ bytes: number; files: number }> {
+  async #lacking(): Promise<Lacking> {
     const free = await this.#files.freeRoom(this.#folder.path).catch(() => null);
-    if (free === null) return { bytes: 0, files: 0 }; // writes will tell
+    if (free === null) return { bytes: 0, files: 0, free }; // writes will tell
     // A file system such as XFS has room for fewer files the fuller it is, and for many more with each that is deleted.
     const files = Math.min(this.#keptFreeFiles, keptFilesOf(free.mostFiles)) - free.files;
-    if (this.#keptFreeBytes === 0) return { bytes: 0, files };
+    if (this.#keptFreeBytes === 0) return { bytes: 0, files, free };
     let draftBytes = 0;
     for (const line of this.#lines) draftBytes += line.draftBytes;
-    return { bytes: this.#keptFreeBytes + this.#reservedBytes - draftBytes - free.bytes, files };
+    return { bytes: this.#keptFreeBytes + this.#reservedBytes - draftBytes - free.bytes, files, free };
   }
 
   /**
