@@ -52,8 +52,8 @@ export class ParentOrigin implements Origin {
   #failures = 0;
   /** Until then the origin is asked, if there is one. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** Whether a request finds out just now if the parent still fails. The origin is asked meanwhile, too. */
-  #isTried = false;
+  /** The request that finds out just now if the parent still fails. The origin is asked meanwhile, too. */
+  #trial: OriginRequest | null = null;
   /** The requests at the parent that the origin can answer, too. `null` sends them there. */
   readonly #pending = new Set<PromiseWithResolvers<null>>();
   /** The state that was logged last: each is logged once. */
@@ -69,15 +69,16 @@ export class ParentOrigin implements Origin {
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
     const { origin, now } = this.#parts;
-    if (origin && (this.#isTried || isPaused(this.#pausedUntil, now(), LAST_PAUSE_MS))) return origin.fetch(request);
+    const isSpared = this.#trial !== null || isPaused(this.#pausedUntil, now(), LAST_PAUSE_MS);
+    if (origin && isSpared) return origin.fetch(request);
     // After each pause, one request finds out whether the parent still fails: one that the origin can answer, too.
     const isTrial = this.#failures > 0;
     if (origin && isTrial && !isRepeatable(request)) return origin.fetch(request);
-    this.#isTried ||= isTrial;
+    if (isTrial) this.#trial = request;
     const failures = this.#failures;
     const after = writePosition(request.after ?? null);
     const asked = await this.#askParent(request, after).finally(() => {
-      if (isTrial) this.#isTried = false;
+      if (this.#trial === request) this.#trial = null;
     });
     if (asked === null) return origin!.fetch(request);
     const answer = asked.kind === "answered" ? this.#check(asked.response, after, request) : asked;
@@ -184,6 +185,7 @@ export class ParentOrigin implements Origin {
 
   #works(): void {
     this.#failures = 0;
+    this.#trial = null; // that may be waiting for a slow page
     this.#pausedUntil = Number.NEGATIVE_INFINITY;
     if (this.#said !== null) this.#parts.say(`the parent ${this.#parts.parent.url} answers again`);
     this.#said = null;

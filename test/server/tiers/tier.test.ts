@@ -561,6 +561,29 @@ describe("a parent that fails", () => {
     expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
   });
 
+  test("and answers a request from before gets requests again, also while the one that tries it waits", async () => {
+    const { child } = await family(1, { fallsBack: true });
+    tier.origin.setDefaultReply({ body: "page" });
+    tier.origin.reply("/early", { body: "early", hold: "early" });
+    const early = bodyOf(child.get("/early"));
+    await tier.origin.waitUntilSeen("/early", 1);
+    child.failsBy = RESET;
+    expect(await bodyOf(child.get("/1"))).toBe("page");
+    const slow = Promise.withResolvers<OriginAnswer>();
+    child.failsBy = slow.promise;
+    await tier.clock.advance(1_000);
+    const trial = bodyOf(child.get("/slow"));
+    await expect.poll(() => child.asked.length).toBe(3);
+    child.failsBy = null;
+    tier.origin.release("early");
+    expect(await early).toBe("early");
+    expect(child.said.at(-1)).toContain("answers again");
+    expect(await bodyOf(child.get("/2"))).toBe("page");
+    expect(child.asked).toHaveLength(4);
+    slow.resolve(await RESET);
+    expect(await trial).toBe("page");
+  });
+
   test("and is known to do so gets no request that may change something: the origin gets it", async () => {
     const { child } = await family(1, { fallsBack: true });
     tier.origin.setDefaultReply({ body: "page" });
