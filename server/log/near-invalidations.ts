@@ -50,7 +50,6 @@ class Batch {
  * is tried until it succeeds.
  */
 export class NearInvalidations implements Invalidations {
-  readonly answersWait = true;
   readonly #log: PurgeLogWriter;
   readonly #clock: Clock;
   readonly #reporter: Reporter;

@@ -37,10 +37,11 @@ export interface PurgeState {
 
 /** Tells the log which keys unsafe requests have invalidated (R15). */
 export interface Invalidations {
-  /** Whether the answer to the client waits until the log is told, because that takes so short a time. */
-  readonly answersWait: boolean;
-  /** Retries in the background, within its own budget. What it returns never rejects, and resolves once it has tried. */
-  tell(purgeKeys: readonly string[], background: BackgroundWork): Promise<unknown>;
+  /**
+   * Retries in the background, within its own budget. What it returns never rejects: the answer to the client waits for
+   * it, where others of the PoP are told in so short a time.
+   */
+  tell(purgeKeys: readonly string[], background: BackgroundWork): Promise<unknown> | undefined;
   /**
    * Whether the log may lack a key that was told, so that a cache in place of the origin does not know of it. Absent where
    * there is no such cache.

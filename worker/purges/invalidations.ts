@@ -19,7 +19,6 @@ const MAX_MERGING_MS = 20_000;
  * (R15). Further keys are merged, and sent in one append when the lease is over, or some time before. Answers do not wait.
  */
 export class LogInvalidations implements Invalidations {
-  readonly answersWait = false;
   readonly #log: PurgeLogWriter;
   readonly #clock: Clock;
   readonly #leaseMs: number;
@@ -38,15 +37,14 @@ export class LogInvalidations implements Invalidations {
     this.#reporter = reporter;
   }
 
-  tell(purgeKeys: readonly string[], background: BackgroundWork): Promise<void> {
+  tell(purgeKeys: readonly string[], background: BackgroundWork): undefined {
     const now = this.#clock.now();
     // Includes keys that still wait from the last lease, because the request that was to send them may have been
     // cancelled.
     const keys = new Set(this.#isOver(now) ? [...this.#beginLease(now), ...purgeKeys] : purgeKeys);
     if (this.#appends < MAX_APPENDS && !purgeKeys.some((key) => this.#told.has(key))) {
-      const told = this.#untilTold(this.#try(keys), keys);
-      background.run(told);
-      return told;
+      background.run(this.#untilTold(this.#try(keys), keys));
+      return;
     }
     for (const key of purgeKeys) {
       if (this.#waiting.has(key)) continue;
@@ -55,7 +53,6 @@ export class LogInvalidations implements Invalidations {
     }
     this.#flush ??= this.#flushLater();
     background.run(this.#flush);
-    return this.#flush;
   }
 
   #isOver(now: number): boolean {

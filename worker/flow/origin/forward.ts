@@ -135,21 +135,8 @@ async function invalidateAfter(context: RequestContext, result: OriginResult, en
   const keys = invalidated.flatMap(({ cacheKey }) => [cacheKey, partsKey(cacheKey)]);
   const forgotten = Promise.all(keys.map((key) => ports.store.forget(key)));
   background.run(forgotten);
-  if (ended) background.run(invalidateAgain(context, result, told, ended));
-  await Promise.all([forgotten, ports.invalidations.answersWait && told]);
-}
-
-/** Does the same at the end of the answer, unless that has come before the log was told. */
-async function invalidateAgain(
-  context: RequestContext,
-  result: OriginResult,
-  told: Promise<unknown>,
-  ended: Promise<void>,
-): Promise<void> {
-  const hasEnded = await Promise.race([ended.then(() => true), told.then(() => false)]);
-  if (hasEnded) return;
-  await ended;
-  await invalidateAfter(context, result, null);
+  if (ended) background.run(ended.then(() => invalidateAfter(context, result, null)));
+  await Promise.all([forgotten, told]);
 }
 
 /** The end of an answer of unknown length, until which the origin may go on changing something. */
