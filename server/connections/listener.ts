@@ -8,7 +8,7 @@ import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import type { ChallengeAnswers } from "../acme/challenge-answers.ts";
 import { BareConnections } from "../http1/bare-connections.ts";
-import { Connection, type Exchange } from "../http1/connection.ts";
+import { afterGrace, Connection, type Exchange } from "../http1/connection.ts";
 import { FastAnswers } from "../http1/fast-answers.ts";
 import { MadeAnswers } from "../http1/made-answers.ts";
 import { NodeAnswers } from "../http1/node-answers.ts";
@@ -108,9 +108,6 @@ export interface Stopped {
 const { createServer } = process.getBuiltinModule("node:http");
 
 const MAX_HANDSHAKE_MS = 10_000;
-
-/** How long an idle connection is kept while the listener stops: a request may be on its way to it. */
-const IDLE_GRACE_MS = 1_000;
 
 /**
  * How long an answer may be silent whose client has ended its half. Proxies such as nginx take that for the client's leave
@@ -471,10 +468,4 @@ export class Listener {
 function cutSilent(socket: Socket, { req }: ServerResponse): void {
   if (req.httpVersionMinor === 0) resetSocket(socket);
   else socket.destroySoon();
-}
-
-/** Calls back when a listener that stops has kept an idle connection long enough, or after the limit. Milliseconds. */
-function afterGrace(end: () => void, limitMs = IDLE_GRACE_MS): NodeJS.Timeout {
-  // On a busy machine the time may be over before the requests that arrived during it have been read.
-  return setTimeout(() => setImmediate(end), Math.min(IDLE_GRACE_MS, limitMs));
 }

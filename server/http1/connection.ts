@@ -23,6 +23,8 @@ const LINGER_MS = 30_000;
 const LINGER_QUIET_MS = 5_000;
 /** The same for a connection that ends while it is idle: its client has read its answers, and a stop waits for it. */
 const IDLE_LINGER_QUIET_MS = 2_000;
+/** How long an idle connection is kept while the listener stops: a request may be on its way to it. */
+const IDLE_GRACE_MS = 1_000;
 
 /** A request that Node's parser has read, with the object for its answer. */
 export interface Exchange {
@@ -347,10 +349,20 @@ export class Connection implements InterimWriter, ClientSide {
     this.socket.setTimeout(this.#stallMs);
   }
 
-  /** Ends the connection as soon as no answer is due on it, and no head has begun to arrive. Not to be called while it reads. */
+  /**
+   * Ends the connection once no answer is due on it, all have been written for some time, and no head has begun to arrive:
+   * now, if that is so. Not to be called while it reads.
+   */
   endOnceIdle(): void {
     this.#endsOnceIdle = true;
-    if (this.outstanding === 0 && !this.isTunnel && !this.#isInHead) this.#endIdle();
+    if (this.isLast || this.outstanding > 0 || this.isTunnel || this.#isInHead) return;
+    if (this.socket.writableLength > 0) this.#endAfterGrace();
+    else this.#endIdle();
+  }
+
+  /** The answers did not say that the connection ends, so the client may send its next request. */
+  #endAfterGrace(): void {
+    afterGrace(() => this.endOnceIdle()).unref();
   }
 
   /** Whether a head is arriving, and not the rest of a body, whose request may have been answered before it. */
@@ -449,7 +461,7 @@ export class Connection implements InterimWriter, ClientSide {
     this.#answerWaiting();
     if (this.outstanding > 0 || this.isLast) return;
     if (this.#farewell !== undefined) this.#end();
-    else if (this.#endsOnceIdle) this.#endIdle();
+    else if (this.#endsOnceIdle) this.#endAfterGrace();
   }
 
   #answerWaiting(): void {
@@ -479,6 +491,12 @@ export class Connection implements InterimWriter, ClientSide {
     if (this.socket.writable) this.socket.end(this.#farewell ?? "", "latin1");
     this.linger();
   }
+}
+
+/** Calls back when a listener that stops has kept an idle connection long enough, or after the limit. Milliseconds. */
+export function afterGrace(end: () => void, limitMs = IDLE_GRACE_MS): NodeJS.Timeout {
+  // On a busy machine the time may be over before the requests that arrived during it have been read.
+  return setTimeout(() => setImmediate(end), Math.min(IDLE_GRACE_MS, limitMs));
 }
 
 /** `_paused`: Node's server has paused the connection until answers are written. It resumes it by itself. */

@@ -610,10 +610,38 @@ test.each([
   await pass(1_000);
   await pass(10_000);
   one.socket.resume();
-  await one.closed;
+  await passUntilClosed(one);
   expect(one.bytes).toBeGreaterThan(LARGE_BYTES);
   expect(await stopped).toEqual({ cutOff: 0 });
 });
+
+test.each([
+  ["a hit", true],
+  ["a page", false],
+])("a request that follows the end of %s, which began before the stop, is answered", async (_, usesFastAnswers) => {
+  const running = await start(() => LARGE, { usesFastAnswers });
+  holdTime();
+  const one = client(running);
+  await one.send(GET);
+  await one.until((text) => text.length > 0);
+  one.socket.pause();
+  const stopped = running.listener.close(60_000);
+  await pass(1_000);
+  await pass(1_000);
+  one.socket.resume();
+  while (one.bytes < LARGE_BYTES) await new Promise(setImmediate);
+  await one.send(GET);
+  await passUntilClosed(one);
+  expect(one.bytes).toBeGreaterThan(2 * LARGE_BYTES);
+  expect(await stopped).toEqual({ cutOff: 0 });
+});
+
+async function passUntilClosed(one: RawClient): Promise<void> {
+  let isClosed = false;
+  const closed = one.closed.then(() => (isClosed = true));
+  while (!isClosed) await pass(1_000);
+  await closed;
+}
 
 test("a graceful stop does not wait for a client that has stopped reading", async () => {
   const running = await start(() => LARGE, { settings: { stallMs: 50 } });
