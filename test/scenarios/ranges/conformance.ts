@@ -89,8 +89,8 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §14.4, §15.3.7",
     requirement: "a single part has `Content-Range` and the 200's metadata, with `If-Range` no more (SHOULD)",
-    does: "All fields of the stored page: **a departure**.",
-    scenarios: ["ranges/part-of-stored-page"],
+    does: "All fields of the stored page: **a departure**. The origin's part keeps its own.",
+    scenarios: ["ranges/part-of-stored-page", "ranges/part-unasked", "ranges/part-unasked-of-all-bytes"],
   },
   {
     table: "semantics",

@@ -479,6 +479,37 @@ export const scenarios: readonly Scenario[] = [
       },
     ],
   },
+  ...(
+    [
+      ["part-unasked", "a request without a range", {}],
+      ["part-unasked-of-all-bytes", "a request for all bytes by a range", { range: "bytes=0-" }],
+    ] as const
+  ).map(
+    ([id, request, fields]): Scenario => ({
+      id: `ranges/${id}`,
+      name: `a part that the origin sends to ${request} keeps its own range, and is not stored`,
+      source: "RFC 9110 §14.2, §14.4, §15.3.7; RFC 9111 §3",
+      origin: {
+        "/a": [
+          {
+            ...ten,
+            status: 206,
+            body: "23456",
+            fields: { ...ten.fields, "content-range": "bytes 2-6/10" },
+          },
+        ],
+      },
+      steps: [1, 2].flatMap((times) => [
+        {
+          get: "/a",
+          fields,
+          expect: { status: 206, xCache: "MISS", body: "23456", fields: { "content-range": "bytes 2-6/10" } },
+        },
+        { originLastSaw: "/a", fields: { range: null } },
+        { originSaw: { "/a": times } },
+      ]),
+    }),
+  ),
   {
     id: "ranges/all-bytes-if-range",
     name: "a request for all bytes that names the form it holds goes to the origin as it came",

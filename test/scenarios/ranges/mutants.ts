@@ -77,6 +77,12 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "ranges/all-bytes-of-an-error",
     },
+    "a part that the origin sends unasked becomes a part of all its bytes": {
+      in: "answerBy",
+      replace: "!== response.status;",
+      by: "=== 206;",
+      foundBy: ["ranges/part-unasked", "ranges/part-unasked-of-all-bytes"],
+    },
     "the answer to who holds the page becomes a part": {
       in: "answerBy",
       replace: "answer.status === response.status && ",

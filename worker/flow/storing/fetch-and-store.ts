@@ -134,8 +134,8 @@ function answerBy(
   const fetched: Fetched = { miss, response: look.response, tellFollowers };
   if (facts.isPartial) return answerPart(context, fetched, decision);
   const answer = answerFetched(context, fetched, decision);
-  const isPart = answer.status === response.status && sentStatus(context, response) === 206;
-  return isPart ? asOnePart(answer, response.lengthBytes!) : answer;
+  const isMadePart = answer.status === response.status && sentStatus(context, response) !== response.status;
+  return isMadePart ? asOnePart(answer, response.lengthBytes!) : answer;
 }
 
 /** The status for a client without conditions. Of players that ask for all bytes by a range, some accept only a part. */
