@@ -36,6 +36,8 @@ export interface ParentOriginParts {
   readonly say: (line: string) => void;
 }
 
+type OriginFailure = OriginAnswer & { readonly kind: "failed" };
+
 /** How long the origin is asked in place of a parent that has failed. It doubles with each further failure. */
 const FIRST_PAUSE_MS = 1_000;
 const LAST_PAUSE_MS = 16_000;
@@ -53,7 +55,7 @@ export class ParentOrigin implements Origin {
   /** Until then the origin is asked, if there is one. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** The request that finds out just now if the parent still fails. The origin is asked meanwhile, too. */
-  #trial: OriginRequest | null = null;
+  #probe: OriginRequest | null = null;
   /** The requests at the parent that the origin can answer, too. `null` sends them there. */
   readonly #pending = new Set<PromiseWithResolvers<null>>();
   /** The state that was logged last: each is logged once. */
@@ -68,18 +70,13 @@ export class ParentOrigin implements Origin {
   }
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
-    const { origin, now } = this.#parts;
-    const isSpared = this.#trial !== null || isPaused(this.#pausedUntil, now(), LAST_PAUSE_MS);
-    if (origin && isSpared) return origin.fetch(request);
-    // After each pause, one request finds out whether the parent still fails: one that the origin can answer, too.
-    const isTrial = this.#failures > 0;
-    if (origin && isTrial && !isRepeatable(request)) return origin.fetch(request);
-    if (isTrial) this.#trial = request;
-    const failures = this.#failures;
+    const { origin } = this.#parts;
+    if (origin && this.#failures > 0) {
+      void this.#probeParent(request);
+      return origin.fetch(request);
+    }
     const after = writePosition(request.after ?? null);
-    const asked = await this.#askParent(request, after).finally(() => {
-      if (this.#trial === request) this.#trial = null;
-    });
+    const asked = await this.#askParent(request, after);
     if (asked === null) return origin!.fetch(request);
     const answer = asked.kind === "answered" ? this.#check(asked.response, after, request) : asked;
     if (answer.kind !== "failed") {
@@ -88,10 +85,33 @@ export class ParentOrigin implements Origin {
     }
     // If a connection took the request, its visitor may have left, been slow, or sent too much.
     const mayBeVisitors = asked.kind === "failed" && request.body !== null && !answer.wasNeverSent;
-    if (!mayBeVisitors) this.#fails(failures + 1, answer.because, answer.cause);
+    if (!mayBeVisitors) this.#fails(1, answer);
     const failed = { ...answer, isTold: true };
     if (origin === null) return failed;
     return mayBeSentAgain(request, answer) ? origin.fetch(request) : { ...failed, saysNothing: true };
+  }
+
+  /**
+   * After each pause, finds out whether the parent still fails: by a request for which no visitor waits, and which the
+   * parent need not pass on. `request`: the visitor's, whose host is asked for.
+   */
+  async #probeParent(request: OriginRequest): Promise<void> {
+    const { parent, now } = this.#parts;
+    if (this.#probe !== null || isPaused(this.#pausedUntil, now(), LAST_PAUSE_MS)) return;
+    const told = request.fields.filter(([name]) => TOLD_BY_PROBE.has(name));
+    const fields = [...told, ["cache-control", "only-if-cached"] as const];
+    const probe: OriginRequest = { method: "HEAD", pathAndQuery: "/", fields, body: null };
+    this.#probe = probe;
+    const after = writePosition(null);
+    const asked = await parent
+      .fetch(this.#asChild(probe, after))
+      .catch((cause: unknown): OriginFailure => ({ kind: "failed", because: "bad-response", cause }));
+    const answer = asked.kind === "answered" ? this.#check(asked.response, after, probe) : asked;
+    if (answer.kind !== "failed") await discardAnswer(answer);
+    if (this.#probe !== probe) return; // another answer was faster
+    this.#probe = null;
+    if (answer.kind === "failed") this.#fails(this.#failures + 1, answer);
+    else this.#works();
   }
 
   /** The parent's answer; `null` if the origin is to be asked instead, because the parent turned out to be gone meanwhile. */
@@ -171,7 +191,7 @@ export class ParentOrigin implements Origin {
   }
 
   /** `failures`: the failures in a row with this one. Requests that fail at the same time are one. */
-  #fails(failures: number, because: string, cause: unknown): void {
+  #fails(failures: number, { because, cause }: OriginFailure): void {
     const { parent, origin, now } = this.#parts;
     this.#failures = Math.max(this.#failures, failures);
     this.#pausedUntil = now() + Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), LAST_PAUSE_MS);
@@ -185,7 +205,7 @@ export class ParentOrigin implements Origin {
 
   #works(): void {
     this.#failures = 0;
-    this.#trial = null; // that may be waiting for a slow page
+    this.#probe = null;
     this.#pausedUntil = Number.NEGATIVE_INFINITY;
     if (this.#said !== null) this.#parts.say(`the parent ${this.#parts.parent.url} answers again`);
     this.#said = null;
@@ -208,6 +228,9 @@ export function connectToParent({ timeoutMs, ...options }: UndiciOriginOptions):
   return new UndiciOrigin({ ...options, ...timeouts });
 }
 
+/** The fields by which a parent finds the site, and a ring. */
+const TOLD_BY_PROBE = new Set(["host", "cdn-loop", "x-forwarded-host", "x-forwarded-proto"]);
+
 /** Fields of the edge that a parent does not believe in this form. */
 const TOLD_OTHERWISE = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-for", "x-country"];
 
@@ -225,10 +248,7 @@ function refusal({ status, fields }: OriginResponse): string {
  * Whether a request that the parent did not answer may be sent to the origin: the parent has not carried it out, or
  * nothing changes if both do. A body that the parent has been sent is gone.
  */
-function mayBeSentAgain(
-  request: OriginRequest,
-  { cause, wasNeverSent = false }: OriginAnswer & { kind: "failed" },
-): boolean {
+function mayBeSentAgain(request: OriginRequest, { cause, wasNeverSent = false }: OriginFailure): boolean {
   return wasNeverSent || isRepeatable(request) || (request.body === null && cause === REFUSES_CHILD);
 }
 

@@ -100,6 +100,7 @@ export const CHECKS: Readonly<Record<string, (tier: Tier, classes: TierClasses) 
     expect(await bodyOf(child.send({ method: "POST", path: "/page", body: "x" }))).toBe("changed");
     child.failsBy = null;
     await tier.clock.advance(LEASE_MS);
+    await child.untilItAsksItsParentAgain();
     expect(await bodyOf(child.get("/page"))).toBe("v2");
     expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
     child.isCutOff = false;

@@ -321,6 +321,7 @@ describe("a parent with other rules", () => {
     await child.idle();
     await tier.clock.advance(61_000);
     child.failsBy = null;
+    await child.untilItAsksItsParentAgain();
     const answer = await child.get("/page");
     expect([answer.body, answer.fields["cache-status"]]).toEqual(["v2", expect.stringContaining("detail=other-rules")]);
     await child.idle();
@@ -497,8 +498,10 @@ describe("a parent that fails", () => {
     expect(tier.origin.seen.at(-1)!.fields).not.toHaveProperty("tidemark-parent-token");
     await tier.start({ port: parent.port });
     await tier.clock.advance(1_000);
+    await child.untilItAsksItsParentAgain();
     expect(await bodyOf(child.get("/5"))).toBe("page");
     expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
+    expect(tier.origin.countOf("/")).toBe(0);
     expect(child.said).toEqual([
       expect.stringMatching(/^the parent http:\S+ fails \(unreachable: .*\); this server asks the origin instead$/),
       expect.stringContaining("answers again"),
@@ -511,6 +514,7 @@ describe("a parent that fails", () => {
     await child.get("/1");
     await tier.start({ port: parent.port });
     await tier.clock.advance(-3_600_000);
+    await child.untilItAsksItsParentAgain();
     await child.get("/2");
     expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
   });
@@ -534,11 +538,12 @@ describe("a parent that fails", () => {
     expect(new Set(await Promise.all(asked))).toEqual(new Set(["page"]));
     await tier.start({ port: parent.port });
     await tier.clock.advance(1_000);
+    await child.untilItAsksItsParentAgain();
     expect(await bodyOf(child.get("/after"))).toBe("page");
     expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
   });
 
-  test("and is being asked whether it still does gets no other request until it has answered", async () => {
+  test("has no visitor wait to find out whether it still does, and is asked one thing at a time", async () => {
     const { child } = await family(1, { fallsBack: true });
     tier.origin.setDefaultReply({ body: "page" });
     child.failsBy = TIMED_OUT;
@@ -546,22 +551,21 @@ describe("a parent that fails", () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     child.failsBy = promise.then(() => TIMED_OUT);
     await tier.clock.advance(1_000);
-    const trial = bodyOf(child.get("/2"));
-    await expect.poll(() => child.asked.length).toBe(2);
-    for (const path of ["/3", "/4"]) {
-      await tier.clock.advance(20_000);
+    for (const path of ["/2", "/3", "/4"]) {
       expect(await bodyOf(child.get(path))).toBe("page");
+      await tier.clock.advance(20_000);
     }
     expect(child.asked).toHaveLength(2);
     resolve();
-    expect(await trial).toBe("page");
-    child.failsBy = null;
+    await new Promise((next) => setImmediate(next));
     await tier.clock.advance(2_000);
+    child.failsBy = null;
+    await child.untilItAsksItsParentAgain();
     expect(await bodyOf(child.get("/5"))).toBe("page");
     expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
   });
 
-  test("and answers a request from before gets requests again, also while the one that tries it waits", async () => {
+  test("and answers a request from before gets requests again, also while it is asked whether it still fails", async () => {
     const { child } = await family(1, { fallsBack: true });
     tier.origin.setDefaultReply({ body: "page" });
     tier.origin.reply("/early", { body: "early", hold: "early" });
@@ -569,22 +573,22 @@ describe("a parent that fails", () => {
     await tier.origin.waitUntilSeen("/early", 1);
     child.failsBy = RESET;
     expect(await bodyOf(child.get("/1"))).toBe("page");
-    const slow = Promise.withResolvers<OriginAnswer>();
-    child.failsBy = slow.promise;
+    const late = Promise.withResolvers<OriginAnswer>();
+    child.failsBy = late.promise;
     await tier.clock.advance(1_000);
-    const trial = bodyOf(child.get("/slow"));
-    await expect.poll(() => child.asked.length).toBe(3);
+    expect(await bodyOf(child.get("/2"))).toBe("page");
+    expect(child.asked).toHaveLength(3);
     child.failsBy = null;
     tier.origin.release("early");
     expect(await early).toBe("early");
     expect(child.said.at(-1)).toContain("answers again");
-    expect(await bodyOf(child.get("/2"))).toBe("page");
+    late.resolve(await RESET);
+    expect(await bodyOf(child.get("/3"))).toBe("page");
     expect(child.asked).toHaveLength(4);
-    slow.resolve(await RESET);
-    expect(await trial).toBe("page");
+    expect(child.said).toHaveLength(2);
   });
 
-  test("and is known to do so gets no request that may change something: the origin gets it", async () => {
+  test("and is known to do so gets no request that may change something, not even one that asks", async () => {
     const { child } = await family(1, { fallsBack: true });
     tier.origin.setDefaultReply({ body: "page" });
     child.failsBy = TIMED_OUT;
@@ -594,8 +598,15 @@ describe("a parent that fails", () => {
       expect(await child.send({ method: "POST", path: "/2", body })).toMatchObject({ status: 200, body: "page" });
       expect(tier.origin.seen.at(-1)).toMatchObject({ method: "POST", body });
     }
-    expect(child.asked).toHaveLength(1);
+    for (const { method, fields } of child.asked.slice(1)) {
+      expect({ method, fields }).toMatchObject({
+        method: "HEAD",
+        fields: expect.arrayContaining([["cache-control", "only-if-cached"]]),
+      });
+    }
+    await tier.clock.advance(20_000);
     child.failsBy = null;
+    await child.untilItAsksItsParentAgain();
     expect(await bodyOf(child.get("/3"))).toBe("page");
     expect(tier.origin.seen.at(-1)!.fields["cdn-loop"]).toContain("node=");
   });
@@ -676,6 +687,7 @@ describe("a parent that fails", () => {
     await child.get("/2");
     child.failsBy = null;
     await tier.clock.advance(1_000);
+    if (fallsBack) await child.untilItAsksItsParentAgain();
     expect(await bodyOf(child.get("/3"))).toBe("page");
     expect(child.said).toEqual([expect.stringContaining("fails"), expect.stringContaining("answers again")]);
     expect(child.reported).toEqual([]);

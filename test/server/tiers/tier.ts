@@ -180,6 +180,12 @@ export class TierNode {
     return this.send({ path, fields });
   }
 
+  /** A visitor comes after the pause, and the parent turns out to answer again. */
+  async untilItAsksItsParentAgain(): Promise<void> {
+    await this.get("/after-the-pause");
+    while (!this.said.at(-1)?.includes("answers again")) await new Promise((resolve) => setImmediate(resolve));
+  }
+
   /** Purges, and resolves to the token of the receipt. */
   async purge(items: object): Promise<string> {
     const { body } = await this.send({
