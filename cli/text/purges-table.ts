@@ -6,6 +6,9 @@ const HEADINGS = ["SEQ", "AT", "BY", "MODE", "SETTLED", "WHAT", "WHY"];
 /** The most characters for the items of a purge. */
 const MAX_ITEMS_WIDTH = 60;
 
+/** The widest column. A longer cell, of one long URL, shifts the rest of its line alone. */
+const MAX_WIDTH = 100;
+
 /** Purges as a table for a person, one line each. */
 export function purgesTable(purges: readonly PurgeRecord[]): string {
   return new GrowingTable().add(purges);
@@ -22,7 +25,8 @@ export class GrowingTable {
     const headings = this.#widths === undefined ? [HEADINGS] : [];
     const rows = [...headings, ...purges.map(cellsOf)];
     const earlier = this.#widths ?? HEADINGS.map(() => 0);
-    const widths = earlier.map((width, column) => Math.max(width, ...rows.map((row) => row[column]!.length)));
+    const lengths = (column: number) => rows.map((row) => row[column]!.length).filter((length) => length <= MAX_WIDTH);
+    const widths = earlier.map((width, column) => Math.max(width, ...lengths(column)));
     this.#widths = widths;
     const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ");
     return rows.map((row) => `${line(row).trimEnd()}\n`).join("");

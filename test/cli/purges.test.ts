@@ -48,6 +48,7 @@ const page = {
     }),
     record(10, { settled: false, waitsFor: ["web-2:/c"] }),
     record(9, { items: ["/long/".padEnd(70, "x"), "/b"], itemCount: 2, repeatOf: 8 }),
+    record(7, { items: ["/visitors/".padEnd(1800, "q")], reason: "a POST" }),
   ],
   next: 9,
 };
@@ -58,6 +59,7 @@ const table = `SEQ  AT                        BY    MODE  SETTLED             ${
 12   2026-01-02T03:04:05.678Z  shop  soft  not yet             ${what("tag:song:42 prefix:/shop and 3 more")}  an\ufffd[2Jimport
 10   2026-01-02T03:04:05.678Z  shop  hard  waits for web-2:/c  /a
 9    2026-01-02T03:04:05.678Z  shop  hard  yes                 /long/${"x".repeat(64)} and 1 more  (repeats 8)
+7    2026-01-02T03:04:05.678Z  shop  hard  yes                 /visitors/${"q".repeat(1790)}  a POST
 `;
 
 interface Case {
