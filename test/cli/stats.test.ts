@@ -53,7 +53,7 @@ describe("in words", () => {
       statsLines(big(), "24h").join("\n"),
     ).toBe(`Last 24 h: 1,204,331 requests, 93.1 % from cache. The origin was asked 83,200 times instead of 1,204,331, and failed once; visitors waited 11 ms instead of 240 ms in the median; the cache sent 41.3 GB, the origin 2.5 MB.
 Median time to the response head: the origin 240 ms (95 %: 800 ms, 99 %: 1200 ms); the cache of the PoP 11 ms (95 %: 30 ms, 99 %: 44 ms). Hits in memory were not measured.
-A memory of 32 MiB held 60 % of the stored pages that visitors requested. Other sizes would hold at least: 8 MiB 60 %, 16 MiB 60 %, 64 MiB 60 %, 128 MiB 60 %, 256 MiB 60 %.
+A memory of 32 MiB held 60 % of the stored pages that visitors requested. Without purges and restarts, sizes hold at least: 8 MiB 60 %, 16 MiB 60 %, 32 MiB 60 %, 64 MiB 60 %, 128 MiB 60 %, 256 MiB 60 %.
 Not stored: no-store 1,200, bad\ufffd[2J 3.
 1,200 isolates reported; 3 have stopped reporting. The reports cover at least 99.9 % of their time.`);
   });
@@ -73,7 +73,7 @@ Not stored: no-store 1,200, bad\ufffd[2J 3.
     >;
     const found = { ...big(), memory, machine };
     expect(memoryLines(found)[0]).toBe(
-      "A memory of 256 MiB held 30 % of the stored pages that visitors requested. Other sizes would hold at least: 512 MiB 90 %.",
+      "A memory of 256 MiB held 30 % of the stored pages that visitors requested. Without purges and restarts, sizes hold at least: 512 MiB 90 %.",
     );
     expect(memoryVerdicts(found)).toMatchObject([
       { evidence: expect.stringContaining("a memory of 256 MiB"), setting: 'set `--memory` to `"512MiB"`' },

@@ -89,10 +89,9 @@ export function wholeMemory({ memory, machine }: SiteStats): MemoryStats | undef
 export function memoryLines(stats: SiteStats): string[] {
   const memory = wholeMemory(stats);
   if (!memory || memory.uses === 0) return [];
-  const others = memory.curve.filter(({ bytes }) => bytes !== memory.maxBytes);
-  const named = others.map(({ bytes, hitRatio }) => `${memorySize(bytes)} ${percent(hitRatio)}`).join(", ");
+  const named = memory.curve.map(({ bytes, hitRatio }) => `${memorySize(bytes)} ${percent(hitRatio)}`).join(", ");
   return [
-    `A memory of ${memorySize(memory.maxBytes)} held ${percent(memory.held / memory.uses)} of the stored pages that visitors requested. Other sizes would hold at least: ${named}.`,
+    `A memory of ${memorySize(memory.maxBytes)} held ${percent(memory.held / memory.uses)} of the stored pages that visitors requested. Without purges and restarts, sizes hold at least: ${named}.`,
   ];
 }
 
