@@ -1,4 +1,5 @@
 import type { Explanation } from "../wire/explanation.ts";
+import { withField } from "../wire/fields.ts";
 import { stepTexts } from "../wire/text/explanation-text.ts";
 import { size } from "../wire/text/numbers.ts";
 import { ask, Refused } from "./api.ts";
@@ -37,9 +38,9 @@ async function explain(): Promise<void> {
   }
 }
 
-function fieldsOf(text: string): Record<string, string> {
+function fieldsOf(text: string): Readonly<Record<string, string>> {
   const lines = [...text.matchAll(/^([^:\s]+):[ \t]*(.*?)[ \t]*$/gm)];
-  return Object.fromEntries(lines.map(([, name, value]) => [name!.toLowerCase(), value!]));
+  return lines.reduce((fields, [, name, value]) => withField(fields, name!, value!), {});
 }
 
 function report(explanation: Explanation): HTMLElement {

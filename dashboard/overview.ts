@@ -49,7 +49,10 @@ export function startOverview(): void {
   choices("last", LAST, overview.last, (last) => void ask({ last: last as keyof typeof LAST }));
   const kinds = Object.fromEntries(Object.entries(KINDS).map(([name, { words }]) => [name, words]));
   choices("kind", kinds, overview.kind, (kind) => change({ kind: kind as keyof typeof KINDS, allUrls: false }));
-  byId("all-pops").addEventListener("click", () => void ask({ pop: null }));
+  byId("all-pops").addEventListener("click", () => {
+    byId("pops").querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
+    void ask({ pop: null });
+  });
   const cursor = byId<HTMLInputElement>("cursor");
   cursor.addEventListener("input", () => showSpan(Number(cursor.value)));
   cursor.addEventListener("blur", () => showSpan(null));
@@ -58,9 +61,10 @@ export function startOverview(): void {
 /** Requests the stats and shows them. An answer to an outdated request is not shown. */
 export async function refreshOverview(): Promise<void> {
   const { last, pop } = overview;
-  const stats = await read<SiteStats>(`stats?last=${last}${pop === null ? "" : `&pop=${encodeURIComponent(pop)}`}`);
+  const ofSite = read<SiteStats>(`stats?last=${last}`);
+  const ofPop = pop === null ? ofSite : read<SiteStats>(`stats?last=${last}&pop=${encodeURIComponent(pop)}`);
+  const [{ pops }, stats] = await Promise.all([ofSite, ofPop]);
   if (last !== overview.last || pop !== overview.pop) return;
-  const pops = pop === null ? stats.pops : overview.pops;
   change({ stats, pops, charts: overviewCharts(stats, showSpan) });
 }
 
@@ -270,9 +274,13 @@ function urls({ kind, allUrls }: Overview, { top, pop: of }: SiteStats): Child[]
     .map((each) => [toExplain(each.url), weight(each), ...(kind === "notStored" ? [each.because] : [])]);
   return [
     table(words, ["URL, to explain", column, ...(kind === "notStored" ? ["Reason"] : [])], rows),
-    list.length > rows.length &&
-      h("button", { class: "quiet", click: () => change({ allUrls: true }) }, `All ${list.length}`),
+    list.length > rows.length && h("button", { class: "quiet", click: showAllUrls }, `All ${list.length}`),
   ];
+}
+
+function showAllUrls(): void {
+  change({ allUrls: true });
+  byId("top").querySelector<HTMLElement>(".scroll")?.focus();
 }
 
 /** A link that explains the URL. Of one that was cut, the rest is not known. */

@@ -88,9 +88,10 @@ async function send(dryRun: boolean): Promise<void> {
     const receipt = await purge<PurgeReceiptBody>(dryRun ? { ...request, dryRun } : request, given);
     if (given !== null) rememberPurgeToken(given);
     byId<HTMLInputElement>("purge-token").value = "";
-    byId("purge-token-row").hidden = true;
     if (!dryRun) accepted(receipt);
     else if (request === tried) showPlan(true, ...plan(receipt));
+    if (document.activeElement?.id === "purge-token") byId("wet").focus(); // the field is hidden next
+    byId("purge-token-row").hidden = true;
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     const isDenied = [401, 403].includes(error.status);
@@ -111,6 +112,7 @@ function hold(request: PurgeRequestBody | null): void {
 
 /** Shows what is known about a purge, and whether the tried one may be carried out now. */
 function showPlan(mayPurge: boolean, ...children: Child[]): void {
+  if (!mayPurge && document.activeElement?.id === "wet") byId("plan").focus();
   byId<HTMLButtonElement>("wet").disabled = !mayPurge;
   fill("plan", ...children);
 }

@@ -46,3 +46,15 @@ export const EARLY_PURGES_AFTER_MS = 2_500;
 export function isControl(url: string): boolean {
   return url.startsWith(CONTROL_PREFIX, url.indexOf("/", url.indexOf("//") + 2));
 }
+
+/** The fields with one line more. Lines of the same field are joined by commas, as on the wire; cookies by semicolons. */
+export function withField(
+  fields: Readonly<Record<string, string>>,
+  name: string,
+  value: string,
+): Readonly<Record<string, string>> {
+  const key = name.toLowerCase();
+  const before = fields[key];
+  const joined = before === undefined ? value : [before, value].join(key === "cookie" ? "; " : ", ");
+  return { ...fields, [key]: joined };
+}

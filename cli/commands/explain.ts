@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { askExplanation } from "../../sdk/http/ask-explanation.ts";
 import { PurgeError } from "../../sdk/index.ts";
+import { withField } from "../../wire/fields.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { namedEdge } from "../named-edge.ts";
@@ -58,12 +59,8 @@ async function explain(url: string, { header, request, json, endpoint }: Explain
   }
 }
 
-/** Lines of the same field are joined by commas, as on the wire; cookies by semicolons. */
 function addField(line: string, fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const [, name, value] = /^([^:\s]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError('Write it as "Name: value".');
-  const key = name.toLowerCase();
-  const before = fields[key];
-  const joined = before === undefined ? value : [before, value].join(key === "cookie" ? "; " : ", ");
-  return { ...fields, [key]: joined };
+  return withField(fields, name, value);
 }

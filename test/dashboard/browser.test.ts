@@ -393,6 +393,10 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
       "/songs is the first route that matches /songs.",
     );
     expect(await page.locator("#explanation dl").innerText()).toContain("utm_source");
+    await page.getByLabel("Fields of the request").fill("Cookie: sid=1\nCookie: theme=dark");
+    await page.getByRole("button", { name: "Explain" }).click();
+    await page.locator(".outcome", { hasText: /^BYPASS/ }).waitFor();
+    await page.getByLabel("Fields of the request").fill("");
     await page.getByLabel("URL or path").fill("/songs?page=3");
     await page.getByRole("button", { name: "Explain" }).click();
     await page.locator("mark").first().waitFor();
@@ -561,8 +565,26 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.locator("#sentence").filter({ hasText: "in FRA" }).waitFor();
     expect(await focused()).toContain("FRA");
     expect(await page.getByRole("button", { name: "FRA" }).getAttribute("aria-pressed")).toBe("true");
-    await page.getByRole("button", { name: "All PoPs" }).click();
+    await page.getByRole("button", { name: "All PoPs" }).focus();
+    await page.keyboard.press("Enter");
     await page.locator("#sentence").filter({ hasNotText: "in FRA" }).waitFor();
+    expect(await focused()).toContain("FRA");
+    await page.getByRole("button", { name: /^All \d/ }).focus();
+    await page.keyboard.press("Enter");
+    expect(await focused()).toContain("URL, to explain");
+    await page.context().close();
+  });
+
+  test("while one PoP is chosen, the others stay up to date", { tags: ["deep"] }, async () => {
+    const page = await stage.enter({}, { pops: 2 });
+    await page.getByRole("button", { name: "FRA" }).click();
+    await page.locator("#sentence").filter({ hasText: "in FRA" }).waitFor();
+    const shown = await page.locator("#pops .tile").allInnerTexts();
+    await answerWith(page, { pops: 3 });
+    await page.getByText("Last hour").click();
+    await expect.poll(() => page.locator("#pops .tile").count()).toBe(3);
+    expect(await page.locator("#pops .tile").allInnerTexts()).not.toEqual(expect.arrayContaining(shown));
+    expect(await page.locator("#sentence").innerText()).toContain("in FRA");
     await page.context().close();
   });
 

@@ -7,7 +7,7 @@ import { buildPage, moduleOf, PAGE_MODULE } from "../../dashboard/build-page.ts"
  * The most that the page may weigh, gzipped, because it adds as much to the deployed worker. It rose last from 17 KiB, for
  * the machine of a server of one's own.
  */
-const MAX_BYTES = 18.5 * 1024;
+const MAX_BYTES = 18.75 * 1024;
 
 const built = await buildPage();
 

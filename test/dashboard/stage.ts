@@ -53,7 +53,12 @@ export class Stage {
     const origin = new ScriptedOrigin(() => now);
     await origin.comeUp();
     const variables = {
-      SITE: { origin: origin.url, routes: ROUTES, originFields: { "X-Edge": "a-secret-value" } },
+      SITE: {
+        origin: origin.url,
+        routes: ROUTES,
+        originFields: { "X-Edge": "a-secret-value" },
+        bypass: { cookies: ["sid"] },
+      },
       TIDEMARK_HOSTS: "*",
       TIDEMARK_TOKEN: TOKEN,
     };
