@@ -130,8 +130,7 @@ function tokensOf(
   const hasToken = Boolean(given.TIDEMARK_TOKEN || given.TIDEMARK_TOKENS);
   // One that was printed stays good when the config names hosts later.
   const madeToken = hasToken || (namesHosts && !madeTokens.has(name)) ? null : tokenOfThisMachine(name);
-  const tokens: TokenSettings =
-    madeToken === null ? { ...given, acceptsWeakTokens: !namesHosts } : { TIDEMARK_TOKEN: madeToken };
+  const tokens: TokenSettings = madeToken === null ? given : { TIDEMARK_TOKEN: madeToken };
   const why = whyClosed(tokens);
   if (why !== null) warn(why);
   if (!tokens.TIDEMARK_TOKEN && !tokens.TIDEMARK_TOKENS) {
@@ -152,7 +151,7 @@ function expectElsewhere(setting: string, address: OriginAddress, listen: readon
 /** By the names of sites. */
 const madeTokens = new Map<string, string>();
 
-/** A machine that serves itself alone gets a token if none is set. It protects nothing there, so a weak one will do, too. */
+/** A machine that serves itself alone gets a token if none is set. */
 function tokenOfThisMachine(name: string): string {
   const token = madeTokens.get(name) ?? randomBytes(24).toString("base64url");
   madeTokens.set(name, token);

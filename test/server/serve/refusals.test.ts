@@ -266,12 +266,12 @@ const refusals: readonly Refusal[] = [
     environment: HOSTS,
     words: ["Cannot listen on 192.0.2.1:21099: this machine does not have that address"],
   },
-  {
-    name: "a token that could be guessed, when the settings are checked",
+  ...[HOSTS, {}].map((hosts) => ({
+    name: `a token that could be guessed, when the settings are checked, ${"TIDEMARK_HOSTS" in hosts ? "with" : "without"} hosts`,
     args: [...ORIGIN, "--check"],
-    environment: { ...HOSTS, TIDEMARK_TOKEN: "hunter2" },
+    environment: { ...hosts, TIDEMARK_TOKEN: "hunter2" },
     words: ["TIDEMARK_TOKEN is weak", "The control plane stays closed until this is corrected."],
-  },
+  })),
   {
     name: "named tokens that cannot be read, when the settings are checked",
     args: [...ORIGIN, "--check"],
