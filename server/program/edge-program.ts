@@ -180,7 +180,7 @@ class EdgeWorker implements RunningWorker {
     this.#background = { run: (work) => void work.catch((cause: unknown) => parts.say(String(cause))) };
     this.#reports = setInterval(() => {
       for (const { isolate } of parts.sites.values()) isolate.reportIfDue(this.#background);
-    }, REPORT_EVERY_MS);
+    }, REPORT_EVERY_MS / 4); // for others may have asked for a report since
   }
 
   async learn(delta: ViewDelta, site: string): Promise<boolean> {
