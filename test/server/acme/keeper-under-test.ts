@@ -14,7 +14,7 @@ export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 export const STARTED_AT = Date.parse("2026-03-01T00:00:00Z");
 
-const MOST_RELOADS = 1000;
+const MOST_RELOADS = 100;
 
 export interface PlacedOrder extends Omit<CertificateWish, "key"> {
   /** Since the start of the scene. Milliseconds. */

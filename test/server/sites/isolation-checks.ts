@@ -156,7 +156,7 @@ async function expectOwnPages({ worker }: TwoSites): Promise<void> {
       expect(ofShop).toMatchObject(PAGE_OF_SHOP);
       expect(ofBlog).toMatchObject(PAGE_OF_BLOG);
       hits = xCache(ofShop) === "HIT" && xCache(ofBlog) === "HIT" ? hits + 1 : 0;
-      expect(turns).toBeLessThan(1000);
+      expect(turns).toBeLessThan(100);
     }
   });
 }
