@@ -1,9 +1,9 @@
 import { chances } from "../engine/chances.ts";
 import { Context } from "../engine/context.ts";
+import type { Storages } from "../engine/memory/storages.ts";
 import { BEGINNING } from "../engine/scenario.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 import type { History } from "./history.ts";
-import { Storages } from "./log/storages.ts";
 import type { Occurrence, Occurrences } from "./occurrences.ts";
 import { noOccurrences } from "./occurrences.ts";
 
@@ -27,7 +27,7 @@ export class Fate {
   readonly story: string[] = [];
   /** The exceptions that the code threw. */
   readonly bugs: string[] = [];
-  readonly storages = new Storages();
+  readonly storages: Storages;
   readonly occurred: Occurrences = noOccurrences();
   /** Whether everything in this world is quick and usual, but for its faults. */
   readonly isCalm: boolean;
@@ -42,9 +42,10 @@ export class Fate {
   #underWay = 0;
   #faultUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(seed: number, history: History, isCalm = false) {
+  constructor(seed: number, history: History, storages: Storages, isCalm = false) {
     this.scheduler = new Scheduler(seed, BEGINNING, 1);
     this.history = history;
+    this.storages = storages;
     this.#seed = seed;
     this.isCalm = isCalm;
     this.missesAtOnce = seed % 10 === 5;

@@ -3,7 +3,9 @@ import { KnownNeighbours, startIsolate } from "../../worker/isolate.ts";
 import { startControl } from "../../worker/isolate-control.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { EdgeEvent } from "../../worker/ports/reporter.ts";
+import type { Sql } from "../../worker/purges/log/sql.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
+import { Storages } from "../engine/memory/storages.ts";
 import { HOST } from "../engine/scenario.ts";
 import { Backend, EVERYTHING, UNRELATED } from "./backend.ts";
 import type { Around } from "./calm/around.ts";
@@ -94,6 +96,9 @@ export interface WorldOutcome {
   readonly occurred: Occurrences;
 }
 
+/** Storages of logs that no world uses now. */
+const free: Sql[] = [];
+
 /** Two PoPs with two isolates each, their log and their origin. One seed decides everything that happens. */
 export class World {
   readonly #seed: number;
@@ -130,7 +135,7 @@ export class World {
     this.#seed = seed;
     this.#options = options;
     const isCalm = isCalmWorld(seed);
-    const fate = new Fate(seed, this.#history, isCalm);
+    const fate = new Fate(seed, this.#history, new Storages(free), isCalm);
     this.#fate = fate;
     this.#hasParent = !isCalm && seed % PARENT_IN === 0;
     this.#isStaleWhileSilent = fate.chance(0.5);

@@ -178,6 +178,7 @@ export function startMemoryEngine(
       // Background work must end and must not fail. Cancelled work just ends.
       const rest = work.filter(({ of }) => !of.isCancelled);
       await scheduler.settle(Promise.all(rest.map(({ promise }) => promise)));
+      logs.storages.giveBack();
     },
   };
 }

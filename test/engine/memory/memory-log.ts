@@ -1,6 +1,4 @@
-import { DatabaseSync } from "node:sqlite";
 import { CONFIRM_WITHIN_MS } from "../../../server/log/log-readers.ts";
-import { sqlOver } from "../../../server/log/node-sql.ts";
 import type { LedgerClient } from "../../../worker/metrics/reports.ts";
 import type { UnseenKey } from "../../../worker/metrics/unseen-key.ts";
 import type { PurgeAudit, PurgeRecord, PurgeRecordPage } from "../../../worker/ports/purge-log.ts";
@@ -15,10 +13,15 @@ import type {
   ViewDelta,
 } from "../../../worker/purges/log/log-contract.ts";
 import { LOG_SETTINGS } from "../../../worker/purges/log/log-settings.ts";
+import type { Sql } from "../../../worker/purges/log/sql.ts";
 import { SqlLedger } from "../../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import { Holds } from "../holds.ts";
 import type { Scheduler } from "../scheduler.ts";
+import { Storages } from "./storages.ts";
+
+/** Storages of logs that no scenario uses now. */
+const free: Sql[] = [];
 
 /** The state that the logs of one scenario share. */
 export interface LogWorld {
@@ -27,6 +30,7 @@ export interface LogWorld {
   takesMs: number;
   readonly holds: Holds;
   readonly newId: () => string;
+  readonly storages: Storages;
   /** Pushes to each running isolate; `null` if the log does not push. */
   learners: (() => readonly Learn[]) | null;
 }
@@ -44,50 +48,51 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
   pushes = 0;
   readonly #scheduler: Scheduler;
   readonly #world: LogWorld;
-  #database: DatabaseSync;
+  #storage: Sql;
   #openLedger: SqlLedger | undefined;
   #log!: SqlPurgeLog;
   #connected!: ConnectedLog;
 
-  constructor(scheduler: Scheduler, world: LogWorld = newLogWorld(), database = new DatabaseSync(":memory:")) {
+  constructor(scheduler: Scheduler, world: LogWorld = newLogWorld(), storage = world.storages.empty()) {
     this.#scheduler = scheduler;
     this.#world = world;
-    this.#database = database;
+    this.#storage = storage;
     this.#open();
   }
 
   /** Its storage is lost, and it begins with an empty one. */
   makeAnew(): void {
-    this.#database = new DatabaseSync(":memory:");
+    this.#storage = this.#world.storages.empty();
     this.#open();
   }
 
   /** Saves the storage for `setBack`. */
   save(): void {
-    this.#database.exec("SAVEPOINT saved");
+    this.#world.storages.keep(this.#storage);
+    this.#storage.exec("SAVEPOINT saved");
   }
 
   /** Restores the saved storage. The object starts anew over it. */
   setBack(): void {
-    this.#database.exec("ROLLBACK TO saved");
+    this.#storage.exec("ROLLBACK TO saved");
     this.#open();
   }
 
   /** Another object over the same storage. This object does not know of it, and continues. */
   successor(): MemoryLog {
-    return new MemoryLog(this.#scheduler, this.#world, this.#database);
+    return new MemoryLog(this.#scheduler, this.#world, this.#storage);
   }
 
   #open(): void {
     this.#openLedger = undefined;
     const now = () => this.#scheduler.now();
-    this.#log = new SqlPurgeLog(sqlOver(this.#database), LOG_SETTINGS, now, this.#world.newId);
+    this.#log = new SqlPurgeLog(this.#storage, LOG_SETTINGS, now, this.#world.newId);
     this.#connected = new ConnectedLog(this.#log, this.#scheduler);
   }
 
   /** Opened by its first call, since most scenarios make none. */
   get #ledger(): SqlLedger {
-    this.#openLedger ??= new SqlLedger(sqlOver(this.#database), () => this.#scheduler.now());
+    this.#openLedger ??= new SqlLedger(this.#storage, () => this.#scheduler.now());
     return this.#openLedger;
   }
 
@@ -195,5 +200,6 @@ export class MemoryLog implements PurgeLogClient, PurgeAudit, LedgerClient {
 /** The world of a single log that is reached without delay. */
 export function newLogWorld(holds: Holds = new Holds()): LogWorld {
   let ids = 0;
-  return { isReachable: true, takesMs: 0, holds, newId: () => `log-${++ids}`, learners: null };
+  const storages = new Storages(free);
+  return { isReachable: true, takesMs: 0, holds, newId: () => `log-${++ids}`, storages, learners: null };
 }

@@ -136,6 +136,7 @@ export async function startServerEngine(input: SiteChange, TIDEMARK_TOKENS?: str
       for (const worker of await all()) await worker.stop();
       await origin.close();
       await janitor.close();
+      log.end();
       rmSync(folder, { recursive: true });
       if (bugs.length > 0) throw new Error(`the listener warned: ${bugs.join("; ")}`);
     },

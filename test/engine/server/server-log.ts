@@ -1,14 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { DatabaseSync } from "node:sqlite";
 import type { LogCalls } from "../../../server/log/log-messages.ts";
-import { sqlOver } from "../../../server/log/node-sql.ts";
+import type { Sql } from "../../../worker/purges/log/sql.ts";
 import { SqlLedger } from "../../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
+import { Storages } from "../memory/storages.ts";
+
+/** Storages of logs that no scenario uses now. */
+const free: Sql[] = [];
 
 /** The log and the ledger of a machine, over SQLite. Its workers can be cut off from it, and it can lose its storage. */
 export class ServerLog {
   isReachable = true;
   readonly #now: () => number;
+  readonly #storages = new Storages(free);
   #log!: SqlPurgeLog;
   #ledger!: SqlLedger;
 
@@ -19,9 +23,15 @@ export class ServerLog {
 
   /** Its storage is lost, and it begins with an empty one. */
   makeAnew(): void {
-    const sql = sqlOver(new DatabaseSync(":memory:"));
+    const sql = this.#storages.empty();
     this.#log = new SqlPurgeLog(sql, {}, this.#now, randomUUID);
     this.#ledger = new SqlLedger(sql, this.#now);
+  }
+
+  /** Nobody reaches it from now on, and its storage is used again. */
+  end(): void {
+    this.isReachable = false;
+    this.#storages.giveBack();
   }
 
   /** In how many milliseconds the next repeat of a purge is due. */
