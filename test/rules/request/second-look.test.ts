@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import type { Identity } from "../../../worker/rules/identity/identity.ts";
-import { compareAnswers, fieldsThatMayChoose, plainRequest } from "../../../worker/rules/request/second-look.ts";
+import {
+  compareAnswers,
+  contentDigest,
+  fieldsThatMayChoose,
+  plainRequest,
+} from "../../../worker/rules/request/second-look.ts";
 import { bodyDigest } from "../../../worker/rules/storing/body-digest.ts";
 
 const NONE = { droppedFields: [], trustedFields: [] };
@@ -75,6 +80,20 @@ describe("what two sights say", () => {
     expect(fieldsThatMayChoose(unpoly)).toEqual(unpoly);
     expect(fieldsThatMayChoose([...unpoly, "x-up-invented"])).toEqual([]);
   });
+});
+
+test.each(["location", "content-type", "content-disposition", "content-language"])(
+  "two answers with the same body and another %s are not the same",
+  (name) => {
+    const digest = (value: string) => contentDigest(Fields.copy([[name, value]]), new Uint8Array(3));
+    expect(digest("a")).toBe(digest("a"));
+    expect(digest("a")).not.toBe(digest("b"));
+  },
+);
+
+test("the date of an answer, and what else is made for each, does not make it another one", () => {
+  const digest = (date: string) => contentDigest(Fields.copy([["date", date]]), new Uint8Array(3));
+  expect(digest("a")).toBe(digest("b"));
 });
 
 test("digests tell bodies apart by length, content and order", () => {

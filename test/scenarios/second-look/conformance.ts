@@ -33,6 +33,7 @@ export const rows: readonly ConformanceRow[] = [
       "second-look/none-for-switched-off-for-route",
       "second-look/none-for-large",
       "second-look/field-chooses",
+      "second-look/field-chooses-a-redirect",
       "second-look/page-changes-meanwhile",
       "second-look/random-page",
       "second-look/several-fields",

@@ -174,6 +174,12 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "second-look/field-chooses",
     },
+    "a redirect to another place is the same page": {
+      in: "contentDigest",
+      replace: "...OF_CONTENT.map((name) => fields.get(name))",
+      by: "fields === null",
+      foundBy: "second-look/field-chooses-a-redirect",
+    },
     "a field that chooses on one route passes on all": {
       in: "SecondLooks.markedField",
       replace: "mark.route === route && mark.until > now && isIn",

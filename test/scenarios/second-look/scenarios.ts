@@ -169,6 +169,25 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "second-look/field-chooses-a-redirect",
+    name: "a field that changes where a redirect leads, and nothing else, changes the page",
+    source: SOURCE,
+    origin: {
+      "/a": ["/shop-b", "/", "/shop-b", "/shop-b"].map((location) => ({
+        status: 301,
+        fields: { "cache-control": "max-age=60", location },
+        body: "",
+      })),
+    },
+    steps: [
+      { get: "/a", fields: { "x-shop": "b" }, expect: { xCache: "MISS", fields: { location: "/shop-b" } } },
+      { work: "finished" },
+      { originSaw: { "/a": 3 } },
+      { get: "/a", fields: { "x-shop": "b" }, expect: { xCache: "BYPASS", fields: { location: "/shop-b" } } },
+      { get: "/a", expect: { xCache: "HIT", fields: { location: "/" } } },
+    ],
+  },
+  {
     id: "second-look/page-changes-meanwhile",
     name: "if the page changes before the second look, the field is not blamed for the difference",
     source: SOURCE,

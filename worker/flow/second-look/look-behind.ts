@@ -3,11 +3,11 @@ import type { Fields } from "../../rules/fields/fields.ts";
 import {
   type AnswerDigest,
   compareAnswers,
+  contentDigest,
   fieldsThatMayChoose,
   type PlainRequest,
   plainRequest,
 } from "../../rules/request/second-look.ts";
-import { bodyDigest } from "../../rules/storing/body-digest.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import type { StoredResponse } from "../../rules/storing/stored-response.ts";
 import { selectingFields } from "../../rules/variants/vary.ts";
@@ -31,7 +31,7 @@ export function lookBehind(context: RequestContext, response: ReceivedAnswer, no
   const plain = plainOf(context, fields, notStored);
   if (!plain || (lengthBytes !== null && lengthBytes > isolate.site.limits.storeBytes)) return response;
   const body = readBehind(context, startFillOf(context, response), (bytes) =>
-    look(context, plain, { status, digest: bodyDigest(bytes) }),
+    look(context, plain, { status, digest: contentDigest(fields, bytes) }),
   );
   return { ...response, body };
 }
@@ -98,7 +98,10 @@ async function isRepeated(context: RequestContext, odd: AnswerDigest): Promise<b
   const asOdd = unattended(context, context.facts);
   const response = await ask(asOdd, true);
   const bytes = response && (await readWhole(asOdd, response));
-  return !!bytes && compareAnswers(odd, { status: response.status, digest: bodyDigest(bytes) }) === "alike";
+  return (
+    !!bytes &&
+    compareAnswers(odd, { status: response.status, digest: contentDigest(response.fields, bytes) }) === "alike"
+  );
 }
 
 /** Fetches and stores the plain answer. Others may wait for it, unless it is asked for with credentials. */
@@ -143,7 +146,11 @@ async function fetchPlainly(
   }
   const bytes = await readWhole(context, response);
   if (!bytes) return NONE;
-  return { kind: "storable", stored: withBody(decision.head, bytes), digest: { status, digest: bodyDigest(bytes) } };
+  return {
+    kind: "storable",
+    stored: withBody(decision.head, bytes),
+    digest: { status, digest: contentDigest(response.fields, bytes) },
+  };
 }
 
 /** Asks the origin, if the budget permits. `isAnew`: the origin itself, also where a cache is in its place. */

@@ -1,5 +1,6 @@
 import { Fields } from "../fields/fields.ts";
 import type { Identity } from "../identity/identity.ts";
+import { bodyDigest } from "../storing/body-digest.ts";
 import { mayChoosePart } from "../variants/part-fields.ts";
 import { speaksOfCredentials } from "./credential-names.ts";
 import type { RequestHeaders } from "./request-facts.ts";
@@ -50,8 +51,16 @@ export function plainRequest(
 /** What is compared of an answer. */
 export interface AnswerDigest {
   readonly status: number;
-  /** The digest of its body; `null` where the origin only confirmed what is stored. */
+  /** `contentDigest`; `null` where the origin only confirmed what is stored. */
   readonly digest: string | null;
+}
+
+/** The fields in which two answers with the same body may differ so that they are not the same page. */
+const OF_CONTENT = ["location", "content-type", "content-disposition", "content-language"];
+
+/** A short text that tells answers apart by their bodies and by the fields that say what these are. */
+export function contentDigest(fields: Fields, body: Uint8Array): string {
+  return [bodyDigest(body), ...OF_CONTENT.map((name) => fields.get(name))].join("\n");
 }
 
 /**
