@@ -1,4 +1,16 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { OwnerError } from "../../package/owner-error.ts";
@@ -22,22 +34,25 @@ export interface LogCopy {
 }
 
 const OWNERS_ALONE = 0o600;
-/** How long a writer may hold the file before the copy fails. Milliseconds. */
-const BUSY_MS = 10_000;
+/** How often the copy begins again before it fails. */
+const MOST_ATTEMPTS = 100;
+
+/** The write-ahead log's header has another salt whenever it is written anew from its start. */
+const WAL_HEADER_BYTES = 32;
 
 /**
  * Copies the log of a folder into one file, also while a server writes to it: the copy holds all purges up to one moment,
  * and none in part. It has no log id, so that a log which is opened from it gets a new one, however it was put there (R13).
- * The file is there whole or not at all. Throws a `LogCopyError`.
+ * The file is there whole or not at all. `copyFile`: for tests in which purges come meanwhile. Throws a `LogCopyError`.
  */
-export function backUpLog(folder: string, to: string): LogCopy {
+export function backUpLog(folder: string, to: string, copyFile = copyFileSync): LogCopy {
   const from = join(folder, LOG_FILE);
   expectNoneOfSites(folder);
   if (!existsSync(from)) {
     throw new LogCopyError(`There is no purge log in ${folder}. Name the folder that tidemark serve has as --cache.`);
   }
   if (existsSync(to)) throw new LogCopyError(`${to} exists already. Name another file.`);
-  return explaining(`The purge log in ${folder} cannot be copied to ${to}`, () => copyWithoutId(from, to));
+  return explaining(`The purge log in ${folder} cannot be copied to ${to}`, () => copyWithoutId(from, to, copyFile));
 }
 
 /** Throws a `LogCopyError` if a folder has no log, and those of several sites are beside it. */
@@ -76,7 +91,7 @@ export function restoreLog(from: string, folder: string, now: Date): LogCopy & {
   }
 }
 
-function copyWithoutId(from: string, to: string): LogCopy {
+function copyWithoutId(from: string, to: string, copyFile = copyFileSync): LogCopy {
   const draft = join(dirname(to), `.${basename(to)}.${process.pid}`);
   const removeDraft = () => {
     for (const suffix of [...SQLITE_SUFFIXES, "-journal"]) rmSync(draft + suffix, { force: true });
@@ -84,17 +99,13 @@ function copyWithoutId(from: string, to: string): LogCopy {
   removeDraft(); // a killed process left it: in a container, each process has the same id
   try {
     closeSync(openSync(draft, "wx", OWNERS_ALONE));
-    const log = new DatabaseSync(from, { readOnly: true, timeout: BUSY_MS });
-    try {
-      expectLog(log, from);
-      log.prepare("VACUUM INTO ?").run(draft);
-    } finally {
-      log.close();
-    }
+    copyAtOneMoment(from, draft, copyFile);
     const copy = new DatabaseSync(draft);
     let seq: number;
     try {
-      copy.exec("UPDATE state SET id = ''");
+      copy.exec("PRAGMA locking_mode=EXCLUSIVE"); // as in `LogFile`
+      expectLog(copy, from);
+      copy.exec("UPDATE state SET id = ''; PRAGMA journal_mode=DELETE");
       seq = Number(copy.prepare("SELECT head FROM state").get()!.head);
     } finally {
       copy.close();
@@ -106,6 +117,32 @@ function copyWithoutId(from: string, to: string): LogCopy {
     return { seq, bytes: statSync(to).size };
   } finally {
     removeDraft();
+  }
+}
+
+/**
+ * Copies the file and its write-ahead log, which a server may write meanwhile: it lets no other process have the file open.
+ * What it has written to the file since the write-ahead log began is in that as well, so that the copy is whole if the
+ * write-ahead log has not begun anew. Else the file is copied again.
+ */
+function copyAtOneMoment(from: string, to: string, copyFile: typeof copyFileSync): void {
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    const header = walOf(from).subarray(0, WAL_HEADER_BYTES);
+    copyFile(from, to);
+    chmodSync(to, OWNERS_ALONE);
+    writeFileSync(`${to}-wal`, walOf(from), { mode: OWNERS_ALONE });
+    if (walOf(from).subarray(0, WAL_HEADER_BYTES).equals(header)) return;
+  }
+  throw new LogCopyError(`${from} changes too fast to be copied. Try again when there are fewer purges.`);
+}
+
+/** The write-ahead log of a file of SQLite; empty if it has none. */
+function walOf(path: string): Buffer {
+  try {
+    return readFileSync(`${path}-wal`);
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code === "ENOENT") return Buffer.alloc(0);
+    throw cause;
   }
 }
 

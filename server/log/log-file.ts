@@ -25,6 +25,8 @@ import {
  * SQLite with a write-ahead log. Its guarantees, on which this code relies:
  * - With `synchronous=FULL`, a committed transaction survives the death of the process and the loss of power.
  * - After an error, the transaction has not happened.
+ * - With `locking_mode=EXCLUSIVE`, it maps no file beside the log into memory: on a full disk that copies on write (btrfs, XFS
+ *   with snapshots), writing there would kill the process.
  * And what it does not notice:
  * - A damaged write-ahead log ends, for SQLite, before the damage, so that the log goes back in time.
  * - A damaged file is noticed when the damaged part is read, if it breaks the structure of the file, and not otherwise.
@@ -33,7 +35,7 @@ import {
 export const LOG_FILE = "purge-log.sqlite";
 const HEAD_FILE = "purge-log.head";
 
-/** How long another process may hold the file, for example to copy it, before a call fails. Milliseconds. */
+/** How long another process may hold the file, such as `sqlite3`, before it cannot be opened. Milliseconds. */
 const BUSY_MS = 1000;
 
 /** More reads a second than the processes of a machine can make. */
@@ -270,7 +272,8 @@ export class LogFile {
     closeSync(openSync(join(folder, LOG_FILE), "a", OWNERS_ALONE)); // the files beside it get the same permissions
     const database = open(join(folder, LOG_FILE));
     try {
-      database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA fullfsync=ON");
+      database.exec("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL");
+      database.exec("PRAGMA synchronous=FULL; PRAGMA fullfsync=ON");
       refuse(database);
       const before = headOf(database);
       const noted = NotedHead.read(headPath) ?? (hasCopies(database) ? "missing" : null);

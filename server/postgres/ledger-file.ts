@@ -70,7 +70,8 @@ export class LedgerFile {
   #open(): OpenLedger {
     const database = new DatabaseSync(this.#path);
     try {
-      database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
+      // Exclusive as in `LogFile`.
+      database.exec("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
       return this.#over(database);
     } catch (cause) {
       database.close();

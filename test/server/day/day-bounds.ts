@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
@@ -7,6 +7,7 @@ import { OpenConnections } from "../../../server/connections/open-connections.ts
 import { roomOf } from "../../../server/disk/disk-blocks.ts";
 import { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
+import { backUpLog } from "../../../server/log/log-copies.ts";
 import { LogReaders } from "../../../server/log/log-readers.ts";
 import { TimelyConfirmations } from "../../../server/log/timely-confirmations.ts";
 import { CacheKeyMemo } from "../../../worker/flow/cache-key-memo.ts";
@@ -165,9 +166,11 @@ export function diskUse(folder: string): { bytes: number; files: number } {
   return { bytes, files };
 }
 
-/** The rows of the log's file, which anybody may read. */
+/** The rows of the log, of which anybody may make a copy. */
 function logRows(day: Day) {
-  const database = new DatabaseSync(join(day.folder, "log", "purge-log.sqlite"), { readOnly: true });
+  const copy = join(day.folder, "copy.sqlite");
+  backUpLog(join(day.folder, "log"), copy);
+  const database = new DatabaseSync(copy, { readOnly: true });
   const now = Math.floor(day.time.wall);
   const count = (from: string, ...given: number[]) =>
     database.prepare(`SELECT count(*) AS rows FROM ${from}`).get(...given)!.rows as number;
@@ -181,5 +184,6 @@ function logRows(day: Day) {
     };
   } finally {
     database.close();
+    rmSync(copy);
   }
 }

@@ -13,7 +13,7 @@ import { seed } from "../../suite/seed.ts";
 const DRAWS = byDepth({ test: 30, gate: 30, all: 400, explore: 20_000 });
 /** In memory it need not wait for a disk. */
 const PLACE = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
-const FILES = ["purge-log.sqlite", "purge-log.sqlite-wal", "purge-log.sqlite-shm", "purge-log.head"];
+const FILES = ["purge-log.sqlite", "purge-log.sqlite-wal", "purge-log.head"];
 const STOPPED_FILES = ["purge-log.sqlite", "purge-log.head"];
 const MODES = ["hard", "soft", "invalidate"] as const;
 

@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { backUpLog, restoreLog } from "../../../server/log/log-copies.ts";
 import { LogFile } from "../../../server/log/log-file.ts";
@@ -33,9 +34,10 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-function open(): LogFile {
+function open(openDatabase = (path: string) => new DatabaseSync(path)): LogFile {
   const file = new LogFile({
     folder,
+    open: openDatabase,
     clocks: { now: () => NOW.getTime(), elapsed: () => 0 },
     newId: () => `log-${++ids}`,
     grant: { leaseMs: 1000, longestViewAgeMs: 1000 },
@@ -77,6 +79,39 @@ describe("a copy of the log", () => {
         ["#a", 1],
       ],
     });
+  });
+
+  test("holds what was there at one moment although purges come, and the write-ahead log begins anew, meanwhile", () => {
+    const database = new DatabaseSync(join(folder, "purge-log.sqlite"));
+    const file = open(() => database);
+    append(file, "#a");
+    let copies = 0;
+    const purgeMeanwhile: typeof copyFileSync = (from, to) => {
+      file.use((log) => log.append(purge(Array.from({ length: 2000 }, (_, index) => `#${copies}-${index}`))));
+      copyFileSync(from, to);
+      // The first time, the file gets what its copy lacks, and the write-ahead log no longer has it.
+      if (copies++ === 0) database.exec("PRAGMA wal_checkpoint");
+      append(file, `#last-${copies}`);
+    };
+    expect(backUpLog(folder, copy, purgeMeanwhile)).toMatchObject({ seq: 5 });
+    close(file);
+    restoreLog(copy, folder, NOW);
+    const delta = open().use((log) => log.read(null, 1000));
+    expect(toldOf(delta, ["#0-0", "#last-1", "#1-0", "#last-2"])).toHaveLength(4);
+  });
+
+  test("is refused where the write-ahead log begins anew again and again, and nothing is left of it", () => {
+    const file = open((path) => {
+      const database = new DatabaseSync(path);
+      database.exec("PRAGMA wal_autocheckpoint=1"); // with each purge
+      return database;
+    });
+    const purgeMeanwhile: typeof copyFileSync = (from, to) => {
+      copyFileSync(from, to);
+      append(file, "#a");
+    };
+    expect(() => backUpLog(folder, copy, purgeMeanwhile)).toThrow("changes too fast to be copied");
+    expect(readdirSync(root)).toEqual(["log"]);
   });
 
   test("is not restored into the folder of a machine that shares its log, which would then fit neither", () => {

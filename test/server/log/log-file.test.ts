@@ -109,6 +109,11 @@ describe("a log in a file", () => {
     expect(synchronous()).toBe(2);
   });
 
+  test("has no file mapped into memory, where a full disk that copies on write would kill the server", () => {
+    append(open(), "#a");
+    expect(readdirSync(folder).toSorted()).toEqual(["purge-log.head", FILE, `${FILE}-wal`]);
+  });
+
   test("is for its owner alone", () => {
     append(open(), "#a");
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o077, name).toBe(0);
@@ -212,7 +217,7 @@ describe("a log in a file", () => {
     test("while it is in use: the call fails, and the next one finds another log", () => {
       const file = open();
       append(file, "#a");
-      damageTable("audit");
+      damageTable("audit", databases[0]);
       expect(() => file.use((log) => log.list(null, 10))).toThrow(`The purge log in ${folder}: it is damaged (`);
       expect(file.use((log) => log.head)).toEqual({ logId: expect.not.stringMatching(/^log-1$/), seq: 0 });
       expect(replaced).toEqual([expect.stringContaining("it was damaged (")]);
@@ -224,11 +229,12 @@ describe("a log in a file", () => {
       const file = open({
         open: (path) => {
           if (isFailing && statSync(path).size === 0) throw ioError;
-          return new DatabaseSync(path, { timeout: 0 });
+          databases.push(new DatabaseSync(path, { timeout: 0 }));
+          return databases.at(-1)!;
         },
       });
       append(file, "#a");
-      damageTable("audit");
+      damageTable("audit", databases[0]);
       isFailing = true;
       expect(() => file.use((log) => log.list(null, 10))).toThrow("it cannot be used (disk I/O error)");
       expect(() => file.use((log) => log.head)).toThrow("it cannot be used (disk I/O error)");
@@ -385,7 +391,7 @@ describe("a log in a file", () => {
       const copy = new DatabaseSync(join(folder, "copy"));
       copy.exec("PRAGMA user_version = 0"); // as in a copy by `.dump`
       copy.close();
-      for (const suffix of ["-wal", "-shm"]) rmSync(join(folder, FILE + suffix));
+      rmSync(join(folder, `${FILE}-wal`));
       renameSync(join(folder, "copy"), join(folder, FILE));
       expect(() => file.expectFile()).toThrow("another file was put in its place");
       closed(file);
@@ -626,13 +632,13 @@ describe("a folder", () => {
   });
 });
 
-/** Overwrites the first page of a table. */
-function damageTable(name: string): void {
-  const database = new DatabaseSync(join(folder, FILE));
+/** Overwrites the first page of a table. `inUse`: the log's own connection, which lets no other one open the file. */
+function damageTable(name: string, inUse?: DatabaseSync): void {
+  const database = inUse ?? new DatabaseSync(join(folder, FILE));
   const { rootpage } = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(name)!;
   const { page_size } = database.prepare("PRAGMA page_size").get()!;
-  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  database.close();
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA shrink_memory"); // so that the next read is one of the disk
+  if (inUse === undefined) database.close();
   overwrite(join(folder, FILE), (Number(rootpage) - 1) * Number(page_size), Buffer.alloc(Number(page_size), 0xff));
 }
 

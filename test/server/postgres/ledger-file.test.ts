@@ -32,6 +32,10 @@ function damageFrom(byte: number): void {
   ledger = open();
 }
 
+test("no file is mapped into memory, where a full disk that copies on write would kill the server", () => {
+  expect(readdirSync(folder).toSorted()).toEqual(["ledger.sqlite", "ledger.sqlite-wal"]);
+});
+
 test("the counts are there after a restart", () => {
   ledger.close();
   ledger = open();
@@ -55,13 +59,12 @@ test("a file that is damaged when somebody reads the counts is set aside, too", 
   expect(requests()).toBe(0);
 });
 
-test.each([
-  ["that have gone", "DROP TABLE ledger"],
-  ["of another program", "DROP TABLE ledger; CREATE TABLE ledger (of_others TEXT)"],
-])("a file with tables %s is damaged, too", (_, change) => {
+test("a file with tables of another program is damaged, too", () => {
+  ledger.close();
   const other = new DatabaseSync(join(folder, "ledger.sqlite"));
-  other.exec(change);
+  other.exec("DROP TABLE ledger; CREATE TABLE ledger (of_others TEXT)");
   other.close();
+  ledger = open();
   expect(() => ledger.take(report({ number: 2 }))).toThrow("no such");
   ledger.take(report({ number: 2 }));
   expect(requests()).toBe(10);
@@ -69,11 +72,12 @@ test.each([
 });
 
 test("a file that another process has locked is whole", () => {
+  ledger.close();
   const other = new DatabaseSync(join(folder, "ledger.sqlite"));
   other.exec("BEGIN EXCLUSIVE");
-  expect(() => ledger.take(report({ number: 2 }))).toThrow("locked");
+  expect(open).toThrow("another process has locked it");
   other.close();
-  ledger.take(report({ number: 2 }));
-  expect(requests()).toBe(20);
+  ledger = open();
+  expect(requests()).toBe(10);
   expect(readdirSync(folder)).not.toContain("ledger.sqlite.damaged");
 });

@@ -10,14 +10,14 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { SupervisedLog } from "../../../server/log/log-client.ts";
 import { LogFolder } from "../../../server/log/log-folder.ts";
 import { ONLY_SITE, type SiteGrants, SiteLogs, type SiteLogsOptions } from "../../../server/supervisor/site-logs.ts";
 import { eventInWords } from "../../../server/supervisor/supervisor-events.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import { INVALIDATION } from "../../../worker/purges/invalidations.ts";
+import { SqlPurgeLog } from "../../../worker/purges/log/sql-purge-log.ts";
 import { SmallDisk } from "../../suite/small-disk.ts";
 import { until } from "../../suite/until.ts";
 
@@ -311,10 +311,10 @@ describe("the logs of several sites", () => {
     test("takes purges again, though the log of another one could once not begin anew", async () => {
       await serve(both);
       await serve(moved);
-      const holder = new DatabaseSync(join(folder, "shop", "purge-log.sqlite"));
-      holder.exec("BEGIN IMMEDIATE");
-      await expect(serve(both)).rejects.toThrow("another process has locked it");
-      holder.close();
+      vi.spyOn(SqlPurgeLog.prototype, "replace").mockImplementationOnce(() => {
+        throw Object.assign(new Error("disk I/O error"), { code: "ERR_SQLITE_ERROR", errcode: 10 });
+      });
+      await expect(serve(both)).rejects.toThrow("it cannot be used (disk I/O error)");
       await serve({ shop: ["blog.test"], blog: ["shop.test"] });
       logs.expect(logs.readerOf("worker-1"), grants(...SITES));
       const asked = { purgeKeys: ["#a"], mode: "hard", since: null, leaseMs: 1000, skewMs: 250 } as const;

@@ -1,0 +1,72 @@
+import { spawnSync } from "node:child_process";
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { ScriptedOrigin } from "../../../../local/cdn/scripted-origin.ts";
+import { ServerProcess } from "../running-server.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+const disk = join(folder, "disk");
+const command = (name: string, ...args: readonly string[]) => spawnSync(name, args).status === 0;
+const isMounted = mountBtrfs();
+const NOT_RUN = "disks that copy on write are SKIPPED, because btrfs cannot be mounted here";
+if (!isMounted) process.stdout.write(`${NOT_RUN}\n`);
+
+const TOKEN = "a-token-of-this-test-0123456789-0123456789";
+
+function mountBtrfs(): boolean {
+  const image = join(folder, "image");
+  writeFileSync(image, "");
+  truncateSync(image, 128 * 1024 * 1024);
+  mkdirSync(disk);
+  return command("mkfs.btrfs", "-q", image) && command("mount", "-o", "loop", image, disk);
+}
+
+/** Another program writes until there is no room in the folder of a server. */
+function fill(inFolder: string): void {
+  for (const bytes of [1 << 20, 4096]) {
+    let isFull = false;
+    while (!isFull) {
+      try {
+        appendFileSync(join(inFolder, `filler-${bytes}`), Buffer.alloc(bytes, "x"));
+      } catch {
+        isFull = true;
+      }
+    }
+    command("sync", "-f", disk);
+  }
+}
+
+afterAll(() => {
+  if (isMounted) command("umount", "-l", disk);
+  rmSync(folder, { recursive: true });
+});
+
+describe.skipIf(!isMounted)(isMounted ? "tidemark serve on a disk that copies on write:" : NOT_RUN, () => {
+  test("while it is full, purges are refused, pages are served, and the server stops as it is told", {
+    timeout: 60_000,
+  }, async () => {
+    const origin = new ScriptedOrigin(() => Date.now());
+    await origin.comeUp();
+    origin.reply("/page", { fields: { "cache-control": "max-age=3600" }, body: "page" });
+    const site = ["--origin", origin.url, "--listen", "127.0.0.1:0", "--workers", "1", "--cache", disk];
+    const server = new ServerProcess(folder, site, { TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN });
+    onTestFinished(async () => {
+      server.child.kill("SIGKILL"); // if it has not stopped
+      await origin.goDown();
+    });
+    const address = await server.address();
+    const purge = async () => {
+      const headers = { authorization: `Bearer ${TOKEN}` };
+      return (await fetch(new URL("/other", address), { method: "PURGE", headers })).status;
+    };
+    const page = async () => (await fetch(new URL("/page", address))).text();
+    expect(await purge()).toBe(200);
+    expect(await page()).toBe("page");
+    fill(disk);
+    expect(await purge()).toBe(503);
+    expect(await page()).toBe("page");
+    expect(await server.stop()).toBe(0);
+  });
+});
