@@ -87,9 +87,3 @@ export async function readAll(
   }
   return read;
 }
-
-/** The code of a failed call, such as `ENOSPC`; `null` if it was no call that failed. */
-export function failureCode(cause: unknown): string | null {
-  const { code, syscall } = (cause ?? {}) as { code?: unknown; syscall?: unknown };
-  return typeof code === "string" && typeof syscall === "string" ? code : null;
-}

@@ -1,6 +1,6 @@
+import { failureCode } from "../failure-code.ts";
 import { fullInWords } from "../full-disk.ts";
 import { isPaused } from "../pause.ts";
-import { failureCode } from "./disk-files.ts";
 
 /**
  * While the disk fails, one write in this time tries whether it works again. Reads are not held back, and may fail and
@@ -8,8 +8,9 @@ import { failureCode } from "./disk-files.ts";
  */
 const RETRY_MS = 5_000;
 
+const FULL = ["ENOSPC", "EDQUOT"];
+
 const WORDS: Readonly<Record<string, string>> = {
-  EDQUOT: "the disk quota is used up",
   EROFS: "the disk is read-only",
   EACCES: "access is denied",
   EPERM: "access is denied",
@@ -55,7 +56,7 @@ export class DiskHealth {
     if (access === "read" && this.#fault?.access === "write") return true;
     this.#retryAt = this.#now() + RETRY_MS;
     if (this.#fault === null) {
-      const words = code === "ENOSPC" ? fullInWords(this.#folder) : (WORDS[code] ?? "the disk fails");
+      const words = WORDS[code] ?? (FULL.includes(code) ? fullInWords(this.#folder, code) : "the disk fails");
       this.#say(
         `The cache in ${this.#folder} cannot be used (${code}: ${words}). For now, pages are kept only in memory.`,
       );

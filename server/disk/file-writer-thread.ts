@@ -16,6 +16,7 @@ export interface Failure {
   readonly name: string;
   readonly message: string;
   readonly code: string | undefined;
+  readonly errno: number | undefined;
   readonly syscall: string | undefined;
 }
 
@@ -29,8 +30,8 @@ parentPort!.on("message", (batch: Uint8Array<ArrayBuffer>) => {
     try {
       write(folder.pathOf(name), bytes, start, end);
     } catch (cause) {
-      const { message, code, syscall } = cause as NodeJS.ErrnoException;
-      failures.push({ name, message, code, syscall });
+      const { message, code, errno, syscall } = cause as NodeJS.ErrnoException;
+      failures.push({ name, message, code, errno, syscall });
     }
   }
   parentPort!.postMessage(failures);

@@ -129,6 +129,6 @@ export class WriterThread implements FileWriter {
   }
 }
 
-function failedFile({ name, message, code, syscall }: Failure): [string, Error] {
-  return [name, Object.assign(new Error(message), { code, syscall })];
+function failedFile({ name, message, code, errno, syscall }: Failure): [string, Error] {
+  return [name, Object.assign(new Error(message), { code, errno, syscall })];
 }

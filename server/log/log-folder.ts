@@ -16,7 +16,7 @@ import { OwnerError } from "../../package/owner-error.ts";
 import { makeFolders } from "../make-folders.ts";
 import { namesIn } from "../names-in.ts";
 import { FileLock, holdersOf } from "./file-lock.ts";
-import { expectWritableFiles, mayStandIn, StorageError, storageFault } from "./storage-error.ts";
+import { expectWritableFiles, mayStandIn, storageErrorOf, storageFault } from "./storage-error.ts";
 
 const OWNER_LOCK = "supervisor.lock";
 const SOCKET = "log.sock";
@@ -93,8 +93,7 @@ export class LogFolder {
       return new LogFolder(path, path, owner, id, workersLocksAmong(readdirSync(path), mine));
     } catch (cause) {
       owner?.release(); // the supervisor may try again
-      const fault = storageFault(cause);
-      const error = fault === null ? cause : new StorageError(path, fault, cause);
+      const error = storageErrorOf(path, cause);
       if (!mayStandIn(error, path, oneOfSeveral)) throw error;
       const place = placeElsewhere();
       if (place === null) throw error;

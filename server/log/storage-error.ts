@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OwnerError } from "../../package/owner-error.ts";
+import { failureCode } from "../failure-code.ts";
 import { fullInWords } from "../full-disk.ts";
 import { nearestExisting } from "../make-folders.ts";
 
@@ -18,7 +19,8 @@ const FAULTS: ReadonlyMap<number, StorageFault> = new Map([
   [26, "damaged"], // SQLITE_NOTADB
 ]);
 
-const SQLITE_IOERR = 10;
+/** SQLITE_IOERR and SQLITE_CANTOPEN, which say nothing of why, such as of a quota that is used up. */
+const VAGUE: ReadonlySet<number | null> = new Set([10, 14]);
 
 /** An extended code holds its primary code in the low byte. */
 const PRIMARY = 0xff;
@@ -57,7 +59,7 @@ export class StorageError extends OwnerError {
 
   constructor(path: string, fault: StorageFault, cause: unknown) {
     const detail = cause instanceof Error ? ` (${cause.message})` : "";
-    const words = fault === "full" ? fullInWords(path) : WORDS[fault];
+    const words = fault === "full" ? fullInWords(path, failureCode(cause)) : WORDS[fault];
     super(`The purge log in ${path}: ${words}${detail}.`, { cause });
     this.fault = fault;
   }
@@ -94,7 +96,7 @@ function refusalOf(folder: string): unknown {
     writeFileSync(probe, Buffer.alloc(PROBE_BYTES));
     return null;
   } catch (cause) {
-    return REFUSALS.has((cause as { code?: unknown }).code) ? cause : null;
+    return REFUSALS.has(failureCode(cause)) ? cause : null;
   } finally {
     removeIfThere(probe);
   }
@@ -110,8 +112,7 @@ function removeIfThere(path: string): void {
 
 /** An exception of SQLite or of the file system as an error of the log in a folder; any other one as it is. */
 export function storageErrorOf(folder: string, cause: unknown): unknown {
-  // SQLite says of some writes only that they failed, such as those beyond a quota.
-  const known = primaryCodeOf(cause) === SQLITE_IOERR ? (refusalOf(folder) ?? cause) : cause;
+  const known = VAGUE.has(primaryCodeOf(cause)) ? (refusalOf(folder) ?? cause) : cause;
   const fault = storageFault(known);
   return fault === null ? cause : new StorageError(folder, fault, known);
 }
@@ -127,7 +128,6 @@ export function storageFault(cause: unknown): StorageFault | null {
   if (!(cause instanceof Error)) return null;
   const primary = primaryCodeOf(cause);
   if (primary !== null) return FAULTS.get(primary) ?? "failed";
-  const { code } = cause as { code?: unknown };
-  if ("syscall" in cause && typeof code === "string") return SYSTEM_FAULTS[code] ?? "failed";
-  return null;
+  const code = failureCode(cause);
+  return code === null ? null : (SYSTEM_FAULTS[code] ?? "failed");
 }

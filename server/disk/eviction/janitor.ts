@@ -3,9 +3,10 @@ import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promi
 import { getHeapStatistics } from "node:v8";
 import { FrequencySketch } from "../../../worker/rules/hashing/frequency-sketch.ts";
 import { EvictingMap } from "../../../worker/store/evicting-map.ts";
+import { failureCode } from "../../failure-code.ts";
 import { CacheFolder } from "../cache-folder.ts";
 import { DISK_BLOCK_BYTES, keptFilesOf, roomOf } from "../disk-blocks.ts";
-import { type DiskFiles, diskFiles, type FreeRoom, failureCode } from "../disk-files.ts";
+import { type DiskFiles, diskFiles, type FreeRoom } from "../disk-files.ts";
 
 /** What the file system has too little of. Negative if it has enough. */
 interface Lacking {

@@ -1356,6 +1356,7 @@ describe("a disk that fails", () => {
 
   test.each([
     ["ENOSPC", ["write"], "the disk is full"],
+    ["EDQUOT", ["write"], "the disk quota is used up"],
     ["EROFS", ["open"], "the disk is read-only"],
     ["EACCES", ["open"], "access is denied"],
     ["EMFILE", ["open"], "too many files are open"],

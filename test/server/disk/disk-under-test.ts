@@ -18,6 +18,7 @@ import {
   type StoredResponse,
 } from "../../../worker/rules/storing/stored-response.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
+import { overQuota } from "../../suite/over-quota.ts";
 
 /** A folder of its own for a test, deleted when the test has finished. */
 export function temporaryFolder(finished: (deletes: () => void) => void = onTestFinished): string {
@@ -59,6 +60,7 @@ export function countedFiles(): { readonly files: DiskFiles; readonly open: Read
 
 /** An error of the file system. */
 export function failure(code: string, syscall: string): Error {
+  if (code === "EDQUOT") return overQuota(syscall);
   return Object.assign(new Error(`${code}: injected`), { code, syscall });
 }
 

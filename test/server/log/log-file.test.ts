@@ -27,6 +27,7 @@ import { LogFolder } from "../../../server/log/log-folder.ts";
 import { LONGEST_USE_MS } from "../../../worker/purges/log/log-contract.ts";
 import { purge } from "../../purges/log/a-purge.ts";
 import { toldOf } from "../../purges/view/delta.ts";
+import { overQuota } from "../../suite/over-quota.ts";
 import { SmallDisk } from "../../suite/small-disk.ts";
 
 const HOUR_MS = 3_600_000;
@@ -162,6 +163,15 @@ describe("a log in a file", () => {
       } finally {
         disk.unmount();
       }
+    });
+
+    test("a purge is refused with the quota as the reason where it is used up", () => {
+      const file = open();
+      const call = () =>
+        file.use(() => {
+          throw overQuota("write");
+        });
+      expect(call).toThrow(`The purge log in ${folder}: the disk quota is used up (`);
     });
 
     test("a file that this user may not write is found before it is opened", () => {
