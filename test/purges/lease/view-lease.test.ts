@@ -206,6 +206,37 @@ describe("a view's lease", () => {
     });
   });
 
+  describe("and a page that is ahead of the view (R13)", () => {
+    const pageOf = (seq: number, receivedAt: number) =>
+      storedHead({ stamp: { logId: "a", seq }, givenPurgeKeys: ["#a"], receivedAt });
+    const isUsable = () => lease.isUsable(scheduler.now(), null);
+
+    test("lasts if the page may have come after the read: another isolate has read further", async () => {
+      await renewed();
+      expect(lease.check(pageOf(5, scheduler.now() - SKEW_MS), true)).toBe("not-purged");
+      expect(isUsable()).toBe(true);
+      expect(lease.stamp()).toEqual({ logId: "a", seq: 1 });
+    });
+
+    test("ends if the page came before the read, until the log has been asked from there on", async () => {
+      await renewed();
+      const earlier = lease.beginCall();
+      const page = pageOf(5, scheduler.now() - SKEW_MS - 1);
+      expect(lease.check(page, true)).toBe("unverifiable");
+      expect(isUsable()).toBe(false);
+      expect(lease.takeReply(deltaOf(1, 1, [], { leaseMs: LEASE_MS }), earlier)).toBe(false);
+      const renewal = lease.renew(behind, null); // the PoP's copy of the first read renews nothing
+      await rest();
+      expect(isUsable()).toBe(false);
+      expect(log.unread).toEqual({ from: 1, to: 5 });
+      log.reads[1]!.resolve(deltaOf(5, 5, [["#a", 3]], { leaseMs: LEASE_MS, unread: { from: 1, to: 5 } }));
+      await renewal;
+      expect(isUsable()).toBe(true);
+      expect(lease.check(page, true)).toBe("not-purged");
+      expect(lease.check(pageOf(2, scheduler.now()), true)).toBe("purged");
+    });
+  });
+
   test("is renewed by one read at a time (R21)", async () => {
     const renewals = Array.from({ length: 50 }, () => lease.renew(behind, null));
     await rest();

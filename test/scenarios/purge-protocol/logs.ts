@@ -109,6 +109,28 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "purge-protocol/log-set-back-alone",
+    name: "if the log's storage is set back and only pages are ahead of it, a later purge removes them, too",
+    source: "docs/protocol.md#r13-one-log",
+    only: BENEATH_THE_ISOLATES,
+    origin: { "/a": [v1, v2], "/b": [v1, v2] },
+    steps: [
+      { log: "saved" },
+      { purge: { tags: ["unrelated"] } },
+      { purge: { tags: ["unrelated"] } },
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { get: "/b", expect: { xCache: "MISS", body: "v1" } },
+      { work: "finished" },
+      { advanceMs: 1_250 },
+      { log: "set back" },
+      { restart: "isolate" },
+      { purge: { urls: ["/a"] }, expect: { status: 200, body: /"seq":1,/ } },
+      { get: "/a", expect: { xCache: "MISS", body: "v2" } },
+      { get: "/b", expect: { xCache: "MISS", body: "v2" } }, // a purge of it may have been lost
+      { get: "/b", expect: { xCache: "HIT", body: "v2" } },
+    ],
+  },
+  {
     id: "purge-protocol/log-taken-over",
     name: "story 17: a log object that does not know that it was replaced reports the purges that its replacement received",
     source: "docs/protocol.md#r14-read-from-storage",

@@ -311,6 +311,12 @@ context = { ...context, ports: { ...ports, clock: then } };`,
       by: "return state;",
       foundBy: "purge-protocol/log-set-back",
     },
+    "a page that is ahead of the log shows nothing": {
+      in: "LeasedView.isDoubtedBy",
+      replace: "stamp === null ||",
+      by: "position !== null ||",
+      foundBy: "purge-protocol/log-set-back-alone",
+    },
     "an entry that another log stamped is judged by its number": {
       in: "PurgeView.#answerFor",
       replace: "stamp.logId !== logId ||",

@@ -1,6 +1,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
+import type { PurgeableHead } from "../../rules/storing/stored-response.ts";
 import type { ViewDelta } from "../log/log-contract.ts";
 import { sightingsIn } from "../view/first-seen.ts";
 import type { PurgeView } from "../view/purge-view.ts";
@@ -102,6 +103,21 @@ export class LeasedView {
   giveUp(): void {
     this.#timing.giveUp();
     this.#callsGivenUp = this.#callsBegun;
+  }
+
+  /**
+   * Whether a stored response raises the doubt that the log went back in time: its stamp is ahead of a read that began after
+   * it came. The lease then ends until a read from that stamp on, by which the log finds out (R13).
+   */
+  isDoubtedBy({ stamp, receivedAt = Number.POSITIVE_INFINITY }: PurgeableHead): boolean {
+    const position = this.#view.position;
+    if (stamp === null || stamp.logId !== position?.logId || stamp.seq <= position.seq) return false;
+    // Clocks that differ by more than the allowance (R7) cost a read.
+    if (!(receivedAt < this.#timing.startedAt - this.#timing.skewMs)) return false;
+    this.#timing.end();
+    this.#callsInDoubt = this.beginCall().number;
+    this.#view.skipTo(stamp);
+    return true;
   }
 
   /** Takes in a copy of another isolate's read (R22). Returns false if the copy cannot be used. */

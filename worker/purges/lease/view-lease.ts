@@ -96,7 +96,8 @@ export class ViewLease implements PurgeState, ReaderIdentity {
   }
 
   check(stored: PurgeableHead, isUsable?: boolean): PurgeAnswer {
-    return this.#view.check(stored, isUsable);
+    const answer = this.#view.check(stored, isUsable);
+    return answer === "not-purged" && this.#leased.isDoubtedBy(stored) ? "unverifiable" : answer;
   }
 
   madeStaleAt(stored: StoredHead): number {

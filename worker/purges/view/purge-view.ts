@@ -101,6 +101,12 @@ export class PurgeView {
     return answer === "soft" ? "invalidated" : answer;
   }
 
+  /** Moves on to a stamp of this log above the position. What lies between counts as unread (R12). */
+  skipTo(stamp: Stamp): void {
+    this.#unread = { from: this.#unread?.from ?? this.#position!.seq, to: stamp.seq };
+    this.#position = stamp;
+  }
+
   /** The sightings of purges above this number, for other isolates of the PoP. */
   sightingsAbove(seq: number): readonly Sighting[] {
     return this.#firstSeen.above(seq);

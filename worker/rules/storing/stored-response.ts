@@ -50,7 +50,8 @@ export declare abstract class StoredHead {
 }
 
 /** What decides whether a stored response is purged. */
-export type PurgeableHead = Pick<StoredHead, "key" | "givenPurgeKeys" | "stamp">;
+export type PurgeableHead = Pick<StoredHead, "key" | "givenPurgeKeys" | "stamp"> &
+  Partial<Pick<StoredHead, "receivedAt">>;
 
 /** Names and values in turn. */
 export type StoredFields = readonly string[];
