@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { OwnerError } from "../../package/owner-error.ts";
@@ -78,8 +78,8 @@ interface OpenLog {
   readonly ledger: SqlLedger;
   /** `null` for one in memory. */
   readonly notedHead: NotedHead | null;
-  /** Which file it is, whatever is at its path later. */
-  readonly inode?: number;
+  /** Which file it is, whatever is at its path later. A snapshot of a disk has its inodes, but not its device. */
+  readonly identity?: Pick<Stats, "dev" | "ino">;
 }
 
 /**
@@ -173,10 +173,10 @@ export class LogFile {
    */
   expectFile(): void {
     const { folder } = this.#options;
-    const { database, inode } = this.#opened;
-    if (inode === undefined || !database.isOpen) return; // or it is opened by the next call
+    const { database, identity } = this.#opened;
+    if (identity === undefined || !database.isOpen) return; // or it is opened by the next call
     const there = statSync(join(folder, LOG_FILE), { throwIfNoEntry: false });
-    if (there?.ino === inode) return;
+    if (there?.ino === identity.ino && there.dev === identity.dev) return;
     if (there) this.#explaining(() => NotedHead.spoil(join(folder, HEAD_FILE)));
     throw new StorageError(folder, there ? "replaced" : "removed", null);
   }
@@ -290,7 +290,7 @@ export class LogFile {
       database.exec("PRAGMA wal_checkpoint(PASSIVE)"); // so that damage beside the file does not undo it
       this.#replaceBecause = null;
       if (why !== null) onReplaced(`${folder}: ${why}`);
-      return { ...opened, notedHead, inode: statSync(join(folder, LOG_FILE)).ino };
+      return { ...opened, notedHead, identity: statSync(join(folder, LOG_FILE)) };
     } catch (cause) {
       database.close();
       throw cause;

@@ -393,6 +393,29 @@ describe("a log in a file", () => {
       expect(replaced).toEqual([`${folder}: purge-log.head beside it is damaged`]);
     });
 
+    test("while it is in use, by a snapshot of its disk, where the copy has its number (R13)", (context) => {
+      const disk = new SmallDisk(join(folder, "disk"), "4m");
+      let snapshot: SmallDisk | null = null;
+      try {
+        if (!disk.isMounted) context.skip("small disks cannot be mounted here");
+        const file = open({ folder: disk.path });
+        const { ino } = statSync(join(disk.path, FILE));
+        copyFileSync(join(disk.path, FILE), join(folder, "copy"));
+        append(file, "#a");
+        snapshot = new SmallDisk(disk.path, "4m");
+        copyFileSync(join(folder, "copy"), join(disk.path, FILE));
+        expect(statSync(join(disk.path, FILE)).ino).toBe(ino);
+        expect(() => file.expectFile()).toThrow("another file was put in its place while the server ran; restart");
+        closed(file);
+        const next = open({ folder: disk.path });
+        expect(append(next, "#b")).toMatchObject({ logId: expect.not.stringMatching(/^log-1$/) });
+        closed(next);
+      } finally {
+        snapshot?.unmount();
+        disk.unmount();
+      }
+    });
+
     test("while it is in use, by one that shows no start: another log begins all the same (R13)", () => {
       const file = open();
       append(file, "#a");
