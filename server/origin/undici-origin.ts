@@ -45,6 +45,12 @@ type WriteDone = Parameters<Socket["_write"]>[2];
 /** How often a request is sent again at most. Each time, another connection of the pool has turned out to be closed. */
 const MAX_RETRIES = 3;
 
+/**
+ * How long a connection to a name is given requests: milliseconds. The name may lead elsewhere since, and a busy connection
+ * would never end.
+ */
+const RENEWED_AFTER_MS = 60_000;
+
 /** Fields that the connection writes itself. RFC 9110 §7.6.1; a 100 was given to the client already. */
 const NOT_SENT: ReadonlySet<string> = new Set([
   "connection",
@@ -87,7 +93,8 @@ export class UndiciOrigin implements Origin {
     this.#tellsPublicHost = tellsPublicHost;
     this.#host = options.host;
     const { origin, pathname, hostname } = new URL(address.url);
-    this.#serverName = tellsPublicHost || hostname.startsWith("[") || isIP(hostname) ? null : hostname;
+    const isNamed = !hostname.startsWith("[") && !isIP(hostname);
+    this.#serverName = isNamed && !tellsPublicHost ? hostname : null;
     this.#basePath = pathname.replace(/\/+$/, "");
     const socketPath = address.socketPath === null ? {} : { socketPath: address.socketPath };
     const check = options.host === undefined ? checkServerIdentity : namedAlso(options.host);
@@ -103,6 +110,7 @@ export class UndiciOrigin implements Origin {
       allowH2: false,
       connections: options.maxConnections ?? null,
       maxHeaderSize: options.maxHeadBytes ?? 256 * 1024,
+      ...(isNamed && address.socketPath === null && { clientTtl: RENEWED_AFTER_MS }),
       keepAliveTimeout: options.keepAliveMs ?? 4_000,
       headersTimeout: 0, // undici's timeout would not include the wait for a connection.
       bodyTimeout: options.silenceMs ?? 300_000,

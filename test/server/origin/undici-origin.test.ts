@@ -661,6 +661,53 @@ describe("connections", () => {
     expect(sockets.size).toBe(1);
   });
 
+  describe("to a name that may lead elsewhere by now", () => {
+    const lookup: UndiciOriginOptions["lookup"] = (_name, _options, callback) =>
+      callback(null, [{ address: "127.0.0.1", family: 4 }]);
+
+    /** An origin that tells the connections of its requests apart, and answers `/slow` when it is told to. */
+    async function numberingOrigin() {
+      vi.useFakeTimers({ toFake: ["Date"] });
+      const sockets: Socket[] = [];
+      const { url } = await rawOrigin((request, socket) => {
+        if (!sockets.includes(socket)) sockets.push(socket);
+        socket.write(request.includes("/slow") ? "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no" : ok);
+      });
+      return { port: new URL(url).port, sockets };
+    }
+
+    test.each([
+      ["app.example.test", 60_000, 1],
+      ["app.example.test", 60_001, 2],
+      ["127.0.0.1", 60_001, 1],
+    ])("are made anew, however busy: %s after %i ms", async (host, ms, connections) => {
+      const { port, sockets } = await numberingOrigin();
+      const origin = connectTo(`http://${host}:${port}`, { lookup });
+      for (let at = 0; at < 2; at++) {
+        await textOf(answered(await origin.fetch(get)).body);
+        await turn();
+        vi.setSystemTime(Date.now() + ms);
+      }
+      expect(sockets).toHaveLength(connections);
+    });
+
+    test.each([null, 1])("end after the answer that is under way, with a limit of %s", async (maxConnections) => {
+      const { port, sockets } = await numberingOrigin();
+      const origin = connectTo(`http://app.example.test:${port}`, { lookup, maxConnections });
+      const { body } = answered(await origin.fetch({ ...get, pathAndQuery: "/slow" }));
+      vi.setSystemTime(Date.now() + 60_001);
+      const post = { ...get, method: "POST", fields: [], body: bodyOf(5, "order") };
+      expect(await textOf(answered(await origin.fetch(post)).body)).toBe("ok");
+      const closed = new Promise((resolve) => sockets[0]!.once("close", resolve));
+      sockets[0]!.write("k");
+      expect(await textOf(body)).toBe("ok");
+      await closed;
+      await turn();
+      await textOf(answered(await origin.fetch(get)).body);
+      expect(sockets).toHaveLength(2);
+    });
+  });
+
   describe("that a visitor has logged in to are nobody else's", () => {
     const login = (value: string): OriginRequest => ({ ...get, fields: [["authorization", value]] });
 
