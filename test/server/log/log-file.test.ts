@@ -537,6 +537,34 @@ describe("a log in a file", () => {
     });
   });
 
+  describe("that is opened while the clock is a day behind", () => {
+    const reopened = (file: LogFile) => {
+      closed(file);
+      return open();
+    };
+    const dueInMs = (file: LogFile) => file.use((log) => log.nextDueInMs());
+
+    test("repeats a purge no later than after its whole time, before and after the clock is put right", () => {
+      const file = open();
+      append(file, "#a", { repeatAfterMs: 5000 });
+      now += 2000 - 24 * HOUR_MS;
+      const next = reopened(file);
+      expect(dueInMs(next)).toBe(5000);
+      now += 24 * HOUR_MS + 1000;
+      elapsed += 1000;
+      expect(dueInMs(next)).toBe(4000);
+      expect(dueInMs(reopened(next))).toBe(4000);
+    });
+
+    test("repeats a purge no sooner if the step came before", () => {
+      const file = open();
+      append(file, "#a", { repeatAfterMs: 5000 });
+      now -= 24 * HOUR_MS;
+      expect(dueInMs(file)).toBe(5000);
+      expect(dueInMs(reopened(file))).toBe(5000);
+    });
+  });
+
   test("follows a step of the clock later if it could not be written at once", () => {
     const file = open();
     append(file, "#a", { repeatAfterMs: 5000 });

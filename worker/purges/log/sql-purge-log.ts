@@ -256,6 +256,11 @@ export class SqlPurgeLog implements LogStorage {
     const parts: [PurgedKeys, AuditTrail] = [new PurgedKeys(this.#sql), new AuditTrail(this.#sql, this.#settings)];
     if (!state) this.#sql.exec("INSERT INTO state (longest_lease) VALUES ('null')");
     if (state?.form !== STORAGE_FORMAT) this.#beginAnew(state !== undefined);
+    // The clock was set back meanwhile: the whole time passes again, because nobody knows how much of it had passed.
+    this.#sql.exec(
+      "UPDATE repeats SET due_at = due_at - at + ? FROM audit WHERE seq = repeats.repeat_of AND due_at > at AND at > ?",
+      ...[this.#now(), this.#now()],
+    );
     return parts;
   }
 
