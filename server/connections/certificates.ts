@@ -15,7 +15,7 @@ export interface Certificate {
   readonly key: string;
   /** The kind of its key, like `ec`. */
   readonly kind: string;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. In files of the owner, `validUntil` is the earliest end in the chain. */
   readonly validFrom: number;
   readonly validUntil: number;
   /** The file that it was read from. */
@@ -42,7 +42,8 @@ export function readCertificates(
   return all.map(({ certificate, key }) => {
     note(certificate);
     note(key);
-    return readCertificate(certificate, key);
+    const read = readCertificate(certificate, key);
+    return { ...read, validUntil: endOf(read.chain) };
   });
 }
 
@@ -51,16 +52,43 @@ const DAY_MS = 86_400_000;
 
 /** What the owner should know of certificates that can be used: a line each. `now` is in epoch milliseconds. */
 export function certificateWarnings(certificates: readonly Certificate[], now: number): string[] {
-  return certificates.flatMap(({ file, names, validFrom, validUntil }) => {
+  return certificates.flatMap(({ file, names, chain, validFrom, validUntil }) => {
     const of = `the certificate ${file} (${names.join(", ") || "no names"})`;
+    const sent = certificatesIn(chain);
+    const [own] = sent;
+    const ofChain = own && validUntil < Date.parse(own.validTo) ? `the chain of ${of}` : of;
     const warnings: string[] = [];
+    const stray = sent.findIndex((each, index) => index > 0 && !sent[index - 1]!.checkIssued(each));
+    if (stray > 0) {
+      warnings.push(`${of} has a chain that clients refuse: its number ${stray + 1} did not issue the one before it.`);
+    }
+    // One without an address to fetch its issuer is of a private root, which may have issued it itself.
+    if (sent.length === 1 && own!.infoAccess?.includes("CA Issuers")) {
+      warnings.push(`${of} stands alone in its file, so many clients refuse it. Name the file with the whole chain.`);
+    }
     const days = Math.floor((validUntil - now) / DAY_MS);
     if (names.length === 0) warnings.push(`${of} names no host in its subjectAltName, so browsers refuse it.`);
     if (validFrom > now) warnings.push(`${of} is not valid before ${new Date(validFrom).toISOString()}.`);
-    if (validUntil <= now) warnings.push(`${of} expired at ${new Date(validUntil).toISOString()}.`);
-    else if (days < SOON_DAYS) warnings.push(`${of} expires in ${days} days. Renew it, then send SIGHUP.`);
+    if (validUntil <= now) warnings.push(`${ofChain} expired at ${new Date(validUntil).toISOString()}.`);
+    else if (days < SOON_DAYS) warnings.push(`${ofChain} expires in ${days} days. Renew it, then send SIGHUP.`);
     return warnings;
   });
+}
+
+const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----/gs;
+
+/** The certificates in a PEM file, in their order. RFC 7468. */
+function certificatesIn(text: string): X509Certificate[] {
+  const blocks = [...text.matchAll(PEM_BLOCK)].filter(([, label]) =>
+    /^(?:(?:X509|TRUSTED) )?CERTIFICATE$/.test(label!),
+  );
+  return blocks.map(([block]) => new X509Certificate(block));
+}
+
+/** When the first one in a chain expires, in epoch milliseconds. A root does not count: clients have their own. */
+function endOf(chain: string): number {
+  const sent = certificatesIn(chain).filter((each, index) => index === 0 || !each.checkIssued(each));
+  return Math.min(...sent.map(({ validTo }) => Date.parse(validTo)));
 }
 
 /** The files of certificates and keys that tools leave in a folder. `note` is called for each path that counts. */
@@ -147,6 +175,9 @@ export function readCertificate(file: string, keyFile: string): Certificate {
     () => new X509Certificate(chain),
     () => refuse(`certificate ${file}`, "it is not a certificate in PEM"),
   );
+  if (/-----B|-$/.test(chain.replace(PEM_BLOCK, ""))) {
+    refuse(`certificate ${file}`, "its last block of PEM has no end, as if it was not yet written");
+  }
   if (/ENCRYPTED/.test(key)) refuse(`key ${keyFile}`, "it is encrypted; store it without a passphrase");
   const privateKey: KeyObject = tryTo(
     () => createPrivateKey(key),

@@ -123,6 +123,16 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "A certificate in a file. Renew it, and send SIGHUP.",
   },
   {
+    line: "… stands alone in its file, so many clients refuse it. Name the file with the whole chain.",
+    source: "server/connections/certificates.ts",
+    meaning: "Browsers fetch what is missing; other clients do not. Name `fullchain.pem`.",
+  },
+  {
+    line: "… has a chain that clients refuse: its number … did not issue the one before it.",
+    source: "server/connections/certificates.ts",
+    meaning: "Put the site's own certificate first, then the one of its issuer, and so on.",
+  },
+  {
     line: "the old certificates stay in use, but with the new settings: …",
     source: "server/startup/prepare-server.ts",
     meaning: "A certificate cannot be used, and nothing else waits for it. Mend it; all are read again.",

@@ -86,6 +86,11 @@ describe("refuses, and names the file,", () => {
     ["a file that is not there", () => [join(folder, "none.crt"), file("b.key", good.key)], /none\.crt .*not exist/],
     ["a file that is no certificate", () => [file("b.crt", "no"), file("b.key", good.key)], /b\.crt .*no.* in PEM/],
     ["a file cut short", () => [file("b.crt", good.chain.slice(0, 200)), file("b.key", good.key)], /b\.crt .*PEM/],
+    ...[1, 10, 26, 27, 300].map<[string, () => string[], RegExp]>((length) => [
+      `a chain of which ${length} bytes of the last certificate are written`,
+      () => [file("b.crt", good.chain + other.chain.slice(0, length)), file("b.key", good.key)],
+      /b\.crt .*block of PEM has no end/,
+    ]),
     ["a key that is none", () => [file("b.crt", good.chain), file("b.key", "no")], /b\.key .*private key in PEM/],
     ["the key of another one", () => [file("b.crt", good.chain), file("b.key", other.key)], /b\.crt .*b\.key belongs/],
     [
@@ -268,6 +273,40 @@ describe("what the owner should know of a certificate", () => {
   ])("$name", ({ now, words }) => {
     expect(certificateWarnings([certificate], now)).toEqual(words.map((each) => expect.stringMatching(each)));
   });
+  describe("of its chain:", () => {
+    const root = makeCertificate(["root"]);
+    const between = makeCertificate(["between"], {
+      issuer: { name: "root", key: root.key },
+      validUntil: new Date("2030-02-15"),
+    });
+    const issuer = { name: "between", key: between.key };
+    const issued = makeCertificate(["a.test"], { issuer, issuerAt: "http://authority.test/between.crt" });
+    const byPrivateRoot = makeCertificate(["a.test"], { issuer: { name: "root", key: root.key } });
+    const before = makeCertificate(["root"], { validUntil: new Date("2030-01-01") });
+    test.each<[string, string, string, RegExp[]]>([
+      ["nothing if it is whole", "2030-01-15", issued.chain + between.chain, []],
+      ["nothing of a root, which clients have", "2030-01-15", issued.chain + between.chain + before.chain, []],
+      ["nothing if a private root issued it", "2030-01-15", byPrivateRoot.chain, []],
+      ["that the issuer is missing", "2030-01-15", issued.chain, [/chain\.crt .*stands alone/]],
+      [
+        "that the issuer is another one",
+        "2030-01-15",
+        issued.chain + root.chain,
+        [/refuse: its number 2 did not issue/],
+      ],
+      [
+        "that it ends before the certificate",
+        "2030-02-10",
+        issued.chain + between.chain,
+        [/^the chain of .* in 5 days/],
+      ],
+    ])("%s", (_, now, chain, words) => {
+      const { key } = chain === byPrivateRoot.chain ? byPrivateRoot : issued;
+      const read = readCertificates(pair(file("chain.crt", chain), file("chain.key", key)));
+      expect(certificateWarnings(read, Date.parse(now))).toEqual(words.map((each) => expect.stringMatching(each)));
+    });
+  });
+
   test("that browsers do not accept it for any host", () => {
     const warnings = certificateWarnings([{ ...certificate, names: [] }], until - 20 * day);
     expect(warnings).toEqual([expect.stringContaining("subjectAltName")]);

@@ -13,6 +13,10 @@ export interface CertificateWishes {
   readonly validUntil?: Date;
   /** The key that it is for, as PEM. Default: a new one. */
   readonly key?: string;
+  /** Who has signed it. Default: itself. */
+  readonly issuer?: { readonly name: string; readonly key: string };
+  /** Where its issuer's certificate may be fetched. Default: it does not say. */
+  readonly issuerAt?: string;
   /** The identifier of the key of its authority. Default: it names none. */
   readonly authorityKey?: Buffer;
 }
@@ -22,7 +26,8 @@ export function makeCertificate(names: readonly string[], wishes: CertificateWis
   const { kind = "ec", validFrom = new Date("2020-01-01"), validUntil = new Date("2099-01-01") } = wishes;
   const { publicKey, privateKey } = keysOf(wishes);
   const algorithm = kind === "ec" ? sequence(oid(ECDSA_WITH_SHA256)) : sequence(oid(RSA_WITH_SHA256), der(0x05));
-  const name = sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from(names[0] ?? "nobody")))));
+  const name = commonName(names[0] ?? "nobody");
+  const { issuer = null } = wishes;
   const alternatives = sequence(...names.map(alternativeName));
   const extensions = [
     sequence(oid(SUBJECT_ALT_NAME), der(0x04, alternatives)),
@@ -35,17 +40,21 @@ export function makeCertificate(names: readonly string[], wishes: CertificateWis
   if (wishes.authorityKey) {
     extensions.push(sequence(oid(AUTHORITY_KEY), der(0x04, sequence(der(0x80, wishes.authorityKey)))));
   }
+  if (wishes.issuerAt) {
+    const at = sequence(oid(CA_ISSUERS), der(0x86, Buffer.from(wishes.issuerAt)));
+    extensions.push(sequence(oid(AUTHORITY_ACCESS), der(0x04, sequence(at))));
+  }
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))), // version 3
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(15)])),
     algorithm,
-    name,
+    issuer ? commonName(issuer.name) : name,
     sequence(time(validFrom), time(validUntil)),
     name,
     publicKey.export({ type: "spki", format: "der" }),
     der(0xa3, sequence(...extensions)),
   );
-  const signature = der(0x03, Buffer.concat([Buffer.from([0]), sign("sha256", body, privateKey)]));
+  const signature = der(0x03, Buffer.concat([Buffer.from([0]), sign("sha256", body, issuer?.key ?? privateKey)]));
   const lines = sequence(body, algorithm, signature)
     .toString("base64")
     .match(/.{1,64}/g)!
@@ -61,6 +70,10 @@ function alternativeName(name: string): Buffer {
   return isIPv4(name) ? der(0x87, Buffer.from(name.split(".").map(Number))) : der(0x82, Buffer.from(name));
 }
 
+function commonName(text: string): Buffer {
+  return sequence(der(0x31, sequence(oid(COMMON_NAME), der(0x0c, Buffer.from(text)))));
+}
+
 function keysOf({ kind = "ec", key }: CertificateWishes) {
   if (key !== undefined) return { publicKey: createPublicKey(key), privateKey: createPrivateKey(key) };
   return kind === "ec"
@@ -74,6 +87,8 @@ const COMMON_NAME = "550403";
 const SUBJECT_ALT_NAME = "551d11";
 const BASIC_CONSTRAINTS = "551d13";
 const AUTHORITY_KEY = "551d23";
+const AUTHORITY_ACCESS = "2b06010505070101";
+const CA_ISSUERS = "2b06010505073002";
 
 function der(tag: number, content: Buffer = Buffer.alloc(0)): Buffer {
   const { length } = content;
