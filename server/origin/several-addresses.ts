@@ -1,4 +1,5 @@
 import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
+import { messageOf } from "../message-of.ts";
 import { AnswerDeadline } from "./answer-deadline.ts";
 import type { OriginAddress } from "./origin-address.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "./undici-origin.ts";
@@ -30,13 +31,15 @@ export class SeveralAddresses implements OriginAtAddress {
   readonly #timeoutMs: number;
   readonly #addresses: readonly Address[];
   readonly #now: () => number;
+  readonly #say: (line: string) => void;
 
-  /** In the order in which they are tried. `now`: epoch milliseconds. */
-  constructor(origins: readonly [OriginAtOne, ...OriginAtOne[]], now: () => number) {
+  /** In the order in which they are tried. `now`: epoch milliseconds. `say` gets a line for the owner's log. */
+  constructor(origins: readonly [OriginAtOne, ...OriginAtOne[]], now: () => number, say: (line: string) => void) {
     this.url = origins[0].url;
     this.#timeoutMs = origins[0].timeoutMs;
     this.#addresses = origins.map((origin) => ({ origin, failedAt: NEVER }));
     this.#now = now;
+    this.#say = say;
   }
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
@@ -61,9 +64,22 @@ export class SeveralAddresses implements OriginAtAddress {
     if (isTrial) address.failedAt = this.#now();
     const answer = await address.origin.fetchBefore(deadline, request);
     if (answer.kind === "failed") {
-      if (!answer.saysNothing && answer.wasNeverSent) address.failedAt = this.#now();
-    } else if (isTrial) address.failedAt = NEVER;
+      if (!answer.saysNothing && answer.wasNeverSent) this.#fails(address, answer.cause);
+    } else if (isTrial) this.#works(address);
     return answer;
+  }
+
+  #fails(address: Address, cause: unknown): void {
+    if (address.failedAt === NEVER) {
+      const { code = messageOf(cause) } = (cause ?? {}) as { readonly code?: string };
+      this.#say(`the origin's address ${address.origin.url} takes no connection (${code}), so others are asked first`);
+    }
+    address.failedAt = this.#now();
+  }
+
+  #works(address: Address): void {
+    if (address.failedAt !== NEVER) this.#say(`the origin's address ${address.origin.url} answers again`);
+    address.failedAt = NEVER;
   }
 
   #inOrder(): readonly Address[] {
@@ -79,12 +95,13 @@ export function connectToSeveral(
   [first, ...others]: readonly [OriginAddress, ...OriginAddress[]],
   options: Omit<UndiciOriginOptions, "address">,
   now: () => number,
+  say: (line: string) => void,
 ): SeveralAddresses {
   const connectTimeoutMs = Math.min(CONNECT_TIMEOUT_MS, Math.ceil(options.timeoutMs / (1 + others.length)));
   const ofEach = { ...options, connectTimeoutMs };
   const { host } = new URL(first.url);
   const next = others.map((address) => new UndiciOrigin({ address, host, ...ofEach }));
-  return new SeveralAddresses([new UndiciOrigin({ address: first, ...ofEach }), ...next], now);
+  return new SeveralAddresses([new UndiciOrigin({ address: first, ...ofEach }), ...next], now, say);
 }
 
 /**

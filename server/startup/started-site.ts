@@ -155,7 +155,7 @@ function originOf(
 ): { readonly origin: Origin; close(): Promise<unknown> } {
   const common = { timeoutMs: site.limits.originTimeoutMs, bodies: nodeBodies, maxConnections };
   const tellsPublicHost = site.forward.host === "visitor";
-  const itself = address && connectToOrigin(address, { site, tellsPublicHost, ...common });
+  const itself = address && connectToOrigin(address, { site, tellsPublicHost, ...common }, say);
   if (parent === null) return { origin: itself!, close: () => itself!.close() };
   const connection = connectToParent({ address: parent.address, ...common });
   const origin = new ParentOrigin({
@@ -176,12 +176,13 @@ function originOf(
 function connectToOrigin(
   address: OriginAddress,
   { site, maxConnections, ...options }: Omit<UndiciOriginOptions, "address"> & { readonly site: Site },
+  say: (line: string) => void,
 ): OriginAtAddress {
   const others = site.otherOriginUrls.map((url) => ({ url, socketPath: null }));
   const count = 1 + others.length;
   if (count === 1) return new UndiciOrigin({ address, maxConnections: maxConnections ?? null, ...options });
   const ofEach = { ...options, maxConnections: maxConnections ? partOfEach(maxConnections, count) : null };
-  return connectToSeveral([address, ...others], ofEach, () => systemClock.now());
+  return connectToSeveral([address, ...others], ofEach, () => systemClock.now(), say);
 }
 
 /** How many paths have to fail until the origin counts as down, if the owner does not say. */

@@ -205,6 +205,16 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "After a rotation: the server may not write the folder.",
   },
   {
+    line: "the origin's address … takes no connection (…), so others are asked first",
+    source: "server/origin/several-addresses.ts",
+    meaning: "Of an origin with several addresses; the line says why. It is tried again every 10 s.",
+  },
+  {
+    line: "the origin's address … answers again",
+    source: "server/origin/several-addresses.ts",
+    meaning: "That is over.",
+  },
+  {
     line: "the parent … fails (…: …)",
     source: "server/tiers/parent-origin.ts",
     meaning: "The origin is asked in its place, if `--origin` names one; the parent again after 1 to 16 s.",

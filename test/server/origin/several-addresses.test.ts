@@ -48,6 +48,7 @@ function originAt(urls: readonly string[], options: Partial<UndiciOriginOptions>
     [first!, ...others],
     { timeoutMs: 10_000, bodies: nodeBodies, ...options },
     () => now,
+    () => undefined,
   );
   ends.push(() => origin.close());
   return origin;
@@ -162,6 +163,7 @@ describe("an origin with two addresses", () => {
   /** Two addresses, `a` and `b`, which tell of each request and answer as a function says. */
   function twoThatTell(answer: (url: string) => OriginAnswer | Promise<OriginAnswer>) {
     const asked: string[] = [];
+    const said: string[] = [];
     const at = (url: string) => ({
       url,
       timeoutMs: 10_000,
@@ -171,7 +173,12 @@ describe("an origin with two addresses", () => {
       },
       close: async () => undefined,
     });
-    return { asked, origin: new SeveralAddresses([at("a"), at("b")], () => now) };
+    const origin = new SeveralAddresses(
+      [at("a"), at("b")],
+      () => now,
+      (line) => said.push(line),
+    );
+    return { asked, said, origin };
   }
 
   test("is not asked first for ten seconds where nobody listened, or until the clock is set back", async () => {
@@ -187,6 +194,28 @@ describe("an origin with two addresses", () => {
       await origin.fetch(put);
     }
     expect(asked.join(" ")).toBe("a b b a b a b");
+  });
+
+  test("tells its owner once where no connection comes about and why, and once when that address answers again", async () => {
+    let first: OriginAnswer = { kind: "switched", connection: null };
+    const { said, origin } = twoThatTell((url) => (url === "a" ? first : { kind: "switched", connection: null }));
+    const expired = Object.assign(new Error("certificate has expired"), { code: "CERT_HAS_EXPIRED" });
+    for (const outcome of [
+      first,
+      { kind: "failed", because: "unreachable", cause: new Error("hung up"), wasNeverSent: false } as const,
+      { kind: "failed", because: "unreachable", cause: expired, wasNeverSent: true } as const,
+      { kind: "failed", because: "unreachable", cause: expired, wasNeverSent: true } as const,
+      first,
+      first,
+    ]) {
+      first = outcome;
+      await Promise.all([origin.fetch(get), origin.fetch(get)]);
+      now += 10_000;
+    }
+    expect(said).toEqual([
+      "the origin's address a takes no connection (CERT_HAS_EXPIRED), so others are asked first",
+      "the origin's address a answers again",
+    ]);
   });
 
   test("has one request in ten seconds try an address that takes no connection, until it answers", async () => {
