@@ -1,3 +1,4 @@
+import { lookup } from "node:dns";
 import { isIP, type LookupFunction, type Socket } from "node:net";
 import { checkServerIdentity } from "node:tls";
 import buildConnector from "undici/lib/core/connect.js";
@@ -7,10 +8,12 @@ import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/ori
 import { logsInConnection } from "../../worker/rules/identity/connection-login.ts";
 import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import { nodeBody } from "../bodies/node-body.ts";
+import { systemClock } from "../system-clock.ts";
 import { AnswerDeadline } from "./answer-deadline.ts";
 import type { OriginAddress } from "./origin-address.ts";
 import { OriginExchange } from "./origin-exchange.ts";
 import { isClosedConnection } from "./origin-failure.ts";
+import { sharedLookup } from "./shared-lookup.ts";
 
 export interface UndiciOriginOptions {
   readonly address: OriginAddress;
@@ -103,7 +106,7 @@ export class UndiciOrigin implements Origin {
       checkServerIdentity: tellsPublicHost ? namedForVisitors(check) : check,
       ...socketPath,
       allowH2: false,
-      ...(options.lookup && { lookup: options.lookup }),
+      lookup: sharedLookup(options.lookup ?? lookup, () => systemClock.elapsed()),
       timeout: options.connectTimeoutMs ?? timeoutMs,
     });
     this.#pool = new Pool(origin, {
