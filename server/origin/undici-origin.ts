@@ -54,6 +54,9 @@ const MAX_RETRIES = 3;
  */
 const RENEWED_AFTER_MS = 60_000;
 
+/** How long one address of a name may take before the next one is tried: milliseconds. Node's 250 gives up far ones. */
+const NEXT_ADDRESS_AFTER_MS = 1_000;
+
 /** Fields that the connection writes itself. RFC 9110 §7.6.1; a 100 was given to the client already. */
 const NOT_SENT: ReadonlySet<string> = new Set([
   "connection",
@@ -107,6 +110,7 @@ export class UndiciOrigin implements Origin {
       ...socketPath,
       allowH2: false,
       lookup: sharedLookup(options.lookup ?? lookup, () => systemClock.elapsed()),
+      autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
       timeout: options.connectTimeoutMs ?? timeoutMs,
     });
     this.#pool = new Pool(origin, {

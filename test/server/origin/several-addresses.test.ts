@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { createServer as createTcpServer } from "node:net";
+import net, { createServer as createTcpServer } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
@@ -250,4 +250,15 @@ test("of all addresses of a name the next one is tried", async () => {
     lookup: (_name, _options, callback) => callback(null, addresses),
   });
   expect(await said(await named.fetch(post("x")))).toBe("the second address");
+});
+
+test("an address of a name that is far away is given a second, which Node's clock measures", async () => {
+  const connect = vi.spyOn(net, "connect");
+  ends.push(() => connect.mockRestore());
+  const { url } = await originCalled("far away");
+  const named = originAt([`http://app.example.test:${new URL(url).port}`], {
+    lookup: (_name, _options, callback) => callback(null, [{ address: "127.0.0.1", family: 4 }]),
+  });
+  expect(await said(await named.fetch(get))).toBe("far away");
+  expect(connect).toHaveBeenCalledWith(expect.objectContaining({ autoSelectFamilyAttemptTimeout: 1_000 }));
 });
