@@ -109,6 +109,9 @@ const { createServer } = process.getBuiltinModule("node:http");
 
 const MAX_HANDSHAKE_MS = 10_000;
 
+/** How long a connection is quiet before the kernel asks whether its client is still there: then ten times in ten seconds. */
+const ASK_AFTER_MS = 50_000;
+
 /**
  * How long an answer may be silent whose client has ended its half. Proxies such as nginx take that for the client's leave
  * at once. Less than the time between two sweeps, so that the second one finds it.
@@ -226,6 +229,7 @@ export class Listener {
 
   async #listenWith(server: NetServer, target: object): Promise<void> {
     this.#bound(server);
+    server.on("connection", (socket: Socket) => socket.setKeepAlive(true, ASK_AFTER_MS));
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       server.listen(target, this.#settings.backlog, () => {

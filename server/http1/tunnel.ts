@@ -35,7 +35,6 @@ export function join(client: Socket, origin: Duplex, halfEnded: () => void): voi
   // Otherwise Node would end the other half of a connection by itself.
   origin.allowHalfOpen = true;
   client.setTimeout(0);
-  client.setKeepAlive(true, 60_000);
   for (const [from, to] of [
     [client, origin],
     [origin, client],
