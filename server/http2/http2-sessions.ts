@@ -176,6 +176,8 @@ class Session {
   #idleSince = performance.now();
   /** The bytes that had left the process at the last sweep on which some were due. */
   #sentBytes = -1;
+  /** The bytes that had come at the last sweep on which some were new, and when that was. */
+  #heard = { bytes: -1, at: 0 };
 
   constructor(
     session: ServerHttp2Session,
@@ -218,6 +220,9 @@ class Session {
     if (unreadBytes === 0) this.#freeReset();
     // nghttp2 stops reading from a client that goes on flooding, and then nothing tells that it has left.
     const isAtWork = !this.#isFlooded && [...this.#open].some((stream) => !stream.closed);
+    // The kernel may hold all that is sent to a client that has gone. Behind bytes that wait, a PING could be late.
+    if (carrier.bytesRead !== this.#heard.bytes) this.#heard = { bytes: carrier.bytesRead, at: now };
+    else if (unreadBytes === 0 && now - this.#heard.at >= this.#parts.stallMs) this.#ping();
     if (isAtWork || sentBytes !== this.#sentBytes) {
       this.#sentBytes = sentBytes;
       this.#idleSince = now;

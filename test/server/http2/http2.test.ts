@@ -712,6 +712,30 @@ describe("a connection in HTTP/2", () => {
     expect((await asked).body).toBe("held");
   });
 
+  test("whose client has vanished ends, although the kernel takes the events for it", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const stopped = Promise.withResolvers<void>();
+    const nothing = () => undefined;
+    const events = new PushedBody(null, { begin: nothing, pause: nothing, resume: nothing, cancel: stopped.resolve });
+    const { https, listener } = await start(() => answer(events));
+    const { write, until, ended, settled } = await rawClient(https);
+    await write(SETTINGS_ACK + get(1));
+    await until(({ type }) => type === HEADERS);
+    const from = performance.now();
+    listener.sweep(from);
+    await settled();
+    for (const seconds of [50, 109]) listener.sweep(from + 1000 * seconds);
+    events.push(Buffer.from("an event"));
+    const isPing = ({ type, flags }: Frame) => type === TYPES.ping && flags !== FLAGS.ack;
+    expect((await until(({ type }) => type === TYPES.data)).some(isPing)).toBe(false);
+    listener.sweep(from + 111_000);
+    await until(isPing);
+    vi.advanceTimersByTime(60_000);
+    await stopped.promise;
+    await ended;
+  });
+
   test("ends after as many requests as it may carry", async () => {
     const { https } = await start(shown, { settings: { maxRequestsPerConnection: 2 } });
     const on = session(https);
