@@ -6,7 +6,7 @@ export type Choosable = Pick<Certificate, "names" | "kind" | "validFrom" | "vali
 /**
  * Chooses the certificate for a name that a client has sent, in any case, of which there is at least one. Of those that are
  * for the name, or for it by a wildcard, one that is valid `now` comes before the others, then one for the name itself; for a
- * name of none of them it is the first. `now` is in epoch milliseconds. RFC 6066 §3, RFC 6125 §6.4.3.
+ * name of none of them, or an empty one, it is the first that is valid. `now` is in epoch milliseconds. RFC 6066 §3, RFC 6125 §6.4.3.
  */
 export function certificateChoice<Each extends Choosable>(
   certificates: readonly Each[],
@@ -18,7 +18,8 @@ export function certificateChoice<Each extends Choosable>(
   const none: readonly Each[] = [];
   return (sent, now) => {
     const fitting = namesFitting(sent.toLowerCase().replace(/\.$/, "")).flatMap((name) => byName.get(name) ?? none);
-    return fitting.find((each) => isValidAt(each, now)) ?? fitting[0] ?? certificates[0]!;
+    const among = fitting.length > 0 ? fitting : certificates;
+    return among.find((each) => isValidAt(each, now)) ?? among[0]!;
   };
 }
 

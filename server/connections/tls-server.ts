@@ -10,7 +10,7 @@ import { SESSION_CONTEXT, TicketKeys } from "./ticket-keys.ts";
 /** What a worker needs to speak TLS: plain data, because it is copied between processes. */
 export interface TlsSettings {
   /**
-   * The first one serves clients that name no host, or an unknown one. The list is empty until an authority has given a
+   * The first valid one serves clients that name no host, or an unknown one. The list is empty until an authority has given a
    * certificate.
    */
   readonly certificates: readonly Certificate[];
@@ -53,7 +53,7 @@ export interface TlsServerParts {
 export function makeTlsServer(parts: TlsServerParts): Server {
   const { tls, challenges, handshakeTimeoutMs, carriers } = parts;
   const server = nodeTls().createServer({
-    ...secrets(tls.certificates[0]),
+    ...secrets(tls.certificates.length > 0 ? certificateChoice(tls.certificates)("", Date.now()) : undefined),
     SNICallback: choiceByName(tls.certificates, challenges),
     ...choiceOfProtocol(parts),
     sessionIdContext: SESSION_CONTEXT,

@@ -19,7 +19,9 @@ const curve = made("ec", ["www.example.test"], "ec", 1);
 
 test.each([
   ["the first for a name of none", [other, valid], "unknown.test", "other"],
-  ["the first for a name of none, even if it has expired", [expired, valid], "unknown.test", "expired ec"],
+  ["the first that is valid for a name of none", [expired, valid], "unknown.test", "valid rsa"],
+  ["the first that is valid for clients that send no name", [early, valid], "", "valid rsa"],
+  ["the first for a name of none, if all have expired", [expired, { ...expired, is: "other" }], "a.test", "expired ec"],
   ["an elliptic curve", [later, curve, valid], "www.example.test", "ec"],
   ["the one that is valid longer", [valid, later], "www.example.test", "later rsa"],
   ["in any case, with the dot of the root", [other, valid], "WWW.Example.TEST.", "valid rsa"],
