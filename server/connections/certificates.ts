@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { isInLastThird } from "../acme/renewal.ts";
 import { messageOf } from "../message-of.ts";
 import { ServerError } from "../startup/server-error.ts";
 import { stateOfFile } from "../startup/watched-files.ts";
@@ -70,7 +71,8 @@ export function certificateWarnings(certificates: readonly Certificate[], now: n
     if (names.length === 0) warnings.push(`${of} names no host in its subjectAltName, so browsers refuse it.`);
     if (validFrom > now) warnings.push(`${of} is not valid before ${new Date(validFrom).toISOString()}.`);
     if (validUntil <= now) warnings.push(`${ofChain} expired at ${new Date(validUntil).toISOString()}.`);
-    else if (days < SOON_DAYS) warnings.push(`${ofChain} expires in ${days} days. Renew it, then send SIGHUP.`);
+    else if (days < SOON_DAYS && isInLastThird({ validFrom, validUntil }, now))
+      warnings.push(`${ofChain} expires in ${days} days. Renew it, then send SIGHUP.`);
     return warnings;
   });
 }

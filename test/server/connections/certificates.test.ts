@@ -266,8 +266,8 @@ describe("what the owner should know of a certificate", () => {
     file: "a.crt",
   };
   test.each([
-    { name: "nothing while it is valid", now: until - 14 * day, words: [] },
-    { name: "that it expires soon", now: until - 14 * day + 1, words: [/a\.crt .*expires in 13 days/] },
+    { name: "nothing while more than a third of its time is left", now: until - 10 * day - 1, words: [] },
+    { name: "that it expires soon", now: until - 10 * day, words: [/a\.crt .*expires in 10 days/] },
     { name: "that it has expired", now: until, words: [/a\.crt .*expired at 2030-01-31/] },
     { name: "that it is not valid yet", now: Date.parse("2029-12-31"), words: [/not valid before 2030-01-01/] },
   ])("$name", ({ now, words }) => {
