@@ -20,11 +20,17 @@ import { retryAfterMs } from "./retry-pause.ts";
 
 /** The connection failed before an answer began. */
 export function unreachable(endpoint: string, attempts: number, cause: unknown): PurgeUnreachable {
-  return new PurgeUnreachable(
-    `No connection to ${endpoint}: ${reasonOf(cause)} (${attemptsText(attempts)}). Check that the edge is running, and ` +
-      "that TIDEMARK_ENDPOINT (or the option endpoint) is its address.",
-    { code: "unreachable", retryable: true, attempts, cause },
-  );
+  const reason = reasonOf(cause);
+  const remedy = OF_CERTIFICATE.test(reason)
+    ? "The edge's certificate is not trusted: renew it, name the host that it is for in TIDEMARK_ENDPOINT (or the option " +
+      "endpoint), or name the file of a private authority in NODE_EXTRA_CA_CERTS."
+    : "Check that the edge is running, and that TIDEMARK_ENDPOINT (or the option endpoint) is its address.";
+  return new PurgeUnreachable(`No connection to ${endpoint}: ${reason} (${attemptsText(attempts)}). ${remedy}`, {
+    code: "unreachable",
+    retryable: true,
+    attempts,
+    cause,
+  });
 }
 
 /** The same for a purge. If a connection ends after the request was sent, the outcome is unknown. */
@@ -40,6 +46,9 @@ export function purgeUnreachable(endpoint: string, attempts: number, cause: unkn
 
 /** How errors end if no connection came about through a proxy. Its URL is not shown, because it can have a password. */
 export const THROUGH_PROXY = "through the proxy in HTTPS_PROXY or HTTP_PROXY";
+
+/** How errors of a certificate that is not trusted begin. */
+const OF_CERTIFICATE = /^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_CERT)/;
 
 /** How errors before anything was sent begin: the codes of connections, names and certificates, and fetch's blocked ports. */
 const NEVER_SENT =

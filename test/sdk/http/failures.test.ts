@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
+import { unreachable } from "../../../sdk/http/failures.ts";
 import { openFetch, type Transport } from "../../../sdk/http/transport.ts";
 import { openUndici } from "../../../sdk/http/transport-undici.ts";
 import {
@@ -595,4 +596,16 @@ test("The stack of an error contains the caller's own function", async () => {
   const error = await savePost().catch((thrown: unknown) => thrown);
 
   expect((error as Error).stack).toMatch(/savePost/);
+});
+
+test.each([
+  ["CERT_HAS_EXPIRED", "certificate has expired"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "self-signed certificate"],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "unable to get local issuer certificate"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "Host: edge.test. is not in the cert's altnames"],
+])("an edge whose certificate is not trusted (%s) is not looked for elsewhere", (code, words) => {
+  const { message } = unreachable("https://edge.test", 5, Object.assign(new Error(words), { code }));
+  expect(message).toContain(code);
+  expect(message).toContain("The edge's certificate is not trusted: renew it,");
+  expect(message).not.toContain("is running");
 });
