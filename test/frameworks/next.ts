@@ -29,6 +29,7 @@ const dynamic = (body: string): Reply => ({
 });
 /** What `proxy.ts` answers to visitors who may not see a page. */
 const toFrontPage: Reply = { status: 307, fields: { location: "/" }, body: "/" };
+const toFrontPageInRouter: Reply = { status: 307, fields: { "x-nextjs-redirect": "/" }, body: "" };
 /** A file of the build. */
 const script: Reply = { fields: { vary: "Accept-Encoding", "cache-control": "public, max-age=31536000, immutable" } };
 const image: Reply = { fields: { vary: "Accept", "cache-control": "public, max-age=14400, must-revalidate" } };
@@ -43,6 +44,8 @@ const ROUTER = {
   "next-url": "/",
 };
 const NAVIGATION = "/songs/42?_rsc=OGAgF-wVMNcgqdQf";
+/** The address by which the Pages Router asks for a page. `proxy.ts` guards it, and Next has it for every page. */
+const ACCOUNT_DATA = "/_next/data/EbcQbwkSzjWwMRKmKTHHu/account.json";
 const SCRIPT = "/_next/static/chunks/1pcw6gskne7pf.js";
 const IMAGE = "/_next/image?url=%2Fa.png&w=64&q=75";
 const EDITOR = { ...BROWSER, cookie: "__prerender_bypass=846aee4869bb621178c2228c64fe32a9" };
@@ -57,6 +60,7 @@ export const next: FrameworkTrial = {
     "/songs/42": [document("a song"), dynamic("a draft"), document("a song for ada"), document("a new song")],
     [NAVIGATION]: [payload("rows"), toRightHash],
     "/account": [document("for members"), toFrontPage],
+    [ACCOUNT_DATA]: [document("for members"), toFrontPageInRouter],
     [SCRIPT]: [script],
     [IMAGE]: [image],
     "/me": [dynamic("hello ada"), dynamic("hello nobody")],
@@ -82,6 +86,8 @@ export const next: FrameworkTrial = {
     { get: "/me", fields: BROWSER, expect: { body: "hello nobody" } },
     { get: "/account", fields: MEMBER, expect: { body: "for members" } },
     { get: "/account", fields: BROWSER, expect: { status: 307 } },
+    { get: ACCOUNT_DATA, fields: MEMBER, expect: { body: "for members" } },
+    { get: ACCOUNT_DATA, fields: BROWSER, expect: { status: 307 } },
     { reply: { [NAVIGATION]: [payload("new rows")] } },
     { purge: { urls: ["/songs/42"] } },
     { advanceMs: SETTLED_MS },
@@ -92,6 +98,7 @@ export const next: FrameworkTrial = {
     "__prerender_bypass in bypass.cookies": withoutBypassCookie("__prerender_bypass"),
     "session in bypass.cookies": withoutBypassCookie("session"),
     "the pages behind proxy.ts": withoutRoute("/account{/*}?"),
+    "the same pages as data": withoutRoute("/_next/data/*"),
     "browserTtl of pages": withoutRoute("/*"),
     "a route for the files that browsers keep": withoutRoute("/_next/:part(static|image){/*}?"),
     "fields.trust": ({ fields: _, ...site }) => site,
