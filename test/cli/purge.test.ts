@@ -330,6 +330,7 @@ const failures: readonly Case[] = [
 test("With --refresh the edge may take five minutes for all pages", async () => {
   await using edge = await startFakeEdge(receipt({ refreshed: [{ url: "/a", status: 200, xCache: "BYPASS" }] }));
   const { sleep } = systemClock;
+  // The deadline of five minutes, which the answer ends, is the only wait: all shorter ones are over at once.
   const clock = vi
     .spyOn(systemClock, "sleep")
     .mockImplementation((ms, signal) => (ms > 300_000 ? sleep(ms, signal) : Promise.resolve()));
