@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import type { Identity } from "../../../worker/rules/identity/identity.ts";
 import {
+  answerDigest,
   compareAnswers,
-  contentDigest,
   fieldsThatMayChoose,
   plainRequest,
 } from "../../../worker/rules/request/second-look.ts";
@@ -85,14 +85,16 @@ describe("what two sights say", () => {
 test.each(["location", "content-type", "content-disposition", "content-language"])(
   "two answers with the same body and another %s are not the same",
   (name) => {
-    const digest = (value: string) => contentDigest(Fields.copy([[name, value]]), new Uint8Array(3));
+    const digest = (value: string) =>
+      answerDigest({ status: 200, fields: Fields.copy([[name, value]]) }, new Uint8Array(3)).digest;
     expect(digest("a")).toBe(digest("a"));
     expect(digest("a")).not.toBe(digest("b"));
   },
 );
 
 test("the date of an answer, and what else is made for each, does not make it another one", () => {
-  const digest = (date: string) => contentDigest(Fields.copy([["date", date]]), new Uint8Array(3));
+  const digest = (date: string) =>
+    answerDigest({ status: 200, fields: Fields.copy([["date", date]]) }, new Uint8Array(3)).digest;
   expect(digest("a")).toBe(digest("b"));
 });
 

@@ -175,7 +175,7 @@ export const mutants: Mutants = {
       foundBy: "second-look/field-chooses",
     },
     "a redirect to another place is the same page": {
-      in: "contentDigest",
+      in: "answerDigest",
       replace: "...OF_CONTENT.map((name) => fields.get(name))",
       by: "fields === null",
       foundBy: "second-look/field-chooses-a-redirect",

@@ -2,8 +2,8 @@ import { cancelBody } from "../../ports/cancel-body.ts";
 import type { Fields } from "../../rules/fields/fields.ts";
 import {
   type AnswerDigest,
+  answerDigest,
   compareAnswers,
-  contentDigest,
   fieldsThatMayChoose,
   type PlainRequest,
   plainRequest,
@@ -27,11 +27,11 @@ import { placeOf } from "./place.ts";
  */
 export function lookBehind(context: RequestContext, response: ReceivedAnswer, notStored: NotStored): ReceivedAnswer {
   const { isolate } = context;
-  const { status, fields, lengthBytes } = response;
+  const { fields, lengthBytes } = response;
   const plain = plainOf(context, fields, notStored);
   if (!plain || (lengthBytes !== null && lengthBytes > isolate.site.limits.storeBytes)) return response;
   const body = readBehind(context, startFillOf(context, response), (bytes) =>
-    look(context, plain, { status, digest: contentDigest(fields, bytes) }),
+    look(context, plain, answerDigest(response, bytes)),
   );
   return { ...response, body };
 }
@@ -98,10 +98,7 @@ async function isRepeated(context: RequestContext, odd: AnswerDigest): Promise<b
   const asOdd = unattended(context, context.facts);
   const response = await ask(asOdd, true);
   const bytes = response && (await readWhole(asOdd, response));
-  return (
-    !!bytes &&
-    compareAnswers(odd, { status: response.status, digest: contentDigest(response.fields, bytes) }) === "alike"
-  );
+  return !!bytes && compareAnswers(odd, answerDigest(response, bytes)) === "alike";
 }
 
 /** Fetches and stores the plain answer. Others may wait for it, unless it is asked for with credentials. */
@@ -146,11 +143,7 @@ async function fetchPlainly(
   }
   const bytes = await readWhole(context, response);
   if (!bytes) return NONE;
-  return {
-    kind: "storable",
-    stored: withBody(decision.head, bytes),
-    digest: { status, digest: contentDigest(response.fields, bytes) },
-  };
+  return { kind: "storable", stored: withBody(decision.head, bytes), digest: answerDigest(response, bytes) };
 }
 
 /** Asks the origin, if the budget permits. `isAnew`: the origin itself, also where a cache is in its place. */

@@ -51,16 +51,19 @@ export function plainRequest(
 /** What is compared of an answer. */
 export interface AnswerDigest {
   readonly status: number;
-  /** `contentDigest`; `null` where the origin only confirmed what is stored. */
+  /** Of its content; `null` where the origin only confirmed what is stored. */
   readonly digest: string | null;
 }
 
 /** The fields in which two answers with the same body may differ so that they are not the same page. */
 const OF_CONTENT = ["location", "content-type", "content-disposition", "content-language"];
 
-/** A short text that tells answers apart by their bodies and by the fields that say what these are. */
-export function contentDigest(fields: Fields, body: Uint8Array): string {
-  return [bodyDigest(body), ...OF_CONTENT.map((name) => fields.get(name))].join("\n");
+/** What tells answers apart: their bodies, and the fields that say what these are. */
+export function answerDigest(
+  { status, fields }: { readonly status: number; readonly fields: Fields },
+  body: Uint8Array,
+): AnswerDigest {
+  return { status, digest: [bodyDigest(body), ...OF_CONTENT.map((name) => fields.get(name))].join("\n") };
 }
 
 /**
