@@ -1,10 +1,8 @@
 import { closeSync, openSync } from "node:fs";
-import type { OriginAnswer } from "../../worker/ports/origin.ts";
+import type { OriginFailure } from "../../worker/ports/origin.ts";
 
 /** An error of undici or of Node. */
 type Failure = Error & { readonly code?: string; readonly address?: string };
-
-type Because = Extract<OriginAnswer, { kind: "failed" }>["because"];
 
 /** undici's codes for answers that are not HTTP, or over its limits. */
 const BAD_RESPONSE: ReadonlySet<string> = new Set([
@@ -17,7 +15,7 @@ const BAD_RESPONSE: ReadonlySet<string> = new Set([
 const TIMED_OUT: ReadonlySet<string> = new Set(["UND_ERR_CONNECT_TIMEOUT", "UND_ERR_HEADERS_TIMEOUT", "ETIMEDOUT"]);
 
 /** The corridor's word for a failure without an answer. */
-export function becauseOf(error: Failure): Because {
+export function becauseOf(error: Failure): OriginFailure["because"] {
   const code = lastAttempt(error).code ?? "";
   if (TIMED_OUT.has(code)) return "timed-out";
   // An answer that nobody asked for, or a 100, is a bad one, too.

@@ -1,5 +1,5 @@
-import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
-import { messageOf } from "../message-of.ts";
+import type { Origin, OriginAnswer, OriginFailure, OriginRequest } from "../../worker/ports/origin.ts";
+import { codeOrMessageOf } from "../message-of.ts";
 import { AnswerDeadline } from "./answer-deadline.ts";
 import type { OriginAddress } from "./origin-address.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "./undici-origin.ts";
@@ -71,8 +71,8 @@ export class SeveralAddresses implements OriginAtAddress {
 
   #fails(address: Address, cause: unknown): void {
     if (address.failedAt === NEVER) {
-      const { code = messageOf(cause) } = (cause ?? {}) as { readonly code?: string };
-      this.#say(`the origin's address ${address.origin.url} takes no connection (${code}), so others are asked first`);
+      const why = codeOrMessageOf(cause);
+      this.#say(`the origin's address ${address.origin.url} takes no connection (${why}), so others are asked first`);
     }
     address.failedAt = this.#now();
   }
@@ -108,10 +108,7 @@ export function connectToSeveral(
  * Whether a request may be sent to another address: if no byte of it was sent, or if it is a GET or HEAD without a body whose
  * connection broke before an answer. RFC 9110 §9.2.2.
  */
-function mayBeRepeated(
-  { method, body }: OriginRequest,
-  { because, wasNeverSent }: OriginAnswer & { kind: "failed" },
-): boolean {
+function mayBeRepeated({ method, body }: OriginRequest, { because, wasNeverSent }: OriginFailure): boolean {
   if (wasNeverSent) return true;
   return because === "unreachable" && body === null && (method === "GET" || method === "HEAD");
 }

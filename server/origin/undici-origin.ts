@@ -4,7 +4,7 @@ import { checkServerIdentity } from "node:tls";
 import buildConnector from "undici/lib/core/connect.js";
 import Pool from "undici/lib/dispatcher/pool.js";
 import type { Bodies, StreamedBody } from "../../worker/ports/bodies.ts";
-import type { Origin, OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
+import type { Origin, OriginAnswer, OriginFailure, OriginRequest } from "../../worker/ports/origin.ts";
 import { logsInConnection } from "../../worker/rules/identity/connection-login.ts";
 import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import { nodeBody } from "../bodies/node-body.ts";
@@ -210,7 +210,7 @@ export class UndiciOrigin implements Origin {
   #mayTryAgain(
     { method, body }: OriginRequest,
     { hasBegun }: OriginExchange,
-    { cause, wasNeverSent }: OriginAnswer & { kind: "failed" },
+    { cause, wasNeverSent }: OriginFailure,
   ): boolean {
     if (!wasNeverSent && (hasBegun || body !== null || !isSafeMethod(method))) return false;
     if (!isClosedConnection(cause)) return false;

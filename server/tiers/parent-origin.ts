@@ -1,9 +1,10 @@
 import { AFTER_FIELD } from "../../wire/fields.ts";
-import type { Origin, OriginAnswer, OriginRequest, OriginResponse } from "../../worker/ports/origin.ts";
+import type { Origin, OriginAnswer, OriginFailure, OriginRequest, OriginResponse } from "../../worker/ports/origin.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import type { SwitchedConnection } from "../http1/tunnel.ts";
+import { codeOrMessageOf } from "../message-of.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "../origin/undici-origin.ts";
 import { isPaused } from "../pause.ts";
 import {
@@ -35,8 +36,6 @@ export interface ParentOriginParts {
   /** Gets a line for the owner's log. */
   readonly say: (line: string) => void;
 }
-
-type OriginFailure = OriginAnswer & { readonly kind: "failed" };
 
 /** How long the origin is asked in place of a parent that has failed. It doubles with each further failure. */
 const FIRST_PAUSE_MS = 1_000;
@@ -195,12 +194,11 @@ export class ParentOrigin implements Origin {
     const { parent, origin, now } = this.#parts;
     this.#failures = Math.max(this.#failures, failures);
     this.#pausedUntil = now() + Math.min(FIRST_PAUSE_MS * 2 ** (this.#failures - 1), LAST_PAUSE_MS);
-    const { code, message } = (cause ?? {}) as { readonly code?: string; readonly message?: string };
-    const why = code ?? message ?? String(cause);
+    const why = codeOrMessageOf(cause);
     const instead = origin === null ? "" : "; this server asks the origin instead";
     this.#say(`the parent ${parent.url} fails (${because}: ${why})${instead}`);
     // After another failure it may go on with what it has, as when one of its processes has ended.
-    if (because === "timed-out" || code === "EHOSTUNREACH") for (const { resolve } of this.#pending) resolve(null);
+    if (because === "timed-out" || why === "EHOSTUNREACH") for (const { resolve } of this.#pending) resolve(null);
   }
 
   #works(): void {

@@ -89,6 +89,9 @@ export type OriginAnswer =
       readonly wasNeverSent?: boolean;
     };
 
+/** No answer. */
+export type OriginFailure = Extract<OriginAnswer, { kind: "failed" }>;
+
 export interface Origin {
   /** The origin's address, without a trailing slash. */
   readonly url: string;

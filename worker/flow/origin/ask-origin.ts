@@ -1,6 +1,6 @@
 import type { Answer } from "../../ports/answer.ts";
 import { cancelBody } from "../../ports/cancel-body.ts";
-import type { OriginAnswer, OriginRequest, OriginResponse, ParentAge } from "../../ports/origin.ts";
+import type { OriginAnswer, OriginFailure, OriginRequest, OriginResponse, ParentAge } from "../../ports/origin.ts";
 import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { memoize } from "../../rules/fields/memoize.ts";
@@ -332,7 +332,7 @@ function reportAnswered(context: RequestContext, bytes: number | null): void {
   context.ports.reporter.report({ kind: "origin-answered", ...pageOf(context), bytes });
 }
 
-function reportFailed({ ports }: RequestContext, { because, cause, isTold }: OriginAnswer & { kind: "failed" }): void {
+function reportFailed({ ports }: RequestContext, { because, cause, isTold }: OriginFailure): void {
   ports.reporter.report({ kind: "origin-failed", because, cause, isTold });
 }
 
@@ -374,7 +374,7 @@ const FAILED_WORDS = {
   "bad-response": "the origin's answer was not valid HTTP, or exceeded this edge's limits",
 };
 
-function failed(context: RequestContext, answer: OriginAnswer & { kind: "failed" }): OriginResult {
+function failed(context: RequestContext, answer: OriginFailure): OriginResult {
   reportFailed(context, answer);
   const { because } = answer;
   const status = because === "timed-out" ? 504 : 502;
