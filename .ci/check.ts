@@ -31,7 +31,7 @@ const BEFORE_THE_TESTS: readonly Step[] = [
   ["types of the dashboard", "npx", "tsc", "-p", "dashboard"],
   ["lint and format", "npx", "biome", "ci", "."],
 ];
-// The tests build and pack the package, once. Import arrows, scenarios on all three engines, and the deployable bundle
+// The tests build and pack the package, once. Import arrows, scenarios on three engines, and the deployable bundle
 // with its size and proof are tests, too.
 const TESTS: Step = ["tests", "npm", "test", "--silent"];
 
