@@ -27,14 +27,22 @@ const SESSION_COOKIES: readonly SessionCookie[] = [
     name: /^(?:(?:__Secure-)?(?:next-auth|authjs)\.session-token(?:\.\d)?|payload-token|__session)$/,
     value: /^(?:ey[\w-]{8,}(?:\.[\w-]*){2,4}|[0-9a-f]{8}(?:-[0-9a-f]{4,12}){4})$/,
   },
-  // React Router: base64 of JSON, and 43 characters of HMAC-SHA256 (`createCookieSessionStorage`).
-  { name: /^__session$/, value: new RegExp(`^${BASE64}{4,}\\.${BASE64}{43}$`) },
   // PHP: `session.sid_length`, 22 to 256 characters of `session.sid_bits_per_character`; 6 adds `-` and an escaped comma.
   { name: /^PHPSESSID$/, value: /^(?:[A-Za-z0-9-]|%2C){22,256}$/ },
   // Laravel: `<app>_session`: base64 of JSON that begins with `{"iv":` (`Illuminate\Encryption\Encrypter`).
   { name: /^[\w-]+[_-]session$/, value: new RegExp(`^eyJpdiI6${BASE64}{64,}$`) },
-  // Express: `express-session` with `cookie-signature`: `s:`, the id, and 43 characters of HMAC-SHA256.
-  { name: /^connect\.sid$/, value: /^s(?:%3A|:)[\w-]{16,128}\.(?:[A-Za-z0-9+/]|%2[BF]){43}$/ },
+  // `express-session` (with `s:`), `@fastify/session` and React Router: the id or base64 of JSON, and 43 characters of
+  // HMAC-SHA256.
+  {
+    name: /^(?:connect\.sid|sessionId|__session)$/,
+    value: new RegExp(`^(?:s(?:%3A|:))?(?:${BASE64}|[_-]){4,}\\.${BASE64}{43}$`),
+  },
+  // Flask and Starlette: data, time and 27 characters of HMAC-SHA1 (`itsdangerous`); `cookie-session` and `koa-session` have
+  // them in a cookie of their own.
+  {
+    name: /^(?:session|(?:session|koa\.sess)\.sig)$/,
+    value: new RegExp(`^(?:\\.?(?:${BASE64}|[_-])+\\.[\\w-]{6}\\.)?[\\w-]{27}$`),
+  },
   // WordPress: user, end, token and HMAC (`wp_generate_auth_cookie`).
   {
     name: /^wordpress_logged_in_[0-9a-f]{32}$/,
