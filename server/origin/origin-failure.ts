@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import type { OriginFailure } from "../../worker/ports/origin.ts";
 
 /** An error of undici or of Node. */
-type Failure = Error & { readonly code?: string; readonly address?: string };
+type Failure = Error & { readonly code?: string; readonly address?: string; readonly reason?: string };
 
 /** undici's codes for answers that are not HTTP, or over its limits. */
 const BAD_RESPONSE: ReadonlySet<string> = new Set([
@@ -28,14 +28,30 @@ export function becauseOf(error: Failure): OriginFailure["because"] {
  * (RFC 9110 §15.2), and cannot be told to.
  */
 export function explained(error: Error): Error {
-  const lack = ownLack(error);
-  if (lack !== null) {
-    const { message, code } = lastAttempt(error);
-    return Object.assign(new Error(`this server lacks ${lack}: ${message}`, { cause: error }), { code });
-  }
-  if (error.message !== "bad response") return error;
-  return new Error("a 100 (Continue) came before the answer, and nobody had asked for it", { cause: error });
+  const words = clearerWords(error);
+  if (words === null) return error;
+  return Object.assign(new Error(words, { cause: error }), { code: lastAttempt(error).code });
 }
+
+function clearerWords(error: Error): string | null {
+  const { message, code = "", reason = message } = lastAttempt(error);
+  const lack = ownLack(error);
+  if (lack !== null) return `this server lacks ${lack}: ${message}`;
+  // Behind a semicolon Node names an option of its own.
+  if (OF_CERTIFICATES.test(code))
+    return `its certificate is not trusted: ${message.split(";")[0]}. ${CERTIFICATE_REMEDY}`;
+  if (OF_TLS.test(code)) return `TLS failed: ${reason}. If its port is for plain HTTP, its address begins with http://`;
+  return message === "bad response" ? "a 100 (Continue) came before the answer, and nobody had asked for it" : null;
+}
+
+/** Codes of OpenSSL and Node, https://nodejs.org/api/tls.html, for a certificate that is not trusted. */
+const OF_CERTIFICATES = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_CERT)/;
+
+const CERTIFICATE_REMEDY =
+  "Renew it, name the host that it is for in origin.url, or name the file of a private authority in NODE_EXTRA_CA_CERTS";
+
+/** Codes for a handshake that failed. OpenSSL's own message has the place in its source and a line break. */
+const OF_TLS = /^(?:ERR_SSL_|EPROTO$)/;
 
 /** What this machine, or this process, has no more of, by the code. */
 const OWN_LACKS: ReadonlyMap<string, string> = new Map([

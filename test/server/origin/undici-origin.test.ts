@@ -448,6 +448,22 @@ describe("answers", () => {
     await closed.promise;
   });
 
+  test("the cause says what helps if a certificate is not trusted, or the port speaks no TLS", async () => {
+    const { chain, key } = makeCertificate(["localhost"]);
+    const servers = [createTlsServer({ cert: chain, key }), createServer()];
+    const causes = servers.map(async (server) => {
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      ends.push(() => server.close());
+      const answer = await connectTo(`https://localhost:${(server.address() as AddressInfo).port}`).fetch(get);
+      expect(answer).toMatchObject({ kind: "failed", because: "unreachable", wasNeverSent: true });
+      return (answer as { cause: Error }).cause.message;
+    });
+    expect(await Promise.all(causes)).toEqual([
+      expect.stringMatching(/^its certificate is not trusted: self-signed certificate\. .*NODE_EXTRA_CA_CERTS$/),
+      expect.stringMatching(/^TLS failed: [a-z ]+\. If its port is for plain HTTP, its address begins with http:\/\/$/),
+    ]);
+  });
+
   const failedBy = (code: string, address = "127.0.0.1") =>
     Object.assign(new Error(`connect ${code} ${address}:8000`), { code, address });
   const [noFile, noPort, refused] = ["EMFILE", "EADDRNOTAVAIL", "ECONNREFUSED"].map((code) => failedBy(code));
