@@ -8,6 +8,7 @@ export class AnswerDeadline {
   onPassed: () => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
   #hasEnded = false;
+  #hasPassed = false;
 
   constructor(ms: number) {
     this.#ms = ms;
@@ -16,12 +17,22 @@ export class AnswerDeadline {
 
   /** The origin is waited for from now on. */
   begin(): void {
-    if (!this.#hasEnded) this.#timer = setTimeout(() => this.onPassed(), this.#ms);
+    if (!this.#hasEnded) this.#timer = setTimeout(() => this.#pass(), this.#ms);
   }
 
   /** The client is waited for. */
   pause(): void {
     clearTimeout(this.#timer);
+  }
+
+  #pass(): void {
+    this.#hasPassed = true;
+    this.onPassed();
+  }
+
+  /** Whether no time is left for another attempt. */
+  get hasPassed(): boolean {
+    return this.#hasPassed;
   }
 
   end(): void {

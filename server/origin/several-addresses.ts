@@ -23,6 +23,8 @@ type OriginAtOne = Pick<UndiciOrigin, "url" | "timeoutMs" | "fetchBefore" | "clo
 interface Address {
   readonly origin: OriginAtOne;
   failedAt: number;
+  /** What ends the wait of each request there that may be sent to another address. */
+  readonly waiting: Set<() => void>;
 }
 
 /** An origin with several addresses: if a connection to one fails, the next is tried. */
@@ -37,7 +39,7 @@ export class SeveralAddresses implements OriginAtAddress {
   constructor(origins: readonly [OriginAtOne, ...OriginAtOne[]], now: () => number, say: (line: string) => void) {
     this.url = origins[0].url;
     this.#timeoutMs = origins[0].timeoutMs;
-    this.#addresses = origins.map((origin) => ({ origin, failedAt: NEVER }));
+    this.#addresses = origins.map((origin) => ({ origin, failedAt: NEVER, waiting: new Set() }));
     this.#now = now;
     this.#say = say;
   }
@@ -47,7 +49,7 @@ export class SeveralAddresses implements OriginAtAddress {
     const [first, ...others] = this.#inOrder();
     let answer = await this.#fetchAt(first!, deadline, request);
     for (const next of others) {
-      if (answer.kind !== "failed" || !mayBeRepeated(request, answer)) break;
+      if (answer.kind !== "failed" || !mayBeRepeated(request, answer, deadline)) break;
       answer = await this.#fetchAt(next, deadline, request);
     }
     deadline.end();
@@ -62,19 +64,24 @@ export class SeveralAddresses implements OriginAtAddress {
     // Of an address that has failed, one request finds out whether it still does: the others go on to avoid it.
     const isTrial = address.failedAt !== NEVER;
     if (isTrial) address.failedAt = this.#now();
+    const giveUp = () => deadline.onPassed();
+    if (isRepeatable(request)) address.waiting.add(giveUp);
     const answer = await address.origin.fetchBefore(deadline, request);
+    address.waiting.delete(giveUp);
     if (answer.kind === "failed") {
-      if (!answer.saysNothing && answer.wasNeverSent) this.#fails(address, answer.cause);
+      if (!answer.saysNothing && answer.wasNeverSent) this.#fails(address, answer);
     } else if (isTrial) this.#works(address);
     return answer;
   }
 
-  #fails(address: Address, cause: unknown): void {
+  #fails(address: Address, { because, cause }: OriginFailure): void {
+    const why = codeOrMessageOf(cause);
     if (address.failedAt === NEVER) {
-      const why = codeOrMessageOf(cause);
       this.#say(`the origin's address ${address.origin.url} takes no connection (${why}), so others are asked first`);
     }
     address.failedAt = this.#now();
+    // A machine that is gone answers nothing more; one that refuses a connection may go on with those that it has.
+    if (because === "timed-out" || why === "EHOSTUNREACH") for (const giveUp of address.waiting) giveUp();
   }
 
   #works(address: Address): void {
@@ -105,10 +112,15 @@ export function connectToSeveral(
 }
 
 /**
- * Whether a request may be sent to another address: if no byte of it was sent, or if it is a GET or HEAD without a body whose
- * connection broke before an answer. RFC 9110 §9.2.2.
+ * Whether a request may be sent to another address: if no byte of it was sent, or if it may be repeated and got no answer,
+ * because its connection broke or its wait was given up.
  */
-function mayBeRepeated({ method, body }: OriginRequest, { because, wasNeverSent }: OriginFailure): boolean {
-  if (wasNeverSent) return true;
-  return because === "unreachable" && body === null && (method === "GET" || method === "HEAD");
+function mayBeRepeated(request: OriginRequest, failure: OriginFailure, { hasPassed }: AnswerDeadline): boolean {
+  if (failure.wasNeverSent) return true;
+  return failure.because !== "bad-response" && isRepeatable(request) && !hasPassed;
+}
+
+/** RFC 9110 §9.2.2. */
+function isRepeatable({ method, body }: OriginRequest): boolean {
+  return body === null && (method === "GET" || method === "HEAD");
 }

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import net, { createServer as createTcpServer } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
+import { createServer as createTlsServer, TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
@@ -158,6 +158,28 @@ describe("an origin with two addresses", () => {
     undiciTimers.tick(1_000);
     await expect.poll(() => second.seen.length, { timeout: 5_000 }).toBe(1);
     expect(await said(await answer)).toBe("second");
+  });
+
+  test("gets at the second one what waits at a first one that is gone", async () => {
+    const { chain, key } = makeCertificate(["127.0.0.1"]);
+    const [taken, silence] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let connections = 0;
+    const first = createTcpServer((socket) => {
+      if (++connections > 1) return silence.resolve();
+      new TLSSocket(socket, { isServer: true, cert: chain, key }).once("data", () => taken.resolve());
+    });
+    const url = (await listenLocally(first)).replace("http:", "https:");
+    ends.push(() => void first.close());
+    const second = await originCalled("second");
+    const origin = originAt([url, second.url], { timeoutMs: 30_000, tls: { ca: chain } });
+    const waiting = origin.fetch(get);
+    await taken.promise;
+    const sent = origin.fetch(post("x"));
+    await silence.promise;
+    undiciTimers.tick(); // it starts the time of the connection
+    undiciTimers.tick(3_000);
+    expect(await Promise.all([sent, waiting].map(async (answer) => said(await answer)))).toEqual(["second", "second"]);
+    expect(second.seen.map((request) => request.split(" ", 1)[0]).toSorted()).toEqual(["GET", "POST"]);
   });
 
   /** Two addresses, `a` and `b`, which tell of each request and answer as a function says. */
