@@ -12,6 +12,7 @@ import { hostOf, originOf, passedOf } from "../../../cli/init/site-answers.ts";
 import { run } from "../../packed/installed-package.ts";
 import { inGate } from "../../suite/depth.ts";
 import { ON_WINDOWS, windowsPathsIn } from "../../suite/on-windows.ts";
+import { tidemark } from "../run-command.ts";
 
 const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 const ANSWERS = { origin: "https://origin.example.com", host: "www.example.com", passed: ["/admin"] };
@@ -28,7 +29,7 @@ afterEach(() => rm(folder, { recursive: true }));
 const put = (file: string, content: string) => writeFile(join(folder, file), content);
 const get = (file: string) => readFile(join(folder, file), "utf8");
 const manifest = async () => JSON.parse(await get("package.json")) as Record<string, Record<string, string>>;
-const init = (args: readonly string[]) => run(process.execPath, [CLI, ...args], { cwd: folder });
+const init = (args: readonly string[], cwd = folder) => tidemark({ args, cwd });
 
 async function outcomes(force = false): Promise<Record<string, string>> {
   const { written } = await initProject({ folder, answers: ANSWERS, force });
@@ -100,7 +101,7 @@ describe("tidemark init --server", () => {
   test("writes a unit for a folder of any name", async () => {
     const special = join(folder, SPECIAL);
     await mkdir(special);
-    await run(process.execPath, [CLI, ...SERVER], { cwd: special });
+    await init(SERVER, special);
     const unit = await get(`${SPECIAL}/tidemark.service`);
     const main = "node_modules/tidemark/dist/package/cli.mjs";
     expect(unit).toContain(` "${folder}/50%%n off $$HOME/${main}" serve `);
@@ -146,7 +147,7 @@ describe("tidemark init --server", () => {
         spawnSync("systemd-analyze", ["verify", join(named, "tidemark.service")], { encoding: "utf8" });
       if (verify().error) skip("systemd-analyze is not installed");
       await mkdir(named, { recursive: true });
-      await run(process.execPath, [CLI, ...SERVER], { cwd: named });
+      await init(SERVER, named);
       // What this machine lacks, such as the folder's package, is not a fault of the unit.
       const faults = verify()
         .stderr.split("\n")
@@ -198,7 +199,7 @@ describe("tidemark init", () => {
     await put("pnpm-lock.yaml", "");
     const initIn = async (below: string) => {
       await mkdir(join(folder, below), { recursive: true });
-      return (await run(process.execPath, [CLI, ...FLAGS], { cwd: join(folder, below) })).stdout;
+      return (await init(FLAGS, join(folder, below))).stdout;
     };
     expect(await initIn("packages/edge")).toContain("1. pnpm install && pnpm test");
     await mkdir(join(folder, "other/.git"), { recursive: true });
@@ -386,7 +387,7 @@ describe("tidemark init", () => {
     await put(lock, "");
     await put(file, text);
     await mkdir(join(folder, "edge"));
-    const { stdout } = await run(process.execPath, [CLI, ...FLAGS], { cwd: join(folder, "edge") });
+    const { stdout } = await init(FLAGS, join(folder, "edge"));
     expect(stdout).toMatch(new RegExp(`^completed {2}\\.\\./${file}: added allow`, "m"));
     expect(await get(file)).toMatch(expected);
     expect(JSON.parse(await get("edge/package.json")).allowScripts).toBeUndefined();
@@ -746,7 +747,7 @@ describe("tidemark init", () => {
     const below = join(folder, "edge");
     await mkdir(below);
     await writeFile(join(below, "package.json"), '{ "scripts": { "test": "make test" } }');
-    const { stdout } = await run(process.execPath, [CLI, ...FLAGS], { cwd: below });
+    const { stdout } = await init(FLAGS, below);
     expect(await readdir(join(below, "test"))).toEqual(["edge.test.ts"]);
     expect(stdout).toContain("npm install && npm run test:edge ");
   });
@@ -827,7 +828,7 @@ describe("tidemark init", () => {
   test.each([[], ["--server"]])("names a project after its folder, without accents", async (...flags) => {
     const named = join(folder, "Ünser Café");
     await mkdir(named);
-    await run(process.execPath, [CLI, ...FLAGS, ...flags], { cwd: named });
+    await init([...FLAGS, ...flags], named);
     expect(JSON.parse(await readFile(join(named, "package.json"), "utf8"))).toMatchObject({ name: "unser-cafe" });
   });
 
