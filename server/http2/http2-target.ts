@@ -1,4 +1,3 @@
-import { METHODS } from "node:http";
 import type { IncomingHttpHeaders } from "node:http2";
 import { ClientFields, trimmed } from "../http1/client-fields.ts";
 import { isHost, type RequestTarget, refused } from "../http1/request-target.ts";
@@ -12,6 +11,9 @@ export function listBytes(raw: readonly string[]): number {
   for (const text of raw) bytes += text.length;
   return bytes;
 }
+
+/** Not imported, as in `listener.ts`: an import loads Node's own `fetch`. */
+const { METHODS } = process.getBuiltinModule("node:http");
 
 /** The methods that HTTP/1.1 takes, too: neither a parent nor most origins could be asked with another one. */
 const KNOWN_METHODS: ReadonlySet<string> = new Set([...METHODS, "BAN"]);

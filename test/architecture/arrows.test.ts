@@ -255,6 +255,12 @@ describe("imports go one way", () => {
     expect(listed.toSorted()).toEqual([...new Set(used)].sort());
   });
 
+  test("no file of the server imports more than types of node:http, which would load Node's own fetch, too", () => {
+    const importsValues = /^(?:import|export) (?!type )[^;]*? from "node:http";/m;
+    expect(sources("server").filter((file) => importsValues.test(readFileSync(file, "utf8")))).toEqual([]);
+    expect(importsValues.test('import type { A } from "./a.ts";\nimport { METHODS } from "node:http";')).toBe(true);
+  });
+
   test("the walk finds all imports", () => {
     expect(arrows.length).toBeGreaterThan(200);
     expect(arrows).toContainEqual({ file: "worker/flow/judging.ts", imports: "../rules/freshness/judge.ts" });
