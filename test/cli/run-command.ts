@@ -56,7 +56,8 @@ async function runHere({ args, stdin = "", env = {}, cwd = process.cwd() }: Call
   const ofNode = process.listeners("warning");
   process.removeAllListeners("warning");
   const forgetListeners = [process, process.stdout, process.stderr].map(listenersSince);
-  process.env = { NO_COLOR: "1", ...env };
+  const { NODE_COMPILE_CACHE = "" } = environment; // of the threads that load configs
+  process.env = { NO_COLOR: "1", NODE_COMPILE_CACHE, ...env };
   process.exitCode = undefined;
   process.chdir(cwd);
   try {

@@ -6,7 +6,7 @@ import { type CheckReport, checkText, warning } from "../../../cli/check/check-r
 import { readWranglerSettings } from "../../../cli/check/wrangler-settings.ts";
 import { initProject } from "../../../cli/init/init-project.ts";
 import { COMPATIBILITY_DATE } from "../../../local/runtime/compatibility-date.ts";
-import { startTidemark, tidemark } from "../run-command.ts";
+import { tidemark } from "../run-command.ts";
 
 let folder: string;
 
@@ -405,7 +405,7 @@ describe("the command", () => {
   const check = (...args: string[]) => tidemark({ args: ["check", ...args], env: { PATH: process.env.PATH! } });
 
   test("exits with 0 and the size of the bundle if everything is right", async () => {
-    const { exit, stdout } = await startTidemark({ args: ["check", "--config", join(folder, "wrangler.toml")] });
+    const { exit, stdout } = await check("--config", join(folder, "wrangler.toml"));
     expect({ exit, stdout }).toEqual({
       exit: 0,
       stdout: expect.stringMatching(/bundle .* KiB gzipped\n.*can be deployed/),

@@ -50,8 +50,10 @@ describe("tidemark serve", () => {
   };
 
   test("needs an origin, and says how to name it", async () => {
-    const { code, printed } = await refusal([]);
-    expect({ code, printed }).toMatchObject({ code: 2, printed: expect.stringContaining("tidemark serve --origin") });
+    expect(await tidemark({ args: ["serve"], cwd: folder })).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining("tidemark serve --origin"),
+    });
   });
 
   test("touches no page of a server whose folder it is refused", { tags: ["deep"] }, async () => {
@@ -114,10 +116,11 @@ describe("tidemark serve", () => {
   });
 
   test("does not serve other machines without knowing its public hosts", async () => {
-    const { code, printed } = await refusal(["--origin", origin.url, "--listen", "*:0"]);
-    expect(code).toBe(2);
-    expect(printed).toContain('hosts: ["www.example.com"]');
-    expect(printed).toContain("TIDEMARK_HOSTS=www.example.com");
+    const args = ["serve", "--origin", origin.url, "--listen", "*:0"];
+    const { exit, stderr } = await tidemark({ args, cwd: folder });
+    expect(exit).toBe(2);
+    expect(stderr).toContain('hosts: ["www.example.com"]');
+    expect(stderr).toContain("TIDEMARK_HOSTS=www.example.com");
   });
 
   test.each(

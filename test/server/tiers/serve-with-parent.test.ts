@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
+import { tidemark } from "../../cli/run-command.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import { HOST } from "../../engine/scenario.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
@@ -16,7 +17,7 @@ import { type Settling, settled } from "../serve/settled-purges.ts";
 import { PARENT_TOKEN, PARENT_TOKENS } from "./parent-tokens.ts";
 
 const TOKEN = "a-token-of-these-servers-000123456789";
-const CHILDREN = byDepth({ test: 3, gate: 3, all: 10 });
+const CHILDREN = byDepth({ test: 2, gate: 2, all: 10 });
 const ROUNDS = byDepth({ test: 2, gate: 2, all: 6, explore: 300 });
 const PAGE = { "cache-control": "max-age=3600, stale-if-error=600", "cache-tag": "page" };
 
@@ -44,6 +45,12 @@ function start(name: string, args: readonly string[], environment: Readonly<Reco
   const server = new ServerProcess(folder, all, given);
   running.push(server);
   return server;
+}
+
+/** In this process: what is refused, or only checked, starts nothing. */
+function check(args: readonly string[], environment: Readonly<Record<string, string>>) {
+  const env = { TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: TOKEN, ...environment };
+  return tidemark({ args: ["serve", ...args, "--check"], env, cwd: folder });
 }
 
 describe("tidemark serve --parent", { timeout: 60_000 }, () => {
@@ -76,9 +83,8 @@ describe("tidemark serve --parent", { timeout: 60_000 }, () => {
       ["for no address", ["--parent", "shield", ...log], token, 'the parent "shield" is not like'],
     ]),
   )("%s is refused in words", async (_, args, environment, words) => {
-    const server = start("refused", [...args, "--check"], environment);
-    const code = await server.ended();
-    expect({ code, printed: server.printed }).toEqual({ code: 2, printed: expect.stringContaining(words) });
+    const { exit, stderr } = await check(args, environment);
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining(words) });
   });
 });
 
@@ -126,22 +132,18 @@ describe.skipIf(noPostgres)("a parent with children that share its log", { timeo
 
   test("is named by --check, with the origin that stands in for it", async () => {
     const log = ["--log", postgres.url("postgres")];
-    const args = ["--parent", "http://shield.example.com", ...log, "--origin", "http://127.0.0.1:8000", "--check"];
-    const server = start("checked", args, { TIDEMARK_PARENT_TOKEN: TOKEN });
-    expect(await server.ended()).toBe(0);
-    expect(server.printed).toContain("parent http://shield.example.com, origin http://127.0.0.1:8000");
-    expect(server.printed).toContain("could be read on the way");
+    const args = ["--parent", "http://shield.example.com", ...log, "--origin", "http://127.0.0.1:8000"];
+    const { exit, stdout, stderr } = await check(args, { TIDEMARK_PARENT_TOKEN: TOKEN });
+    expect(exit).toBe(0);
+    expect(stdout).toContain("parent http://shield.example.com, origin http://127.0.0.1:8000");
+    expect(stderr).toContain("could be read on the way");
   });
 
   test("may have a name of the site, because its children have the same hosts", async () => {
-    const args = ["--parent", "https://shield.example.com", "--log", postgres.url("postgres"), "--check"];
+    const args = ["--parent", "https://shield.example.com", "--log", postgres.url("postgres")];
     const environment = { TIDEMARK_PARENT_TOKEN: PARENT_TOKEN, TIDEMARK_HOSTS: `${HOST},shield.example.com` };
-    const server = start("named", args, environment);
-    const code = await server.ended();
-    expect({ code, printed: server.printed }).toEqual({
-      code: 0,
-      printed: expect.stringContaining("parent https://shield.example.com"),
-    });
+    const { exit, stdout } = await check(args, environment);
+    expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringContaining("parent https://shield.example.com") });
   });
 
   test(`a page costs the origin one fetch, and ${ROUNDS} purges leave no old one on ${CHILDREN} children that are filling`, async () => {
