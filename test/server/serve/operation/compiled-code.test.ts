@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -5,6 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../../local/cdn/scripted-origin.ts";
 import { ownPackage } from "../../../../package/own-package.ts";
 import { ServerProcess } from "../running-server.ts";
+
+/** A module that is loaded after the code is kept. */
+const OTHER = new URL("../../../../server/startup/size.ts", import.meta.url).href;
 
 describe("code that a server has compiled", { tags: ["gate"], timeout: 60_000 }, () => {
   const origin = new ScriptedOrigin(() => Date.now());
@@ -49,12 +53,25 @@ describe("code that a server has compiled", { tags: ["gate"], timeout: 60_000 },
     expect(await serveOnce()).toBe("page");
   });
 
-  test("is not taken from a folder in which others can write", async () => {
+  /** A process that keeps its code as a server does, and ends. */
+  function keepCode(): void {
+    const module = new URL("../../../../server/compiled-code.ts", import.meta.url).href;
+    const script = `import { keepCompiledCode } from "${module}"; keepCompiledCode("cache"); await import("${OTHER}");`;
+    const { PATH } = process.env;
+    const args = ["--input-type=module", "--eval", script];
+    execFileSync(process.execPath, args, { cwd: folder, env: { PATH } });
+  }
+
+  test("is not taken from a folder in which others can write", () => {
     rmSync(code, { recursive: true });
-    mkdirSync(join(code, ownPackage.version), { recursive: true });
-    chmodSync(join(code, ownPackage.version), 0o777);
-    expect(await serveOnce()).toBe("page");
+    const own = join(code, ownPackage.version);
+    mkdirSync(own, { recursive: true });
+    chmodSync(own, 0o777);
+    keepCode();
     expect(files()).toEqual([]);
+    chmodSync(own, 0o755);
+    keepCode();
+    expect(files()).not.toEqual([]);
   });
 
   test("is not needed: a server starts where its folder cannot be made", async () => {
