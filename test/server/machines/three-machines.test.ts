@@ -19,30 +19,38 @@ const SENDERS = 4;
 /** How many purges come between two faults, on average. */
 const PURGES_PER_FAULT = byDepth({ test: 12, gate: 20, all: 60 });
 const SEED = 1;
+/** Of each machine. */
+const WORKERS = byDepth({ test: [2, 1, 1], gate: [2, 1, 1], all: [2, 2, 2] });
 /** How long a machine stays cut off, beside the time that its refusals take. */
 const OUTAGE_MS = byDepth({ test: 0, gate: 0, all: 60_000 });
 
 if (noPostgres) process.stdout.write(`${noPostgres}\n`);
 
-/** A machine: a supervisor with two workers, a folder of its own, and its network to the database. */
+/** A machine: a supervisor with its workers, a folder of its own, and its network to the database. */
 class Machine {
   readonly folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   readonly relay: Relay;
+  readonly #workers: number;
   #process!: SupervisedProcess;
 
-  constructor(relay: Relay) {
+  constructor(relay: Relay, workers: number) {
     this.relay = relay;
+    this.#workers = workers;
     this.start();
   }
 
   start(): void {
     const log = `postgres://tidemark@127.0.0.1:${this.relay.port}/postgres`;
     // Any port, because another process may take a certain one while none of this machine's runs.
-    this.#process = new SupervisedProcess(this.folder, 0, log);
+    this.#process = new SupervisedProcess(this.folder, 0, log, this.#workers);
   }
 
   get process(): SupervisedProcess {
     return this.#process;
+  }
+
+  haveListened(): Promise<void> {
+    return this.#process.haveListened(this.#workers);
   }
 
   get workers(): PageClient[] {
@@ -56,7 +64,7 @@ class Machine {
       this.start();
       // A server that cannot reach its log for long when it starts ends, and whoever runs it starts it again.
       const hasListened = await this.#process
-        .haveListened(2)
+        .haveListened(this.#workers)
         .then(() => true)
         .catch(() => false);
       if (hasListened) return;
@@ -84,8 +92,8 @@ describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", { t
   beforeEach(async () => {
     const { port } = new URL(postgres.url("postgres"));
     machines = [];
-    for (let number = 0; number < 3; number++) machines.push(new Machine(await Relay.to(Number(port))));
-    await Promise.all(machines.map(({ process }) => process.haveListened(2)));
+    for (const workers of WORKERS) machines.push(new Machine(await Relay.to(Number(port)), workers));
+    await Promise.all(machines.map((machine) => machine.haveListened()));
   }, 60_000);
   afterEach(() => Promise.all(machines.map((machine) => machine.stop())), 60_000);
 
@@ -128,7 +136,7 @@ describe.skipIf(noPostgres)("three machines that share a log in PostgreSQL", { t
     await killed.process.allEnded;
     expect(await near.workers[0]!.purge({ key: "#b" })).toMatchObject({ settlesInMs: 1250 });
     for (const machine of [stopped, killed]) machine.start();
-    await Promise.all(machines.map(({ process }) => process.haveListened(2)));
+    await Promise.all(machines.map((machine) => machine.haveListened()));
     await settlesAtOnce(near, "#c");
   });
 

@@ -12,7 +12,7 @@ export interface ListeningWorker {
   readonly pid: number;
 }
 
-/** A supervisor with two workers, all in processes of their own. */
+/** A supervisor with its workers, all in processes of their own. */
 export class SupervisedProcess {
   /** Resolves when the supervisor is gone. */
   readonly exited: Promise<unknown>;
@@ -26,12 +26,16 @@ export class SupervisedProcess {
   #onLine: () => void = () => undefined;
 
   /** `sharedLog`: the address of a log in PostgreSQL. Default: a log in the folder. */
-  constructor(folder: string, port: number, sharedLog?: string) {
+  constructor(folder: string, port: number, sharedLog?: string, workers = 2) {
     const { FORCE_COLOR: _, ...env } = process.env; // the test runner asks for colours
-    this.#child = spawn(process.execPath, [MAIN, folder, String(port), ...(sharedLog ? [sharedLog] : [])], {
-      env,
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    this.#child = spawn(
+      process.execPath,
+      [MAIN, folder, String(port), String(workers), ...(sharedLog ? [sharedLog] : [])],
+      {
+        env,
+        stdio: ["ignore", "pipe", "inherit"],
+      },
+    );
     this.exited = once(this.#child, "exit");
     this.allEnded = once(this.#child, "close");
     createInterface(this.#child.stdout!).on("line", (line) => {

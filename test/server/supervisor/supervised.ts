@@ -6,11 +6,11 @@ import type { PageSettings } from "./page-worker.ts";
 import { PROGRAM } from "./pages.ts";
 
 /*
- * A supervisor in a process of its own: `node supervised.ts FOLDER PORT [LOG]`, with a log of its own or one that several
+ * A supervisor in a process of its own: `node supervised.ts FOLDER PORT WORKERS [LOG]`, with a log of its own or one that several
  * machines share. A purge `by: "kill at STEP"` kills, at that
  * step, the process whose id it gives as its reason. Tells what happens in lines: as JSON what happens to a worker.
  */
-const [folder, port, sharedLog] = process.argv.slice(2) as [string, string, string?];
+const [folder, port, workers, sharedLog] = process.argv.slice(2) as [string, string, string, string?];
 const settings: PageSettings = { version: "v1", folder, leaseMs: 1000 };
 
 const supervisor = await Supervisor.start({
@@ -18,7 +18,7 @@ const supervisor = await Supervisor.start({
   listen: [{ host: "127.0.0.1", port: Number(port) }],
   program: PROGRAM,
   load: async () => ({ settings, sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]) }),
-  workers: 2,
+  workers: Number(workers),
   confirmWithinMs: 60_000, // nothing hangs here, and a slow machine must not look as if a worker did
   ...(sharedLog !== undefined && { sharedLog }),
   soundAfterMs: 0, // whoever kills workers again and again need not wait
