@@ -1,12 +1,11 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../../local/cdn/scripted-origin.ts";
+import { tidemark } from "../../../cli/run-command.ts";
 import { freePort } from "../../../suite/free-ports.ts";
-import { MAIN, ServerProcess } from "../running-server.ts";
+import { ServerProcess } from "../running-server.ts";
 
 describe("tidemark backup and tidemark restore", { timeout: 60_000 }, () => {
   const origin = new ScriptedOrigin(() => Date.now());
@@ -24,12 +23,7 @@ describe("tidemark backup and tidemark restore", { timeout: 60_000 }, () => {
     rmSync(folder, { recursive: true });
   });
 
-  const run = async (...args: readonly string[]) => {
-    const { PATH, NODE_COMPILE_CACHE } = process.env;
-    const options = { cwd: folder, env: { PATH, NODE_COMPILE_CACHE, NO_COLOR: "1" } };
-    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], options);
-    return stdout;
-  };
+  const run = (...args: readonly string[]) => tidemark({ args, cwd: folder });
   const start = async () => {
     const args = ["--origin", origin.url, "--listen", `127.0.0.1:${port}`, "--workers", "1", "--cache", "cache"];
     const server = new ServerProcess(folder, args, {
@@ -54,7 +48,7 @@ describe("tidemark backup and tidemark restore", { timeout: 60_000 }, () => {
     publish("v1");
     await ask(first.address);
     const before = await purge(first.address);
-    expect(await run("backup", "--cache", "cache", "copy.sqlite")).toMatch(
+    expect((await run("backup", "--cache", "cache", "copy.sqlite")).stdout).toMatch(
       /^copied {5}copy\.sqlite: 1 purge, [\d.]+ kB\n$/,
     );
     // This purge is not in the copy. Its page is stored under a number that the restored log gives to another purge.
@@ -68,7 +62,9 @@ describe("tidemark backup and tidemark restore", { timeout: 60_000 }, () => {
     await control.server.stop();
 
     publish("v3");
-    expect(await run("restore", "--cache", "cache", "copy.sqlite")).toContain("restored   copy.sqlite: 1 purge.");
+    expect((await run("restore", "--cache", "cache", "copy.sqlite")).stdout).toContain(
+      "restored   copy.sqlite: 1 purge.",
+    );
     const restored = await start();
     expect(await ask(restored.address)).toBe("v3 MISS");
     expect(await ask(restored.address)).toBe("v3 HIT");
@@ -80,8 +76,8 @@ describe("tidemark backup and tidemark restore", { timeout: 60_000 }, () => {
 
   test("a log is not restored under a running server", { tags: ["deep"] }, async () => {
     const { server } = await start();
-    await expect(run("restore", "--cache", "cache", "copy.sqlite")).rejects.toMatchObject({
-      code: 2,
+    expect(await run("restore", "--cache", "cache", "copy.sqlite")).toMatchObject({
+      exit: 2,
       stderr: expect.stringContaining("Another tidemark serve is using"),
     });
     await server.stop();
@@ -91,7 +87,7 @@ describe("tidemark backup and tidemark restore", { timeout: 60_000 }, () => {
     { args: ["backup", "--cache", "empty", "copy"], says: /^tidemark: There is no purge log in .*\. Name .*\.\n$/ },
     { args: ["restore", "--cache", "empty", "gone"], says: /^tidemark: There is no .*gone\.\n$/ },
   ])("tidemark $args.0 says in one line what is missing, and writes nothing", async ({ args, says }) => {
-    await expect(run(...args)).rejects.toMatchObject({ code: 2, stderr: expect.stringMatching(says) });
+    expect(await run(...args)).toMatchObject({ exit: 2, stderr: expect.stringMatching(says) });
     expect(readdirSync(folder)).not.toContain("empty");
   });
 });
