@@ -8,7 +8,7 @@ import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
 import { Supervisor, type SupervisorOptions } from "../../../server/supervisor/supervisor.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
-import { inGate } from "../../suite/depth.ts";
+import { byDepth, inGate } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { breath, until } from "../../suite/until.ts";
 import { ServerProcess } from "../serve/running-server.ts";
@@ -16,6 +16,9 @@ import { ask, PageClient, PROGRAM, startFailingSuccessor, type Who } from "../su
 import { Relay } from "./relay.ts";
 
 const TOKEN = "a-token-of-these-servers-000123456789";
+
+/** Of each machine. */
+const VISITORS = byDepth({ test: 1, gate: 1, all: 3 });
 
 /** For so long the supervisor waits before it tries a log again that is out of reach. */
 const TRY_AGAIN_MS = 1_000;
@@ -30,7 +33,7 @@ class Machine {
   readonly url: string;
   readonly server: ServerProcess;
 
-  constructor(relay: Relay, port: number, folder: string, origin: string) {
+  constructor(relay: Relay, port: number, folder: string, origin: string, workers: number) {
     this.relay = relay;
     this.url = `http://127.0.0.1:${port}`;
     const log = `postgres://tidemark@127.0.0.1:${relay.port}/postgres`;
@@ -38,7 +41,7 @@ class Machine {
       "--listen",
       `127.0.0.1:${port}`,
       "--workers",
-      "2",
+      String(workers),
       "--origin",
       origin,
       "--log",
@@ -123,16 +126,16 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
     return supervisor;
   }
 
-  async function start(name: string): Promise<Machine> {
+  async function start(name: string, workers = 2): Promise<Machine> {
     const cache = mkdtempSync(join(folder, `${name}-`));
-    const machine = new Machine(await relay(), await freePort(), cache, origin.url);
+    const machine = new Machine(await relay(), await freePort(), cache, origin.url, workers);
     machines.push(machine);
     await machine.server.address();
     return machine;
   }
 
   test("fails no request and no purge of either machine, and no purged page is served, under load", async () => {
-    const both = [await start("one"), await start("two")] as const;
+    const both = [await start("one"), await start("two", byDepth({ test: 1, gate: 1, all: 2 }))] as const;
     const show = (version: number) =>
       origin.reply("/page", { fields: { "cache-control": "max-age=600" }, body: `v${version}` });
     show(0);
@@ -165,7 +168,8 @@ describe.skipIf(noPostgres)("an upgrade in place of a machine that shares its lo
       }
       isOver = true;
     })();
-    await Promise.all([purger, work, ...both.flatMap((machine) => [visit(machine), visit(machine), visit(machine)])]);
+    const visitors = both.flatMap((machine) => Array.from({ length: VISITORS }, () => visit(machine)));
+    await Promise.all([purger, work, ...visitors]);
   });
 
   test("does not begin while the log is out of reach", { tags: ["deep"] }, async () => {

@@ -18,6 +18,8 @@ import { OwnPauses } from "./own-pauses.ts";
 
 const ROUNDS = byDepth({ test: 1, gate: 1, all: 2, explore: 20 });
 const UPGRADES = byDepth({ test: 1, gate: 1, all: 5, explore: 200 });
+const KEPT_CONNECTIONS = byDepth({ test: 1, gate: 1, all: 3 });
+const HTTP2_CONNECTIONS = byDepth({ test: 1, gate: 1, all: 2 });
 /** How long the origin takes where it is slow. Milliseconds. */
 const LATE_MS = 30;
 const PAGE = "page ".repeat(2000);
@@ -141,7 +143,9 @@ describe("tidemark serve under load", { timeout: 1_200_000 }, () => {
     })().finally(() => {
       isOver = true;
     });
-    await Promise.all([work, visit(kept), visit(kept), visit(kept), visit(false), visitInHttp2(), visitInHttp2()]);
+    const inHttp1 = Array.from({ length: KEPT_CONNECTIONS }, () => visit(kept));
+    const inHttp2 = Array.from({ length: HTTP2_CONNECTIONS }, visitInHttp2);
+    await Promise.all([work, ...inHttp1, visit(false), ...inHttp2]);
     kept.destroy();
     expect(server.printed).not.toMatch(/old settings stay|old server goes on|died|killed/);
   });

@@ -16,7 +16,7 @@ import { settled } from "../settled-purges.ts";
 
 const ROUNDS = byDepth({ test: 1, gate: 1, all: 6, explore: 100 });
 const TOKEN = "a-token-of-this-test-0123456789-0123456789";
-const VISITORS = 6;
+const VISITORS = byDepth({ test: 3, gate: 3, all: 6 });
 /** Some files are written by a thread, and larger ones piece by piece. */
 const PAGES = [100, 30_000, 400_000].flatMap((bytes) => [1, 2].map((number) => `/${bytes}/${number}`));
 /** How many pages are asked for between two acts of a round, at most. */

@@ -10,7 +10,7 @@ import { breath, until } from "../../../suite/until.ts";
 import { ServerProcess } from "../running-server.ts";
 
 const ROTATIONS = byDepth({ test: 4, gate: 4, all: 8, explore: 20 });
-const CLIENTS = 8;
+const CLIENTS = byDepth({ test: 4, gate: 4, all: 8 });
 
 describe("the access log of tidemark serve", { timeout: 60_000 }, () => {
   let origin: Server;

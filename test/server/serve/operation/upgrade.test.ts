@@ -14,6 +14,7 @@ import { ServerProcess } from "../running-server.ts";
 import { type Settling, untilOneSettlesAtOnce } from "../settled-purges.ts";
 
 const TOKEN = "a-token-of-this-test-0123456789-0123456789";
+const KEPT_CONNECTIONS = byDepth({ test: 2, gate: 2, all: 6 });
 const UPGRADES = byDepth({ test: 1, gate: 1, all: 2, explore: 20 });
 
 interface Answer {
@@ -112,8 +113,8 @@ describe("an upgrade in place", { timeout: 60_000 }, () => {
     const unixKept = new Agent({ keepAlive: true, maxSockets: 2 });
     const socketPath = join(folder, "edge.sock");
     const visitors = [
-      ...Array.from({ length: 6 }, () => visit({ agent: kept })),
-      ...Array.from({ length: 2 }, () => visit({ agent: false })),
+      ...Array.from({ length: KEPT_CONNECTIONS }, () => visit({ agent: kept })),
+      visit({ agent: false }),
       visit({ agent: unixKept, socketPath, headers: { host: "www.example.test" } }),
       visit({ agent: false, socketPath, headers: { host: "www.example.test" } }),
     ];
