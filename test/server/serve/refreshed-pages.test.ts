@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
+import { byDepth } from "../../suite/depth.ts";
 import { ServerProcess } from "./running-server.ts";
 
 const TOKEN = "token-of-the-server-of-refreshed-pages";
-const PAGES = Array.from({ length: 20 }, (_, index) => `/page-${index}`);
+const PAGES = Array.from({ length: byDepth({ test: 10, gate: 10, all: 20 }) }, (_, index) => `/page-${index}`);
 
 const origin = new ScriptedOrigin(() => Date.now());
 const folder = mkdtempSync(join(tmpdir(), "tidemark-"));

@@ -10,7 +10,7 @@ import { ServerProcess } from "../running-server.ts";
 
 const MIB = 1024 * 1024;
 const PROBE = new URL("./live-memory.mjs", import.meta.url).href;
-const REQUESTS_IN_A_THIRD = byDepth({ test: 600, gate: 600, all: 3_000, explore: 20_000 });
+const REQUESTS_IN_A_THIRD = byDepth({ test: 450, gate: 450, all: 3_000, explore: 20_000 });
 const CONNECTIONS = 20;
 /** Three times the memory tier, so that it and the disk tier evict from the first third on. */
 const FILES = 500;
