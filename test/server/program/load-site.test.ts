@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { ConfigFileError } from "../../../package/config-file-error.ts";
 import { loadSite } from "../../../server/program/load-site.ts";
 import { run } from "../../packed/installed-package.ts";
+import { inGate } from "../../suite/depth.ts";
 
 const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
 
@@ -28,7 +29,7 @@ test("a config that waits for what never comes is refused with that reason, and 
   const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   const file = join(folder, "tidemark.config.ts");
   writeFileSync(file, "await new Promise(() => {});\nexport default {};\n");
-  for (const command of ["serve", "dev"]) {
+  for (const command of inGate(1, ["serve", "dev"])) {
     const args = [CLI, command, "--config", file, ...(command === "serve" ? ["--check"] : [])];
     expect(await run(process.execPath, args, { cwd: folder })).toMatchObject({
       exit: 2,

@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -12,14 +11,14 @@ import {
 import { Agent } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
+import { tidemark } from "../../cli/run-command.ts";
 import type { ClientAnswer } from "../../engine/engine.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import { until } from "../../suite/until.ts";
 import { untilOnDisk } from "../serve/disks/pages-on-disk.ts";
-import { MAIN, ServerProcess } from "../serve/running-server.ts";
+import { ServerProcess } from "../serve/running-server.ts";
 import { type Settling, settled, untilOneSettlesAtOnce } from "../serve/settled-purges.ts";
 
 const tokenOf = (site: string) => `the-token-of-${site}-0123456789-abcdefghijkl`;
@@ -136,12 +135,8 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     const stats = await ask(port, "shop.test", "/_tidemark/stats", tokenOf("shop"));
     expect(stats.status).toBe(200);
 
-    const { PATH, NODE_COMPILE_CACHE } = process.env;
-    const backup = ["backup", "--cache", "cache/sites/shop", "shop.sqlite"];
-    const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...backup], {
-      cwd: folder,
-      env: { PATH, NODE_COMPILE_CACHE, NO_COLOR: "1" },
-    });
+    const args = ["backup", "--cache", "cache/sites/shop", "shop.sqlite"];
+    const { stdout } = await tidemark({ args, cwd: folder });
     expect(stdout).toContain("3 purges");
 
     // A page that one worker has written, once: of two that write versions of a page, the slower one may have the older.
@@ -208,7 +203,9 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     for (const site of ["shop", "blog", "third"]) await untilOneSettlesAtOnce(() => purge(port, site));
   });
 
-  test("takes up sites and tokens that were written while it read its sites at the start", async () => {
+  test("takes up sites and tokens that were written while it read its sites at the start", {
+    tags: ["deep"],
+  }, async () => {
     const [reading, written] = ["reading", "written"].map((name) => join(folder, name)) as [string, string];
     write("shop");
     const config = join(folder, "sites", "shop.config.ts");
@@ -216,7 +213,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
       writeFileSync(${JSON.stringify(reading)}, "");
       while (!existsSync(${JSON.stringify(written)})) await new Promise((resolve) => setTimeout(resolve, 10));\n`;
     writeFileSync(config, waits + readFileSync(config, "utf8"));
-    const starts = start();
+    const starts = start("--workers", "1");
     await until(() => existsSync(reading));
     const token = "another-token-of-shop-0123456789-abcdefghijkl";
     writeFileSync(join(folder, "sites", "shop.env"), `TIDEMARK_TOKEN=${token}\n`);
@@ -224,7 +221,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     writeFileSync(written, "");
     const port = await starts;
     await server!.prints(/the new settings are in use/);
-    await server!.hasRetired(2);
+    await server!.hasRetired(1);
     await expectPage(port, "shop", "v1");
     await expectPage(port, "blog", "v1");
     expect((await ask(port, "shop.test", "/_tidemark/purges", token)).status).toBe(200);
@@ -249,10 +246,12 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     await untilPage(port, "new.test", "blog v1");
   });
 
-  test("a page that was purged while its host was another site's does not come back with the host", async () => {
+  test("a page that was purged while its host was another site's does not come back with the host", {
+    tags: ["deep"],
+  }, async () => {
     write("shop");
     write("blog");
-    const port = await start();
+    const port = await start("--workers", "1");
     await expectPage(port, "blog", "v1");
     await untilOnDisk(join(folder, "cache"), "blog v1");
     // The site is renamed, purged by its new name, and named as before.

@@ -71,6 +71,7 @@ describe.skipIf(!isMounted)(isMounted ? "tidemark serve on a disk that copies on
   };
 
   test("while it is full, purges are refused, pages are served, and the server stops as it is told", {
+    tags: ["deep"],
     timeout: 60_000,
   }, async () => {
     const { server, page, purge } = await start(disk);

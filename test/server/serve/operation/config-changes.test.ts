@@ -244,7 +244,7 @@ describe("tidemark serve picks up", { timeout: 60_000 }, () => {
     await server.stop();
   });
 
-  test("a link that leads elsewhere while the config is loaded", async () => {
+  test("a link that leads elsewhere while the config is loaded", { tags: ["deep"] }, async () => {
     const linked = join(folder, "linked");
     for (const [name, ttl] of [
       ["1", "10m"],

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import { ScriptedOrigin } from "../../../../local/cdn/scripted-origin.ts";
 import { type HeldSocket, openSockets } from "../../../../server/supervisor/listening-sockets.ts";
 import { systemClock } from "../../../../server/system-clock.ts";
+import { inGate } from "../../../suite/depth.ts";
 import { until } from "../../../suite/until.ts";
 import { makeCertificate } from "../../connections/make-certificate.ts";
 import { isAlive } from "../../supervisor/is-alive.ts";
@@ -219,10 +220,12 @@ describe("sockets of systemd", { timeout: 60_000 }, () => {
     );
   });
 
-  test.each([
-    ["that are ordered", ["--acme", "you@example.com"]],
-    ["in files", ["--tls-folder", "."]],
-  ])("without TLS among them are refused for certificates %s", async (_, options) => {
+  test.each(
+    inGate(1, [
+      ["that are ordered", ["--acme", "you@example.com"]],
+      ["in files", ["--tls-folder", "."]],
+    ]),
+  )("without TLS among them are refused for certificates %s", async (_, options) => {
     [socket] = (await openSockets([{ path: join(folder, "plain.sock") }], systemClock, () => false)) as [HeldSocket];
     const { child, printed } = start("$$", {}, ...options, "--hosts", "www.example.com");
     expect(await once(child, "close")).toEqual([2, null]);
