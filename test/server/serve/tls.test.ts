@@ -105,7 +105,7 @@ describe("tidemark serve with TLS", () => {
 
   test("a purge by the plain address of a server that redirects fetches the page of https again", async () => {
     origin.reply("/again", { fields: { "cache-control": "max-age=600" }, body: "page" });
-    const server = start([...A, "--listen", "127.0.0.1:0", "--redirect-to-https"], {
+    const server = start([...A, "--listen", "127.0.0.1:0", "--redirect-to-https", "--workers", "1"], {
       TIDEMARK_HOSTS: "www.example.test",
       TIDEMARK_TOKEN: TOKEN,
     });
@@ -174,20 +174,20 @@ describe("tidemark serve with TLS", () => {
       writeFileSync(join(folder, "d.config.mjs"), `export default { originFields: { "x-rules": "${value}" } };\n`);
     rules("old");
     const files = ["--config", "d.config.mjs", "--tls-cert", "d.crt", "--tls-key", "d.key", "--cache", "broken"];
-    const server = start(["--listen-tls", "127.0.0.1:0", ...files]);
+    const server = start(["--listen-tls", "127.0.0.1:0", ...files, "--workers", "1"]);
     const port = await portOf(server);
     writeFileSync(join(folder, "d.key"), "half");
     rules("new");
     await server.prints(/the old certificates stay in use, but with the new settings: the key d\.key cannot be used/);
     await server.prints(/the new settings are in use/);
-    await server.hasRetired(2);
+    await server.hasRetired(1);
     await ask(port, "/beside-a-broken-certificate");
     expect(origin.seen.at(-1)!.fields["x-rules"]).toBe("new");
     expect(await namesSeen(port)).toEqual(["DNS:first.test"]);
     const from = server.printed.length;
     put("d", ["second.test"]);
     await server.prints(/the new settings are in use/, from);
-    await server.hasRetired(4);
+    await server.hasRetired(2);
     expect(await namesSeen(port)).toEqual(["DNS:second.test"]);
   });
 

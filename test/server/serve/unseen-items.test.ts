@@ -29,9 +29,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What two workers do, which tell the ledger of all that they have stored when they end. */
-async function withServer<T>(work: (address: URL) => Promise<T>): Promise<T> {
-  const args = ["--origin", origin.url, "--listen", "127.0.0.1:0", "--workers", "2", "--cache", "cache"];
+/** What workers do, which tell the ledger of all that they have stored when they end. */
+async function withServer<T>(workers: number, work: (address: URL) => Promise<T>): Promise<T> {
+  const args = ["--origin", origin.url, "--listen", "127.0.0.1:0", "--workers", String(workers), "--cache", "cache"];
   const server = new ServerProcess(folder, args, { TIDEMARK_HOSTS: "*", TIDEMARK_TOKEN: TOKEN });
   try {
     return await work(await server.address());
@@ -54,12 +54,12 @@ async function purge(
 }
 
 test("a purge tells of tags that no worker's pages have had, whichever worker has stored them, and after a restart", async () => {
-  await withServer(async (address) => {
+  await withServer(2, async (address) => {
     for (const name of NAMES) {
       await (await fetch(new URL(`/${name}`, address), { headers: { connection: "close" } })).text();
     }
   });
-  const [mistaken, right] = await withServer(async (address) => [
+  const [mistaken, right] = await withServer(1, async (address) => [
     await purge(
       address,
       NAMES.map((name) => `animal-${name}`),
