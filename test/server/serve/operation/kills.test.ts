@@ -33,7 +33,9 @@ interface Answer {
  */
 describe("SIGKILL of a worker or of the supervisor of tidemark serve", { timeout: 60_000 + ROUNDS * 20_000 }, () => {
   const random = chances(seed);
-  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+  const pick = <T>(from: readonly T[], by = random): T => from[Math.floor(by() * from.length)]!;
+  /** Not those of the acts, of which there would be others each time: how often visitors ask is chance. */
+  const ofVisitors = chances(seed + 1);
   let version = 0;
   const origin = createServer(({ url }, response) => {
     const bytes = Number(url!.split("/")[1]);
@@ -104,7 +106,7 @@ describe("SIGKILL of a worker or of the supervisor of tidemark serve", { timeout
     const seen = new Map<string, number>();
     const visit = async () => {
       while (!isOver) {
-        const [path, atLeast, newest] = [pick(PAGES), oldest, () => version];
+        const [path, atLeast, newest] = [pick(PAGES, ofVisitors), oldest, () => version];
         const answer = await ask({ path }).catch(() => null);
         if (answer === null) {
           broken++;
