@@ -206,58 +206,66 @@ describe("tidemark serve", () => {
     expect(first).toMatchObject({ status: 499, bytes: 0, whole: false, xCache: "MISS" });
   });
 
-  test("answers from memory, and no worker has the page once a purge is acknowledged", async () => {
-    const port = await freePort();
-    const server = start(["--origin", origin.url, "--listen", `127.0.0.1:${port}`, "--workers", "2"]);
-    const address = await server.address();
-    const [, token] = await server.prints(/token +(\S+)/);
-    let atOnce = 0;
-    for (let round = 1; round <= ROUNDS; round++) {
-      origin.reply("/page", { fields: { "cache-control": "max-age=3600" }, body: `v${round}` });
-      // Each request is a connection of its own, so that both workers are asked.
-      const headers = { connection: "close" };
-      for (let turn = 0; turn < 6; turn++)
-        expect(await ask(address, "/page", { headers })).toMatchObject({ body: `v${round}` });
-      const purge = await fetch(new URL("/page", address), {
-        method: "PURGE",
-        headers: { authorization: `Bearer ${token}` },
-      });
-      const receipt = (await purge.json()) as Settling;
-      expect(receipt).toMatchObject({ seq: round });
-      if (receipt.settlesInMs === 0) atOnce++;
-      await settled(receipt);
-    }
-    expect(atOnce).toBeGreaterThan(0);
-    const explain = async () => {
-      const headers = { authorization: `Bearer ${token}`, connection: "close" };
-      const answer = await fetch(new URL("/_tidemark/explain?url=/page", address), { headers });
-      return (await answer.json()) as { readonly worker?: string };
-    };
-    // Each explanation is one worker's, and says whose.
-    expect(await explain()).toMatchObject({ worker: expect.stringMatching(/^worker-[12], one of 2$/) });
-    expect(origin.countOf("/page")).toBeLessThanOrEqual(2 * ROUNDS); // two workers, at most once each per version
-    expect(await server.stop()).toBe(0);
-  }, 60_000); // each purge may have to settle by the clock
+  describe("with two workers", () => {
+    let server: ServerProcess;
+    let address: URL;
 
-  test("no worker has a page that a form has changed, once the answer to the form is there", async () => {
-    const server = start(["--origin", origin.url, ...LISTEN, "--cache", "forms"], { TIDEMARK_HOSTS: "*" });
-    const address = await server.address();
-    const fields = { "cache-control": "max-age=3600" };
-    const headers = { connection: "close" }; // so that both workers are asked
-    const path = "/form";
-    let late = 0;
-    for (let round = 0; round < 10; round++) {
-      const before = `${round} changes`;
-      origin.reply(path, { fields, body: before });
-      for (let turn = 0; turn < 6; turn++) await ask(address, path, { headers });
-      origin.reply(path, { status: 303, fields: { location: path } }, { fields, body: `${round + 1} changes` });
-      const saved = await ask(address, path, { method: "POST", body: "x", redirect: "manual", headers });
-      expect(saved.status).toBe(303);
-      const seen: string[] = [];
-      for (let turn = 0; turn < 4; turn++) seen.push((await ask(address, path, { headers })).body);
-      if (seen.includes(before)) late++;
-    }
-    expect(late).toBeLessThan(3); // a busy machine may take longer than the form's answer waits
+    beforeAll(async () => {
+      const listen = ["--listen", `127.0.0.1:${await freePort()}`, "--workers", "2", "--cache", "shared"];
+      server = new ServerProcess(folder, ["--origin", origin.url, ...listen]);
+      address = await server.address();
+    });
+    afterAll(async () => {
+      expect(await server.stop()).toBe(0);
+    });
+
+    test("answers from memory, and no worker has the page once a purge is acknowledged", async () => {
+      const [, token] = await server.prints(/token +(\S+)/);
+      let atOnce = 0;
+      for (let round = 1; round <= ROUNDS; round++) {
+        origin.reply("/page", { fields: { "cache-control": "max-age=3600" }, body: `v${round}` });
+        // Each request is a connection of its own, so that both workers are asked.
+        const headers = { connection: "close" };
+        for (let turn = 0; turn < 6; turn++)
+          expect(await ask(address, "/page", { headers })).toMatchObject({ body: `v${round}` });
+        const purge = await fetch(new URL("/page", address), {
+          method: "PURGE",
+          headers: { authorization: `Bearer ${token}` },
+        });
+        const receipt = (await purge.json()) as Settling;
+        expect(receipt).toMatchObject({ seq: round });
+        if (receipt.settlesInMs === 0) atOnce++;
+        await settled(receipt);
+      }
+      expect(atOnce).toBeGreaterThan(0);
+      const explain = async () => {
+        const headers = { authorization: `Bearer ${token}`, connection: "close" };
+        const answer = await fetch(new URL("/_tidemark/explain?url=/page", address), { headers });
+        return (await answer.json()) as { readonly worker?: string };
+      };
+      // Each explanation is one worker's, and says whose.
+      expect(await explain()).toMatchObject({ worker: expect.stringMatching(/^worker-[12], one of 2$/) });
+      expect(origin.countOf("/page")).toBeLessThanOrEqual(2 * ROUNDS); // two workers, at most once each per version
+    }, 60_000); // each purge may have to settle by the clock
+
+    test("no worker has a page that a form has changed, once the answer to the form is there", async () => {
+      const fields = { "cache-control": "max-age=3600" };
+      const headers = { connection: "close" }; // so that both workers are asked
+      const path = "/form";
+      let late = 0;
+      for (let round = 0; round < 10; round++) {
+        const before = `${round} changes`;
+        origin.reply(path, { fields, body: before });
+        for (let turn = 0; turn < 6; turn++) await ask(address, path, { headers });
+        origin.reply(path, { status: 303, fields: { location: path } }, { fields, body: `${round + 1} changes` });
+        const saved = await ask(address, path, { method: "POST", body: "x", redirect: "manual", headers });
+        expect(saved.status).toBe(303);
+        const seen: string[] = [];
+        for (let turn = 0; turn < 4; turn++) seen.push((await ask(address, path, { headers })).body);
+        if (seen.includes(before)) late++;
+      }
+      expect(late).toBeLessThan(3); // a busy machine may take longer than the form's answer waits
+    });
   });
 
   test("purges for an address of the config's without a token, and for no one behind it", {
