@@ -18,6 +18,8 @@ import { OwnPauses } from "./own-pauses.ts";
 
 const ROUNDS = byDepth({ test: 1, gate: 1, all: 2, explore: 20 });
 const UPGRADES = byDepth({ test: 1, gate: 1, all: 5, explore: 200 });
+/** `operation/upgrade.test.ts` replaces two at a time. */
+const WORKERS = byDepth({ test: "1", gate: "1", all: "2" });
 const KEPT_CONNECTIONS = byDepth({ test: 1, gate: 1, all: 3 });
 const HTTP2_CONNECTIONS = byDepth({ test: 1, gate: 1, all: 2 });
 /** How long the origin takes where it is slow. Milliseconds. */
@@ -43,7 +45,7 @@ describe("tidemark serve under load", { timeout: 1_200_000 }, () => {
     writeConfig(0);
     putCertificate();
     const tls = ["--listen-tls", "127.0.0.1:0", "--tls-cert", "tls.crt", "--tls-key", "tls.key"];
-    server = new ServerProcess(folder, [...tls, "--workers", "2"], { TIDEMARK_HOSTS: "*" });
+    server = new ServerProcess(folder, [...tls, "--workers", WORKERS], { TIDEMARK_HOSTS: "*" });
     port = Number((await server.prints(/https:\/\/127\.0\.0\.1:(\d+)/))[1]);
     await server.prints(/serves/);
   }, 60_000);
