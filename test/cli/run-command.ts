@@ -36,7 +36,7 @@ export function tidemark(call: Call): Promise<Ended> {
 }
 
 async function runHere({ args, stdin = "", env = {}, cwd = process.cwd() }: Call): Promise<Ended> {
-  const { env: environment, exitCode } = process;
+  const { env: environment, exitCode, title } = process;
   const folder = process.cwd();
   const written = { stdout: "", stderr: "" };
   const spies = (["stdout", "stderr"] as const).map((name) =>
@@ -71,6 +71,7 @@ async function runHere({ args, stdin = "", env = {}, cwd = process.cwd() }: Call
     for (const listener of ofNode) process.on("warning", listener);
     process.chdir(folder);
     process.env = environment;
+    process.title = title;
     process.exitCode = exitCode;
   }
 }
