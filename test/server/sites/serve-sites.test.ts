@@ -246,9 +246,7 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     await untilPage(port, "new.test", "blog v1");
   });
 
-  test("a page that was purged while its host was another site's does not come back with the host", {
-    tags: ["deep"],
-  }, async () => {
+  test("a page that was purged while its host was another site's does not come back with the host", async () => {
     write("shop");
     write("blog");
     const port = await start("--workers", "1");
