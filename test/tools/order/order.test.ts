@@ -10,19 +10,18 @@ describe("the order of a log", () => {
     expect(outcomeOf({ TimeOrder }, each)).toEqual({ handsOn, outOfOrder, late });
   });
 
-  test.each(["method", "host", "target", "userAgent", "client"] as const)(
-    "keeps no more of a log in memory than what waits: %s",
-    (field) => {
-      const order = new TimeOrder(() => undefined);
-      const before = usedHeapBytes();
-      for (let piece = 0; piece < 100; piece++) {
-        const text = Buffer.alloc(PIECE_BYTES, `a field of ${piece}, `).toString("latin1");
-        order.add(Object.assign(new LoggedRequest(), { at: piece, [field]: text.slice(0, 20) }));
-      }
-      expect(usedHeapBytes() - before).toBeLessThan(10 * PIECE_BYTES);
-      order.end();
-    },
-  );
+  test("keeps no more of a log in memory than what waits, of any field", () => {
+    const order = new TimeOrder(() => undefined);
+    const before = usedHeapBytes();
+    for (let piece = 0; piece < 100; piece++) {
+      const text = Buffer.alloc(PIECE_BYTES, `a field of ${piece}, `).toString("latin1");
+      // Each field has 20 of them, which alone would be more than may stay.
+      order.add(Object.assign(new LoggedRequest(), { at: piece, [FIELDS[piece % FIELDS.length]!]: text.slice(0, 20) }));
+    }
+    expect(usedHeapBytes() - before).toBeLessThan(10 * PIECE_BYTES);
+    order.end();
+  });
 });
 
 const PIECE_BYTES = 256 * 1024;
+const FIELDS = ["method", "host", "target", "userAgent", "client"] as const;
