@@ -225,7 +225,7 @@ function docText(comment: string): string {
 
 /** For each platform, the settings that its sources are checked with, and the types that their declarations name. */
 const PLATFORMS = {
-  node: { tsconfig: "tsconfig.json", types: ["node"], lib: ["es2024", "esnext.disposable", "dom"], declared: [] },
+  node: { tsconfig: "tsconfig.json", types: ["node"], lib: ["es2024", "esnext.disposable"], declared: [] },
   worker: {
     tsconfig: "worker/tsconfig.json",
     types: ["@cloudflare/workers-types"],
