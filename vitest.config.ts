@@ -30,6 +30,7 @@ const OF_THE_COMMAND = [
   "test/server/serve/**/*.test.ts",
   "test/server/sites/serve-sites.test.ts",
   "test/snippets/shell.test.ts",
+  "test/tools/import/import-command.test.ts",
 ];
 
 /**

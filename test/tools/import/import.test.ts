@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { configText } from "../../../tools/import/config-text.ts";
 import { importFile } from "../../../tools/import/import-file.ts";
@@ -12,12 +11,11 @@ import { portableRegex } from "../../../tools/import/nginx/paths/portable-regex.
 import { compileSite } from "../../../worker/site/site.ts";
 import { evaluateSite } from "../../docs/site-blocks.ts";
 import { run } from "../../packed/installed-package.ts";
-import { inGate } from "../../suite/depth.ts";
 import { windowsPathsIn } from "../../suite/on-windows.ts";
 import { FOLDER } from "./comparison.ts";
 import { CONFIGURATIONS } from "./configurations.ts";
 
-const CLI = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
+const IMPORT_FILE = new URL("../../../tools/import/import-file.ts", import.meta.url).href;
 const NO_FLAGS = { origin: null, host: null, server: null, root: null };
 
 let folder: string;
@@ -1031,162 +1029,32 @@ location /x { deny all; }
 });
 
 describe("on Windows", () => {
-  const importedFiles = async (file: string) => {
-    const args = ["--import", windowsPathsIn("/tools/import/"), CLI, "import", file, "--json"];
+  /** All by one process, which takes far longer to start than to import them. */
+  const importedFiles = async (...paths: string[]) => {
+    const importing = `
+      import { importFile } from ${JSON.stringify(IMPORT_FILE)};
+      const sites = await Promise.all(${JSON.stringify(paths)}.map((path) => importFile(path, ${JSON.stringify(NO_FLAGS)})));
+      console.log(JSON.stringify(sites.map(({ files }) => files)));`;
+    const args = ["--import", windowsPathsIn("/tools/import/"), "--input-type=module", "--eval", importing];
     const { stdout, stderr } = await run(process.execPath, args, { cwd: folder });
     expect(stderr).toBe("");
-    return (JSON.parse(stdout) as { files: string[] }).files;
+    return JSON.parse(stdout) as string[][];
   };
   const including = (pattern: string) => server(`location / { ${CACHED} include ${pattern}; }`);
 
-  test("a pattern of includes finds its files", async () => {
+  test("a pattern of includes finds its files, which may be on another drive or in the output of nginx -T", async () => {
     put("nginx.conf", including("snippets/*.conf"));
     for (const file of ["snippets/a.conf", "snippets\\a.conf"]) put(file, "proxy_cache_valid 200 2m;");
-    expect(await importedFiles("nginx.conf")).toEqual(["nginx.conf", "snippets\\a.conf"]);
-  });
-
-  test("files may be on another drive", async () => {
     put("D:\\nginx.conf", including("D:/shared.conf"));
     for (const file of ["D:\\shared.conf", "D:/shared.conf"]) put(file, "proxy_cache_valid 200 2m;");
-    expect(await importedFiles("D:\\nginx.conf")).toEqual(["nginx.conf", "shared.conf"]);
-  });
-
-  test("the output of nginx -T has the paths of the machine that it is from", async () => {
     const text = including("conf.d/*.conf");
+    // It has the paths of the machine that it is from.
     const dump = `# configuration file /etc/nginx/nginx.conf:\n${text}\n# configuration file /etc/nginx/conf.d/a.conf:\n`;
     put("all.conf", dump);
-    expect(await importedFiles("all.conf")).toEqual(["nginx.conf", "conf.d/a.conf"]);
-  });
-});
-
-describe("the command", () => {
-  const command = (...args: string[]) => run(process.execPath, [CLI, ...args], { cwd: folder });
-  const CONF = server(`location / { ${CACHED} proxy_cache_valid 200 1h; }\nlocation /x { deny all; }`);
-
-  test("writes the config, and never replaces one without --force", async () => {
-    put("nginx.conf", CONF);
-    expect(await command("import", "nginx.conf")).toMatchObject({
-      exit: 0,
-      stdout: expect.stringMatching(/nginx\.conf:5: deny all: .*written {4}tidemark\.config\.ts/s),
-    });
-    put("tidemark.config.ts", "// mine");
-    expect(await command("import", "nginx.conf")).toMatchObject({
-      exit: 1,
-      stderr: expect.stringContaining("tidemark.config.ts exists already"),
-    });
-    expect(readFileSync(join(folder, "tidemark.config.ts"), "utf8")).toBe("// mine");
-    expect(await command("import", "nginx.conf", "--force")).toMatchObject({ exit: 0 });
-    expect(readFileSync(join(folder, "tidemark.config.ts"), "utf8")).toContain("defineSite");
-    expect(readdirSync(folder).sort()).toEqual(["nginx.conf", "tidemark.config.ts"]);
-  });
-
-  test.each(["-", "/dev/stdin"])("reads what can be read only once: %s", async (file) => {
-    put("nginx.conf", CONF);
-    const piped = `cat nginx.conf | "$0" "$1" import ${file} --json`;
-    const { exit, stdout } = await run("sh", ["-c", piped, process.execPath, CLI], { cwd: folder });
-    expect(exit).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ site: { origin: "http://10.0.0.1" } });
-  });
-
-  test("--json prints one object, and writes nothing", { tags: ["deep"] }, async () => {
-    put("nginx.conf", CONF);
-    const { exit, stdout } = await command("import", "nginx.conf", "--json");
-    expect(exit).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({
-      ok: false,
-      files: ["nginx.conf"],
-      site: { origin: "http://10.0.0.1", hosts: ["www.example.com"] },
-      differences: expect.arrayContaining([
-        expect.objectContaining({ kind: "access", source: { place: "nginx.conf:5", text: "deny all" } }),
-      ]),
-    });
-    expect(readdirSync(folder)).toEqual(["nginx.conf"]);
-  });
-
-  test.each(
-    inGate(2, [
-      { args: ["import", "none.conf"], exit: 1, words: "there is no file none.conf" },
-      { args: ["import", "."], exit: 1, words: "is a folder" },
-      { args: ["import", "nginx.conf", "--strict"], exit: 1, words: "kept visitors out" },
-      { args: ["import"], exit: 2, words: "missing required argument" },
-      { args: ["import", "nginx.conf", "--origin", "http://a/b"], exit: 2, words: "is not an address" },
-      { args: ["import", "nginx.conf", "--outt", "x"], exit: 2, words: "unknown option" },
-      {
-        args: ["import", "nginx.conf", "--out", "none/x.ts"],
-        exit: 1,
-        words: "none/x.ts cannot be written: there is no folder none",
-      },
-      { args: ["init", "--import", "none.conf"], exit: 2, words: "there is no file none.conf" },
-      {
-        args: ["init", "--import", "nginx.conf", "--pass", "/a"],
-        exit: 2,
-        words: "leave out --pass with --import",
-      },
-      {
-        args: ["init", "--import", "two.conf"],
-        exit: 2,
-        words: "run npx tidemark import two.conf --server NAME, which writes tidemark.config.ts",
-      },
-      {
-        args: ["init", "--import", "lost.conf"],
-        exit: 2,
-        words: "run npx tidemark import lost.conf --root FOLDER, which writes tidemark.config.ts",
-      },
-    ]),
-  )("$args ends with $exit, writes nothing and says $words", async ({ args, exit, words }) => {
-    put("nginx.conf", CONF);
-    put("two.conf", `${CONF}${CONF}`);
-    put("lost.conf", "include lost/lost.conf;");
-    expect(await command(...args)).toMatchObject({ exit, stderr: expect.stringContaining(words) });
-    expect(readdirSync(folder).sort()).toEqual(["lost.conf", "nginx.conf", "two.conf"]);
-  });
-
-  test.each([
-    { pass: "proxy_pass http://unix:/run/app.sock", flags: [], socket: "/run/app.sock" },
-    { pass: "uwsgi_pass unix:/run/uwsgi.sock", flags: ["--origin", "unix:///run/app.sock"], socket: "/run/app.sock" },
-    { pass: "proxy_pass http://10.0.0.1", flags: ["--origin", "unix:/run/b-1.sock"], socket: "/run/b-1.sock" },
-  ])(
-    "a socket ($pass, $flags) is named to tidemark serve, which takes it",
-    { tags: ["deep"] },
-    async ({ pass, flags, socket }) => {
-      put("nginx.conf", server(`location / { ${pass}; ${pass.split("_")[0]}_cache c; }`));
-      const written = await command("import", "nginx.conf", ...flags);
-      expect(written).toMatchObject({ exit: 0, stdout: expect.stringContaining(`serve --origin unix:${socket}\n`) });
-      const checked = await command("serve", "--origin", `unix:${socket}`, "--check");
-      expect(checked).toMatchObject({ exit: 0, stdout: expect.stringContaining("The settings are valid") });
-    },
-  );
-
-  test("tidemark init --import writes no worker for a socket", { tags: ["deep"] }, async () => {
-    put("nginx.conf", server("location / { proxy_pass http://unix:/run/app.sock; proxy_cache c; }"));
-    expect(await command("init", "--import", "nginx.conf")).toMatchObject({
-      exit: 2,
-      stderr: expect.stringMatching(/Workers cannot reach the socket unix:\/run\/app\.sock.*--origin/),
-    });
-    expect(readdirSync(folder)).toEqual(["nginx.conf"]);
-  });
-
-  test("tidemark init --import points from a VCL to the table, and writes nothing", { tags: ["deep"] }, async () => {
-    put("nginx.conf", 'vcl 4.1;\nbackend b { .host = "10.0.0.1"; }');
-    expect(await command("init", "--import", "nginx.conf")).toMatchObject({
-      exit: 2,
-      stdout: "",
-      stderr: expect.stringMatching(/nginx\.conf is VCL, which is a program.*docs\/tools\.md, "From VCL to a route"/),
-    });
-    expect(readdirSync(folder)).toEqual(["nginx.conf"]);
-  });
-
-  test("tidemark init --import makes a project of it", { tags: ["deep"] }, async () => {
-    put("nginx.conf", CONF);
-    expect(await command("init", "--import", "nginx.conf")).toMatchObject({
-      exit: 0,
-      stdout: expect.stringContaining("Not carried over, although it kept visitors out"),
-    });
-    expect(readFileSync(join(folder, "tidemark.config.ts"), "utf8")).toContain(
-      "nginx.conf:4: proxy_cache_valid 200 1h",
-    );
-    expect(readFileSync(join(folder, "wrangler.toml"), "utf8")).toContain("www.example.com");
-    const again = await command("init", "--import", "nginx.conf");
-    expect(again).toMatchObject({ exit: 2, stderr: expect.stringContaining("tidemark.config.ts exists already") });
+    expect(await importedFiles("nginx.conf", "D:\\nginx.conf", "all.conf")).toEqual([
+      ["nginx.conf", "snippets\\a.conf"],
+      ["nginx.conf", "shared.conf"],
+      ["nginx.conf", "conf.d/a.conf"],
+    ]);
   });
 });
