@@ -9,7 +9,7 @@ const hasNginx = nginxVersion() !== null;
 if (!hasNginx) process.stdout.write(`${NOT_RUN}\n`);
 
 /** Configurations that one nginx runs at a time. */
-const AT_A_TIME = byDepth({ test: 100, gate: 100, all: 200 });
+const AT_A_TIME = byDepth({ test: 40, gate: 40, all: 200 });
 /** Of nginx's hits that a shared cache may have, so many are hits of the site; of the locations with a cache, so many store. */
 const LEAST_HITS = 0.8;
 const LEAST_LOCATIONS = 0.75;
