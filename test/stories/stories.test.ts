@@ -13,7 +13,7 @@ const ENOUGH_ROUNDS = 11;
 const ROUNDS = byDepth({ test: 1, gate: 1, all: 4, explore: ENOUGH_ROUNDS });
 /** The seeds of a round are so far apart. */
 const SEEDS_OF_A_ROUND = 20;
-const STORIES = byDepth({ test: 10, gate: 10, all: SEEDS_OF_A_ROUND });
+const STORIES = byDepth({ test: 6, gate: 6, all: SEEDS_OF_A_ROUND });
 const STEPS = 12;
 
 /** The seed is the number of the first round. */
