@@ -11,8 +11,8 @@ afterAll(() => meetings.stop());
 
 /** They are grouped by site rules, because the edge is started anew for each set of rules. */
 const byRules = Object.values(Object.groupBy(cases, ({ site }) => JSON.stringify(site ?? {}))) as Case[][];
-/** The gate plays one in three of those of the rules that most cases have: one start of the edge. */
-const IN_THE_GATE = 3;
+/** The gate plays one in eight of those of the rules that most cases have: one start of the edge. */
+const IN_THE_GATE = 8;
 const most = byRules.reduce((one, other) => (other.length > one.length ? other : one));
 const inTheGate = most.filter((_, at) => at % IN_THE_GATE === 0);
 const others = byRules.flat().filter((each) => !inTheGate.includes(each));

@@ -13,8 +13,8 @@ function asOnServer(each: Case, way: ServerWay): Case {
 }
 
 /** One in so many cases is played in the gate, which plays all of them in memory: only the platform is another. */
-const OVER_HTTP1 = 3;
-const OVER_HTTP2 = 12;
+const OVER_HTTP1 = 6;
+const OVER_HTTP2 = 24;
 
 /** The plain way is that of all requests that are not plain. */
 describe.each<{ way: ServerWay; inTheGate: (at: number) => boolean }>([
