@@ -1,8 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { auditText } from "../../../tools/audit/audit-text.ts";
+import { USUAL_INPUTS } from "../../../tools/audit/input.ts";
+import { inGate } from "../../suite/depth.ts";
 import { audited } from "./audited.ts";
-import type { MembersSite } from "./members-site.ts";
+import { type MembersSite, PATHS } from "./members-site.ts";
 import { type ToyCache, type ToyCacheOptions, toyCache } from "./toy-cache.ts";
+
+/** Few of them, for pages of megabytes, each of which is requested for every input that is tried. */
+const TWO_INPUTS = USUAL_INPUTS.slice(0, 2);
 
 const behind = (options?: ToyCacheOptions) => (origin: URL) => toyCache(origin, options);
 const withoutQuery = (url: string) => url.split("?", 1)[0]!;
@@ -15,10 +20,11 @@ function sawCredentials({ seen }: MembersSite): boolean {
 describe("the cache-buster", () => {
   test("is in every request, so that nothing is stored that others find", { tags: ["gate"] }, async () => {
     let cache: ToyCache | undefined;
-    const { report, site } = await audited(async (origin) => {
+    const start = async (origin: URL) => {
       cache = await toyCache(origin);
       return cache;
-    });
+    };
+    const { report, site } = await audited(start, { paths: inGate(6, PATHS) });
     expect(report.verdict).toBe("findings");
     expect(cache!.keys().length).toBeGreaterThan(50);
     expect(cache!.keys().filter((key) => !/[?&]tidemark-audit=[0-9a-f]{32}$/.test(key))).toEqual([]);
@@ -127,7 +133,7 @@ describe("the text of a page", () => {
   });
 
   test("is not compared if it is too long, and only a page that is the same for all is then audited", async () => {
-    const { report } = await audited(behind(), { paths: ["/style.css", "/archive", "/bundle.js"] });
+    const { report } = await audited(behind(), { paths: ["/style.css", "/archive", "/bundle.js"], inputs: TWO_INPUTS });
     expect(report.notAudited).toEqual([
       { path: "/archive", because: "is larger than 2 MiB, so its text is not compared", dropsBuster: false },
     ]);
@@ -135,7 +141,7 @@ describe("the text of a page", () => {
   });
 
   test("that is too long does not hide what the fields show", async () => {
-    const { report } = await audited(behind(), { paths: ["/style.css", "/export"] });
+    const { report } = await audited(behind(), { paths: ["/style.css", "/export"], inputs: TWO_INPUTS });
     expect(report.findings).toMatchObject([{ id: "stored:private:/export" }]);
     expect(report.notAudited).toMatchObject([{ path: "/export" }]);
   });
