@@ -1,9 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { type Counts, raised, readCounts, wrongCounts } from "./counts.ts";
-import { mutants } from "./index.ts";
+import { hunted, markFirst, mutants } from "./index.ts";
 
 test("no rule has fewer mutants than counts.json says", () => {
   expect(wrongCounts(readCounts(), mutants)).toEqual([]);
+});
+
+test("the gate hunts a mutant of each rule that a test guards, the random worlds among them", () => {
+  const guarded = (all: typeof hunted) => new Set(all.map(({ by, mutant: { rule } }) => `${rule} by ${by}`));
+  expect(guarded(hunted.filter(({ inGate }) => inGate))).toEqual(guarded(hunted));
+  const each = (rule: string, by: string) => ({ mutant: { rule }, by });
+  const all = [each("R1", "a"), each("R2", "a"), each("R1", "simulation"), each("R1", "simulation")];
+  expect(markFirst(all).map(({ inGate }) => inGate)).toEqual([true, true, true, false]);
 });
 
 describe("control:", () => {

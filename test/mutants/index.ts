@@ -21,8 +21,25 @@ export interface Hunted {
   readonly name: string;
   readonly mutant: Mutant;
   readonly by: string;
+  /** Whether the gate hunts it. All others are hunted with `--all`. */
+  readonly inGate: boolean;
 }
 
-export const hunted: readonly Hunted[] = mutants.flatMap((mutant) =>
-  mutant.foundBy.map((by) => ({ name: `${mutant.rule}: ${mutant.breaks} (${by})`, mutant, by })),
+export const hunted: readonly Hunted[] = markFirst(
+  mutants.flatMap((mutant) =>
+    mutant.foundBy.map((by) => ({ name: `${mutant.rule}: ${mutant.breaks} (${by})`, mutant, by })),
+  ),
 );
+
+/** The gate has one mutant of each rule that a test guards, which shows that the test can fail. */
+export function markFirst<Each extends Pick<Hunted, "by"> & { readonly mutant: Pick<Mutant, "rule"> }>(
+  all: readonly Each[],
+): (Each & Pick<Hunted, "inGate">)[] {
+  const proofs = new Set<string>();
+  return all.map((each) => {
+    const proof = `${each.by} guards ${each.mutant.rule}`;
+    const inGate = !proofs.has(proof);
+    proofs.add(proof);
+    return { ...each, inGate };
+  });
+}
