@@ -1,4 +1,5 @@
 import { globSync } from "node:fs";
+import { heldIn } from "../engine/held-in.ts";
 import type { Mutant, Mutants } from "./mutant.ts";
 
 const TESTS = new URL("../", import.meta.url);
@@ -25,21 +26,24 @@ export interface Hunted {
   readonly inGate: boolean;
 }
 
+/** So many tests of each rule find a mutant in the gate. */
+const TESTS_OF_A_RULE = 4;
+
 export const hunted: readonly Hunted[] = markFirst(
   mutants.flatMap((mutant) =>
     mutant.foundBy.map((by) => ({ name: `${mutant.rule}: ${mutant.breaks} (${by})`, mutant, by })),
   ),
 );
 
-/** The gate has one mutant of each rule that a test guards, which shows that the test can fail. */
+/** The gate has a mutant of each rule for the first few tests that guard it, which shows that these can fail. */
 export function markFirst<Each extends Pick<Hunted, "by"> & { readonly mutant: Pick<Mutant, "rule"> }>(
   all: readonly Each[],
 ): (Each & Pick<Hunted, "inGate">)[] {
-  const proofs = new Set<string>();
+  const testsByRule = new Map<string, Set<string>>();
   return all.map((each) => {
-    const proof = `${each.by} guards ${each.mutant.rule}`;
-    const inGate = !proofs.has(proof);
-    proofs.add(proof);
+    const tests = heldIn(testsByRule, each.mutant.rule, () => new Set());
+    const inGate = tests.size < TESTS_OF_A_RULE && !tests.has(each.by);
+    tests.add(each.by);
     return { ...each, inGate };
   });
 }
