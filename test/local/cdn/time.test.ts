@@ -2,10 +2,12 @@ import { stat } from "node:fs/promises";
 import { mock } from "node:test";
 import { promisify } from "node:util";
 import { type Cdn, type CdnOptions, startCdn } from "tidemark/local";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import "tidemark/local/matchers";
 import { runScript } from "../../packed/run-script.ts";
 import { page } from "./pages.ts";
+
+const CHECK_TIMERS = import.meta.resolve("../../../local/cdn/check-timers.ts");
 
 let cdn: Cdn<"fra" | "syd">;
 
@@ -104,31 +106,37 @@ function startsOf(
   ];
 }
 
-describe.each([
+test.each([
   ["vitest", () => vi.useFakeTimers(), () => vi.useRealTimers()],
   [
     "node:test",
     () => mock.timers.enable({ apis: ["Date", "setTimeout", "setInterval", "setImmediate"] }),
     () => mock.timers.reset(),
   ],
-])("with the fake timers of %s", (_, fake, restore) => {
-  test("a CDN answers and stops, does not start, in words, and leaves the fakes as they were", async () => {
-    const starting = { site: {}, origin: { "/faked": page("v1") } };
-    await using faked = await startCdn(starting);
-    fake();
-    const { setImmediate } = globalThis;
-    try {
-      const refusals = startsOf(faked, starting).map(([name, call]) =>
-        expect(call()).rejects.toThrow(`${name}: setImmediate`),
-      );
-      await Promise.all(refusals);
-      expect(await faked.get("/faked")).toMatchObject({ status: 200, body: "v1" });
-      await faked.close();
-      expect(globalThis.setImmediate).toBe(setImmediate);
-    } finally {
-      restore();
-    }
-  });
+])("with the fake timers of %s a CDN answers and does not start, in words", async (_, fake, restore) => {
+  cdn.origin.reply("/faked", page("v1"));
+  fake();
+  try {
+    const refusals = startsOf(cdn, { site: {} }).map(([name, call]) =>
+      expect(call()).rejects.toThrow(`${name}: setImmediate`),
+    );
+    await Promise.all(refusals);
+    expect(await cdn.get("/faked")).toMatchObject({ status: 200, body: "v1" });
+  } finally {
+    restore();
+  }
+});
+
+test("with the fake timers of node:test a CDN stops, and leaves the fakes as they were", async () => {
+  const faked = await startCdn({ site: {} });
+  mock.timers.enable({ apis: ["Date", "setTimeout", "setInterval", "setImmediate"] });
+  const { setImmediate } = globalThis;
+  try {
+    await faked.close();
+    expect(globalThis.setImmediate).toBe(setImmediate);
+  } finally {
+    mock.timers.reset();
+  }
 });
 
 test.each(["queueMicrotask", "setTimeout"] as const)(
@@ -146,7 +154,7 @@ test.each(["queueMicrotask", "setTimeout"] as const)(
   },
 );
 
-test("a CDN stops with a fake setTimeout", async () => {
+test("a CDN stops with a fake setTimeout", { tags: ["deep"] }, async () => {
   const faked = await startCdn({ site: {} });
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
@@ -159,25 +167,22 @@ test("a CDN stops with a fake setTimeout", async () => {
 test.each([
   ["in the past", Date.UTC(2020, 0, 1)],
   ["10 minutes ahead", Date.now() + 600_000],
-])("with a fake Date %s a CDN answers and stops, and does not start, in words", async (_, date) => {
-  const starting = { site: {}, origin: { "/faked": page("v1") } };
-  const faked = await startCdn(starting);
+])("with a fake Date %s a CDN answers, and does not start, in words", async (_, date) => {
+  cdn.origin.reply("/faked", page("v1"));
   vi.useFakeTimers({ toFake: ["Date"], now: date });
   try {
     const message = `Date is faked: it says ${new Date(date).toISOString()}, and the machine's clock `;
-    for (const [name, call] of startsOf(faked, starting)) await expect(call()).rejects.toThrow(`${name}: ${message}`);
-    expect(await faked.get("/faked")).toMatchObject({ status: 200, body: "v1" });
-    await faked.close();
+    for (const [name, call] of startsOf(cdn, { site: {} })) await expect(call()).rejects.toThrow(`${name}: ${message}`);
+    expect(await cdn.get("/faked")).toMatchObject({ status: 200, body: "v1" });
   } finally {
     vi.useRealTimers();
   }
 });
 
-test("with a fake Date near the machine's a CDN starts and is reset", async () => {
+test("with a fake Date near the machine's a CDN starts", async () => {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
   try {
     await using faked = await startCdn({ site: {}, origin: { "/faked": page("v1") } });
-    await faked.reset();
     expect(await faked.get("/faked")).toMatchObject({ status: 200, body: "v1" });
   } finally {
     vi.useRealTimers();
@@ -185,7 +190,7 @@ test("with a fake Date near the machine's a CDN starts and is reset", async () =
 });
 
 test("with fake timers that advance by themselves a CDN starts, is reset and stops", async () => {
-  vi.useFakeTimers({ shouldAdvanceTime: true });
+  vi.useFakeTimers({ shouldAdvanceTime: true, now: Date.now() + 60_000 });
   try {
     const faked = await startCdn({ site: {}, origin: { "/faked": page("v1") } });
     await faked.reset();
@@ -197,7 +202,9 @@ test("with fake timers that advance by themselves a CDN starts, is reset and sto
   }
 });
 
-test("a CDN that was loaded with fake timers starts with real ones, and stops with fakes", async () => {
+test("a CDN that was loaded with fake timers starts with real ones, and stops with fakes", {
+  tags: ["deep"],
+}, async () => {
   const script = `
     import { mock } from "node:test";
     mock.timers.enable({ apis: ["setImmediate"] });
@@ -209,6 +216,21 @@ test("a CDN that was loaded with fake timers starts with real ones, and stops wi
     await cdn.close();`;
   const ended = await runScript(script);
   expect(ended).toEqual({ exit: 0, stdout: "v1\n", stderr: "" });
+});
+
+test("timers that were faked when a CDN was loaded are real while it stops", async () => {
+  const script = `
+    import { mock } from "node:test";
+    mock.timers.enable({ apis: ["setImmediate"] });
+    const { checkStart, withRealTimers } = await import(${JSON.stringify(CHECK_TIMERS)});
+    mock.timers.reset();
+    await checkStart("startCdn");
+    mock.timers.enable({ apis: ["setImmediate"] });
+    const fake = setImmediate;
+    await withRealTimers("cdn.close", () => new Promise((resolve) => setImmediate(resolve)));
+    console.log(setImmediate === fake);`;
+  const ended = await runScript(script);
+  expect(ended).toEqual({ exit: 0, stdout: "true\n", stderr: "" });
 });
 
 test("a CDN that started with fake timers that advance by themselves stops after them", async () => {
@@ -224,7 +246,7 @@ test("a CDN that started with fake timers that advance by themselves stops after
 
 test("while a CDN stops, fake timers are real, with all that belongs to them", async () => {
   const cdn = await startCdn({ site: {} });
-  vi.useFakeTimers();
+  vi.useFakeTimers({ now: Date.UTC(2020, 0, 1) });
   try {
     const { setImmediate: fake } = globalThis;
     const closing = cdn.close();
