@@ -87,7 +87,7 @@ new_sqlite_classes = ["PurgeLog"]
     await expect(cdn.get("/about", { from: "syd" })).toNeverShow("v1");
   });
 
-  test("has the edge's variables of the config alone, and other ones of this machine, too", async () => {
+  test("has the edge's variables of the config alone, also in a list, and other ones of this machine, too", async () => {
     await mkdir(join(folder, "secrets"));
     await file(
       "secrets/.dev.vars",
@@ -103,26 +103,13 @@ new_sqlite_classes = ["PurgeLog"]
            request.url.endsWith("/own") ? new Response(env.GREETING) : edge.fetch(request, env, context),
        };`,
     );
-    const config = await file("secrets/wrangler.toml", wrangler("index.ts"));
-    await using cdn = await startCdn({ config, origin });
-    expect(cdn.publicUrl).toBe("http://shop.example.test");
-    expect(await cdn.get("/about", { host: "other.example.test" })).toMatchObject({ status: 421 });
-    expect(await cdn.get("/own")).toMatchObject({ body: "secret" });
-  });
-
-  test("may list the hosts, as JSON allows", async () => {
-    await file(
-      "plain.ts",
-      `import { createEdge } from "tidemark/worker";
-       export { PurgeLog } from "tidemark/worker";
-       export default createEdge({ origin: "https://origin.example.com" });`,
-    );
     const hosts = '["shop.example.test", "www.example.test"]';
-    const config = await file("list.toml", wrangler("plain.ts").replace('"shop.example.test"', hosts));
+    const config = await file("secrets/wrangler.toml", wrangler("index.ts").replace('"shop.example.test"', hosts));
     await using cdn = await startCdn({ config, origin });
     expect(cdn.publicUrl).toBe("http://shop.example.test");
     await expect(cdn.get("/about", { host: "www.example.test" })).toMiss();
     expect(await cdn.get("/about", { host: "other.example.test" })).toMatchObject({ status: 421 });
+    expect(await cdn.get("/own")).toMatchObject({ body: "secret" });
   });
 
   test("is one worker in all isolates of a region: one of them consumes its queue, and its own objects are one", async () => {
@@ -164,6 +151,19 @@ new_sqlite_classes = ["PurgeLog"]
     await expect(cdn.get("/about", { isolate: 1 })).toMiss();
   });
 
+  const HANDLES = "runs all handlers of an exported object that %s";
+
+  test.each([
+    [
+      "is frozen, and has getters and private fields",
+      `Object.freeze(new (class {
+         #own = handlers;
+         get fetch() { return this.#own.fetch; }
+         queue = function (batch) { return this.#own.queue(batch); };
+       })())`,
+    ],
+  ])(HANDLES, handles);
+
   test.each([
     ["is frozen", "Object.freeze(handlers)"],
     ["has getters", "{ get fetch() { return handlers.fetch; }, get queue() { return handlers.queue; } }"],
@@ -175,7 +175,9 @@ new_sqlite_classes = ["PurgeLog"]
          queue(batch) { return this.#own.queue(batch); }
        })()`,
     ],
-  ])("runs all handlers of an exported object that %s", async (_, exported) => {
+  ])(HANDLES, { tags: ["deep"] }, handles);
+
+  async function handles(_: string, exported: string): Promise<void> {
     await file(
       "handlers.ts",
       `import { createEdge } from "tidemark/worker";
@@ -200,37 +202,15 @@ new_sqlite_classes = ["PurgeLog"]
     await until(async () => (await cdn.get("/got")).body !== "nothing");
     expect(await cdn.get("/got")).toMatchObject({ body: "a job" });
     await expect(cdn.get("/about")).toMiss();
-  });
+  }
 
-  test("has its aliases, and Node's modules also without node:", async () => {
-    await file("greeting.ts", 'export const greeting = "hi";');
-    await file(
-      "aliased.ts",
-      `import { EventEmitter } from "events";
-       import { readFile } from "fs/promises";
-       import { greeting } from "@app/greeting";
-       import { createEdge } from "tidemark/worker";
-       export { PurgeLog } from "tidemark/worker";
-       const edge = createEdge({ origin: "https://origin.example.com" });
-       export default {
-         fetch: (request, env, context) =>
-           request.url.endsWith("/own")
-             ? new Response([greeting, new EventEmitter().listenerCount("x"), typeof readFile].join())
-             : edge.fetch(request, env, context),
-       };`,
-    );
-    const flags = 'compatibility_flags = ["nodejs_compat"]\nalias = { "@app/greeting" = "./greeting.ts" }\n';
-    const config = await file("aliased.toml", flags + wrangler("aliased.ts"));
-    await using cdn = await startCdn({ config, origin });
-    expect(await cdn.get("/own")).toMatchObject({ status: 200, body: "hi,0,function" });
-  });
-
-  test("imports texts, data and WebAssembly, and what its rules name", async () => {
+  test("imports texts, data, WebAssembly, aliases, what its rules name, and Node's modules also without node:", async () => {
     await mkdir(join(folder, "modules"));
     await file("modules/text.txt", "a text");
     await file("modules/page.md", "# A page");
     await file("modules/data.bin", "\x01\x02");
     await file("modules/empty.wasm", "\0asm\x01\0\0\0");
+    await file("modules/greeting.ts", 'export const greeting = "hi";');
     await file(
       "modules/index.ts",
       `import data from "./data.bin";
@@ -238,25 +218,30 @@ new_sqlite_classes = ["PurgeLog"]
        import page from "./page.md";
        import text from "./text.txt";
        import again from "../modules/text.txt";
+       import { EventEmitter } from "events";
+       import { readFile } from "fs/promises";
+       import { greeting } from "@app/greeting";
        import { createEdge } from "tidemark/worker";
        export { PurgeLog } from "tidemark/worker";
        const edge = createEdge({ origin: "https://origin.example.com" });
-       const imported = [text, again, page, [...new Uint8Array(data)], empty instanceof WebAssembly.Module];
+       const files = [text, again, page, [...new Uint8Array(data)], empty instanceof WebAssembly.Module];
+       const imported = [...files, greeting, new EventEmitter().listenerCount("x"), typeof readFile];
        export default {
          fetch: (request, env, context) =>
            request.url.endsWith("/own") ? Response.json(imported) : edge.fetch(request, env, context),
        };`,
     );
     const rules = '[[rules]]\ntype = "Text"\nglobs = ["**/*.md"]\nfallthrough = true\n';
-    const config = await file("modules/wrangler.toml", wrangler("index.ts") + rules);
+    const flags = 'compatibility_flags = ["nodejs_compat"]\nalias = { "@app/greeting" = "./greeting.ts" }\n';
+    const config = await file("modules/wrangler.toml", flags + wrangler("index.ts") + rules);
     const own = async () => {
       await using cdn = await startCdn({ config, origin, isolates: 2 });
       await expect(cdn.get("/about")).toMiss();
       return JSON.parse((await cdn.get("/own", { isolate: 1 })).body);
     };
-    expect(await own()).toEqual(["a text", "a text", "# A page", [1, 2], true]);
+    expect(await own()).toEqual(["a text", "a text", "# A page", [1, 2], true, "hi", 0, "function"]);
     await file("modules/page.md", "# Another page");
-    expect(await own()).toEqual(["a text", "a text", "# Another page", [1, 2], true]);
+    expect(await own()).toEqual(["a text", "a text", "# Another page", [1, 2], true, "hi", 0, "function"]);
     await rm(join(folder, "modules/page.md"));
     await expect(startCdn({ config, origin })).rejects.toThrow(/index\.ts:3:\d+: Could not resolve "\.\/page\.md"$/);
   });
