@@ -25,7 +25,9 @@ beforeAll(async () => {
     await cp(join(installedIn, each), join(folder, each), { recursive: true, verbatimSymlinks: true });
   }
   const flags = ["--origin", "https://origin.example.com", "--host", "www.example.com", "--pass", "/admin"];
-  initialized = await run("npx", ["--no", "tidemark", "init", ...flags], { cwd: folder });
+  // As npx would run it: package.test.ts runs a command by npx.
+  const command = join(folder, "node_modules/.bin/tidemark");
+  initialized = await run(process.execPath, [command, "init", ...flags], { cwd: folder });
   // In place of a second `npm install`: the tools that init wrote down are those of this repository.
   for (const each of Object.keys((await readManifest(folder)).devDependencies)) {
     await mkdir(dirname(join(folder, "node_modules", each)), { recursive: true });

@@ -52,7 +52,8 @@ describe("beside a miniflare that a later wrangler has brought", () => {
     await mkdir(join(folder, "node_modules/miniflare"));
     const manifest = { name: "miniflare", version: "5.20261117.0-beta", main: "index.js" };
     await writeFile(join(folder, "node_modules/miniflare/package.json"), JSON.stringify(manifest));
-    return run("npx", ["--no", "tidemark", "check"], { cwd: folder, env: environment });
+    const command = join(folder, "node_modules/.bin/tidemark");
+    return run(process.execPath, [command, "check"], { cwd: folder, env: environment });
   };
   const { miniflare } = ownPackage.devDependencies;
 
