@@ -72,6 +72,14 @@ function tryPurge(url: string): Promise<ClientAnswer> {
   return exchange(new URL(`http://127.0.0.1:${port}`), agent, call);
 }
 
+/** Ends a run, whose temporary folder this is. */
+async function leavesNothing(run: Dev, signal: "SIGHUP" | "SIGQUIT", temporary: string): Promise<void> {
+  run.interrupt(signal);
+  expect(await run.exited).toBe(0);
+  await expect(ask("/_tidemark/health")).rejects.toThrow("ECONNREFUSED");
+  expect(readdirSync(temporary)).toEqual([]);
+}
+
 /** Starts an origin that says `v1` over TLS. */
 async function startTlsOrigin({
   chain,
@@ -84,16 +92,19 @@ async function startTlsOrigin({
 
 describe("tidemark dev, in one run", () => {
   let running: Dev;
+  let temporary: string;
 
   beforeAll(async () => {
     await begin();
+    temporary = mkdtempSync(resolve(folder, "temporary-"));
     const flags = [
       "--config",
       config(`{ origin: "${origin.url}", hosts: ["www.example.test"] }`),
       "--port",
       String(port),
     ];
-    dev = running = new Dev(flags, { TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS: JSON.stringify([READER]) });
+    const tokens = { TIDEMARK_TOKEN: TOKEN, TIDEMARK_TOKENS: JSON.stringify([READER]) };
+    dev = running = new Dev(flags, { ...tokens, TMPDIR: temporary });
     await running.says(/everything/);
   });
   afterAll(end);
@@ -293,6 +304,8 @@ describe("tidemark dev, in one run", () => {
     await until(() => /its rules are in force/.test(running.output.slice(last)));
     expect((await ask("/kept")).fields["x-cache"]).toBe("MISS");
   });
+
+  test("leaves no process and no folder behind at Ctrl-\\", () => leavesNothing(running, "SIGQUIT", temporary));
 });
 
 describe("tidemark dev", () => {
@@ -375,18 +388,12 @@ describe("tidemark dev", () => {
     ]);
   });
 
-  test.each([
-    ["when its terminal is closed", "SIGHUP"],
-    ["at Ctrl-\\", "SIGQUIT"],
-  ] as const)("leaves no process and no folder behind %s", async (_when, signal) => {
+  test("leaves no process and no folder behind when its terminal is closed", async () => {
     const temporary = mkdtempSync(resolve(folder, "temporary-"));
     const flags = ["--config", config(`{ origin: "${origin.url}" }`), "--port", String(port)];
     dev = new Dev(flags, { TMPDIR: temporary });
     await dev.says(/everything/);
-    dev.interrupt(signal);
-    expect(await dev.exited).toBe(0);
-    await expect(ask("/_tidemark/health")).rejects.toThrow("ECONNREFUSED");
-    expect(readdirSync(temporary)).toEqual([]);
+    await leavesNothing(dev, "SIGHUP", temporary);
   });
 
   test("prints a link that logs in to the dashboard: once, even when the rules change, and only at localhost", {
