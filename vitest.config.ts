@@ -4,6 +4,7 @@ import { resolveInPackedProject } from "./test/packed/resolve.ts";
 import { depth } from "./test/suite/depth.ts";
 import { LongestFirst } from "./test/suite/longest-first.ts";
 import { TimeByFolder } from "./test/suite/time-by-folder.ts";
+import { NoneWhollyDeep } from "./test/suite/wholly-deep.ts";
 
 /** The tests of what is published: their `tidemark` is the packed package, installed. */
 const OF_THE_PACKAGE = [
@@ -110,7 +111,7 @@ export default defineConfig({
       { name: "deep", description: "too long for the gate: only with `npm run check -- --all`" },
     ],
     setupFiles: ["test/suite/cpu-time.ts", "test/suite/same-draws.ts"],
-    reporters: ["default", new TimeByFolder()],
+    reporters: ["default", new TimeByFolder(), new NoneWhollyDeep()],
     sequence: { sequencer: LongestFirst },
     projects: [
       {
