@@ -4,12 +4,13 @@ import { importSite } from "./server/program/import-site.ts";
 import { type CheckedSite, checkSite } from "./worker/site/check-site.ts";
 import { refuseServerSettings } from "./worker/site/refuse-server-settings.ts";
 import { compileChecked } from "./worker/site/site.ts";
+import type { SiteInput } from "./worker/site/site-input.ts";
 
 /**
- * The edge for the site in a config file, in one file. What esbuild makes of the same sources weighs 3 KB more. The site
+ * The edge for the site in a config file, or that a function gives, in one file. What esbuild makes of the same sources weighs 3 KB more. The site
  * is checked here, so that a mistake ends the build, and the worker carries its settings instead of their schema.
  */
-export function edgeFor(siteFile: string): UserConfig {
+export function edgeFor(site: string | (() => Promise<SiteInput>)): UserConfig {
   return {
     entry: { index: "worker/index.ts" },
     outDir: "dist/edge",
@@ -17,7 +18,7 @@ export function edgeFor(siteFile: string): UserConfig {
     format: "esm",
     platform: "neutral",
     target: "es2024",
-    plugins: [forSite(siteFile)],
+    plugins: [forSite(typeof site === "string" ? () => importSite(site) : site)],
     inputOptions: {
       // A read whose value nobody uses can go: a getter here at most remembers what it has computed.
       treeshake: { propertyReadSideEffects: false },
@@ -37,10 +38,10 @@ export function edgeFor(siteFile: string): UserConfig {
 const PAGES: Rolldown.CodeSplittingGroup = { name: "pages", tags: ["$initial"] };
 
 /** Puts the checked site in, and leaves out what it does not use: a dashboard that is off, and closed doors. */
-function forSite(file: string): Rolldown.Plugin {
+function forSite(read: () => Promise<SiteInput>): Rolldown.Plugin {
   let checking: Promise<CheckedSite> | undefined;
   const site = () => {
-    checking ??= importSite(file).then((given) => {
+    checking ??= read().then((given) => {
       refuseServerSettings(given);
       const checked = checkSite(given);
       compileChecked(checked, {}); // for the mistakes that only the whole of the rules shows

@@ -1,7 +1,9 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { build } from "tsdown";
+import { edgeFor } from "../../tsdown.edge.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
 
 /** The modules of a deployable worker: `index.js`, and the code of each that it imports by file name. */
 export interface BuiltEdge {
@@ -17,23 +19,13 @@ export function readBuiltEdge(folder: string): BuiltEdge {
   return { script: read("index.js"), modules };
 }
 
-/** The worker that `npm run build:edge` would build for these rules. Throws what the build says if it fails. */
-export function buildEdge(rules: object): BuiltEdge {
+/** The worker that `npm run build:edge` would build for these rules. Rejects with what the build says if it fails. */
+export async function buildEdge(rules: object): Promise<BuiltEdge> {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-edge-"));
-  const [site, config] = [join(folder, "tidemark.config.ts"), join(folder, "tsdown.edge.ts")];
-  const lines = [
-    'import { defineSite } from "tidemark/worker";',
-    `export default defineSite(${JSON.stringify({ origin: "https://origin.example.test", ...rules })});`,
-  ];
-  const settings = { cwd: resolve("."), outDir: folder, clean: false };
-  const configLines = [
-    `import { edgeFor } from ${JSON.stringify(resolve("tsdown.edge.ts"))};`,
-    `export default { ...edgeFor(${JSON.stringify(site)}), ...${JSON.stringify(settings)} };`,
-  ];
+  const site = { origin: "https://origin.example.test", ...rules } as SiteInput;
+  const settings = { cwd: resolve("."), outDir: folder, clean: false, config: false, logLevel: "silent" } as const;
   try {
-    writeFileSync(site, lines.join("\n"));
-    writeFileSync(config, configLines.join("\n"));
-    execFileSync("npx", ["tsdown", "--config", config], { stdio: "pipe" });
+    await build({ ...edgeFor(async () => site), ...settings });
     return readBuiltEdge(folder);
   } finally {
     rmSync(folder, { recursive: true });

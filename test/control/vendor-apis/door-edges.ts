@@ -92,7 +92,7 @@ const VIRTUAL_TIME: Making = {
 /** As it is deployed: with the doors that are open, and no others. */
 const BUILT: Making = {
   now: () => Date.now(),
-  make: async (site) => ({ ...buildEdge(site), variables: {} }),
+  make: async (site) => ({ ...(await buildEdge(site)), variables: {} }),
 };
 
 async function startRuntime(site: Site, { now, make }: Making): Promise<DoorEdge> {
