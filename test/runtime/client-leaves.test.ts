@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { bundleWorker } from "../../local/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../local/runtime/miniflare.ts";
 import { exchange } from "../engine/runtime/runtime-engine.ts";
@@ -14,7 +14,10 @@ describe("a client that leaves", () => {
   const get = (path: string, fields = {}) => exchange(edge.url, agent, { path, fields });
   let script: string;
   let edge: EdgeRuntime;
-  let origin: ReturnType<typeof createServer>;
+  let originUrl: string;
+  const origin = createServer(answer);
+  /** One for each capacity of the origin. Each test has paths of its own there. */
+  const edges = new Map<string, EdgeRuntime>();
   /** The requests that the origin has not answered, by their paths, and who waits for one. */
   let open: Map<string, ServerResponse>;
   let awaited: Map<string, () => void>;
@@ -23,7 +26,7 @@ describe("a client that leaves", () => {
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const path = request.url!;
     if (request.method === "GET" && !/^\/(open|events)/.test(path)) {
-      response.writeHead(200, { "cache-control": path === "/page" ? "max-age=600" : "no-store" }).end(version);
+      response.writeHead(200, { "cache-control": path.startsWith("/page") ? "max-age=600" : "no-store" }).end(version);
       return;
     }
     request.resume();
@@ -55,36 +58,42 @@ describe("a client that leaves", () => {
     return JSON.parse((await get("/_tidemark/stats?scope=isolate", fields)).body).atOrigin;
   }
 
-  async function start(capacity?: object): Promise<void> {
+  async function at(capacity?: object): Promise<void> {
+    const name = JSON.stringify(capacity ?? {});
+    edge = edges.get(name) ?? (await start(capacity));
+    edges.set(name, edge);
+  }
+
+  async function start(capacity?: object): Promise<EdgeRuntime> {
     // Whoever waits for a place is turned away by no clock here.
     const queue = { maxMs: 60_000 };
     const site = {
-      origin: { url: await listenLocally(origin), ...(capacity && { ...capacity, queue }) },
+      origin: { url: originUrl, ...(capacity && { ...capacity, queue }) },
       hosts: [HOST],
       limits: { requestBodyBytes: "2000B" },
     };
-    edge = await startEdgeRuntime({ script, variables: { SITE: site, TIDEMARK_TOKEN: TOKEN } }, { port: 0 });
+    return startEdgeRuntime({ script, variables: { SITE: site, TIDEMARK_TOKEN: TOKEN } }, { port: 0 });
   }
 
   beforeAll(async () => {
     script = await bundleWorker("test/runtime/pushing.worker.ts");
+    originUrl = await listenLocally(origin);
   });
 
   beforeEach(() => {
     open = new Map();
     awaited = new Map();
     version = "v1";
-    origin = createServer(answer);
   });
 
-  afterEach(async () => {
-    await edge.stop();
+  afterAll(async () => {
+    for (const each of edges.values()) await each.stop();
     origin.closeAllConnections();
     origin.close();
   });
 
   test("before the answer to its change does not keep the old page in the cache", async () => {
-    await start();
+    await at();
     expect(await get("/page")).toMatchObject({ body: "v1" });
     expect(await get("/page")).toMatchObject({ body: "v1", fields: { "x-cache": "HIT" } });
     const client = send("/page", { method: "POST", fields: "Content-Length: 0\r\n" });
@@ -96,25 +105,25 @@ describe("a client that leaves", () => {
   });
 
   test("in the middle of the answer to its change does not keep a page in the cache that was fetched meanwhile", async () => {
-    await start();
-    const client = send("/page", { method: "POST", fields: "Content-Length: 0\r\n" });
-    const changing = await arrived("/page");
+    await at();
+    const client = send("/page-2", { method: "POST", fields: "Content-Length: 0\r\n" });
+    const changing = await arrived("/page-2");
     changing.write("changing");
     await once(client, "data");
     const fields = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
     const request = { method: "POST", path: "/_tidemark/purge", fields, body: '{"tags":["unrelated"]}' };
     await exchange(edge.url, agent, request); // its receipt also brings the view up to the change
-    expect(await get("/page")).toMatchObject({ body: "v1", fields: { "x-cache": "MISS" } });
-    expect(await get("/page")).toMatchObject({ body: "v1", fields: { "x-cache": "HIT" } });
+    expect(await get("/page-2")).toMatchObject({ body: "v1", fields: { "x-cache": "MISS" } });
+    expect(await get("/page-2")).toMatchObject({ body: "v1", fields: { "x-cache": "HIT" } });
     await leave(client);
     version = "v2";
     changing.end("changed");
-    await expect.poll(async () => (await get("/page")).body).toBe("v2");
+    await expect.poll(async () => (await get("/page-2")).body).toBe("v2");
   });
 
   describe("gives back its place at the origin", () => {
     test("if it leaves before the head, with the answer", async () => {
-      await start({ concurrency: 1 });
+      await at({ concurrency: 1 });
       const client = send("/open");
       const response = await arrived("/open");
       await leave(client);
@@ -125,9 +134,10 @@ describe("a client that leaves", () => {
     });
 
     test.each(["no-store", "max-age=60"])("if it leaves in the middle of a body with %s", async (cacheControl) => {
-      await start({ concurrency: 1 });
-      const client = send("/open");
-      const response = await arrived("/open");
+      const path = `/open/${cacheControl}`;
+      await at({ concurrency: 1 });
+      const client = send(path);
+      const response = await arrived(path);
       response.writeHead(200, { "content-length": 300_000, "cache-control": cacheControl });
       response.write("x".repeat(1000));
       await once(client, "data");
@@ -137,7 +147,7 @@ describe("a client that leaves", () => {
     });
 
     test("if it leaves a stream of events, with the next event", async () => {
-      await start({ concurrency: 1, streams: 1 });
+      await at({ concurrency: 1, streams: 1 });
       const listen = async (path: string) => {
         const client = send(path, { fields: "Accept: text/event-stream\r\n" });
         const response = await arrived(path);
@@ -155,9 +165,9 @@ describe("a client that leaves", () => {
     });
 
     test("if it leaves the queue", async () => {
-      await start({ concurrency: 1 });
-      const first = get("/open");
-      const response = await arrived("/open");
+      await at({ concurrency: 1 });
+      const first = get("/open/queue");
+      const response = await arrived("/open/queue");
       const client = send("/waits");
       await expect.poll(atOrigin).toMatchObject({ waiting: 1 });
       await leave(client);
@@ -177,7 +187,7 @@ describe("a client that leaves", () => {
       ["by a reset", (client: Socket) => void client.resetAndDestroy()],
       ["by ending its side", (client: Socket) => void client.end()],
     ])("%s", async (_, end) => {
-      await start();
+      await at();
       const client = send("/upload", CHUNKED);
       client.write(CHUNK);
       const { req } = await arrived("/upload");
@@ -188,7 +198,7 @@ describe("a client that leaves", () => {
     });
 
     test("nor does one that sends more than the site takes, who gets 413", async () => {
-      await start();
+      await at();
       const client = send("/upload", CHUNKED);
       client.write(CHUNK);
       const { req } = await arrived("/upload");
