@@ -4,10 +4,10 @@ import type { Verdict } from "../../wire/verdicts/verdict.ts";
 import { verdictsOf, verdictText } from "../../wire/verdicts/verdicts.ts";
 import type { OriginRequest } from "../../worker/ports/origin.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
-import { inGate } from "../suite/depth.ts";
+import { byDepth, inGate } from "../suite/depth.ts";
 import { Replay, type ReplayWorld } from "./replay.ts";
 
-const REQUESTS = 800;
+const REQUESTS = byDepth({ test: 400, gate: 400, all: 800 });
 
 /** A site with one route `/shop/*` under these rules. */
 function site(route: object = {}, rest: Partial<SiteInput> = {}): Partial<SiteInput> {
@@ -30,7 +30,7 @@ interface Case {
   /** The same site with the setting that is advised. */
   readonly changed: Partial<ReplayWorld>;
   readonly visit: (random: () => number, turn: number) => Visit;
-  /** Default: 800. */
+  /** Default: `REQUESTS`. */
   readonly requests?: number;
   /** Where the effect is not a hit ratio that has to come out as said. */
   readonly comesTrue?: (verdict: Verdict, before: SiteStats, after: SiteStats) => void;
