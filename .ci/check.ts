@@ -26,9 +26,9 @@ type Step = readonly [name: string, command: string, ...args: string[]];
 /** Side by side, because none keeps two cores busy. */
 const BEFORE_THE_TESTS: readonly Step[] = [
   // Each checker works out again what others know: with four, the default, half as much again.
-  ["types of the Node side", "npx", "tsc", "-p", ".", "--checkers", "2"],
-  ["types of the worker", "npx", "tsc", "-p", "worker"],
-  ["types of the dashboard", "npx", "tsc", "-p", "dashboard"],
+  ["types of the Node side", "npx", "tsc", "-p", ".", "--singleThreaded"],
+  ["types of the worker", "npx", "tsc", "-p", "worker", "--singleThreaded"],
+  ["types of the dashboard", "npx", "tsc", "-p", "dashboard", "--singleThreaded"],
   ["lint and format", "npx", "biome", "ci", "."],
 ];
 // The tests build and pack the package, once. Import arrows, scenarios on three engines, and the deployable bundle
