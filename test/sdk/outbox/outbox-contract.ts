@@ -48,6 +48,9 @@ const LEASE_MS = 30_000;
 
 const MINUTE_MS = 60_000;
 
+/** More than a claim takes; with all tests, also more than it reads at once. */
+const OLD_PURGES = byDepth({ test: 120, gate: 120, all: 600 });
+
 /** Vitest's functions, as far as the contract calls them. Who collects the tests gives others. */
 export interface TestFunctions {
   describe(name: string, define: () => void): unknown;
@@ -376,7 +379,7 @@ export function describeOutbox(
     test("at one edge of several is tried again after new purges, and only a few times for each call", async () => {
       const outbox = await open();
       outbox.purger.answer = isHalfAccepted;
-      await outbox.enqueue(...Array.from({ length: 600 }, (_, index) => tagged(`old:${index}`)[0]!));
+      await outbox.enqueue(...Array.from({ length: OLD_PURGES }, (_, index) => tagged(`old:${index}`)[0]!));
       await outbox.drain();
       now += 60_000;
 
@@ -390,7 +393,7 @@ export function describeOutbox(
 
       outbox.purger.answer = accepts;
       now += 60_000;
-      expect((await outbox.drain()).sent).toHaveLength(601);
+      expect((await outbox.drain()).sent).toHaveLength(OLD_PURGES + 1);
     });
 
     test("at one edge of several until it is given up ends the call, like one that is tried again", async () => {
