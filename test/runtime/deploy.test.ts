@@ -32,7 +32,8 @@ let other: BuiltEdge;
 
 beforeAll(async () => {
   const environment = { ...process.env, WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false" };
-  execFileSync("npx", ["wrangler", "deploy", "--dry-run", "--outdir", folder], { env: environment, stdio: "pipe" });
+  const deploy = ["node_modules/wrangler/bin/wrangler.js", "deploy", "--dry-run", "--outdir", folder];
+  execFileSync(process.execPath, deploy, { env: environment, stdio: "pipe" });
   deployed = readBuiltEdge(folder);
   other = await buildEdge({
     dashboard: false,
