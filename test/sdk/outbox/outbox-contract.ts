@@ -572,23 +572,35 @@ export function describeOutbox(
     expect(outbox.purger.tags).toEqual(["bad", "a", "bad"]);
   });
 
-  const callbacks: { waits: string; onDead(outbox: OutboxUnderTest, purge: DeadPurge): Promise<unknown> }[] = [
+  const callbacks: {
+    waits: string;
+    ends: boolean;
+    onDead(outbox: OutboxUnderTest, purge: DeadPurge): Promise<unknown>;
+  }[] = [
     {
       waits: "for another drain",
+      ends: true,
       async onDead(outbox, { id }) {
         await outbox.discard([id]);
         await outbox.drain();
       },
     },
-    { waits: "for the close", onDead: (outbox) => outbox.close() },
-    { waits: "for ever", onDead: () => new Promise(() => {}) },
+    { waits: "for the close", ends: true, onDead: (outbox) => outbox.close() },
+    { waits: "for ever", ends: false, onDead: () => new Promise(() => {}) },
   ];
-  test.each(callbacks)("A callback that waits $waits does not hold up the drain", async ({ onDead }) => {
-    const outbox = await open({ onDead: (purge) => onDead(outbox, purge) });
+  test.each(callbacks)("A callback that waits $waits does not hold up the drain", async ({ ends, onDead }) => {
+    let called: Promise<unknown> = Promise.resolve();
+    const outbox = await open({
+      onDead(purge) {
+        called = onDead(outbox, purge);
+        return called;
+      },
+    });
     outbox.purger.answer = forTags(["bad"], refuses);
     await outbox.enqueue(...tagged("bad", "a"));
     const { dead, sent } = await outbox.drain();
     expect([dead.length, sent.length]).toEqual([1, 1]);
+    if (ends) await called; // before its table goes
   });
 
   describe("misuse", () => {
