@@ -1,15 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import pg from "pg";
 import { afterAll, beforeEach, describe, expect, type TestOptions, test, vi } from "vitest";
 import { bundleWorker } from "../../../local/runtime/bundle.ts";
 import { type EdgeRuntime, startEdgeRuntime } from "../../../local/runtime/miniflare.ts";
 import { LogFile } from "../../../server/log/log-file.ts";
-import { Database } from "../../../server/postgres/database.ts";
+import type { Database } from "../../../server/postgres/database.ts";
 import { MachineNote } from "../../../server/postgres/machine-note.ts";
 import { PgPurgeLog } from "../../../server/postgres/pg-purge-log.ts";
-import { systemClock } from "../../../server/system-clock.ts";
 import type { LedgerReading } from "../../../worker/metrics/ledger-reading.ts";
 import type {
   AppendRequest,
@@ -18,13 +16,14 @@ import type {
   ViewDelta,
 } from "../../../worker/purges/log/log-contract.ts";
 import type { LogStorage } from "../../../worker/purges/log/log-storage.ts";
-import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
+import { noPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 import { toldCount, toldOf } from "../view/delta.ts";
 import { purge } from "./a-purge.ts";
 import { report } from "./a-report.ts";
 import type { LogCall } from "./log-call.ts";
 import { LogOfWorkers } from "./log-of-workers.ts";
+import { OneDatabase } from "./one-database.ts";
 import { settlementContract } from "./settlement-contract.ts";
 import { LogInMemory, LogInObject, LogOfMachines, LogOfServer } from "./settling-logs.ts";
 
@@ -45,8 +44,16 @@ const BEHIND_WORKERS: TestOptions = { tags: ["deep"] };
 /** Storages behind a program of their own, which is too long to wait for in `npm test`. */
 const BEHIND_A_PROGRAM: TestOptions = { tags: ["gate"] };
 
+/** The object has its storage in SQLite by the same class as a file, where each call costs less. */
+const OF_MANY_ROWS: TestOptions = { tags: ["deep"] };
+
 /** One contract for every place in which the log is kept. */
-function contract(name: string, start: () => Promise<Subject>, options: TestOptions = {}): void {
+function contract(
+  name: string,
+  start: () => Promise<Subject>,
+  options: TestOptions = {},
+  ofManyRows: TestOptions = {},
+): void {
   describe(name, options, () => {
     let log: Subject;
     beforeEach(async () => {
@@ -143,7 +150,7 @@ function contract(name: string, start: () => Promise<Subject>, options: TestOpti
       );
     });
 
-    test("the newest purges come first where one reply has no room for all (R12)", async () => {
+    test("the newest purges come first where one reply has no room for all (R12)", ofManyRows, async () => {
       const keys = (batch: number) => Array.from({ length: 10_000 }, (_, index) => `#${batch}:${index}`);
       for (let batch = 1; batch <= 3; batch++) await appended(purge(keys(batch)));
       const delta = await log.read(null, 1000);
@@ -173,10 +180,10 @@ function contract(name: string, start: () => Promise<Subject>, options: TestOpti
       expect(await appended(purge(["#b"], { id: "x" }))).toMatchObject({ ...again, replayed: true });
     });
 
-    test("the rows of the trail end after 90 days, when 256 numbers have come", async () => {
+    test("the rows of the trail end after 90 days, when 256 numbers have come", ofManyRows, async () => {
       await appended(purge(["#old"]));
       log.now = 90 * 24 * HOUR_MS + 1;
-      for (let seq = 2; seq < 256; seq++) await appended(purge(["#new"]));
+      await Promise.all(Array.from({ length: 254 }, () => appended(purge(["#new"]))));
       expect(await log.find(1)).toMatchObject({ seq: 1 });
       await appended(purge(["#new"]));
       expect(await log.find(1)).toBeNull();
@@ -284,10 +291,9 @@ settlementContract("a log in a file, on node:sqlite", async () => new LogOfServe
 
 if (noPostgres) process.stdout.write(`${noPostgres}\n`);
 
-let server: PostgresServer | undefined;
-let databases = 0;
+const postgres = new OneDatabase();
 
-afterAll(async () => server?.stop());
+afterAll(() => postgres.stop());
 
 class PostgresSubject implements Subject {
   now = 0;
@@ -299,8 +305,8 @@ class PostgresSubject implements Subject {
     this.#database = database;
   }
 
-  static async start(url: string): Promise<PostgresSubject> {
-    const subject = new PostgresSubject(await Database.over({ url, clock: systemClock, random: Math.random }));
+  static async start(database: Database): Promise<PostgresSubject> {
+    const subject = new PostgresSubject(database);
     await subject.restart();
     return subject;
   }
@@ -326,28 +332,19 @@ class PostgresSubject implements Subject {
     });
   }
 
-  end(): Promise<void> {
-    return this.#database.close();
-  }
-}
-
-/** The URL of a database of its own. */
-async function newDatabase(): Promise<string> {
-  server ??= await startPostgres();
-  const name = `log_${++databases}`;
-  const client = new pg.Client({ connectionString: server.url("postgres") });
-  await client.connect();
-  await client.query(`CREATE DATABASE ${name}`);
-  await client.end();
-  return server.url(name);
+  async end(): Promise<void> {}
 }
 
 if (!noPostgres) {
-  contract("a log in PostgreSQL", async () => PostgresSubject.start(await newDatabase()), BEHIND_A_PROGRAM);
-  settlementContract("a log in PostgreSQL", async () => LogOfMachines.start(await newDatabase()), BEHIND_A_PROGRAM);
+  contract("a log in PostgreSQL", async () => PostgresSubject.start(await postgres.withNewLog()), BEHIND_A_PROGRAM);
+  settlementContract(
+    "a log in PostgreSQL",
+    async () => LogOfMachines.start(await postgres.withNewLog()),
+    BEHIND_A_PROGRAM,
+  );
   settlementContract(
     "a log in PostgreSQL, for the workers of machines",
-    async () => LogOfWorkers.start(await newDatabase()),
+    async () => LogOfWorkers.start(await postgres.withoutLog()),
     BEHIND_WORKERS,
   );
 }
@@ -416,6 +413,7 @@ contract(
     return new ObjectSubject((await runtime).url);
   },
   BEHIND_A_PROGRAM,
+  OF_MANY_ROWS,
 );
 settlementContract(
   "a log in a Durable Object",

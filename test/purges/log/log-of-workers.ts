@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { Database, type Notices } from "../../../server/postgres/database.ts";
+import type { Database, Notices } from "../../../server/postgres/database.ts";
 import { MachineNote } from "../../../server/postgres/machine-note.ts";
 import { PgPurgeLog } from "../../../server/postgres/pg-purge-log.ts";
 import { SharedLogKeeper } from "../../../server/postgres/shared-log-keeper.ts";
-import { systemClock } from "../../../server/system-clock.ts";
 import type { Wait } from "../../../worker/ports/clock.ts";
 import type { Stamp } from "../../../worker/rules/storing/stored-response.ts";
 import { turns } from "../../suite/turns.ts";
@@ -45,8 +44,8 @@ export class LogOfWorkers implements SettlingLog {
     this.#database = database;
   }
 
-  static async start(url: string): Promise<LogOfWorkers> {
-    const log = new LogOfWorkers(await Database.over({ url, clock: systemClock, random: Math.random }));
+  static async start(database: Database): Promise<LogOfWorkers> {
+    const log = new LogOfWorkers(database);
     const { query } = log.#database;
     log.#database.query = async (text, values) => {
       log.#asked++;

@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { LogFile } from "../../../server/log/log-file.ts";
 import { LogKeeper } from "../../../server/log/log-keeper.ts";
-import { Database } from "../../../server/postgres/database.ts";
+import type { Database } from "../../../server/postgres/database.ts";
 import { MachineNote } from "../../../server/postgres/machine-note.ts";
 import { PgPurgeLog } from "../../../server/postgres/pg-purge-log.ts";
-import { systemClock } from "../../../server/system-clock.ts";
 import type { Wait } from "../../../worker/ports/clock.ts";
 import { ConnectedLog, type Connection } from "../../../worker/purges/log/connected-log.ts";
 import { HeldAnswers } from "../../../worker/purges/log/held-answers.ts";
@@ -274,8 +273,8 @@ export class LogOfMachines implements SettlingLog {
     this.#database = database;
   }
 
-  static async start(url: string): Promise<LogOfMachines> {
-    const log = new LogOfMachines(await Database.over({ url, clock: systemClock, random: Math.random }));
+  static async start(database: Database): Promise<LogOfMachines> {
+    const log = new LogOfMachines(database);
     await log.join("purger");
     log.#hold();
     return log;
@@ -373,7 +372,5 @@ export class LogOfMachines implements SettlingLog {
     this.#hold();
   }
 
-  async end(): Promise<void> {
-    await this.#database.close();
-  }
+  async end(): Promise<void> {}
 }

@@ -10,6 +10,7 @@ import type { AppendResult } from "../../../worker/purges/log/log-contract.ts";
 import { readReceiptToken, writeReceiptToken } from "../../../worker/rules/request/receipt-token.ts";
 import { purge } from "../../purges/log/a-purge.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
+import { emptyDatabase } from "./empty-database.ts";
 import { type MachineOptions, MachineUnderTest } from "./machine-under-test.ts";
 
 const HOUR_MS = 3_600_000;
@@ -36,7 +37,6 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
   let servers: PostgresServer[];
   let machines: MachineUnderTest[];
   let admin: pg.Client;
-  let databases = 0;
   let url: string;
 
   beforeAll(async () => {
@@ -47,11 +47,7 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
   beforeEach(async () => {
     machines = [];
     servers = [];
-    const name = `shared_${++databases}`;
-    admin = await connected(server.url("postgres"));
-    await admin.query(`CREATE DATABASE ${name}`);
-    await admin.end();
-    url = server.url(name);
+    url = await emptyDatabase(server);
     admin = await connected(url);
   });
   afterEach(async () => {
@@ -538,10 +534,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
   });
 
   test("needs no privilege beyond its own tables", { tags: ["deep"] }, async () => {
-    const name = `owned_${databases}`;
-    await admin.query(`CREATE ROLE ${name} LOGIN`);
-    await admin.query(`CREATE DATABASE ${name} OWNER ${name}`);
-    const machine = await start({}, server.url(name).replace("tidemark@", `${name}@`));
+    await admin.query("CREATE ROLE owner LOGIN");
+    await admin.query("CREATE DATABASE owned OWNER owner");
+    const machine = await start({}, server.url("owned").replace("tidemark@", "owner@"));
     expect(await appended(machine, "#a")).toMatchObject({ seq: 1, settlesInMs: 0 });
   });
 
@@ -744,10 +739,10 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       const { logId } = await appended(first, "#a");
       await first.keeper.close();
       await admin.end();
-      const other = await connected(server.url("postgres"));
-      await other.query(`CREATE DATABASE copy_${databases} TEMPLATE shared_${databases}`);
+      const other = await connected(server.url("template1"));
+      await other.query("CREATE DATABASE copied TEMPLATE postgres");
       await other.end();
-      const machine = await start({}, server.url(`copy_${databases}`));
+      const machine = await start({}, server.url("copied"));
       expect(machine.position).toMatchObject({ seq: 1 });
       expect(machine.position.logId).not.toBe(logId);
     });
@@ -812,10 +807,9 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
   });
 
   test("a database whose encoding cannot write every purge is refused at the start and at a check", async () => {
-    const name = `latin_${databases}`;
-    await admin.query(`CREATE DATABASE ${name} ENCODING 'LATIN1' TEMPLATE template0`);
+    await admin.query("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
     const words = "its encoding, LATIN1, cannot store every purge; create it with: createdb -T template0 -E UTF8";
-    await expect(MachineUnderTest.start(server.url(name))).rejects.toThrow(words);
-    await expect(check(server.url(name))).rejects.toThrow(words);
+    await expect(MachineUnderTest.start(server.url("latin"))).rejects.toThrow(words);
+    await expect(check(server.url("latin"))).rejects.toThrow(words);
   });
 });
