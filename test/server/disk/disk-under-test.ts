@@ -1,5 +1,4 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
@@ -19,10 +18,11 @@ import {
 } from "../../../worker/rules/storing/stored-response.ts";
 import { storedHead } from "../../rules/storing/stored-head.ts";
 import { overQuota } from "../../suite/over-quota.ts";
+import { TEMPORARY_ROOT } from "../../suite/temporary-root.ts";
 
 /** A folder of its own for a test, deleted when the test has finished. */
 export function temporaryFolder(finished: (deletes: () => void) => void = onTestFinished): string {
-  const path = mkdtempSync(join(tmpdir(), "tidemark-disk-"));
+  const path = mkdtempSync(join(TEMPORARY_ROOT, "tidemark-disk-"));
   finished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
