@@ -19,6 +19,7 @@ import type { Clock } from "../../../worker/ports/clock.ts";
 import type { Origin, OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
 import { compileSite, type SiteOverrides } from "../../../worker/site/site.ts";
 import type { SiteInput } from "../../../worker/site/site-input.ts";
+import { chances } from "../../engine/chances.ts";
 import { ManualClock } from "../../engine/memory/manual-clock.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
 import type { ClientRequest } from "../../engine/scenario.ts";
@@ -126,7 +127,7 @@ export class TierNode {
     const next = () => (made ??= origin());
     this.#isolate = startNodeIsolate(parent === undefined ? site : withRoomForTiers(site), {
       clock,
-      random: Math.random,
+      random: chances(1),
       sharedTier: memoryAlone,
       origin: {
         url: parent && !options.fallsBack ? "http://parent.test" : originUrl,
