@@ -15,7 +15,7 @@ import {
 import { Agent, createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FileLock } from "../../../server/log/file-lock.ts";
 import { BEAT_MS } from "../../../server/machine/pulse.ts";
 import { ASKS_FOR_PERMITS, type PermitMessage, type PermitNews } from "../../../server/permits/permit-messages.ts";
@@ -27,10 +27,11 @@ import { eventInWords, type SupervisorEvent } from "../../../server/supervisor/s
 import type { Predecessor } from "../../../server/supervisor/upgrade.ts";
 import { WorkerAhead } from "../../../server/supervisor/worker-ahead.ts";
 import { systemClock } from "../../../server/system-clock.ts";
-import { until } from "../../suite/until.ts";
+import { breath, until } from "../../suite/until.ts";
+import { type BundledWorker, bundleWorker } from "./bundled-worker.ts";
 import { isAlive } from "./is-alive.ts";
 import type { PageSettings } from "./page-worker.ts";
-import { ask, PageClient, PROGRAM, startFailingSuccessor, type Who } from "./pages.ts";
+import { ask, PageClient, startFailingSuccessor, type Who } from "./pages.ts";
 
 /** Nothing else here waits for as long. */
 const CONFIRM_WITHIN_MS = 24 * 3_600_000;
@@ -59,6 +60,12 @@ const clock: typeof systemClock = {
   },
 };
 
+let bundled: BundledWorker;
+beforeAll(async () => {
+  bundled = await bundleWorker();
+});
+afterAll(() => bundled.remove());
+
 beforeEach(() => {
   giveUpConfirmations = [];
   confirmationAwaited = () => undefined;
@@ -79,7 +86,8 @@ async function start(change: Partial<SupervisorOptions> = {}): Promise<Superviso
   const supervisor = await Supervisor.start({
     folder,
     listen: [{ host: "127.0.0.1", port: 0 }],
-    program: PROGRAM,
+    program: bundled.program,
+    workerMain: bundled.workerMain,
     load: () => load(),
     workers: 2,
     clock,
@@ -117,7 +125,7 @@ describe("a supervisor", () => {
   });
 
   test("takes the process that was started ahead for its first worker", async () => {
-    const ahead = new WorkerAhead(PROGRAM);
+    const ahead = new WorkerAhead(bundled.program);
     const { pid } = ahead;
     const supervisor = await start({ ahead, workers: 1 });
     expect([...supervisor.workers.values()]).toEqual([pid]);
@@ -126,7 +134,7 @@ describe("a supervisor", () => {
   });
 
   test("starts another process where the one that was started ahead has died", async () => {
-    const ahead = new WorkerAhead(PROGRAM);
+    const ahead = new WorkerAhead(bundled.program);
     const pid = ahead.pid!;
     process.kill(pid, "SIGKILL");
     const supervisor = await start({ ahead, workers: 1 });
@@ -134,7 +142,7 @@ describe("a supervisor", () => {
   });
 
   test("leaves nothing behind of a process ahead that nobody needs", async () => {
-    const ahead = new WorkerAhead(PROGRAM);
+    const ahead = new WorkerAhead(bundled.program);
     const pid = ahead.pid!;
     ahead.end();
     await until(() => !isAlive(pid));
@@ -360,12 +368,13 @@ describe("a supervisor", () => {
       settings = { ...settings, version: "v2" };
       let isReloading = true;
       const seen: string[] = [];
-      const visitors = Array.from({ length: 4 }, async () => {
-        while (isReloading) seen.push((await ask<Who>(address, "/who")).version);
-      });
+      const visitor = async () => {
+        for (; isReloading; await breath()) seen.push((await ask<Who>(address, "/who")).version);
+      };
+      const visits = visitor();
       expect(await supervisor.reload()).toBe(true);
       isReloading = false;
-      await Promise.all(visitors);
+      await visits;
       expect(seen.length).toBeGreaterThan(0);
       for (const pid of supervisor.workers.values()) expect(old).not.toContain(pid);
       for (const pid of old) if (isAlive(pid)) process.kill(pid, "SIGUSR2");
