@@ -165,7 +165,6 @@ export class Database {
     const client = await this.#pool.connect().catch((cause: unknown) => {
       throw sharedLogError(this.where, cause);
     });
-    client.on("error", () => undefined); // the statement that is under way fails as well
     try {
       await client.query("BEGIN");
       await work(async (text) => (await client.query(text)).rows ?? []);
