@@ -1,14 +1,20 @@
-import { Agent, EnvHttpProxyAgent, Pool } from "undici";
+import { Agent, type buildConnector, EnvHttpProxyAgent, Pool } from "undici";
 import { THROUGH_PROXY } from "./failures.ts";
 
 /** The time for a tunnel through a proxy: undici's own for a connection. */
 const TUNNEL_TIMEOUT_MS = 10_000;
 
+type OpenOptions = Omit<Agent.Options, "connect"> & { readonly connect?: buildConnector.BuildOptions };
+
+/** A name may have several addresses. Node gives each but the last 250 ms, which is too little for one far away. */
+const NEXT_ADDRESS_AFTER_MS = 1_000;
+
 /**
  * The connections of a client, through the proxy of the environment where Node's own fetch takes that, and as it reads the
  * variables; but with a tunnel for http, too.
  */
-export function openAgent(options: Agent.Options): Agent | EnvHttpProxyAgent {
+export function openAgent({ connect, ...others }: OpenOptions): Agent | EnvHttpProxyAgent {
+  const options = { ...others, connect: { autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS, ...connect } };
   if (!usesProxies()) return new Agent(options);
   return new EnvHttpProxyAgent({
     ...options,

@@ -38,8 +38,7 @@ function clearerWords(error: Error): string | null {
   const lack = ownLack(error);
   if (lack !== null) return `this server lacks ${lack}: ${message}`;
   // Behind a semicolon Node names an option of its own.
-  if (OF_CERTIFICATES.test(code))
-    return `its certificate is not trusted: ${message.split(";")[0]}. ${CERTIFICATE_REMEDY}`;
+  if (OF_CERTIFICATES.test(code)) return `its certificate is not trusted: ${message.split(";")[0]}. ${REMEDY}`;
   if (OF_TLS.test(code)) return `TLS failed: ${reason}. If its port is for plain HTTP, its address begins with http://`;
   return message === "bad response" ? "a 100 (Continue) came before the answer, and nobody had asked for it" : null;
 }
@@ -47,7 +46,7 @@ function clearerWords(error: Error): string | null {
 /** Codes of OpenSSL and Node, https://nodejs.org/api/tls.html, for a certificate that is not trusted. */
 const OF_CERTIFICATES = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_CERT)/;
 
-const CERTIFICATE_REMEDY =
+const REMEDY =
   "Renew it, name the host that it is for in origin.url, or name the file of a private authority in NODE_EXTRA_CA_CERTS";
 
 /** Codes for a handshake that failed. OpenSSL's own message has the place in its source and a line break. */

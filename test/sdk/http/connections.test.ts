@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
+import net from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { openUndici } from "../../../sdk/http/transport-undici.ts";
 import { createPurger } from "../../../sdk/index.ts";
 import { createPurger as createWebPurger } from "../../../sdk/index.web.ts";
@@ -22,6 +23,17 @@ test("Purges one after another reuse a connection, whatever their answers were",
   expect(edge.requests).toHaveLength(20);
   // Two, because undici releases a connection a moment after the end of its answer.
   expect(edge.connections()).toBeLessThanOrEqual(2);
+});
+
+test("An address of an edge's name that is far away is given a second, which Node's clock measures", async () => {
+  const connect = vi.spyOn(net, "connect");
+  await using edge = await startFakeEdge(accepts);
+  await using cdn = purgerUnderTest({ endpoint: edge.endpoint });
+
+  await cdn.purgeTags("a");
+
+  expect(connect).toHaveBeenCalledWith(expect.objectContaining({ autoSelectFamilyAttemptTimeout: 1_000 }));
+  connect.mockRestore();
 });
 
 test("Forty purges at once share eight connections", async () => {
