@@ -1,5 +1,6 @@
 import type { ClientRequest, Turn } from "../../worker/ports/answer.ts";
 import type { InterimResponse } from "../../worker/ports/origin.ts";
+import { Fields } from "../../worker/rules/fields/fields.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import type { PushedBody } from "../bodies/pushed-body.ts";
 import type { Arrival } from "../connections/arrival.ts";
@@ -8,6 +9,8 @@ import type { ClientFields } from "./client-fields.ts";
 
 /** Writes interim responses to a client until its answer begins. */
 export interface InterimWriter {
+  /** Browsers act on Early Hints over HTTP/2 alone. Over HTTP/1.1, nginx and Varnish may take them for the answer. */
+  readonly takesHints?: boolean;
   writeInterim(head: AnswerHead): void;
 }
 
@@ -45,6 +48,10 @@ export class NodeRequest implements ClientRequest {
 
   inform(interim: InterimResponse): void {
     this.interims?.writeInterim(interimHead(interim));
+  }
+
+  hint(link: string): void {
+    if (this.interims?.takesHints) this.inform({ status: 103, fields: Fields.of(["link", link]) });
   }
 
   onceLeft(tell: () => void): () => void {

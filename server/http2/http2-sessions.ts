@@ -366,7 +366,7 @@ class Session {
     };
     const body = hasBody ? bodyOf(stream, fields.get("content-length"), watch, continue_) : null;
     const request = new NodeRequest(method, fields, body, arrival);
-    request.interims = { writeInterim: (head) => writeInterimOn(stream, head) };
+    request.interims = { takesHints: true, writeInterim: (head) => writeInterimOn(stream, head) };
     request.client = { onceLeft: (tell) => onceEnded(stream, tell) };
     const expectation = fields.get("expect");
     request.awaitsContinue = expectation !== null;

@@ -15,6 +15,11 @@ export interface ClientRequest {
   /** Sends the client an interim response before its answer, if it can take one. Absent where the platform cannot. */
   inform?(interim: InterimResponse): void;
   /**
+   * Sends the client a 103 with this `Link`, of which the origin knows nothing, if its protocol is one over which browsers act
+   * on it and older proxies do not take it for the answer. Absent where the platform cannot.
+   */
+  hint?(link: string): void;
+  /**
    * Calls back when the client has closed its connection or its half of it, at once if it has already. Returns what ends
    * this. Absent where the platform cannot tell.
    */

@@ -9,6 +9,7 @@ import { Counters } from "../../../worker/metrics/counters.ts";
 import type { Tokens } from "../../../worker/ports/access.ts";
 import type { InterimResponse } from "../../../worker/ports/origin.ts";
 import type { ViewDelta } from "../../../worker/purges/log/log-contract.ts";
+import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { toWebResponse } from "../../../worker/runtime/web-answer.ts";
 import { compressionSettings } from "../../../worker/site/compression-settings.ts";
 import { compileSite, type Site } from "../../../worker/site/site.ts";
@@ -105,7 +106,8 @@ export function startMemoryEngine(
         const isolate = heldIn(isolates, name, () => start(name));
         const interims: Interim[] = [];
         const inform = (interim: InterimResponse) => void interims.push(shownInterim(interim));
-        const incoming = Object.assign(toRequest(request), { inform });
+        const hint = (link: string) => inform({ status: 103, fields: Fields.of(["link", link]) });
+        const incoming = Object.assign(toRequest(request), { inform, hint });
         // The target as it came over the wire, as in the runtime. A `Request` shows less.
         const url = `http://${request.host ?? HOST}${request.path}`;
         const arrival = {

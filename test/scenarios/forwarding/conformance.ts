@@ -40,11 +40,12 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "8297 §2",
     requirement: "Early Hints are for the request that they precede",
-    does: "Nobody who waits for the same fetch gets them. A navigation gets the `Link` of a stored page whose time is over, while it is fetched anew.",
+    does: "Nobody who waits for the same fetch gets them. Over HTTP/2 a navigation gets the `Link` of a stored page whose time is over, while it is fetched anew.",
     scenarios: [
       "forwarding/interim-responses-and-followers",
       "forwarding/interim-responses-behind-an-answer",
       "forwarding/hints-of-the-stored-page",
+      "forwarding/hints-not-over-http1",
       "forwarding/hints-only-of-early-links",
       "forwarding/hints-of-a-purged-page",
     ],

@@ -7,6 +7,10 @@ const hints = { status: 103, fields: { link } };
 const processing = { status: 102 };
 const only = INTERIM_RESPONSES;
 const navigation = { "sec-fetch-mode": "navigate" };
+const HINTS: NonNullable<Scenario["only"]> = {
+  on: ["memory"],
+  because: "hints are for clients of HTTP/2, and a scenario asks a server over HTTP/1.1",
+};
 const linked = page("max-age=60", "v1", { link, etag: '"1"' });
 const confirmed = { status: 304, fields: { etag: '"1"' } };
 
@@ -124,7 +128,7 @@ export const scenarios: readonly Scenario[] = [
     id: "forwarding/hints-of-the-stored-page",
     name: "while a stored page is fetched again, a navigation gets the page's links at once",
     source: "RFC 8297 §2",
-    only,
+    only: HINTS,
     origin: { "/a": [linked, confirmed, linked] },
     steps: [
       { get: "/a", fields: navigation, expect: { xCache: "MISS", interims: [] } },
@@ -136,10 +140,24 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "forwarding/hints-not-over-http1",
+    name: "a client of HTTP/1.1 gets no links early: it may be a proxy that takes them for the answer",
+    source: "RFC 8297 §3",
+    only: { on: ["server"], because: HINTS.because },
+    origin: { "/a": [linked, { ...confirmed, interims: [hints] }, confirmed] },
+    steps: [
+      { get: "/a", fields: navigation, expect: { xCache: "MISS" } },
+      { advanceMs: 60_000 },
+      { get: "/a", fields: navigation, expect: { xCache: "REVALIDATED", interims: [hints] } },
+      { advanceMs: 60_000 },
+      { get: "/a", fields: navigation, expect: { xCache: "REVALIDATED", interims: [], fields: { link } } },
+    ],
+  },
+  {
     id: "forwarding/hints-only-of-early-links",
     name: "links that browsers follow only once they have the page are not sent early",
     source: "RFC 8297 §2",
-    only,
+    only: HINTS,
     origin: { "/a": [page("max-age=60", "v1", { link: "</b>; rel=next", etag: '"1"' }), confirmed] },
     steps: [
       { get: "/a", expect: { xCache: "MISS" } },
@@ -151,7 +169,7 @@ export const scenarios: readonly Scenario[] = [
     id: "forwarding/hints-of-a-purged-page",
     name: "after a purge, hard or soft, a page's links are not sent early",
     source: "RFC 8297 §2; docs/protocol.md#r10-modes",
-    only,
+    only: HINTS,
     origin: { "/soft": [linked, confirmed], "/hard": [linked] },
     steps: [
       { get: "/soft", expect: { xCache: "MISS" } },

@@ -12,10 +12,11 @@ afterEach(async () => {
 
 const HINTS = { status: 103, fields: new Fields([["link", "</a.css>; rel=preload"]]) };
 
-/** Informs the client while it waits, then answers, unless the path says otherwise. */
+/** Informs the client while it waits, then answers. A hint at links is only for clients of HTTP/2. */
 const informing: Answering = async ({ request, url }): Promise<Answer> => {
   await Promise.resolve();
   request.inform?.(HINTS);
+  request.hint?.("</b.css>; rel=preload");
   request.inform?.({ status: 102, fields: new Fields([["content-length", "3"]]) });
   return answer(new URL(url).pathname);
 };

@@ -268,7 +268,8 @@ describe("a request in HTTP/2", () => {
       await Promise.resolve();
       request.inform?.(hints);
       request.inform?.({ status: 102, fields: new Fields() });
-      late.resolve(() => request.inform?.(hints));
+      request.hint?.("</b.css>; rel=preload");
+      late.resolve(() => request.hint?.("</c.css>; rel=preload"));
       return answer("page");
     });
     const stream = session(https).request(HOST);
@@ -277,7 +278,11 @@ describe("a request in HTTP/2", () => {
     const { head, body } = await read(stream);
     (await late.promise)();
     expect([head[":status"], body]).toEqual(["200", "page"]);
-    expect(interims).toEqual([{ ":status": 103, link: "</a.css>; rel=preload" }, { ":status": 102 }]);
+    expect(interims).toEqual([
+      { ":status": 103, link: "</a.css>; rel=preload" },
+      { ":status": 102 },
+      { ":status": 103, link: "</b.css>; rel=preload" },
+    ]);
   });
 
   test("whose body nobody reads is answered, and the rest of it is not asked for", async () => {

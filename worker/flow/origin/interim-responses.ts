@@ -1,6 +1,5 @@
 import type { OriginRequest } from "../../ports/origin.ts";
 import { reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
-import { Fields } from "../../rules/fields/fields.ts";
 import { storedField } from "../../rules/storing/stored-response.ts";
 import { clientFields } from "../answering/pass-on.ts";
 import type { Miss } from "../miss.ts";
@@ -27,13 +26,12 @@ const EARLY = /preload|preconnect/i;
 
 /**
  * Sends a browser the links of the stored page that it would have got, while that is fetched anew: most pages keep
- * their styles and scripts. Only on navigations, where browsers expect them: other clients may take a 103 for the
- * answer. Not if a purge has made the page stale.
+ * their styles and scripts. Only on navigations, where browsers act on them. Not if a purge has made the page stale.
  */
 export function hintAtLinks({ incoming, isUnattended, facts }: RequestContext, miss: Miss): void {
-  if (isUnattended || !incoming.request.inform || miss.toValidate === null) return;
+  if (isUnattended || miss.toValidate === null) return;
   if (miss.kind !== "stale" || (miss.because !== "stale" && miss.because !== "no-cache")) return;
   if (facts.field("sec-fetch-mode") !== "navigate") return;
   const link = storedField(miss.toValidate.head, "link");
-  if (link !== null && EARLY.test(link)) incoming.request.inform({ status: 103, fields: Fields.of(["link", link]) });
+  if (link !== null && EARLY.test(link)) incoming.request.hint?.(link);
 }
