@@ -12,7 +12,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   hosts: ["www.example.com", "example.com"],
   publicUrl: "https://www.example.com",
   routes: [{ match: "/admin{/*}?", pass: true }],
-  cookies: { ignore: ["_ga*"] },
+  cookies: { ignore: ["_ga"] },
   bypass: { cookies: ["sessionid"] },
   store: { onHead: false },
   fields: { drop: ["x-app-version"] },
@@ -38,7 +38,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   "origin.queue.maxMs": 2000,
   "origin.queue.maxWaiting": 500,
 
-  "cookies.ignore": ["_ga*", "theme"],
+  "cookies.ignore": ["_ga", "theme"],
   "store.onHead": false,
   "heuristic.fraction": 0.2,
   "heuristic.maxTtl": "12h",

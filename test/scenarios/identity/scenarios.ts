@@ -69,6 +69,20 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "identity/session-named-like-analytics",
+    name: "sessions of applications reach the origin, whose names begin like those of analytics cookies",
+    source: "docs/http.md#cookies-sessions-and-authorization",
+    origin: { "/mine": [page("max-age=60", "for one")] },
+    steps: [
+      {
+        get: "/mine",
+        fields: { cookie: "_gateway_session=1; mp_session=2; _hjem_session=3; __hsmem=4; _gat=5" },
+        expect: { xCache: "MISS", cacheStatus: /detail=cookie/ },
+      },
+      { originLastSaw: "/mine", fields: { cookie: "_gateway_session=1; mp_session=2; _hjem_session=3; __hsmem=4" } },
+    ],
+  },
+  {
     id: "identity/ignored-session",
     name: "a framework's session that the owner ignores keeps nobody from the cache",
     source: "docs/http.md#cookies-sessions-and-authorization",

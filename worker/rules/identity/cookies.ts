@@ -8,25 +8,53 @@ export interface RequestCookies {
   readonly forwarded: string | null;
 }
 
-/** Cookies of well-known analytics, which no origin reads. A trailing `*` stands for any ending. */
+/**
+ * Cookies of well-known analytics, which no origin reads. A trailing `*` stands for any ending: none may begin like a
+ * session of an application, as Rails (`_<app>_session`) names one. So Mixpanel's `mp_<token>_mixpanel` is not here.
+ */
 export const ANALYTICS_COOKIES: readonly string[] = [
   "_ga",
   "_ga_*",
   "_gid",
-  "_gat*",
-  "_gcl_*",
+  "_gat",
+  "_gat_gtag_*",
+  "_gat_UA-*",
+  "_gcl_ag",
+  "_gcl_au",
+  "_gcl_aw",
+  "_gcl_dc",
+  "_gcl_gb",
+  "_gcl_gs",
   "__utm*",
   "_fbp",
   "_fbc",
-  "_hj*",
-  "_pk_*",
+  "_hjid",
+  "_hjA*",
+  "_hjC*",
+  "_hjD*",
+  "_hjF*",
+  "_hjH*",
+  "_hjI*",
+  "_hjM*",
+  "_hjS*",
+  "_pk_id.*",
+  "_pk_ses.*",
+  "_pk_ref.*",
+  "_pk_cvar.*",
+  "_pk_hsr.*",
   "_clck",
   "_clsk",
-  "_uet*",
-  "ajs_*",
-  "amplitude_*",
-  "mp_*",
-  "__hs*",
+  "_uetsid",
+  "_uetvid",
+  "_uetmsclkid",
+  "ajs_anonymous_id",
+  "ajs_user_id",
+  "ajs_group_id",
+  "amplitude_id_*",
+  "__hstc",
+  "__hssc",
+  "__hssrc",
+  "__hs_*",
   "hubspotutk",
 ];
 
