@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { sqlOver } from "../../../server/log/node-sql.ts";
+import { metricsText } from "../../../worker/control/stats/metrics.ts";
 import type { CountTree } from "../../../worker/metrics/count-tree.ts";
 import { REPORT_FORM } from "../../../worker/metrics/reports.ts";
 import type { Sql } from "../../../worker/purges/log/sql.ts";
@@ -346,7 +347,21 @@ describe("the share that the ledger has heard of", () => {
       silent: 1,
       unheardMs: MINUTE_MS,
     });
-    expect(world.ledger.read(null, null).isolates).toMatchObject({ reported: 3, silent: 1, unheardMs: MINUTE_MS });
+  });
+
+  test("monitors are told of the last three hours, so that an isolate that fell silent is no alarm for ever", () => {
+    const world = ledgerAt();
+    const told = () => metricsText(world.ledger.read(null, null), false);
+    world.ledger.take(report());
+    world.now += HOUR_MS;
+    world.ledger.take(report({ isolate: "two", pop: "syd" }));
+    expect(told()).toMatch(/^tidemark_silent_isolates 1\n.*^tidemark_heard_ratio 0\.66/ms);
+    for (const days of [1, 3]) {
+      world.now += days * DAY_MS;
+      world.ledger.take(report({ isolate: "two", pop: "syd", number: days + 1 }));
+      expect(told()).toMatch(/^tidemark_silent_isolates 0\n.*^tidemark_heard_ratio 1\n/ms);
+    }
+    expect(world.ledger.read(null, null).counts.requests).toBe(40);
   });
 });
 

@@ -105,13 +105,15 @@ export class SqlLedger {
     if (known && (known.number as number) >= number) return;
     // A difference of two readings of one clock: right even if the clock itself is not.
     const at = this.#now() - Math.min(Math.max(0, agoMs), 2 * HOUR_MS - MINUTE_MS);
-    const { bytes, maxBytes } = memory;
     const counts = { ...report.counts, heard: { heardMs: coversMs } };
     for (const [spanMs, spanAt] of spansAt(at)) {
       this.#holdRow(spanMs, spanAt, report.pop || OTHERS, { counts });
       this.#holdRow(spanMs, spanAt, SITE, { counts: {}, routes, ...(spanMs !== EVER && { top }) });
     }
-    this.#reporters.set(isolate, { number, row: [isolate, number, report.pop, at, isLast ? 1 : 0, bytes, maxBytes] });
+    this.#reporters.set(isolate, {
+      number,
+      row: [isolate, number, report.pop, at, +isLast, memory.bytes, memory.maxBytes],
+    });
     this.#seen.hold(report.seen ?? []);
   }
 
@@ -129,10 +131,13 @@ export class SqlLedger {
     }
   }
 
-  /** The time up to now, or since the ledger began. Spans are not divided, so that it may begin earlier than asked. */
+  /**
+   * The time up to now, at most 120 days, or since the ledger began, then with the isolates of the last three hours. Spans
+   * are not divided, so that it may begin earlier than asked.
+   */
   read(lastMs: number | null, pop: string | null): LedgerReading {
     const now = this.#now();
-    const spanMs = lastMs === null ? EVER : (SPANS.find((each) => lastMs <= 120 * each.spanMs) ?? SPANS[2]).spanMs;
+    const spanMs = lastMs === null ? EVER : SPANS.find((each) => lastMs <= 120 * each.spanMs)!.spanMs;
     const from = lastMs === null ? EVER : Math.floor((now - lastMs) / spanMs) * spanMs;
     const sum = { counts: emptyTree(), routes: emptyTree() };
     const pops: Record<string, CountTree> = emptyTree() as Record<string, CountTree>;
@@ -155,7 +160,7 @@ export class SqlLedger {
       to: now,
       spanMs,
       spans: [...spans].map(([at, counts]) => ({ at, counts })),
-      isolates: this.#isolates(from, now, pop, sum.counts),
+      isolates: lastMs === null ? this.read(3 * HOUR_MS, pop).isolates : this.#isolates(from, now, pop, sum.counts),
       ...sum,
       top,
       pops,
@@ -217,14 +222,14 @@ export class SqlLedger {
 
   /** Isolates that are forgotten have left their share in the counts. */
   #isolates(from: number, now: number, pop: string | null, counts: CountTree): LedgerIsolates {
-    const { heardMs = 0, ...forgotten } = treeAt(counts, "heard") as Record<string, number>;
+    const { heardMs = 0, all = 0, lost = 0 } = treeAt(counts, "heard") as Record<string, number>;
     const [row] = this.#sql.exec<Omit<LedgerIsolates, "heardMs" | "heardShare">>(
       `SELECT count(*) + ? AS reported, total(NOT ended AND NOT live) + ? AS silent, total(live) AS alive,
         total(live * bytes) AS memoryBytes, total(live * max_bytes) AS memoryMaxBytes,
         total(iif(ended, 0, max(0, min(?, ? - heard_at)))) + ? AS unheardMs
         FROM (SELECT *, NOT ended AND heard_at >= ? AS live FROM reporters)
         WHERE heard_at >= ? AND pop = ifnull(?, pop)`,
-      ...[forgotten.all ?? 0, forgotten.lost ?? 0, REPORT_EVERY_MS, now, (forgotten.lost ?? 0) * REPORT_EVERY_MS],
+      ...[all, lost, REPORT_EVERY_MS, now, lost * REPORT_EVERY_MS],
       ...[now - ALIVE_MS, from, pop],
     );
     const share = heardMs / (heardMs + row!.unheardMs);
