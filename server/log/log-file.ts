@@ -9,7 +9,7 @@ import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { messageOf } from "../message-of.ts";
 import { ClockSteps, type Clocks } from "./clock-steps.ts";
 import { hasCopies, keepCopies, refuseAnyDamage, refuseDamage } from "./log-damage.ts";
-import { sqlOver } from "./node-sql.ts";
+import { beginTotals, sqlOver } from "./node-sql.ts";
 import { NotedHead } from "./noted-head.ts";
 import { readToTheEnd, SQLITE_SUFFIXES, setAside } from "./set-aside.ts";
 import {
@@ -283,6 +283,7 @@ export class LogFile {
       if (why !== null) opened.log.replace();
       if (hasCopies(database)) keepCopies(database); // with the tables of a new version, or a crash would look like damage
       database.exec("COMMIT");
+      beginTotals(database);
       const { head } = opened.log;
       if (before !== null && before.logId !== head.logId) why ??= "this version stores it in another format";
       const notedHead = new NotedHead(headPath, head);

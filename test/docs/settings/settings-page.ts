@@ -189,7 +189,8 @@ function metricsText(): string {
   ]);
   return (
     "## Metrics\n\n`GET /_tidemark/metrics`, with a token that may read, for Prometheus or OpenMetrics. Those marked `server` " +
-    "are of `tidemark serve` alone. The last column is the same number in `GET /_tidemark/stats`. " +
+    "are of `tidemark serve` alone, whose counters begin at 0 when it starts. The last column is the same number in " +
+    "`GET /_tidemark/stats`. " +
     `[What to do when an alert fires](operations.md#an-alarm-rang).\n\n` +
     `${table(["metric", "type", "labels", "meaning", "in the stats"], rows)}`
   );

@@ -8,6 +8,7 @@ import { LogFile } from "../../../server/log/log-file.ts";
 import { LogFolder } from "../../../server/log/log-folder.ts";
 import { MachineNote } from "../../../server/postgres/machine-note.ts";
 import { purge } from "../../purges/log/a-purge.ts";
+import { report } from "../../purges/log/a-report.ts";
 import { toldOf } from "../../purges/view/delta.ts";
 
 const NOW = new Date("2026-01-01T12:00:00.000Z");
@@ -79,6 +80,25 @@ describe("a copy of the log", () => {
         ["#a", 1],
       ],
     });
+  });
+
+  test("has the counts, but its totals begin at 0 when it is restored: monitors know that of counters", () => {
+    const file = open();
+    const count = (into: LogFile, number: number) =>
+      into.useWithoutSync((_, ledger) => ledger.take(report({ number })));
+    const counted = (within: LogFile, lastMs: number | null) =>
+      within.use((_, ledger) => ledger.read(lastMs, null).counts.requests ?? 0);
+    count(file, 1);
+    count(file, 2);
+    backUpLog(folder, copy);
+    count(file, 3);
+    expect(counted(file, null)).toBe(30);
+    close(file);
+    restoreLog(copy, folder, NOW);
+    const restored = open();
+    expect([counted(restored, 3_600_000), counted(restored, null)]).toEqual([20, 0]);
+    count(restored, 4);
+    expect([counted(restored, 3_600_000), counted(restored, null)]).toEqual([30, 10]);
   });
 
   test("holds what was there at one moment although purges come, and the write-ahead log begins anew, meanwhile", () => {

@@ -26,6 +26,7 @@ import { LogFile, type LogFileOptions } from "../../../server/log/log-file.ts";
 import { LogFolder } from "../../../server/log/log-folder.ts";
 import { LONGEST_USE_MS } from "../../../worker/purges/log/log-contract.ts";
 import { purge } from "../../purges/log/a-purge.ts";
+import { report } from "../../purges/log/a-report.ts";
 import { toldOf } from "../../purges/view/delta.ts";
 import { overQuota } from "../../suite/over-quota.ts";
 import { SmallDisk } from "../../suite/small-disk.ts";
@@ -160,6 +161,24 @@ describe("a log in a file", () => {
         disk.free();
         expect(append(file, "#a")).toMatchObject({ logId: "log-1" });
         file.close();
+      } finally {
+        disk.unmount();
+      }
+    });
+
+    test("a full disk at the start lets the same log open, with its counts", (context) => {
+      const disk = new SmallDisk(join(folder, "disk"), "4m");
+      try {
+        if (!disk.isMounted) context.skip("small disks cannot be mounted here");
+        const first = open({ folder: disk.path });
+        append(first, "#a");
+        first.useWithoutSync((_, ledger) => ledger.take(report()));
+        const { logId } = first.use((log) => log.head);
+        closed(first);
+        disk.fill();
+        const file = open({ folder: disk.path });
+        expect(file.use((log) => log.head)).toEqual({ logId, seq: 1 });
+        expect(file.use((_, ledger) => ledger.read(HOUR_MS, null)).counts.requests).toBe(10);
       } finally {
         disk.unmount();
       }

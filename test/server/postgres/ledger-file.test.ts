@@ -12,7 +12,7 @@ const PAGE_BYTES = 4096;
 let folder: string;
 let ledger: LedgerFile;
 const open = () => new LedgerFile(folder, () => NOW);
-const requests = () => ledger.read(null, null).counts.requests ?? 0;
+const requests = (lastMs: number | null = 3_600_000) => ledger.read(lastMs, null).counts.requests ?? 0;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-ledger-"));
@@ -36,10 +36,13 @@ test("no file is mapped into memory, where a full disk that copies on write woul
   expect(readdirSync(folder).toSorted()).toEqual(["ledger.sqlite", "ledger.sqlite-wal"]);
 });
 
-test("the counts are there after a restart", () => {
+test("the counts are there after a restart, and the totals begin at 0, so that they never fall to another number", () => {
+  expect(requests(null)).toBe(10);
   ledger.close();
   ledger = open();
-  expect(requests()).toBe(10);
+  expect([requests(), requests(null)]).toEqual([10, 0]);
+  ledger.take(report({ number: 2 }));
+  expect([requests(), requests(null)]).toEqual([20, 10]);
 });
 
 test.each([
@@ -55,7 +58,7 @@ test.each([
 
 test("a file that is damaged when somebody reads the counts is set aside, too", () => {
   damageFrom(PAGE_BYTES);
-  expect(requests).toThrow("malformed");
+  expect(() => requests()).toThrow("malformed");
   expect(requests()).toBe(0);
 });
 
