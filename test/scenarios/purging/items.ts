@@ -35,9 +35,11 @@ const SPELT_OTHERWISE: ReadonlyMap<string, string> = new Map([
   ["/q?h=%7E%28%41%29", "/q?h=~(A)"],
   ["/q?i=https://a.test/?b", "/q?i=https%3A%2F%2Fa.test%2F%3Fb"],
   ["/q?j=a+b", "/q?j=a%20b"],
+  ["/q?n=YQ%3D%3D", "/q?n=YQ=="],
+  ["/q?o=/?p=1&r==", "/q?o=%2F%3Fp%3d1&r=%3D"],
 ]);
 
-const OTHER_PAGES = ["/w/x", "/q?k=1&l=2", "/q?m=1"];
+const OTHER_PAGES = ["/w/x", "/q?k=1&l=2", "/q?m=1", "/q?m%3D2", "/q?s=1&m=3"];
 
 /** Purges by prefix and by host, and the fields that tags are read from. */
 export const scenarios: readonly Scenario[] = [
@@ -189,7 +191,7 @@ export const scenarios: readonly Scenario[] = [
       { work: "finished" },
       { purge: { urls: [...SPELT_OTHERWISE.keys()] }, expect: { status: 200, body: /^(?!.*unseen)/ } },
       ...[...SPELT_OTHERWISE.values()].map((get) => ({ get, expect: { xCache: "MISS" } }) as const),
-      { purge: { urls: ["/w%2Fx", "/q?k=1%26l=2", "/q?m%3D1"] } },
+      { purge: { urls: ["/w%2Fx", "/q?k=1%26l=2", "/q?m%3D1", "/q?m=2", "/q?s=1&m%3D3"] } },
       ...OTHER_PAGES.map((get) => ({ get, expect: { xCache: "HIT" } }) as const),
     ],
   },

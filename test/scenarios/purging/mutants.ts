@@ -65,8 +65,20 @@ export const mutants: Mutants = {
     },
     "what stands for itself in a query stands for itself in a path alone": {
       in: "purgeSpelling",
-      replace: "SPELT_TWO_WAYS_IN_QUERY, PLAIN_IN_QUERY",
-      by: "SPELT_TWO_WAYS, PLAIN_IN_PATH",
+      replace: "PLAIN_IN_QUERY",
+      by: "PLAIN_IN_PATH",
+      foundBy: "purging/escaped-by-clients",
+    },
+    "an escaped = in a value is another than a plain one": {
+      in: "plainValues",
+      replace: 'value.replaceAll("%3D", "=")',
+      by: "value",
+      foundBy: "purging/escaped-by-clients",
+    },
+    "an escaped = parts the name of a later parameter from its value": {
+      in: "plainValues",
+      replace: "/=[^&]*/g",
+      by: "/=.*/g",
       foundBy: "purging/escaped-by-clients",
     },
     "a URL is purged by the rules of the route of the caller's spelling alone": {

@@ -1,6 +1,5 @@
 /** Characters that clients send as escapes, too, and escapes, which have two letter cases. */
-const SPELT_TWO_WAYS = /[[\]{}|\\^`'*]|%[\da-f]{2}/gi;
-const SPELT_TWO_WAYS_IN_QUERY = /[[\]{}|\\^`'*+]|%[\da-f]{2}/gi;
+const SPELT_TWO_WAYS = /['*+[\]^`{|}\\]|%[0-9a-f]{2}/gi;
 /** Those of which the escapes are decoded. Slashes part a path, `&` and `=` a query. RFC 3986 §3.3, §3.4. */
 const PLAIN_IN_PATH = /[\w.~!$&()+,:;=@-]/;
 const PLAIN_IN_QUERY = /[\w.~!$(),:;@/?-]/;
@@ -11,13 +10,17 @@ const PLAIN_IN_QUERY = /[\w.~!$(),:;@/?-]/;
  */
 export function purgeSpelling(text: string): string {
   const queryAt = text.indexOf("?");
-  if (queryAt === -1) return spelt(text, SPELT_TWO_WAYS, PLAIN_IN_PATH);
-  const path = spelt(text.slice(0, queryAt), SPELT_TWO_WAYS, PLAIN_IN_PATH);
-  return path + spelt(text.slice(queryAt), SPELT_TWO_WAYS_IN_QUERY, PLAIN_IN_QUERY);
+  if (queryAt === -1) return spelt(text, PLAIN_IN_PATH);
+  return spelt(text.slice(0, queryAt), PLAIN_IN_PATH) + plainValues(spelt(text.slice(queryAt), PLAIN_IN_QUERY));
 }
 
-function spelt(text: string, twoWays: RegExp, plain: RegExp): string {
-  return text.replace(twoWays, (each) => {
+/** The first `=` of a parameter ends its name. In its value, another one parts nothing. */
+function plainValues(query: string): string {
+  return query.includes("%3D") ? query.replace(/=[^&]*/g, (value) => value.replaceAll("%3D", "=")) : query;
+}
+
+function spelt(text: string, plain: RegExp): string {
+  return text.replace(SPELT_TWO_WAYS, (each) => {
     const character = each[1] ? String.fromCharCode(Number.parseInt(each.slice(1), 16)) : each;
     return plain.test(character) ? character : escaped(each === "+" ? " " : character);
   });
