@@ -39,6 +39,68 @@ const SESSIONS: readonly (readonly [framework: string, cookie: string])[] = [
   ["Tomcat", "JSESSIONID=0A1B2C3D4E5F60718293A4B5C6D7E8F9.node1"],
   ["Jetty", "JSESSIONID=node01xk9c3l2m8b7v6n5q4w3e2r1t0.node0"],
   ["ASP.NET Core", ".AspNetCore.Cookies=CfDJ8Kq3-x_Zq2L0kT7vB5cY1mW9hR4pG6dJ"],
+  ["ASP.NET Core under a name of its own", "shop.auth=CfDJ8Kq3-x_Zq2L0kT7vB5cY1mW9hR4pG6dJ"],
+  ["Spring", "SESSION=MDEyMzQ1NjctODlhYi1jZGVmLTAxMjMtNDU2Nzg5YWJjZGVm"],
+  [
+    "a JSON Web Token",
+    `access_token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.bR_W_3XxfhzbuIUFjUG6bvyxK8U4Q57vdI6mfXQaHo4`,
+  ],
+  ["fastapi-users", `fastapiusersauth=eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJhbm4ifQ.${"s".repeat(43)}`],
+  ["Phoenix", `_shop_key=SFMyNTY.g3QAAAABbQAAAAtfY3NyZl90b2tlbm0AAAAY.${"s".repeat(43)}`],
+  [
+    "iron-session, hapi and hono-sessions",
+    `session=Fe26.2*1*${HEX_64}*LgdrNCSpvsolD-kIkMzn1Q*S0h5EAYnMFB2eNnRsRuLjg*1797162016050*${HEX_64}*${"s".repeat(43)}~2`,
+  ],
+  [
+    "h3 and Nuxt",
+    `h3=Fe26.2**${HEX_64}*UxJ4YWS461sRmNCjlbgpew*8bUT3_4TIGzafl8UAw9MbYzf022vTcp9*1797162016050*${HEX_64}*7rJQ1SvIGREva2ih`,
+  ],
+  [
+    "aiohttp-session",
+    'AIOHTTP_SESSION="gAAAAABrDBAgUYwPirAhlzb6V_YNE53ktK20PLm0I1MuYLrlB6qPDLvPeX4lue-bCeIVAJHrYQtwyT7SGA=="',
+  ],
+  ["Supabase", "sb-abcdefghijklmnopqrst-auth-token=base64-eyJhY2Nlc3NfdG9rZW4iOiJleUpoYkdjaU9pSklVekkxTmlJ"],
+  [
+    "Supabase with a long token",
+    "sb-abcdefghijklmnopqrst-auth-token.0=base64-eyJhY2Nlc3NfdG9rZW4iOiJleUpoYkdjaU9pSklV",
+  ],
+  [
+    "@fastify/secure-session",
+    "session=e49E9JIt8LLPPfj4cIrkL0MHpA00kMl%2BKWNgu8nWjzs9hQ52qxUvDYbtQznM%3BOcdOqNcCKigKhSMZ3y4HHfqSTlF8F4uV",
+  ],
+  [
+    "Express under a name of its own",
+    "sid=s%3ADtlNG0hC_e6F5-8ijpOMdOzRHKcqW09G.KwFsFVpumkj09ktBV3oiAx3G%2BldsgDginIuZWJC8juQ",
+  ],
+  [
+    "Fastify under a name of its own",
+    "sid=rn03mQX2wi9Jgkv4IBcRuuvDqMmscUV0.m4l6sbygjg2ryEQiK6dHHcoSD4NPCT6u2AFg/CeUNyc",
+  ],
+  ["React Router with a short session", `_auth=eyJ1IjoxfQ%3D%3D.${SIGNATURE}`],
+  ["React Router with a store", `__session=IjAxMjM0NTY3ODlhYmNkZWYi.${SIGNATURE}`],
+  [
+    "better-auth",
+    "better-auth.session_token=XgbIfeOXNLONFOE8e84SoQYCH4rXWWJf.ah5AIgxU0DvZvxu85PiQ8ZUz9jrgH9F00a7WeVmUBKs%3D",
+  ],
+  [
+    "gorilla/sessions",
+    "session-name=MTc5NTk1MjY3MXxEWDhFQVFMX2dBQUJFQUVRQUFBZV80QUFBUVp6ZEhKcGJtY01Bd0FCZFFaemRISnBibWNNQlFBRFlXNXV8BrPR-Xt4w03zXw9pVTTskUu7CGVZ2cPiNZW2tBwJrSM=",
+  ],
+  [
+    "gin",
+    "mysession=MTc5NTk1MjY3MXxEWDhFQVFMX2dBQUJFQUVRQUFBZV80QUFBUVp6ZEhKcGJtY01Bd0FCZFFaemRISnBibWNNQlFBRFlXNXV8vRCCEg8llyNzMZ4ENHJUO_FLeWhtAZGEWocQhRKnQGY=",
+  ],
+  ["scs", "session=IRR_04hqtKZi6WYTkFuKDdPbWrVSa9nR-fVsiBFhYiU"],
+  ["Fiber", "session_id=c1c31c50-830c-4958-b3cd-82a679947e31"],
+  ["Astro", "astro-session=beb321c4-d428-4bce-96c1-da04879d9e82"],
+  ["Lucia", "auth_session=dda5f5e88c5842a465b687c22d8b5bbc"],
+  ["Lucia's guide", "session_token=dda5f5e88c5842a465b687cc.22d8b5bbc5842a465b687c22"],
+  ["CodeIgniter", "ci_session=0123456789abcdef0123456789abcdef"],
+  [
+    "Laravel that remembers a login",
+    `remember_web_59ba36addc2b2f9401580f014c7f58ea4e30989d=eyJpdiI6${"Ab9".repeat(40)}%3D`,
+  ],
+  ["Devise that remembers a login", `remember_user_token=eyJfcmFpbHMiOnsibWVzc2FnZSI6Ilcx--${HEX_64.slice(24)}`],
   ["ASP.NET", "ASP.NET_SessionId=lk3bqz45lk3bqz45lk3bqz45"],
 ];
 
@@ -73,6 +135,36 @@ const OTHERS: readonly string[] = [
   ".AspNetCore.Culture=c%3Den%7Cuic%3Den",
   ".AspNetCore.Cookies=CfDJ8",
   "ASP.NET_SessionId=1",
+  "session=MTc5NTk1MjY3MXxE",
+  "session_id=1",
+  "session-name=MTc5NTk1MjY3MQ==",
+  "token=eyJhbGciOiJIUzI1NiJ9",
+  "token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ",
+  "sid=Fe26.2*1*short",
+  "sb-abcdefghijklmnopqrst-auth-token-code-verifier=base64-IjEyMzQ1Njc4OTBhYmNkZWYxMjM0NTY3ODkwYWJjZGVmIg",
+  `theme=s%3Adark.${SIGNATURE}`, // signed by cookie-parser
+  `theme=ImRhcmsi.${SIGNATURE}`, // signed by React Router
+  "sid=dda5f5e88c5842a465b687c22d8b5bbc",
+  // Laravel encrypts every cookie.
+  `XSRF-TOKEN=eyJpdiI6${"Ab9".repeat(40)}%3D`,
+  `locale=eyJpdiI6${"Ab9".repeat(40)}%3D`,
+  // Analytics, consent, chats and defences, which all visitors of a site may have.
+  "_ga=GA1.1.1234567890.1700000000; _ga_K1ABC2DEF3=GS2.1.s1700000000$o1$g1$t1700000000$j60$l0$h0",
+  "_hjSession_123456=eyJpZCI6IjNmMWQyYzRiLTExMTEtNDIyMi04MzMzLTAxMjM0NTY3ODlhYiIsImMiOjE3MDAwMDAwMDB9",
+  "intercom-id-abc123=3f1d2c4b-1111-4222-8333-0123456789ab",
+  `intercom-session-abc123=${HEX_64}--${HEX_64.slice(24)}`,
+  "crisp-client%2Fsession%2F3f1d2c4b-1111=session_3f1d2c4b-1111-4222-8333-0123456789ab",
+  "ai_session=q1w2e3r4t5y6u7i8o9p0a1|1700000000000|1700000000000",
+  `rl_session=RS_ENC_v3_eyJhdXRvVHJhY2siOnRydWUsInRpbWVvdXQiOjE4MDAwMDAsImV4cGlyZXNBdCI6MTcwMDAwMDAwMDAwMH0%3D`,
+  `__cf_bm=${"a1_-".repeat(10)}abc-1700000000-1.0.1.1-${"b".repeat(86)}`,
+  `cf_clearance=${"a1_-".repeat(10)}abc-1700000000-1.2.1.1-${"b".repeat(43)}`,
+  `euconsent-v2=CP${"a1_-".repeat(20)}.${"I".repeat(43)}.YAAAAAAAAAAA`,
+  `euconsent-v2=CP${"a1_-".repeat(20)}.${"I".repeat(43)}`,
+  `AWSALB=${"Ab9+/".repeat(25)}Ab9=`,
+  `aws-waf-token=3f1d2c4b-1111-4222-8333-0123456789ab:AQoA${"b".repeat(9)}:${"Ab9+".repeat(22)}`,
+  "_dd_s=rum=2&id=3f1d2c4b-1111-4222-8333-0123456789ab&created=1700000000000",
+  "__kla_id=eyJjaWQiOiJNMk0yIiwiJHJlZmVycmVyIjp7InRzIjoxfX0=",
+  `__hstc=1.${HEX_64.slice(32)}.1700000000000.1700000000000.1700000000000.1`,
   "theme=dark; csrftoken=3k2j5h8x9c0v1b2n4m6q7w8e9r0t1y2u",
 ];
 

@@ -6,52 +6,61 @@ interface SessionCookie {
   readonly value: RegExp;
 }
 
-/** A character of base64 as `encodeURIComponent` leaves it or escapes it. */
-const BASE64 = "(?:[A-Za-z0-9+/=]|%2[BF]|%3D)";
+/** The name of a session that its value gives away, because applications name it. */
+const ANY = /^/;
 
 /**
- * The session cookies of well-known frameworks, by the names that they have unless somebody changes them. A value has
- * to look as the framework makes it, so that no name alone is a way past the cache.
+ * The session cookies of well-known frameworks. A value has to look as the framework makes it, so that no name alone is
+ * a way past the cache. `%` is for base64 that `encodeURIComponent` has escaped.
  */
 const SESSION_COOKIES: readonly SessionCookie[] = [
+  // JSON Web Tokens (RFC 7515, RFC 7516): Auth.js, Payload, Clerk, fastapi-users, Play and much of one's own; Flask and
+  // Starlette (`itsdangerous`). Phoenix: `HS256` in base64 in place of a header (`Plug.Crypto.MessageVerifier`).
+  { name: ANY, value: /^(?:eyJ[\w-]{8,}|SFMyNTY)(?:\.[\w-]*){2,4}$/ },
+  // Data by how it begins: iron-session, h3, Nuxt, hapi and hono-sessions (`Fe26.2*`, iron), aiohttp-session (`gAAAAA`,
+  // Fernet, in quotes), ASP.NET Core (`CfDJ8`, the magic header of its data protection), Supabase (base64 of JSON),
+  // gorilla/sessions, gin and echo (base64 of a time until 2033 and `|`: `gorilla/securecookie`).
+  {
+    name: ANY,
+    value: /^"?(?:Fe26\.2\*|gAAAAA|CfDJ8|base64-eyJ|MT[cgk][\w-]{10}[HXn3][wx])[\w*~=-]{20,}"?$/,
+  },
+  // Express (`s:`), React Router (base64 of JSON), better-auth and `@fastify/session` (an id of 32 characters or a UUID):
+  // data and 43 characters of HMAC-SHA256. `@fastify/secure-session`: data, `;` and a nonce.
+  {
+    name: ANY,
+    value:
+      /^(?:(?:(?:s:|s%3A|eyJ|I[j-n])[\w%+/=-]{8,}|[\w-]{32,36})\.(?:[\w+/=-]|%[23]\w){43,44}|[\w%+/=]{24,}%3B(?:[\w+/]|%2\w){32})$/,
+  },
+  // Ids, some of them UUIDs: Astro, Fiber, scs, Auth.js with a database, Rails with a store of its own, CodeIgniter, Lucia
+  // (its guide: id and secret).
+  { name: /(?:^|[-_.])session(?:[-_](?:id|token))?$/, value: /^(?:[a-z2-9]{24}\.)?[\w-]{24,64}$/ },
   // Django: 32 small letters and digits (`django/contrib/sessions/backends/base.py`), or text, time and signature
   // (`signed_cookies.py`).
   { name: /^sessionid$/, value: /^(?:[a-z0-9]{32}|\.?[\w-]+:[A-Za-z0-9]{6}:[\w-]{43})$/ },
-  // Rails: `_<app>_session`: data, nonce and tag of `ActiveSupport::MessageEncryptor`, data and digest of
-  // `MessageVerifier`, or the 32 hexadecimal digits of `Rack::Session::Abstract::ID`.
-  { name: /^_\w+_session$/, value: new RegExp(`^(?:[0-9a-f]{32,64}|${BASE64}{16,}(?:--${BASE64}{16,}){1,2})$`) },
   // Rack: 64 hexadecimal digits of `Rack::Session::SessionId`, or encrypted or signed data of `Rack::Session::Cookie`.
-  { name: /^rack\.session$/, value: new RegExp(`^(?:[0-9a-f]{64}|(?:${BASE64}|[_-]){64,})$`) },
-  // Auth.js, Payload, Clerk: a JSON Web Token, or the UUID of `next-auth` with a database.
+  { name: /^rack\.session$/, value: /^[\w%+/=-]{64,}$/ },
+  // Rails: data, nonce and tag of `ActiveSupport::MessageEncryptor`, or data and digest of `MessageVerifier`. Laravel:
+  // base64 of JSON that begins with `{"iv":` (`Illuminate\Encryption\Encrypter`). Both remember logins, too.
   {
-    name: /^(?:(?:__Secure-)?(?:next-auth|authjs)\.session-token(?:\.\d)?|payload-token|__session)$/,
-    value: /^(?:ey[\w-]{8,}(?:\.[\w-]*){2,4}|[0-9a-f]{8}(?:-[0-9a-f]{4,12}){4})$/,
+    name: /^(?:[\w-]*[_-]session|remember_\w+)$/,
+    value: /^(?:eyJpdiI6[\w%+/=]{64,}|[\w%+/=]{16,}(?:--[\w%+/=]{16,}){1,2})$/,
   },
   // PHP: `session.sid_length`, 22 to 256 characters of `session.sid_bits_per_character`; 6 adds `-` and an escaped comma.
   { name: /^PHPSESSID$/, value: /^(?:[A-Za-z0-9-]|%2C){22,256}$/ },
-  // Laravel: `<app>_session`: base64 of JSON that begins with `{"iv":` (`Illuminate\Encryption\Encrypter`).
-  { name: /^[\w-]+[_-]session$/, value: new RegExp(`^eyJpdiI6${BASE64}{64,}$`) },
-  // `express-session` (with `s:`), `@fastify/session` and React Router: the id or base64 of JSON, and 43 characters of
-  // HMAC-SHA256.
-  {
-    name: /^(?:connect\.sid|sessionId|__session)$/,
-    value: new RegExp(`^(?:s(?:%3A|:))?(?:${BASE64}|[_-]){4,}\\.${BASE64}{43}$`),
-  },
   // Flask and Starlette: data, time and 27 characters of HMAC-SHA1 (`itsdangerous`); `cookie-session` and `koa-session` have
   // them in a cookie of their own.
   {
     name: /^(?:session|(?:session|koa\.sess)\.sig)$/,
-    value: new RegExp(`^(?:\\.?(?:${BASE64}|[_-])+\\.[\\w-]{6}\\.)?[\\w-]{27}$`),
+    value: /^(?:\.?[\w%+/=-]+\.[\w-]{6}\.)?[\w-]{27}$/,
   },
   // WordPress: user, end, token and HMAC (`wp_generate_auth_cookie`).
   {
     name: /^wordpress_logged_in_[0-9a-f]{32}$/,
     value: /^[^|]+(?:%7C|\|)\d{9,11}(?:%7C|\|)[A-Za-z0-9]{43}(?:%7C|\|)[0-9a-f]{32,64}$/,
   },
-  // Java: Tomcat, Jetty, Undertow, WebSphere and WebLogic, with the name of the node behind the id.
-  { name: /^JSESSIONID$/, value: /^[\w-]{20,128}(?:[.:!][\w.:!-]{1,128})?$/ },
-  // ASP.NET Core: texts of its data protection begin with this magic header. ASP.NET: `SessionIDManager`.
-  { name: /^\.AspNetCore\./, value: /^CfDJ8[\w-]{20,}$/ },
+  // Java: Tomcat, Jetty, Undertow, WebSphere and WebLogic, with the name of the node behind the id; Spring Session.
+  { name: /^(?:JSESSIONID|SESSION)$/, value: /^[\w-]{20,128}(?:[.:!][\w.:!-]{1,128})?$/ },
+  // ASP.NET: `SessionIDManager`.
   { name: /^ASP\.NET_SessionId$/, value: /^[a-z0-5]{24}$/ },
 ];
 
