@@ -151,7 +151,7 @@ export interface CookiesInput {
    * Cookies that the origin does not read; a trailing `*` matches any ending. A list of your own replaces the default
    * one. Default: those of well-known analytics: `_ga`, `_ga_*`, `_gid`, `_gat`, `_gat_gtag_*`, `_gat_UA-*`, `_gcl_ag`,
    * `_gcl_au`, `_gcl_aw`, `_gcl_dc`, `_gcl_gb`, `_gcl_gs`, `__utm*`, `_fbp`, `_fbc`, `_hjid`, `_hjA*`, `_hjC*`,
-   * `_hjD*`, `_hjF*`, `_hjH*`, `_hjI*`, `_hjM*`, `_hjS*`, `_pk_id.*`, `_pk_ses.*`, `_pk_ref.*`, `_pk_cvar.*`,
+   * `_hjF*`, `_hjH*`, `_hjI*`, `_hjS*`, `_pk_id.*`, `_pk_ses.*`, `_pk_ref.*`, `_pk_cvar.*`,
    * `_pk_hsr.*`, `_clck`, `_clsk`, `_uetsid`, `_uetvid`, `_uetmsclkid`, `ajs_anonymous_id`, `ajs_user_id`,
    * `ajs_group_id`, `amplitude_id_*`, `__hstc`, `__hssc`, `__hssrc`, `__hs_*`, `hubspotutk`.
    */
