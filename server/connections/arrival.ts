@@ -30,8 +30,6 @@ export interface ForwardingFields {
 
 /** Tells how each request on one connection arrived. `target` is that of the request line. */
 export interface RequestArrivals {
-  /** Whether a trusted proxy is at the other end, and so one connection may carry the requests of many clients. */
-  readonly isOfProxy: boolean;
   of(fields: ForwardingFields, target: string): Arrival;
 }
 
@@ -46,10 +44,6 @@ export class Arrivals implements RequestArrivals {
     const own = { scheme, clientAddress: address, peerAddress: address };
     this.#own = site === undefined ? own : { ...own, site };
     this.#proxies = trustedProxies.length > 0 && isWithin(address, trustedProxies) ? trustedProxies : null;
-  }
-
-  get isOfProxy(): boolean {
-    return this.#proxies !== null;
   }
 
   /** `X-Forwarded-For` and `X-Forwarded-Proto` count if a trusted proxy sends them. */
@@ -78,11 +72,6 @@ export class ArrivalsAtSites implements RequestArrivals {
   constructor(peer: Peer, sites: SitesByHost) {
     this.#peer = peer;
     this.#sites = sites;
-  }
-
-  /** Whether one of the sites that it has carried requests to trusts it. */
-  get isOfProxy(): boolean {
-    return [...this.#bySite.values()].some((arrivals) => arrivals.isOfProxy);
   }
 
   of(fields: ForwardingFields, target: string): Arrival {

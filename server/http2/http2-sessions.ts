@@ -286,12 +286,10 @@ class Session {
 
   /**
    * Ends the connection after its answers, because a browser repeats what gets none, a POST as well. Node ignores later streams,
-   * and nghttp2 stops reading from a client that goes on opening them. Not that of a trusted proxy, on which other visitors
-   * would pay for one: there the bounds of streams and of nghttp2 remain.
+   * and nghttp2 stops reading from a client that goes on opening them.
    */
   #spendReset(allowance: Allowance): void {
     if (this.#session.closed || this.#session.destroyed || allowance.take(performance.now())) return;
-    if (this.#arrivals.isOfProxy) return;
     this.#tellOfFlood();
     this.#session.close();
   }

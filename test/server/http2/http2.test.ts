@@ -14,7 +14,6 @@ import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import type { AnsweredExchange } from "../../../server/connections/access-log.ts";
 import type { ListenerParts } from "../../../server/connections/listener.ts";
-import { SitesByHost } from "../../../server/connections/sites-by-host.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
@@ -1086,27 +1085,6 @@ describe("floods", () => {
     expect(client.goawayCode()).toBe(constants.NGHTTP2_NO_ERROR);
     expect(asked.filter((method) => method === "POST")).toEqual(["POST"]);
     expect([asked.length, listener.floods, warnings.length]).toEqual([askedBefore, 1, 1]);
-  });
-
-  test.each([
-    { name: "do not end that of a trusted proxy, which carries many visitors", proxy: "127.0.0.1", floods: 0 },
-    { name: "end that of a proxy that no site trusts", proxy: "192.0.2.1", floods: 1 },
-  ])("of resets on one connection $name", async ({ proxy, floods }) => {
-    const trustedProxies = [readNetwork(proxy)!];
-    const site = { name: "a", hosts: ["a.test"], isolate: { fetch: later }, trustedProxies };
-    for (const parts of [{ trustedProxies }, { sites: new SitesByHost([site]) }]) {
-      const { https, listener } = await start(later, parts);
-      const client = await rawClient(https);
-      await client.write(headers(1));
-      await client.settled();
-      const streams = Array.from({ length: 600 }, (_, at) => 2 * at + 3);
-      await client.write(streams.map((stream) => headers(stream) + reset(stream)).join(""));
-      await client.write(headers(1203));
-      const isAnswer = ({ type, stream }: Frame) => type === TYPES.data && stream === 1203;
-      const isEnd = ({ type }: Frame) => type === GOAWAY;
-      const came = await Promise.race([client.until((each) => isAnswer(each) || isEnd(each)), client.ended]);
-      expect([came?.some(isAnswer) ?? false, listener.floods]).toEqual([floods === 0, floods]);
-    }
   });
 
   test("of resets leave what runs no longer than a client may stall", async () => {
