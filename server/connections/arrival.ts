@@ -11,7 +11,7 @@ export interface Arrival {
   readonly scheme: Scheme;
   /** `null` if it is not known, as on a unix socket. */
   readonly clientAddress: string | null;
-  /** The address at the other end of the connection: the client's, or that of a proxy. */
+  /** The address at the other end of the connection: the client's, or that of a proxy. `null` also if it is `isUnnamed`. */
   readonly peerAddress: string | null;
   /** On a server with several sites, the site of the request; `null` if no site has its host. */
   readonly site?: ServedSite | null;
@@ -21,6 +21,8 @@ export interface Arrival {
 export interface Peer {
   readonly scheme: Scheme;
   readonly address: string | null;
+  /** The address is that of a proxy which passes bytes on without naming who sends them: they are not the proxy's words. */
+  readonly isUnnamed?: boolean;
 }
 
 /** The fields of a request that tell how it arrived, with names in lower case. */
@@ -40,10 +42,11 @@ export class Arrivals implements RequestArrivals {
   readonly #proxies: readonly Network[] | null;
 
   /** `site`: for one of several. */
-  constructor({ scheme, address }: Peer, trustedProxies: readonly Network[], site?: ServedSite | null) {
-    const own = { scheme, clientAddress: address, peerAddress: address };
+  constructor({ scheme, address, isUnnamed }: Peer, trustedProxies: readonly Network[], site?: ServedSite | null) {
+    const peerAddress = isUnnamed ? null : address;
+    const own = { scheme, clientAddress: address, peerAddress };
     this.#own = site === undefined ? own : { ...own, site };
-    this.#proxies = trustedProxies.length > 0 && isWithin(address, trustedProxies) ? trustedProxies : null;
+    this.#proxies = trustedProxies.length > 0 && isWithin(peerAddress, trustedProxies) ? trustedProxies : null;
   }
 
   /** `X-Forwarded-For` and `X-Forwarded-Proto` count if a trusted proxy sends them. */

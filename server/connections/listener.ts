@@ -25,7 +25,7 @@ import { CountedWork } from "./background.ts";
 import { Carriers } from "./carriers.ts";
 import { followsNoRedirect, type HttpsRedirect, redirectToHttps } from "./https-redirect.ts";
 import { OpenConnections } from "./open-connections.ts";
-import { addressOf, ProxiedConnections } from "./proxied-connections.ts";
+import { addressOf, isOfUnnamed, ProxiedConnections } from "./proxied-connections.ts";
 import { answerOfNoSite, type SitesByHost } from "./sites-by-host.ts";
 import { makeTlsServer, type TlsSettings } from "./tls-server.ts";
 
@@ -374,7 +374,7 @@ export class Listener {
 
   #arrivalsOn(socket: Socket): RequestArrivals {
     const scheme = (socket as Partial<TLSSocket>).encrypted ? "https" : "http";
-    const peer: Peer = { scheme, address: addressOf(socket) };
+    const peer: Peer = { scheme, address: addressOf(socket), isUnnamed: isOfUnnamed(socket) };
     const { sites, trustedProxies = [] } = this.#parts;
     return sites ? new ArrivalsAtSites(peer, sites) : new Arrivals(peer, trustedProxies);
   }
@@ -444,7 +444,7 @@ export class Listener {
     try {
       const forChild = children?.answer(request, url, this.work);
       if (forChild) return forChild;
-      if (toHttps && scheme === "http" && peerAddress !== null && !followsNoRedirect(request.method, url)) {
+      if (toHttps && scheme === "http" && clientAddress !== null && !followsNoRedirect(request.method, url)) {
         const elsewhere = redirectToHttps(url, toHttps);
         if (elsewhere) return elsewhere;
       }

@@ -5,13 +5,18 @@ import { carrierOf } from "./carriers.ts";
 import { nodeTls } from "./node-tls.ts";
 import { readProxyHeader } from "./proxy-header.ts";
 
-/** The clients of connections, from the headers of the PROXY protocol. */
-const sources = new WeakMap<Socket, string>();
+/** The clients of connections, from the headers of the PROXY protocol; `null` where a header names none. */
+const sources = new WeakMap<Socket, string | null>();
 
 /** The address at the other end of a connection, an IPv4 address in its own form; `null` on a unix socket. */
 export function addressOf(socket: Socket): string | null {
   const carrier = carrierOf(socket); // its address costs Node less than that of a TLS connection
   return sources.get(carrier) ?? carrier.remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, "") ?? null;
+}
+
+/** Whether a proxy has passed on the bytes of a connection without naming who sends them. */
+export function isOfUnnamed(socket: Socket): boolean {
+  return sources.get(carrierOf(socket)) === null;
 }
 
 export interface ProxiedConnectionsParts {
@@ -72,7 +77,7 @@ export class ProxiedConnections {
       if (read.kind === "none") {
         this.#refuse(socket, "did not begin with a PROXY header");
       } else {
-        if (read.source !== null) sources.set(socket, read.source);
+        sources.set(socket, read.source);
         socket.pause();
         if (received.byteLength > read.bytes) socket.unshift(received.subarray(read.bytes));
         server.emit("connection", socket);

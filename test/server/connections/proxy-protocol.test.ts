@@ -6,6 +6,7 @@ import { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ListenerParts } from "../../../server/connections/listener.ts";
 import { readProxyHeader } from "../../../server/connections/proxy-header.ts";
+import { SitesByHost } from "../../../server/connections/sites-by-host.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
 import { turns } from "../../suite/turns.ts";
 import { type Answering, answer } from "../http1/running-listener.ts";
@@ -133,6 +134,24 @@ describe("a listener that reads the PROXY protocol", () => {
     const direct = await talk(http, `PROXY TCP4 192.0.2.1 10.0.0.1 1 2\r\n${forwarded}`);
     expect(direct.received).toMatch(/for 192\.0\.2\.1$/);
   });
+
+  test.each(headers.filter(({ source }) => source === null))(
+    "believes nothing that comes behind $name, whose sender the proxy does not name",
+    async ({ text }) => {
+      const told: Answering = ({ url, clientAddress, peerAddress }) => answer(`${url} ${clientAddress} ${peerAddress}`);
+      const fields = "X-Forwarded-For: 203.0.113.5\r\nX-Forwarded-Proto: https\r\nHost:";
+      const forwarded = GET.replace("Host:", fields);
+      const site = { name: "a", hosts: ["a.test"], isolate: { fetch: told }, trustedProxies };
+      for (const several of [{}, { sites: new SitesByHost([site]) }]) {
+        const parts = { usesProxyProtocol: true, trustedProxies, ...several };
+        const { http } = await startTlsListener(told, parts);
+        expect((await talk(http, text + forwarded)).received).toMatch(/\r\n\r\nhttp:\/\/a\.test\/ 127\.0\.0\.1 null$/);
+      }
+      const toHttps = { status: 308, port: 443, hosts: null, publicHost: null } as const;
+      const { http } = await start({ toHttps });
+      expect((await talk(http, text + forwarded)).received).toMatch(/^HTTP\/1\.1 308 /);
+    },
+  );
 
   test("carries several requests, including pipelined ones", async () => {
     const { http } = await start();
