@@ -5,6 +5,7 @@ import { ReuseSample } from "../../worker/metrics/reuse-sample.ts";
 import type { Origin, OriginAnswer } from "../../worker/ports/origin.ts";
 import type { EdgeEvent } from "../../worker/ports/reporter.ts";
 import { compileSite } from "../../worker/site/site.ts";
+import { MemoryOrigin } from "../engine/memory/memory-origin.ts";
 import { HOST } from "../engine/scenario.ts";
 import { PopUnderTest } from "../flow/pop-under-test.ts";
 
@@ -126,9 +127,9 @@ describe("each kind of event", () => {
     [{ kind: "origin-answered", ...at, bytes: null }, { bytes: { fromOrigin: 0, unmeasuredBodies: 1 } }],
     [{ kind: "body-measured", ...at, bytes: 7 }, { bytes: { fromOrigin: 7, unmeasuredBodies: -1 } }],
     [
-      { kind: "origin-failed", because: "timed-out", cause: new Error("late") },
+      { kind: "origin-failed", because: "timed-out", cause: new Error("late"), at: 0 },
       { origin: { failed: 1 } },
-      "The origin http://origin.test took too long to answer. Pages that are not in the cache get 504 or 503 until it answers.",
+      "The origin http://origin.test took too long to answer. Failures so far: 1. Pages that are not cached get 504 or 503 until it answers.",
     ],
     [{ kind: "body-cut-off" }, { store: { discarded: { "cut-off": 1 } } }],
     [{ kind: "fill-discarded", because: "purged" }, { store: { discarded: { purged: 1 } } }],
@@ -169,7 +170,12 @@ test("an answer that is no HTTP is reported once, and does not mean that the ori
   const lines: string[] = [];
   const counters = new Counters("http://origin.test", (line) => lines.push(line));
   for (let turn = 0; turn < 2; turn++) {
-    counters.report({ kind: "origin-failed", because: "bad-response", cause: "status 999 as a final response" });
+    counters.report({
+      kind: "origin-failed",
+      because: "bad-response",
+      cause: "status 999 as a final response",
+      at: turn,
+    });
     counters.report({ kind: "origin-answered", route: null, url: "/", bytes: 0 });
   }
   expect(lines).toEqual([
@@ -177,19 +183,39 @@ test("an answer that is no HTTP is reported once, and does not mean that the ori
   ]);
 });
 
-test("an origin is said to be out of reach once, and to answer again once", () => {
+test("an origin is said to be out of reach once until it answers, and once a minute if single pages fail", async () => {
+  const pop = new PopUnderTest();
+  const origin = new MemoryOrigin(pop.scheduler);
+  origin.answerBy(({ target }) => (target.endsWith(".php") ? { failure: "reset" } : { body: "page" }));
+  const lines: string[] = [];
+  const ask = pop.start(origin, { reporter: new Counters(origin.url, (line) => lines.push(line)) });
+  const statusOf = async (path: string) => (await pop.head(ask(path))).status;
+  const down = (cause: string, failures: number) =>
+    `The origin ${origin.url} cannot be reached, or hung up (${cause}). Failures so far: ${failures}. Pages that are not cached get 502 or 503 until it answers.`;
+  const up = `The origin ${origin.url} answers again.`;
+
+  for (let turn = 0; turn < 20; turn++) {
+    expect([await statusOf(`/${turn}.php`), await statusOf(`/${turn}`)]).toEqual([502, 200]);
+  }
+  expect(origin.seen).toHaveLength(40);
+  expect(lines).toEqual([down("connection reset", 1), up]);
+
+  origin.goDown();
+  expect(await statusOf("/soon")).toBe(502);
+  await pop.scheduler.advance(60_000);
+  for (const path of ["/a", "/b"]) expect(await statusOf(path)).toBe(502);
+  expect(lines.splice(2)).toEqual([down("connection refused", 22)]);
+  origin.comeUp();
+  for (const path of ["/a", "/b"]) expect(await statusOf(path)).toBe(200);
+  expect(lines.splice(2)).toEqual([up]);
+});
+
+test("a clock that was set back keeps no outage of the origin from the log", () => {
   const lines: string[] = [];
   const counters = new Counters("http://origin.test", (line) => lines.push(line));
-  const answered = { kind: "origin-answered", route: null, url: "/", bytes: 0 } as const;
-  counters.report(answered);
-  for (let turn = 0; turn < 2; turn++) {
-    counters.report({ kind: "origin-failed", because: "unreachable", cause: new Error("refused") });
-    counters.report({ kind: "origin-failed", because: "timed-out", cause: null });
-    counters.report(answered);
-    counters.report(answered);
+  for (const at of [3_600_000, 0]) {
+    counters.report({ kind: "origin-failed", because: "unreachable", cause: new Error("refused"), at });
+    counters.report({ kind: "origin-answered", route: null, url: "/", bytes: 0 });
   }
-  const down =
-    "The origin http://origin.test cannot be reached, or hung up (refused). Pages that are not in the cache get 502 or 503 until it answers.";
-  const up = "The origin http://origin.test answers again.";
-  expect(lines).toEqual([down, up, down, up]);
+  expect(lines).toHaveLength(4);
 });

@@ -23,6 +23,9 @@ import { type TopUrl, TopUrls, withoutQuery } from "./top-urls.ts";
 /** The stats that are counted from events. `startIsolate` adds the others. */
 type Counts = Omit<IsolateStats, "version" | "scope" | "startedAt" | "memory" | "fills" | "atOrigin" | "view">;
 
+/** The shortest time between two lines that the origin is down: milliseconds. */
+const TELL_EVERY_MS = 60_000;
+
 /** One answer out of memory in this many is timed: reading the timer takes as long as the rest of the counting. */
 const MEMORY_HITS_PER_TIME = 16;
 
@@ -128,6 +131,8 @@ export class Counters implements Reporter {
   #unmeasuredBodies = 0;
   /** What is known to be down, or to give bad answers. */
   readonly #down = new Set<"origin" | "answers" | "log">();
+  /** When the origin was last said to be down. */
+  #originToldAt = Number.NEGATIVE_INFINITY;
   /** Made when it is first needed, because it takes 256 KiB. */
   #madeLikeness: Likeness | null = null;
 
@@ -141,12 +146,7 @@ export class Counters implements Reporter {
       this.#unmeasuredBodies--;
       this.#countOriginBytes(route, url, bytes);
     },
-    "origin-failed": ({ because, cause, isTold }) => {
-      this.#counts.origin.failed++;
-      if (isTold) return;
-      if (because === "bad-response") this.#goesDown("answers", () => this.#badAnswerLine(cause));
-      else this.#goesDown("origin", () => this.#originDownLine(because, cause));
-    },
+    "origin-failed": (event) => this.#countOriginFailure(event),
     "origin-awaited": ({ client }) => {
       this.#counts.origin.awaited++;
       this.#counts.queue.awaited[client]++;
@@ -187,7 +187,9 @@ export class Counters implements Reporter {
     },
     "log-failed": ({ cause, isPurge }) => {
       this.#counts.log.failedReads++;
-      if (!isPurge) this.#goesDown("log", () => logDownLine(cause, this.#isServed()));
+      if (isPurge) return;
+      const then = this.#isServed() ? "requests go to the origin" : "this worker serves no page";
+      this.#goesDown("log", `The purge log cannot be reached (${String(cause)}). Until it answers, ${then}.`);
     },
     "view-shared": () => void this.#counts.log.shared++,
     "invalidation-dropped": () => void this.#counts.invalidationsDropped++,
@@ -316,6 +318,24 @@ export class Counters implements Reporter {
     this.#isBack("origin", `The origin ${this.#originUrl} answers again.`);
   }
 
+  /** One page that fails among others looks like an outage that ends at once, so that is told once a minute at most. */
+  #countOriginFailure({ because, cause, isTold, at }: EdgeEvent & { kind: "origin-failed" }): void {
+    const failed = ++this.#counts.origin.failed;
+    if (isTold) return;
+    const words = causeWords(cause);
+    if (because === "bad-response") {
+      const what = `gave an answer that is not valid HTTP, or over this edge's limits (${words})`;
+      const then = "Such pages get 502 (origin-bad-response), and no further lines here";
+      this.#goesDown("answers", `The origin ${this.#originUrl} ${what}. ${then}.`);
+    } else if (Math.abs(at - this.#originToldAt) >= TELL_EVERY_MS) {
+      this.#originToldAt = at;
+      const [why, status] =
+        because === "timed-out" ? ["took too long to answer", 504] : [`cannot be reached, or hung up (${words})`, 502];
+      const then = `Pages that are not cached get ${status} or 503 until it answers`;
+      this.#goesDown("origin", `The origin ${this.#originUrl} ${why}. Failures so far: ${failed}. ${then}.`);
+    }
+  }
+
   #countNotStored({ because, url, at, field, ...event }: EdgeEvent & { kind: "not-stored" }): void {
     const route = this.#routeCounts(event.route);
     this.lastRefusals.remember(url, { because: field === undefined ? because : `${because}:${field}`, at });
@@ -341,32 +361,14 @@ export class Counters implements Reporter {
   }
 
   /** Writes the line unless it is known already. */
-  #goesDown(what: "origin" | "answers" | "log", line: () => string): void {
-    if (!this.#down.has(what)) this.#write(line());
+  #goesDown(what: "origin" | "answers" | "log", line: string): void {
+    if (!this.#down.has(what)) this.#write(line);
     this.#down.add(what);
   }
 
   #isBack(what: "origin" | "log", line: string): void {
     if (this.#down.delete(what)) this.#write(line);
   }
-
-  #badAnswerLine(cause: unknown): string {
-    const what = "gave an answer that is not valid HTTP, or over this edge's limits";
-    const then = "Such pages get 502 (origin-bad-response), and no further lines here";
-    return `The origin ${this.#originUrl} ${what} (${causeWords(cause)}). ${then}.`;
-  }
-
-  #originDownLine(because: string, cause: unknown): string {
-    const why =
-      because === "timed-out" ? "took too long to answer" : `cannot be reached, or hung up (${causeWords(cause)})`;
-    const status = because === "timed-out" ? 504 : 502;
-    return `The origin ${this.#originUrl} ${why}. Pages that are not in the cache get ${status} or 503 until it answers.`;
-  }
-}
-
-function logDownLine(cause: unknown, isServed: boolean): string {
-  const then = isServed ? "requests go to the origin" : "this worker serves no page";
-  return `The purge log cannot be reached (${String(cause)}). Until it answers, ${then}.`;
 }
 
 /** The runtime reports an unknown host name as an internal error with a reference that does not help the owner. */

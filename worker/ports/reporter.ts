@@ -21,6 +21,7 @@ export type EdgeEvent =
       readonly because: string;
       readonly cause: unknown;
       readonly isTold?: boolean | undefined;
+      readonly at: number;
     }
   /** A request has to wait for its turn at the origin. */
   | { readonly kind: "origin-awaited"; readonly client: ClientClass }

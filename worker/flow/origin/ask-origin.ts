@@ -113,15 +113,13 @@ async function bodyToSend({ incoming, resolved, isolate, ports, background }: Re
 async function sendInTurn(context: RequestContext, call: OriginCall, body: RequestBody | null): Promise<OriginResult> {
   const { originGate: gate } = context.isolate;
   if (gate === null) return send(context, call, body, null);
-  const { isUnattended, ports, incoming, resolved, facts } = context;
-  const { inLineSince } = context;
+  const { isUnattended, ports, incoming, resolved, facts, inLineSince } = context;
   const { pattern: route } = resolved.route;
-  const { asksForStream } = facts;
   const entering = isUnattended
     ? Promise.resolve(gate.enterIfIdle(route))
     : gate.enter(
         context.place ?? gate.placeOf(clientOf(context)),
-        { route, asksForStream, isForOthers: call.storing && !call.isForPart, inLineSince },
+        { route, asksForStream: facts.asksForStream, isForOthers: call.storing && !call.isForPart, inLineSince },
         ports.reporter,
         incoming.request,
       );
@@ -332,8 +330,8 @@ function reportAnswered(context: RequestContext, bytes: number | null): void {
   context.ports.reporter.report({ kind: "origin-answered", ...pageOf(context), bytes });
 }
 
-function reportFailed({ ports }: RequestContext, { because, cause, isTold }: OriginFailure): void {
-  ports.reporter.report({ kind: "origin-failed", because, cause, isTold });
+function reportFailed({ ports }: RequestContext, failure: OriginFailure): void {
+  ports.reporter.report({ ...failure, kind: "origin-failed", at: ports.clock.now() });
 }
 
 function answered(
