@@ -47,7 +47,7 @@ export default defineSite({
   ],
 
   // Cookies that no origin reads. They do not reach it on routes that store, and make no visitor special.
-  cookies: { ignore: ["_ga", "_ga_*", "_gid", "_fbp", "_pk_id.*", "_pk_ses.*"] },
+  cookies: { ignore: ["_ga", "_ga_*", "_gid", "_fbp"] },
 
   // Fields on every request to the origin: a secret that shows it that the request came through the edge.
   originFields: { "X-Edge": "tidemark-demo" },
