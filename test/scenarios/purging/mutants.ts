@@ -70,13 +70,13 @@ export const mutants: Mutants = {
       foundBy: "purging/escaped-by-clients",
     },
     "an escaped = in a value is another than a plain one": {
-      in: "plainValues",
+      in: "purgeSpelling",
       replace: 'value.replaceAll("%3D", "=")',
       by: "value",
       foundBy: "purging/escaped-by-clients",
     },
     "an escaped = parts the name of a later parameter from its value": {
-      in: "plainValues",
+      in: "purgeSpelling",
       replace: "/=[^&]*/g",
       by: "/=.*/g",
       foundBy: "purging/escaped-by-clients",

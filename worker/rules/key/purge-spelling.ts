@@ -1,8 +1,8 @@
 /** Characters that clients send as escapes, too, and escapes, which have two letter cases. */
-const SPELT_TWO_WAYS = /['*+[\]^`{|}\\]|%[0-9a-f]{2}/gi;
+const SPELT_TWO_WAYS = /%[0-9a-f]{2}|['*+[\]^`{|}\\]/gi;
 /** Those of which the escapes are decoded. Slashes part a path, `&` and `=` a query. RFC 3986 §3.3, §3.4. */
 const PLAIN_IN_PATH = /[\w.~!$&()+,:;=@-]/;
-const PLAIN_IN_QUERY = /[\w.~!$(),:;@/?-]/;
+const PLAIN_IN_QUERY = /[\w.~!$(),/:;?@-]/;
 
 /**
  * The spelling of a path and a query in purge keys. The cache key tells the spellings apart, as an origin may, but a
@@ -11,12 +11,10 @@ const PLAIN_IN_QUERY = /[\w.~!$(),:;@/?-]/;
 export function purgeSpelling(text: string): string {
   const queryAt = text.indexOf("?");
   if (queryAt === -1) return spelt(text, PLAIN_IN_PATH);
-  return spelt(text.slice(0, queryAt), PLAIN_IN_PATH) + plainValues(spelt(text.slice(queryAt), PLAIN_IN_QUERY));
-}
-
-/** The first `=` of a parameter ends its name. In its value, another one parts nothing. */
-function plainValues(query: string): string {
-  return query.includes("%3D") ? query.replace(/=[^&]*/g, (value) => value.replaceAll("%3D", "=")) : query;
+  const query = spelt(text.slice(queryAt), PLAIN_IN_QUERY);
+  // The first `=` of a parameter ends its name; in its value, another parts nothing.
+  const plain = query.includes("%3D") ? query.replace(/=[^&]*/g, (value) => value.replaceAll("%3D", "=")) : query;
+  return spelt(text.slice(0, queryAt), PLAIN_IN_PATH) + plain;
 }
 
 function spelt(text: string, plain: RegExp): string {
