@@ -426,7 +426,7 @@ export interface BypassInput {
    */
   readonly query?: boolean | readonly (string | RegExp)[] | undefined;
   /**
-   * Whether visitors with the session cookie of a well-known framework bypass the cache where only `ttl` or
+   * Whether visitors with a well-known framework's session cookie or a JSON Web Token bypass the cache where only `ttl` or
    * `defaultTtl` makes a page storable: the stored page is that of visitors without a session. If it is off, each start
    * logs the route. Default true.
    */

@@ -138,6 +138,27 @@ export const scenarios: readonly Scenario[] = [
       { get: "/own?preview=1", expect: { xCache: "HIT" } },
     ],
   },
+  {
+    id: "bypass/session-under-another-name",
+    name: "a session under a name of the application's own is one, if its value tells; an encrypted preference is none",
+    source: "docs/http.md#cookies-sessions-and-authorization",
+    site: { routes: [{ match: "/*", ttl: "1h" }] },
+    origin: { "/a": [{ body: "Log in" }, { body: "Hello, Ann" }, { body: "Hello, Bob" }] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "Log in" } },
+      {
+        get: "/a",
+        fields: { cookie: `token=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.${"s".repeat(43)}` },
+        expect: { xCache: "MISS", cacheStatus: /detail=session/, body: "Hello, Ann" },
+      },
+      {
+        get: "/a",
+        fields: { cookie: `sid=s%3ADtlNG0hC_e6F5-8ijpOMdOzRHKcqW09G.${"s".repeat(43)}` },
+        expect: { xCache: "MISS", cacheStatus: /detail=session/, body: "Hello, Bob" },
+      },
+      { get: "/a", fields: { cookie: `locale=eyJpdiI6${"x".repeat(80)}` }, expect: { xCache: "HIT", body: "Log in" } },
+    ],
+  },
   ...(
     [
       ["session-and-ttl", "ttl", {}],

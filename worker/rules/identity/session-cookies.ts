@@ -29,34 +29,34 @@ const SESSION_COOKIES: readonly SessionCookie[] = [
   {
     name: ANY,
     value:
-      /^(?:(?:(?:s:|s%3A|eyJ|I[j-n])[\w%+/=-]{8,}|[\w-]{32,36})\.(?:[\w+/=-]|%[23]\w){43,44}|[\w%+/=]{24,}%3B(?:[\w+/]|%2\w){32})$/,
+      /^(?:(?:(?:s:|s%3A|eyJ|I[j-n])[\w%+/=-]{8,}|[\w-]{32,36})\.(?:[\w+/=-]|%[23]\w){43,44}|[\w%+/=-]{24,}%3B(?:[\w+/=-]|%2\w){32})$/,
   },
   // Ids, some of them UUIDs: Astro, Fiber, scs, Auth.js with a database, Rails with a store of its own, CodeIgniter, Lucia
   // (its guide: id and secret).
   { name: /(?:^|[-_.])session(?:[-_](?:id|token))?$/, value: /^(?:[a-z2-9]{24}\.)?[\w-]{24,64}$/ },
   // Django: 32 small letters and digits (`django/contrib/sessions/backends/base.py`), or text, time and signature
   // (`signed_cookies.py`).
-  { name: /^sessionid$/, value: /^(?:[a-z0-9]{32}|\.?[\w-]+:[A-Za-z0-9]{6}:[\w-]{43})$/ },
+  { name: /^sessionid$/, value: /^(?:[a-z0-9]{32}|\.?[\w-]+:\w{6}:[\w-]{43})$/ },
   // Rack: 64 hexadecimal digits of `Rack::Session::SessionId`, or encrypted or signed data of `Rack::Session::Cookie`.
   { name: /^rack\.session$/, value: /^[\w%+/=-]{64,}$/ },
   // Rails: data, nonce and tag of `ActiveSupport::MessageEncryptor`, or data and digest of `MessageVerifier`. Laravel:
   // base64 of JSON that begins with `{"iv":` (`Illuminate\Encryption\Encrypter`). Both remember logins, too.
   {
     name: /^(?:[\w-]*[_-]session|remember_\w+)$/,
-    value: /^(?:eyJpdiI6[\w%+/=]{64,}|[\w%+/=]{16,}(?:--[\w%+/=]{16,}){1,2})$/,
+    value: /^(?:eyJpdiI6[\w%+/=-]{64,}|[\w%+/=]{16,}(?:--[\w%+/=]{16,}){1,2})$/,
   },
   // PHP: `session.sid_length`, 22 to 256 characters of `session.sid_bits_per_character`; 6 adds `-` and an escaped comma.
-  { name: /^PHPSESSID$/, value: /^(?:[A-Za-z0-9-]|%2C){22,256}$/ },
+  { name: /^PHPSESSID$/, value: /^(?:[\w-]|%2C){22,256}$/ },
   // Flask and Starlette: data, time and 27 characters of HMAC-SHA1 (`itsdangerous`); `cookie-session` and `koa-session` have
   // them in a cookie of their own.
   {
-    name: /^(?:session|(?:session|koa\.sess)\.sig)$/,
+    name: /^(?:session(?:\.sig)?|koa\.sess\.sig)$/,
     value: /^(?:\.?[\w%+/=-]+\.[\w-]{6}\.)?[\w-]{27}$/,
   },
   // WordPress: user, end, token and HMAC (`wp_generate_auth_cookie`).
   {
     name: /^wordpress_logged_in_[0-9a-f]{32}$/,
-    value: /^[^|]+(?:%7C|\|)\d{9,11}(?:%7C|\|)[A-Za-z0-9]{43}(?:%7C|\|)[0-9a-f]{32,64}$/,
+    value: /^[^|]+(?:%7C|\|)\d+(?:%7C|\|)\w{43}(?:%7C|\|)[0-9a-f]{32,64}$/,
   },
   // Java: Tomcat, Jetty, Undertow, WebSphere and WebLogic, with the name of the node behind the id; Spring Session.
   { name: /^(?:JSESSIONID|SESSION)$/, value: /^[\w-]{20,128}(?:[.:!][\w.:!-]{1,128})?$/ },
