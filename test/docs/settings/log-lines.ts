@@ -205,6 +205,37 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "After a rotation: the server may not write the folder.",
   },
   {
+    line: "The origin … cannot be reached, or hung up (…)",
+    source: "worker/metrics/counters.ts",
+    meaning:
+      "[The origin is down](operations.md#the-origin-is-down-or-slow), or only gives no answer for single pages. Each worker tells it once a minute at most, with the number of failures.",
+  },
+  {
+    line: "The origin … took too long to answer",
+    source: "worker/metrics/counters.ts",
+    meaning: "The same, with no head of an answer within `limits.originTimeout`.",
+  },
+  {
+    line: "The origin … answers again.",
+    source: "worker/metrics/counters.ts",
+    meaning: "At least for one page.",
+  },
+  {
+    line: "The origin … gave an answer that is not valid HTTP, or over this edge's limits (…)",
+    source: "worker/metrics/counters.ts",
+    meaning: "Each worker tells it once. `--log-format json` has all: `origin-bad-response`.",
+  },
+  {
+    line: "The purge log cannot be reached (…). Until it answers, …",
+    source: "worker/metrics/counters.ts",
+    meaning: "The log's process does not answer this worker. [See to the log](operations.md#purges-get-503).",
+  },
+  {
+    line: "The purge log answers again.",
+    source: "worker/metrics/counters.ts",
+    meaning: "That is over.",
+  },
+  {
     line: "the origin's address … takes no connection (…), so others are asked first",
     source: "server/origin/several-addresses.ts",
     meaning: "Of an origin with several addresses; the line says why. It is tried again every 10 s.",
@@ -249,6 +280,11 @@ export const OTHER_LINES: readonly OtherLine[] = [
     line: "The edge failed on a request: …",
     source: "server/connections/listener.ts",
     meaning: "A bug. Please report it, with the stack.",
+  },
+  {
+    line: "Tidemark failed on a request…: …",
+    source: "worker/metrics/counters.ts",
+    meaning: "A bug. Please report it, with the stack. The request was sent to the origin, or got 502.",
   },
   {
     line: "there is a new certificate for …, valid until …",

@@ -8,6 +8,8 @@ import {
   unknownVariables,
   WORKERS_VARIABLES,
 } from "../../../wire/text/unknown-variable.ts";
+import { Counters } from "../../../worker/metrics/counters.ts";
+import type { EdgeEvent } from "../../../worker/ports/reporter.ts";
 import { ANALYTICS_COOKIES } from "../../../worker/rules/identity/cookies.ts";
 import { TRACKING_PARAMETERS } from "../../../worker/rules/key/query.ts";
 import { compileSite } from "../../../worker/site/site.ts";
@@ -137,6 +139,27 @@ test("the lines of the log are the same as in the sources", () => {
       .every((part) => text.includes(part));
   });
   expect(strange).toEqual([]);
+});
+
+test("every line about the origin, the purge log and bugs is among the lines of the log", () => {
+  const said: string[] = [];
+  const failed = { kind: "origin-failed", cause: "a cause" } as const;
+  const events: readonly EdgeEvent[] = [
+    { ...failed, because: "unreachable", at: 0 },
+    { kind: "origin-answered", route: null, url: "/", bytes: 0 },
+    { ...failed, because: "timed-out", at: 60_000 },
+    { ...failed, because: "bad-response", at: 60_000 },
+    { kind: "log-failed", cause: "a cause" },
+    { kind: "log-read", purges: 0 },
+    { kind: "failed", cause: "a bug", isSentOn: true },
+    { kind: "failed", cause: "a bug", isSentOn: false },
+  ];
+  const counters = new Counters("http://origin.test", (line) => said.push(line));
+  for (const event of events) counters.report(event);
+  expect(said).toHaveLength(events.length);
+  const isKnown = (words: string) =>
+    OTHER_LINES.some(({ line }) => line.split("…").every((part) => words.includes(part)));
+  expect(said.filter((words) => !isKnown(words))).toEqual([]);
 });
 
 test("examples are written as in a config", () => {
