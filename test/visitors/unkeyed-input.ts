@@ -363,8 +363,8 @@ export const unkeyedInput: readonly Case[] = [
     witness: "first",
     defence: {
       in: "TREATMENTS",
-      replace: 'dropped: { asSent: "unless-stored"',
-      by: 'dropped: { asSent: "always"',
+      replace: 'withheld: { asSent: "unless-stored"',
+      by: 'withheld: { asSent: "always"',
     },
   },
   {
