@@ -6,9 +6,10 @@ export class AnswerDeadline {
   readonly #ms: number;
   /** Ends the attempt that is under way, when the time is over. */
   onPassed: () => void = () => undefined;
+  /** Whether no time is left for another attempt. */
+  hasPassed = false;
   #timer: NodeJS.Timeout | undefined;
   #hasEnded = false;
-  #hasPassed = false;
 
   constructor(ms: number) {
     this.#ms = ms;
@@ -26,13 +27,8 @@ export class AnswerDeadline {
   }
 
   #pass(): void {
-    this.#hasPassed = true;
+    this.hasPassed = true;
     this.onPassed();
-  }
-
-  /** Whether no time is left for another attempt. */
-  get hasPassed(): boolean {
-    return this.#hasPassed;
   }
 
   end(): void {
