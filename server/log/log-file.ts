@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { OwnerError } from "../../package/owner-error.ts";
 import type { LogSettings } from "../../worker/purges/log/log-settings.ts";
-import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
+import { beginTotals, SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
 import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { messageOf } from "../message-of.ts";
 import { ClockSteps, type Clocks } from "./clock-steps.ts";
 import { hasCopies, keepCopies, refuseAnyDamage, refuseDamage } from "./log-damage.ts";
-import { beginTotals, sqlOver } from "./node-sql.ts";
+import { sqlOver } from "./node-sql.ts";
 import { NotedHead } from "./noted-head.ts";
 import { readToTheEnd, SQLITE_SUFFIXES, setAside } from "./set-aside.ts";
 import {
@@ -283,7 +283,7 @@ export class LogFile {
       if (why !== null) opened.log.replace();
       if (hasCopies(database)) keepCopies(database); // with the tables of a new version, or a crash would look like damage
       database.exec("COMMIT");
-      beginTotals(database);
+      beginTotals(sqlOver(database));
       const { head } = opened.log;
       if (before !== null && before.logId !== head.logId) why ??= "this version stores it in another format";
       const notedHead = new NotedHead(headPath, head);

@@ -28,15 +28,3 @@ export function sqlOver(database: DatabaseSync): Sql {
     },
   };
 }
-
-/**
- * Lets the totals of a ledger begin at 0, as counters do when their process starts: those of a file that was restored, or lost
- * some with the power, would otherwise be a little smaller than monitors saw them, for whom everything then counts again.
- */
-export function beginTotals(database: DatabaseSync): void {
-  try {
-    database.exec("DELETE FROM ledger WHERE span = 0");
-  } catch {
-    // The disk may be full, and the log opens all the same. Damage is noticed when the rows are read.
-  }
-}

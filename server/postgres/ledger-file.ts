@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
-import { beginTotals, sqlOver } from "../log/node-sql.ts";
+import { beginTotals, SqlLedger } from "../../worker/purges/log/sql-ledger.ts";
+import { sqlOver } from "../log/node-sql.ts";
 import { setAside } from "../log/set-aside.ts";
 import { refusesWrites, StorageError, storageFault } from "../log/storage-error.ts";
 
@@ -73,7 +73,7 @@ export class LedgerFile {
       // Exclusive as in `LogFile`.
       database.exec("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
       const opened = this.#over(database);
-      beginTotals(database);
+      beginTotals(sqlOver(database));
       return opened;
     } catch (cause) {
       database.close();

@@ -298,3 +298,16 @@ function mergeTop(some: TopLists | null, more: TopLists): TopLists {
   }
   return merged as TopLists;
 }
+
+/**
+ * Lets the totals since the ledger began start at 0, as counters do when their process starts: those of a file that was
+ * restored, or lost some with the power, would otherwise be a little smaller than monitors saw them, for whom everything
+ * then counts again.
+ */
+export function beginTotals(sql: Sql): void {
+  try {
+    sql.exec("DELETE FROM ledger WHERE span = ?", EVER);
+  } catch {
+    // The disk may be full, and the log opens all the same. Damage is noticed when the rows are read.
+  }
+}
