@@ -1,3 +1,5 @@
+import { setNewest } from "../rules/key/set-newest.ts";
+
 /** Why and when the last answer of a page was not stored. */
 export interface Refusal {
   /** The `detail` of its `Cache-Status`. */
@@ -16,9 +18,7 @@ export class LastRefusals {
 
   remember(url: string, refusal: Refusal): void {
     if (url.length > MAX_CHARACTERS) return;
-    this.#refusals.delete(url);
-    this.#refusals.set(url, refusal);
-    if (this.#refusals.size > MAX_REFUSALS) this.forget(this.#refusals.keys().next().value!);
+    setNewest(this.#refusals, url, refusal, MAX_REFUSALS);
   }
 
   /** The page has been stored since. */

@@ -1,6 +1,7 @@
 import type { PassedOnEvent } from "../ports/reporter.ts";
 import { freshUntil } from "../rules/freshness/current-age.ts";
 import { fnvHash } from "../rules/hashing/fnv-hash.ts";
+import { setNewest } from "../rules/key/set-newest.ts";
 import { bodyDigest } from "../rules/storing/body-digest.ts";
 import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { keyChanges } from "./key-changes.ts";
@@ -105,11 +106,7 @@ export class Likeness {
     if (marks.length > 0 && !marks.some((mark) => page.visitors.has(mark))) page.count++;
     for (const mark of marks) if (page.visitors.size < MAX_PAGES) page.visitors.add(mark);
     if (page.count >= ENOUGH_VISITORS) count(["visitors", "same"]);
-    else {
-      // The page that nobody got for the longest time makes room.
-      if (this.#pages.size >= MAX_PAGES) this.#pages.delete(this.#pages.keys().next().value!);
-      this.#pages.set(key, page);
-    }
+    else setNewest(this.#pages, key, page, MAX_PAGES);
   }
 
   /** Where the slot of a name begins. It is empty if another name was the last in it. */

@@ -1,3 +1,4 @@
+import { setNewest } from "../../rules/key/set-newest.ts";
 import type { LeftOut } from "../../rules/request/second-look.ts";
 import { mayChoosePart } from "../../rules/variants/part-fields.ts";
 import type { Place } from "./place.ts";
@@ -41,9 +42,7 @@ export class IdleFields {
       else if (!mayChoosePart(name) && value.length <= MAX_VALUE_CHARACTERS) {
         const record = this.#records.get(key) ?? { looks: 0, requests: 0, forIdentified: true };
         record.looks++;
-        this.#records.delete(key);
-        this.#records.set(key, record); // the last of all, because the first one goes
-        if (this.#records.size > MAX_FIELDS) this.#records.delete(this.#records.keys().next().value!);
+        setNewest(this.#records, key, record, MAX_FIELDS);
       }
     }
   }

@@ -1,3 +1,5 @@
+import { setNewest } from "./set-newest.ts";
+
 /** The longest key that is remembered, in characters. 2000 of them take about 2 MiB. */
 export const MAX_KEY_CHARACTERS = 512;
 
@@ -26,9 +28,7 @@ export class ExpiringKeys {
   /** Remembers a key from now on. One that is too long is not remembered. */
   remember(key: string, now: number): void {
     if (key.length > MAX_KEY_CHARACTERS) return;
-    this.#keys.delete(key);
-    this.#keys.set(key, now);
-    if (this.#keys.size > this.#maxKeys) this.#keys.delete(this.#keys.keys().next().value!);
+    setNewest(this.#keys, key, now, this.#maxKeys);
   }
 
   forget(key: string): void {
