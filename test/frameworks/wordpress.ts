@@ -76,6 +76,29 @@ const style: Reply = {
   body: "css",
 };
 
+/** A file of the media library, which Apache sends, too. */
+const upload = (body: string): Reply => ({
+  fields: {
+    "last-modified": "Sun, 29 Nov 2026 13:26:03 GMT",
+    etag: `"${body.length}-660be4bf1e618"`,
+    "accept-ranges": "bytes",
+    "content-type": "text/plain",
+  },
+  body,
+});
+/** After its deletion WordPress answers. */
+const gone: Reply = {
+  status: 404,
+  fields: {
+    ...NO_CACHE,
+    "cache-tag": "lists",
+    link: '<https://www.example.com/wp-json/>; rel="https://api.w.org/"',
+    "content-type": "text/html; charset=UTF-8",
+  },
+  body: "not found",
+};
+
+const UPLOAD = "/wp-content/uploads/2026/11/report.txt";
 const STYLE = "/wp-includes/css/dist/block-library/style.min.css";
 const MODERATED = "/hello-world/?unapproved=6&moderation-hash=0147e9d341cd47efd75c9915fd64ddc8";
 const HASH = "cc6fba0684be0cc4e5d6d3d8eb261f81";
@@ -114,6 +137,7 @@ export const wordpress: FrameworkTrial = {
     "/?s=hello": [results],
     [MODERATED]: [post("with the comment, which awaits moderation")],
     [STYLE]: [style],
+    [UPLOAD]: [upload("the salaries"), gone, upload("a summary")],
     "/": [toPublicName],
   },
   steps: [
@@ -140,6 +164,13 @@ export const wordpress: FrameworkTrial = {
     { get: STYLE, fields: BROWSER, expect: { body: "css" } },
     { advanceMs: 23 * 3_600_000 },
     { get: STYLE, fields: BROWSER, expect: { body: "css", xCache: "HIT" } },
+    { get: UPLOAD, fields: BROWSER, expect: { body: "the salaries" } },
+    { get: UPLOAD, fields: BROWSER, expect: { body: "the salaries", xCache: "HIT" } },
+    { purge: { prefixes: [UPLOAD] } },
+    { advanceMs: SETTLED_MS },
+    { get: UPLOAD, fields: BROWSER, expect: { status: 404 } },
+    { get: UPLOAD, fields: BROWSER, expect: { body: "a summary" } },
+    { get: UPLOAD, fields: BROWSER, expect: { body: "a summary", xCache: "HIT" } },
     { purge: { tags: ["post:1"] } },
     { advanceMs: SETTLED_MS },
     { get: "/hello-world/", fields: BROWSER, expect: { body: "a new post" } },

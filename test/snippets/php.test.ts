@@ -23,9 +23,9 @@ const ERRORS = "error_reporting=24575";
 
 /** Asks the edge for pages, twice each, and prints how it answers. Each is read to its end, so that it is stored then. */
 const TELL = `
-function tell($what) {
+function tell($what, $paths = ['/songs/42', '/lists', '/about']) {
   $seen = [];
-  foreach (['/songs/42', '/lists', '/about', '/songs/42', '/lists', '/about'] as $path) {
+  foreach ([...$paths, ...$paths] as $path) {
     $request = curl_init(getenv('TIDEMARK_ENDPOINT') . $path);
     curl_setopt_array($request, [CURLOPT_HEADER => true, CURLOPT_RETURNTRANSFER => true]);
     preg_match('/^x-cache: (\\w+)/im', curl_exec($request), $answer);
@@ -51,42 +51,70 @@ describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
   const run = (program: string, settings: Readonly<Record<string, string>> = edge.settings) =>
     linesOf(["php", "-d", "display_errors=stderr", "-d", "log_errors=0", "-d", ERRORS], program, settings);
 
-  test("docs/sites.md, WordPress: the plugin tags pages, and purges once what a request has changed", async () => {
-    // The functions of WordPress that it calls. The hooks are called as WordPress does.
-    const stands = `<?php
+  describe("the plugin for WordPress in docs/sites.md", () => {
+    const PLUGIN = blockWith("docs/sites.md", "wp-content/mu-plugins/tidemark.php").replace(/^<\?php.*\n/, "");
+    /** The functions of WordPress that it calls. The hooks are called as WordPress does. */
+    const STANDS = `<?php
       ${TELL}
       $hooks = [];
       function add_action($hook, $callback) { global $hooks; $hooks[$hook][] = $callback; }
       function do_action($hook, ...$values) { global $hooks; foreach ($hooks[$hook] as $each) $each(...$values); }
+      function add_filter($hook, $callback) { add_action($hook, $callback); }
+      function apply_filters($hook, $value) {
+        global $hooks;
+        foreach ($hooks[$hook] ?? [] as $each) $value = $each($value);
+        return $value;
+      }
       function is_singular() { return false; }
       function get_queried_object_id() { return 42; }
       function wp_is_post_revision($id) { return $id === 43 ? 42 : false; }
+      function wp_get_upload_dir() {
+        return ['basedir' => '/var/www/files', 'baseurl' => 'https://www.example.com/wp-content/uploads'];
+      }
       function wp_json_encode($value) { return json_encode($value); }
       function wp_remote_post($url, $options) {
         $request = curl_init($url);
         $fields = array_map(fn ($name, $value) => "$name: $value", array_keys($options['headers']), $options['headers']);
         curl_setopt_array($request, [CURLOPT_POSTFIELDS => $options['body'], CURLOPT_HTTPHEADER => $fields,
           CURLOPT_RETURNTRANSFER => true]);
-        $answer = json_decode(curl_exec($request), true);
-        echo 'purged ', $answer['seq'] > 0 ? $answer['accepted']['tags'] : 'nothing', "\\n";
+        ['accepted' => $accepted] = json_decode(curl_exec($request), true);
+        echo 'purged ', $accepted['tags'], ' tags, ', $accepted['prefixes'], " prefixes\\n";
       }
+      ${PLUGIN}
     `;
-    const plugin = blockWith("docs/sites.md", "wp-content/mu-plugins/tidemark.php").replace(/^<\?php.*\n/, "");
-    const lines = await run(`${stands}
-      ${plugin}
-      do_action('clean_post_cache', 43); // a revision
-      tell('a revision');
-      do_action('clean_post_cache', 42);
-      do_action('clean_post_cache', 42);
-      tell('not yet');
-      register_shutdown_function(fn () => tell('at the end'));
-    `);
-    expect(lines).toEqual([
-      "a revision HIT HIT HIT HIT HIT HIT",
-      "not yet HIT HIT HIT HIT HIT HIT",
-      "purged 2",
-      "at the end MISS MISS HIT HIT HIT HIT",
-    ]);
+
+    test("purges once what a request has changed", async () => {
+      const lines = await run(`${STANDS}
+        do_action('clean_post_cache', 43); // a revision
+        tell('a revision');
+        do_action('clean_post_cache', 42);
+        do_action('clean_post_cache', 42);
+        tell('not yet');
+        register_shutdown_function(fn () => tell('at the end'));
+      `);
+      expect(lines).toEqual([
+        "a revision HIT HIT HIT HIT HIT HIT",
+        "not yet HIT HIT HIT HIT HIT HIT",
+        "purged 2 tags, 0 prefixes",
+        "at the end MISS MISS HIT HIT HIT HIT",
+      ]);
+    });
+
+    test("purges a deleted upload and its sizes, with any query, and no other upload", async () => {
+      const uploads = ["/report.png", "/report-150x150.png", "/report.png?v=1", "/ü.png", "/report-2.png"].map(
+        (file) => `/wp-content/uploads/2026/11${encodeURI(file)}`,
+      );
+      for (const path of uploads) await edge.publish(path, "");
+      const lines = await run(`${STANDS}
+        foreach (['report.png', 'report-150x150.png', 'ü.png'] as $name) {
+          $file = "/var/www/files/2026/11/$name";
+          if (apply_filters('wp_delete_file', $file) !== $file) echo "$file would not be deleted\\n";
+        }
+        apply_filters('wp_delete_file', 'C:\\\\Temp\\\\not-an-upload.zip');
+        register_shutdown_function(fn () => tell('uploads', ${JSON.stringify(uploads)}));
+      `);
+      expect(lines).toEqual(["purged 0 tags, 3 prefixes", "uploads MISS MISS MISS MISS HIT HIT HIT HIT HIT HIT"]);
+    });
   });
 
   test("docs/sites.md, WordPress: wp-config.php takes host and scheme from the edge", { tags: ["deep"] }, async () => {
