@@ -119,6 +119,13 @@ function withoutBypassQuery(name: string): (site: SiteInput) => SiteInput {
   };
 }
 
+function withRoute(instead: string, match: string): (site: SiteInput) => SiteInput {
+  return (site) => ({
+    ...site,
+    routes: site.routes!.map((route) => (route.match === instead ? { ...route, match } : route)),
+  });
+}
+
 export const wordpress: FrameworkTrial = {
   heading: "WordPress",
   recordedFrom: "WordPress 6.1.9",
@@ -134,6 +141,8 @@ export const wordpress: FrameworkTrial = {
     "/?p=9&preview=true": [loggedIn("a draft")],
     "/wp-login.php": [login],
     "/wp-json/wp/v2/posts": [api],
+    "/?rest_route=/wp/v2/posts": [api],
+    "/index.php/wp-json/wp/v2/posts": [api],
     "/?s=hello": [results],
     [MODERATED]: [post("with the comment, which awaits moderation")],
     [STYLE]: [style],
@@ -157,6 +166,8 @@ export const wordpress: FrameworkTrial = {
       expect: { xCache: "BYPASS", fields: { "set-cookie": /^wordpress_test/ } },
     },
     { get: "/wp-json/wp/v2/posts", fields: BROWSER, expect: { xCache: "BYPASS" } },
+    { get: "/?rest_route=/wp/v2/posts", fields: BROWSER, expect: { cacheStatus: /detail=bypass-query/ } },
+    { get: "/index.php/wp-json/wp/v2/posts", fields: BROWSER, expect: { xCache: "BYPASS" } },
     { get: "/?s=hello", fields: BROWSER, expect: { cacheStatus: /detail=bypass-query/ } },
     { get: MODERATED, fields: BROWSER, expect: { body: /awaits/, cacheStatus: /detail=bypass-query/ } },
     { get: "/", fields: BROWSER, expect: { status: 301, cacheStatus: /fwd-status=301/ } },
@@ -186,8 +197,10 @@ export const wordpress: FrameworkTrial = {
     "s in bypass.query": withoutBypassQuery("s"),
     "preview in bypass.query": withoutBypassQuery("preview"),
     "unapproved in bypass.query": withoutBypassQuery("unapproved"),
+    "rest_route in bypass.query": withoutBypassQuery("rest_route"),
+    "the API below a script": withRoute("/*.php{/wp-json*}?", "/*.php"),
     "the route of files": withoutRoute("/wp-:part(content|includes)/*"),
-    "the route of scripts": withoutRoute("/*.php"),
+    "the route of scripts": withoutRoute("/*.php{/wp-json*}?"),
     "the route of the API": withoutRoute("/wp-:part(admin|json){/*}?"),
     defaultTtl: withoutRoute("/*"),
   },
