@@ -55,7 +55,9 @@ describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
     const PLUGIN = blockWith("docs/sites.md", "wp-content/mu-plugins/tidemark.php").replace(/^<\?php.*\n/, "");
     /** The functions of WordPress that it calls. The hooks are called as WordPress does. */
     const STANDS = `<?php
+      namespace site; // where these stand in for functions of PHP
       ${TELL}
+      function header($field) { echo $field, "\\n"; }
       $hooks = [];
       function add_action($hook, $callback) { global $hooks; $hooks[$hook][] = $callback; }
       function do_action($hook, ...$values) { global $hooks; foreach ($hooks[$hook] as $each) $each(...$values); }
@@ -65,7 +67,9 @@ describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
         foreach ($hooks[$hook] ?? [] as $each) $value = $each($value);
         return $value;
       }
-      function is_singular() { return false; }
+      $shown = 'list';
+      function is_page() { return $GLOBALS['shown'] === 'page'; }
+      function is_singular() { return $GLOBALS['shown'] !== 'list'; }
       function get_queried_object_id() { return 42; }
       function wp_is_post_revision($id) { return $id === 43 ? 42 : false; }
       function wp_get_upload_dir() {
@@ -82,6 +86,13 @@ describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
       }
       ${PLUGIN}
     `;
+
+    test("tags posts, lists, and pages, which may show a list", async () => {
+      const lines = await run(`${STANDS}
+        foreach (['post', 'list', 'page'] as $shown) do_action('template_redirect');
+      `);
+      expect(lines).toEqual(["Cache-Tag: post:42", "Cache-Tag: lists", "Cache-Tag: post:42, lists"]);
+    });
 
     test("purges once what a request has changed", async () => {
       const lines = await run(`${STANDS}
