@@ -81,9 +81,20 @@ describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
         $fields = array_map(fn ($name, $value) => "$name: $value", array_keys($options['headers']), $options['headers']);
         curl_setopt_array($request, [CURLOPT_POSTFIELDS => $options['body'], CURLOPT_HTTPHEADER => $fields,
           CURLOPT_RETURNTRANSFER => true]);
-        ['accepted' => $accepted] = json_decode(curl_exec($request), true);
-        echo 'purged ', $accepted['tags'], ' tags, ', $accepted['prefixes'], " prefixes\\n";
+        $body = curl_exec($request);
+        if ($body === false) return new WP_Error(curl_error($request));
+        ['accepted' => $accepted] = json_decode($body, true) + ['accepted' => null];
+        if ($accepted) echo 'purged ', $accepted['tags'], ' tags, ', $accepted['prefixes'], " prefixes\\n";
+        return ['code' => curl_getinfo($request, CURLINFO_RESPONSE_CODE), 'body' => $body];
       }
+      class WP_Error {
+        function __construct(private string $message) {}
+        function get_error_message() { return $this->message; }
+      }
+      function is_wp_error($answer) { return $answer instanceof WP_Error; }
+      function wp_remote_retrieve_response_code($answer) { return is_wp_error($answer) ? '' : $answer['code']; }
+      function wp_remote_retrieve_body($answer) { return is_wp_error($answer) ? '' : $answer['body']; }
+      function error_log($message) { echo 'logged: ', $message, "\\n"; }
       ${PLUGIN}
     `;
 
@@ -109,6 +120,14 @@ describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
         "purged 2 tags, 0 prefixes",
         "at the end MISS MISS HIT HIT HIT HIT",
       ]);
+    });
+
+    test.each([
+      ["refused", { TIDEMARK_TOKEN: "wrong" }, /^logged: tidemark: \{.*token/],
+      ["lost", { TIDEMARK_ENDPOINT: "http://127.0.0.1:1" }, /^logged: tidemark: .*127\.0\.0\.1 port 1/],
+    ])("says in PHP's log why a purge is %s", async (_, wrong, logged) => {
+      const lines = await run(`${STANDS} do_action('clean_post_cache', 42);`, { ...edge.settings, ...wrong });
+      expect(lines).toEqual([expect.stringMatching(logged)]);
     });
 
     test("purges a deleted upload and its sizes, with any query, and no other upload", async () => {
