@@ -89,7 +89,7 @@ export const next: FrameworkTrial = {
     { get: ACCOUNT_DATA, fields: MEMBER, expect: { body: "for members" } },
     { get: ACCOUNT_DATA, fields: BROWSER, expect: { status: 307 } },
     { reply: { [NAVIGATION]: [payload("new rows")] } },
-    { purge: { urls: ["/songs/42"] } },
+    { purge: { prefixes: ["/songs/42"] } },
     { advanceMs: SETTLED_MS },
     { get: "/songs/42", fields: BROWSER, expect: { body: "a new song" } },
     { get: NAVIGATION, fields: ROUTER, expect: { body: "new rows" } },

@@ -159,11 +159,12 @@ describe("apps", () => {
     expect(fields.get("cache-control")).toBe("public, max-age=0, s-maxage=3600");
   });
 
-  test("docs/sites.md, Next: the action saves, then has Next forget the page, and then purges the edge", async () => {
+  test("docs/sites.md, Next: the action saves, then has Next forget the page, and then purges it with any query", async () => {
     folder.write("next-cache.ts", "export const revalidatePath = (path) => globalThis.happened.push(path);");
     const happened: string[] = [];
     Object.assign(globalThis, { happened });
-    await edge.publish("/songs/42", "song:42");
+    const urls = ["/songs/42", "/songs/42?ref=mail", "/songs/421"];
+    for (const url of urls) await edge.publish(url, "");
     const { saveSong } = await load<{ saveSong(id: string, form: FormData): Promise<void> }>(
       "action",
       'const songs = { save: async (id) => { globalThis.happened.push("saved " + id); } };',
@@ -171,7 +172,7 @@ describe("apps", () => {
     );
     await saveSong("42", new FormData());
     expect(happened).toEqual(["saved 42", "/songs/42"]);
-    expect((await edge.purges())[0]).toMatchObject({ items: ["/songs/42"] });
-    expect(await edge.xCache("/songs/42")).toBe("MISS");
+    expect((await edge.purges())[0]).toMatchObject({ items: ["prefix:/songs/42"] });
+    expect(await Promise.all(urls.map((url) => edge.xCache(url)))).toEqual(["MISS", "MISS", "HIT"]);
   });
 });
