@@ -32,6 +32,8 @@ export interface ForwardingFields {
 
 /** Tells how each request on one connection arrived. `target` is that of the request line. */
 export interface RequestArrivals {
+  /** Whether a trusted proxy is at the other end, so that the connection carries the requests of many visitors. */
+  readonly isOfProxy: boolean;
   of(fields: ForwardingFields, target: string): Arrival;
 }
 
@@ -47,6 +49,10 @@ export class Arrivals implements RequestArrivals {
     const own = { scheme, clientAddress: address, peerAddress };
     this.#own = site === undefined ? own : { ...own, site };
     this.#proxies = trustedProxies.length > 0 && isWithin(peerAddress, trustedProxies) ? trustedProxies : null;
+  }
+
+  get isOfProxy(): boolean {
+    return this.#proxies !== null;
   }
 
   /** `X-Forwarded-For` and `X-Forwarded-Proto` count if a trusted proxy sends them. */
@@ -75,6 +81,11 @@ export class ArrivalsAtSites implements RequestArrivals {
   constructor(peer: Peer, sites: SitesByHost) {
     this.#peer = peer;
     this.#sites = sites;
+  }
+
+  /** One of the sites trusts it. */
+  get isOfProxy(): boolean {
+    return new Arrivals(this.#peer, this.#sites.trustedProxies).isOfProxy;
   }
 
   of(fields: ForwardingFields, target: string): Arrival {

@@ -43,11 +43,14 @@ export class SitesByHost {
   readonly #anyHost: ServedSite | null;
   /** The hosts of all sites, as their configs have them. */
   readonly hosts: readonly string[];
+  /** Those of all sites. */
+  readonly trustedProxies: readonly Network[];
 
   /** No host is in two of them, and at most one takes any host. */
   constructor(sites: readonly ServedSite[]) {
     for (const site of sites) for (const host of site.hosts ?? []) this.#byHost.set(hostToFind(host), site);
     this.hosts = sites.flatMap(({ hosts }) => hosts ?? []);
+    this.trustedProxies = sites.flatMap(({ trustedProxies }) => trustedProxies);
     this.#anyHost = sites.find(({ hosts }) => hosts === null) ?? null;
     const { hosts } = this;
     const isolate: RunningIsolate = { fetch: ({ request, url }) => answerOfNoSite(request.method, url, hosts) };

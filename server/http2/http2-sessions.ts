@@ -48,8 +48,8 @@ export interface Http2Parts {
 
 /** Requests of one connection at a time, as with nginx. */
 const MAX_STREAMS = 128;
-/** The same, with requests that the client has cancelled and on which the edge still works. */
-const MAX_RUNNING = 2 * MAX_STREAMS;
+/** Those of a trusted proxy, with many visitors. Node still counts streams whose resets come together with new ones. */
+const MAX_STREAMS_OF_PROXY = 8 * MAX_STREAMS;
 /**
  * Streams that end before their answers. A browser that leaves a page resets all of its streams at once.
  * CVE-2023-44487.
@@ -65,8 +65,8 @@ const MAX_INVALID_FRAMES = 100;
 const TOO_MANY_PIECES = -905;
 
 /**
- * What a client may send of each body before somebody reads it: 32 MiB for all streams. With it, an upload over 100 ms has
- * 20 Mbit/s.
+ * What a client may send of each body before somebody reads it: 32 MiB for all streams, 256 for those of a trusted proxy.
+ * With it, an upload over 100 ms has 20 Mbit/s.
  */
 const STREAM_WINDOW_BYTES = 256 * 1024;
 /** What may be on its way on all streams together. Node takes it in at once, also for a stream that nobody reads. */
@@ -112,17 +112,20 @@ export class Http2Sessions {
 
   /** `isOverLimit`: there are as many connections as allowed. */
   serve(socket: TLSSocket, arrivals: RequestArrivals, isOverLimit: boolean): void {
+    const maxStreams = arrivals.isOfProxy ? MAX_STREAMS_OF_PROXY : MAX_STREAMS;
     const inner = nodeHttp2().performServerHandshake(socket, {
       ...OPTIONS,
+      // Node ends a connection that exceeds this. Beyond `maxStreams`, a proxy then loses single requests instead.
+      ...(arrivals.isOfProxy && { maxSessionRejectedStreams: 2 ** 32 - 1 }),
       settings: {
-        maxConcurrentStreams: MAX_STREAMS,
+        maxConcurrentStreams: maxStreams,
         maxHeaderListSize: this.#parts.maxHeadBytes,
         initialWindowSize: STREAM_WINDOW_BYTES,
         enablePush: false,
       },
     });
     inner.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
-    const session = new Session(inner, socket, arrivals, isOverLimit, this.#parts, () =>
+    const session = new Session(inner, socket, arrivals, maxStreams, isOverLimit, this.#parts, () =>
       this.#floods.add("HTTP/2 connections were closed because they flooded the server"),
     );
     this.#sessions.add(session);
@@ -155,6 +158,8 @@ class Session {
   readonly #session: ServerHttp2Session;
   readonly #socket: TLSSocket;
   readonly #arrivals: RequestArrivals;
+  /** Requests at a time, with those that the client has cancelled and on which the edge still works. */
+  readonly #maxRunning: number;
   readonly #isOverLimit: boolean;
   readonly #parts: Http2Parts;
   readonly #flooded: () => void;
@@ -183,6 +188,7 @@ class Session {
     session: ServerHttp2Session,
     socket: TLSSocket,
     arrivals: RequestArrivals,
+    maxStreams: number,
     isOverLimit: boolean,
     parts: Http2Parts,
     flooded: () => void,
@@ -190,6 +196,7 @@ class Session {
     this.#session = session;
     this.#socket = socket;
     this.#arrivals = arrivals;
+    this.#maxRunning = 2 * maxStreams;
     this.#isOverLimit = isOverLimit;
     this.#parts = parts;
     this.#flooded = flooded;
@@ -286,10 +293,12 @@ class Session {
 
   /**
    * Ends the connection after its answers, because a browser repeats what gets none, a POST as well. Node ignores later streams,
-   * and nghttp2 stops reading from a client that goes on opening them.
+   * and nghttp2 stops reading from a client that goes on opening them. Not that of a trusted proxy, where all visitors would pay
+   * for one.
    */
   #spendReset(allowance: Allowance): void {
-    if (this.#session.closed || this.#session.destroyed || allowance.take(performance.now())) return;
+    if (this.#arrivals.isOfProxy || this.#session.closed || this.#session.destroyed) return;
+    if (allowance.take(performance.now())) return;
     this.#tellOfFlood();
     this.#session.close();
   }
@@ -321,7 +330,7 @@ class Session {
     });
     // Node refuses such a list as well, but only once the client has acknowledged the settings, which it may never do.
     const isTooLarge = listBytes(raw) > this.#parts.maxHeadBytes;
-    if (isTooLarge || this.#running >= MAX_RUNNING) {
+    if (isTooLarge || this.#running >= this.#maxRunning) {
       // After REFUSED_STREAM the client may repeat it. RFC 9113 §8.7.
       const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_REFUSED_STREAM } = nodeHttp2().constants;
       refuseStream(stream, isTooLarge ? NGHTTP2_ENHANCE_YOUR_CALM : NGHTTP2_REFUSED_STREAM);

@@ -14,6 +14,7 @@ import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import type { AnsweredExchange } from "../../../server/connections/access-log.ts";
 import type { ListenerParts } from "../../../server/connections/listener.ts";
+import { SitesByHost } from "../../../server/connections/sites-by-host.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
@@ -1006,13 +1007,14 @@ async function rawClient(where: Where) {
     return frames();
   };
   /** Resolves when the server has answered what was written before, and done what it does soon after. */
+  let asked = 0;
   const settled = async () => {
-    for (const payload of ["settled?", "settled!"]) {
+    for (const payload of ["?", "!"].map((mark) => `${asked++}`.padStart(7) + mark)) {
       await write(frame(TYPES.ping, 0, 0, payload));
       await until((frame) => frame.type === TYPES.ping && frame.payload.toString("latin1") === payload);
     }
   };
-  return { socket, write, ended, goawayCode, until, settled };
+  return { socket, write, ended, frames, goawayCode, until, settled };
 }
 
 describe("floods", () => {
@@ -1085,6 +1087,52 @@ describe("floods", () => {
     expect(client.goawayCode()).toBe(constants.NGHTTP2_NO_ERROR);
     expect(asked.filter((method) => method === "POST")).toEqual(["POST"]);
     expect([asked.length, listener.floods, warnings.length]).toEqual([askedBefore, 1, 1]);
+  });
+
+  // A proxy sends the requests of other visitors at once with the resets, which may be without an error, as Envoy's.
+  test.each([
+    { name: "do not end that of a trusted proxy, which carries many visitors", proxy: "127.0.0.1", floods: 0 },
+    { name: "end that of a proxy that no site trusts", proxy: "192.0.2.1", floods: 1 },
+  ])("of resets on one connection $name", async ({ proxy, floods }) => {
+    const trustedProxies = [readNetwork(proxy)!];
+    const pages: Answering = ({ url }) => (url.endsWith("/page") ? answer("page") : new Promise(() => undefined));
+    const site = { name: "a", hosts: ["a.test"], isolate: { fetch: pages }, trustedProxies };
+    for (const parts of [{ trustedProxies }, { sites: new SitesByHost([site]) }]) {
+      const { https, listener } = await start(pages, parts);
+      const client = await rawClient(https);
+      const of = (wave: number) => Array.from({ length: 100 }, (_, at) => 2 * (100 * wave + at) + 1);
+      const leave = (wave: number) =>
+        of(wave)
+          .map((id) => frame(RST_STREAM, 0, id, uint(constants.NGHTTP2_NO_ERROR, 4)))
+          .join("");
+      const ask = (wave: number, path: string) =>
+        of(wave)
+          .map((id) => get(id, path))
+          .join("");
+      await client.write(SETTINGS_ACK + ask(0, "/slow"));
+      for (let wave = 0; wave < 8; wave++) {
+        await Promise.race([client.settled(), client.ended]);
+        await client.write(leave(wave) + ask(wave + 1, wave === 7 ? "/page" : "/slow"));
+      }
+      await Promise.race([client.settled(), client.ended]);
+      const answered = client.frames().filter(({ type, stream }) => type === TYPES.data && of(8).includes(stream));
+      expect([answered.length, listener.floods]).toEqual([floods === 0 ? 100 : 0, floods]);
+    }
+  });
+
+  test("of resets leave a trusted proxy its connection, also if thousands come at once", async () => {
+    const pages: Answering = ({ url }) => (url.endsWith("/page") ? answer("page") : new Promise(() => undefined));
+    const { https, listener } = await start(pages, { trustedProxies: [readNetwork("127.0.0.1")!] });
+    const client = await rawClient(https);
+    const streams = (from: number) => Array.from({ length: 1000 }, (_, at) => 2 * (from + at) + 1);
+    await client.write(SETTINGS_ACK + streams(0).map(headers).join(""));
+    await client.settled();
+    await client.write(streams(0).map(reset).join("") + streams(1000).map(headers).join(""));
+    await Promise.race([client.settled(), client.ended]);
+    await client.write(get(4001, "/page"));
+    const isAnswer = ({ type, stream }: Frame) => type === TYPES.data && stream === 4001;
+    expect((await Promise.race([client.until(isAnswer), client.ended])) !== undefined).toBe(true);
+    expect(listener.floods).toBe(0);
   });
 
   test("of resets leave what runs no longer than a client may stall", async () => {
