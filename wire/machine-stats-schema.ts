@@ -39,6 +39,13 @@ export const machineStatsSchema = z.object({
     }),
   ),
   workerDeaths: count,
-  certificates: z.array(z.object({ file: z.string(), names: z.array(z.string()), expiresAt: z.iso.datetime() })),
+  certificates: z.array(
+    z.object({
+      file: z.string(),
+      names: z.array(z.string()),
+      startsAt: z.optional(z.iso.datetime()),
+      expiresAt: z.iso.datetime(),
+    }),
+  ),
   inWords: z.array(z.string()),
 });

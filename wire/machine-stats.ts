@@ -79,6 +79,7 @@ export interface CertificateStats {
   /** The file that it was read from. */
   file: string;
   names: string[];
-  /** RFC 3339, UTC. */
+  /** RFC 3339, UTC, like `expiresAt`. Older servers do not tell it. */
+  startsAt?: string | undefined;
   expiresAt: string;
 }

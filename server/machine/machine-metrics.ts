@@ -52,6 +52,14 @@ export function machineMetrics(machine: MachineStats): MetricFamily[] {
     one("disk_files", "gauge", "disk.files", disk?.files),
     one("disk_evictions", "counter", "disk.evictions", disk?.evictions),
     [
+      "certificate_start_timestamp_seconds",
+      "gauge",
+      "machine.certificates.startsAt",
+      certificates.flatMap(({ file, startsAt }): Sample[] =>
+        startsAt ? [[{ file }, Date.parse(startsAt) / 1000]] : [],
+      ),
+    ],
+    [
       "certificate_expiry_timestamp_seconds",
       "gauge",
       "machine.certificates.expiresAt",

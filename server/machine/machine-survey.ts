@@ -78,8 +78,9 @@ async function diskStats(
   return { usedBytes, maxBytes, freeBytes, files, evictions };
 }
 
-function certificateStats({ file, names, validUntil }: Certificate): CertificateStats {
-  return { file, names: [...names], expiresAt: new Date(validUntil).toISOString() };
+function certificateStats({ file, names, validFrom, validUntil }: Certificate): CertificateStats {
+  const [startsAt, expiresAt] = [validFrom, validUntil].map((at) => new Date(at).toISOString());
+  return { file, names: [...names], startsAt, expiresAt: expiresAt! };
 }
 
 /** The site for which a machine is looked at. */

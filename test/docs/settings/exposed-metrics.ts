@@ -39,7 +39,14 @@ const MACHINE: MachineStats = {
   origin: QUEUE,
   processes: [{ ...PROCESS, worker: WORKER }],
   workerDeaths: 1,
-  certificates: [{ file: "www.crt", names: ["www.example.com"], expiresAt: "2027-01-01T00:00:00Z" }],
+  certificates: [
+    {
+      file: "www.crt",
+      names: ["www.example.com"],
+      startsAt: "2026-10-01T00:00:00Z",
+      expiresAt: "2027-01-01T00:00:00Z",
+    },
+  ],
   inWords: [],
 };
 

@@ -50,5 +50,6 @@ export const METRIC_MEANINGS: Readonly<Record<string, string>> = {
   disk_free_bytes: "what is free in the file system",
   disk_files: "files of pages",
   disk_evictions_total: "files deleted to make room",
+  certificate_start_timestamp_seconds: "since when a certificate is valid, in seconds since 1970",
   certificate_expiry_timestamp_seconds: "when a certificate expires, in seconds since 1970",
 };

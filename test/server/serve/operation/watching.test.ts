@@ -124,6 +124,8 @@ describe("a server that somebody watches", { timeout: 60_000 }, () => {
     expect(value('process_connections_limit{process="worker-2"}')).toBe(workers(found)[1]!.maxConnections);
     expect(value('process_resident_memory_bytes{process="supervisor"}')).toBeGreaterThan(10_000_000);
     expect(text).not.toContain('connections{process="supervisor"}');
+    const start = value('certificate_start_timestamp_seconds{file="site.crt"}');
+    expect(new Date(start * 1000).toISOString()).toBe(machine!.certificates[0]!.startsAt);
     const expiry = value('certificate_expiry_timestamp_seconds{file="site.crt"}');
     expect(new Date(expiry * 1000).toISOString()).toBe(machine!.certificates[0]!.expiresAt);
     expect(machine!.certificates).toMatchObject([{ file: "site.crt", names: ["www.example.test"] }]);
