@@ -7,6 +7,9 @@ export const MAX_SCANNED_ROWS = 5_000;
 /** The most rows that are sent side by side. */
 export const SENT_AT_ONCE = 8;
 
+/** The pause before rows that another process has locked or leased are looked at again: it may give them back early. */
+const LEASED_PAUSE_MS = 1_000;
+
 const IS_ORDERED = "dead_at IS NULL AND failure_scope IS DISTINCT FROM 'some-edges'";
 const IS_HALF_ACCEPTED = "dead_at IS NULL AND failure_scope = 'some-edges'";
 const READY_AT = "(CASE WHEN due_at > lease_until THEN due_at ELSE lease_until END)";
@@ -35,7 +38,7 @@ export interface Claims {
   readonly isFull: boolean;
   /** The items of rows that must wait: no later row with one of these items may be sent before them. */
   readonly held: ReadonlySet<string>;
-  /** The earliest time at which one of the waiting rows may be sent; `null` if none waits. */
+  /** When to look again for one of the waiting rows, at the earliest; `null` if none waits. */
   readonly nextAt: number | null;
 }
 
@@ -81,16 +84,17 @@ export function chooseClaims(
     }
     for (const item of items) held.add(item);
     // A row behind another waits for it, whatever its own due time.
-    if (!isHeld) nextAt = Math.min(nextAt ?? readyAt, readyAt);
+    if (isHeld) continue;
+    const lookAt = readyAt === row.leaseUntil ? Math.min(readyAt, now + LEASED_PAUSE_MS) : readyAt;
+    nextAt = Math.min(nextAt ?? lookAt, lookAt);
   }
   return { rows: [...chosen, ...again].slice(0, limit), isFull: chosen.length >= limit, held, nextAt };
 }
 
-/** The chosen rows that were leased, without the rows behind one that another process leased first. */
-export function obtainedClaims(chosen: readonly WaitingRow[], obtained: ReadonlySet<number>): readonly WaitingRow[] {
-  const asFound = chosen.map((row) => (obtained.has(row.seq) ? row : { ...row, leaseUntil: Number.POSITIVE_INFINITY }));
-  return chooseClaims(asFound, { now: Number.MAX_VALUE, latestAt: Number.POSITIVE_INFINITY, limit: chosen.length })
-    .rows;
+/** The chosen rows that were leased, without the rows behind one that another process has locked or leased first. */
+export function obtainedClaims({ rows, nextAt }: Claims, obtained: ReadonlySet<number>, terms: ClaimTerms): Claims {
+  const asFound = rows.map((row) => (obtained.has(row.seq) ? row : { ...row, leaseUntil: terms.latestAt }));
+  return chooseClaims(asFound, terms, { ...NO_CLAIMS, nextAt });
 }
 
 /**

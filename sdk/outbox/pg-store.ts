@@ -71,9 +71,6 @@ export async function createTable(database: PgDatabase): Promise<void> {
 /** Any number that other programs are unlikely to use: the letters "tidemark" as a 64-bit number. */
 const LOCK_NUMBER = "8388346167743836779";
 
-/** The pause before rows that another transaction has locked or leased are looked at again. */
-const LOST_CLAIM_PAUSE_MS = 1_000;
-
 /**
  * The table in PostgreSQL. A claim reads without a lock, then leases in one statement what no other process holds. A
  * row that another process leased first is left out, and so are the rows behind it.
@@ -104,8 +101,7 @@ export function pgStore(database: PgDatabase, givenNow: (() => number) | undefin
       if (rows.length < PAGE_ROWS || claims.isFull) break;
       lastSeq = rows.at(-1)!.seq;
     }
-    const { rows: chosen, nextAt } = claims;
-    if (chosen.length === 0) return { rows: [], nextAt };
+    if (claims.rows.length === 0) return claims;
     const leased = await database.query(
       `WITH free AS (
          SELECT seq FROM tidemark_outbox
@@ -114,15 +110,13 @@ export function pgStore(database: PgDatabase, givenNow: (() => number) | undefin
          FOR UPDATE SKIP LOCKED
        )
        UPDATE tidemark_outbox AS o SET lease_id = $3, lease_until = $4 FROM free WHERE o.seq = free.seq RETURNING o.seq`,
-      [chosen.map(({ seq }) => seq), terms.now, lease.id, lease.until, terms.latestAt],
+      [claims.rows.map(({ seq }) => seq), terms.now, lease.id, lease.until, terms.latestAt],
     );
     const obtained = new Set((leased.rows as readonly TableRow[]).map(({ seq }) => Number(seq)));
-    const rows = obtainedClaims(chosen, obtained);
-    const behind = [...obtained].filter((seq) => !rows.some((row) => row.seq === seq));
+    const ours = obtainedClaims(claims, obtained, terms);
+    const behind = [...obtained].filter((seq) => !ours.rows.some((row) => row.seq === seq));
     if (behind.length > 0) await release(behind, lease.id);
-    if (rows.length === chosen.length) return { rows, nextAt };
-    const soonAt = terms.now + LOST_CLAIM_PAUSE_MS;
-    return { rows, nextAt: nextAt === null ? soonAt : Math.min(nextAt, soonAt) };
+    return ours;
   }
 
   async function remove(seq: number): Promise<void> {

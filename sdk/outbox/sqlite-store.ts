@@ -145,7 +145,7 @@ export function sqliteStore(
       }
       const update = database.prepare("UPDATE tidemark_outbox SET lease_id = ?, lease_until = ? WHERE seq = ?");
       for (const { seq } of claims.rows) update.run(lease.id, lease.until, seq);
-      return { rows: claims.rows, nextAt: claims.nextAt };
+      return claims;
     });
   }
 

@@ -23,6 +23,7 @@ describe("the rows to claim", () => {
     name: string;
     rows: WaitingRow[];
     limit?: number;
+    latestAt?: number;
     chosen: number[];
     nextAt: number | null;
   }[] = [
@@ -32,6 +33,13 @@ describe("the rows to claim", () => {
     { name: "no row that is due later", rows: [row(1, "a", { dueAt: NOW + 1 })], chosen: [], nextAt: NOW + 1 },
     { name: "a row whose lease ends now", rows: [row(1, "a", { leaseUntil: NOW })], chosen: [1], nextAt: null },
     { name: "no leased row", rows: [row(1, "a", { leaseUntil: NOW + 1 })], chosen: [], nextAt: NOW + 1 },
+    {
+      name: "a row that another process leases: it may end, or give it back, long before the end of the lease",
+      rows: [row(1, "a", { leaseUntil: NOW + 30_000 }), row(2, "b", { dueAt: NOW + 5_000 }), row(3, "a")],
+      latestAt: NOW + 60_000,
+      chosen: [],
+      nextAt: NOW + 1_000,
+    },
     {
       name: "rows that wait for an instant that no right clock would have written",
       rows: [row(1, "a", { dueAt: LATEST + 1 }), row(2, "b", { leaseUntil: LATEST + 1 }), row(3, "a b")],
@@ -111,8 +119,8 @@ describe("the rows to claim", () => {
     },
   ];
 
-  test.each(CASES)("$name", ({ rows, limit = 50, chosen, nextAt }) => {
-    const terms = { now: NOW, latestAt: LATEST, limit };
+  test.each(CASES)("$name", ({ rows, limit = 50, latestAt = LATEST, chosen, nextAt }) => {
+    const terms = { now: NOW, latestAt, limit };
     const claims = chooseClaims(rows, terms);
     expect([seqs(claims.rows), claims.nextAt]).toEqual([chosen, nextAt]);
     const pageByPage = rows.reduce((before, each) => chooseClaims([each], terms, before), NO_CLAIMS);
@@ -137,12 +145,18 @@ describe("the rows to claim", () => {
   });
 });
 
-test("Rows that another process leased first are left out, with those behind them", () => {
-  const chosen = [row(1, "a"), row(2, "a b"), row(3, "b"), row(4, "c")];
-  expect(seqs(obtainedClaims(chosen, new Set([1, 2, 3, 4])))).toEqual([1, 2, 3, 4]);
-  expect(seqs(obtainedClaims(chosen, new Set([2, 3, 4])))).toEqual([4]);
-  expect(seqs(obtainedClaims(chosen, new Set([1, 3, 4])))).toEqual([1, 4]);
-  expect(seqs(obtainedClaims(chosen, new Set()))).toEqual([]);
+test("Rows that another process leased first are left out, with those behind them, and looked at again soon", () => {
+  const rows = [row(1, "a"), row(2, "a b"), row(3, "b"), row(4, "c")];
+  const terms = { now: NOW, latestAt: NOW + 60_000, limit: 4 };
+  const obtained = (nextAt: number | null, ...got: number[]) => {
+    const claims = obtainedClaims({ ...NO_CLAIMS, rows, nextAt }, new Set(got), terms);
+    return [seqs(claims.rows), claims.nextAt];
+  };
+  expect(obtained(null, 1, 2, 3, 4)).toEqual([[1, 2, 3, 4], null]);
+  expect(obtained(NOW + 5_000, 1, 2, 3, 4)).toEqual([[1, 2, 3, 4], NOW + 5_000]);
+  expect(obtained(null, 2, 3, 4)).toEqual([[4], NOW + 1_000]);
+  expect(obtained(NOW + 5_000, 1, 3, 4)).toEqual([[1, 4], NOW + 1_000]);
+  expect(obtained(NOW + 5)).toEqual([[], NOW + 5]);
 });
 
 describe("the rows to send side by side", () => {

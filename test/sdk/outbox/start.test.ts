@@ -216,6 +216,24 @@ test("Closing waits for running sends, and a second start is refused", async () 
   expect(database.prepare("SELECT count(*) AS n FROM tidemark_outbox").get()?.n).toBe(0);
 });
 
+test("A purge behind one that another process sends, which is closed then, is sent within a second of it", async () => {
+  const other = createOutbox({ database, purger, now: clock.now });
+  const slow = heldUp();
+  purger.answer = forTags(["a"], slow.answer);
+  enqueue("a");
+  const sending = other.drain();
+  await slow.arrived;
+  enqueue("a", "b");
+  expect(await untilPaused(start)).toBe(1_000);
+  expect(purger.tags).toEqual(["a", "b"]);
+  const closed = other.close();
+  slow.end(accepts);
+  await Promise.all([closed, sending]);
+  purger.answer = accepts;
+  expect(await untilPaused(() => clock.advance(1_000))).toBe(EVERY_MS);
+  expect(purger.tags).toEqual(["a", "b", "a"]);
+});
+
 test("A row is sent only while its lease covers the whole attempt; the others get a new lease", async () => {
   const leftMs: number[] = [];
   const leaseOf = database.prepare("SELECT lease_until FROM tidemark_outbox WHERE id = ?");
