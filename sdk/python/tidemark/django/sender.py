@@ -1,4 +1,4 @@
-"""The thread of a process that sends what is committed."""
+"""The threads of a process that send what is committed."""
 
 import atexit
 import logging
@@ -19,13 +19,16 @@ from .troubles import Troubles
 logger = logging.getLogger("tidemark.django")
 
 POLL_SECONDS = 5.0
-"""So often the thread looks for purges whose time has come, and for those of processes that are gone."""
+"""So often a thread looks for purges whose time has come, and for those of processes that are gone."""
 EXIT_SECONDS = 2.0
-"""At most so long a process that ends, as a script does, lets the thread send what was committed."""
+"""At most so long a process that ends, as a script does, lets the threads send what was committed."""
 
 
 class Sender:
-    """It starts when a process has built the middleware, or with its first request or commit."""
+    """It starts when a process has built the middleware, or with its first request or commit.
+
+    Each database has a thread of its own, so that one that does not answer holds up no purges of the others.
+    """
 
     def __init__(self) -> None:
         self._begin()
@@ -34,12 +37,12 @@ class Sender:
         atexit.register(self._finish)
 
     def _begin(self) -> None:
-        self._thread: threading.Thread | None = None
+        self._threads: dict[str, threading.Thread] = {}
         self._changed = threading.Condition()
-        self._is_woken = False
-        self._is_done = True
         self._is_failing = False
-        self._committed: list[Key] = []
+        # The keys of each database that its thread has not begun to look for, and the databases where it has not ended.
+        self._committed: dict[str, list[int]] = {}
+        self._unfinished: set[str] = set()
         # Counted, because SQLite gives the key of what one request has rolled back to the purge of another.
         self._awaited: Counter[Key] = Counter()
         self._receipts: dict[Key, Receipt | None] = {}
@@ -49,9 +52,17 @@ class Sender:
 
     def start(self) -> None:
         with self._changed:
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, name="tidemark-sender", daemon=True)
-                self._thread.start()
+            if self._threads and all(each.is_alive() for each in self._threads.values()):
+                return
+            try:
+                found = databases()
+            except Exception as error:
+                return self._say(error)
+            for using in found:
+                if using not in self._threads or not self._threads[using].is_alive():
+                    name = f"tidemark-sender-{using}"
+                    self._threads[using] = threading.Thread(target=self._run, args=(using,), name=name, daemon=True)
+                    self._threads[using].start()
 
     def expect(self, keys: Iterable[Key]) -> None:
         """Somebody will ask for the receipts of these, or `forget` them."""
@@ -69,9 +80,11 @@ class Sender:
     def wake(self, keys: Iterable[Key]) -> None:
         """These were committed, and this process may hold them."""
         with self._changed:
-            self._committed.extend(keys)
-            self._is_woken = True
-            self._is_done = False
+            for using, key in keys:
+                # What was written by a second name of a database, its MIRROR, is found under the first.
+                if using in self._threads or not self._threads:
+                    self._committed.setdefault(using, []).append(key)
+                    self._unfinished.add(using)
             self._changed.notify_all()
         self.start()
 
@@ -96,45 +109,41 @@ class Sender:
             with suppress(InvalidStateError):  # the request has left
                 asked.set_result(newest if len(accepted) == len(keys) else None)
 
-    def _run(self) -> None:
+    def _run(self, using: str) -> None:
         pause = POLL_SECONDS
         while True:
             # It waits before its first look, too, because a server forks its workers then, and the child of a busy process
             # may hang. Nothing protects workers that are forked later.
             with self._changed:
-                self._is_done = not self._committed
-                self._changed.notify_all()
-                self._changed.wait_for(lambda: self._is_woken, pause)
-                self._is_woken = False
+                if using not in self._committed and using in self._unfinished:
+                    self._unfinished.remove(using)
+                    self._changed.notify_all()
+                self._changed.wait_for(lambda: using in self._committed, pause)
+                own = self._committed.pop(using, [])
             pause = POLL_SECONDS
             try:
-                pause = self._send_all()
+                pause = self._send(using, own)
                 self._said = ""
                 if pause == POLL_SECONDS:
                     connections.close_all()  # those of this thread, which has nothing to do
             except Exception as error:
-                self._say(f"Purges wait, because none can be sent: {error}")
+                self._say(error)
 
     def _finish(self) -> None:
         """What is not sent by then is left to the other processes. Ctrl-C ends the wait."""
         with suppress(KeyboardInterrupt), self._changed:
-            if self._thread is not None:
-                self._changed.wait_for(lambda: self._is_done, EXIT_SECONDS)
+            self._changed.wait_for(lambda: self._unfinished.isdisjoint(self._threads), EXIT_SECONDS)
 
-    def _send_all(self) -> float:
-        """Sends what is due in every database. In how many seconds to look again."""
-        pause = POLL_SECONDS
-        with self._changed:
-            committed, self._committed = self._committed, []
+    def _send(self, using: str, own: list[int]) -> float:
+        """Sends what is due in a database. In how many seconds to look again."""
         if configuration.is_off():
-            return pause
+            return POLL_SECONDS
         purger = configuration.purger()
-        for using in databases():
-            with self._troubles.of(using):
-                for attempt in send_due(using, purger, [key for alias, key in committed if alias == using]):
-                    self._tell(attempt)
-                pause = min(pause, seconds_until_due(using))
-        return pause
+        with self._troubles.of(using):
+            for attempt in send_due(using, purger, own):
+                self._tell(attempt)
+            return min(POLL_SECONDS, seconds_until_due(using))
+        return POLL_SECONDS
 
     def _tell(self, attempt: Attempt) -> None:
         with self._changed:
@@ -145,8 +154,9 @@ class Sender:
             for asked in list(self._waiting):
                 self._answer(asked)
 
-    def _say(self, words: str) -> None:
+    def _say(self, error: Exception) -> None:
         """Once, and not as often as it looks again."""
+        words = f"Purges wait, because none can be sent: {error}"
         if words != self._said:
             logger.error(words)
         self._said = words

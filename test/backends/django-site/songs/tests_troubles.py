@@ -25,7 +25,7 @@ from django.test import TransactionTestCase, override_settings
 from django.utils import timezone
 
 from tidemark import Purger
-from tidemark.django import PurgedQuerySet, changes, middleware, outbox, purge, purging, request_middleware
+from tidemark.django import PurgedQuerySet, changes, configuration, middleware, outbox, purge, purging, request_middleware
 from tidemark.django.models import QueuedPurge
 from tidemark.django.sender import Sender
 
@@ -38,13 +38,11 @@ class Ended(BaseException):
 
 
 def look(sender, times):
-    """Lets the sender look so many times for what is due, as its thread does."""
-    with patch.object(sender, "_changed") as changed:
-        changed.wait_for.side_effect = [True] * times + [Ended]
-        try:
-            sender._run()
-        except Ended:
-            pass
+    """Lets the sender look so many times for what is due in each database, as its threads do."""
+    for using in outbox.databases():
+        with patch.object(sender, "_changed") as changed, suppress(Ended):
+            changed.wait_for.side_effect = [True] * times + [Ended]
+            sender._run(using)
 
 
 class Attempts(WithEdge, TransactionTestCase):
@@ -73,12 +71,22 @@ class Attempts(WithEdge, TransactionTestCase):
 
     def test_the_thread_survives_what_is_raised_between_attempts(self):
         purge(tags=["a"])
-        looks = [RuntimeError("in a router"), ["default"]]
-        with patch("tidemark.django.sender.databases", side_effect=looks):
+        looks = [RuntimeError("in the settings"), configuration.purger()]
+        with patch.object(configuration, "purger", side_effect=looks):
             with self.assertLogs("tidemark.django", "ERROR") as logs:
                 look(Sender(), 2)
-        self.assertIn("none can be sent: in a router", logs.output[0])
+        self.assertIn("none can be sent: in the settings", logs.output[0])
         self.assertEqual(len(self.edge.purges), 1)
+
+    def test_a_router_that_raises_stops_no_request_and_is_told_once(self):
+        sender = Sender()
+        with (
+            patch("tidemark.django.sender.databases", side_effect=RuntimeError("in a router")),
+            self.assertLogs("tidemark.django", "ERROR") as logs,
+        ):
+            sender.start()
+            sender.wake([("default", 1)])
+        self.assertRegex("".join(logs.output), r"^ERROR:[^:]*:Purges wait, because none can be sent: in a router$")
 
 
 class Processes(WithEdge, TransactionTestCase):
@@ -244,9 +252,9 @@ class Scripts(WithEdge, TransactionTestCase):
         self.addCleanup(folder.cleanup)
         self.database = Path(folder.name) / "songs.db"
 
-    def rows_left_by_script(self, seconds):
+    def rows_left_by_script(self, seconds, before=""):
         script = (
-            "import django; django.setup(); from django.core.management import call_command; "
+            f"{before}import django; django.setup(); from django.core.management import call_command; "
             "call_command('migrate', run_syncdb=True, verbosity=0); "
             f"from tidemark.django import sender; sender.EXIT_SECONDS = {seconds}; "
             "from songs.models import Song; Song.objects.create(title='imported')"
@@ -259,6 +267,17 @@ class Scripts(WithEdge, TransactionTestCase):
 
     def test_a_script_sends_what_it_has_committed_before_it_ends(self):
         self.assertEqual(self.rows_left_by_script(seconds=60), [])
+        self.assertEqual([body["tags"] for _, body in self.edge.purges], [["song:1", "album:None", "songs"]])
+
+    def test_a_database_that_does_not_answer_holds_up_no_purges_of_another(self):
+        hanging = (
+            "import sqlite3, settings; "
+            f"name = {str(self.database.with_name('legacy.db'))!r}; "
+            "lock = sqlite3.connect(name); lock.execute('BEGIN EXCLUSIVE'); "
+            "legacy = settings.DATABASES['default'] | {'NAME': name, 'OPTIONS': {'timeout': 600}}; "
+            "settings.DATABASES = {'legacy': legacy} | settings.DATABASES; "
+        )
+        self.assertEqual(self.rows_left_by_script(seconds=20, before=hanging), [])
         self.assertEqual([body["tags"] for _, body in self.edge.purges], [["song:1", "album:None", "songs"]])
 
     def test_a_script_ends_while_the_edge_does_not_answer_and_leaves_the_purge_to_the_others(self):
