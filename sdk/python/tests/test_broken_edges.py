@@ -142,6 +142,22 @@ def test_only_an_edge_refuses_a_purge_except_one_that_is_too_large(status: int, 
     assert len(str(caught.value)) < 1100
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "blocked"),
+    [
+        (403, b"<html>Request blocked</html>", True),
+        (403, b'{"code": "forbidden"}', False),
+        (401, b"<html>Log in</html>", False),
+        (503, b"<html>Down</html>", False),
+    ],
+)
+def test_what_is_in_front_of_an_edge_may_block_one_purge_and_not_others(status: int, body: bytes, blocked: bool) -> None:
+    with edge(answers(status, body)) as endpoint:
+        with pytest.raises(PurgeFailed) as caught:
+            Purger(endpoint, "a-token", retries=0).purge(tags=["a"])
+    assert caught.value.blocked == blocked
+
+
 @pytest.mark.parametrize("status", [429, 502, 503, 504, 520, 522, 530])
 def test_a_proxy_without_an_edge_behind_it_can_have_one_in_a_moment(status: int) -> None:
     with edge(answers(status, b"<html>Connection timed out</html>")) as endpoint:

@@ -51,6 +51,7 @@ class PurgeFailed(Exception):
         *,
         status: int | None = None,
         refused: bool = False,
+        blocked: bool = False,
         passing: bool = False,
         retry_after: float = 0.0,
     ):
@@ -59,6 +60,8 @@ class PurgeFailed(Exception):
         """That of the edge's answer; None if there was no answer."""
         self.refused = refused
         """True if the edge will never accept this purge."""
+        self.blocked = blocked
+        """True if it came no further than something in front of the edge, which may let other purges pass."""
         self.retryable = passing
         """True if the same purge, with the same id, can succeed in a moment."""
         self.retry_after = retry_after
@@ -144,10 +147,12 @@ def _refusal(answer: Answer) -> PurgeFailed:
         words = answer.read(MAX_REPORT_BYTES).decode("utf-8", "replace")
     except (OSError, http.client.HTTPException) as failure:
         words = f"its words cannot be read: {failure}"
+    is_of_edge = _is_of_edge(words)
     return PurgeFailed(
         f"the edge answered with {answer.status}: {words[:1000]}",
         status=answer.status,
-        refused=answer.status == TOO_LARGE or (answer.status in REFUSED and _is_of_edge(words)),
+        refused=answer.status == TOO_LARGE or (answer.status in REFUSED and is_of_edge),
+        blocked=not is_of_edge and answer.status not in (401, *PASSING),
         passing=answer.status in PASSING,
         retry_after=_seconds(answer.headers.get("Retry-After")),
     )

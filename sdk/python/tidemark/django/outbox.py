@@ -101,7 +101,7 @@ def _taken(using: str, held: Q = Q()) -> list[QueuedPurge]:
         now = timezone.now()
         is_due = Q(next_at__lte=now) | Q(next_at__gt=now + MAX_AHEAD) | Q(held, request_id=None)
         due = QueuedPurge.objects.using(using).filter(is_due, given_up=False)
-        first = due.order_by("id").first()
+        first = due.order_by("next_at", "id").first()  # so that one that fails is not tried before all others each time
         if first is None:
             return []
         if first.request_id is None:
@@ -138,10 +138,7 @@ def _together(rows: list[QueuedPurge]) -> dict[str, Any]:
 def _after_failure(ours: "QuerySet[QueuedPurge]", rows: list[QueuedPurge], failure: PurgeFailed) -> None:
     words = str(failure).replace("\0", "")[:1000]  # PostgreSQL keeps no NUL
     if failure.refused and len(rows) > 1:
-        # One of them cannot be accepted: from now on each goes alone.
-        for row in rows:
-            ours.filter(pk=row.pk).update(request_id=uuid.uuid4(), next_at=timezone.now(), last_error=words)
-        return
+        return _separate(ours, rows, next_at=timezone.now(), last_error=words)
     failures = rows[0].failures + 1
     if failure.refused or failures >= MAX_FAILURES:
         ours.update(given_up=True, failures=failures, last_error=words)
@@ -149,8 +146,18 @@ def _after_failure(ours: "QuerySet[QueuedPurge]", rows: list[QueuedPurge], failu
         return
     own_pause = min(MAX_PAUSE_SECONDS, 2.0 ** (failures - 1)) * random.uniform(0.5, 1)
     pause = max(own_pause, min(MAX_PAUSE_SECONDS, failure.retry_after))
-    ours.update(failures=failures, last_error=words, next_at=timezone.now() + timedelta(seconds=pause))
+    later = {"failures": failures, "last_error": words, "next_at": timezone.now() + timedelta(seconds=pause)}
+    if failure.blocked and len(rows) > 1:
+        _separate(ours, rows, **later)
+    else:
+        ours.update(**later)
     logger.warning("The purge failed and is sent again in %.1f s: %s", pause, failure)
+
+
+def _separate(ours: "QuerySet[QueuedPurge]", rows: list[QueuedPurge], **changes: Any) -> None:
+    """One of them may be why the others were not accepted: from now on each goes alone."""
+    for row in rows:
+        ours.filter(pk=row.pk).update(request_id=uuid.uuid4(), **changes)
 
 
 def _named(rows: list[QueuedPurge]) -> str:

@@ -147,7 +147,8 @@ class Sender:
 
     def _tell(self, attempt: Attempt) -> None:
         with self._changed:
-            self._is_failing = attempt.failure is not None and not attempt.failure.refused
+            failure = attempt.failure
+            self._is_failing = failure is not None and not (failure.refused or failure.blocked)
             for key in attempt.keys:
                 if key in self._awaited:
                     self._receipts[key] = attempt.receipt

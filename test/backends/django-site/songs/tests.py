@@ -522,7 +522,7 @@ class Sending(WithEdge, TransactionTestCase):
             purge(tags=["a"])
             outbox._taken("default")  # by a process that is killed
             purge(tags=["b"])
-        self.assertEqual(self.sent(), [{"tags": ["a"]}, {"tags": ["b"]}])
+        self.assertCountEqual(self.sent(), [{"tags": ["a"]}, {"tags": ["b"]}])
 
     def test_a_minute_that_the_edge_asked_for_is_waited_for_by_a_clock_that_is_slightly_behind(self):
         purge(tags=["a"])
@@ -583,6 +583,34 @@ class Sending(WithEdge, TransactionTestCase):
         self.assertEqual([each["tags"] for each in sent], [["good", "refused", "better"], ["good"], ["refused"], ["better"]])
         self.assertRegex("".join(logs.output), r"\(refused\)$")
         self.assertEqual([row.items for row in QueuedPurge.objects.all()], [{"tags": ["refused"]}])
+
+    def test_a_purge_that_a_firewall_blocks_takes_no_other_with_it_and_holds_none_up(self):
+        blocks = (403, {}, "<html>")
+        for each in ("good", "blocked", "better"):
+            purge(tags=[each])
+        begun = timezone.now()
+        for minute, answers in enumerate([[blocks], [200, blocks], [200, blocks]]):
+            self.edge.answers = answers
+            with (
+                self.at(begun + timedelta(minutes=minute)),
+                self.assertLogs("tidemark.django", "WARNING"),
+                self.assertRaisesRegex(CommandError, "may be stale"),
+            ):
+                call_command("send_purges", stdout=StringIO())
+        sent = [body["tags"] for _, body in self.edge.purges]
+        self.assertEqual(sent, [["good", "blocked", "better"], ["good"], ["blocked"], ["better"], ["blocked"]])
+        self.assertEqual(len(set(self.ids())), 4)
+        [left] = QueuedPurge.objects.all()
+        self.assertEqual((left.items, left.failures, left.given_up), ({"tags": ["blocked"]}, 3, False))
+
+    def test_purges_go_on_together_after_a_failure_that_each_would_meet(self):
+        purge(tags=["a"])
+        purge(tags=["b"])
+        for answer in (401, 403, 503, (401, {}, "<html>"), (503, {}, "<html>")):
+            self.edge.answers = [answer]
+            with self.assertLogs("tidemark.django", "WARNING"):
+                self.assertEqual(self.sent(), [{"tags": ["a", "b"]}])
+            self.wait_out()
 
     def test_two_processes_never_send_the_same_at_once(self):
         for number in range(3):

@@ -119,6 +119,14 @@ class Processes(WithEdge, TransactionTestCase):
     def test_a_purge_is_sent_by_the_process_whose_request_waits_for_it(self):
         self.assertEqual(self.visit(self.second, self.first), "log.1")
 
+    def test_answers_wait_on_after_a_purge_that_a_firewall_has_blocked_but_not_while_the_edge_fails(self):
+        for answer, waits in (((403, {}, "<html>"), True), (503, False)):
+            self.edge.answers = [answer]
+            with patch.object(Sender, "start"), self.assertLogs("tidemark.django", "WARNING"):
+                purge(tags=["a"])
+                look(self.first, 1)
+            self.assertEqual(self.first.receipt([("default", 0)]).done(), not waits)
+
     def test_a_request_that_purges_nothing_asks_for_no_receipt(self):
         with (
             patch.object(request_middleware, "sender", self.first),
