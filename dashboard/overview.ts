@@ -1,6 +1,6 @@
 import type { SiteCounts, SiteStats, TopUrlStats } from "../wire/stats.ts";
 import { counted, memorySize, percent, size, whole } from "../wire/text/numbers.ts";
-import { errorsIn, memoryLines, summaryText, wholeMemory } from "../wire/text/stats-text.ts";
+import { errorsIn, memoryLines, summaryText, weightText, wholeMemory } from "../wire/text/stats-text.ts";
 import { verdictsOf, verdictText } from "../wire/verdicts/verdicts.ts";
 import { read } from "./api.ts";
 import { type Chart, chart, stackedBar } from "./charts.ts";
@@ -267,8 +267,8 @@ function urls({ kind, allUrls }: Overview, { top, pop: of }: SiteStats): Child[]
   const list = top?.[kind] ?? [];
   if (list.length === 0) return [nothing()];
   const { words, column, format } = KINDS[kind];
-  const weight = ({ weight: most, error }: TopUrlStats) =>
-    error > 0 ? h("span", { title: `at least ${format(most - error)}` }, `≤ ${format(most)}`) : format(most);
+  const weight = (each: TopUrlStats) =>
+    h("span", { title: each.error > 0 && `at least ${format(each.weight - each.error)}` }, weightText(each, format));
   const rows = list
     .slice(0, allUrls ? list.length : FIRST_URLS)
     .map((each) => [toExplain(each.url), weight(each), ...(kind === "notStored" ? [each.because] : [])]);

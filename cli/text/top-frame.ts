@@ -3,7 +3,7 @@ import type { PurgeRecord } from "../../sdk/index.ts";
 import type { SiteStats, SpanStats, TopUrlStats } from "../../wire/stats.ts";
 import { ms, percent, size, whole } from "../../wire/text/numbers.ts";
 import { printable } from "../../wire/text/printable.ts";
-import { nothingReported, ownAnswers } from "../../wire/text/stats-text.ts";
+import { nothingReported, ownAnswers, weightText } from "../../wire/text/stats-text.ts";
 import { lastMinuteOf, type Rates, type SinceLook } from "./top-rates.ts";
 
 /** What `tidemark top` shows at one moment. */
@@ -31,8 +31,8 @@ export function topFrame(view: TopView, { columns, rows }: FrameSize): string[] 
     { text: `Tidemark  ${printable(endpoint)}  ${timeOf(stats.to)}`, style: "bold" as const },
     ...(trouble === null ? [] : [{ text: printable(trouble), style: "red" as const }]),
     ...["", ...totals(stats, now), ...history(stats, columns)].map(plain),
-    ...urls("Slowest at the origin", stats.top?.slowest, (top) => `${ms(top.weight / Math.max(top.times, 1))} each`),
-    ...urls("Not found in the cache", stats.top?.missed, ({ weight }) => whole(weight)),
+    ...urls("Slowest at the origin", stats.top?.slowest, eachText),
+    ...urls("Not found in the cache", stats.top?.missed, (top) => weightText(top, whole)),
     ...purgeLines(purges),
   ];
   return lines.slice(0, rows).map(({ text, style }) => {
@@ -113,6 +113,11 @@ function urls(title: string, top: readonly TopUrlStats[] | undefined, weight: (t
   if (!top || top.length === 0) return [];
   const rows = top.slice(0, 5).map((each) => plain(`  ${weight(each).padStart(14)}  ${printable(each.url)}`));
   return [plain(""), { text: title, style: "bold" }, ...rows];
+}
+
+/** The mean of the times that were counted, without what may come from other URLs. */
+function eachText({ weight, error, times }: TopUrlStats): string {
+  return `${ms((weight - error) / Math.max(times, 1))} each`;
 }
 
 function purgeLines(purges: readonly PurgeRecord[]): Line[] {

@@ -196,6 +196,20 @@ describe("a screen", () => {
     expect(shown).not.toContain("\u202e");
   });
 
+  test("counts for a URL no more than is its own, and says so where the rest is not known", () => {
+    const counted = [
+      { url: "/often", weight: 900, error: 0, times: 3 },
+      { url: "/once", weight: 780, error: 750, times: 1 },
+    ];
+    const shown = topFrame(
+      { ...view(), stats: { ...stats, top: { ...stats.top!, slowest: counted, missed: counted } } },
+      { columns: 200, rows: 100 },
+    ).map((line) => line.trim());
+    expect(shown).toEqual(
+      expect.arrayContaining(["300 ms each  /often", "30 ms each  /once", "900  /often", "≤ 780  /once"]),
+    );
+  });
+
   test("shows all answers, including the edge's own", () => {
     const answers = { MISS: 12, HIT: 5, BYPASS: 1 };
     const answeredByEdge = { "host-unknown": 1, "origin-unreachable": 3 };

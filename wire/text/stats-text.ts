@@ -1,4 +1,4 @@
-import type { CountsByName, MemoryStats, SiteStats, TimeStats } from "../stats.ts";
+import type { CountsByName, MemoryStats, SiteStats, TimeStats, TopUrlStats } from "../stats.ts";
 import { counted, memorySize, ms, percent, size, whole } from "./numbers.ts";
 import { printable } from "./printable.ts";
 
@@ -125,6 +125,11 @@ export function byClient({ editor = 0, known = 0, other = 0 }: CountsByName): st
 /** The counted statuses that are errors: of clients, of the origin, and of the edge. RFC 9110 §15.5, §15.6. */
 export function errorsIn(statuses: CountsByName): CountsByName {
   return Object.fromEntries(Object.entries(statuses).filter(([status]) => status >= "400"));
+}
+
+/** The weight of a URL, marked if it may be less. */
+export function weightText({ weight, error }: TopUrlStats, format: (weight: number) => string): string {
+  return `${error > 0 ? "≤ " : ""}${format(weight)}`;
 }
 
 /** The share of the edge's own answers, with their reasons; `null` if there are none. */
