@@ -83,11 +83,15 @@ document.querySelector("#view-login form")!.addEventListener("submit", (event) =
 });
 byId("logout").addEventListener("click", () => void logOut().then(() => location.reload()));
 addEventListener("hashchange", () => {
-  if (location.hash === "#main") return;
   void go().then(() => {
     byId("main").focus({ preventScroll: true });
     scrollTo(0, 0);
   });
+});
+// The address names the page, which stays.
+document.querySelector(".skip")!.addEventListener("click", (event) => {
+  event.preventDefault();
+  byId("main").focus();
 });
 document.addEventListener("visibilitychange", () => void (document.hidden || refresh()));
 document.addEventListener("stale", () => void refresh());

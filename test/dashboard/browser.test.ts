@@ -575,6 +575,21 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
+  test("the link to the content stays on its page, so that a form there is kept", { tags: ["deep"] }, async () => {
+    const page = await stage.enter();
+    await goTo(page, "Explain");
+    await page.getByLabel("URL or path").fill("/a");
+    await page.getByRole("link", { name: "Skip to the content" }).focus();
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate("document.activeElement.id")).toBe("main");
+    // As when its reader comes back to the tab.
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.evaluate("fetch('health').then((response) => response.text())");
+    expect(new URL(page.url()).hash).toBe("#explain");
+    expect(await page.getByLabel("URL or path").isVisible()).toBe(true);
+    await page.context().close();
+  });
+
   test("while one PoP is chosen, the others stay up to date", { tags: ["deep"] }, async () => {
     const page = await stage.enter({}, { pops: 2 });
     await page.getByRole("button", { name: "FRA" }).click();
