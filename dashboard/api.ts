@@ -11,6 +11,9 @@ export class Refused extends Error {
   }
 }
 
+/** An edge that has not answered in full by then counts as one that cannot be reached. */
+const LIMIT_MS = 15_000;
+
 /** The token of this page's purges. It is in no cookie and in no storage, so that a reload forgets it. */
 let purgeToken: string | null = null;
 
@@ -82,7 +85,7 @@ async function call<T>(path: string, init: RequestInit, token: string | null): P
   headers.set("accept", "application/json");
   if (token !== null) headers.set("authorization", `Bearer ${token}`);
   try {
-    const response = await fetch(path, { ...init, headers });
+    const response = await fetch(path, { ...init, headers, signal: AbortSignal.timeout(LIMIT_MS) });
     if (response.ok) return await response.json();
     throw new Refused(response.status, words(response, await response.text()));
   } catch (error) {

@@ -37,6 +37,13 @@ const BROKEN_WORDS = `[...document.querySelectorAll("section:not([hidden]) :is(t
   return broken;
 })`;
 
+/** Time limits by the clock of the page, which a test sets; the browser's own go by its real time. */
+const TIMEOUTS_BY_THE_CLOCK = `AbortSignal.timeout = (ms) => {
+  const limit = new AbortController();
+  setTimeout(() => limit.abort(), ms);
+  return limit.signal;
+}`;
+
 /** The dashboard as its owner uses it: in Chromium, on the page that the worker serves. */
 describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
   let stage: Stage;
@@ -742,10 +749,12 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
       "that a proxy's login gives",
       (route: Route) => route.fulfill({ contentType: "text/html", body: "<p>Log in</p>" }),
     ],
+    ["that does not come for 15 s", (route: Route) => route.request().frame().page().clock.runFor(15_000)],
   ])("after an answer %s", (_, answer) => {
     test("the page says so, keeps its figures and asks again", { tags: ["deep"] }, async () => {
       const page = await stage.enter({}, { pops: 3 });
       await page.clock.install({ time: now });
+      await page.evaluate(TIMEOUTS_BY_THE_CLOCK);
       await page.route(/_tidemark\/stats/, answer);
       await goTo(page, "Rules");
       await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
