@@ -54,12 +54,23 @@ export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
   return document.getElementById(id) as E;
 }
 
-/** Replaces what an element of `index.html` holds. The focus stays on the element with the same `data-key`. */
+/**
+ * Replaces what an element of `index.html` holds, unless it looks the same. What has a `data-key` stays focused, and as far
+ * scrolled as it was.
+ */
 export function fill(id: string, ...children: readonly Child[]): void {
   const place = byId(id);
-  const focused = place.contains(document.activeElement) && document.activeElement?.getAttribute("data-key");
-  place.replaceChildren(...nodesOf(children));
-  if (focused) place.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
+  const filled = place.cloneNode() as HTMLElement;
+  filled.append(...nodesOf(children));
+  if (filled.isEqualNode(place)) return;
+  const focused = document.activeElement;
+  const before = [...place.querySelectorAll<HTMLElement>("[data-key]")].map((old) => [old, old.scrollLeft] as const);
+  place.replaceChildren(...filled.childNodes);
+  for (const [old, left] of before) {
+    const now = place.querySelector<HTMLElement>(`[data-key="${CSS.escape(old.dataset.key!)}"]`);
+    now?.scrollTo(left, 0);
+    if (old === focused) now?.focus({ preventScroll: true });
+  }
 }
 
 /** Announces a change to users of screen readers. */
@@ -90,7 +101,7 @@ export function table(caption: string, columns: readonly string[], rows: readonl
   const isNumber = (index: number) => columns[index]?.endsWith(" ") && "n";
   return h(
     "div",
-    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": caption, "data-key": caption },
     h(
       "table",
       h(

@@ -3,7 +3,7 @@ import { withField } from "../wire/fields.ts";
 import { stepTexts } from "../wire/text/explanation-text.ts";
 import { size } from "../wire/text/numbers.ts";
 import { ask, Refused } from "./api.ts";
-import { byId, type Child, fill, h } from "./elements.ts";
+import { byId, type Child, h } from "./elements.ts";
 import { askForToken } from "./pages.ts";
 import { instant } from "./words.ts";
 
@@ -28,7 +28,7 @@ async function explain(): Promise<void> {
   };
   // An answer to an earlier question finds its own place gone.
   const place = h("p");
-  fill("explanation", place);
+  byId("explanation").replaceChildren(place);
   try {
     place.replaceWith(report(await ask<Explanation>("explain", request)));
   } catch (error) {

@@ -87,7 +87,7 @@ function render({ last, pop, pops, charts }: Overview, now: SiteStats): void {
   fill("sentence", ...sentence(summaryText(now, last)));
   fill("heard", heard(now.isolates));
   byId("numbers").hidden = now.requests === 0 && pop === null;
-  fill("charts", ...charts.map(({ figure }) => figure));
+  byId("charts").replaceChildren(...charts.map(({ figure }) => figure));
   renderCursor(now);
   fill("advice", ...advice(now));
   fill("answers", ...answers(now));

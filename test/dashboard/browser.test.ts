@@ -294,6 +294,31 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
+  test("a trail that is read again keeps where its reader is in it", { tags: ["deep"] }, async () => {
+    const page = await stage.enter(PHONE);
+    await page.clock.install({ time: now });
+    const trail = numbers(2, 1).map((seq) => recordOf(seq));
+    await answerTrail(page, trail);
+    await goTo(page, "Purges");
+    await page.getByRole("region", { name: "Trail" }).focus();
+    await page.evaluate("document.querySelector('#trail .scroll').scrollLeft = 40");
+    await page.evaluate("getSelection().selectAllChildren(document.querySelector('#trail code'))");
+    const place = () =>
+      page.evaluate(
+        "[document.activeElement.ariaLabel, document.querySelector('#trail .scroll').scrollLeft, String(getSelection())]",
+      );
+    const isReadAgain = page.waitForResponse(/_tidemark\/purges/);
+    await page.clock.runFor(10_000);
+    await (await isReadAgain).finished();
+    await page.evaluate("fetch('health').then((response) => response.text())");
+    expect(await place()).toEqual(["Trail", 40, "tag:2"]);
+    trail.unshift(recordOf(3));
+    await page.clock.runFor(10_000);
+    await expect.poll(() => shown(page)).toEqual([3, 2, 1]);
+    expect(await place()).toEqual(["Trail", 40, ""]);
+    await page.context().close();
+  });
+
   /** A purge in the trail. */
   function recordOf(seq: number, settled = true): PurgeRecordBody {
     const accepted = { urls: 0, tags: 1, prefixes: 0, hosts: 0, everything: false };
