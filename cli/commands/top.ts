@@ -31,7 +31,8 @@ const CTRL_C = "\u0003";
 
 const AFTER_HELP = `
 On one machine, rates cover the time since the previous request for stats, and the latest minute. Elsewhere each isolate
-reports once a minute, so rates cover the latest minute that all have reported. In a pipe it prints once.
+reports once a minute, so rates cover the latest minute that all have reported. A low terminal shows the first rows of each
+list. In a pipe it prints once.
 
 The token comes from TIDEMARK_TOKEN alone; it needs the scope read.
 

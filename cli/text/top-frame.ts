@@ -24,33 +24,42 @@ export interface FrameSize {
 }
 
 const BARS = [..."▁▂▃▄▅▆▇█"];
-/** The lines of a screen, at most as many as it has rows, and none wider than it. */
+
+/** The lines of a screen, at most as many as it has rows, and none wider than it. Of each list the first rows stay. */
 export function topFrame(view: TopView, { columns, rows }: FrameSize): string[] {
   const { endpoint, stats, now, purges, trouble } = view;
-  const lines = [
-    { text: `Tidemark  ${printable(endpoint)}  ${timeOf(stats.to)}`, style: "bold" as const },
+  const lines: Line[] = [
+    { text: `Tidemark  ${printable(endpoint)}  ${timeOf(stats.to)}`, style: "bold" },
     ...(trouble === null ? [] : [{ text: printable(trouble), style: "red" as const }]),
-    ...["", ...totals(stats, now), ...history(stats, columns)].map(plain),
+    ...["", ...totals(stats, now)].map(plain),
+    ...list((stats.machine?.inWords ?? []).map((line) => row("", printable(line)))),
+    ...history(stats, columns).map(plain),
     ...urls("Slowest at the origin", stats.top?.slowest, eachText),
     ...urls("Not found in the cache", stats.top?.missed, (top) => weightText(top, whole)),
     ...purgeLines(purges),
   ];
-  return lines.slice(0, rows).map(({ text, style }) => {
-    const cut = text.length > columns ? `${text.slice(0, Math.max(0, columns - 1))}…` : text;
-    return style === undefined ? cut : styleText(style, cut, { stream: process.stdout });
-  });
+  const kept = new Set(lines.toSorted((a, b) => (a.place ?? 0) - (b.place ?? 0)).slice(0, rows));
+  return lines
+    .filter((line) => kept.has(line))
+    .map(({ text, style }) => {
+      const cut = text.length > columns ? `${text.slice(0, Math.max(0, columns - 1))}…` : text;
+      return style === undefined ? cut : styleText(style, cut, { stream: process.stdout });
+    });
 }
 
 interface Line {
   readonly text: string;
   readonly style?: "bold" | "red" | "dim";
+  /** From 1, in a list. */
+  readonly place?: number;
 }
 
 const plain = (text: string): Line => ({ text });
+const list = (rows: readonly string[]): Line[] => rows.map((text, index) => ({ text, place: index + 1 }));
 
 function totals(stats: SiteStats, now: SinceLook | null): string[] {
   const { requests, fromCache, origin, answers, bytes, waits, isolates, machine } = stats;
-  if (requests === 0) return [`Last 15 minutes: ${nothingReported(stats)}`, ...(machine?.inWords ?? []).map(printable)];
+  if (requests === 0) return [`Last 15 minutes: ${nothingReported(stats)}`];
   const shares = Object.entries(answers)
     .toSorted(([, a], [, b]) => b - a)
     .map(([name, count]) => `${printable(name)} ${percent(count / requests)}`);
@@ -70,7 +79,7 @@ function totals(stats: SiteStats, now: SinceLook | null): string[] {
     ),
     row("", shares.join("  ")),
     ...(machine
-      ? machine.inWords.map((line) => row("", printable(line)))
+      ? []
       : [
           row(
             "",
@@ -111,8 +120,8 @@ function history({ spans, spanMs, to }: SiteStats, columns: number): string[] {
 
 function urls(title: string, top: readonly TopUrlStats[] | undefined, weight: (top: TopUrlStats) => string): Line[] {
   if (!top || top.length === 0) return [];
-  const rows = top.slice(0, 5).map((each) => plain(`  ${weight(each).padStart(14)}  ${printable(each.url)}`));
-  return [plain(""), { text: title, style: "bold" }, ...rows];
+  const rows = top.slice(0, 5).map((each) => `  ${weight(each).padStart(14)}  ${printable(each.url)}`);
+  return [plain(""), { text: title, style: "bold" }, ...list(rows)];
 }
 
 /** The mean of the times that were counted, without what may come from other URLs. */
@@ -124,9 +133,9 @@ function purgeLines(purges: readonly PurgeRecord[]): Line[] {
   const rows = purges.map(({ seq, at, items, itemCount, by, settled }) => {
     const more = itemCount > 1 ? ` and ${whole(itemCount - 1)} more` : "";
     const text = `  ${timeOf(at)}  ${seq}  ${items[0] ?? "everything"}${more}, by ${by}${settled ? "" : ", not settled yet"}`;
-    return plain(printable(text));
+    return printable(text);
   });
-  return [plain(""), { text: "Purges", style: "bold" }, ...(rows.length > 0 ? rows : [plain("  none yet")])];
+  return [plain(""), { text: "Purges", style: "bold" }, ...list(rows.length > 0 ? rows : ["  none yet"])];
 }
 
 function rate(perSecond: number): string {

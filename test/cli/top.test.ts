@@ -186,6 +186,31 @@ describe("a screen", () => {
     }
   });
 
+  test.each([2, 16])("of 80 x 24 has something of each part, with %i workers", (workers) => {
+    const inWords = [
+      "On www-1, no disk.",
+      "supervisor.",
+      ...Array.from({ length: workers }, (_, at) => `worker-${at}.`),
+    ];
+    const urls = Array.from({ length: 9 }, (_, at) => ({ url: `/${at}`, weight: 9, error: 0, times: 1 }));
+    const busy = {
+      ...stats,
+      machine: { inWords } as NonNullable<SiteStats["machine"]>,
+      top: { ...stats.top!, slowest: urls, missed: urls },
+    };
+    const now = { seconds: 2, requestsPerSecond: 9, originPerSecond: 0, errorsPerSecond: 0, fromCacheShare: 1 };
+    const busyView = { ...view(), stats: busy, now, purges: [PURGE, PURGE, PURGE], trouble: "trouble" };
+    const shown = topFrame(busyView, { columns: 80, rows: 23 });
+    expect(shown).toHaveLength(23);
+    const part = (title: RegExp) => shown[shown.findIndex((line) => title.test(line)) + 1];
+    expect(shown.join("\n")).toContain("On www-1, no disk.");
+    expect(part(/Slowest at the origin/)).toContain("/0");
+    expect(part(/Not found in the cache/)).toContain("/0");
+    expect(part(/Purges/)).toContain("tag:song:42");
+    const whole = topFrame(busyView, { columns: 80, rows: 100 }).join("\n");
+    for (const words of [...inWords, "/4"]) expect(whole).toContain(words);
+  });
+
   test("contains nothing by which a visitor or caller could control the terminal", () => {
     const url = { url: `/${ESCAPE}[2J`, weight: 9, error: 0, times: 3 };
     const evil = { ...stats, top: { ...stats.top!, slowest: [url] } };
