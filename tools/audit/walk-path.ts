@@ -54,6 +54,11 @@ export class PathWalk {
     return { target: this.target, exchanges: this.#exchanges };
   }
 
+  /** Whether some answer does not say where it comes from. */
+  get #isSilent(): boolean {
+    return this.#exchanges.some(({ provenance }) => provenance === "unknown");
+  }
+
   /**
    * Requests the page without credentials, with two busters: the second answer must not come from the cache. Requests
    * with credentials come only after that, so that if the edge's key lacks the buster, it can at worst store the
@@ -65,6 +70,8 @@ export class PathWalk {
     await this.#ask(STRANGER, newBuster());
     this.#refuseRedirectToItself();
     this.#first = url;
+    // One of few banners may have come three times at one URL, and another at the other.
+    if (this.#isSilent && busterVerdict(this.record) === "own-entry") await this.#askAfresh(Array(4).fill(STRANGER));
     return busterVerdict(this.record) === "own-entry";
   }
 
@@ -160,7 +167,7 @@ export class PathWalk {
   async #confirmed(): Promise<readonly Finding[]> {
     const { identities } = this.#options;
     const findings = judgePath(this.record, identities);
-    if (!findings.some(({ kind }) => kind !== "stored")) return findings;
+    if (!findings.some(({ kind }) => kind !== "stored" || this.#isSilent)) return findings;
     const names = [STRANGER, ...identities.map(({ name }) => name)];
     await this.#askAfresh([...names, ...names.toReversed(), ...names]);
     for (const input of this.#unkeyedInputs(findings)) await this.#askAfresh([STRANGER, STRANGER], [input]);

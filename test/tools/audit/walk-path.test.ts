@@ -16,15 +16,20 @@ interface World {
   readonly storesAt?: number | null;
   /** Whether the page says `Vary: Cookie`, and the store keeps to it. */
   readonly varies?: true;
+  /** Whether the page is private, and answers do not say where they come from. */
+  readonly isSilent?: true;
   /** What strangers try. Default: nothing. */
   readonly inputs?: readonly Input[];
 }
 
-/** Walks a page of a world in memory. Returns the findings, and who asked in which order. */
+/**
+ * Walks a page of a world in memory. Returns the findings, who asked in which order, and whether the first answers
+ * showed that the page is stored under its buster.
+ */
 async function walk(
-  { body, storesAt = 1, varies, inputs: tried = [] }: World,
+  { body, storesAt = 1, varies, isSilent, inputs: tried = [] }: World,
   change?: Change,
-): Promise<{ ids: string[]; order: string[] }> {
+): Promise<{ ids: string[]; order: string[]; isShown: boolean }> {
   const Walk = change ? await mutatedWalk(change) : PathWalk;
   const asked = new Map<string, number>();
   const stored = new Map<string, string>();
@@ -47,11 +52,11 @@ async function walk(
           buster,
           inputs,
           status: 200,
-          fields: varies ? { vary: ["Cookie"] } : {},
+          fields: { ...(varies && { vary: ["Cookie"] }), ...(isSilent && { "cache-control": ["private"] }) },
           text: answer,
           digest,
           bytes: answer.length,
-          provenance: found === undefined ? "miss" : "hit",
+          provenance: isSilent ? "unknown" : found === undefined ? "miss" : "hit",
         };
       },
       identities: NAMES.map((name) => ({ name, credentials: { cookie: `id=${name}` }, canaries: [] })),
@@ -60,8 +65,8 @@ async function walk(
       hosts: ["www.example.com"],
     },
   );
-  await page.begin();
-  return { ids: (await page.walk()).map(({ id }) => id), order };
+  const isShown = await page.begin();
+  return { ids: (await page.walk()).map(({ id }) => id), order, isShown };
 }
 
 async function mutatedWalk(change: Change): Promise<typeof PathWalk> {
@@ -114,6 +119,32 @@ describe("the walk over one page", () => {
 
   test("does not mistake random content for a visitor's own", { tags: ["deep"] }, async () => {
     expect(await foundAmongBanners()).toBe(0);
+  });
+
+  test("does not take a private page with one of a few banners for a stored one", async () => {
+    for (const banners of [2, 3, 5]) {
+      for (let seed = 1; seed <= 40; seed++) {
+        const chance = chances(seed);
+        const body = () => ["Shoes", "Hats", "Rings", "Gloves", "Coats"][chance(banners)]!;
+        const { ids, isShown } = await walk({ body, storesAt: null, isSilent: true });
+        expect({ ids, isShown }, `${banners} banners, seed ${seed}`).toEqual({ ids: [], isShown: false });
+      }
+    }
+  });
+
+  test("rarely takes a page with one of many banners for a stored one", async () => {
+    let found = 0;
+    for (let seed = 1; seed <= 100; seed++) {
+      const chance = chances(seed);
+      const { ids, isShown } = await walk({ body: () => `Offer ${100 + chance(20)}`, storesAt: null, isSilent: true });
+      if (ids.length > 0 || isShown) found++;
+    }
+    expect(found).toBeLessThan(3);
+  });
+
+  test("finds private pages in a cache that does not mark hits", async () => {
+    const { ids, isShown } = await walk({ body: greeting, isSilent: true });
+    expect({ ids, isShown }).toEqual({ ids: ["shared:/page", "stored:private:/page"], isShown: true });
   });
 
   test("does not mistake two servers that answer in turn for two visitors", async () => {
