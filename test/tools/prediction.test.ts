@@ -14,14 +14,7 @@ import { reportText } from "../../tools/report/report-text.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { evaluateSite } from "../docs/site-blocks.ts";
 import { byDepth } from "../suite/depth.ts";
-import {
-  combinedLine,
-  type GeneratedRequest,
-  generatedLog,
-  generatedRequests,
-  jsonLine,
-  type TrafficSettings,
-} from "./generated-log.ts";
+import { combinedLine, type GeneratedRequest, generatedLog, generatedRequests, jsonLine } from "./generated-log.ts";
 
 const MIB = 1024 ** 2;
 const NOTHING_ELSE = {
@@ -40,15 +33,19 @@ function logged({ agent, ...request }: GeneratedRequest, into: LoggedRequest): L
   });
 }
 
-/** The report of generated traffic, and what the edge itself makes of it with the config that the report writes. */
-async function predictAndReplay(traffic: TrafficSettings, settings = {}, memoryBytes: number | null = null) {
+/** The report of these requests, and what the edge itself makes of them with the config that the report writes. */
+async function predictAndReplay(
+  requests: () => Iterable<GeneratedRequest>,
+  settings = {},
+  memoryBytes: number | null = null,
+) {
   const analysis = new TrafficAnalysis({ ...DEFAULT_SETTINGS, ...settings });
   const request = new LoggedRequest();
-  for (const each of generatedRequests(traffic)) analysis.take(logged(each, request));
+  for (const each of requests()) analysis.take(logged(each, request));
   const report = makeReport(analysis, NOTHING_ELSE);
   let edge: ReplayedEdge | undefined;
   const site = await siteOf(report);
-  for (const each of generatedRequests(traffic)) {
+  for (const each of requests()) {
     edge ??= new ReplayedEdge({ site, startAt: each.at, cacheControl: null, memoryBytes });
     await edge.play(logged(each, request));
   }
@@ -82,7 +79,10 @@ describe("the predicted hit ratio", () => {
     "is within a point of a replay through the edge, with a lifetime of $lifetimeSeconds s",
     { tags: ["gate"] },
     async (settings) => {
-      const { report, replay } = await predictAndReplay({ seed: settings.seed, requests: 6_000, days: 1 }, settings);
+      const { report, replay } = await predictAndReplay(
+        () => generatedRequests({ seed: settings.seed, requests: 6_000, days: 1 }),
+        settings,
+      );
       expect(replay).toMatchObject({ requests: report.requests.all, failures: 0, evicted: 0 });
       expect(replay.hits).toBeGreaterThan(1_000);
       expect(apart(report.prediction.hitRatio, replay.hitRatio)).toBeLessThan(1);
@@ -91,15 +91,29 @@ describe("the predicted hit ratio", () => {
   );
 
   test("by memory is within a point of the edge with that memory alone", async () => {
-    const traffic = { seed: 3, requests: 6_000, days: 0.2, pages: 6_000 };
     const { report, replay } = await predictAndReplay(
-      traffic,
+      () => generatedRequests({ seed: 3, requests: 6_000, days: 0.2, pages: 6_000 }),
       { lifetimeSeconds: 86_400, memoryBytes: [4 * MIB] },
       4 * MIB,
     );
     // Memory is short here: with more there would be many more hits.
     expect(apart(report.prediction.hitRatio, replay.hitRatio)).toBeGreaterThan(5);
     expect(apart(report.memory[0]!.hitRatio, replay.hitRatio)).toBeLessThan(1);
+  });
+
+  test("is that of the edge where monitors ask with HEAD, which renews no page without validators", async () => {
+    const minutes = Array.from({ length: 1_440 }, (_none, minute): GeneratedRequest[] => {
+      const page = { at: 60_000 * minute, target: "/", status: 200, bytes: 5_000, agent: "Firefox" };
+      const monitor = { ...page, method: "HEAD", bytes: 0 };
+      if (minute === 430)
+        return [
+          { ...page, method: "POST" },
+          { ...monitor, at: page.at + 1_000 },
+        ];
+      return minute % 240 === 239 ? [monitor, { ...page, method: "GET" }] : [monitor];
+    });
+    const { report, replay } = await predictAndReplay(() => minutes.flat());
+    expect(replay.answers).toMatchObject({ HIT: report.prediction.hits, MISS: 2 });
   });
 
   test("of a sample is within its margin of a full count, for every lifetime", { tags: ["deep"] }, () => {
@@ -289,6 +303,19 @@ describe("a report", () => {
     expect(prediction.hits).toBe(9 * 4 + 8);
     // The large page does not fit.
     expect(memory).toEqual([{ bytes: MIB, hitRatio: (9 * 4) / 63 }]);
+  });
+
+  test("a HEAD renews no spelling of a page and nothing in the memory, either", () => {
+    const spelled = { method: "HEAD", target: "/?utm_source=monitor" };
+    const byKey = reportOn([spelled, {}, spelled, spelled, {}, spelled, spelled], { lifetimeSeconds: 2 }).prediction;
+    expect(byKey).toMatchObject({ hitRatio: 2 / 7, hitRatioWithoutKeyRules: 0 });
+    // The large page does not fit.
+    const large = Array.from({ length: 10 }, () => ({ target: "/large", bytes: MIB }));
+    const monitor = { method: "HEAD" };
+    const requests = [{}, ...large, monitor, monitor, monitor];
+    const { prediction, memory } = reportOn(requests, { memoryBytes: [MIB], lifetimeSeconds: 10 });
+    expect(prediction.hits).toBe(9);
+    expect(memory).toEqual([{ bytes: MIB, hitRatio: 0 }]);
   });
 
   test("of many years, or after a line of an earlier one, still counts hits", () => {

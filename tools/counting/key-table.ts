@@ -67,26 +67,27 @@ export class KeyTable {
 
   /**
    * Counts a request for the key in `keyHash`. Returns how many keys it represents, 0 for a key that is left out.
-   * `longest`: the most ticks for which this answer may be stored; 0 if it may not be.
+   * `longest`: the most ticks for which this answer may be stored; 0 if it may not be. `renews`: whether the answer may
+   * take the place of an expired one.
    */
-  count(tick: number, longest: number): number {
+  count(tick: number, longest: number, renews = true): number {
     const { high, low } = keyHash;
     let slot = high & this.#mask;
     while (this.#requests[slot] !== 0) {
-      if (this.#high[slot] === high && this.#low[slot] === low) return this.#countAt(slot, tick, longest);
+      if (this.#high[slot] === high && this.#low[slot] === low) return this.#countAt(slot, tick, longest, renews);
       slot = (slot + 1) & this.#mask;
     }
     if ((low & ((1 << this.#halvings) - 1)) !== 0) return 0;
     if (this.#held >= (this.#mask + 1) * FILLED) {
       this.#makeRoom();
-      return this.count(tick, longest);
+      return this.count(tick, longest, renews);
     }
     this.#held++;
     this.#high[slot] = high;
     this.#low[slot] = low;
     this.#halvingsOf[slot] = this.#halvings;
     this.keys += 2 ** this.#halvings;
-    return this.#countAt(slot, tick, longest);
+    return this.#countAt(slot, tick, longest, renews);
   }
 
   /** Makes the key in `keyHash` expire, as a successful unsafe request does. RFC 9111 §4.4. */
@@ -132,7 +133,7 @@ export class KeyTable {
     return -1;
   }
 
-  #countAt(slot: number, tick: number, longest: number): number {
+  #countAt(slot: number, tick: number, longest: number, renews: boolean): number {
     this.slot = slot;
     const requests = this.#requests[slot]!;
     this.isNew = requests === 0;
@@ -141,10 +142,12 @@ export class KeyTable {
     const first = slot * count;
     let missed = 0;
     for (let index = 0; index < count; index++) {
-      if (tick < this.#expires[first + index]!) continue;
+      const expires = this.#expires[first + index]!;
+      if (tick < expires) continue;
       missed |= 1 << index;
       const lifetime = this.lifetimes[index]!;
-      if (longest > 0) this.#expires[first + index] = tick + (lifetime < longest ? lifetime : longest);
+      if (longest > 0 && (renews || expires === 0))
+        this.#expires[first + index] = tick + (lifetime < longest ? lifetime : longest);
     }
     if ((missed >>> this.#chosen) & 1) this.#misses[slot]!++;
     this.missed = missed;

@@ -30,10 +30,10 @@ export class MemoryTrial {
   }
 
   /**
-   * Plays a request for the key in `keyHash`. `missed`: whether it is a miss without a bound; `weight`: how many keys
-   * the key represents there.
+   * Plays a request for the key in `keyHash`. `longest` and `renews`: see `KeyTable`; `missed`: whether it is a miss
+   * without a bound; `weight`: how many keys the key represents there.
    */
-  play(tick: number, bytes: number, longest: number, missed: boolean, weight: number): void {
+  play(tick: number, bytes: number, longest: number, renews: boolean, missed: boolean, weight: number): void {
     if ((keyHash.low & (this.#weight - 1)) !== 0) return;
     const key = entryKey();
     const expires = this.#entries.get(key);
@@ -43,7 +43,7 @@ export class MemoryTrial {
     }
     if (!missed) this.extraMisses += Math.max(weight, this.#weight);
     const held = bytes + ENTRY_BYTES;
-    if (longest === 0 || held > this.memoryBytes * LARGEST_SHARE) return;
+    if (longest === 0 || (!renews && expires !== undefined) || held > this.memoryBytes * LARGEST_SHARE) return;
     this.#entries.set(key, tick + Math.min(this.#lifetime, longest), held);
   }
 

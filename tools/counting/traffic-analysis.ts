@@ -144,6 +144,8 @@ export class TrafficAnalysis {
     // The caches' time. It does not go back for a late request.
     const tick = ticksOf(this.lastAt - this.#startAt + FIRST_MS);
     const longest = this.#longestTicks(request.status);
+    // For a HEAD, a page is fetched and stored only where none is. One without validators is not renewed by it.
+    const renews = request.method !== "HEAD";
     const hasQuery = keyed.search !== "";
     if (hasQuery) {
       this.parameters.take(
@@ -154,12 +156,12 @@ export class TrafficAnalysis {
     }
     const key = request.host + keyed.path + keyed.query;
     hashKey(key);
-    const weight = this.pages.count(tick, longest);
+    const weight = this.pages.count(tick, longest, renews);
     if (weight === 0) return;
     this.#countPage(request, weight, route, isCrawler);
     const isPassed = this.#isPassed(keyed.path, route);
     if (!isPassed) {
-      for (const trial of this.memory) trial.play(tick, this.pages.bytes, longest, this.#isMiss, weight);
+      for (const trial of this.memory) trial.play(tick, this.pages.bytes, longest, renews, this.#isMiss, weight);
     }
     if (this.#isMiss) hour.misses += weight;
     else if (isPassed) {
@@ -169,7 +171,7 @@ export class TrafficAnalysis {
     if (isPassed || this.#isMiss) this.#budgetTrial?.take(missOf(request, weight));
     this.#rememberFrequent(key);
     if (hasQuery) this.searches.take(keyed.path, keyed.query, weight, this.#isMiss, this.pages.isNew);
-    this.#countSpelling(request, weight, tick, longest);
+    this.#countSpelling(request, weight, tick, longest, renews);
   }
 
   /** Takes a request that is neither GET nor HEAD. It reaches the origin, and may change what is stored. */
@@ -187,10 +189,10 @@ export class TrafficAnalysis {
    * fewer spellings than pages. Therefore the first spelling of a page is always counted; of the others, those that fit
    * into the table of spellings, each with its weight.
    */
-  #countSpelling({ host, target }: LoggedRequest, weight: number, tick: number, longest: number): void {
-    hashKey(host + target);
+  #countSpelling(request: LoggedRequest, weight: number, tick: number, longest: number, renews: boolean): void {
+    hashKey(request.host + request.target);
     const { pages, spellings } = this;
-    const ofPage = spellings.count(tick, longest);
+    const ofPage = spellings.count(tick, longest, renews);
     if (pages.isNew) this.spellingMisses += weight;
     else if (ofPage > 0 && spellings.missed !== 0) this.spellingMisses += weight * ofPage;
     if (!pages.isNew && ofPage > 0 && spellings.isNew) this.furtherSpellings += weight * ofPage;
