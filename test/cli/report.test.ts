@@ -114,6 +114,16 @@ describe("tidemark report", () => {
     expect(words).toContain("20 lines are the edge's own answers, and were not replayed.");
   });
 
+  test("tells that lines without hosts are taken for one site's, and takes those with hosts apart", async () => {
+    const line = (host: string) => `192.0.2.7 - - [05/Oct/2026:00:00:00 +0000] ${host}"GET / HTTP/1.1" 200 9\n`;
+    const { stdout: ofOne } = await run(["report", "-"], line("") + line(""));
+    expect(ofOne).toContain("a cache would answer 50.0 % of them.");
+    expect(ofOne).toContain("The lines name no host, so the same path of several hosts counts as one page.");
+    const { stdout: ofTwo } = await run(["report", "-"], line("www.a.example ") + line("www.b.example "));
+    expect(ofTwo).toContain("a cache would answer 0.0 % of them.");
+    expect(ofTwo).not.toContain("name no host");
+  });
+
   test.each([
     ["without a captured host", "", true],
     ["with one", "{www.example.com} ", false],

@@ -46,7 +46,7 @@ export function combinedParser(): LineParser {
     const status = threeDigits(line, statusStart);
     if (status < 100) return "broken";
     into.status = status;
-    readHost(line, bracket, into);
+    readHost(line, bracket, requestStart, into);
     into.client = clientIn(line, bracket);
     readRequestLine(line.slice(requestStart + 1, requestEnd), into);
     let index = statusStart + 4;
@@ -87,15 +87,28 @@ function clientIn(line: string, bracket: number): string {
   return knownClient(line.slice(line.lastIndexOf(" ", dash - 1) + 1, dash).replace(/^\[(.*)\]$/, "$1"));
 }
 
-/** `www.example.com:443 192.0.2.7 - alice [`: only there the third word is the dash of identd. */
-function readHost(line: string, bracket: number, into: { host: string }): void {
+/** The only word between the time and the request, if it is a host name. */
+const HOST_AFTER_TIME = /\] ((?:[\w-]+\.)+[a-z][\w-]*)(?::(?:80|443))? $/i;
+
+/**
+ * `www.example.com:443 192.0.2.7 - alice [`: only there the third word is the dash of identd. Some write the host after
+ * the time, instead.
+ */
+function readHost(line: string, bracket: number, requestStart: number, into: { host: string }): void {
+  const timeEnd = bracket + TIME_LENGTH;
+  if (requestStart > timeEnd + 3) {
+    into.host = HOST_AFTER_TIME.exec(line.slice(timeEnd, requestStart))?.[1]?.toLowerCase() ?? "";
+  }
   const firstEnd = line.indexOf(" ");
   if (firstEnd < 0 || firstEnd >= bracket || line.charCodeAt(firstEnd + 1) === DASH) return;
   const secondEnd = line.indexOf(" ", firstEnd + 1);
   if (secondEnd < 0 || secondEnd >= bracket || line.charCodeAt(secondEnd + 1) !== DASH) return;
   // An address of X-Forwarded-For that is followed by another.
   if (line.charCodeAt(firstEnd - 1) === COMMA) return;
-  into.host = line.slice(0, firstEnd).replace(/:(?:80|443)$/, "");
+  into.host = line
+    .slice(0, firstEnd)
+    .toLowerCase()
+    .replace(/:(?:80|443)$/, "");
 }
 
 /** The next quote that is not escaped; -1 if there is none. */

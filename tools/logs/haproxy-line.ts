@@ -22,7 +22,6 @@ export function haproxyParser(): LineParser {
     const requestStart = line.indexOf('"', found.index + matched.length) + 1;
     const requestEnd = requestStart === 0 ? -1 : line.indexOf('"', requestStart);
     if (requestEnd < 0) return "broken";
-    into.isOfHaproxy = true;
     into.at = time.readCommon(`${at} +0000`, 0);
     if (Number.isNaN(into.at)) return "broken";
     into.status = Math.max(0, Number(status));

@@ -14,8 +14,6 @@ export class LoggedRequest {
   method = "";
   /** Empty if the log does not have the host. */
   host = "";
-  /** Whether HAProxy wrote the line, which names the host only if its owner has that captured. */
-  isOfHaproxy = false;
   /** Path and query, beginning with `/`. Bytes that are not ASCII are percent-encoded. */
   target = "";
   /** `UNKNOWN_STATUS` if an edge answered in the origin's place. */
@@ -37,7 +35,6 @@ export class LoggedRequest {
     this.at = 0;
     this.method = "";
     this.host = "";
-    this.isOfHaproxy = false;
     this.target = "";
     this.status = 0;
     this.bytes = 0;

@@ -13,7 +13,7 @@ export interface AccessReport {
     readonly broken: number;
     /** Answers of the edge that wrote the log, to requests that are none of the site's. They do not count. */
     readonly own: number;
-    /** True if the lines are HAProxy's and none names a host, so that pages of several hosts count as one. */
+    /** True if no line names a host, so that pages of several hosts count as one. */
     readonly lacksHosts: boolean;
     readonly examples: readonly { readonly file: string; readonly line: number; readonly text: string }[];
     readonly cutOff: readonly string[];

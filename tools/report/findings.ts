@@ -75,9 +75,6 @@ export function searchText(searches: SearchReport | null): string | null {
   return `Store queries of up to ${suggestedLength} characters in ${printable(parameter)}: ${percentOf(found.hitRatio)} of its requests are hits, with ${counted(found.entries, "entry", "entries")}.`;
 }
 
-const LACKS_HOSTS =
-  "HAProxy's lines name no host, so the same path of several hosts counts as one page. They name it with this line in the frontend: capture request header Host len 64";
-
 function warningsOf({ logs, requests }: AccessReport): string[] {
   const examples = logs.examples.map(({ file, line, text }) => `  ${file}:${line}: ${printable(text)}`);
   return [
@@ -92,14 +89,17 @@ function warningsOf({ logs, requests }: AccessReport): string[] {
       ? []
       : [`${counted(requests.notHttp, "line")} ${requests.notHttp === 1 ? "is" : "are"} not about an HTTP request.`]),
     ...(logs.own === 0 ? [] : [`${counted(logs.own, "answer")} of the edge itself, like host-unknown, do not count.`]),
-    ...(logs.lacksHosts ? [LACKS_HOSTS] : []),
     ...orderNotes(logs),
     ...logs.cutOff.map((file) => `${file} is cut off; the readable part counts.`),
   ];
 }
 
-/** The assumptions of the prediction, which a log cannot show. */
-export const ASSUMPTIONS: readonly string[] = [
+const ONE_SITE =
+  "The lines name no host, so the same path of several hosts counts as one page. With $host (nginx) or %v (Apache) in front of the line they name it, in HAProxy with capture request header Host len 64 in the frontend.";
+
+/** The assumptions of the prediction, which the log cannot show. */
+export const assumptionsOf = ({ logs }: AccessReport): readonly string[] => [
   "A log shows neither cookies nor Cache-Control. The prediction assumes the config below, and pages that are the same for every visitor. For other pages, set pass: true, so that they go to the origin.",
   "The cache begins empty, serves all visitors, and has one variant of each page.",
+  ...(logs.lacksHosts ? [ONE_SITE] : []),
 ];

@@ -56,7 +56,7 @@ export function makeReport(analysis: TrafficAnalysis, { files, counts, interrupt
       lines: counts.lines,
       broken: counts.broken,
       own: counts.own,
-      lacksHosts: counts.haproxy.requests > 0 && counts.haproxy.withHost === 0,
+      lacksHosts: requests > 0 && !counts.hasHosts,
       examples: counts.examples,
       cutOff: counts.cutOff,
       outOfOrder: counts.outOfOrder,

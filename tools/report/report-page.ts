@@ -4,7 +4,7 @@ import { inWords } from "../counting/lifetimes.ts";
 import { percentOf, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 import { budgetText } from "./budget-text.ts";
-import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
+import { assumptionsOf, findingsOf, searchText } from "./findings.ts";
 import { cutOffsAround, parameterRows, routeRows, searchRows } from "./report-rows.ts";
 
 /** The report as one HTML file without scripts, which loads nothing, for a screen and for paper. */
@@ -99,7 +99,7 @@ function sections(report: AccessReport): string[] {
             ),
           ),
         ]),
-    section("What this rests on", ...ASSUMPTIONS.map((line) => `<p>${escaped(line)}</p>`)),
+    section("What this rests on", ...assumptionsOf(report).map((line) => `<p>${escaped(line)}</p>`)),
     section("The config", `<pre>${escaped(report.config)}</pre>`),
     `<footer>Prices: <a href="${escaped(cost.source)}">${escaped(cost.source)}</a>, ${escaped(cost.readIn)}. Made by tidemark report.</footer>`,
   ];

@@ -5,7 +5,7 @@ import { short, table } from "../words/table.ts";
 import { percentOf, sizeOf } from "../words/words.ts";
 import type { AccessReport } from "./access-report.ts";
 import { budgetText } from "./budget-text.ts";
-import { ASSUMPTIONS, findingsOf, searchText } from "./findings.ts";
+import { assumptionsOf, findingsOf, searchText } from "./findings.ts";
 import { parameterRows, routeRows, searchRows } from "./report-rows.ts";
 
 /** The most rows of a table. The JSON and the page have more. */
@@ -71,7 +71,7 @@ function tables(report: AccessReport, heading: (text: string) => string): string
               .map(({ url, requests }) => `${whole(requests).padStart(9)}  ${short(printable(url))}`),
           ),
         ]),
-    section("What this rests on", ...ASSUMPTIONS),
+    section("What this rests on", ...assumptionsOf(report)),
     section("The config", report.config.trimEnd()),
   ];
 }

@@ -66,6 +66,28 @@ describe("a line of", () => {
       expect: { ...page, host: "www.example.com", client: "192.0.2.7" },
     },
     {
+      name: "Apache with a host in capitals",
+      lines: [`WWW.Example.com 192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
+      expect: { ...page, host: "www.example.com", client: "192.0.2.7" },
+    },
+    {
+      name: "nginx with $host between the time and the request",
+      lines: [
+        `192.0.2.7 - - ${TIME} WWW.example.com "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`,
+        `192.0.2.7 - - ${TIME} www.example.com:443 "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`,
+      ],
+      expect: { ...page, host: "www.example.com", client: "192.0.2.7" },
+    },
+    {
+      name: "nginx with something else between the time and the request",
+      lines: [
+        `192.0.2.7 - - ${TIME} 0.004 "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`,
+        `192.0.2.7 - - ${TIME} 10.0.0.2:8080 "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`,
+        `192.0.2.7 - - ${TIME} to web.example "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`,
+      ],
+      expect: { ...page, host: "", client: "192.0.2.7" },
+    },
+    {
       name: "tidemark serve, whose line ends with X-Cache and the seconds",
       lines: [`2001:db8::7 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox" MISS 0.004`],
       expect: { ...page, cacheStatus: "MISS", client: "2001:db8::7", tookMs: 4 },
