@@ -75,3 +75,18 @@ function decoderFor(first: Buffer): (() => Decoder) | null {
   const isZstd = magic === 0xfd2fb528 || magic >>> 4 === 0x184d2a5; // RFC 8878 §3.1: a frame, or one to skip
   return isZstd ? () => createZstdDecompress({ chunkSize: CHUNK_BYTES }) : null;
 }
+
+/** What is not read, by its first bytes as hexadecimal digits, and the command that writes it as a log. */
+const FOREIGN: readonly (readonly [start: RegExp, name: string, command: string])[] = [
+  [/^fd377a585a00/, "xz", "xzcat"],
+  [/^425a683[1-9](?:314159|177245)/, "bzip2", "bzcat"],
+  [/^504b0304/, "zip", "unzip -p"],
+  [/^(?:fffe|feff)/, "UTF-16", "iconv -f UTF-16 -t UTF-8"],
+];
+
+/** The format that a piece of a log shows to be none that is read; `undefined` if it shows none. */
+export function foreignFormat(first: Buffer): { readonly name: string; readonly command: string } | undefined {
+  const start = first.toString("hex", 0, 8);
+  const [, name, command] = FOREIGN.find(([pattern]) => pattern.test(start)) ?? [];
+  return name === undefined ? undefined : { name, command: command! };
+}

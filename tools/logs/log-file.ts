@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { access, constants, stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { OwnerError } from "#tidemark/internal";
-import { CHUNK_BYTES, decompressed } from "./decompressed.ts";
+import { CHUNK_BYTES, decompressed, foreignFormat } from "./decompressed.ts";
 import { LineReader } from "./line-reader.ts";
 import { LoggedRequest } from "./logged-request.ts";
 
@@ -127,10 +127,13 @@ export class LogFile {
     try {
       const { value, done } = await this.#pieces.next();
       // One character per byte, so that bytes that are not UTF-8 stay unchanged.
-      if (!done) this.#text = rest + value.toString("latin1");
-      else this.#hasEnded = true;
+      if (!done) {
+        if (this.#line === 0) this.#refuseForeign(value);
+        this.#text = rest + value.toString("latin1");
+      } else this.#hasEnded = true;
     } catch (cause) {
       this.#hasEnded = true;
+      if (cause instanceof LogFileError) throw cause;
       if (isMissing(cause)) throw new LogFileError(`${this.path}: ${missingInWords(cause)}`, { cause });
       if (!this.#isClosed) this.#counts.cutOff.push(this.path);
     }
@@ -141,6 +144,14 @@ export class LogFile {
   close(): void {
     this.#isClosed = true;
     this.#source.destroy();
+  }
+
+  #refuseForeign(first: Buffer): void {
+    const { name, command } = foreignFormat(first) ?? {};
+    if (name === undefined) return;
+    throw new LogFileError(
+      `${this.path} is ${name}, which is not read. Give it as text: ${command} FILE | tidemark report -`,
+    );
   }
 
   #isPossible(at: number): boolean {

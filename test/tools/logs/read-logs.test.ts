@@ -182,6 +182,18 @@ describe("logs", () => {
     await expect(read(path)).rejects.toMatchObject({ name: "LogFileError", message });
   });
 
+  test.each([
+    ["xz", Buffer.from("fd377a585a000004e6d6b446", "hex"), "xzcat"],
+    ["bzip2", Buffer.from("425a6839314159265359aabb", "hex"), "bzcat"],
+    ["zip", Buffer.from("504b030414000800", "hex"), "unzip -p"],
+    ["UTF-16", Buffer.from(`\ufeff${lines(0, "/1")}`, "utf16le"), "iconv -f UTF-16 -t UTF-8"],
+  ])("of a format that is not read are named, with what makes them a log: %s", async (name, bytes, command) => {
+    const [foreign, log] = [await file(name, bytes), await file("log", lines(0, "/1"))];
+    const message = `${foreign} is ${name}, which is not read. Give it as text: ${command} FILE | tidemark report -`;
+    await expect(read(foreign)).rejects.toMatchObject({ name: "LogFileError", message });
+    await expect(read(log, foreign)).rejects.toMatchObject({ name: "LogFileError", message });
+  });
+
   // Root may read everything.
   test.skipIf(process.getuid?.() === 0)("that this user may not read are named before any is read", async () => {
     const path = await file("forbidden", lines(0, "/1"));
