@@ -27,6 +27,8 @@ export function sayToOperator(text: string): void {
   console.error(ownLine(text, goesToJournal ? null : systemClock.now()));
 }
 
+process.stderr.on("error", () => undefined); // it would end the process
+
 const goesToJournal = isJournal(numbersOf(STANDARD_ERROR), process.env.JOURNAL_STREAM);
 
 function numbersOf(descriptor: number): FileNumbers {

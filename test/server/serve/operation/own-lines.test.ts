@@ -1,11 +1,14 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { listenLocally, localUrl } from "../../../suite/local-url.ts";
 import { until } from "../../../suite/until.ts";
-import { MAIN } from "../running-server.ts";
+import { isAlive } from "../../supervisor/is-alive.ts";
+import { MAIN, ServerProcess } from "../running-server.ts";
 
 /** Nobody answers there, which a worker says once it is asked for a page. */
 const SITE = ["--origin", "http://127.0.0.1:9", "--listen", "127.0.0.1:0", "--workers", "1", "--disk", "0"];
@@ -61,5 +64,27 @@ describe("tidemark serve, for its operator", { timeout: 60_000 }, () => {
   test("writes none into the journal of systemd, which has its own", { tags: ["deep"] }, async () => {
     const lines = await linesInFile((file) => file);
     expect(lines.filter((line) => !/^(tidemark|worker-1): /.test(line))).toEqual([]);
+  });
+
+  test("goes on with its worker when the reader of its lines has gone, and stops when it is told to", async () => {
+    const origin = createServer((request, response) => {
+      if (request.url === "/fails") request.socket.destroy();
+      else response.end();
+    });
+    await listenLocally(origin);
+    const server = new ServerProcess(folder, [...SITE, "--origin", localUrl(origin)], { TIDEMARK_HOSTS: "*" });
+    onTestFinished(async () => {
+      await server.stop();
+      origin.close();
+    });
+    const address = await server.address();
+    const [, worker] = await server.prints(/worker-1 \(process (\d+)\) accepts/);
+    server.child.stdout!.destroy();
+    server.child.stderr!.destroy();
+    const visit = async (path: string) => (await fetch(new URL(path, address))).status;
+    // The worker writes a line at the first, and one at the second; console.error itself bears the first.
+    expect([await visit("/fails"), await visit("/works"), await visit("/works")]).toEqual([502, 200, 200]);
+    expect(isAlive(Number(worker))).toBe(true);
+    expect(await server.stop()).toBe(0);
   });
 });
