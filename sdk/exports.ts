@@ -3,6 +3,7 @@
 export type {
   CertificateStats,
   DiskStats,
+  LogStats,
   MachineStats,
   OriginQueueStats,
   ProcessStats,

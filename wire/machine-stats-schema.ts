@@ -19,6 +19,7 @@ export const machineStatsSchema = z.object({
       evictions: count,
     }),
   ),
+  log: z.object({ isWritable: z.boolean(), freeBytes: z.nullable(count) }),
   origin: originQueue,
   processes: z.array(
     z.object({

@@ -6,6 +6,8 @@ export interface MachineStats {
   memory: { bytes: number; maxBytes: number };
   /** `null` without a disk. */
   disk: DiskStats | null;
+  /** Its purge log for this site. */
+  log: LogStats;
   /** For all workers together; `null` if the site has no limit for the origin (`origin.concurrency`). */
   origin: OriginQueueStats | null;
   /** The supervisor first. */
@@ -29,6 +31,14 @@ export interface DiskStats {
   files: number;
   /** Files that were evicted since the server started. */
   evictions: number;
+}
+
+/** The purge log of a site on a machine. */
+export interface LogStats {
+  /** Whether its disk takes writes. If not, purges get 503, and the counts stand still. */
+  isWritable: boolean;
+  /** The free bytes of its file system; `null` if the system does not say. */
+  freeBytes: number | null;
 }
 
 /** A process of a machine. */

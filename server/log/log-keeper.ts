@@ -7,7 +7,7 @@ import { ReportIntake } from "../../worker/purges/log/report-intake.ts";
 import type { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import type { LogFile } from "./log-file.ts";
-import type { LogCalls } from "./log-messages.ts";
+import type { KeptReading, LogCalls } from "./log-messages.ts";
 import { LogReaders } from "./log-readers.ts";
 
 /** The longest time between two looks for repetitions that are due, in milliseconds: timers have an upper bound. */
@@ -124,7 +124,9 @@ export class LogKeeper implements ServedLog {
   }
 
   async readLedger(lastMs: number | null, pop: string | null): Promise<string> {
-    return JSON.stringify(this.#file.use((_, ledger) => ledger.read(lastMs, pop)));
+    const isWritable = this.#file.unwritable === null && !this.#reports.fails;
+    const reading: KeptReading = { ...this.#file.use((_, ledger) => ledger.read(lastMs, pop)), isWritable };
+    return JSON.stringify(reading);
   }
 
   async findUnseen(keys: readonly string[]): Promise<readonly UnseenKey[]> {

@@ -1,3 +1,4 @@
+import type { LedgerReading } from "../../worker/metrics/ledger-reading.ts";
 import type { LedgerClient } from "../../worker/metrics/reports.ts";
 import type { PurgeAudit } from "../../worker/ports/purge-log.ts";
 import type { PurgeLogClient, ViewDelta } from "../../worker/purges/log/log-contract.ts";
@@ -5,6 +6,12 @@ import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 
 /** What a worker may ask the log. */
 export type LogCalls = PurgeLogClient & PurgeAudit & LedgerClient;
+
+/** What `readLedger` gives, as JSON. */
+export interface KeptReading extends LedgerReading {
+  /** Whether the disk takes purges and reports, as far as was tried. */
+  readonly isWritable: boolean;
+}
 
 export const CALLS = [
   "read",

@@ -30,7 +30,7 @@ function ofQueue(name: string, path: string, figure: (queue: OriginQueueStats) =
 
 /** A machine for monitors. Labels have bounded values: its processes, and the files of its certificates. */
 export function machineMetrics(machine: MachineStats): MetricFamily[] {
-  const { memory, disk, origin, processes, workerDeaths, certificates } = machine;
+  const { memory, disk, log, origin, processes, workerDeaths, certificates } = machine;
   const one = (...[name, type, path, value]: [...Head, number | null | undefined]): MetricFamily => {
     return [name, type, `machine.${path}`, typeof value === "number" ? [[{}, value]] : []];
   };
@@ -46,9 +46,10 @@ export function machineMetrics(machine: MachineStats): MetricFamily[] {
     one("machine_page_bytes", "gauge", "memory.bytes", memory.bytes),
     one("machine_page_limit_bytes", "gauge", "memory.maxBytes", memory.maxBytes),
     one("origin_concurrency", "gauge", "origin.concurrency", origin?.concurrency),
+    one("log_writable", "gauge", "log.isWritable", +log.isWritable),
     one("disk_used_bytes", "gauge", "disk.usedBytes", disk?.usedBytes),
     one("disk_limit_bytes", "gauge", "disk.maxBytes", disk?.maxBytes),
-    one("disk_free_bytes", "gauge", "disk.freeBytes", disk?.freeBytes),
+    one("disk_free_bytes", "gauge", "log.freeBytes", log.freeBytes),
     one("disk_files", "gauge", "disk.files", disk?.files),
     one("disk_evictions", "counter", "disk.evictions", disk?.evictions),
     [

@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import type {
   CertificateStats,
   DiskStats,
+  LogStats,
   MachineStats,
   OriginQueueStats,
   ProcessStats,
@@ -23,7 +24,9 @@ export interface MachineSurvey {
   readonly machine: SurveyedMachine;
 }
 
-export interface SurveyedMachine extends Omit<MachineStats, "inWords" | "origin" | "processes"> {
+export interface SurveyedMachine extends Omit<MachineStats, "inWords" | "log" | "origin" | "processes"> {
+  /** The same for all sites. */
+  readonly log: Pick<LogStats, "freeBytes">;
   readonly processes: readonly SurveyedProcess[];
 }
 
@@ -56,10 +59,12 @@ export async function surveyMachine(surveyed: SurveyedWorkers, parts: MachinePar
   });
   const pages = ofWorkers.reduce((sum, { worker }) => sum + (worker?.memory.bytes ?? 0), 0);
   const supervisor: SurveyedProcess = { name: "supervisor", isDraining: false, ...(await processFigures()) };
+  const freeBytes = await freeBytesOf(folder);
   const machine = {
     name: hostname(),
     memory: { bytes: pages, maxBytes: memoryBytes },
-    disk: disk && (await diskStats(disk, folder)),
+    disk: disk && diskStats(disk, freeBytes),
+    log: { freeBytes },
     processes: [supervisor, ...ofWorkers],
     workerDeaths: deaths,
     certificates: certificates.map(certificateStats),
@@ -67,14 +72,15 @@ export async function surveyMachine(surveyed: SurveyedWorkers, parts: MachinePar
   return { isCurrent: areAll, machine };
 }
 
-async function diskStats(
-  { usedBytes, maxBytes, heldFiles: files, evictions }: DiskFigures,
-  folder: string,
-): Promise<DiskStats> {
-  const freeBytes = await statfs(folder).then(
+function freeBytesOf(folder: string): Promise<number | null> {
+  return statfs(folder).then(
     ({ bavail, bsize }) => bavail * bsize,
     () => null,
   );
+}
+
+function diskStats(disk: DiskFigures, freeBytes: number | null): DiskStats {
+  const { usedBytes, maxBytes, heldFiles: files, evictions } = disk;
   return { usedBytes, maxBytes, freeBytes, files, evictions };
 }
 
@@ -91,15 +97,16 @@ export interface LookingSite {
   readonly hostsOfOthers: readonly string[];
 }
 
-/** The survey as one site may see it: without other sites' certificates and queues for their origins. */
-export function seenBySite(surveyed: SurveyedMachine, looking: LookingSite): MachineStats {
+/** The survey as one site may see it: with its log, and without other sites' certificates and queues for their origins. */
+export function seenBySite(surveyed: SurveyedMachine, looking: LookingSite, isWritable: boolean): MachineStats {
   const processes = surveyed.processes.map((each) => ({
     ...each,
     worker: each.worker && workerStats(each.worker, looking.name),
   }));
   const certificates = certificatesFor(surveyed, looking);
   const queues = processes.flatMap(({ worker }) => worker?.origin ?? []);
-  const seen = { ...surveyed, certificates, origin: queues.length === 0 ? null : queues.reduce(together), processes };
+  const origin = queues.length === 0 ? null : queues.reduce(together);
+  const seen = { ...surveyed, log: { ...surveyed.log, isWritable }, certificates, origin, processes };
   return { ...seen, inWords: machineLines(seen) };
 }
 

@@ -7,6 +7,7 @@ import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { AskedTogether } from "../asked-together.ts";
 import type { GrantAtStart } from "../log/log-file.ts";
 import type { KeeperOptions, ServedLog } from "../log/log-keeper.ts";
+import type { KeptReading } from "../log/log-messages.ts";
 import { LogReaders } from "../log/log-readers.ts";
 import type { Database, Notices } from "./database.ts";
 import type { LedgerFile } from "./ledger-file.ts";
@@ -121,7 +122,8 @@ export class SharedLogKeeper implements ServedLog {
   }
 
   async readLedger(lastMs: number | null, pop: string | null): Promise<string> {
-    return JSON.stringify(this.#options.ledger.read(lastMs, pop));
+    const reading: KeptReading = { ...this.#options.ledger.read(lastMs, pop), isWritable: !this.#reports.fails };
+    return JSON.stringify(reading);
   }
 
   /** Each machine keeps counts of its own, and does not know which pages the others have stored: it says nothing. */

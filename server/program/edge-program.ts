@@ -1,6 +1,5 @@
 import type { OriginQueueStats } from "../../wire/machine-stats.ts";
 import { FillBudget, type RunningIsolate } from "../../worker/isolate.ts";
-import type { LedgerReading } from "../../worker/metrics/ledger-reading.ts";
 import { REPORT_EVERY_MS, type ReadLedger } from "../../worker/metrics/reports.ts";
 import type { BackgroundWork } from "../../worker/ports/background-work.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
@@ -21,7 +20,7 @@ import { largestBodyBytes } from "../disk/eviction/janitor.ts";
 import { janitorBehind } from "../disk/eviction/janitor-service.ts";
 import { WriterThread } from "../disk/file-writer.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
-import type { LogCalls } from "../log/log-messages.ts";
+import type { KeptReading, LogCalls } from "../log/log-messages.ts";
 import { machineMetrics } from "../machine/machine-metrics.ts";
 import { type LookingSite, type MachineSurvey, seenBySite, withoutDead } from "../machine/machine-survey.ts";
 import { type ProcessFigures, processFigures } from "../machine/process-figures.ts";
@@ -147,9 +146,10 @@ function ledgerOnMachine(log: LogCalls, survey: () => Promise<unknown>, looking:
     const found = (await survey().catch(() => null)) as MachineSurvey | null;
     const text = await log.readLedger(...asked);
     if (found === null) return text;
-    const reading = JSON.parse(text) as LedgerReading;
-    const machine = seenBySite(found.machine, looking());
-    const current = found.isCurrent && { isCurrent: true, isolates: withoutDead(reading.isolates, machine) };
+    const { isWritable, ...reading } = JSON.parse(text) as KeptReading;
+    const machine = seenBySite(found.machine, looking(), isWritable);
+    const isCurrent = found.isCurrent && isWritable;
+    const current = isCurrent && { isCurrent, isolates: withoutDead(reading.isolates, machine) };
     return JSON.stringify({ ...reading, ...current, machine, metrics: machineMetrics(machine) });
   };
 }

@@ -127,6 +127,7 @@ Not stored: no-store 1,200, bad\ufffd[2J 3.
         { ...process, name: "worker-3", isDraining: true, worker },
         { ...process, name: "worker-4", openFiles: null, worker },
       ],
+      log: { isWritable: true, freeBytes: 30e9 },
       workerDeaths: 0,
       certificates: [{ file: "/etc/site.crt", names: [], expiresAt: "2026-03-01T00:00:00.000Z" }],
     };

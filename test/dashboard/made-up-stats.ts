@@ -122,6 +122,7 @@ function machineOf(mark: string): MachineStats {
       process("worker-3", 4117, 388e6, 604),
       process("worker-4", 4118, 374e6, 588),
     ],
+    log: { isWritable: true, freeBytes: 48.3e9 },
     workerDeaths: 1,
     certificates: [
       {

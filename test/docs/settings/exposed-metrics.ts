@@ -36,6 +36,7 @@ const MACHINE: MachineStats = {
   name: "web-1",
   memory: { bytes: 1, maxBytes: 1 },
   disk: { usedBytes: 1, maxBytes: 1, freeBytes: 1, files: 1, evictions: 1 },
+  log: { isWritable: true, freeBytes: 1 },
   origin: QUEUE,
   processes: [{ ...PROCESS, worker: WORKER }],
   workerDeaths: 1,

@@ -156,12 +156,15 @@ test("a purge that is sent again while nobody had confirmed the first has one nu
 test("a read says that its report was not stored, and the owner is told of the first one, and once one is again", async () => {
   const read = async (number: number) =>
     (await keeper.read(null, 1000, 1000, report({ number }))).reportFailed ?? false;
-  const stored = async () => JSON.parse(await keeper.readLedger(null, null)).counts.requests ?? 0;
+  const stored = async () => {
+    const { counts, isWritable } = JSON.parse(await keeper.readLedger(null, null));
+    return [isWritable, counts.requests ?? 0];
+  };
   database.exec("PRAGMA query_only=ON");
-  expect([await read(1), await read(1), await stored()]).toEqual([true, true, 0]);
+  expect([await read(1), await read(1), ...(await stored())]).toEqual([true, true, false, 0]);
   expect(counts).toEqual([expect.objectContaining({ fault: "read-only" })]);
   database.exec("PRAGMA query_only=OFF");
-  expect([await read(1), await read(2), await stored()]).toEqual([false, false, 20]);
+  expect([await read(1), await read(2), ...(await stored())]).toEqual([false, false, true, 20]);
   expect(counts.slice(1)).toEqual([null]);
   expect(failures).toEqual([]);
 });

@@ -7,6 +7,7 @@ test("a site sees the certificates for its own hosts, and one that is alone sees
     name: "edge",
     memory: { bytes: 0, maxBytes: 0 },
     disk: null,
+    log: { freeBytes: 1e9 },
     processes: [],
     workerDeaths: 0,
     certificates: [
@@ -18,7 +19,7 @@ test("a site sees the certificates for its own hosts, and one that is alone sees
     ],
   };
   const files = (hosts: readonly string[] | null, hostsOfOthers: readonly string[] = []) =>
-    seenBySite(machine, { name: "shop", hosts, hostsOfOthers }).certificates.map(({ file }) => file);
+    seenBySite(machine, { name: "shop", hosts, hostsOfOthers }, true).certificates.map(({ file }) => file);
   expect(files(["www.shop.test", "shop.test"])).toEqual(["www.shop.test", "*.shop.test", "*.test"]);
   expect(files(["www.shop.test:8443"])).toEqual(["www.shop.test", "*.shop.test"]);
   expect(files(["other.example"])).toEqual([]);
@@ -39,6 +40,7 @@ test("a site sees the queue for its own origin, of each worker and of all togeth
     name: "edge",
     memory: { bytes: 0, maxBytes: 0 },
     disk: null,
+    log: { freeBytes: 1e9 },
     processes: [
       { ...process, name: "supervisor", worker: null },
       worker("worker-1", { shop: queue(3, 2, 150), blog: queue(9, 9, 9) }),
@@ -47,12 +49,12 @@ test("a site sees the queue for its own origin, of each worker and of all togeth
     workerDeaths: 0,
     certificates: [],
   };
-  const seen = seenBySite(machine, { name: "shop", hosts: ["www.shop.test"], hostsOfOthers: [] });
+  const seen = seenBySite(machine, { name: "shop", hosts: ["www.shop.test"], hostsOfOthers: [] }, true);
   expect(seen.origin).toEqual({ running: 4, concurrency: 4, waiting: 7, maxWaiting: 200, longestWaitMs: 150 });
   expect(seen.processes.map((each) => each.worker?.origin?.waiting)).toEqual([undefined, 2, 5]);
   expect(JSON.stringify(seen)).not.toContain("blog");
   expect(seen.inWords).toContain(
     "4 of 4 requests are at the origin; 7 of 200 wait for their turn, the longest for 150 ms.",
   );
-  expect(seenBySite(machine, { name: "wiki", hosts: ["wiki.test"], hostsOfOthers: [] }).origin).toBeNull();
+  expect(seenBySite(machine, { name: "wiki", hosts: ["wiki.test"], hostsOfOthers: [] }, true).origin).toBeNull();
 });

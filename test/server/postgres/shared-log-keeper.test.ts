@@ -123,6 +123,7 @@ test("if the machine's disk is full, its counts wait in the workers, and the own
     take: () => {
       if (isFull) throw new Error("database or disk is full");
     },
+    read: () => ({}),
     close: () => undefined,
   };
   const keeper = await keeperOver(
@@ -138,9 +139,11 @@ test("if the machine's disk is full, its counts wait in the workers, and the own
   const read = () => keeper.read(null, 1000, 1000, "a report");
   for (let times = 0; times < 2; times++) expect(await read()).toMatchObject({ to: 1, reportFailed: true });
   expect(told).toEqual(["database or disk is full"]);
+  expect(JSON.parse(await keeper.readLedger(null, null))).toEqual({ isWritable: false });
   isFull = false;
   for (let times = 0; times < 2; times++) expect(await read()).not.toHaveProperty("reportFailed");
   expect(told.slice(1)).toEqual([null]);
+  expect(JSON.parse(await keeper.readLedger(null, null))).toEqual({ isWritable: true });
   await keeper.close();
 });
 

@@ -12,10 +12,11 @@ interface LaterWrites {
 
 /** Takes isolates' reports, and tells the owner once when that begins to fail, and once when it works again. */
 export class ReportIntake {
+  /** Whether reports cannot be stored. */
+  fails = false;
   readonly #store: (report: string) => void;
   readonly #onCounts: (cause: unknown) => void;
   readonly #later: LaterWrites | undefined;
-  #fails = false;
   #isTimed = false;
 
   /**
@@ -36,7 +37,7 @@ export class ReportIntake {
   take(report: string): void {
     this.#attempt(() => {
       this.#store(report);
-      if (this.#fails) this.#later?.write();
+      if (this.fails) this.#later?.write();
     });
     if (!this.#later || this.#isTimed) return;
     this.#isTimed = true;
@@ -48,7 +49,7 @@ export class ReportIntake {
 
   /** Writes what is held. The owner is told if that fails. */
   flush(): void {
-    if (this.#fails) return; // no counts are held
+    if (this.fails) return; // no counts are held
     try {
       this.#attempt(() => this.#later!.write());
     } catch {
@@ -70,11 +71,11 @@ export class ReportIntake {
     try {
       work();
     } catch (cause) {
-      if (!this.#fails) this.#onCounts(cause);
-      this.#fails = true;
+      if (!this.fails) this.#onCounts(cause);
+      this.fails = true;
       throw cause;
     }
-    if (this.#fails) this.#onCounts(null);
-    this.#fails = false;
+    if (this.fails) this.#onCounts(null);
+    this.fails = false;
   }
 }

@@ -171,6 +171,34 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve" : NOT_RUN, { timeout: 120
   );
 
   test(
+    "tells monitors while the log's disk takes no writes, and does not say that its counts are current",
+    { tags: ["deep"] },
+    () =>
+      onDisk("8m", async (disk, start) => {
+        const server = start("--disk", "0", "--workers", "1");
+        const address = await server.address();
+        const read = async (path: string) => {
+          const headers = { authorization: `Bearer ${TOKEN}` };
+          return (await fetch(new URL(`/_tidemark/${path}`, address), { headers })).text();
+        };
+        const look = async () => {
+          const metrics = await read("metrics");
+          const gauge = (name: string) => Number(new RegExp(`^tidemark_${name} (\\S+)$`, "m").exec(metrics)?.[1]);
+          const { isCurrent, machine } = JSON.parse(await read("stats?last=15m"));
+          const freeMiB = Math.round(gauge("disk_free_bytes") / MIB);
+          return { freeMiB, isWritable: [gauge("log_writable"), machine.log.isWritable], isCurrent };
+        };
+        const sound = { freeMiB: expect.toSatisfy((free) => free > 4), isWritable: [1, true], isCurrent: true };
+        expect(await look()).toEqual(sound);
+        disk.fill();
+        await until(async () => (await look()).isWritable[0] === 0);
+        expect(await look()).toEqual({ freeMiB: 0, isWritable: [0, false] });
+        disk.free();
+        expect(await look()).toEqual(sound);
+      }),
+  );
+
+  test(
     "goes on to take purges, though pages would fill the disk, and says that --disk is too large",
     { tags: ["deep"] },
     () =>
