@@ -40,12 +40,13 @@ export function readCertificates(
 ): Certificate[] {
   const note = (path: string) => read.set(resolve(path), read.get(resolve(path)) ?? stateOfFile(path));
   const all = [...pairs, ...(folder === null ? [] : pairsIn(folder, note))];
-  return all.map(({ certificate, key }) => {
+  const checked = all.map(({ certificate, key }) => {
     note(certificate);
     note(key);
     const read = readCertificate(certificate, key);
-    return { ...read, validUntil: endOf(read.chain) };
+    return [resolve(certificate), { ...read, validUntil: endOf(read.chain) }] as const;
   });
+  return [...new Map(checked).values()]; // the folder may hold one of the pairs
 }
 
 const SOON_DAYS = 14;

@@ -52,6 +52,19 @@ test("a folder has those of certbot and of other tools", () => {
   expect(names.sort()).toEqual(["one.test", "three.test", "two.test"]);
 });
 
+test("a certificate that is named and lies in the folder as well is one", () => {
+  const site = join(folder, "named-as-well");
+  const [named, other] = ["named", "other"].map((name) => {
+    const { chain, key } = makeCertificate([`${name}.test`]);
+    mkdirSync(join(site, name), { recursive: true });
+    writeFileSync(join(site, name, "privkey.pem"), key);
+    writeFileSync(join(site, name, "fullchain.pem"), chain);
+    return { certificate: join(site, name, "fullchain.pem"), key: join(site, name, "privkey.pem") };
+  });
+  const read = readCertificates({ pairs: [named!], folder: `${site}/` });
+  expect(read.map(({ file }) => file)).toEqual([named!.certificate, other!.certificate]);
+});
+
 test("one of certbot's own folders is a folder with one certificate", () => {
   const site = join(folder, "of-certbot");
   mkdirSync(site);
