@@ -78,6 +78,7 @@ export { compressionSettings } from "../worker/site/compression-settings.ts";
 export { nodeBodies } from "../server/bodies/node-bodies.ts";
 export type { NodeBody } from "../server/bodies/node-body.ts";
 export { toWebRequest } from "../server/http1/node-request.ts";
+export { NearInvalidations } from "../server/log/near-invalidations.ts";
 export { sqlOver } from "../server/log/node-sql.ts";
 export { loadSite } from "../server/program/load-site.ts";
 export { memoryAlone } from "../server/startup/memory-alone.ts";

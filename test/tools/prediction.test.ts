@@ -116,6 +116,17 @@ describe("the predicted hit ratio", () => {
     expect(replay.answers).toMatchObject({ HIT: report.prediction.hits, MISS: 2 });
   });
 
+  test("is that of the edge where one page is changed again and again", async () => {
+    const hours = Array.from({ length: 24 }, (_none, hour): GeneratedRequest[] => {
+      const page = { at: 3_600_000 * hour, method: "GET", target: "/", status: 200, bytes: 5_000, agent: "Firefox" };
+      const later = Array.from({ length: 50 }, (_page, minute) => ({ ...page, at: page.at + 1_000 + 60_000 * minute }));
+      return [{ ...page, method: "POST" }, ...later];
+    });
+    const { report, replay } = await predictAndReplay(() => hours.flat(), { lifetimeSeconds: 3_600 });
+    expect(report.prediction.hits).toBe(24 * 49);
+    expect(replay.answers).toMatchObject({ HIT: 24 * 49, MISS: 24 });
+  });
+
   test("of a sample is within its margin of a full count, for every lifetime", { tags: ["deep"] }, () => {
     const [all, some] = [1 << 20, 1 << 12].map((maxSlots) => {
       const analysis = new TrafficAnalysis({ ...DEFAULT_SETTINGS, maxSlots });

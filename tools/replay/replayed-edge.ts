@@ -5,6 +5,7 @@ import {
   type EdgeEvent,
   Fields,
   memoryAlone,
+  NearInvalidations,
   nodeBodies,
   type Site,
   SqlPurgeLog,
@@ -95,6 +96,7 @@ export class ReplayedEdge {
           read: async (since, leaseMs) => sql.read(since, leaseMs),
           append: async (purge) => sql.append(purge),
         },
+        invalidationsOf: (log, reporter) => new NearInvalidations(log, this.#clock, reporter),
         audit: {
           list: async (before, limit) => sql.list(before, limit),
           find: async (seq) => sql.find(seq),
