@@ -90,7 +90,7 @@ export default defineConfig([
     deps: {
       // zod stays outside: it is a dependency of the package anyway, so that an owner's bundle holds one copy of it,
       // and its fixes come without ours.
-      onlyBundle: ["structured-headers", "leven"],
+      onlyBundle: ["leven"],
       neverBundle: [/^cloudflare:/],
     },
     // By the type checker, because what an owner may write in a site is inferred from a zod schema.

@@ -106,7 +106,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 
 /** The packages that a room may import. Node's own modules are for the Node side. */
 const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
-  "worker/rules": [/^structured-headers$/],
   "worker/site": [/^zod\/mini$/],
   "worker/purges": [/^cloudflare:workers$/],
   "worker/control": [/^zod\/mini$/],

@@ -30,9 +30,9 @@ export const mutants: Mutants = {
       foundBy: "cache-groups/named-groups-only",
     },
     "a group with parameters counts as another one": {
-      in: "listOfStrings",
-      replace: "map(([value]) => value)",
-      by: 'map(([value, parameters]) => (parameters.size > 0 ? String(value) + ";" : value))',
+      in: "listValues",
+      replace: "([, value]) => memberValue(value!)",
+      by: '([all, value]) => (all.includes(";") ? memberValue(value!) + ";" : memberValue(value!))',
       foundBy: "cache-groups/named-groups-only",
     },
   },
@@ -50,9 +50,10 @@ export const mutants: Mutants = {
       foundBy: "cache-groups/groups-are-not-tags",
     },
     "strings beside a member of another type are read": {
-      in: "listOfStrings",
-      replace: 'values.every((value) => typeof value === "string") ? values : []',
-      by: 'values.filter((value) => typeof value === "string")',
+      in: "cacheGroups",
+      replace:
+        'if (!values.every((value) => typeof value === "string")) return []; const groups = values.filter((group) =>',
+      by: 'const groups = values.filter((group) => typeof group === "string" &&',
       foundBy: "cache-groups/malformed-mixed-types",
     },
     "a group of 256 characters is ignored": {

@@ -43,14 +43,13 @@ export const mutants: Mutants = {
   "RFC 9213 §2.1": {
     "an empty targeted field outranks Cache-Control": {
       in: "parseTargetedField",
-      replace: "dictionary === undefined || dictionary.size === 0",
-      by: "dictionary === undefined",
+      drop: "if (values.size === 0) return undefined;",
       foundBy: "targeted-fields/malformed-is-ignored",
     },
     "a malformed targeted field prevents storing": {
-      in: "readDictionary",
+      in: "parseTargetedField",
       replace: "return undefined;",
-      by: 'return parseDictionary("no-store"); // The parser',
+      by: "return { ...emptyCacheControl(), noStore: true };",
       foundBy: "targeted-fields/malformed-is-ignored",
     },
     "Expires counts beside a targeted field": {
@@ -66,31 +65,29 @@ export const mutants: Mutants = {
       foundBy: "targeted-fields/invalid-lifetime",
     },
     "a decimal counts as a lifetime": {
-      in: "parseTargetedField",
-      replace: "&& !decimals.has(name)",
-      by: "",
+      in: "memberValue",
+      replace: "/^-?\\d+$/",
+      by: "/^-?[\\d.]+$/",
       foundBy: "targeted-fields/invalid-lifetime",
     },
     "a string of digits counts as a lifetime": {
       in: "parseTargetedField",
-      replace:
-        'typeof value === "number" && value >= 0 && Number.isInteger(value) && !decimals.has(name); said[known.key] = isSeconds ? Math.min(value,',
-      by: `typeof value !== "boolean" && Number(value) >= 0 && !decimals.has(name);
+      replace: 'typeof value === "number" && value >= 0; said[known.key] = isSeconds ? Math.min(value,',
+      by: `typeof value !== "boolean" && value !== null && Number(value) >= 0;
 said[known.key] = isSeconds ? Math.min(Number(value),`,
       foundBy: "targeted-fields/invalid-lifetime",
     },
     "a negative integer counts as a lifetime without its sign": {
       in: "parseTargetedField",
-      replace:
-        "value >= 0 && Number.isInteger(value) && !decimals.has(name); said[known.key] = isSeconds ? Math.min(value,",
-      by: `Number.isInteger(value) && !decimals.has(name);
+      replace: "value >= 0; said[known.key] = isSeconds ? Math.min(value,",
+      by: `Number.isInteger(value);
 said[known.key] = isSeconds ? Math.min(Math.abs(value),`,
       foundBy: "targeted-fields/invalid-lifetime",
     },
     "of duplicates in a targeted field, the first max-age counts": {
-      in: "readDictionary",
-      replace: "parseDictionary(text)",
-      by: "new Map([...parseDictionary(text)].map(([name, item]) => [name, name === 'max-age' ? parseDictionary(text.split(',')[0]!).get(name)! : item]))",
+      in: "dictionaryValues",
+      replace: "membersOf(text, DICTIONARY_MEMBER)",
+      by: "membersOf(text, DICTIONARY_MEMBER).toReversed()",
       foundBy: "targeted-fields/last-duplicate-counts",
     },
     "a token counts as a list of fields": {

@@ -1,4 +1,4 @@
-import { type Dictionary, parseDictionary } from "structured-headers";
+import { dictionaryValues } from "../fields/structured-field.ts";
 import {
   type CacheControl,
   emptyCacheControl,
@@ -50,11 +50,10 @@ export function effectiveCacheControl(
  * not given. A restriction still restricts, unless its value is `?0`.
  */
 export function parseTargetedField(text: string): CacheControl | undefined {
-  const dictionary = readDictionary(text);
-  if (dictionary === undefined || dictionary.size === 0) return undefined;
+  const values = dictionaryValues(text);
+  if (values.size === 0) return undefined;
   const said = emptyCacheControl();
-  const decimals = decimalMembers(text);
-  for (const [name, [value]] of dictionary) {
+  for (const [name, value] of values) {
     const known = KNOWN_DIRECTIVES.get(name);
     if (known === undefined || value === false) continue;
     if (known.kind === "flag") {
@@ -62,26 +61,9 @@ export function parseTargetedField(text: string): CacheControl | undefined {
     } else if (known.kind === "scope") {
       said[known.key] = typeof value === "string" ? readFieldScope(value) : "whole";
     } else {
-      const isSeconds = typeof value === "number" && value >= 0 && Number.isInteger(value) && !decimals.has(name);
+      const isSeconds = typeof value === "number" && value >= 0;
       said[known.key] = isSeconds ? Math.min(value, MAX_DELTA_SECONDS) : "invalid";
     }
   }
   return said;
-}
-
-function readDictionary(text: string): Dictionary | undefined {
-  try {
-    return parseDictionary(text);
-  } catch {
-    return undefined; // The parser throws on a malformed field.
-  }
-}
-
-/**
- * The members written as decimals. The parser returns 10 for `10.0`, although that is a decimal and not valid as a
- * lifetime. RFC 9651 §3.3.2.
- */
-function decimalMembers(text: string): ReadonlySet<string> {
-  if (!text.includes(".")) return new Set();
-  return new Set([...text.matchAll(/(?<![\w.*-])([a-z-]+)=-?\d+\./g)].map((match) => match[1]!));
 }

@@ -1,4 +1,4 @@
-import { parseList } from "structured-headers";
+import { listValues } from "../fields/structured-field.ts";
 import { isSafeMethod } from "./safe-method.ts";
 
 /** RFC 9875 §2 asks for at least 32 groups of up to at least 32 characters. Groups beyond these limits are ignored. */
@@ -12,20 +12,13 @@ const MAX_GROUP_CHARACTERS = 256;
  */
 export function cacheGroups(field: string | null): readonly string[] {
   if (field === null) return [];
-  const groups = listOfStrings(field).filter((group) => group.length <= MAX_GROUP_CHARACTERS);
+  const values = listValues(field);
+  if (!values.every((value) => typeof value === "string")) return [];
+  const groups = values.filter((group) => group.length <= MAX_GROUP_CHARACTERS);
   return [...new Set(groups)].slice(0, MAX_GROUPS);
 }
 
 /** The groups that an answer invalidates, within the same limits. Only answers to unsafe requests do. RFC 9875 §3. */
 export function invalidatedGroups(method: string, field: string | null): readonly string[] {
   return isSafeMethod(method) ? [] : cacheGroups(field);
-}
-
-function listOfStrings(field: string): string[] {
-  try {
-    const values = parseList(field).map(([value]) => value);
-    return values.every((value) => typeof value === "string") ? values : [];
-  } catch {
-    return []; // The parser throws on a field that is not a structured field. Here, that counts as an absent field.
-  }
 }
