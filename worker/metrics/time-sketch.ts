@@ -1,7 +1,7 @@
 /*
  * A DDSketch (Masson, Rim, Lee: "DDSketch: A Fast and Fully-Mergeable Quantile Sketch with Relative-Error Guarantees",
- * VLDB 2019): a histogram whose buckets grow by a constant factor. docs/decisions/0022-a-sketch-of-our-own.md says why
- * it is written here.
+ * VLDB 2019): a histogram whose buckets grow by a constant factor. Why it is written here:
+ * docs/decisions/0055-small-readers-where-packages-weigh-too-much.md
  */
 
 /** A quantile is at most this much away from the time that has this rank, as a part of it. */

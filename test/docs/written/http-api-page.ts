@@ -208,7 +208,7 @@ const STATS = `## Stats
   hours is read by minutes, of up to five days by hours, a longer one by days; it begins with a whole one.
 - **What may be missing.** The newest minute, unless the stats say \`isCurrent\`. An isolate that dies loses at most a minute
   (half a minute of all, if the log's object on Workers ends), and more only while it cannot reach the log: \`isolates\` says how many have fallen silent, and at most how much of their time
-  (\`unheardMs\`) no report covers. Quantiles of times are [within 2 %](../decisions/0022-a-sketch-of-our-own.md), between 0.01 ms
+  (\`unheardMs\`) no report covers. Quantiles of times are [within 2 %](../decisions/0055-small-readers-where-packages-weigh-too-much.md), between 0.01 ms
   and 100 s. Hits in memory are timed on a server of one's own, one of 16; on Workers the clock stands still meanwhile. A body
   whose length the origin does not announce counts once it is stored, and otherwise in \`unmeasuredBodies\`. Others count in full,
   even if they break off or their client leaves.
