@@ -35,7 +35,6 @@ export { varyFields } from "../worker/rules/variants/vary.ts";
 // `import` writes a site as its owner would, without the expressions of which the edge warns, and tells which fields of
 // visitors reach the origin, and which may be keyed.
 
-export { hopByHopFields } from "../worker/rules/forwarding/hop-by-hop.ts";
 export { mayBeKeyed, ordinaryForm, treatmentOf } from "../worker/rules/request/request-fields.ts";
 export { mayTakeExponentialTime } from "../worker/site/exponential-time.ts";
 export { SiteError } from "../worker/site/site-error.ts";

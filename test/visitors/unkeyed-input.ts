@@ -10,13 +10,18 @@ const sent = (treatment: string): Change => ({
   by: `${treatment}: { asSent: "always"`,
 });
 
+/** Gateways read the field under another name: RFC 3875 §4.1.18. */
+const OTHER_SPELLING: Change = { in: "treatmentByName", replace: "nameAtGateways(name)", by: "name" };
+
 /** Fields with which a client pretends to be somebody else, each without the piece of the sources that stops it. */
 const claims: readonly (readonly [field: string, defence: Change])[] = [
   ["x-forwarded-host", sent("written")],
   ["x-forwarded-proto", sent("written")],
   ["x-forwarded-for", sent("address")],
   ["x-forwarded-prefix", unlistedPrefix("x-forwarded")],
-  ["x_forwarded_host", { in: "isClaim", replace: "nameAtGateways(name)", by: "name" }],
+  ["x_forwarded_host", OTHER_SPELLING],
+  ["content_length", OTHER_SPELLING],
+  ["transfer_encoding", OTHER_SPELLING],
   ["x.forwarded.host", { in: "nameAtGateways", replace: "[^a-z\\d-]", by: "_" }],
   ["forwarded", unlisted("forwarded")],
   ["x-host", unlisted("x-host")],
@@ -45,6 +50,13 @@ const selecting = [
   ["expect", "200-ok"],
   ["referer", "https://evil.example/"],
   ["content-encoding", "evil"],
+] as const;
+
+/** The same in the spelling of gateways. */
+const spelledOtherwise = [
+  ["if_none_match", "*"],
+  ["x_http_method_override", "DELETE"],
+  ["accept_encoding", "evil"],
 ] as const;
 
 /** What the client's software adds, which does not reach the origin where the answer may be stored. */
@@ -209,6 +221,16 @@ export const unkeyedInput: readonly Case[] = [
       second: { path: "/a" },
       witness: "first",
       defence: unlisted(field),
+    }),
+  ),
+  ...spelledOtherwise.map(
+    ([field, value]): Case => ({
+      name: `a client's ${field} does not reach the origin if the answer may be stored`,
+      origin: reflecting(field),
+      first: { path: "/a", fields: { [field]: value } },
+      second: { path: "/a" },
+      witness: "first",
+      defence: OTHER_SPELLING,
     }),
   ),
   {

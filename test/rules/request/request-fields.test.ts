@@ -6,6 +6,7 @@ import {
   isOpenToOwners,
   mayBeKeyed,
   meaningInVary,
+  nameAtGateways,
   REQUEST_FIELDS,
   reachesOriginAsSent,
 } from "../../../worker/rules/request/request-fields.ts";
@@ -132,6 +133,8 @@ const CLAIMS = [
   ...REQUEST_FIELDS.claim,
   ...REQUEST_FIELDS["host-claim"],
   ...REQUEST_FIELDS.address,
+  ...REQUEST_FIELDS.written,
+  ...hopByHopFields(null),
   "x-forwarded-prefix",
   "x-original-host",
   "x-rewrite-url",
@@ -188,7 +191,7 @@ describe("the table of request fields", () => {
     expect([[], "*"]).toContainEqual(selectedBy(name.toUpperCase()));
   });
 
-  test.each(SPELLINGS.filter((name) => !["written", "host-claim"].some((of) => isIn(of, name))))(
+  test.each(SPELLINGS.filter((name) => !isTold(nameAtGateways(name))))(
     "nobody knows from a request what the origin sees in %s, so what varies by it is not stored",
     (name) => {
       expect(selectedBy(name)).toBe("*");
@@ -207,6 +210,11 @@ describe("the table of request fields", () => {
     expect(meaningInVary("x-any")).toBe("selects");
   });
 });
+
+/** Whether the edge or a connection tells the origin this, so that it is the same for all requests of one key. */
+function isTold(name: string): boolean {
+  return ["written", "host-claim"].some((of) => isIn(of, name)) || hopByHopFields(null).has(name);
+}
 
 function isIn(treatment: string, name: string): boolean {
   return Object.entries(REQUEST_FIELDS).some(([key, names]) => key === treatment && names.includes(name));

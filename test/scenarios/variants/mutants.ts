@@ -69,7 +69,7 @@ export const mutants: Mutants = {
       foundBy: "variants/vary-x-real-ip",
     },
     "the client's address is not recognized under a name with underscores": {
-      in: "isClaim",
+      in: "treatmentByName",
       replace: "nameAtGateways(name)",
       by: "name",
       foundBy: "variants/vary-x-forwarded-for",

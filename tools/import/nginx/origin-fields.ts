@@ -1,4 +1,4 @@
-import { hopByHopFields, ordinaryForm, readSocket, type SiteInput, treatmentOf } from "#tidemark/internal";
+import { ordinaryForm, readSocket, type SiteInput, treatmentOf } from "#tidemark/internal";
 import type { Difference, Sourced } from "../imported-site.ts";
 import { type Maps, variableIn } from "./conditions/maps.ts";
 import { groupedByLine, type RoutedLocation } from "./fields.ts";
@@ -248,7 +248,7 @@ function isVisitors(field: string, value: string): boolean {
 
 /** Whether the origin never gets the field as a visitor sent it. */
 function isNeverVisitors(field: string): boolean {
-  return hopByHopFields(null).has(field) || treatmentOf(field).asSent === "never";
+  return treatmentOf(field).asSent === "never";
 }
 
 /** Whether the edge sends the field by itself. */

@@ -1,5 +1,4 @@
 import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
-import { hopByHopFields } from "../../rules/forwarding/hop-by-hop.ts";
 import { ordinaryForm, treatmentOf } from "../../rules/request/request-fields.ts";
 
 /** A call at a door whose token has been accepted. */
@@ -73,8 +72,7 @@ const OF_SENDERS =
 
 /** Whether a field is of the application's own, and neither of HTTP, its software and the sender, nor a secret. */
 export function isOfApplication(name: string): boolean {
-  const isOfHttp = ordinaryForm(name) !== undefined || hopByHopFields(null).has(name);
-  return !isOfHttp && treatmentOf(name).asSent === "always" && !OF_SENDERS.test(name);
+  return ordinaryForm(name) === undefined && treatmentOf(name).asSent === "always" && !OF_SENDERS.test(name);
 }
 
 /**

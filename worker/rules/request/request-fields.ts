@@ -62,7 +62,7 @@ type Treatment = keyof typeof TREATMENTS;
 
 /**
  * Every request field that needs its own treatment, in lower case, each once. Hop-by-hop fields are in `hop-by-hop.ts`,
- * because `Connection` adds to them. `Proxy` is not an HTTP field, but gateways turn it into a setting (CVE-2016-5385).
+ * because `Connection` adds to them, and count as written. `Proxy` is not an HTTP field, but gateways turn it into a setting (CVE-2016-5385).
  */
 export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readonly string[]>> = {
   claim: [
@@ -193,8 +193,8 @@ const CLAIM_PREFIXES = [
 ];
 
 const TREATMENT_OF: ReadonlyMap<string, Treatment> = new Map(
-  Object.entries(REQUEST_FIELDS).flatMap(([treatment, names]) =>
-    names.map((name) => [name, treatment as Treatment] as const),
+  Object.entries({ ...REQUEST_FIELDS, written: [...REQUEST_FIELDS.written, ...hopByHopFields(null)] }).flatMap(
+    ([treatment, names]) => names.map((name) => [name, treatment as Treatment] as const),
   ),
 );
 
@@ -226,16 +226,17 @@ function listedTreatment(name: string, value: string | null): Treatment {
 
 /** Visitors send the same names again and again. Most are in no list, so a search compares every prefix. */
 const treatmentByName = memoize((name): Treatment => {
-  const known = TREATMENT_OF.get(name);
+  const dashed = nameAtGateways(name);
+  const known = TREATMENT_OF.get(name) ?? TREATMENT_OF.get(dashed);
   if (known !== undefined) return known;
-  if (isClaim(name)) return "claim";
-  return SOFTWARE_PREFIXES.some((prefix) => name.startsWith(prefix)) ? "of-software" : "other";
+  if (beginsAsClaim(dashed)) return "claim";
+  return SOFTWARE_PREFIXES.some((prefix) => dashed.startsWith(prefix)) ? "of-software" : "other";
 });
 
 /** Whether proxies send a field to name their client, or to say that they forwarded the request. */
 export function isOfProxies(name: string): boolean {
-  const treatment = TREATMENT_OF.get(name);
-  return treatment === "continued" || (isClaim(name) && treatment !== "host-claim");
+  const treatment = treatmentByName(name);
+  return treatment === "continued" || treatment === "claim" || beginsAsClaim(nameAtGateways(name));
 }
 
 const OPEN_TO_OWNERS: ReadonlySet<Treatment> = new Set<Treatment>(["of-software", "other"]);
@@ -256,11 +257,10 @@ export function isTrusted(name: string, owners: OwnersFields): boolean {
  */
 export function isOpenToOwners(pattern: string): boolean {
   const name = nameAtGateways(pattern.replace(/\*$/, ""));
-  const isOpen = OPEN_TO_OWNERS.has(listedTreatment(name, null)) && !hopByHopFields(null).has(name);
-  if (!isOpen || name.startsWith("if-") || name === "") return false;
+  if (!OPEN_TO_OWNERS.has(treatmentByName(name)) || name.startsWith("if-") || name === "") return false;
   if (!pattern.endsWith("*")) return true;
   const closed = [...TREATMENT_OF].filter(([, treatment]) => !OPEN_TO_OWNERS.has(treatment)).map(([each]) => each);
-  return ![...closed, ...CLAIM_PREFIXES, ...hopByHopFields(null)].some((each) => each.startsWith(name));
+  return ![...closed, ...CLAIM_PREFIXES].some((each) => each.startsWith(name));
 }
 
 /**
@@ -279,14 +279,9 @@ export function nameAtGateways(name: string): string {
   return name.replace(/[^a-z\d-]/gi, "-");
 }
 
-function isClaim(name: string): boolean {
-  const dashed = nameAtGateways(name);
-  const known = TREATMENT_OF.get(dashed);
-  if (known !== undefined && CLAIMED.has(known)) return true;
-  return CLAIM_PREFIXES.some((prefix) => dashed.startsWith(prefix));
+function beginsAsClaim(name: string): boolean {
+  return CLAIM_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
-
-const CLAIMED: ReadonlySet<Treatment> = new Set<Treatment>(["claim", "host-claim"]);
 
 export interface KeyAndOwnersFields extends OwnersFields {
   /** Fields, in lower case, that the route keys by: they go to the origin as sent. They outrank the owner's others. */
@@ -310,7 +305,7 @@ export function reachesOriginAsSent(
 
 /** The meaning of a field in the origin's `Vary`, on a route that does not key by it. */
 export function meaningInVary(name: string, owners = NO_OWNERS_FIELDS): FieldTreatment["inVary"] {
-  return hopByHopFields(null).has(name) ? "nothing" : treatmentOf(name, null, owners).inVary;
+  return treatmentOf(name, null, owners).inVary;
 }
 
 /** A name, a number, or a list of them with weights. */
@@ -362,13 +357,13 @@ export function ordinaryForm(name: string): RegExp | undefined {
 
 /** Whether a route may key by this field. Fields set by the edge, the runtime or a connection are not the client's. */
 export function mayBeKeyed(name: string): boolean {
-  if (name.startsWith("if-") || name.startsWith("tidemark-") || hopByHopFields(null).has(name)) return false;
+  if (name.startsWith("if-") || name.startsWith("tidemark-")) return false;
   return treatmentOf(name).mayBeKeyed;
 }
 
 /** Whether a proxy may send a country in this field. The edge then never forwards the field. */
 export function mayTellCountry(name: string): boolean {
-  const treatment = listedTreatment(name, null);
+  const treatment = treatmentByName(name);
   const isKnown = treatment !== "claim" && (treatment !== "other" || ordinaryForm(name) !== undefined);
-  return !isKnown && !name.startsWith("if-") && !name.startsWith("tidemark-") && !hopByHopFields(null).has(name);
+  return !isKnown && !name.startsWith("if-") && !name.startsWith("tidemark-");
 }
