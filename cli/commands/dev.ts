@@ -10,6 +10,7 @@ import { Traffic } from "../../local/dev/traffic-report.ts";
 import { welcomeText } from "../../local/dev/welcome.ts";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { OwnerError } from "../../package/owner-error.ts";
+import { shownValue } from "../../wire/text/shown-value.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseFlag } from "../flags.ts";
 import { interruption } from "../interruption.ts";
@@ -112,7 +113,7 @@ function fromEnvironment<T>(name: string, parse: (text: string) => T): T | undef
   try {
     return parse(text);
   } catch (error) {
-    throw new DevError(`${name} is ${JSON.stringify(text)}. ${(error as Error).message}`);
+    throw new DevError(`${name} is ${shownValue(text)}. ${(error as Error).message}`);
   }
 }
 

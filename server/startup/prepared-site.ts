@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { shownValue } from "../../wire/text/shown-value.ts";
 import { whyClosed } from "../../worker/control/access/named-tokens.ts";
 import { singleToken, type TokenSettings } from "../../worker/control/access/tokens.ts";
 import { compileSite, type Site, type SiteOverrides } from "../../worker/site/site.ts";
@@ -191,16 +192,16 @@ function originOf(text: string): OriginAddress {
   const address = readOriginAddress(text);
   if (address === null) {
     if (text.startsWith("unix:")) {
-      throw new ServerError(`the origin ${JSON.stringify(text)} needs an absolute path, like unix:/run/app.sock`);
+      throw new ServerError(`the origin ${shownValue(text)} needs an absolute path, like unix:/run/app.sock`);
     }
     throw new ServerError(
-      `the origin ${JSON.stringify(text)} is neither like http://127.0.0.1:8000 nor unix:/run/app.sock`,
+      `the origin ${shownValue(text)} is neither like http://127.0.0.1:8000 nor unix:/run/app.sock`,
     );
   }
   // No machine has such a name (RFC 2606). tidemark import writes one in the place of a socket.
   if (/\.invalid$/i.test(new URL(address.url).hostname)) {
     throw new ServerError(
-      `the origin ${JSON.stringify(text)} is no address: name the site, or its socket, with --origin or TIDEMARK_ORIGIN`,
+      `the origin ${shownValue(text)} is no address: name the site, or its socket, with --origin or TIDEMARK_ORIGIN`,
     );
   }
   return address;

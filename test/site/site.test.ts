@@ -392,7 +392,7 @@ describe("the error for a mistake in a site's rules has its place, its value and
     [
       "a field value that would break the line",
       { origin, originFields: { "x-a": "b\r\nc" } },
-      /^originFields\.x-a: is not a field value/,
+      /^originFields\.x-a: is not a field value of printable ASCII$/,
     ],
     [
       "a host for the origin",
@@ -417,6 +417,28 @@ describe("the error for a mistake in a site's rules has its place, its value and
     ["or that is about one connection", { origin, originFields: { TE: "trailers" } }, /^originFields\.TE: is set by/],
   ])("%s", (_, input, expected) => {
     expect(problemsOf(input)).toEqual([expect.stringMatching(expected)]);
+  });
+
+  test.each<[string, object]>([
+    ["an address", { origin: "https://deploy:hunter2@origin.example.test/?" }],
+    ["an address without a user", { origin: "https://:hunter2@origin.example.test" }],
+    ["an address without a scheme", { origin: "deploy:hunter2@origin.example.test" }],
+    ["an address that is no URL", { origin: "https://deploy:hunter2/@origin.example.test" }],
+    ["a long address", { origin: `https://deploy:${"hunter2".repeat(20)}@origin.example.test` }],
+    ["an object", { origin: { url: { href: "https://deploy:hunter2@origin.example.test" } } }],
+    ["an address for visitors", { origin, publicUrl: "https://deploy:hunter2@www.example.test" }],
+    ["a field for the origin", { origin, originFields: { "x-secret": "hunter2\nhunter2" } }],
+    ["a field that is no text", { origin, originFields: { "x-secret": ["hunter2"] } }],
+    ["a field in the place of all", { origin, originFields: "hunter2" }],
+  ])("a secret in %s is not printed", (_, input) => {
+    const problems = problemsOf(input);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).not.toContain("hunter2");
+  });
+
+  test.each(["origin", "publicUrl"])("nor one in a variable for %s", (name) => {
+    const address = "https://deploy:hunter2@origin.example.test";
+    expect(() => compileSite({ origin }, { [name]: address })).toThrow(/; found "https:\/\/…@origin\.example\.test"$/);
   });
 
   test("all mistakes are reported at once", () => {

@@ -27,5 +27,5 @@ export const HOST_CHECKS: readonly AddressCheck[] = [
 function isOrigin(text: string): boolean {
   const url = URL.parse(text);
   if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
-  return url.pathname === "/" && url.search === "" && url.hash === "" && url.username === "";
+  return url.pathname === "/" && url.search === "" && url.hash === "" && url.username + url.password === "";
 }

@@ -24,7 +24,8 @@ function refinements(checks: readonly AddressCheck[]): z.core.$ZodCheck<string>[
 
 const names: z.ZodMiniType<readonly string[], readonly string[]> = z.array(z.string().check(z.minLength(1)));
 const fieldName = z.string().check(z.refine(isToken, "is not a field name"));
-const fieldValue = z.string().check(z.regex(/^[\t\x20-\x7e]*$/, "is not a field value of printable ASCII"));
+/** A secret from a file may have a line end. */
+const fieldValue = z.string().check(z.trim(), z.regex(/^[\t\x20-\x7e]*$/, "is not a field value of printable ASCII"));
 const lowerCaseName = z.pipe(
   fieldName,
   z.transform((name: string) => name.toLowerCase()),

@@ -1,6 +1,7 @@
 import type * as z from "zod/mini";
 import { IN_ENGLISH } from "../../wire/text/english.ts";
 import { issuePath } from "../../wire/text/issue-path.ts";
+import { shownValue } from "../../wire/text/shown-value.ts";
 import { keysAt, unknownKey } from "../../wire/text/unknown-key.ts";
 
 /** All mistakes in a site's rules. Each line gives the place, the value and the correction. */
@@ -61,6 +62,7 @@ export function siteErrors(
       }
       // A wrong key is described by the check of the key; its value does not matter.
       if (issue.code === "invalid_key") return [{ path, message: issue.issues[0]?.message ?? issue.message }];
+      if (issue.path[0] === "originFields") return [{ path, message: issue.message }]; // secrets
       return [{ path, message: withValue(issue.message, valueAt(input, issue.path)) }];
     });
 }
@@ -71,6 +73,6 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 
 /** What is wrong with a value, and the value, cut where it is long. */
 export function withValue(message: string, value: unknown): string {
-  const shown = value === undefined ? "nothing" : (JSON.stringify(value)?.slice(0, 80) ?? String(value));
+  const shown = value === undefined ? "nothing" : shownValue(value).slice(0, 80);
   return `${message}; found ${shown}`;
 }

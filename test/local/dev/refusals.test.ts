@@ -119,11 +119,12 @@ describe("tidemark dev explains", () => {
   test.each([
     ["TIDEMARK_PUBLIC_URL", "www.example.test"],
     ["TIDEMARK_ORIGIN", "localhost:8000"],
-  ])("an invalid setting of the environment: %s", async (name, value) => {
+    ["TIDEMARK_ORIGIN", "https://deploy:hunter2@", "https://…@"],
+  ])("an invalid setting of the environment: %s=%s", async (name, value, shown = value) => {
     const { exit, stderr } = await tidemark({ args: ["dev", "--config", FILE], env: { [name]: value } });
     expect({ exit, stderr }).toEqual({
       exit: 2,
-      stderr: expect.stringContaining(`${name} is ${JSON.stringify(value)}. It must be like`),
+      stderr: expect.stringContaining(`${name} is ${JSON.stringify(shown)}. It must be like`),
     });
   });
 

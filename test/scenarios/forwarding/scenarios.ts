@@ -250,7 +250,7 @@ export const scenarios: readonly Scenario[] = [
     id: "forwarding/owner-fields-reach-origin",
     name: "the owner's extra fields reach the origin, and a client cannot set them, nor what gateways read as them",
     source: "docs/http.md#what-goes-to-the-origin",
-    site: { originFields: { "X-Origin-Secret": "s3cret" } },
+    site: { originFields: { "X-Origin-Secret": "s3cret\n" } }, // as read from a file
     origin: { "/a": [{ body: "v1" }] },
     steps: [
       {

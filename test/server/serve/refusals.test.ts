@@ -74,6 +74,18 @@ const refusals: readonly Refusal[] = [
     ],
   },
   {
+    name: "an origin with a password, which is not printed",
+    args: ["--check"],
+    environment: { TIDEMARK_ORIGIN: "https://deploy:hunter2@origin.example.test" },
+    words: ["  TIDEMARK_ORIGIN: is not an address ", '; found "https://…@origin.example.test"'],
+  },
+  {
+    name: "an origin with a password and without a scheme, which is not printed either",
+    args: ["--check"],
+    environment: { TIDEMARK_ORIGIN: "deploy:hunter2@origin.example.test" },
+    words: ['the origin "deploy:…@origin.example.test" is neither like'],
+  },
+  {
     name: "a coding that cannot be made",
     args: ["--config", "mistaken.config.mjs", "--check"],
     words: ["mistaken.config.mjs is not valid", 'compression.codings[0]: is none of "br", "gzip" and "zstd"'],
