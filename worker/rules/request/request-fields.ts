@@ -62,7 +62,8 @@ type Treatment = keyof typeof TREATMENTS;
 
 /**
  * Every request field that needs its own treatment, in lower case, each once. Hop-by-hop fields are in `hop-by-hop.ts`,
- * because `Connection` adds to them, and count as written. `Proxy` is not an HTTP field, but gateways turn it into a setting (CVE-2016-5385).
+ * because `Connection` adds to them, and count as written. `Proxy` is not an HTTP field, but gateways turn it into a
+ * setting (CVE-2016-5385).
  */
 export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readonly string[]>> = {
   claim: [
