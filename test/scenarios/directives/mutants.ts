@@ -195,14 +195,14 @@ export const mutants: Mutants = {
     },
     "must-revalidate does not let a stored page answer a request with Authorization": {
       in: "storable",
-      replace: "isMeantForAll(cacheControl) || cacheControl.mustRevalidate",
+      replace: "isMeantForAll(cacheControl) || (cacheControl.mustRevalidate && sharedWithSessions)",
       by: "isMeantForAll(cacheControl)",
       foundBy: "directives/authorization-and-must-revalidate",
     },
     "proxy-revalidate lets a stored page answer a request with Authorization": {
       in: "storable",
-      replace: "isMeantForAll(cacheControl) || cacheControl.mustRevalidate",
-      by: "isMeantForAll(cacheControl) || cacheControl.mustRevalidate || cacheControl.proxyRevalidate",
+      replace: "(cacheControl.mustRevalidate && sharedWithSessions)",
+      by: "cacheControl.mustRevalidate || cacheControl.proxyRevalidate",
       foundBy: "directives/authorization-and-proxy-revalidate",
     },
   },

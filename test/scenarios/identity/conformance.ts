@@ -78,6 +78,7 @@ export const rows: readonly ConformanceRow[] = [
       "identity/authorization-and-statuses",
       "identity/authorization-and-ttl",
       "identity/authorization-and-shorter-ttl",
+      "identity/authorization-and-must-revalidate",
       "identity/authorization-and-vary",
       "identity/authorization-is-not-joined",
       "identity/authorization-and-conditions",

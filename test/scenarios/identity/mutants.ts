@@ -44,6 +44,12 @@ export const mutants: Mutants = {
       by: "return !request.authorized;",
       foundBy: "identity/authorization-served-from-store",
     },
+    "must-revalidate shares a page that only the route's lifetime keeps with requests with Authorization": {
+      in: "storable",
+      replace: "(cacheControl.mustRevalidate && sharedWithSessions)",
+      by: "cacheControl.mustRevalidate",
+      foundBy: "identity/authorization-and-must-revalidate",
+    },
     "s-maxage=0 marks a response as shared": {
       in: "isMeantForAll",
       replace: "sMaxage > 0",

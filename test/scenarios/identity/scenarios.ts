@@ -211,6 +211,31 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "identity/authorization-and-must-revalidate",
+    name: "must-revalidate lets a page that only the route's lifetime keeps answer no request with Authorization",
+    source: "RFC 9111 §3.5, §5.2.2.2; docs/http.md#cookies-sessions-and-authorization",
+    site: {
+      routes: [
+        { match: "/ttl", ttl: "1h" },
+        { match: "/*", defaultTtl: "1h" },
+      ],
+    },
+    origin: {
+      "/ttl": [page("max-age=0, must-revalidate", "for all"), page("max-age=0, must-revalidate", "for one")],
+      "/default": [page("must-revalidate", "for all"), page("must-revalidate", "for one")],
+      "/own": [page("max-age=60, must-revalidate", "for all")],
+    },
+    steps: [
+      ...["/ttl", "/default"].flatMap((path) => [
+        { get: path, expect: { body: "for all", cacheStatus: /; stored$/ } },
+        { get: path, fields: { authorization: "Basic eDp5" }, expect: { xCache: "MISS", body: "for one" } },
+        { get: path, expect: { xCache: "HIT", body: "for all" } },
+      ]),
+      { get: "/own", expect: { xCache: "MISS" } },
+      { get: "/own", fields: { authorization: "Basic eDp5" }, expect: { xCache: "HIT" } },
+    ],
+  },
+  {
     id: "identity/authorization-and-vary",
     name: "a response to credentials that varies by Authorization is not stored",
     source: "docs/http.md#cookies-sessions-and-authorization",

@@ -79,12 +79,13 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   const reuse = reuseRules(cacheControl);
   const useless = isUseless(response, cacheControl, freshness, ageMs, reuse, rules.stale);
   if (useless) return { kind: "not-stored", because: useless };
+  const sharedWithSessions = originAllowsReuse(cacheControl, ofOrigin, freshness);
   return {
     kind: "storable",
     freshness,
     initialAgeMs: ageMs,
-    sharedWithAuthorized: isMeantForAll(cacheControl) || cacheControl.mustRevalidate, // §3.5
-    sharedWithSessions: originAllowsReuse(cacheControl, ofOrigin, freshness),
+    sharedWithAuthorized: isMeantForAll(cacheControl) || (cacheControl.mustRevalidate && sharedWithSessions), // §3.5
+    sharedWithSessions,
     withheldFields: withheldFields(cacheControl),
     reuse,
   };
