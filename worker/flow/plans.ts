@@ -1,3 +1,4 @@
+import { maySignRequest } from "../rules/identity/signed-request.ts";
 import type { FetchKey } from "../rules/key/fetch-key.ts";
 import { fetchKeyOf, isHitForMiss, keyForParts } from "./collapsing/begin-fetch.ts";
 import { conditionsOf, type Miss, type MissReason, missBy } from "./miss.ts";
@@ -74,7 +75,9 @@ export function planFetch(context: RequestContext, miss: Miss): FetchPlan {
   if (onlyIfCached) return plan("only-if-cached", miss);
   const needsSession = (miss.kind === "refused" && miss.because === "session") || losesSession(context);
   if (facts.authorized || needsSession) {
-    if (needsSession || !facts.isForWholePage || forbidsStoring) return { kind: "forward", miss, isPastTheCache: true };
+    const isSigned = maySignRequest(facts.field("authorization"));
+    if (needsSession || !facts.isForWholePage || forbidsStoring || isSigned)
+      return { kind: "forward", miss, isPastTheCache: true };
     // It validates nothing and nobody joins it: until its head is there, its answer may be for one visitor.
     return { kind: "fetch-for-one", miss: { ...miss, selected: null, toValidate: null }, isPastTheCache: true };
   }

@@ -80,6 +80,7 @@ export const rows: readonly ConformanceRow[] = [
       "identity/authorization-and-shorter-ttl",
       "identity/authorization-and-must-revalidate",
       "identity/authorization-and-vary",
+      "identity/signed-request-is-not-changed",
       "identity/authorization-is-not-joined",
       "identity/authorization-and-conditions",
       "identity/authorization-served-from-store",

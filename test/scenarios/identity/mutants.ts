@@ -17,7 +17,7 @@ export const mutants: Mutants = {
     },
     "no response to a request with Authorization is stored": {
       in: "planFetch",
-      replace: "!facts.isForWholePage || forbidsStoring",
+      replace: "!facts.isForWholePage || forbidsStoring || isSigned",
       by: "true",
       foundBy: "identity/authorization-and-shared-answers",
     },
@@ -87,6 +87,12 @@ export const mutants: Mutants = {
       replace: "&& ofOrigin.seconds < ofOwner.seconds",
       by: "",
       foundBy: "identity/authorization-and-shorter-ttl",
+    },
+    "a request whose Authorization signs its fields loses some of them on its way": {
+      in: "planFetch",
+      replace: "forbidsStoring || isSigned",
+      by: "forbidsStoring",
+      foundBy: "identity/signed-request-is-not-changed",
     },
     "credentials are a choice among variants": {
       in: "OF_ONE_VISITOR",

@@ -25,6 +25,14 @@ const plain = {
   cookie: "_ga=1",
 };
 
+/** Fields that a page for all is asked for without. */
+const signed = {
+  range: "bytes=0-",
+  "accept-encoding": "identity;q=1, *;q=0",
+  "x-ms-client-request-id": "7",
+  referer: "https://www.example.test/",
+};
+
 /** What is added to requests on the way, or by the software that makes them. */
 const software = {
   "alt-used": "www.example.test",
@@ -243,6 +251,24 @@ export const scenarios: readonly Scenario[] = [
     steps: [
       { get: "/a", fields: { authorization: "Basic eDp5" }, expect: { cacheStatus: /detail=vary$/ } },
       { get: "/a", fields: { authorization: "Basic eDp5" }, expect: { xCache: "MISS" } },
+    ],
+  },
+  {
+    id: "identity/signed-request-is-not-changed",
+    name: "a request whose Authorization may sign its fields reaches the origin with all of them, and may be answered from the store",
+    source: "docs/http.md#cookies-sessions-and-authorization",
+    origin: { "/a": [page("public, max-age=60")] },
+    steps: [
+      ...[
+        "AWS4-HMAC-SHA256 Credential=AK/1/eu/s3/aws4_request, SignedHeaders=host;range, Signature=fe5f80",
+        "SharedKey account:ctzMq410TV3wS7upTBcu=",
+      ].flatMap((authorization) => [
+        { get: "/a", fields: { ...signed, authorization }, expect: { cacheStatus: /fwd-status=200$/ } },
+        { originLastSaw: "/a", fields: { ...signed, authorization } },
+      ]),
+      { get: "/a", fields: { ...signed, authorization: "Bearer abc" }, expect: { cacheStatus: /; stored$/ } },
+      { originLastSaw: "/a", fields: { range: null, referer: null, "x-ms-client-request-id": null } },
+      { get: "/a", fields: { authorization: "AWS AK:fe5f80=" }, expect: { xCache: "HIT" } },
     ],
   },
   {
