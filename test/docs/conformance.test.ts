@@ -25,6 +25,8 @@ const WITHOUT_MUTANT = [
   "invalidation-log/post-during-fill",
   "invalidation/every-variant",
   "second-look/none-for-large",
+  "second-look/refused-and-followers",
+  "second-look/refused-head-without-referer",
   "stale-if-error/after-404",
   "stale-if-error/after-page-without-lifetime",
   "stale-if-error/after-redirect",

@@ -39,6 +39,7 @@ import { scenarios as purgingSoftPurges } from "./purging/soft-purges.ts";
 import { scenarios as purgingUnseenItems } from "./purging/unseen-items.ts";
 import { scenarios as rangesFromOrigin } from "./ranges/from-origin.ts";
 import { scenarios as rangesFromStore } from "./ranges/from-store.ts";
+import { scenarios as secondLookReferer } from "./second-look/referer.ts";
 import { scenarios as secondLook } from "./second-look/scenarios.ts";
 import { scenarios as staleIfErrorKnownDown } from "./stale-if-error/known-down.ts";
 import { scenarios as staleIfErrorPermission } from "./stale-if-error/permission.ts";
@@ -97,6 +98,7 @@ export const scenarios: readonly Scenario[] = [
   ...rangesFromOrigin,
   ...rangesFromStore,
   ...secondLook,
+  ...secondLookReferer,
   ...staleIfErrorKnownDown,
   ...staleIfErrorPermission,
   ...staleIfErrorReplacedAnswers,

@@ -45,4 +45,18 @@ export const rows: readonly ConformanceRow[] = [
       "second-look/none-where-nothing-could-be-stored",
     ],
   },
+  {
+    table: "caching",
+    section: "3",
+    requirement: "our own rule: a refusal that may be due to a withheld `Referer`",
+    does: "After a 403 that is not stored, the origin is asked again with it; that answer is for this client alone.",
+    scenarios: [
+      "second-look/refused-without-referer",
+      "second-look/refused-head-without-referer",
+      "second-look/refused-part-without-referer",
+      "second-look/refused-for-other-reasons",
+      "second-look/refused-refresh",
+      "second-look/refused-and-followers",
+    ],
+  },
 ];

@@ -2,6 +2,38 @@ import type { Mutants } from "../../mutants/mutant.ts";
 
 /** Wrong rules under which a second look stores too much or too little. */
 export const mutants: Mutants = {
+  "docs/http.md#the-way-of-a-request": {
+    "a client whose Referer is withheld stays refused": {
+      in: "answerBy",
+      replace: "isRefused && mayLackReferer(status, facts.fields, context.resolved.route)",
+      by: "false",
+      foundBy: "second-look/refused-without-referer",
+    },
+    "a client whose Referer is withheld gets no part": {
+      in: "forward:forward",
+      replace: "miss.isForPart && mayLackReferer(response.status, context.facts.fields, context.resolved.route)",
+      by: "false",
+      foundBy: "second-look/refused-part-without-referer",
+    },
+    "every answer to a request whose Referer is withheld is asked for again": {
+      in: "mayLackReferer",
+      replace: "status === 403 &&",
+      by: "",
+      foundBy: "second-look/refused-for-other-reasons",
+    },
+    "a Referer that the origin has got is sent again": {
+      in: "mayLackReferer",
+      replace: '&& !reachesOriginAsSent("referer", referer, rules)',
+      by: "",
+      foundBy: "second-look/refused-for-other-reasons",
+    },
+    "a refresh in the background is made again with one visitor's Referer": {
+      in: "answerBy",
+      replace: "&& !isRefresh(context)",
+      by: "",
+      foundBy: "second-look/refused-refresh",
+    },
+  },
   "docs/http.md#second-looks": {
     "no second look is taken": {
       in: "plainOf",

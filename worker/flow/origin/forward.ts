@@ -1,4 +1,5 @@
 import type { Answer } from "../../ports/answer.ts";
+import { cancelBody } from "../../ports/cancel-body.ts";
 import type { OriginResponse } from "../../ports/origin.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { invalidatedGroups } from "../../rules/invalidation/cache-groups.ts";
@@ -6,6 +7,7 @@ import { invalidatedUrls } from "../../rules/invalidation/invalidated-urls.ts";
 import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
 import { partsKey } from "../../rules/key/cache-key.ts";
 import { groupPurgeKey, urlPurgeKey } from "../../rules/key/purge-key.ts";
+import { mayLackReferer } from "../../rules/request/second-look.ts";
 import { storedField, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { freshenByHead } from "../../rules/validation/freshen.ts";
 import { clientFields, passOn } from "../answering/pass-on.ts";
@@ -30,7 +32,22 @@ export async function forward(asked: RequestContext, miss: Miss): Promise<Answer
   const part = miss.isForPart && hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (part) return part;
   if (result.kind !== "answered") return result.answerInstead();
-  return passOn(context, result.response, miss, undefined);
+  const { response } = result;
+  if (miss.isForPart && mayLackReferer(response.status, context.facts.fields, context.resolved.route))
+    return forwardWithReferer(context, response, miss);
+  return passOn(context, response, miss, undefined);
+}
+
+/** Sends a request that was refused once more, now with its `Referer`. The answer is for this client alone. */
+export async function forwardWithReferer(
+  context: RequestContext,
+  refusal: OriginResponse,
+  miss: Miss,
+): Promise<Answer> {
+  context.background.run(cancelBody(refusal.body));
+  const result = await askOrigin(context, { storing: false });
+  if (result.kind !== "answered") return result.answerInstead();
+  return passOn(context, result.response, miss, { because: "unkeyed-field", field: "referer" });
 }
 
 async function askAndInvalidate(context: RequestContext, call: OriginCall): Promise<OriginResult> {

@@ -4,6 +4,7 @@ import { cancelBody } from "../../ports/cancel-body.ts";
 import type { FoundResponse } from "../../ports/store.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { contentRange } from "../../rules/ranges/partial-content.ts";
+import { mayLackReferer } from "../../rules/request/second-look.ts";
 import { isAboutPage, mayBeOfOneRequest, type NotStored, notStoredDetail } from "../../rules/storing/not-stored.ts";
 import { changedHead } from "../../rules/storing/stored-response.ts";
 import { within } from "../../within.ts";
@@ -24,7 +25,7 @@ import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-f
 import { isReusable } from "../collapsing/followers.ts";
 import { conditionsOf, type Miss, wordsOf } from "../miss.ts";
 import { askOrigin, type FetchedResponse, hasFailed, type ReceivedAnswer } from "../origin/ask-origin.ts";
-import { forward } from "../origin/forward.ts";
+import { forward, forwardWithReferer } from "../origin/forward.ts";
 import { hintAtLinks } from "../origin/interim-responses.ts";
 import { findAgain, isInMemory, startFillFor, startFillOf } from "../reading-bodies.ts";
 import { clientOf, pageOf, type RequestContext } from "../request-context.ts";
@@ -130,6 +131,11 @@ function answerBy(
   if (look.kind === "ask-again") {
     background.run(cancelBody(response.body));
     return fetchOnce(look.asSent, miss, tellFollowers);
+  }
+  const isRefused = decision.kind === "not-stored" && !isRefresh(context);
+  if (isRefused && mayLackReferer(status, facts.fields, context.resolved.route)) {
+    tellFollowers(outcomeOfNotStored(decision.because, status));
+    return forwardWithReferer(context, look.response, miss);
   }
   const fetched: Fetched = { miss, response: look.response, tellFollowers };
   if (facts.isPartial) return answerPart(context, fetched, decision);

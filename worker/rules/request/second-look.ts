@@ -4,7 +4,7 @@ import { bodyDigest } from "../storing/body-digest.ts";
 import { mayChoosePart } from "../variants/part-fields.ts";
 import { speaksOfCredentials } from "./credential-names.ts";
 import type { RequestHeaders } from "./request-facts.ts";
-import { type OwnersFields, ordinaryForm } from "./request-fields.ts";
+import { type KeyAndOwnersFields, type OwnersFields, ordinaryForm, reachesOriginAsSent } from "./request-fields.ts";
 import { unkeyedField } from "./unkeyed-field.ts";
 
 /** Fields that a request leaves out, with their values. */
@@ -46,6 +46,12 @@ export function plainRequest(
     leftOut.push([name, fields.get(name)!]);
     fields = fields.filter((other) => other !== name);
   }
+}
+
+/** Whether the origin may have refused a request only because it got no `Referer`, as apps do against other sites' links. */
+export function mayLackReferer(status: number, sent: RequestHeaders, rules: KeyAndOwnersFields): boolean {
+  const referer = sent.get("referer");
+  return status === 403 && referer !== null && !reachesOriginAsSent("referer", referer, rules);
 }
 
 /** What is compared of an answer. */
