@@ -1,6 +1,5 @@
 import { maySignRequest } from "../rules/identity/signed-request.ts";
-import type { FetchKey } from "../rules/key/fetch-key.ts";
-import { fetchKeyOf, isHitForMiss, keyForParts } from "./collapsing/begin-fetch.ts";
+import { fetchKeyOf, isHitForMiss, keyFor } from "./collapsing/begin-fetch.ts";
 import { conditionsOf, type Miss, type MissReason, missBy } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
 import { fieldThatPasses } from "./second-look/second-look.ts";
@@ -95,11 +94,10 @@ function plan(kind: FetchPlan["kind"], miss: Miss): FetchPlan {
  * (RFC 9111 §4.3.5), which costs the origin less.
  */
 function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss): boolean {
-  const { facts, resolved, isolate, ports } = context;
+  const { facts, resolved } = context;
   if (!resolved.route.storesOnHead || facts.directives.forbidsStoring) return false;
   if (selected !== null || toValidate !== null) return false;
-  const key = fetchKeyOf(context);
-  return !isolate.unstored.has(key, ports.clock.now()) && !isHitForMiss(context, key);
+  return !isUnstoredFor("HEAD", context) && !isHitForMiss(context, fetchKeyOf(context));
 }
 
 /**
@@ -107,12 +105,15 @@ function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss):
  * confirmed.
  */
 function mayFetchWhole(context: RequestContext, miss: Miss): boolean {
-  const { isolate, ports } = context;
-  const { unstored, site } = isolate;
-  const isUnstored = (key: FetchKey) => unstored.has(key, ports.clock.now());
-  const mayBeSmall =
-    site.limits.fetchWholeBytes > 0 && !isUnstored(fetchKeyOf(context)) && !isUnstored(keyForParts(context));
+  const mayBeSmall = context.isolate.site.limits.fetchWholeBytes > 0 && !isUnstoredFor("parts", context);
   return mayBeSmall || conditionsOf(context, miss) !== null;
+}
+
+/** Whether a GET for such a request is known to store nothing. */
+function isUnstoredFor(requests: "parts" | "HEAD", context: RequestContext): boolean {
+  const { unstored } = context.isolate;
+  const now = context.ports.clock.now();
+  return unstored.has(fetchKeyOf(context), now) || unstored.has(keyFor(requests, context), now);
 }
 
 /** Whether the request's session does not reach the origin, because the route keys only by other cookies. */

@@ -8,6 +8,7 @@ import type { RefusedUrl, ResolvedUrl } from "../rules/key/cache-key.ts";
 import type { ReceiptToken } from "../rules/request/receipt-token.ts";
 import { RequestFacts } from "../rules/request/request-facts.ts";
 import type { LeftOut } from "../rules/request/second-look.ts";
+import type { NotStored } from "../rules/storing/not-stored.ts";
 import type { Site } from "../site/site.ts";
 import type {
   CollapsedFetches,
@@ -109,6 +110,8 @@ export interface RequestContext {
   readonly facts: RequestFacts;
   /** True if the client asked by HEAD, and gets no body, whatever the origin is asked. */
   readonly answersHead: boolean;
+  /** Sends the HEAD itself, where its page is fetched by GET, and notes that the GET was of no use. */
+  readonly askByHead?: (notStored: NotStored) => Promise<Answer>;
   readonly arrival: Arrival;
   /** True if no client waits for the answer: a refresh, or a second look. */
   readonly isUnattended?: true;

@@ -119,7 +119,7 @@ export const mutants: Mutants = {
     },
     "a page that was too large for one request for a part is one that is never stored": {
       in: "rememberUnstored",
-      replace: "keyForParts(context)",
+      replace: 'keyFor("parts", context)',
       by: "fetchKeyOf(context)",
       foundBy: "ranges/head-after-part-of-a-large-page",
     },

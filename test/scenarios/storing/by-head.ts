@@ -8,6 +8,9 @@ function head(path: string, expect: Expected, fields: Readonly<Record<string, st
   return { send: { method: "HEAD", path, fields }, expect: { status: 200, body: "", ...expect } };
 }
 
+/** The answer to the HEAD, and why that to the GET is not stored. */
+const AFTER_GET: Expected = { cacheStatus: /fwd-status=200; detail=(?:error-for-odd-request|no-freshness)$/ };
+
 /** A HEAD that misses fetches the page by GET. */
 export const scenarios: readonly Scenario[] = [
   {
@@ -115,6 +118,50 @@ export const scenarios: readonly Scenario[] = [
       ],
     }),
   ),
+  {
+    id: "storing/head-where-get-is-an-error",
+    name: "a HEAD whose GET is an error, as of an upload or of a URL signed for HEAD, gets its own answer, for an hour at once",
+    source: "docs/http.md#the-way-of-a-request; RFC 9110 §9.3.2",
+    site: { limits: { fetchWholeBytes: 10 } },
+    origin: {
+      "/upload": [
+        { status: 405, body: "no" },
+        ...["5", "7"].map((offset) => page("no-store", "", { "upload-offset": offset })),
+        { status: 404 },
+        page("no-store", "", { "upload-offset": "9" }),
+      ],
+      "/missing": [{ status: 404 }, { status: 404 }, { status: 404 }, page("max-age=60")],
+      "/failing": [{ status: 503, body: "busy" }],
+      "/gone": [{ ...page("max-age=60", "gone"), status: 410 }],
+      "/both": [{ status: 404, hold: "get" }, { status: 200 }, page("max-age=60")],
+    },
+    steps: [
+      head("/upload", { ...AFTER_GET, fields: { "upload-offset": "5" } }, { "tus-resumable": "1.0.0" }),
+      head("/upload", { cacheStatus: /fwd-status=200$/, fields: { "upload-offset": "7" } }),
+      { originSaw: { "/upload": 3 } },
+      { advanceMs: 3_600_000 },
+      head("/upload", { ...AFTER_GET, fields: { "upload-offset": "9" } }),
+      { originSaw: { "/upload": 5 } },
+      head("/missing", { status: 404 }),
+      head("/missing", { status: 404 }),
+      head("/failing", { status: 503 }),
+      head("/gone", { status: 410, cacheStatus: /; stored$/ }),
+      { work: "finished" },
+      head("/gone", { status: 410, xCache: "HIT" }),
+      { originSaw: { "/missing": 3, "/failing": 1, "/gone": 1 } },
+      { send: { path: "/missing", fields: { range: "bytes=0-0" } }, expect: { status: 206, body: "v" } },
+      { originLastSaw: "/missing", fields: { range: null } },
+      { begin: "head", send: { method: "HEAD", path: "/both" } },
+      { originSees: "/both", count: 1 },
+      { begin: "get", send: { path: "/both" } },
+      { advanceMs: 1 },
+      { release: "get" },
+      { finish: "head", expect: { status: 200, body: "" } },
+      { finish: "get", expect: { status: 200 } },
+      { work: "finished" },
+      { stats: { "answers.MISS": 10, "answers.HIT": 1 } },
+    ],
+  },
   {
     id: "storing/head-leaves-the-body",
     name: "for a HEAD, a body that is not stored is cancelled instead of read",

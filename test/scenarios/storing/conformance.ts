@@ -27,7 +27,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3",
     requirement: "our own rule: a HEAD that finds nothing stored",
-    does: "Is answered from a GET, which is stored, unless the owner says otherwise. A body that is not stored is cancelled, and the page is asked for by HEAD for an hour. What is held is confirmed by the HEAD itself (§4.3.5).",
+    does: "Is answered from a GET, which is stored, unless the owner says otherwise. What is not stored is cancelled and asked for by HEAD for an hour, an error 4xx at once. What is held is confirmed by the HEAD itself (§4.3.5).",
     scenarios: [
       "storing/head-miss-stores-the-page",
       "storing/head-miss-stores-nothing",
@@ -37,6 +37,7 @@ export const rows: readonly ConformanceRow[] = [
       "storing/head-of-large-page-without-length",
       "storing/head-of-private-page",
       "storing/head-leaves-the-body",
+      "storing/head-where-get-is-an-error",
       "storing/head-of-an-odd-request",
       "storing/head-that-forbids-storing",
       "storing/head-of-a-purged-page",

@@ -199,6 +199,35 @@ export const mutants: Mutants = {
       by: "false ?",
       foundBy: "storing/head-miss-stores-the-page",
     },
+    "a HEAD gets the error of the GET that was sent for it": {
+      in: "answerBy",
+      replace: "if (context.askByHead &&",
+      by: "if (false &&",
+      foundBy: "storing/head-where-get-is-an-error",
+    },
+    "a HEAD is sent again although the error of its GET is stored": {
+      in: "answerBy",
+      replace: 'decision.kind === "not-stored" &&',
+      by: "",
+      foundBy: "storing/head-where-get-is-an-error",
+    },
+    "an origin that fails is asked twice for a HEAD": {
+      in: "answerBy",
+      replace: "&& !isOriginError(status)",
+      by: "",
+      foundBy: "storing/head-where-get-is-an-error",
+    },
+    "every HEAD is sent as a GET first, although that is known to be an error": {
+      in: "headByGet",
+      drop: 'isolate.unstored.remember(keyFor("HEAD", context), ports.clock.now());',
+      foundBy: "storing/head-where-get-is-an-error",
+    },
+    "after a HEAD whose GET was an error, no whole page is fetched for a part": {
+      in: "headByGet",
+      replace: 'keyFor("HEAD", context)',
+      by: 'Object.assign(keyFor("HEAD", context), { page: context.resolved.cacheKey })',
+      foundBy: "storing/head-where-get-is-an-error",
+    },
   },
   "RFC 9111 §4.3.5": {
     "a HEAD of a stale page fetches the page, although a HEAD would confirm it": {
@@ -278,8 +307,8 @@ export const mutants: Mutants = {
     },
     "a body that is not stored is left open for a HEAD": {
       in: "headByGet",
-      replace: "context.background.run(cancelBody(answer.body));",
-      by: "context.background.run(new Response(answer.body).text());",
+      replace: "background.run(cancelBody(answer.body));",
+      by: "background.run(new Response(answer.body).text());",
       foundBy: "storing/head-leaves-the-body",
     },
   },

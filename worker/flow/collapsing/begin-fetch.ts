@@ -15,10 +15,10 @@ export function fetchKeyOf(context: RequestContext): FetchKey {
   };
 }
 
-/** The same for what is remembered of requests for parts alone: their page may be stored for a request for the whole. */
-export function keyForParts(context: RequestContext): FetchKey {
+/** The same for what is remembered of such requests alone: their page may be stored for a GET for the whole. */
+export function keyFor(requests: "parts" | "HEAD", context: RequestContext): FetchKey {
   const key = fetchKeyOf(context);
-  return { ...key, page: `${key.page} parts` };
+  return { ...key, page: `${key.page} ${requests}` };
 }
 
 /**

@@ -2,16 +2,17 @@ import type { Answer } from "../../ports/answer.ts";
 import { cancelBody } from "../../ports/cancel-body.ts";
 import { fetchKeyText } from "../../rules/key/fetch-key.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
+import type { NotStored } from "../../rules/storing/not-stored.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import { judgeAfterWait, mayAnswer } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import { answerBusy } from "../origin/ask-origin.ts";
-import { forward } from "../origin/forward.ts";
+import { forward, forwardHead } from "../origin/forward.ts";
 import { planFetch } from "../plans.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
 import { selectInMemory } from "../selection.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";
-import { beginFetch } from "./begin-fetch.ts";
+import { beginFetch, keyFor } from "./begin-fetch.ts";
 import type { SharedFetch } from "./collapsed-fetches.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
 
@@ -112,8 +113,13 @@ export async function headByGet(
   token: ReceiptToken | null,
   lookAgain: Attempt["lookAgain"],
 ): Promise<Answer> {
-  const asGet = { ...context, facts: context.facts.forWholePage() };
+  const { isolate, ports, background } = context;
+  const askByHead = (notStored: NotStored) => {
+    isolate.unstored.remember(keyFor("HEAD", context), ports.clock.now());
+    return forwardHead(context, miss, notStored);
+  };
+  const asGet = { ...context, facts: context.facts.forWholePage(), askByHead };
   const answer = await collapse({ context: asGet, miss, token, lookAgain });
-  context.background.run(cancelBody(answer.body)); // it is read for the store alone
+  background.run(cancelBody(answer.body)); // it is read for the store alone
   return { ...answer, body: null };
 }

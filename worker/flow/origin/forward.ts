@@ -8,6 +8,7 @@ import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
 import { partsKey } from "../../rules/key/cache-key.ts";
 import { groupPurgeKey, urlPurgeKey } from "../../rules/key/purge-key.ts";
 import { mayLackReferer } from "../../rules/request/second-look.ts";
+import type { NotStored } from "../../rules/storing/not-stored.ts";
 import { storedField, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { freshenByHead } from "../../rules/validation/freshen.ts";
 import { clientFields, passOn } from "../answering/pass-on.ts";
@@ -88,9 +89,9 @@ function withWholeQuery(context: RequestContext): RequestContext {
 
 /**
  * Forwards a HEAD that no stored response answers. Its answer is not stored, but may freshen or invalidate a stored
- * response. RFC 9111 §4.3.5.
+ * response. RFC 9111 §4.3.5. `notStored`: why the answer to a GET in its place was not.
  */
-export async function forwardHead(context: RequestContext, miss: Miss): Promise<Answer> {
+export async function forwardHead(context: RequestContext, miss: Miss, notStored?: NotStored): Promise<Answer> {
   const { ports, background } = context;
   const result = await askOrigin(context, { storing: true });
   const answer = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
@@ -119,7 +120,7 @@ export async function forwardHead(context: RequestContext, miss: Miss): Promise<
       }
     }
   }
-  return passOn(context, response, miss, undefined);
+  return passOn(context, response, miss, notStored);
 }
 
 /**

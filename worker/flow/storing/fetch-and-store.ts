@@ -3,6 +3,7 @@ import type { StreamedBody } from "../../ports/bodies.ts";
 import { cancelBody } from "../../ports/cancel-body.ts";
 import type { FoundResponse } from "../../ports/store.ts";
 import { Fields } from "../../rules/fields/fields.ts";
+import { isOriginError } from "../../rules/freshness/origin-error.ts";
 import { contentRange } from "../../rules/ranges/partial-content.ts";
 import { mayLackReferer } from "../../rules/request/second-look.ts";
 import { isAboutPage, mayBeOfOneRequest, type NotStored, notStoredDetail } from "../../rules/storing/not-stored.ts";
@@ -20,7 +21,7 @@ import {
 } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { failureOf, isOfUseToOthers, mayStandIn, staleAnswer } from "../answering/stale-answer.ts";
-import { fetchKeyOf, keyForParts } from "../collapsing/begin-fetch.ts";
+import { fetchKeyOf, keyFor } from "../collapsing/begin-fetch.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { isReusable } from "../collapsing/followers.ts";
 import { conditionsOf, type Miss, wordsOf } from "../miss.ts";
@@ -139,6 +140,12 @@ function answerBy(
   }
   const fetched: Fetched = { miss, response: look.response, tellFollowers };
   if (facts.isPartial) return answerPart(context, fetched, decision);
+  // It may be of the GET alone: uploads under way (tus) have none, and URLs may be signed for HEAD.
+  if (context.askByHead && decision.kind === "not-stored" && status >= 400 && !isOriginError(status)) {
+    tellFollowers(outcomeOfNotStored(decision.because, status));
+    background.run(cancelBody(response.body));
+    return context.askByHead(decision);
+  }
   const answer = answerFetched(context, fetched, decision);
   const isMadePart = answer.status === response.status && sentStatus(context, response) !== response.status;
   return isMadePart ? asOnePart(answer, response.lengthBytes!) : answer;
@@ -295,7 +302,7 @@ async function waitForWhole({ ports, isolate, resolved }: RequestContext, whole:
 function rememberUnstored(context: RequestContext): void {
   const { answersHead, facts, isolate, ports, resolved } = context;
   const now = ports.clock.now();
-  if (facts.isPartial) isolate.unstored.remember(keyForParts(context), now);
+  if (facts.isPartial) isolate.unstored.remember(keyFor("parts", context), now);
   else if (answersHead || resolved.route.asksPlain) isolate.unstored.remember(fetchKeyOf(context), now);
 }
 
