@@ -127,8 +127,8 @@ function stepText(
     case "store":
       if (field === undefined) return STORED[reason] ?? reason;
       return (
-        `The answer is stored only if Vary names the field ${field}, or if ` +
-        "second looks have found that it changes nothing."
+        `The answer is stored only if Vary or fields.trust names ${field}, or if ` +
+        "second looks have found that it changes nothing: usual fields get none."
       );
     case "stale-if-error":
       return STANDS_IN[reason] ?? reason;

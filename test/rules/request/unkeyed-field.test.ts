@@ -84,6 +84,11 @@ const cases: readonly {
   },
   { name: "a directive for caches is", fields: [["cache-control", "max-stale, stale-if-error=60"]], plain: true },
   { name: "a directive that none knows is not", fields: [["cache-control", "stale-if-evil=60"]], plain: false },
+  {
+    name: "a comment with escaped parentheses is",
+    fields: [["user-agent", String.raw`docker/24.0.7 go/go1.20.10 UpstreamClient(Docker-Client/24.0.7 \(linux\))`]],
+    plain: true,
+  },
   { name: "a quoted text where none belongs is not", fields: [["user-agent", 'a" onload=b']], plain: false },
   { name: "a language that is none is not", fields: [["accept-language", "https://evil.example/"]], plain: false },
   { name: "a Via of another proxy is", fields: [["via", "1.1 office (squid)"]], plain: true },
@@ -116,7 +121,7 @@ const cases: readonly {
     fields: [["dnt", "11"], ...[...Array(4)].map((_, index) => [`sec-ch-${index}`, "x".repeat(1015)] as const)],
     plain: false,
   },
-  ...["\n", "\u0000", "é", "<script>", "{jndi:ldap}", "a\\b", "`id`"].map((value) => ({
+  ...["\n", "\u0000", "é", "<script>", "{jndi:ldap}", "a\\b", "\\\\(a\\\\)", "a\\", "`id`"].map((value) => ({
     name: `${JSON.stringify(value)} in a value is not`,
     fields: [["user-agent", value]] as const,
     plain: false,

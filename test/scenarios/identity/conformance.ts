@@ -10,6 +10,8 @@ export const rows: readonly ConformanceRow[] = [
     scenarios: [
       "identity/unusual-field",
       "identity/unusual-characters",
+      "identity/escaped-letter",
+      "identity/escaped-parentheses",
       "identity/long-field-value",
       "identity/too-much-field-text",
       "identity/unusual-field-in-vary",

@@ -176,6 +176,12 @@ export const mutants: Mutants = {
       by: "if (!form) return name;",
       foundBy: "identity/unusual-characters",
     },
+    "a backslash counts as usual, whatever it escapes": {
+      in: "request-fields:WORDS",
+      replace: String.raw`\\[()]`,
+      by: String.raw`\\`,
+      foundBy: "identity/escaped-letter",
+    },
     "a value counts as usual, however long it is": {
       in: "unkeyedField",
       replace: "|| value.length > MAX_VALUE_CHARACTERS",
@@ -225,6 +231,12 @@ export const mutants: Mutants = {
       replace: '"of-software": { asSent: "unless-stored"',
       by: '"of-software": { asSent: "always"',
       foundBy: "identity/software-fields",
+    },
+    "escaped parentheses make a request unusual": {
+      in: "request-fields:WORDS",
+      replace: String.raw`|\\[()]`,
+      by: "",
+      foundBy: "identity/escaped-parentheses",
     },
     "an answer to a request with a traceparent is not stored": {
       in: "ORDINARY_FORMS",

@@ -7,6 +7,7 @@ const minute = { "cache-control": "max-age=60" };
 const odd: readonly (readonly [id: string, what: string, fields: Readonly<Record<string, string>>])[] = [
   ["unusual-field", "an unusual field", { "x-debug": "1" }],
   ["unusual-characters", "a value with unusual characters", { "user-agent": "{jndi:ldap}" }],
+  ["escaped-letter", "a value with an escaped letter", { "user-agent": String.raw`a \x3cb` }],
   ["long-field-value", "a value of more than 1024 characters", { "user-agent": "x".repeat(1_025) }],
   [
     "too-much-field-text",
@@ -32,6 +33,8 @@ const signed = {
   "x-ms-client-request-id": "7",
   referer: "https://www.example.test/",
 };
+
+const docker = { "user-agent": String.raw`docker/24.0.7 go/go1.20.10 UpstreamClient(Docker-Client/24.0.7 \(linux\))` };
 
 /** What is added to requests on the way, or by the software that makes them. */
 const software = {
@@ -358,6 +361,17 @@ export const scenarios: readonly Scenario[] = [
       ],
     }),
   ),
+  {
+    id: "identity/escaped-parentheses",
+    name: "a page is stored although its client escapes parentheses, as Docker does",
+    source: "docs/security.md#what-of-a-request-reaches-the-origin; RFC 9110 §5.6.5",
+    origin: { "/v2/a/manifests/1": [page("max-age=60")] },
+    steps: [
+      { get: "/v2/a/manifests/1", fields: docker, expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+      { originLastSaw: "/v2/a/manifests/1", fields: docker },
+      { get: "/v2/a/manifests/1", fields: docker, expect: { xCache: "HIT" } },
+    ],
+  },
   {
     id: "identity/software-fields",
     name: "if the answer is stored, the origin does not get the fields that tracers, WebViews and players add",

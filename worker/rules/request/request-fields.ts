@@ -311,8 +311,11 @@ export function meaningInVary(name: string, owners = NO_OWNERS_FIELDS): FieldTre
 
 /** A name, a number, or a list of them with weights. */
 const LIST = /^[A-Za-z0-9*][A-Za-z0-9 ,;=.*+/_-]*$/;
-/** Any printable text without characters that a page would read as markup, or a firewall as an attack. */
-const WORDS = /^[^<>"'\\^`{|}]*$/;
+/**
+ * Any printable text without characters that a page would read as markup, or a firewall as an attack. Docker escapes the
+ * parentheses within a comment. RFC 9110 §5.6.5.
+ */
+const WORDS = /^(?:[^<>"'\\^`{|}]|\\[()])*$/;
 /** The same, but with double quotes, which structured fields use. RFC 9651. */
 const STRUCTURED = /^[^<>'\\^`{|}]*$/;
 /** Directives for caches on the way, which every cache passes on (RFC 9111 §5.2; RFC 5861 §4), without other extensions. */
