@@ -41,9 +41,10 @@ type CacheHandlerClass = new (...args: any[]) => CacheHandler;
  * - `revalidatePath("/songs/42")` purges that page with everything below it, and the tag `_N_T_/songs/42`; a path with
  *   `[id]` purges everything below the part before it. `revalidatePath("/")` purges only the front page, by its URL and
  *   by the tag `_N_T_/`; `revalidatePath("/", "layout")` purges the whole site, or all below `basePath`.
- * - `res.revalidate("/about")` of the Pages Router purges nothing: call `purger.purgeUrls("/about")` after it, and let the
- *   site pass `/_next/data/*`, where its clicks get the page.
- * - Behind a rewrite, Next's path is that of the destination: purge the URL that visitors ask for as well.
+ * - `res.revalidate("/about")` of the Pages Router purges nothing: call `purger.purgePrefixes("/about")` after it, and let
+ *   the site pass `/_next/data/*`, where its clicks get the page.
+ * - Behind a rewrite, Next's path is that of the destination: purge the URL that visitors ask for as well, in `after()`.
+ * - A purge of your own inside an action comes too early: Next forgets its page when the action has ended.
  */
 export function withPurge<Base extends CacheHandlerClass>(Handler: Base, options: NextOptions): Base {
   const { purger, basePath = "", onPurgeError = reportPurgeError } = options;

@@ -222,7 +222,6 @@ test("every block of every page that uses the purge client has no type error, an
       "declare const songs: any, database: any;",
       "declare function page(of: any): string;",
       'declare module "express" { const express: any; export default express; }',
-      'declare module "next/cache" { export function revalidatePath(path: string): void; }',
     ].join("\n"),
   );
   const compilerOptions = { noImplicitAny: false, noUnusedLocals: false, lib: ["es2024", "dom", "esnext.disposable"] };
