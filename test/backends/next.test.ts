@@ -1,10 +1,13 @@
 import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { type Cdn, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { run } from "../packed/installed-package.ts";
 import { freePort } from "../suite/free-ports.ts";
+import { listenLocally } from "../suite/local-url.ts";
 import { BackendProcess } from "./backend-process.ts";
 import { NEXT, projectWith } from "./npm-packages.ts";
 import { snippetNamed } from "./snippets.ts";
@@ -17,6 +20,17 @@ describe("Next behind an edge", { tags: ["deep"] }, () => {
   let origin: string;
   let next: BackendProcess;
   let cdn: Cdn<"fra" | "syd">;
+  /** Awaited between the edge's answer to a purge and Next's receipt of it. */
+  let onAccepted = async () => {};
+
+  const onTheWay = createServer(async (request, response) => {
+    const { authorization = "" } = request.headers;
+    const fields = { authorization, "content-type": "application/json" };
+    const url = cdn.url("fra") + request.url;
+    const answer = await fetch(url, { method: "POST", headers: fields, body: await text(request) });
+    await onAccepted();
+    response.writeHead(answer.status, [...answer.headers].flat()).end(await answer.text());
+  });
 
   beforeAll(async () => {
     const project = await projectWith(NEXT, inject("installed"));
@@ -42,7 +56,7 @@ describe("Next behind an edge", { tags: ["deep"] }, () => {
       origin,
       regions: ["fra", "syd"],
     });
-    const settings = { TIDEMARK_ENDPOINT: cdn.url("fra"), TIDEMARK_TOKEN: cdn.token };
+    const settings = { TIDEMARK_ENDPOINT: await listenLocally(onTheWay), TIDEMARK_TOKEN: cdn.token };
     const env = { ...settings, TITLES: titles, NEXT_TELEMETRY_DISABLED: "1", NODE_ENV: "production" };
     const command = join(folder, "node_modules/next/dist/bin/next");
     const built = await run(process.execPath, [command, "build"], { cwd: folder, env });
@@ -53,6 +67,7 @@ describe("Next behind an edge", { tags: ["deep"] }, () => {
 
   afterAll(async () => {
     await next?.[Symbol.asyncDispose]();
+    onTheWay.close();
     await cdn?.close();
     if (titles) await rm(titles, { recursive: true });
   });
@@ -106,6 +121,23 @@ describe("Next behind an edge", { tags: ["deep"] }, () => {
       await expect(cdn.get(path, { from })).toHit();
     }
     await expect(cdn.get("/", { from: "syd" })).toHit();
+  });
+
+  test("visitors of an action's page, even between its purge and its end, get the new one", async () => {
+    const path = await changed("8");
+    const asked = new Set<unknown>();
+    onAccepted = async () => void asked.add(await titleOf(path, "fra"));
+    const form = await (await fetch(`${origin}/edit`)).text();
+    const body = new FormData();
+    body.set(/"(\$ACTION_ID_\w+)"/.exec(form)![1]!, "");
+    body.set("id", "8");
+    const { status } = await fetch(`${origin}/edit`, { method: "POST", body, redirect: "manual", headers: { origin } });
+    onAccepted = async () => {};
+    expect(status).toBe(303);
+    // Next may revalidate a second time.
+    expect(asked).toEqual(new Set(["new"]));
+    await cdn.advance("2s");
+    for (const from of ["fra", "syd"] as const) expect(await titleOf(path, from)).toBe("new");
   });
 
   /** What the router fetches of a page, at the URL that Next sends it to. */
