@@ -128,7 +128,7 @@ function stepText(
       if (field === undefined) return STORED[reason] ?? reason;
       return (
         `The answer is stored only if Vary or fields.trust names ${field}, or if ` +
-        "second looks have found that it changes nothing: usual fields get none."
+        "second looks find that it changes nothing: usual fields get none."
       );
     case "stale-if-error":
       return STANDS_IN[reason] ?? reason;
