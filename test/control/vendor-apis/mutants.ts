@@ -281,7 +281,7 @@ export const mutants: Mutants = {
     },
     "a field of HTTP is taken for a wider purge": {
       in: "isOfApplication",
-      replace: "!isOfHttp &&",
+      replace: "ordinaryForm(name) === undefined &&",
       by: "",
       foundBy: "doors: Varnish: a page, with usual fields of clients",
     },

@@ -207,8 +207,8 @@ export const mutants: Mutants = {
     },
     "a HEAD is sent again although the error of its GET is stored": {
       in: "answerBy",
-      replace: 'decision.kind === "not-stored" &&',
-      by: "",
+      replace: 'context.askByHead && decision.kind === "not-stored" &&',
+      by: "context.askByHead &&",
       foundBy: "storing/head-where-get-is-an-error",
     },
     "an origin that fails is asked twice for a HEAD": {
