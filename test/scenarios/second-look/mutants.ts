@@ -81,6 +81,12 @@ export const mutants: Mutants = {
       by: "!decision.isLarge",
       foundBy: "second-look/statuses-differ",
     },
+    "none is taken for npm": {
+      in: "speaksOfCredentials",
+      replace: "!WITHOUT.includes(name) &&",
+      by: "",
+      foundBy: "second-look/for-npm",
+    },
     "a second look is taken without credentials": {
       in: "plainRequest",
       replace: "speaksOfCredentials(name) ||",

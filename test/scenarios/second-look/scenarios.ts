@@ -40,6 +40,22 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "second-look/for-npm",
+    name: "a second look is taken for npm, whose npm-auth-type says how it would log in, and lets nobody in",
+    source: SOURCE,
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      {
+        get: "/a",
+        fields: { "npm-auth-type": "web", "npm-command": "install", "pacote-req-type": "packument" },
+        expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ },
+      },
+      { work: "finished" },
+      { get: "/a", expect: { xCache: "HIT" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
     id: "second-look/keeps-the-choice",
     name: "on a route that keys by language, the second look asks for the visitor's language, and is stored for it",
     source: SOURCE,

@@ -13,10 +13,13 @@ const WORDS = [
   "jwt",
 ] as const;
 
+/** Fields of usual clients whose names speak of credentials, and whose values do not: npm says how it would log in. */
+const WITHOUT = ["user-agent", "npm-auth-type"];
+
 /**
  * Whether the name of a field, in lower case, speaks of credentials: what an origin answers to such a field may be for
  * one visitor. `Author` and `Keyword` count, too: in doubt the answer is nobody else's.
  */
 export function speaksOfCredentials(name: string): boolean {
-  return name !== "user-agent" && WORDS.some((word) => name.includes(word));
+  return !WITHOUT.includes(name) && WORDS.some((word) => name.includes(word));
 }
