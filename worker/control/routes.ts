@@ -3,6 +3,7 @@ import { MAX_PURGE_BYTES } from "../../wire/purge-request.ts";
 import type { Health } from "../../wire/stats-schema.ts";
 import type { LedgerReading } from "../metrics/ledger-reading.ts";
 import { resolveUrl } from "../rules/key/cache-key.ts";
+import { urlOfPurge } from "../rules/key/purge-url.ts";
 import { answerPage, closeSession, openSession } from "./dashboard/dashboard.ts";
 import openApiDocument from "./openapi.json" with { type: "json" };
 import { readPretended } from "./pretended-request.ts";
@@ -60,7 +61,7 @@ async function purgePage(call: RoutedCall, ports: ControlPorts): Promise<Respons
   }
   const target = resolveUrl(call.request.url, ports.rules);
   if (target.kind === "refused") return problemResponse("invalid", `Nothing was purged: ${target.because}.`);
-  return runPurge({ urls: [target.cacheKey] }, call, ports);
+  return runPurge({ urls: [urlOfPurge(target.cacheKey)] }, call, ports);
 }
 
 async function listOfPurges({ request }: RoutedCall, ports: ControlPorts): Promise<Response> {

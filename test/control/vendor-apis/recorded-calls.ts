@@ -19,7 +19,9 @@ export interface DoorCase {
 export const PAGES: Readonly<Record<string, string>> = {
   "/about": "song:1, about",
   "/shop/a": "shop, a/b, home.banner",
+  "/wiki/M*A*S*H": "wiki",
 };
+const all = Object.keys(PAGES);
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const json = { "content-type": "application/json" };
@@ -68,7 +70,7 @@ export const CLOUDFLARE: readonly DoorCase[] = [
     request: cloudflare({ hosts: [HOST] }),
     status: 200,
     answer: { success: true },
-    purged: ["/about", "/shop/a"],
+    purged: all,
   },
   {
     name: "prefixes",
@@ -85,7 +87,7 @@ export const CLOUDFLARE: readonly DoorCase[] = [
     } as never),
     status: 200,
     answer: { success: true, result: { id: ZONE } },
-    purged: ["/about", "/shop/a"],
+    purged: all,
   },
   {
     name: "files by DELETE, as plugins of WordPress send it",
@@ -250,7 +252,7 @@ export const FASTLY: readonly DoorCase[] = [
     request: fastly(`${SERVICE}/purge_all`),
     status: 200,
     answer: { status: "ok" },
-    purged: ["/about", "/shop/a"],
+    purged: all,
   },
   {
     name: "a URL",
@@ -349,7 +351,7 @@ export const KEYCDN: readonly DoorCase[] = [
     request: keycdn("GET", "zones/purge/4711.json"),
     status: 200,
     answer: CLEARED,
-    purged: ["/about", "/shop/a"],
+    purged: all,
   },
   {
     name: "URLs",
@@ -426,8 +428,8 @@ const site_id = EVERY_DOOR.netlify.site;
 
 export const NETLIFY: readonly DoorCase[] = [
   { name: "tags", request: netlify({ cache_tags: ["shop"], site_id }), status: 202, answer: null, purged: ["/shop/a"] },
-  { name: "a site", request: netlify({ site_id }), status: 202, answer: null, purged: ["/about", "/shop/a"] },
-  { name: "a domain", request: netlify({ domain: HOST }), status: 202, answer: null, purged: ["/about", "/shop/a"] },
+  { name: "a site", request: netlify({ site_id }), status: 202, answer: null, purged: all },
+  { name: "a domain", request: netlify({ domain: HOST }), status: 202, answer: null, purged: all },
   {
     name: "a wrong token",
     request: netlify({ site_id }, TOKEN),
@@ -537,7 +539,6 @@ const purge = (fields: Readonly<Record<string, string>>, path = "/about", token:
   fields: { ...bearer(token), ...fields },
 });
 
-const all = ["/about", "/shop/a"];
 const BANNED = "<title>200 Banned</title>";
 const NOT_BANNED = "<p>This ban is not supported</p>";
 const NOT_ALLOWED = "<title>405 Not allowed</title>";
@@ -549,6 +550,19 @@ export const VARNISH: readonly DoorCase[] = [
     status: 200,
     answer: "<title>200 Purged</title>",
     purged: ["/about"],
+  },
+  {
+    name: "PURGE of a page with a * in its name, as MediaWiki sends it",
+    request: purge({}, "/wiki/M*A*S*H"),
+    status: 200,
+    answer: "<title>200 Purged</title>",
+    purged: ["/wiki/M*A*S*H"],
+  },
+  {
+    name: "PURGE of a * for a directory",
+    request: purge({}, "/wiki/*"),
+    status: 400,
+    answer: "a * is not a wildcard",
   },
   {
     name: "PURGE of a page under the door",
@@ -569,7 +583,7 @@ export const VARNISH: readonly DoorCase[] = [
     request: purge({ "xkey-softpurge": "about shop" }, "/"),
     status: 200,
     answer: "Purged",
-    purged: all,
+    purged: ["/about", "/shop/a"],
     mode: "soft",
   },
   {

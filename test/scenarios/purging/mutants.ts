@@ -3,6 +3,12 @@ import type { Mutants } from "../../mutants/mutant.ts";
 /** Wrong rules of the control plane's purges. */
 export const mutants: Mutants = {
   "docs/reference/http-api.md#purge": {
+    "a PURGE of a page with a star in its name is refused": {
+      in: "urlOfPurge",
+      replace: "(?<!",
+      by: "(?<=",
+      foundBy: "purging/purge-method-of-stars",
+    },
     "an entry is not filed under its prefixes": {
       in: "urlPurgeKeys",
       replace: "prefixPurgeKey(prefix), hostPurgeKey(host, prefix)",

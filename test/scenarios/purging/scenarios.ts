@@ -206,6 +206,30 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "purging/purge-method-of-stars",
+    name: "in the URL of a PURGE request a star is part of a page's name, unless a segment begins with it",
+    source: "docs/reference/http-api.md#purge",
+    origin: { "/wiki/A*": [v1, v2], "/img/a.png": [v1] },
+    steps: [
+      { get: "/wiki/A*", expect: { xCache: "MISS" } },
+      { get: "/img/a.png", expect: { xCache: "MISS" } },
+      ...["/*", "/img/*", "/img/*.png"].map((path) => ({
+        send: { method: "PURGE", path, fields: { authorization: "Bearer scenario-token-with-32-characters0" } },
+        expect: { status: 400 },
+      })),
+      {
+        send: {
+          method: "PURGE",
+          path: "/wiki/A*",
+          fields: { authorization: "Bearer scenario-token-with-32-characters0" },
+        },
+        expect: { status: 200 },
+      },
+      { get: "/wiki/A*", expect: { xCache: "MISS", body: "v2" } },
+      { get: "/img/a.png", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
     id: "purging/wrong-token",
     name: "a wrong or missing token purges nothing",
     source: "docs/reference/http-api.md#purge",

@@ -1,3 +1,4 @@
+import { urlOfPurge } from "../../rules/key/purge-url.ts";
 import type { Door, DoorReading } from "./door.ts";
 
 /**
@@ -13,7 +14,7 @@ export const fastly: Door = {
       purge: { ...purge, mode },
       answer: ({ token }) => Response.json({ status: "ok", id: token }),
     });
-    if (method === "PURGE") return one({ urls: [page] });
+    if (method === "PURGE") return one({ urls: [urlOfPurge(page)] });
     const [, service, all, key] = /^service\/([^/]+)\/purge(?:(_all)|\/(.+))?$/.exec(path) ?? [];
     const [, scheme = "https://", url] = /^purge\/(https?:\/\/)?(.+)$/i.exec(path) ?? [];
     if (method !== "POST" || (service !== zone && !url)) return { refusal: "zone" };

@@ -1,3 +1,4 @@
+import { urlOfPurge } from "../../rules/key/purge-url.ts";
 import { bearerToken } from "../access/tokens.ts";
 import {
   type Door,
@@ -39,7 +40,7 @@ function readPurge(page: string, fields: Headers): DoorReading {
   if (another !== undefined) return refused(`${name} and ${another} in one PURGE`);
   // W3 Total Cache names no field.
   if (name === PURGE_METHOD || (name === undefined && page.endsWith("/.*"))) return readDirectory(page);
-  if (name === undefined) return purged({ urls: [page] });
+  if (name === undefined) return purged({ urls: [urlOfPurge(page)] });
   const value = fields.get(name)!;
   if (name === MAGENTO_TAGS) return readMagento(value.trim());
   if (name === PURGE_EVERYTHING && value === "1") return purged({ everything: true });

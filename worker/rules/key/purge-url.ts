@@ -11,3 +11,11 @@ export function wildcardFault(path: string, host = ""): string | null {
   const advice = `name whole segments of the path, like prefixes: [${JSON.stringify(prefix ?? "/blog")}], or tags`;
   return `a * is not a wildcard; ${advice}, or write %2A for a * of the path`;
 }
+
+/**
+ * The URL of a `PURGE` request, in which a `*` is part of the page's name: MediaWiki sends `/wiki/M*A*S*H`. One at the
+ * beginning of a segment stays, and is refused: `/img/*` and `/img/*.png` are typed by somebody who means many pages.
+ */
+export function urlOfPurge(url: string): string {
+  return url.replace(/^[^?]+/, (address) => address.replace(/(?<!\/)\*/g, "%2A"));
+}
