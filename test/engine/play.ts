@@ -56,8 +56,9 @@ class Player {
     }
     if ("originLastSaw" in step) {
       const last = engine.seen.findLast((request) => request.target === step.originLastSaw);
-      const seen = Object.keys(step.fields).map((name) => [name, last?.fields[name] ?? null]);
-      return expect(Object.fromEntries(seen), where).toEqual(step.fields);
+      const { method = last?.method, fields = {} } = step;
+      const seen = Object.keys(fields).map((name) => [name, last?.fields[name] ?? null]);
+      return expect({ method: last?.method, fields: Object.fromEntries(seen) }, where).toEqual({ method, fields });
     }
     if ("restart" in step) return engine.restartIsolate();
     if ("work" in step) return engine.finishWork();

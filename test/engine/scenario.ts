@@ -109,8 +109,12 @@ export type Step =
   | { readonly inLine: number }
   /** The origin's record up to here: the number of requests for each path. */
   | { readonly originSaw: Readonly<Record<string, number>> }
-  /** Fields of the last request that the origin received; `null` for one that must not be there. */
-  | { readonly originLastSaw: string; readonly fields: Readonly<Record<string, string | null>> }
+  /** The last request that the origin received: its method, and fields; `null` for one that must not be there. */
+  | {
+      readonly originLastSaw: string;
+      readonly method?: string;
+      readonly fields?: Readonly<Record<string, string | null>>;
+    }
   /** The isolate dies and a new one takes over. Its memory is lost; the PoP's shared tier and the log remain. */
   | { readonly restart: "isolate" }
   /** Waits until no background work is left, so that everything fetched is in the shared tier. */

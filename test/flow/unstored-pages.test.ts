@@ -21,6 +21,14 @@ describe("UnstoredPages", () => {
     expect(pages.has(page("a"), HOUR_MS)).toBe(true);
   });
 
+  test("knows it of some requests alone", () => {
+    const pages = new UnstoredPages();
+    pages.remember(page("a"), 0, "x-debug");
+    expect(["x-debug", "x-other", "HEAD", ""].filter((requests) => pages.has(page("a"), 0, requests))).toEqual([
+      "x-debug",
+    ]);
+  });
+
   test("forgets a page if the clock is set back by more than an hour", () => {
     const pages = new UnstoredPages();
     pages.remember(page("a"), 10 * HOUR_MS);
@@ -42,8 +50,8 @@ describe("UnstoredPages", () => {
 
   test("a key that is too long to be remembered counts as one that is", () => {
     const pages = new UnstoredPages();
-    expect(pages.has(page("x".repeat(512)), 0)).toBe(false);
-    expect(pages.has(page("x".repeat(513)), 0)).toBe(true);
+    expect(pages.has(page("x".repeat(507)), 0, "HEAD")).toBe(false);
+    expect(pages.has(page("x".repeat(508)), 0, "HEAD")).toBe(true);
     const keys = new ExpiringKeys(1, HOUR_MS);
     keys.remember("x".repeat(513), 0);
     expect(keys.has("x".repeat(513), 0)).toBe(false);

@@ -1,8 +1,10 @@
 import { maySignRequest } from "../rules/identity/signed-request.ts";
-import { fetchKeyOf, isHitForMiss, keyFor } from "./collapsing/begin-fetch.ts";
+import { unkeyedField } from "../rules/request/unkeyed-field.ts";
+import { fetchKeyOf, isHitForMiss } from "./collapsing/begin-fetch.ts";
 import { conditionsOf, type Miss, type MissReason, missBy } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
 import { fieldThatPasses } from "./second-look/second-look.ts";
+import { selectingNames } from "./selection.ts";
 
 /** The corridor's first decision about a request. Making it changes nothing. */
 export type Entry =
@@ -105,15 +107,16 @@ function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss):
  * confirmed.
  */
 function mayFetchWhole(context: RequestContext, miss: Miss): boolean {
-  const mayBeSmall = context.isolate.site.limits.fetchWholeBytes > 0 && !isUnstoredFor("parts", context);
+  const mayBeSmall = context.isolate.site.limits.fetchWholeBytes > 0 && !isUnstoredFor("PARTS", context);
   return mayBeSmall || conditionsOf(context, miss) !== null;
 }
 
 /** Whether a GET for such a request is known to store nothing. */
-function isUnstoredFor(requests: "parts" | "HEAD", context: RequestContext): boolean {
-  const { unstored } = context.isolate;
-  const now = context.ports.clock.now();
-  return unstored.has(fetchKeyOf(context), now) || unstored.has(keyFor(requests, context), now);
+function isUnstoredFor(requests: "PARTS" | "HEAD", context: RequestContext): boolean {
+  const { isolate, facts, resolved, ports } = context;
+  const key = fetchKeyOf(context);
+  const field = unkeyedField(facts.fields, selectingNames(context), resolved.route) ?? "";
+  return ["", requests, field].some((each) => isolate.unstored.has(key, ports.clock.now(), each));
 }
 
 /** Whether the request's session does not reach the origin, because the route keys only by other cookies. */

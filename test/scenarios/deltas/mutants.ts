@@ -48,7 +48,7 @@ export const mutants: Mutants = {
     },
     "a page that is not stored is asked for plain each time": {
       in: "rememberUnstored",
-      replace: "|| resolved.route.asksPlain",
+      replace: "&& !resolved.route.asksPlain",
       by: "",
       foundBy: "deltas/not-stored",
     },

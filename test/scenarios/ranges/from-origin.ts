@@ -296,6 +296,27 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "ranges/parts-with-an-unkeyed-field",
+    name: "a page that an unkeyed field kept from being fetched whole is asked for its parts alone, for that field alone",
+    source: "RFC 9110 §14.2; docs/http.md#limits",
+    site: { limits: { fetchWholeBytes: 10 } },
+    origin: {
+      "/a": [
+        ten,
+        ...["23", "45"].map((body) => ({ status: 206, fields: { "content-range": "bytes 2-3/10" }, body })),
+        ten,
+      ],
+    },
+    steps: [
+      { get: "/a", fields: { range: "bytes=2-3", "x-debug": "1" }, expect: { status: 206, body: "23" } },
+      { originSaw: { "/a": 2 } },
+      { get: "/a", fields: { range: "bytes=2-3", "x-debug": "2" }, expect: { status: 206, body: "45" } },
+      { originSaw: { "/a": 3 } },
+      { get: "/a", fields: { range: "bytes=2-3" }, expect: { status: 206, body: "23", cacheStatus: /; stored$/ } },
+      { get: "/a", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
     id: "ranges/whole-page-after-a-404",
     name: "a small page that did not exist yet is fetched whole for a part once it does",
     source: "RFC 9110 §14.2; docs/http.md#limits",

@@ -114,13 +114,19 @@ export const mutants: Mutants = {
     },
     "the whole of a page that is too large for it is asked for again with each part": {
       in: "answerPart",
-      drop: "if (isOutdated && !isOfVisitor) rememberUnstored(context);",
+      drop: "if (field || (isOutdated && !isOfVisitor)) rememberUnstored(context, field);",
       foundBy: "ranges/large-page-asked-once-for-the-whole",
+    },
+    "the whole of a page is asked for again with each part that an unkeyed field keeps from being stored": {
+      in: "answerPart",
+      replace: "field || (isOutdated && !isOfVisitor)",
+      by: "isOutdated && !isOfVisitor",
+      foundBy: "ranges/parts-with-an-unkeyed-field",
     },
     "a page that was too large for one request for a part is one that is never stored": {
       in: "rememberUnstored",
-      replace: 'keyFor("parts", context)',
-      by: "fetchKeyOf(context)",
+      replace: 'isPartial ? "PARTS" : ""',
+      by: '""',
       foundBy: "ranges/head-after-part-of-a-large-page",
     },
     "after a 404 to a request for a part, no whole page is fetched": {

@@ -8,6 +8,11 @@ function head(path: string, expect: Expected, fields: Readonly<Record<string, st
   return { send: { method: "HEAD", path, fields }, expect: { status: 200, body: "", ...expect } };
 }
 
+/** The fields of an installer of packages, which says much of its machine. */
+function installer(version: string): Readonly<Record<string, string>> {
+  return { "user-agent": `uv/${version} {"installer":{"name":"uv","version":"${version}"},"ci":null}` };
+}
+
 /** The answer to the HEAD, and why that to the GET is not stored. */
 const AFTER_GET: Expected = { cacheStatus: /fwd-status=200; detail=(?:error-for-odd-request|no-freshness)$/ };
 
@@ -188,6 +193,30 @@ export const scenarios: readonly Scenario[] = [
       head("/a", { xCache: "MISS", cacheStatus: /; stored$/ }),
       { work: "finished" },
       head("/a", { xCache: "HIT" }),
+    ],
+  },
+  {
+    id: "storing/heads-with-an-unkeyed-field",
+    name: "a page that an unkeyed field of a HEAD kept from being stored is asked for by HEAD for an hour, for that field alone",
+    source: "docs/http.md#the-way-of-a-request",
+    origin: { "/a": [page("max-age=60")], "/varies": [page("max-age=60", "v1", { vary: "x-b" })] },
+    steps: [
+      head("/a", { cacheStatus: /detail="unkeyed-field:user-agent"$/ }, installer("0.13.9")),
+      { originLastSaw: "/a", method: "GET" },
+      { advanceMs: 3_600_000 - 1 },
+      head("/a", { cacheStatus: /fwd-status=200$/ }, installer("0.14.0")),
+      { originLastSaw: "/a", method: "HEAD" },
+      { advanceMs: 1 },
+      head("/a", { cacheStatus: /detail="unkeyed-field:user-agent"$/ }, installer("0.13.9")),
+      { originLastSaw: "/a", method: "GET" },
+      { originSaw: { "/a": 3 } },
+      head("/varies", { cacheStatus: /detail="unkeyed-field:x-a"$/ }, { "x-a": "1" }),
+      head("/varies", { cacheStatus: /fwd-status=200$/ }, { "x-a": "1" }),
+      { originLastSaw: "/varies", method: "HEAD" },
+      head("/varies", { cacheStatus: /; stored$/ }, { "x-b": "1" }),
+      { work: "finished" },
+      head("/varies", { xCache: "HIT" }, { "x-b": "1" }),
+      { originSaw: { "/varies": 3 } },
     ],
   },
   {

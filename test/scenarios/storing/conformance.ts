@@ -39,6 +39,7 @@ export const rows: readonly ConformanceRow[] = [
       "storing/head-leaves-the-body",
       "storing/head-where-get-is-an-error",
       "storing/head-of-an-odd-request",
+      "storing/heads-with-an-unkeyed-field",
       "storing/head-that-forbids-storing",
       "storing/head-of-a-purged-page",
     ],

@@ -219,14 +219,26 @@ export const mutants: Mutants = {
     },
     "every HEAD is sent as a GET first, although that is known to be an error": {
       in: "headByGet",
-      drop: 'isolate.unstored.remember(keyFor("HEAD", context), ports.clock.now());',
+      drop: 'isolate.unstored.remember(fetchKeyOf(context), ports.clock.now(), "HEAD");',
       foundBy: "storing/head-where-get-is-an-error",
     },
     "after a HEAD whose GET was an error, no whole page is fetched for a part": {
       in: "headByGet",
-      replace: 'keyFor("HEAD", context)',
-      by: 'Object.assign(keyFor("HEAD", context), { page: context.resolved.cacheKey })',
+      replace: ', "HEAD"',
+      by: "",
       foundBy: "storing/head-where-get-is-an-error",
+    },
+    "an unkeyed field of one HEAD keeps the page from being stored for HEADs with another": {
+      in: "rememberUnstored",
+      replace: "field ??",
+      by: "",
+      foundBy: "storing/heads-with-an-unkeyed-field",
+    },
+    "every HEAD with an unkeyed field is sent as a GET": {
+      in: "answerFetched",
+      replace: "|| decision.field",
+      by: "",
+      foundBy: "storing/heads-with-an-unkeyed-field",
     },
   },
   "RFC 9111 §4.3.5": {
@@ -284,8 +296,8 @@ export const mutants: Mutants = {
     },
     "every HEAD of a page that is not stored is a GET": {
       in: "rememberUnstored",
-      replace: "else if (answersHead || resolved.route.asksPlain)",
-      by: "else if (false)",
+      replace: "&& !answersHead",
+      by: "",
       foundBy: "storing/head-of-private-page",
     },
     "every HEAD of a page whose body outgrew the store is a GET": {
@@ -315,8 +327,8 @@ export const mutants: Mutants = {
   "docs/protocol.md#promise-1-private-stays-private": {
     "one odd HEAD keeps the page from being stored for those that follow": {
       in: "answerFetched",
-      replace: "if (!isOfVisitor) rememberUnstored",
-      by: "rememberUnstored",
+      replace: "if (!isOfVisitor || decision.field) rememberUnstored(context, decision.field)",
+      by: "rememberUnstored(context)",
       foundBy: "storing/head-of-an-odd-request",
     },
   },

@@ -15,12 +15,6 @@ export function fetchKeyOf(context: RequestContext): FetchKey {
   };
 }
 
-/** The same for what is remembered of such requests alone: their page may be stored for a GET for the whole. */
-export function keyFor(requests: "parts" | "HEAD", context: RequestContext): FetchKey {
-  const key = fetchKeyOf(context);
-  return { ...key, page: `${key.page} ${requests}` };
-}
-
 /**
  * Begins a fetch for a request without credentials: it leads, follows, or goes alone where waiting is pointless. `mayJoin`:
  * whether it may wait for other isolates. A request that goes first in the queue for the origin does not, because the

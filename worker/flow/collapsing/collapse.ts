@@ -12,7 +12,7 @@ import { planFetch } from "../plans.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
 import { selectInMemory } from "../selection.ts";
 import { fetchAndStore } from "../storing/fetch-and-store.ts";
-import { beginFetch, keyFor } from "./begin-fetch.ts";
+import { beginFetch, fetchKeyOf } from "./begin-fetch.ts";
 import type { SharedFetch } from "./collapsed-fetches.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
 
@@ -115,7 +115,7 @@ export async function headByGet(
 ): Promise<Answer> {
   const { isolate, ports, background } = context;
   const askByHead = (notStored: NotStored) => {
-    isolate.unstored.remember(keyFor("HEAD", context), ports.clock.now());
+    isolate.unstored.remember(fetchKeyOf(context), ports.clock.now(), "HEAD");
     return forwardHead(context, miss, notStored);
   };
   const asGet = { ...context, facts: context.facts.forWholePage(), askByHead };

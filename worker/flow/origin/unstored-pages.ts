@@ -8,19 +8,20 @@ const MAX_PAGES = 2_000;
 
 /**
  * The pages of which this isolate knows that a GET would store nothing: it is of no use in place of a HEAD, and only the
- * origin can encode its answer.
+ * origin can encode its answer. Where others may store the page, that is known of some `requests` alone: "PARTS", "HEAD", or
+ * those with the unkeyed field of this name, which is in lower case.
  */
 export class UnstoredPages {
   readonly #keys = new ExpiringKeys(MAX_PAGES, UNSTORED_MS);
 
   /** `now` is epoch milliseconds. */
-  remember(key: FetchKey, now: number): void {
-    this.#keys.remember(fetchKeyText(key), now);
+  remember(key: FetchKey, now: number, requests = ""): void {
+    this.#keys.remember(`${requests} ${fetchKeyText(key)}`, now);
   }
 
   /** Whether nothing of this page is stored. True for keys that are too long to remember, too. */
-  has(key: FetchKey, now: number): boolean {
-    const text = fetchKeyText(key);
+  has(key: FetchKey, now: number, requests = ""): boolean {
+    const text = `${requests} ${fetchKeyText(key)}`;
     return text.length > MAX_KEY_CHARACTERS || this.#keys.has(text, now);
   }
 }

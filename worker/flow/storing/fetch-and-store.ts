@@ -21,7 +21,7 @@ import {
 } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { failureOf, isOfUseToOthers, mayStandIn, staleAnswer } from "../answering/stale-answer.ts";
-import { fetchKeyOf, keyFor } from "../collapsing/begin-fetch.ts";
+import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { isReusable } from "../collapsing/followers.ts";
 import { conditionsOf, type Miss, wordsOf } from "../miss.ts";
@@ -232,7 +232,7 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
   if (decision.kind === "not-stored") {
     tellFollowers(outcomeOfNotStored(decision.because, response.status));
     const isOfVisitor = decision.because === "request-no-store" || mayBeOfOneRequest(decision.because, response.status);
-    if (!isOfVisitor) rememberUnstored(context);
+    if (!isOfVisitor || decision.field) rememberUnstored(context, decision.field);
     if (miss.toValidate && isAboutPage(decision.because, response.status)) forgetOutdated(context, miss.toValidate);
     return pass(decision);
   }
@@ -282,7 +282,8 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
   } else {
     background.run(cancelBody(response.body));
     const isOfVisitor = decision.kind === "not-stored" && mayBeOfOneRequest(decision.because, response.status);
-    if (isOutdated && !isOfVisitor) rememberUnstored(context);
+    const field = decision.kind === "not-stored" ? decision.field : undefined;
+    if (field || (isOutdated && !isOfVisitor)) rememberUnstored(context, field);
     tellFollowers({ kind: "failed", byOrigin: false });
   }
   if (toValidate && isOutdated && !mayBeStored) forgetOutdated(context, toValidate);
@@ -298,12 +299,15 @@ async function waitForWhole({ ports, isolate, resolved }: RequestContext, whole:
   }
 }
 
-/** Remembers that a GET has stored nothing, where the next request would else be another one. */
-function rememberUnstored(context: RequestContext): void {
+/**
+ * Remembers that a GET has stored nothing, where the next request would else be another one. `field`: the unkeyed one that
+ * kept it from being stored.
+ */
+function rememberUnstored(context: RequestContext, field?: string): void {
   const { answersHead, facts, isolate, ports, resolved } = context;
-  const now = ports.clock.now();
-  if (facts.isPartial) isolate.unstored.remember(keyFor("parts", context), now);
-  else if (answersHead || resolved.route.asksPlain) isolate.unstored.remember(fetchKeyOf(context), now);
+  const { isPartial } = facts;
+  if (!isPartial && !answersHead && !resolved.route.asksPlain) return;
+  isolate.unstored.remember(fetchKeyOf(context), ports.clock.now(), field ?? (isPartial ? "PARTS" : ""));
 }
 
 /**
