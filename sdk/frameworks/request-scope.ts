@@ -46,9 +46,11 @@ export type PurgeLaterInput = Pick<PurgeInput, "urls" | "tags" | "prefixes" | "h
 /** Milliseconds without another change, after which those of a request whose client has left are sent. */
 const PAUSE_MS = 1_000;
 
-/** The tags and purges that one request has collected. */
+/** The tags and purges that one request has collected. Scopes call no private method of each other: see `STORAGE`. */
 export class RequestScope {
   readonly #options: RequestOptions;
+  /** The scope of the request whose handler asks its own app for this one, and shows what that answers. */
+  readonly #outer: RequestScope | undefined;
   readonly #tags = new Set<string>();
   #tagBytes = 0;
   #isHeadSent = false;
@@ -59,6 +61,12 @@ export class RequestScope {
 
   constructor(options: RequestOptions) {
     this.#options = options;
+    this.#outer = storage.getStore()?.nearestOpen();
+  }
+
+  /** This scope, or the nearest one around it whose answer is still being made. */
+  nearestOpen(): RequestScope | undefined {
+    return this.#isOver || this.#isHeadSent ? this.#outer?.nearestOpen() : this;
   }
 
   /** Adds tags to the response: all of them, or none if one is invalid. */
@@ -67,6 +75,11 @@ export class RequestScope {
       throw new Error(`tag: the response head was sent already, so it cannot carry ${shown(given[0])}`);
     }
     for (const tag of given) checkTag("tag", tag);
+    this.add(given);
+  }
+
+  /** Adds valid tags, also to the responses around this one that are still being made: to all of them, or to none. */
+  add(given: readonly string[]): void {
     const added = [...new Set(given)].filter((tag) => !this.#tags.has(tag));
     const count = this.#tags.size + added.length;
     const bytes = added.reduce((sum, tag) => sum + tag.length + 1, this.#tagBytes);
@@ -78,6 +91,7 @@ export class RequestScope {
           "(limits.responseFieldBytes). If the page is a list, use one tag for the list.",
       );
     }
+    this.#outer?.nearestOpen()?.add(given);
     for (const tag of added) this.#tags.add(tag);
     this.#tagBytes = bytes;
   }
@@ -186,7 +200,8 @@ function currentScope(caller: string): RequestScope {
 
 /**
  * Adds tags to the response of the current request, from anywhere below the middleware: `tag("song:42", "songs")`. They
- * are added to the field `Cache-Tag`, each once.
+ * are added to the field `Cache-Tag`, each once. If the handler of another request asks its own app for this one, as by
+ * SvelteKit's `fetch`, Hono's `app.request` or Fastify's `inject`, its response gets them, too, unless its head was sent.
  *
  * It adds all of them or none. A tag that the edge would not store is a `TypeError`, and so are too many tags. A call
  * outside a request, or after the response head was sent, is an `Error`, because the page would be stored and could not

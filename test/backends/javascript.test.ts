@@ -19,8 +19,12 @@ afterEach(async () => {
   await cdn?.close();
 });
 
-/** Puts an edge in front of a program of Node that listens at `PORT`, and edits a song. */
-async function tryOut(program: string, cwd: string, ofFramework: Readonly<Record<string, string>> = {}): Promise<void> {
+/** Puts an edge in front of a program of Node that listens at `PORT`, and edits a song. Returns the program's address. */
+async function tryOut(
+  program: string,
+  cwd: string,
+  ofFramework: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
   cdn = await startCdn({ site: { hosts: ["www.example.test"] }, origin, regions: ["fra", "syd"] });
@@ -70,6 +74,7 @@ async function tryOut(program: string, cwd: string, ofFramework: Readonly<Record
   const failing = () => cdn!.get("/songs/unreadable", { from: "fra" });
   expect((await failing()).status).toBe(500);
   await expect(failing()).toMiss();
+  return origin;
 }
 
 interface Example {
@@ -124,13 +129,18 @@ test("the editor of the example for SvelteKit sees an edit at once, and all othe
     await writeFile(join(folder, file), snippetNamed("SvelteKit", file));
   }
   const page = "<script>const { data } = $props();</script><h1>{data.song.title}</h1>";
-  await writeFile(join(folder, "src/routes/songs/[id]/+page.svelte"), page);
+  for (const route of ["songs", "asking"]) await writeFile(join(folder, `src/routes/${route}/[id]/+page.svelte`), page);
   const vite = join(folder, "node_modules/vite/bin/vite.js");
   const built = await run(process.execPath, [vite, "build"], { cwd: folder, env: { NODE_ENV: "production" } });
   expect(built, built.stdout + built.stderr).toMatchObject({ exit: 0 });
   const settings = snippetNamed("SvelteKit", "src/hooks.server.js").matchAll(/\b([A-Z]+_HEADER)=([\w-]+)/g);
   const ofFramework = Object.fromEntries([...settings].map(([, name, value]) => [name!, value!]));
-  await tryOut(join(folder, "build/index.js"), folder, ofFramework);
+  const origin = await tryOut(join(folder, "build/index.js"), folder, ofFramework);
+
+  // SvelteKit asks the app itself for what a page's `load` fetches.
+  const asking = await fetch(`${origin}/asking/42`);
+  expect(await asking.text()).toContain("<h1>new</h1>");
+  expect(asking.headers.get("cache-tag")).toBe("song:42");
 });
 
 test("the editor of the example for Astro sees an edit at once, and all others later", {

@@ -31,6 +31,8 @@ export type StartApp = (routes: Routes, options: RequestOptions) => Promise<Runn
 
 export interface RunningApp extends AsyncDisposable {
   readonly url: string;
+  /** Answers a GET from within, without a connection, as frameworks let an app ask itself. Express has no such call. */
+  readonly askItself?: (path: string) => Promise<{ readonly status: number; readonly body: string }>;
 }
 
 /** Each framework, by its name. */
@@ -97,7 +99,11 @@ async function inFastify(routes: Routes, options: RequestOptions): Promise<Runni
     });
   }
   const url = await app.listen({ port: 0, host: "127.0.0.1" });
-  return { url, [Symbol.asyncDispose]: () => app.close() };
+  const askItself = async (path: string) => {
+    const { statusCode: status, body } = await app.inject(path);
+    return { status, body };
+  };
+  return { url, askItself, [Symbol.asyncDispose]: () => app.close() };
 }
 
 async function inHono(routes: Routes, options: RequestOptions): Promise<RunningApp> {
@@ -120,7 +126,8 @@ async function inHono(routes: Routes, options: RequestOptions): Promise<RunningA
     });
   }
   app.onError((_error, c) => c.text("broken", 500));
-  return listening(createServer(getRequestListener(app.fetch)));
+  const askItself = async (path: string) => plain(await app.request(path));
+  return { ...(await listening(createServer(getRequestListener(app.fetch)))), askItself };
 }
 
 /** A framework of its own, as small as it can be: a function from a request to a response. */
@@ -133,7 +140,12 @@ async function inRespond(routes: Routes, options: RequestOptions): Promise<Runni
   };
   const answer = (request: Request) =>
     respond(() => route(request), options).catch(() => new Response("broken", { status: 500 }));
-  return listening(createServer(getRequestListener(answer)));
+  const askItself = async (path: string) => plain(await answer(new Request(new URL(path, "http://localhost"))));
+  return { ...(await listening(createServer(getRequestListener(answer)))), askItself };
+}
+
+async function plain(response: Response): Promise<{ readonly status: number; readonly body: string }> {
+  return { status: response.status, body: await response.text() };
 }
 
 function streamed(): Response {

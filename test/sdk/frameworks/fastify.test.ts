@@ -60,6 +60,23 @@ test("the head of such a response has the tags, and the cookie of a purge that c
   await app.close();
 });
 
+test("what such a handler asks its own app after its head is answered, with any number of tags", async () => {
+  const app = Fastify();
+  app.register(tidemark);
+  app.get("/inner", async () => {
+    tag("inner");
+    return "inner";
+  });
+  app.get("/", async (_request, reply) => {
+    tag(Array.from({ length: 1000 }, (_, index) => `t${index}`));
+    reply.hijack();
+    reply.raw.writeHead(200);
+    reply.raw.end((await app.inject("/inner")).body);
+  });
+  expect((await app.inject("/")).body).toBe("inner");
+  await app.close();
+});
+
 test("an error page in place of a head that Node refuses has no fields of the page, which would store it", async () => {
   const app = Fastify();
   app.register(tidemark, { purger: createRecordingPurger() });

@@ -273,6 +273,102 @@ describe.each(Object.keys(frameworks))("in a request of %s", (framework) => {
     expect(await answer.text()).toBe('head. tag: the response head was sent already, so it cannot carry "late"');
   });
 
+  describe.skipIf(framework === "express")("that asks its own app", () => {
+    const ask = (path: string) => app!.askItself!(path);
+    const many = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
+    const pages: Routes = {
+      "GET /songs/42": async () => {
+        tag("page");
+        return { body: (await ask("/api/songs/42")).body };
+      },
+      // Not to be stored itself, and its data is on the page all the same.
+      "GET /api/songs/42": async () => ({
+        fields: { "Cache-Control": "private, no-store" },
+        body: `${await findSong("42")} ${(await ask("/api/artists/7")).body}`,
+      }),
+      "GET /api/artists/7": async () => {
+        tag("artist:7");
+        return { status: 404, body: "nobody" };
+      },
+    };
+
+    test("the page has the tags of all that answered it", async () => {
+      await start(pages);
+      const page = await send("/songs/42");
+      expect(await page.text()).toBe("song 42 nobody");
+      expect(page.headers.get("cache-tag")).toBe("page,song:42,songs,late,artist:7");
+      expect((await send("/api/songs/42")).headers.get("cache-tag")).toBe("song:42,songs,late,artist:7");
+      expect((await send("/api/artists/7")).headers.get("cache-tag")).toBe("artist:7");
+    });
+
+    test("a page does not get the tags of another one's", async () => {
+      const bothAsk = Promise.withResolvers<void>();
+      let asking = 0;
+      const inner: (name: string) => Handler = (name) => async () => {
+        asking += 1;
+        if (asking === 2) bothAsk.resolve();
+        await bothAsk.promise;
+        tag(name);
+        return {};
+      };
+      const outer: (path: string) => Handler = (path) => async () => ({ body: (await ask(path)).body });
+      await start({
+        "GET /a": outer("/in-a"),
+        "GET /in-a": inner("a"),
+        "GET /b": outer("/in-b"),
+        "GET /in-b": inner("b"),
+      });
+      const answers = await Promise.all([send("/a"), send("/b")]);
+      expect(answers.map(({ headers }) => headers.get("cache-tag"))).toEqual(["a", "b"]);
+    });
+
+    test("more tags than the page may have are refused, and neither has one of them", async () => {
+      await start({
+        "GET /": async () => {
+          tag(many("page", 999));
+          return { body: (await ask("/inner")).body };
+        },
+        "GET /inner": async () => {
+          const attempt = async () => tag("a", "b");
+          const refused = await attempt().then(String, String);
+          tag("a");
+          return { body: refused };
+        },
+      });
+      const page = await send("/");
+      expect(await page.text()).toMatch(/^TypeError: tag: this response would have 1001 tags/);
+      expect(page.headers.get("cache-tag")).toBe([...many("page", 999), "a"].join(","));
+      expect((await send("/inner")).headers.get("cache-tag")).toBe("a,b");
+    });
+
+    test.each<[string, Handler]>([
+      ["after its answer", async () => ({})],
+      [
+        "after its failure",
+        async () => {
+          throw new Error("no song");
+        },
+      ],
+    ])("what it asks %s is answered, with any number of tags", async (_, handler) => {
+      const answered = Promise.withResolvers<void>();
+      const after = Promise.withResolvers<unknown>();
+      await start({
+        "GET /": async (request) => {
+          tag(many("page", 1000));
+          void answered.promise.then(() => ask("/inner")).then(after.resolve, after.resolve);
+          return handler(request);
+        },
+        "GET /inner": async () => {
+          tag(many("inner", 1000));
+          return { body: "inner" };
+        },
+      });
+      await (await send("/")).text();
+      answered.resolve();
+      expect(await after.promise).toEqual({ status: 200, body: "inner" });
+    });
+  });
+
   test("a purge after the answer is refused, because nobody would send it", async () => {
     const answered = Promise.withResolvers<void>();
     const after = Promise.withResolvers<string>();
@@ -318,6 +414,17 @@ test.each([
   expect(() => forHono(options as RequestOptions)).toThrow(message);
   await expect(forFastify({ addHook: () => {} }, options as RequestOptions)).rejects.toThrow(message);
   await expect(respond(() => new Response(), options as RequestOptions)).rejects.toThrow(message);
+});
+
+test("a page has the tags of what another copy of the middleware answers for it", async () => {
+  const another = "../../../sdk/frameworks/request-scope.ts?another";
+  const copy = (await import(another)) as typeof import("../../../sdk/frameworks/request-scope.ts");
+  expect(copy.tag).not.toBe(tag);
+  const page = await respond(() => {
+    copy.inScope(new copy.RequestScope({}), () => copy.tag("a"));
+    return new Response();
+  });
+  expect(page.headers.get("cache-tag")).toBe("a");
 });
 
 test.each([
