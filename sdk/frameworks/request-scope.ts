@@ -72,7 +72,10 @@ export class RequestScope {
   /** Adds tags to the response: all of them, or none if one is invalid. */
   tag(given: readonly string[]): void {
     if (this.#isHeadSent) {
-      throw new Error(`tag: the response head was sent already, so it cannot carry ${shown(given[0])}`);
+      throw new Error(
+        `tag: the response head was sent already, so it cannot carry ${shown(given[0])}. Call it before the first byte: in ` +
+          "Astro in the page's frontmatter, elsewhere not in a streamed promise.",
+      );
     }
     for (const tag of given) checkTag("tag", tag);
     this.add(given);

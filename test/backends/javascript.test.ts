@@ -153,9 +153,17 @@ test("the editor of the example for Astro sees an edit at once, and all others l
   for (const each of ["src", "dist"]) await rm(join(folder, each), { recursive: true, force: true });
   await cp("test/backends/astro-site", folder, { recursive: true });
   await writeFile(join(folder, "src/middleware.js"), snippetNamed("SvelteKit", "src/middleware.js"));
+  const cacheable = 'Astro.response.headers.set("cache-control", "public, max-age=0, s-maxage=86400");';
+  const latePage = `---\nimport Late from "../components/Late.astro";\n\n${cacheable}\n---\n\n<h1>songs</h1><Late />`;
+  await writeFile(join(folder, "src/pages/late.astro"), latePage);
   const astro = join(folder, "node_modules/astro/bin/astro.mjs");
   const env = { NODE_ENV: "production", ASTRO_TELEMETRY_DISABLED: "1" };
   const built = await run(process.execPath, [astro, "build"], { cwd: folder, env });
   expect(built, built.stdout + built.stderr).toMatchObject({ exit: 0 });
-  await tryOut(join(folder, "dist/server/entry.mjs"), folder);
+  const origin = await tryOut(join(folder, "dist/server/entry.mjs"), folder);
+
+  // A component that waits comes after the head. The page is cut off, rather than stored without its tag.
+  const late = await fetch(`${origin}/late`);
+  await expect(late.text()).rejects.toThrow();
+  await backend!.says(/Call it before the first byte: in Astro in the page's frontmatter/);
 });

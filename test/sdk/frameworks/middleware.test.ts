@@ -270,7 +270,10 @@ describe.each(Object.keys(frameworks))("in a request of %s", (framework) => {
     const answer = await send("/streamed");
     expect(answer.headers.get("cache-tag")).toBe("own,early");
     expect(answer.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
-    expect(await answer.text()).toBe('head. tag: the response head was sent already, so it cannot carry "late"');
+    expect(await answer.text()).toBe(
+      'head. tag: the response head was sent already, so it cannot carry "late". Call it before the first byte: in Astro ' +
+        "in the page's frontmatter, elsewhere not in a streamed promise.",
+    );
   });
 
   describe.skipIf(framework === "express")("that asks its own app", () => {
