@@ -5,7 +5,7 @@ import { afterEach, expect, inject, test } from "vitest";
 import { folderWith, run } from "../packed/installed-package.ts";
 import { freePort } from "../suite/free-ports.ts";
 import { BackendProcess } from "./backend-process.ts";
-import { ASTRO, projectWith, SVELTEKIT } from "./npm-packages.ts";
+import { ASTRO, NUXT, projectWith, REACT_ROUTER, SVELTEKIT } from "./npm-packages.ts";
 import { snippetNamed, snippetsBelow } from "./snippets.ts";
 import "tidemark/local/matchers";
 
@@ -45,18 +45,7 @@ async function tryOut(
     await expect(seen(from)).toHit();
     expect((await seen(from)).body).toContain("<h1>old</h1>");
   }
-  // As the edge passes it on, but past the edge, which would invalidate the URL of the request by itself.
-  const saved = await fetch(`${origin}/songs/42`, {
-    method: "POST",
-    redirect: "manual",
-    headers: {
-      origin: "http://www.example.test",
-      "x-forwarded-host": "www.example.test",
-      "x-forwarded-proto": "http",
-      accept: "text/html",
-    },
-    body: new URLSearchParams({ title: "new" }),
-  });
+  const saved = await save(origin, "new");
   expect(saved.status).toBeGreaterThanOrEqual(302);
   expect(saved.status).toBeLessThanOrEqual(303);
   const [cookie] = saved.headers.getSetCookie();
@@ -75,6 +64,21 @@ async function tryOut(
   expect((await failing()).status).toBe(500);
   await expect(failing()).toMiss();
   return origin;
+}
+
+/** Edits the song, as the edge passes it on, but past the edge, which would invalidate the URL of the request by itself. */
+function save(origin: string, title: string): Promise<Response> {
+  return fetch(`${origin}/songs/42`, {
+    method: "POST",
+    redirect: "manual",
+    headers: {
+      origin: "http://www.example.test",
+      "x-forwarded-host": "www.example.test",
+      "x-forwarded-proto": "http",
+      accept: "text/html",
+    },
+    body: new URLSearchParams({ title }),
+  });
 }
 
 interface Example {
@@ -167,3 +171,60 @@ test("the editor of the example for Astro sees an edit at once, and all others l
   await expect(late.text()).rejects.toThrow();
   await backend!.says(/Call it before the first byte: in Astro in the page's frontmatter/);
 });
+
+test("the editor of the example for React Router sees an edit at once, and all others later, on the page and in its data", {
+  tags: ["deep"],
+  timeout: 120_000,
+}, async (context) => {
+  const project = await projectWith(REACT_ROUTER, inject("installed"));
+  if ("missing" in project) return context.skip(`React Router is SKIPPED, because ${project.missing}`);
+  const { folder } = project;
+  for (const each of ["app", "build"]) await rm(join(folder, each), { recursive: true, force: true });
+  await cp("test/backends/react-router-site", folder, { recursive: true });
+  const root = 'import { Outlet } from "react-router";\n\nexport default () => <html><body><Outlet /></body></html>;';
+  await writeFile(join(folder, "app/root.jsx"), `${snippetNamed("SvelteKit", "app/root.jsx")}\n${root}`);
+  const cli = join(folder, "node_modules/@react-router/dev/bin.cjs");
+  const built = await run(process.execPath, [cli, "build"], { cwd: folder, env: { NODE_ENV: "production" } });
+  expect(built, built.stdout + built.stderr).toMatchObject({ exit: 0 });
+  const origin = await tryOut(join(folder, "server.js"), folder);
+
+  await purgesDataOfThePage(origin, "/songs/42.data");
+});
+
+test("the editor of the example for Nuxt sees an edit at once, and all others later, on the page and in its data", {
+  tags: ["deep"],
+  timeout: 300_000,
+}, async (context) => {
+  const project = await projectWith(NUXT, inject("installed"));
+  if ("missing" in project) return context.skip(`Nuxt is SKIPPED, because ${project.missing}`);
+  const { folder } = project;
+  for (const each of ["pages", "server"]) await rm(join(folder, each), { recursive: true, force: true });
+  await cp("test/backends/nuxt-site", folder, { recursive: true });
+  const files = Object.fromEntries(
+    ["server/api/songs/[id].get.js", "server/routes/songs/[id].post.js"].map((file) => [
+      file,
+      snippetNamed("SvelteKit", file),
+    ]),
+  );
+  const page = snippetsBelow("SvelteKit").find(({ language }) => language === "vue")!.code;
+  for (const [file, code] of Object.entries({ ...files, "pages/songs/[id].vue": page })) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await writeFile(join(folder, file), code);
+  }
+  const nuxt = join(folder, "node_modules/nuxt/bin/nuxt.mjs");
+  const built = await run(process.execPath, [nuxt, "build"], { cwd: folder, env: { NODE_ENV: "production" } });
+  expect(built, built.stdout + built.stderr).toMatchObject({ exit: 0 });
+  const origin = await tryOut(join(folder, ".output/server/index.mjs"), folder);
+  await purgesDataOfThePage(origin, "/api/songs/42");
+});
+
+/** What the framework's navigation asks for in place of the page is purged with it. */
+async function purgesDataOfThePage(origin: string, path: string): Promise<void> {
+  const data = () => cdn!.get(path, { from: "fra" });
+  await expect(data()).toMiss();
+  await expect(data()).toHit();
+  await save(origin, "newer");
+  await cdn!.advance("2s");
+  await expect(data()).toMiss();
+  expect((await data()).body).toContain("newer");
+}

@@ -24,6 +24,20 @@ export const SVELTEKIT = [
 /** The version that docs/purging.md names. */
 export const ASTRO = ["astro@7.3.5", "@astrojs/node@11.1.6"];
 
+/** The version that docs/purging.md names. */
+export const REACT_ROUTER = [
+  "@react-router/dev@8.4.0",
+  "@react-router/node@8.4.0",
+  "react-router@8.4.0",
+  "react@19.3.1",
+  "react-dom@19.3.1",
+  "isbot@5.2.3",
+  "vite@8.3.8",
+];
+
+/** The version that docs/purging.md names. */
+export const NUXT = ["nuxt@3.21.11", "vite@7.3.8", "vue@3.5.45"];
+
 /** The clients of other vendors. Two of them are 20,000 files, and left to `--all`; the gate has the calls that they make. */
 export const VENDORS_CLIENTS = inGate(3, [
   "fastly@13.0.0",

@@ -110,6 +110,7 @@ export const CLAIMS: readonly Claim[] = [
     fits: ({ heading }) => heading === "SvelteKit",
     runIn: "test/backends/javascript.test.ts",
   },
+  { page: PURGING, language: "vue", text: "pages/songs/[id].vue", runIn: "test/backends/javascript.test.ts" },
   { page: PURGING, language: "js", fits: ({ heading }) => heading === "Next", runIn: "test/backends/next.test.ts" },
   { page: PURGING, language: "ts", text: "cdn.purges({ limit: 20 })", runIn: TYPESCRIPT },
   { page: PURGING, language: "ts", text: "createRecordingPurger", runIn: TYPESCRIPT },

@@ -1,0 +1,1 @@
+export default { allowedActionOrigins: ["www.example.test"] };
