@@ -1,6 +1,7 @@
 import type { Answer } from "../../worker/ports/answer.ts";
 import type { InterimResponse } from "../../worker/ports/origin.ts";
 import { nodeBody } from "../bodies/node-body.ts";
+import { challengesIn } from "./challenges.ts";
 import { reasonPhrase } from "./reason-phrase.ts";
 
 /** How a client finds the end of the body. RFC 9112 §6.3. */
@@ -60,7 +61,8 @@ export function answerHead(answer: Answer, request: AnsweredRequest, strictTrans
     if (!VALUE.test(value)) continue; // Node's parsers reject such characters.
     if (name === "date") hasDate = true;
     if (name === "strict-transport-security" && strictTransportSecurity !== undefined) continue;
-    lines.push(name, value);
+    if (name === "www-authenticate") for (const challenge of challengesIn(value)) lines.push(name, challenge);
+    else lines.push(name, value);
   }
   if (!hasDate) lines.push("date", httpDate());
   if (strictTransportSecurity !== undefined) lines.push("strict-transport-security", strictTransportSecurity);

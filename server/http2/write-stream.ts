@@ -27,11 +27,10 @@ function http2Head(head: AnswerHead): OutgoingHttpHeaders {
   const fields: Record<string, string | string[]> = { __proto__: null as never, ":status": String(head.status) };
   for (let at = 0; at < head.lines.length; at += 2) {
     const name = head.lines[at]!.toLowerCase();
+    if (NOT_IN_HTTP2.has(name)) continue;
     const value = head.lines[at + 1]!;
     const before = fields[name];
-    if (NOT_IN_HTTP2.has(name)) continue;
-    if (name === "set-cookie") fields[name] = [...((before as string[] | undefined) ?? []), value];
-    else fields[name] = before === undefined ? value : `${before}, ${value}`;
+    fields[name] = before === undefined ? value : [before, value].flat();
   }
   madeHeads.set(head, fields);
   return fields;

@@ -13,7 +13,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §5.3",
     requirement: "`Set-Cookie` lines are not joined",
-    does: "Nor are they here: `test/runtime/wire.test.ts`.",
+    does: "Nor are they here: `test/runtime/wire.test.ts`. A server of your own also gives each challenge of `WWW-Authenticate` a line, since Chromium reads only the first one of a line: `test/server/http1/framing.test.ts`.",
     scenarios: [],
     noMutant: "the memory engine joins them; `test/rules/forwarding/fields.test.ts` keeps them apart",
   },
@@ -129,7 +129,7 @@ export const rows: readonly ConformanceRow[] = [
   {
     table: "impossible",
     requirement: "repeated fields; the phrase beside a stored status",
-    does: "Joined with commas, names in lower case; `Set-Cookie` stays apart. A hit has the standard phrase.",
+    does: "Joined with commas, names in lower case; `Set-Cookie` stays apart. Of a joined `WWW-Authenticate` Chromium reads only the first challenge. A hit has the standard phrase.",
     scenarios: [],
     noMutant: "the runtime decides",
   },

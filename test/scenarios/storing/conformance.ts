@@ -48,7 +48,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3.1",
     requirement: "all fields are stored",
-    does: "Yes, except hop-by-hop fields, tags and `Age`. Lines of one field are joined.",
+    does: "Yes, except hop-by-hop fields, tags and `Age`. Lines of one field are stored joined.",
     scenarios: ["storing/status-fields-and-body"],
   },
   {

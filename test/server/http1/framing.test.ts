@@ -46,6 +46,7 @@ const pages: Readonly<Record<string, Answering>> = {
     fields.append("set-cookie", "b=2");
     return { ...rest, fields };
   },
+  "/challenges": () => answer("log in", { "www-authenticate": challenges }, 401, "Unauthorized"),
   "/odd-value": () => answer("page", { "x-a": "a\r\nx-b: 1", "x-c": "\u010d\u010ax-d: 1" }, 200, "O\r\nK"),
   "/dateless": () => ({ ...answer("page"), fields: new (answer("").fields.constructor as new () => never)() }),
 };
@@ -55,6 +56,9 @@ const FILE = { "content-disposition": 'attachment; filename="caf\u00c3\u00a9"' }
 
 /** Nothing comes until a test pushes it. */
 let silent: PushedBody;
+
+/** The lines of the origin's `WWW-Authenticate`, joined by commas. */
+let challenges: string;
 
 const site: Answering = (incoming) => pages[new URL(incoming.url).pathname]!(incoming);
 
@@ -211,6 +215,28 @@ describe.each(["fast", "plain"] as const)("the %s way", (way) => {
 
   test("each Set-Cookie stays a line of its own", async () => {
     expect((await get("/cookies")).bytes).toContain("set-cookie: a=1\r\nset-cookie: b=2\r\n");
+  });
+
+  test.each([
+    ["Negotiate", ["Negotiate"]],
+    ['Negotiate, Basic realm="x"', ["Negotiate", 'Basic realm="x"']],
+    ["Negotiate YII==, NTLM", ["Negotiate YII==", "NTLM"]],
+    [
+      'Digest realm="a, Basic", qop="auth", nonce=b , opaque = "c",Digest realm="d",algorithm=MD5',
+      ['Digest realm="a, Basic", qop="auth", nonce=b , opaque = "c"', 'Digest realm="d",algorithm=MD5'],
+    ],
+    [
+      'Newauth realm="a\\", Basic", type=1, Basic realm="b"',
+      ['Newauth realm="a\\", Basic", type=1', 'Basic realm="b"'],
+    ],
+    ['Basic, realm="x"', ['Basic, realm="x"']],
+    [', Basic realm="x",\t,Bearer ,', ['Basic realm="x"', "Bearer"]],
+    ['Basic realm="x, NTLM', ['Basic realm="x, NTLM']],
+    [",", []],
+  ])("each challenge of WWW-Authenticate has a line of its own: %s", async (joined, lines) => {
+    challenges = joined;
+    const { bytes } = await get("/challenges");
+    expect([...bytes.matchAll(/^www-authenticate: (.*)\r$/gm)].map(([, value]) => value)).toEqual(lines);
   });
 
   test("nothing in a value or in the reason phrase can end a line", async () => {

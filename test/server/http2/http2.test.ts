@@ -427,6 +427,13 @@ describe("an answer in HTTP/2", () => {
     expect(head).toMatchObject({ "content-length": "4", "set-cookie": ["a=1", "b=2"], "x-a": "caf\u00e9" });
   });
 
+  test("has a line for each challenge of WWW-Authenticate", async () => {
+    const { https } = await start(() => answer("log in", { "www-authenticate": 'Negotiate, Basic realm="x"' }, 401));
+    const [, , lines] = await once(session(https).request({}), "response");
+    const challenges = (lines as string[]).filter((_, at) => lines[at - 1] === "www-authenticate");
+    expect(challenges).toEqual(["Negotiate", 'Basic realm="x"']);
+  });
+
   test("has fields whose names JavaScript knows", async () => {
     const names = ["constructor", "__proto__", "valueof"];
     const page = answer("page");

@@ -186,6 +186,29 @@ describe("a page", () => {
     expect(await parent.get("/page")).toMatchObject({ body: "page", fields: { "x-cache": "HIT" } });
   });
 
+  test("has a line for each challenge, whether it is passed on, stored or confirmed by the origin", async () => {
+    const { child } = await family(1);
+    const challenges = { "www-authenticate": ["Negotiate", 'Basic realm="x", charset="UTF-8"'] };
+    const stored = { ...challenges, "cache-control": "max-age=60", etag: '"1"' };
+    tier.origin.reply("/login", { status: 401, fields: challenges, body: "log in" });
+    tier.origin.reply("/page", { fields: stored, body: "page" }, { status: 304, fields: stored });
+    const expectLines = async (request: string, xCache: string) => {
+      const visitor = new RawClient({ host: "127.0.0.1", port: child.port });
+      await visitor.send(`${request} HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`);
+      await visitor.closed;
+      expect(visitor.received).toContain(`\r\nx-cache: ${xCache}\r\n`);
+      expect(visitor.received.match(/(?<=^www-authenticate: ).*(?=\r)/gm)).toEqual(challenges["www-authenticate"]);
+      await child.idle();
+    };
+    await expectLines("GET /login", "MISS");
+    await expectLines("GET /page", "MISS");
+    await expectLines("GET /page", "HIT");
+    await expectLines("HEAD /page", "HIT");
+    await tier.clock.advance(61_000);
+    await expectLines("GET /page", "EXPIRED");
+    await expectLines("GET /page", "HIT");
+  });
+
   test("that is for one visitor is kept by neither, and goes through both", async () => {
     const { parent, child } = await family(1);
     tier.origin.reply("/private", ...["a", "b"].map((body) => ({ fields: { "cache-control": "private" }, body })));
