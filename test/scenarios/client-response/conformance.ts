@@ -17,6 +17,13 @@ export const rows: readonly ConformanceRow[] = [
     scenarios: ["client-response/head-of-stored-page", "stale-if-error/head-of-stale-page"],
   },
   {
+    table: "semantics",
+    section: "6797 §8.1",
+    requirement: "of several `Strict-Transport-Security` lines the first counts",
+    does: "Clients get that one alone: browsers ignore a joined value.",
+    scenarios: ["client-response/first-transport-security"],
+  },
+  {
     table: "browsers",
     section: "design",
     requirement: "`browserTtl`: `max-age` is the owner's time from now on, without `Expires`",

@@ -310,6 +310,20 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
       foundBy: "storing/head-that-forbids-storing",
     },
   },
+  "RFC 6797 §8.1": {
+    "lines of Strict-Transport-Security stay joined": {
+      in: "toClientFields",
+      replace: "FIRST_LINE.exec(security)![0]",
+      by: "security",
+      foundBy: "client-response/first-transport-security",
+    },
+    "a quoted comma ends Strict-Transport-Security": {
+      in: "FIRST_LINE",
+      replace: '"(?:\\\\.|[^"])*"?|[^",]',
+      by: "[^,]",
+      foundBy: "client-response/first-transport-security",
+    },
+  },
   "docs/http.md#what-clients-see": {
     "clients see the tags": {
       in: "REPLACED",

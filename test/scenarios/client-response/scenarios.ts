@@ -49,6 +49,28 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "client-response/first-transport-security",
+    name: "of several lines of Strict-Transport-Security clients get the first, because browsers ignore a joined value",
+    source: "RFC 6797 §8.1",
+    origin: {
+      "/a": [
+        {
+          ...v1,
+          fields: { ...v1.fields, "strict-transport-security": ['max-age="60"; x="a, \\", b"', "max-age=0"] },
+        },
+      ],
+      "/b": [{ fields: { "strict-transport-security": "max-age=60 , max-age=0" } }],
+    },
+    steps: [
+      {
+        get: "/a",
+        expect: { xCache: "MISS", fields: { "strict-transport-security": 'max-age="60"; x="a, \\", b"' } },
+      },
+      { get: "/a", expect: { xCache: "HIT", fields: { "strict-transport-security": 'max-age="60"; x="a, \\", b"' } } },
+      { get: "/b", expect: { fields: { "strict-transport-security": "max-age=60" } } },
+    ],
+  },
+  {
     id: "client-response/cache-status-of-origin",
     name: "the origin's own Cache-Status is kept, and the edge's comes after it",
     source: "RFC 9211 §2",

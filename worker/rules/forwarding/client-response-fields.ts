@@ -17,10 +17,13 @@ const keptFromClients = memoize(
 /** Fields that may name the origin. */
 const LOCATIONS = ["location", "content-location"];
 
+/** The first of some joined lines: what is before a comma outside quotes. */
+const FIRST_LINE = /^(?:"(?:\\.|[^"])*"?|[^",])*/;
+
 /**
- * The fields of the origin's answer as clients see them: without hop-by-hop and tag fields, with public locations and a
- * date. All other fields stay as the origin sent them. RFC 9110 §7.6. `hidden` are the names of fields that are for this
- * cache alone; `receivedAt` is in epoch milliseconds.
+ * The fields of the origin's answer as clients see them: without hop-by-hop and tag fields, with public locations, a date
+ * and one line of Strict-Transport-Security. All other fields stay as the origin sent them. RFC 9110 §7.6. `hidden` are the
+ * names of fields that are for this cache alone; `receivedAt` is in epoch milliseconds.
  */
 export function toClientFields(
   sent: Fields,
@@ -32,6 +35,9 @@ export function toClientFields(
   const fields = sent.filter((name) => !kept.has(name) && !hidden.includes(name));
   if (sent.has("transfer-encoding")) fields.delete("content-length"); // RFC 9112 §6.3: chunks win
   if (!fields.has("date")) fields.set("date", new Date(receivedAt).toUTCString()); // RFC 9110 §6.6.1
+  const security = fields.get("strict-transport-security");
+  // RFC 6797 §6.1, §8.1: the first line counts, and a joined one is ignored
+  if (security !== null) fields.set("strict-transport-security", FIRST_LINE.exec(security)![0].trim());
   for (const name of LOCATIONS) {
     const value = fields.get(name);
     if (value !== null) fields.set(name, publicLocation(value, address));
