@@ -191,9 +191,14 @@ function toFields(headers: Record<string, string | string[]>): Fields {
     const value = headers[name]!;
     if (typeof value === "string") lines.push(name, lastValues.textOf(name, withoutWhitespace(value)));
     else if (name === "set-cookie") for (const line of value) lines.push(name, withoutWhitespace(line));
-    else lines.push(name, value.map(withoutWhitespace).join(", "));
+    else lines.push(name, joined(name, value.map(withoutWhitespace)));
   }
   return Fields.of(lines);
+}
+
+/** Lines of one field as one. Browsers follow a `Location` that comes twice, and no list of it. RFC 9110 §5.3. */
+function joined(name: string, lines: readonly string[]): string {
+  return (name === "location" ? [...new Set(lines)] : lines).join(", ");
 }
 
 /**

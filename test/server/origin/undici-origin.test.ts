@@ -276,6 +276,14 @@ describe("answers", () => {
     expect(await textOf(body)).toBe("page");
   });
 
+  test.each([
+    [["/b", "/b "], "/b"],
+    [["/b", "/c"], "/b, /c"],
+  ])("the lines %j of Location are %j, because browsers follow one that comes twice", async (lines, location) => {
+    const head = ["HTTP/1.1 302 Found", ...lines.map((line) => `Location: ${line}`), "Content-Length: 0", "", ""];
+    expect(answered(await fetched(head.join("\r\n"))).fields.get("location")).toBe(location);
+  });
+
   test("fields have no whitespace around their values: RFC 9110 §5.5, RFC 9113 §8.2.1", async () => {
     const bytes = [
       "HTTP/1.1 200 OK",
