@@ -20,7 +20,7 @@ let purgeToken: string | null = null;
 /** The token of reads, where the browser keeps no session. */
 let readToken: string | null = null;
 
-/** Tells the tabs of this edge that a session has begun or ended in one of them: what others remember is of another. */
+/** Tells the tabs of this edge that a session has begun in one of them (true) or ended (false). */
 const sessions = new BroadcastChannel("tidemark-session");
 sessions.onmessage = forgetTokens;
 
@@ -50,7 +50,7 @@ export function rememberPurgeToken(token: string | null): void {
 /** Begins a session with this token. Throws `Refused`. */
 export async function logIn(token: string): Promise<void> {
   const { mayPurge, endsInMs } = await call<OpenedSession>("session", { method: "POST" }, token);
-  sessions.postMessage(null);
+  sessions.postMessage(true);
   purgeToken = mayPurge ? token : null;
   readToken = null;
   const isKept = endsInMs !== null && (await read("site").catch(() => false));
@@ -60,13 +60,14 @@ export async function logIn(token: string): Promise<void> {
 
 export async function logOut(): Promise<void> {
   forgetTokens();
-  sessions.postMessage(null);
+  sessions.postMessage(false);
   await call("session", { method: "DELETE" }, null).catch(() => undefined);
 }
 
-function forgetTokens(): void {
+/** After a login in another tab, this one may read on where the browser keeps no session. */
+function forgetTokens(elsewhere?: MessageEvent<boolean>): void {
   purgeToken = null;
-  readToken = null;
+  if (!elsewhere?.data) readToken = null;
 }
 
 /** Exchanges the one-use code of the dev command's link for its token. */

@@ -24,8 +24,9 @@ export function drawn<Name extends keyof SVGElementTagNameMap>(
 
 function filled<E extends Element>(element: E, rest: readonly (Attributes | Child)[]): E {
   for (const each of rest) {
-    if (!isAttributes(each)) {
-      element.append(...nodesOf([each]));
+    if (!each) continue;
+    if (typeof each === "string" || each instanceof Node) {
+      element.append(each);
       continue;
     }
     for (const [name, value] of Object.entries(each)) {
@@ -34,14 +35,6 @@ function filled<E extends Element>(element: E, rest: readonly (Attributes | Chil
     }
   }
   return element;
-}
-
-function isAttributes(each: Attributes | Child): each is Attributes {
-  return typeof each === "object" && each !== null && !(each instanceof Node);
-}
-
-function nodesOf(children: readonly Child[]): (Node | string)[] {
-  return children.flatMap((child) => child || []);
 }
 
 /** A name with its meaning below. */
@@ -60,12 +53,11 @@ export function byId<E extends HTMLElement = HTMLElement>(id: string): E {
  */
 export function fill(id: string, ...children: readonly Child[]): void {
   const place = byId(id);
-  const filled = place.cloneNode() as HTMLElement;
-  filled.append(...nodesOf(children));
-  if (filled.isEqualNode(place)) return;
+  const next = filled(place.cloneNode() as HTMLElement, children);
+  if (next.isEqualNode(place)) return;
   const focused = document.activeElement;
   const before = [...place.querySelectorAll<HTMLElement>("[data-key]")].map((old) => [old, old.scrollLeft] as const);
-  place.replaceChildren(...filled.childNodes);
+  place.replaceChildren(...next.childNodes);
   for (const [old, left] of before) {
     const now = place.querySelector<HTMLElement>(`[data-key="${CSS.escape(old.dataset.key!)}"]`);
     now?.scrollTo(left, 0);

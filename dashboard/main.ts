@@ -2,7 +2,7 @@ import { logIn, logOut, Refused, tokenOf } from "./api.ts";
 import { byId } from "./elements.ts";
 import { explainUrl, startExplain } from "./explain.ts";
 import { refreshOverview, startOverview } from "./overview.ts";
-import { askForToken, show } from "./pages.ts";
+import { askForToken, complain, show } from "./pages.ts";
 import { refreshPurges, startPurges } from "./purges.ts";
 import { refreshRules } from "./rules.ts";
 
@@ -43,12 +43,6 @@ async function refresh(): Promise<void> {
   show(name);
   clearTimeout(timer);
   if (afterMs > 0 && !document.hidden) timer = setTimeout(() => void refresh(), afterMs);
-}
-
-function complain(text: string | null): void {
-  const trouble = byId("trouble");
-  trouble.hidden = text === null;
-  if (trouble.textContent !== text) trouble.textContent = text;
 }
 
 /** Goes to the page that the address names. */

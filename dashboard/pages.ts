@@ -1,5 +1,8 @@
 import { byId } from "./elements.ts";
 
+/** The links to the pages, hidden until one is shown. */
+const nav = document.querySelector("nav")!;
+
 /** Lets the shown page be read again. */
 export function readAgain(): void {
   document.dispatchEvent(new Event("stale"));
@@ -9,7 +12,6 @@ export function readAgain(): void {
 export function show(name: string): void {
   for (const section of document.querySelectorAll<HTMLElement>("main > section"))
     section.hidden = section.id !== `view-${name}`;
-  const nav = document.querySelector("nav")!;
   nav.hidden = name === "login";
   for (const link of nav.querySelectorAll("a")) {
     if (link.hash === `#${name}`) link.setAttribute("aria-current", "page");
@@ -18,7 +20,15 @@ export function show(name: string): void {
   document.title = `${name[0]!.toUpperCase()}${name.slice(1)} · Tidemark`;
 }
 
+export function complain(text: string | null): void {
+  const trouble = byId("trouble");
+  trouble.hidden = text === null;
+  if (trouble.textContent !== text) trouble.textContent = text;
+}
+
+/** Asks for a token, and says why if a page was shown before. */
 export function askForToken(): void {
+  if (!nav.hidden) complain("The session has ended.");
   show("login");
   byId("token").focus();
 }

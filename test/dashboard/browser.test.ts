@@ -9,7 +9,7 @@ import type { PurgeRecordBody } from "../../wire/purge-record.ts";
 import { MAX_LISTED_PURGES } from "../../wire/purge-record-query.ts";
 import { TOKEN } from "../engine/scenario.ts";
 import { madeUpStats } from "./made-up-stats.ts";
-import { answerWith, CHROMIUM, goTo, hasChromium, logIn, NOW, Stage } from "./stage.ts";
+import { answerWith, CHROMIUM, goTo, hasChromium, logIn, NOW, PLAIN_HOST, Stage } from "./stage.ts";
 
 if (!hasChromium) {
   process.stdout.write(
@@ -381,7 +381,43 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await readAnew(page);
     await page.getByLabel("Token", { exact: true }).waitFor();
     expect(await page.locator("#view-overview").isVisible()).toBe(false);
+    // As when its reader comes back to the tab.
+    const answered = page.waitForResponse(/_tidemark\/site/);
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await answered;
+    await page.evaluate("fetch('health').then((response) => response.text())");
+    expect(await page.getByRole("alert").innerText()).toBe("The session has ended.");
+    await page.reload();
+    await page.getByLabel("Token", { exact: true }).waitFor();
+    expect(await page.getByRole("alert").isVisible()).toBe(false);
     await page.context().close();
+  });
+
+  test("without cookies a tab stays logged in when another one logs in, until that logs out", {
+    tags: ["deep"],
+  }, async () => {
+    const address = `${stage.address.replace("localhost", PLAIN_HOST)}/_tidemark/`;
+    // Tabs whose console is not looked at, where Chromium calls it an error that the page came over http.
+    const context = (await stage.open()).context();
+    const page = await context.newPage();
+    const other = await context.newPage();
+    for (const tab of [page, other]) {
+      await tab.goto(address);
+      await logIn(tab);
+    }
+    expect(await context.cookies()).toEqual([]);
+    await readAnew(page);
+    await page.locator("#view-rules").waitFor();
+    await goTo(page, "Purges");
+    await page.getByLabel("Items").fill("everything");
+    await page.getByRole("button", { name: "Try it" }).click();
+    await page.getByText("A purge needs a token with the scope purge").waitFor();
+    await other.getByRole("button", { name: "Log out" }).click();
+    await other.getByLabel("Token", { exact: true }).waitFor();
+    await readAnew(page);
+    await page.getByRole("alert").filter({ hasText: "The session has ended." }).waitFor();
+    await page.getByLabel("Token", { exact: true }).waitFor();
+    await context.close();
   });
 
   const ended = (route: Route) => route.fulfill({ status: 401, json: { title: "The token is missing or wrong" } });
@@ -402,6 +438,7 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     const page = await stage.enter({}, { pops: 3 });
     await page.route(new RegExp(`_tidemark/${path}`), ended);
     await act(page);
+    await page.getByRole("alert").filter({ hasText: "The session has ended." }).waitFor();
     await page.getByLabel("Token", { exact: true }).waitFor();
     await page.context().close();
   });

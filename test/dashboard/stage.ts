@@ -11,6 +11,9 @@ export const hasChromium = existsSync(CHROMIUM);
 
 export const NOW = Date.UTC(2026, 2, 14, 16, 20);
 
+/** A host that the browser reaches over http, and for which it keeps no Secure cookie, as it does for localhost. */
+export const PLAIN_HOST = "edge.test";
+
 const ROUTES = [
   { match: "/admin{/*}?", pass: true },
   {
@@ -66,7 +69,13 @@ export class Stage {
     const edge = await startEdgeRuntime({ script, variables }, { port: 0 });
     const browser = await chromium.launch({
       executablePath: CHROMIUM,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--disable-component-update",
+        `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`,
+      ],
     });
     const stage = new Stage(edge, browser, origin, (to) => {
       now = to;
