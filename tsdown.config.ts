@@ -50,14 +50,13 @@ export const COMMAND: UserConfig = {
   ...TYPES,
   entry: { ...NODE_VERSION, ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL, ...SERVER, cli: "cli/main.ts" },
   format: "esm",
-  deps: { onlyBundle: ["commander", "leven", "nginx-conf", "robots-parser", "structured-headers", "yaml"] },
+  deps: { onlyBundle: ["commander", "leven", "robots-parser", "structured-headers", "yaml"] },
   dts: { generator: "oxc", entry: Object.values({ ...SDK, ...OUTBOX, ...FRAMEWORKS, ...LOCAL }) },
   // What is bundled, here and below, comes with its licence.
   copy: ({ outDir }) =>
     [
       "commander/LICENSE",
       "leven/license",
-      "nginx-conf/LICENSE",
       "robots-parser/LICENSE.md",
       "structured-headers/LICENSE",
       "yaml/LICENSE",

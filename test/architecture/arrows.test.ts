@@ -121,15 +121,7 @@ const PACKAGES: Readonly<Record<string, readonly RegExp[]>> = {
   local: [/^node:/, /^zod$/, /^miniflare$/, /^esbuild$/, /^wrangler$/, /^leven$/, /^vitest$/],
   "local/dev": [/^node:/, /^leven$/],
   server: [/^node:/, /^undici$/, /^undici\/lib\/(dispatcher\/pool|core\/connect)\.js$/, /^pg$/, /^acme-client$/],
-  tools: [
-    /^#tidemark\/internal$/,
-    /^node:/,
-    /^undici$/,
-    /^structured-headers$/,
-    /^robots-parser$/,
-    /^sharp$/,
-    /^nginx-conf\//,
-  ],
+  tools: [/^#tidemark\/internal$/, /^node:/, /^undici$/, /^structured-headers$/, /^robots-parser$/, /^sharp$/],
   cli: [/^node:/, /^commander$/],
   "cli/commands/tools": [/^node:/, /^commander$/],
   "cli/check": [/^node:/, /^esbuild$/, /^wrangler$/, /^tidemark\/recorded-uses$/, /^cloudflare:workers$/], // the last two in texts

@@ -638,6 +638,62 @@ describe("comments", () => {
   });
 });
 
+describe("a word is nginx's own", () => {
+  test.each([
+    ["it's", "it's"],
+    ['a"b', 'a"b'],
+    ["a}b", "a}b"],
+    ["b\\;c", "b\\;c"],
+    ["a\\{1,4\\}", "a\\{1,4\\}"],
+    ["a\\ b", "a\\ b"],
+    ["\\#a", "\\#a"],
+    ["a\\\"b\\\\c\\'", "a\"b\\c'"],
+    ["'a;{b}'", "a;{b}"],
+    ["'a\\'b'", "a'b"],
+    ['"it\'s"', "it's"],
+    [')a"', ')a"'],
+  ])("%s as a value is %s", async (written, value) => {
+    const site = await imported(server(`location / { ${CACHED} proxy_set_header X-A ${written}; }`));
+    expect(siteOf(site).originFields).toEqual({ "X-A": value });
+  });
+
+  test("with a quote within it hides no location up to the next one", async () => {
+    const site = await imported(
+      server(`location = /what's-new { return 301 /news; }
+        location /intern { auth_basic Staff; proxy_pass http://10.0.0.1; }
+        location = /who's-who { return 301 /people; }
+        location / { ${CACHED} }`),
+    );
+    expect(siteOf(site).routes).toContainEqual({ match: "/intern*", pass: true });
+    expect(site.differences).toContainEqual(
+      expect.objectContaining({ kind: "access", source: expect.objectContaining({ text: "auth_basic Staff" }) }),
+    );
+  });
+
+  test("in a map may have a quote, and in an expression braces with a backslash", async () => {
+    const text = `map $http_user_agent $skip { default 0; ~*O'Reilly 1; }
+      server { rewrite ^/(?:\\d\\{1,4\\}) /a; location / { ${CACHED} proxy_no_cache $skip; proxy_cache_bypass $skip; } }`;
+    const { routes } = siteOf(await imported(`http { ${text} }`));
+    expect(routes?.at(-1)).toMatchObject({ match: "/*", bypass: { fields: { "user-agent": [/O'Reilly/i] } } });
+  });
+
+  test("with a variable in braces opens no block", async () => {
+    const site = await imported(server(`location / { ${CACHED} proxy_cache_key \${host}$request_uri\${cookie_a}; }`));
+    expect(siteOf(site).routes).toEqual([{ match: "/*", bypass: { cookies: [expect.any(RegExp)] } }]);
+  });
+
+  test.each([
+    ["'a'b;", "the text in quotes \"'a'b;\" has no end, or no space after it"],
+    ["'a';;", 'there is nothing before this ";"'],
+    ["'a' }", '"proxy_set_header" has no ";" or "{" at its end'],
+    ["'a", 'the text in quotes "\'a" has no end, or no space after it'],
+    ["a\\", '"proxy_set_header" has no ";" or "{" at its end'],
+  ])("that nginx refuses is refused with its place: %s", async (written, why) => {
+    const text = `http { server {\nlocation / { ${CACHED}\nproxy_set_header X-A ${written}`;
+    await expect(imported(text)).rejects.toThrow(`nginx.conf:3: ${why}`);
+  });
+});
+
 describe("a block of Lua", () => {
   const told = ({ differences }: ImportedSite) =>
     differences.flatMap(({ source, why }) => (source === null ? [] : [`${source.place} ${source.text}: ${why}`]));

@@ -2,9 +2,9 @@
 export const LUA_BLOCK = /_by_lua_block$/;
 
 /** Comments, strings (in which braces do not count), and braces. */
-const TOKEN = /--\[(=*)\[|--[^\n]*\n|\[(=*)\[|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[{}]/gs;
+const TOKEN = /--\[(=*)\[|--[^\n]*|\[(=*)\[|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[{}]/gs;
 
-/** The "}" that ends the Lua whose "{" is at `start`, found as OpenResty finds it; `null` if there is none. */
+/** Where the Lua ends whose "{" is at `start`: behind its "}", found as OpenResty finds it. `null` if there is none. */
 export function endOfLua(text: string, start: number): number | null {
   let depth = 0;
   let at = start;
@@ -23,7 +23,7 @@ export function endOfLua(text: string, start: number): number | null {
       depth++;
     } else if (found[0] === "}") {
       depth--;
-      if (depth === 0) return found.index;
+      if (depth === 0) return at;
     }
   }
 }
