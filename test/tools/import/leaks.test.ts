@@ -232,6 +232,20 @@ describe("a pattern of cookies is nginx's own", () => {
     expect(routeOf(site, "/")).toEqual({ ...HOUR, bypass: { cookies: [/\ba *=/i], query: [/(?:^|&)b=/i] } });
   });
 
+  test.each(["delete", "proxy", "ranges", "proxy_recursive", "hostnames", "volatile"])(
+    "the word %s with a value is a key of a map",
+    (word) => {
+      const lines = `${CACHED} proxy_cache_key $request_uri$view; proxy_no_cache $skip; proxy_cache_bypass $skip;`;
+      const maps = `map $arg_action $skip { volatile; default 0; ${word} 1; }
+        map $cookie_view $view { default a; ${word} b; list c; }`;
+      expect(routeOf(imported(`location / { ${lines} }`, maps), "/")).toEqual({
+        ...HOUR,
+        bypass: { query: [/(?:^|&)action=/i] },
+        key: { cookies: { view: [word, "list"] } },
+      });
+    },
+  );
+
   test("a map of several variables is one of each of them", () => {
     const lines = "proxy_no_cache $skip; proxy_cache_bypass $skip;";
     const through = (keys: string, http = "") =>
@@ -320,6 +334,7 @@ describe("the visitor's address", () => {
       );
     expect(geo("default 0; 10.0.0.0/8 0;")).toEqual(HOUR);
     expect(geo("default 0; 10.0.0.0/8 1;")).toEqual(PASS);
+    expect(geo("proxy_recursive; proxy 10.0.0.1; delete 10.0.0.0/8; default 0;")).toEqual(HOUR);
   });
 
   test.each([

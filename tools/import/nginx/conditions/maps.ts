@@ -27,8 +27,6 @@ export interface MapBlock {
   readonly ofHosts: boolean;
 }
 
-const PARAMETERS = ["default", "hostnames", "volatile", "ranges", "proxy", "proxy_recursive", "delete"];
-
 export function mapsOf(directives: readonly Directive[]): Maps {
   const blocks = directives.flatMap((each) => {
     if (each.name === "map" && each.block !== null && each.args.length === 2) return [each];
@@ -38,8 +36,11 @@ export function mapsOf(directives: readonly Directive[]): Maps {
   });
   return new Map(
     blocks.map(({ name: kind, args, block, source }) => {
+      // A parameter like hostnames has no value: with one, the word is a key.
+      const isParameter = ({ name, args: values }: Directive) =>
+        name === "default" || values.length === 0 || (kind === "geo" && /^(?:proxy|delete)$/.test(name));
       const entries = block!
-        .filter(({ name }) => !PARAMETERS.includes(name))
+        .filter((line) => !isParameter(line))
         .map((line) => {
           // Lines that were not found may have any key, and networks have many addresses.
           const isMissing = line.name === "include";
@@ -52,7 +53,7 @@ export function mapsOf(directives: readonly Directive[]): Maps {
           };
         });
       const fallback = block!.find(({ name }) => name === "default")?.args[0] ?? "";
-      const ofHosts = block!.some(({ name }) => name === "hostnames");
+      const ofHosts = block!.some(({ name, args: values }) => name === "hostnames" && values.length === 0);
       return [variableIn(args[1]!) ?? args[1]!, { source, of: args[0]!, fallback, entries, ofHosts }];
     }),
   );
