@@ -301,7 +301,7 @@ export const importCases: readonly ImportCase[] = [
       location /b/ { ${CACHED} proxy_cache_key $request_uri$device; }
       location /c/ { ${CACHED} proxy_cache_key $request_uri$cookie; }
       location /d/ { ${CACHED} proxy_cache_key $request_uri$tablet; }`,
-    http: `map $http_user_agent $tablet { default $host; ~iPad tablet.$host; } map $http_user_agent $agent { default $http_user_agent; ~bot bot; }
+    http: `map $http_user_agent $tablet { default $host; ~iPad tablet.$host; } map $http_user_agent $agent { default $http_user_agent; ~Mobile mobile; }
       map $http_accept_language $lang { default $http_accept_language; ~^de de; }
       map $http_user_agent $device { default ""; ~Mobile mobile; } map $cookie_a $cookie { default $cookie_a; de de; }`,
     compares: "key",
@@ -312,6 +312,16 @@ export const importCases: readonly ImportCase[] = [
       "/c/x": null,
       "/d/x": { device: true },
     },
+  },
+  {
+    name: "a key of bots",
+    server: `location / { ${CACHED} proxy_cache_key $request_uri$bot; }
+      location /a/ { ${CACHED} proxy_cache_key $request_uri$m; if ($http_user_agent ~* googlebot) { set $m bot; } }
+      location /b/ { ${CACHED} proxy_cache_key $request_uri$kind; }`,
+    http: `map $http_user_agent $bot { default ""; ~*googlebot|bingbot bot; }
+      map $http_user_agent $kind { default ""; ~*googlebot bot; ~*iphone|android mobile; }`,
+    compares: "key",
+    routes: { "/x": { fields: ["user-agent"] }, "/a/x": null, "/b/x": { fields: ["user-agent"] } },
   },
   {
     name: "lines of a map that are missing",

@@ -359,6 +359,22 @@ describe("a device", () => {
     expect(key(`${MOBILE} if ($cookie_a) { set $m a; }`)).toEqual(PASS);
     expect(key("set $m $http_user_agent;")).toEqual(PASS);
   });
+
+  // The last two are those of detectmobilebrowsers.com.
+  test.each([
+    "mobile|android|webOS|iPhone|iPod|BlackBerry|Windows Phone|opera mini",
+    "(?i)\\b(?:ipad|tablet|kindle)\\b",
+    "android(?!.*mobi)",
+    "(android|bb\\d+|meego).+mobile|avantgo|bada\\/|blackberry|blazer|compal|elaine|fennec|hiptop|iemobile|ip(hone|od)|iris|kindle|lge |maemo|midp|mmp|mobile.+firefox|netfront|opera m(ob|in)i|palm( os)?|phone|p(ixi|re)\\/|plucker|pocket|psp|series(4|6)0|symbian|treo|up\\.(browser|link)|vodafone|wap|windows ce|xda|xiino",
+    "^(1207|6310|6590|3gso|4thp|50[1-6]i|770s|802s|a wa|abac|your|zeto|zte\\-)",
+  ])("is told by words of phones and tablets alone: %s", (words) => {
+    expect(key(`if ($http_user_agent ~* "${words}") { set $m m; }`)).toEqual({ ...HOUR, key: { device: true } });
+  });
+
+  test.each(["googlebot", "googlebot-mobile", "mobile|bot", "mobile(?!.*bot)", "android [0-4]", "windows nt", "^$"])(
+    "is not told by other words: %s",
+    (words) => expect(key(`if ($http_user_agent ~* "${words}") { set $m m; }`)).toEqual(PASS),
+  );
 });
 
 describe("the origin's lifetimes that nginx ignores", () => {

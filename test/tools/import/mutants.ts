@@ -267,6 +267,18 @@ export const mutants: Mutants = {
       by: 'of === "http_user_agent"',
       foundBy: "import: a map that yields what it reads",
     },
+    "a map of bots is one of devices": {
+      in: "importKey",
+      replace: "&& names.every(isOfDevices)",
+      by: "",
+      foundBy: "import: a key of bots",
+    },
+    "what is set for bots is set for devices": {
+      in: "isOfDevice",
+      replace: "&& isOfDevices(looked)",
+      by: "",
+      foundBy: "import: a key of bots",
+    },
     "a route may key by any field": {
       in: "isKeyField",
       replace: "mayBeKeyed(field)",

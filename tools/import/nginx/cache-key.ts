@@ -2,6 +2,7 @@ import { mayBeKeyed, type RouteInput } from "#tidemark/internal";
 import type { Source } from "../imported-site.ts";
 import { capturedBy, type MapKey, variableIn, writtenIn } from "./conditions/maps.ts";
 import { type Assignment, type Evaluation, isConstant } from "./conditions/requests-where.ts";
+import { isOfDevices } from "./device-words.ts";
 
 type Key = NonNullable<RouteInput["key"]>;
 
@@ -78,7 +79,7 @@ export function importKey(
       )[0];
       const isChoice = values.every((value) => variablesIn(value).every(isInEveryKey));
       if (unread !== undefined) unknown.push(`$${written}, which may be $${unread}`);
-      else if (of === "http_user_agent" && isChoice) {
+      else if (of === "http_user_agent" && isChoice && names.every(isOfDevices)) {
         key.device = true;
         approximate.push("device");
       } else if (of === "http_accept_language" && values.every((value) => /^[a-z]{2,3}(?:-[a-z0-9]+)*$/i.test(value))) {
@@ -149,9 +150,9 @@ function isCaptureOf(variable: string, { key, isExpression }: MapKey): boolean {
   return /^\d$/.test(variable) || capturedBy(groups).includes(variable);
 }
 
-/** Whether a value is constant, or chosen only by `User-Agent`. */
+/** Whether a value is constant, or chosen only by the words of devices in `User-Agent`. */
 function isOfDevice(assignment: Assignment): boolean {
-  const { condition } = assignment;
-  const isChosen = condition !== null && /^\$(?:\{http_user_agent\}|http_user_agent\b)/i.test(condition);
+  const [, looked] = /^\$(?:\{http_user_agent\}|http_user_agent\b)(.*)$/is.exec(assignment.condition ?? "") ?? [];
+  const isChosen = looked !== undefined && isOfDevices(looked);
   return isConstant(isChosen ? { ...assignment, condition: null } : assignment);
 }
