@@ -9,7 +9,7 @@ import { addressText, type OriginAddress, readOriginAddress } from "../origin/or
 import { type LoadedSite, loadSite } from "../program/load-site.ts";
 import type { ListenAddress } from "../supervisor/listening-sockets.ts";
 import type { SiteSettings } from "./edge-settings.ts";
-import { addressWithTls, isLocal, leadsBack, localHosts } from "./listen-addresses.ts";
+import { addressWithTls, isLocal, leadsBack, localHosts, writtenAddress } from "./listen-addresses.ts";
 import { isReadableOnTheWay, NODE, type ParentSettings } from "./parent-settings.ts";
 import { ServerError } from "./server-error.ts";
 import { siteWarnings, warningsWhereReached } from "./site-warnings.ts";
@@ -142,10 +142,13 @@ function tokensOf(
 
 /** Throws a `ServerError` if each request that is sent there would come back to this server. */
 function expectElsewhere(setting: string, address: OriginAddress, listen: readonly ListenAddress[]): void {
-  if (!listen.some((own) => leadsBack(own, address))) return;
+  const own = listen.find((each) => leadsBack(each, address));
+  if (own === undefined) return;
   const found = JSON.stringify(addressText(address));
+  const flag = "scheme" in own && own.scheme === "https" ? "--listen-tls" : "--listen";
   throw new ServerError(
-    `the settings are not valid: ${setting} ${found} is an address of this server itself: name the server behind it`,
+    `the settings are not valid: ${setting} ${found} is an address of this server itself, which listens on ` +
+      `${writtenAddress(own)}: name the server behind it, or listen elsewhere with ${flag}`,
   );
 }
 

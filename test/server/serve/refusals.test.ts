@@ -104,13 +104,27 @@ const refusals: readonly Refusal[] = [
     name: "an origin that is the server itself",
     args: ["--origin", "http://127.0.0.1:8091", "--listen", "8091", "--check"],
     words: [
-      'tidemark: the settings are not valid: origin "http://127.0.0.1:8091" is an address of this server itself: name the server behind it',
+      'tidemark: the settings are not valid: origin "http://127.0.0.1:8091" is an address of this server itself, which listens ' +
+        "on localhost:8091: name the server behind it, or listen elsewhere with --listen",
     ],
+  },
+  {
+    name: "an origin on the port at which the server listens unless told otherwise",
+    args: ["--origin", "http://127.0.0.1:8080", "--check"],
+    words: ["which listens on localhost:8080: name the server behind it, or listen elsewhere with --listen\n"],
+  },
+  {
+    name: "an origin that is the server's own address with TLS",
+    args: ["--origin", "https://localhost:8443", "--listen-tls", "*:8443", "--check"],
+    environment: HOSTS,
+    words: ["which listens on *:8443: name the server behind it, or listen elsewhere with --listen-tls\n"],
   },
   {
     name: "an origin that is the server's own socket",
     args: ["--origin", "unix:/run/edge.sock", "--listen", "unix:/run/edge.sock", "--check"],
-    words: ['origin "unix:/run/edge.sock" is an address of this server itself: name the server behind it'],
+    words: [
+      'origin "unix:/run/edge.sock" is an address of this server itself, which listens on unix:/run/edge.sock: name',
+    ],
   },
   {
     name: "an origin that is the server itself, among hosts that others know it by",
