@@ -112,7 +112,11 @@ export function serveCommand(): Command {
     .option("--hsts <value>", "the Strict-Transport-Security of answers over TLS, like max-age=31536000", hsts)
     .option("--cache <folder>", "the folder for the purge log and the pages on disk", folderName, DEFAULT_CACHE)
     .option("--log <address>", "share one purge log with other machines: postgres://user@host/database")
-    .option("--memory <size>", "memory for pages, for all workers together (default: a quarter of the machine's)", size)
+    .option(
+      "--memory <size>",
+      "memory for pages, for all workers together (default: at most a quarter of the machine's)",
+      size,
+    )
     .option("--disk <size>", "disk for pages; 0 for none (default: 10GiB)", size)
     .option("--workers <number>", "worker processes (default: one for each core, if the memory suffices)", workerCount)
     .option("--access-log <file>", "log each request to this file; - for standard output (default: no log)")
@@ -233,7 +237,7 @@ function optionsOf(flags: ServeFlags, parts: OpenedParts): ServeOptions {
   const { sockets, predecessor } = parts;
   const named = [...(flags.listen ?? []), ...(flags.listenTls ?? [])];
   const hasSockets = sockets.length > 0 || predecessor !== null;
-  const memoryBytes = flags.memory ?? defaultMemoryBytes();
+  const memoryBytes = flags.memory ?? defaultMemoryBytes(flags.workers ?? 1);
   const hasCertificates = [flags.acme, flags.tlsCert, flags.tlsFolder].some((each) => each !== undefined);
   return {
     ...parts,

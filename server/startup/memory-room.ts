@@ -7,15 +7,21 @@ const SHARE = 1 / 4;
 const MEBIBYTE = 1024 ** 2;
 /** What a worker takes beside its pages: V8 and malloc keep what a flood of misses needed. */
 const BESIDE_PAGES = 384 * MEBIBYTE;
+/** As an isolate has it on other platforms. */
+const LEAST_FOR_PAGES = 32 * MEBIBYTE;
 
 /** The memory that the server may use, in bytes: the machine's, or the container's. */
 export function usableMemoryBytes(totalBytes = totalmem(), limitBytes = memoryLimitBytes()): number {
   return Math.min(totalBytes, limitBytes);
 }
 
-/** The memory for pages where the owner names none, in bytes: a quarter. */
-export function defaultMemoryBytes(usable = usableMemoryBytes()): number {
-  return Math.floor((usable * SHARE) / MEBIBYTE) * MEBIBYTE;
+/**
+ * The memory for pages where the owner names none, in bytes: a quarter, or what the workers leave if that is less, down to
+ * the least for each.
+ */
+export function defaultMemoryBytes(workers: number, usable = usableMemoryBytes()): number {
+  const left = Math.max(usable - workers * BESIDE_PAGES, workers * LEAST_FOR_PAGES);
+  return Math.floor(Math.min(usable * SHARE, left) / MEBIBYTE) * MEBIBYTE;
 }
 
 /** The number of workers where the owner names none: one for each core, if the memory suffices for so many. */
@@ -27,8 +33,12 @@ export function defaultWorkers(memoryBytes: number, cores: number, usable = usab
 export function whyLittleMemory(memoryBytes: number, workers: number, usable = usableMemoryBytes()): string | null {
   const needed = memoryBytes + workers * BESIDE_PAGES;
   if (needed <= usable) return null;
+  const isSmall = usable < BESIDE_PAGES + LEAST_FOR_PAGES;
+  const advice = isSmall
+    ? "too little even for one worker; provide more memory"
+    : "set smaller ones or provide more memory";
   return (
     `--workers ${workers} and --memory ${sizeText(memoryBytes)} may take ${sizeText(needed)}, but only ${sizeText(usable)} ` +
-    "may be used here: set smaller ones or provide more memory, or the system may kill workers"
+    `may be used here: ${advice}, or the system may kill workers`
   );
 }

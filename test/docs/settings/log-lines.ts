@@ -105,7 +105,8 @@ export const OTHER_LINES: readonly OtherLine[] = [
   {
     line: "--workers … and --memory … may take …, but only … may be used here",
     source: "server/startup/memory-room.ts",
-    meaning: "Set fewer workers, or less memory for pages: the system kills workers when it has no more memory.",
+    meaning:
+      "Set fewer workers, or less memory for pages, or provide more memory: the system kills workers when it has no more memory.",
   },
   {
     line: "each worker accepts at most … connections, because a process may open only … files here",

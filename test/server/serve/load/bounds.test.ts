@@ -43,7 +43,7 @@ test("--memory is divided among the workers, and --disk is one for all", async (
 
 test("without them, there are a quarter of the machine's memory and 10 GiB of disk", { tags: ["deep"] }, async () => {
   const { memoryBytes, disk } = await boundsOf([]);
-  expect(memoryBytes).toBe(defaultMemoryBytes() / 2);
+  expect(memoryBytes).toBe(defaultMemoryBytes(2) / 2);
   expect(disk).toBe(`${join(folder, "cache", "pages")}  (at most 9.38GiB, and 640MiB for bodies of requests)`);
 });
 
@@ -62,7 +62,24 @@ test.each([
   { of: "a container without a limit", totalBytes: 1000 * MIB, limitBytes: 2 ** 64, memoryBytes: 250 * MIB },
   { of: "an odd number of bytes", totalBytes: 4 * MIB + 4097, limitBytes: Number.POSITIVE_INFINITY, memoryBytes: MIB },
 ])("of $of, pages may have a quarter of the memory, in whole mebibytes", ({ totalBytes, limitBytes, memoryBytes }) => {
-  expect(defaultMemoryBytes(usableMemoryBytes(totalBytes, limitBytes))).toBe(memoryBytes);
+  expect(defaultMemoryBytes(1, usableMemoryBytes(totalBytes, limitBytes))).toBe(memoryBytes);
+});
+
+test.each([
+  { usable: 513, workers: 1, memory: 128, fits: true },
+  { usable: 512, workers: 1, memory: 128, fits: true },
+  { usable: 511, workers: 1, memory: 127, fits: true },
+  { usable: 450, workers: 1, memory: 66, fits: true },
+  { usable: 416, workers: 1, memory: 32, fits: true },
+  { usable: 415, workers: 1, memory: 32, fits: false },
+  { usable: 900, workers: 2, memory: 132, fits: true },
+  { usable: 831, workers: 2, memory: 64, fits: false },
+  { usable: 100, workers: 1, memory: 25, fits: false },
+])("of $usable MiB, $memory are for pages by default beside $workers workers, so all fits: $fits", (machine) => {
+  const usable = machine.usable * MIB;
+  const memoryBytes = defaultMemoryBytes(machine.workers, usable);
+  expect(memoryBytes).toBe(machine.memory * MIB);
+  expect(whyLittleMemory(memoryBytes, machine.workers, usable) === null).toBe(machine.fits);
 });
 
 test.each([
@@ -75,7 +92,7 @@ test.each([
   { usable: 1024, cores: 2, memory: 2048, workers: 1 },
 ])("of $cores cores and $usable MiB, with $memory for pages, $workers have workers", (machine) => {
   const usable = machine.usable * MIB;
-  const memory = machine.memory === undefined ? defaultMemoryBytes(usable) : machine.memory * MIB;
+  const memory = machine.memory === undefined ? defaultMemoryBytes(1, usable) : machine.memory * MIB;
   expect(defaultWorkers(memory, machine.cores, usable)).toBe(machine.workers);
 });
 
@@ -88,6 +105,14 @@ test.each([
     why:
       "--workers 4 and --memory 256MiB may take 1.75GiB, but only 1GiB may be used here: set smaller ones or provide more " +
       "memory, or the system may kill workers",
+  },
+  {
+    memoryBytes: 32 * MIB,
+    workers: 1,
+    usable: 415 * MIB,
+    why:
+      "--workers 1 and --memory 32MiB may take 416MiB, but only 415MiB may be used here: too little even for one worker; " +
+      "provide more memory, or the system may kill workers",
   },
 ])(
   "of $workers workers that may need more memory than there is, the owner is told: $why",
