@@ -7,6 +7,7 @@ import type { Answer } from "../../worker/ports/answer.ts";
 import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import type { ChallengeAnswers } from "../acme/challenge-answers.ts";
+import { CountedWarning } from "../counted-warning.ts";
 import { BareConnections } from "../http1/bare-connections.ts";
 import { afterGrace, Connection, type Exchange } from "../http1/connection.ts";
 import { FastAnswers } from "../http1/fast-answers.ts";
@@ -128,6 +129,7 @@ export class Listener {
   #tunnels = 0;
   readonly #proxied: ProxiedConnections;
   readonly #carriers = new Carriers(() => this.#left());
+  readonly #closedAtOnce: CountedWarning;
   readonly #sweeper: NodeJS.Timeout;
   readonly #fast: FastAnswers | null;
   readonly #node: NodeAnswers;
@@ -148,6 +150,7 @@ export class Listener {
       backlog: 4096,
       ...parts.settings,
     };
+    this.#closedAtOnce = new CountedWarning(parts.warn);
     this.work = new CountedWork((cause) => parts.warn(`A background task failed: ${String(cause)}`));
     const { accessLog, strictTransportSecurity } = parts;
     const made = { http: new MadeAnswers(), https: new MadeAnswers(strictTransportSecurity) };
@@ -282,9 +285,12 @@ export class Listener {
 
   /** Connections far above the limit are closed at once. Node's own limit would count per handle. */
   #bound(server: NetServer): void {
-    const most = mostConnections(this.#settings.maxConnections);
+    const { maxConnections } = this.#settings;
+    const most = mostConnections(maxConnections);
     const get = () => (this.connections + this.#tunnels < most ? Number.POSITIVE_INFINITY : 0);
     Object.defineProperty(server, "maxConnections", { get });
+    const words = `connections were closed without an answer, far above the ${maxConnections} that this worker takes`;
+    server.on("drop", () => this.#closedAtOnce.add(words));
   }
 
   #makeServer(): Server {

@@ -324,6 +324,12 @@ export const OTHER_LINES: readonly OtherLine[] = [
       "With `--proxy-protocol`: no PROXY header came, or not from one of the `trustedProxies`. Told once a minute, with their number.",
   },
   {
+    line: "connections were closed without an answer, far above the … that this worker takes",
+    source: "server/connections/listener.ts",
+    meaning:
+      "More workers, or a higher `LimitNOFILE=`, raise [the limit](server.md#processes). Told once a minute, with their number.",
+  },
+  {
     line: "HTTP/2 connections were closed because they flooded the server",
     source: "server/http2/http2-sessions.ts",
     meaning: "They went beyond [a limit](server.md#limits-of-a-connection). Told once a minute, with their number.",

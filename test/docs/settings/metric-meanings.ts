@@ -33,7 +33,7 @@ export const METRIC_MEANINGS: Readonly<Record<string, string>> = {
   process_open_files: "files and sockets that it holds open",
   process_open_files_limit: "the most that it may hold open",
   process_connections: "connections of clients to a worker",
-  process_connections_limit: "the most that it takes; others get 503",
+  process_connections_limit: "the most that it takes; others get 503, far above it a reset",
   process_page_bytes: "what pages take in a worker's memory",
   process_pages: "pages in it",
   process_evictions_total: "pages that left it to make room",

@@ -478,13 +478,17 @@ test("a connection above the limit gets a 503, and the others continue", async (
   expect(await two.until((text) => count(text, "page") === 2)).not.toContain("503");
 });
 
-test("connections far above the limit are closed without an answer, on all addresses together", async () => {
+test("connections far above the limit are closed without an answer, on all addresses together, and the owner is told", async () => {
   const running = await start(() => answer("page"), { settings: { maxConnections: 1 } });
   const { listener } = running;
   const other = (await listener.listen({ host: "127.0.0.1", port: 0 })) as AddressInfo;
   const many = Array.from({ length: 12 }, () => client(running)); // 1.1 of one, rounded up, and ten
   while (listener.connections < many.length) await new Promise(setImmediate);
+  expect(running.warnings).toEqual([]);
   for (const { port } of [running.where, other]) expect((await exchange({ port }, GET)).received).toBe("");
+  expect(running.warnings).toEqual([
+    "connections were closed without an answer, far above the 1 that this worker takes: 1 so far.",
+  ]);
   many[0]!.destroy();
   while (listener.connections === many.length) await new Promise(setImmediate);
   expect((await exchange(running.where, GET)).received).toMatch(/^HTTP\/1\.1 503 /);
