@@ -35,8 +35,11 @@ import {
 export const LOG_FILE = "purge-log.sqlite";
 const HEAD_FILE = "purge-log.head";
 
-/** How long another process may hold the file, such as `sqlite3`, before it cannot be opened. Milliseconds. */
-const BUSY_MS = 10_000;
+/**
+ * How long another process may hold the file, such as `sqlite3`, before it cannot be opened: milliseconds, in which nothing
+ * else runs here.
+ */
+const BUSY_MS = 1_000;
 
 /** More reads a second than the processes of a machine can make. */
 const READS_PER_SECOND = 100_000;

@@ -44,7 +44,7 @@ const REFUSALS: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EROFS", "EI
 
 const WORDS: Readonly<Record<Exclude<StorageFault, "full">, string>> = {
   "read-only": "it cannot be written",
-  "in-use": "another process has locked it",
+  "in-use": "another process, such as sqlite3 or a backup, has locked its .sqlite file and must end",
   damaged: "it is damaged",
   removed: "its file was removed while the server ran; restart the server, which then fetches every page again",
   replaced:

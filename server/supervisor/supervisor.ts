@@ -5,6 +5,7 @@ import type { Clock } from "../../worker/ports/clock.ts";
 import { AskedTogether } from "../asked-together.ts";
 import type { Clocks } from "../log/clock-steps.ts";
 import { FolderInUseError } from "../log/log-folder.ts";
+import { StorageError } from "../log/storage-error.ts";
 import { HANGS_AFTER_MS } from "../machine/pulse.ts";
 import type { OriginNewsOffice } from "../origin/origin-news-office.ts";
 import type { PermitOffice } from "../permits/permit-office.ts";
@@ -485,5 +486,6 @@ export class Supervisor {
 
 /** Whether the log may be usable soon, without its owner. */
 function mayPass(cause: unknown): boolean {
+  if (cause instanceof StorageError) return cause.fault === "in-use";
   return cause instanceof SharedLogError && cause.kind !== "lasting";
 }

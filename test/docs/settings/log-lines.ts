@@ -59,7 +59,7 @@ export const EVENT_LINES: Lines = {
   ],
   "log-awaited": [
     { kind: "log-awaited", cause: CAUSE, withinMs: 30_000 },
-    "The database does not answer at the start. See to the database.",
+    "At the start the database does not answer, or another process has locked the log's file. See to that.",
   ],
   "broken-peer": [
     { kind: "broken-peer", cause: CAUSE },

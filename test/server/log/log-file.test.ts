@@ -367,7 +367,7 @@ describe("a log in a file", () => {
         disk.remount("rw");
         const holder = new DatabaseSync(join(disk.path, FILE));
         holder.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE");
-        expect(() => file.replace("another one had its host")).toThrow("another process has locked it");
+        expect(() => file.replace("another one had its host")).toThrow("has locked its .sqlite file");
         expect(file.isToBeReplaced).toBe(true); // for the first reason
         holder.close();
         expect(file.comeBack()).toBe(true);

@@ -1,16 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
 import { Supervisor, type SupervisorOptions } from "../../../server/supervisor/supervisor.ts";
-import { eventInWords } from "../../../server/supervisor/supervisor-events.ts";
+import { eventInWords, type SupervisorEvent } from "../../../server/supervisor/supervisor-events.ts";
 import type { Predecessor } from "../../../server/supervisor/upgrade.ts";
-import type { systemClock } from "../../../server/system-clock.ts";
+import { systemClock } from "../../../server/system-clock.ts";
 import { noPostgres, type PostgresServer, startPostgres } from "../../sdk/outbox/postgres-server.ts";
 import { freePort } from "../../suite/free-ports.ts";
 import { ServerProcess } from "../serve/running-server.ts";
+import type { PageSettings } from "../supervisor/page-worker.ts";
 import { PROGRAM } from "../supervisor/pages.ts";
 import { Relay } from "./relay.ts";
 
@@ -56,18 +58,20 @@ describe("a server whose log is out of reach when it starts", { timeout: 60_000 
     },
   };
 
-  const supervise = (sharedLog: string, change: Partial<SupervisorOptions> = {}) =>
-    Supervisor.start({
+  const supervise = (sharedLog: string | null, change: Partial<SupervisorOptions> = {}) => {
+    const settings: PageSettings = { version: "v1", folder, leaseMs: 1000 };
+    return Supervisor.start({
       folder,
       listen: [{ host: "127.0.0.1", port: 0 }],
       program: PROGRAM,
-      load: async () => ({ settings: {}, sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]) }),
+      load: async () => ({ settings, sites: new Map([[ONLY_SITE, { leaseMs: 1000, longestViewAgeMs: 1000 }]]) }),
       workers: 1,
       clock,
-      sharedLog,
+      ...(sharedLog !== null && { sharedLog }),
       report: (event) => lines.push(eventInWords(event)),
       ...change,
     });
+  };
 
   test("tries for 30 s, says so once and without the password, and ends with the reason", async () => {
     const nobody = `postgres://root:secret@127.0.0.1:${await freePort()}/log`;
@@ -75,6 +79,22 @@ describe("a server whose log is out of reach when it starts", { timeout: 60_000 
     expect(elapsedMs).toBe(30_000);
     expect(lines).toEqual([expect.stringMatching(AWAITED)]);
     expect(lines[0]).not.toContain("secret");
+  });
+
+  test("waits for another process that has locked the file of its own log, and says what to do", async () => {
+    const holder = new DatabaseSync(join(folder, "purge-log.sqlite"));
+    holder.exec("PRAGMA journal_mode=WAL; BEGIN IMMEDIATE");
+    const report = (event: SupervisorEvent) => {
+      lines.push(eventInWords(event));
+      if (holder.isOpen) holder.close();
+    };
+    const supervisor = await supervise(null, { report, clock: systemClock });
+    await supervisor.stop();
+    expect(lines[0]).toBe(
+      `The purge log in ${folder}: another process, such as sqlite3 or a backup, has locked its .sqlite file and must end ` +
+        "(database is locked). The server tries again each second, and stops if the log cannot be used within 30 s.",
+    );
+    expect(lines.filter((line) => line.includes("tries again"))).toHaveLength(1);
   });
 
   test("ends at once when it is told to stop", { tags: ["deep"] }, async () => {

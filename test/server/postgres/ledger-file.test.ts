@@ -78,7 +78,7 @@ test("a file that another process has locked is whole", () => {
   ledger.close();
   const other = new DatabaseSync(join(folder, "ledger.sqlite"));
   other.exec("BEGIN EXCLUSIVE");
-  expect(open).toThrow("another process has locked it");
+  expect(open).toThrow("has locked its .sqlite file");
   other.close();
   ledger = open();
   expect(requests()).toBe(10);
