@@ -47,8 +47,8 @@ export interface LearningIsolate extends RunningIsolate {
   reportIfDue(background: BackgroundWork): void;
   /** Reports what it has counted up to now, because somebody asks. Never rejects. */
   reportNow(): Promise<void>;
-  /** Reports what is left, because the isolate ends. Never rejects. */
-  reportLast(): Promise<void>;
+  /** Reports what is left, because the isolate ends. Resolves to how many requests the ledger may lack. Never rejects. */
+  reportLast(): Promise<number>;
   /** How far it has read the log; `null` before it has. */
   readonly position: Stamp | null;
   /** The owner's tokens. Wrong ones are counted and refused late. */
@@ -103,7 +103,10 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
       if (reports?.isDue) background.run(reports.send());
     },
     reportNow: async () => reports?.sendAll("now"),
-    reportLast: async () => reports?.sendAll("last"),
+    reportLast: async () => {
+      await reports?.sendAll("last");
+      return reports?.unreported ?? 0;
+    },
     fetch(incoming) {
       if (reports && incoming.pop && !platform.ledger?.pop) reports.pop = incoming.pop;
       const refused = refusedAtOnce(corridor, incoming.url);

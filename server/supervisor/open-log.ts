@@ -102,5 +102,5 @@ function claimOnceWritable(servers: LogFolder): void {
 function countsInWords(folder: string, cause: unknown): string {
   if (cause === null) return `the counts of requests are stored in ${folder} again`;
   const why = messageOf(cause instanceof StorageError ? cause.cause : cause);
-  return `the counts of requests cannot be stored in ${folder}, and wait in the workers: ${why}`;
+  return `the counts of requests cannot be stored in ${folder}, and wait in the workers, where a reload or stop loses them: ${why}`;
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../ports/clock.ts";
-import { type CountTree, countsSince } from "./count-tree.ts";
+import { type CountTree, countsSince, numberAt } from "./count-tree.ts";
 import type { Counters, TopLists } from "./counters.ts";
 import type { UnseenKey } from "./unseen-key.ts";
 
@@ -115,6 +115,13 @@ export class Reports {
 
   get isDue(): boolean {
     return this.#clock.now() >= this.#dueAt;
+  }
+
+  /** How many requests are in no report that was confirmed. */
+  get unreported(): number {
+    const requests = (counts: CountTree = {}) => numberAt(counts, "requests");
+    const { counts } = this.#counters.tree();
+    return requests(counts) - requests(this.#before.counts) + requests(this.#unconfirmed?.counts);
   }
 
   /** Sends a report by a call of its own. Resolves to whether it is confirmed. If it is not, it is sent again later. */

@@ -93,6 +93,16 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "A machine of the shared log is slow or gone. `tidemark purges` names it.",
   },
   {
+    line: "the counts of requests cannot be stored in …, and wait in the workers, where a reload or stop loses them: …",
+    source: "server/supervisor/open-log.ts",
+    meaning: "[The disk is full](operations.md#the-disk-is-full), mostly. Make room before you reload.",
+  },
+  {
+    line: "the counts may lack … requests, because the purge log did not take this worker's last report",
+    source: "server/startup/started-site.ts",
+    meaning: "A worker ended while the log was out of reach, or its disk full. Statistics lack that many.",
+  },
+  {
     line: "TIDEMARK_TOKEN is not set, so nobody can purge.",
     source: "server/startup/prepared-site.ts",
     meaning: "Set it, or `TIDEMARK_TOKENS`.",
