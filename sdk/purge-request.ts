@@ -33,7 +33,8 @@ export interface PurgeDetails {
   repeatAfterMs?: number | undefined;
   /**
    * Fetch the purged URLs again at once, in the PoP that receives the call; at most 50 URLs. It needs `urls`. The call
-   * resolves only when they have been fetched, so give slow pages a longer `deadlineMs`. Default: false.
+   * resolves only when they have been fetched, so give slow pages a longer `deadlineMs`, and do not await it in a
+   * request of the origin, which may wait for itself. Default: false.
    */
   refresh?: boolean | undefined;
 }

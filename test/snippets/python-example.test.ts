@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -22,7 +23,7 @@ if (!hasPython) process.stdout.write(`${NOT_RUN}\n`);
 test("the page shows the example as it runs", () => {
   const shown = /<!-- example: purge_cdn_urls\.py -->\n```python\n(.*?)```/s.exec(readFileSync(PAGE, "utf8"))?.[1];
   const [imports, definition] = shown!.split("\n\n\n") as [string, string];
-  expect(definition).toMatch(/^def purge_cdn_urls\(urls\):\n/);
+  expect(definition).toMatch(/^def purge_cdn_urls\(urls, refresh=False\):\n/);
   const file = readFileSync(EXAMPLE, "utf8");
   for (const line of [definition, ...imports.split("\n")]) expect(file).toContain(line);
 });
@@ -62,11 +63,21 @@ describe.skipIf(!hasPython)(hasPython ? "the Python example" : NOT_RUN, () => {
     return `${response.headers.get("x-cache")} ${await response.text()}`;
   }
 
-  /** The lines that the example prints. Rejects with its stderr if it fails. */
-  async function purgeFromPython(urls: readonly string[], environment: Record<string, string> = {}): Promise<string[]> {
+  /** What Python prints. Rejects with its stderr if it fails. */
+  async function python(args: readonly string[], environment: Record<string, string>): Promise<string> {
     const env = { ...process.env, TIDEMARK_ENDPOINT: endpoint, TIDEMARK_TOKEN: TOKEN, no_proxy: "*", ...environment };
-    const { stdout } = await promisify(execFile)("python3", [EXAMPLE, ...urls], { env });
-    return stdout.trimEnd().split("\n");
+    return (await promisify(execFile)("python3", args, { env, cwd: dirname(EXAMPLE) })).stdout;
+  }
+
+  /** The lines that the example prints on the command line. */
+  async function purgeFromPython(urls: readonly string[], environment: Record<string, string> = {}): Promise<string[]> {
+    return (await python([EXAMPLE, ...urls], environment)).trimEnd().split("\n");
+  }
+
+  /** Calls its function as an app does. */
+  function purgeInView(url: string, environment: Record<string, string> = {}): Promise<string> {
+    const call = "import sys; from purge_cdn_urls import purge_cdn_urls; purge_cdn_urls(sys.argv[1:])";
+    return python(["-B", "-c", call, url], environment);
   }
 
   test("purges, fetches anew, and prints each page's x-cache, also of a relative URL", async () => {
@@ -80,6 +91,23 @@ describe.skipIf(!hasPython)(hasPython ? "the Python example" : NOT_RUN, () => {
     expect([origin.countOf("/about"), origin.countOf("/plog/")]).toEqual([2, 2]);
     expect([await seen("/about"), await seen("/plog/")]).toEqual(["HIT new /about", "HIT new /plog/"]);
     expect([origin.countOf("/about"), origin.countOf("/plog/")]).toEqual([2, 2]);
+  });
+
+  test("asks the origin for nothing when a view of the origin itself purges", async () => {
+    publish("/edited");
+    expect(await seen("/edited")).toBe("MISS old /edited");
+    expect(await purgeInView("/edited")).toBe("");
+    expect(origin.countOf("/edited")).toBe(1);
+    expect(await seen("/edited")).toBe("MISS new /edited");
+  });
+
+  test("holds such a view up for five seconds at most", { tags: ["deep"], timeout: 30_000 }, async () => {
+    await using server = createServer(() => {});
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo;
+    const purged = purgeInView("/edited", { TIDEMARK_ENDPOINT: `http://127.0.0.1:${port}` });
+    await expect(purged).rejects.toThrow(/TimeoutError|timed out/);
+    server.closeAllConnections();
   });
 
   test("sends more than fifty URLs in several calls", { tags: ["deep"] }, async () => {
