@@ -19,11 +19,19 @@ test.each([
   expect(queueOf({ turns }).at(1000 + ms)).toBe(expected);
 });
 
-test("a count holds until the queue is older by as much, and then the turns since then count", () => {
+test.each([
+  [0, 0, 20],
+  [0, 7, 27],
+  [2000, 0, 12],
+  [2000, 40, 52],
+  [4999, 0, 1],
+  [4999, 7, 8],
+  [5000, 7, 7],
+])("%i ms later, with %i turns since, so many count, as if those before had come evenly: %i", (ms, turns, expected) => {
   const lately = queueOf({ turns: 20 });
   lately.at(6000);
-  for (let turn = 0; turn < 7; turn++) lately.count();
-  expect([lately.at(10_999), lately.at(11_000)]).toEqual([20, 7]);
+  for (let turn = 0; turn < turns; turn++) lately.count();
+  expect(lately.at(6000 + ms)).toBe(expected);
 });
 
 test("a new queue knows nothing of the one before it", () => {

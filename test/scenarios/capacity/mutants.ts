@@ -228,6 +228,12 @@ export const mutants: Mutants = {
       drop: "this.#turnsLately.begin(now);",
       foundBy: "capacity/no-wait-in-vain",
     },
+    "a turn lets nobody wait before the longest wait is over": {
+      in: "TurnsLately.at",
+      replace: "+ this.#turns",
+      by: "",
+      foundBy: "capacity/origin-that-is-fast-again",
+    },
     "nobody waits for an origin that stands still": {
       in: "TurnsLately.at",
       replace: "lately || null",

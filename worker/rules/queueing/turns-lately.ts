@@ -6,6 +6,7 @@ export class TurnsLately {
   readonly #maxMs: number;
   #since = 0;
   #turns = 0;
+  /** The turns in `maxMs` before `#since`. */
   #lately: number | null = null;
 
   /** `maxMs`: the longest wait, in milliseconds. */
@@ -33,6 +34,8 @@ export class TurnsLately {
       this.begin(now);
       this.#lately = lately || null;
     }
-    return this.#lately;
+    if (this.#lately === null) return null;
+    // Those before `#since` count as if they had come evenly.
+    return Math.ceil(this.#lately * (1 - (now - this.#since) / this.#maxMs)) + this.#turns;
   }
 }
