@@ -117,11 +117,11 @@ export interface RequestContext {
   readonly isUnattended?: true;
   /** The place in the queue where its fetch waits for the origin, if others may wait for that fetch, too. */
   readonly place?: Place;
-  /** True if it has waited for a fetch of another isolate, and does not do so again. */
+  /** True if it has waited for a fetch of another request in vain. It waits for none of another isolate any more. */
   readonly hasLookedAgain?: true;
   /** Looked up again after a page had been purged while the request waited for its body. */
   readonly hasJudgedAgain?: true;
-  /** When it began to wait for its turn at the origin, if it did so by a fetch of another isolate: epoch milliseconds. */
+  /** When it began to wait for its turn at the origin, if it did so by another request's fetch: epoch milliseconds. */
   readonly inLineSince?: number | undefined;
   /** The request as it was sent, where the origin is asked without idle fields. */
   readonly reduced?: { readonly asSent: RequestContext; readonly leftOut: LeftOut };

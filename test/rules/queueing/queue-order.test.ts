@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { ClientClass } from "../../../worker/rules/queueing/client-class.ts";
-import { hasWaitedTooLong, lastInLine, mayWait, nextInLine } from "../../../worker/rules/queueing/queue-order.ts";
+import {
+  hasWaitedTooLong,
+  lastInLine,
+  mayWait,
+  nextInLine,
+  outlasts,
+} from "../../../worker/rules/queueing/queue-order.ts";
 
 const limits = { maxMs: 5000, maxWaiting: 2 };
 
@@ -27,6 +33,19 @@ describe("the queue for the origin", () => {
   ])("after %i ms of 5000 a request has waited too long: %s", (ms, tooLong) => {
     expect(hasWaitedTooLong({ client: "other", since: 100, recentMisses: 1 }, 100 + ms, limits)).toBe(tooLong);
   });
+
+  test.each([
+    [5000, 2501, false],
+    [5000, 2500, false],
+    [5000, 2499, true],
+    [1, 0, true],
+    [0, 0, false],
+  ])(
+    "when one is turned away after %i ms, another that has waited for its page for %i ms waits on: %s",
+    (ms, own, on) => {
+      expect(outlasts(9000 - own, { client: "other", since: 9000 - ms, recentMisses: 1 }, 9000)).toBe(on);
+    },
+  );
 
   test.each<
     [string, [since: number, recentMisses: number, client?: ClientClass][], number | undefined, number | undefined]

@@ -257,6 +257,30 @@ export const mutants: Mutants = {
       drop: "if (isBusy) return answerBusy(context);",
       foundBy: "capacity/followers-are-turned-away-together",
     },
+    "who came late is turned away with who has waited long": {
+      in: "outlasts",
+      replace: "now - since > 2 * (now - cameAt)",
+      by: "false",
+      foundBy: "capacity/who-came-late-waits-on",
+    },
+    "who has waited half as long waits on": {
+      in: "outlasts",
+      replace: ">",
+      by: ">=",
+      foundBy: "capacity/who-came-late-waits-on",
+    },
+    "who waits on waits anew": {
+      in: "followOrTryAgain",
+      replace: "lookAgain(context.arrival.at)",
+      by: "lookAgain()",
+      foundBy: "capacity/who-waits-on-waits-no-longer",
+    },
+    "who may wait on gets no stale page": {
+      in: "followOrTryAgain",
+      replace: "isBusy && !answer && goesOn",
+      by: "isBusy && goesOn",
+      foundBy: "capacity/stale-for-who-came-late",
+    },
     "a follower of a request that is turned away does not count": {
       in: "followOrTryAgain",
       drop: "if (isBusy) endWait(context, undefined);",

@@ -1,6 +1,7 @@
 import type { Answer } from "../../ports/answer.ts";
 import { cancelBody } from "../../ports/cancel-body.ts";
 import { fetchKeyText } from "../../rules/key/fetch-key.ts";
+import { outlasts } from "../../rules/queueing/queue-order.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
@@ -76,8 +77,10 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
     case "failed": {
       const isBusy = outcome.byOrigin === "busy";
       const answer = outcome.byOrigin ? await staleAnswer(context, miss, outcome.byOrigin) : null;
-      // A fetch elsewhere did not wait in this client's place. The next one does, and joins none elsewhere.
-      if (isBusy && !answer && fetch.isElsewhere) return lookAgain(context.arrival.at);
+      // A fetch elsewhere did not wait in this client's place, and one that began long before this request came has waited
+      // longer. The next one waits in this client's place, and joins none elsewhere.
+      const goesOn = !fetch.place || outlasts(context.arrival.at, fetch.place, collapsed.now);
+      if (isBusy && !answer && goesOn) return lookAgain(context.arrival.at);
       if (isBusy) endWait(context, undefined);
       if (answer) return answer;
       if (isBusy) return answerBusy(context);

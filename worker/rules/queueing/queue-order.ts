@@ -36,6 +36,14 @@ export function hasWaitedTooLong({ since }: Waiting, now: number, { maxMs }: Que
 }
 
 /**
+ * Whether a request that came at `cameAt` waits on when another for the same page is turned away: if that has waited more
+ * than twice as long. If those whose wait is nearly over went on, too, a crowd would be woken for each of them.
+ */
+export function outlasts(cameAt: number, { since }: Waiting, now: number): boolean {
+  return now - since > 2 * (now - cameAt);
+}
+
+/**
  * Below 0 if the first one has its turn before the other: it is of a better class, or has had less of the origin, or as
  * much, and came earlier.
  */
