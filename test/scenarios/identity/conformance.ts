@@ -44,6 +44,7 @@ export const rows: readonly ConformanceRow[] = [
     scenarios: [
       "identity/dropped-fields",
       "identity/trusted-fields",
+      "identity/trusted-referer",
       "identity/trusted-fields-and-vary",
       "identity/trusted-fields-and-errors",
       "identity/trusted-for-errors",

@@ -310,6 +310,12 @@ export const mutants: Mutants = {
       by: 'return { ...TREATMENTS.withheld, inVary: "selects" };',
       foundBy: "identity/dropped-fields",
     },
+    "Referer does not reach the origin, although the owner trusts it": {
+      in: "treatmentOf",
+      replace: "isTrusted(name, owners) ?",
+      by: 'isTrusted(name, owners) && name !== "referer" ?',
+      foundBy: "identity/trusted-referer",
+    },
     "fields that the owner trusts keep answers from being stored": {
       in: "unkeyedField",
       replace: "|| isTrusted(name, owners)",

@@ -532,6 +532,18 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "identity/trusted-referer",
+    name: "a site whose forms go back by Referer may have the origin see it",
+    source: "docs/security.md#fields-of-your-own",
+    site: { fields: { trust: ["referer"] } },
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { get: "/a", fields: { referer: "https://www.example.test/b" }, expect: { cacheStatus: /; stored$/ } },
+      { originLastSaw: "/a", fields: { referer: "https://www.example.test/b" } },
+      { get: "/a", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
     id: "identity/trusted-fields-and-vary",
     name: "a field that the owner trusts selects a variant if Vary names it",
     source: "RFC 9111 §4.1; docs/security.md#fields-of-your-own",

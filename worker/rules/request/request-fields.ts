@@ -43,10 +43,7 @@ const TREATMENTS = {
   credentials: { asSent: "always", inVary: "selects", mayBeKeyed: false },
   /** The edge fetches the whole page and evaluates these itself. RFC 9110 §13, §14. */
   "answered-here": { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: false },
-  /**
-   * Fields that would select another answer without being in the key, and those that the owner has named in `fields.drop`.
-   * `Referer` is one of them, because it shows where one visitor came from.
-   */
+  /** Fields that would select another answer without being in the key, and those that the owner has named in `fields.drop`. */
   withheld: { asSent: "unless-stored", inVary: "nothing", mayBeKeyed: true },
   /**
    * Written by the client's software or by something on the way, and about the request rather than about the page:
@@ -100,7 +97,6 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readon
     "x-http-method",
     "x-http-method-override",
     "x-method-override",
-    "referer",
     "content-encoding",
     "content-language",
     "content-location",
@@ -109,6 +105,7 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readon
   ],
   "of-software": [
     // Browsers, WebViews and feed readers.
+    "referer", // where one visitor comes from: RFC 9110 §10.1.3
     "alt-used", // RFC 7838 §5: Firefox, whenever it follows an Alt-Svc, to HTTP/3 for instance
     "x-purpose", // Safari, for previews: developer.apple.com/documentation/safari-release-notes
     "x-moz", // Firefox, for prefetches: developer.mozilla.org/docs/Glossary/Prefetch
