@@ -6,6 +6,12 @@ export const CONTROL_PREFIX = "/_tidemark/";
 /** A request field: fetch from the origin even if a stored response is fresh. Its value is a token with the scope `purge`. */
 export const REFRESH_FIELD = "tidemark-refresh";
 
+/**
+ * The `Accept-Encoding` of browsers, for requests in their place: without it, they would stand for those of clients that
+ * know no coding.
+ */
+export const BROWSER_CODINGS = "gzip, deflate, br, zstd";
+
 /** A request field: answer only with a response that is at least as recent as the purge whose receipt gave this token. */
 export const AFTER_FIELD = "tidemark-after";
 

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { askExplanation } from "../../sdk/http/ask-explanation.ts";
 import { PurgeError } from "../../sdk/index.ts";
-import { withField } from "../../wire/fields.ts";
+import { BROWSER_CODINGS, withField } from "../../wire/fields.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { namedEdge } from "../named-edge.ts";
@@ -16,8 +16,7 @@ interface ExplainFlags {
   readonly endpoint?: string;
 }
 
-/** Browsers accept these codings. Without them, pages that are stored encoded would not be selected. */
-const DEFAULT_FIELDS = { "accept-encoding": "gzip, deflate, br, zstd" };
+const DEFAULT_FIELDS = { "accept-encoding": BROWSER_CODINGS };
 
 const AFTER_HELP = `
 Nothing is requested, counted or stored. One isolate in one PoP answers; the memory of others may differ.

@@ -45,7 +45,7 @@ const PURGE_FIELDS: Readonly<Record<keyof PurgeRequestBody, string>> = {
   everything: "`true`, with none of the above",
   mode: '`"hard"` (default) or [`"soft"`](../protocol.md#soft-purges)',
   dryRun: "`true`: say what would be purged, and change nothing",
-  refresh: `\`true\`: fetch the URLs again in this PoP; at most ${MAX_REFRESH_URLS}, only with \`urls\`. The answer comes after that, so never wait for it in a request of the origin, which may wait for itself`,
+  refresh: `\`true\`: fetch the URLs again in this PoP, in the codings of browsers; at most ${MAX_REFRESH_URLS}, only with \`urls\`. The answer comes after that, so never wait for it in a request of the origin, which may wait for itself`,
   id: "1 to 128 printable characters; the field `Idempotency-Key` means the same. For 30 days (a day, beyond a million) the same id, items and mode get the first number again, others 409",
   repeatAfterMs: "purge the same again after so long, at most a day: for database replicas that lag",
   reason: "up to 500 characters, kept in the audit trail",
@@ -136,7 +136,7 @@ const OTHER_CALLS = [
   [
     "`GET <page>` with `Tidemark-Refresh: <token>`",
     "purge",
-    "fetches the page again and stores it; purges nothing. 401 or 403 without a token that may",
+    "fetches the page again, in the codings that this request accepts, and stores it; purges nothing. 401 or 403 without a token that may",
   ],
 ];
 

@@ -535,6 +535,12 @@ export const mutants: Mutants = {
       by: "[]",
       foundBy: "purging/refresh-with-purge",
     },
+    "a refresh asks for the page without a coding": {
+      in: "refreshFields",
+      replace: '["accept-encoding", BROWSER_CODINGS],',
+      by: "",
+      foundBy: "purging/refresh-in-browsers-codings",
+    },
     "the reply to a purge brings the caller's view up to just before the purge": {
       in: "ViewLease.takeReplyAndShare",
       replace: "const isTaken = this.takeReply(delta, call);",
@@ -553,8 +559,8 @@ export const mutants: Mutants = {
   "docs/security.md#what-of-a-request-reaches-the-origin": {
     "the trace of a purge does not go on to the origin": {
       in: "refreshFields",
-      replace: "return [[REFRESH_FIELD, token], ...trace];",
-      by: "return [[REFRESH_FIELD, token]];",
+      replace: "BROWSER_CODINGS], ...trace]",
+      by: "BROWSER_CODINGS]]",
       foundBy: "purging/refresh-carries-trace",
     },
     "a refresh sends traceparent without its tracestate": {

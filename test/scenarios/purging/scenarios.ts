@@ -10,6 +10,11 @@ const songsV2 = { ...songsV1, body: "v2" };
 const inLanguage = (language: string, version: string) =>
   page("max-age=3600", `${version} ${language}`, { vary: "accept-language", "content-language": language });
 
+const BROWSER = { "accept-encoding": "gzip, deflate, br, zstd" };
+
+const zipped = (version: string) =>
+  page("max-age=3600", version, { vary: "accept-encoding", "content-encoding": "gzip" });
+
 const trace = {
   traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
   tracestate: "congo=t61rcWkgMzE,rojo=00f067aa0ba902b7",
@@ -287,6 +292,19 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", expect: { xCache: "HIT", body: "v2" } },
       { originSaw: { "/a": 2 } },
       { stats: { "answers.MISS": 1, "answers.BYPASS": 0, "answers.HIT": 2, "origin.asked": 2 } },
+    ],
+  },
+  {
+    id: "purging/refresh-in-browsers-codings",
+    name: "a purge refetches its URLs in the codings of browsers, which then get the page as the origin codes it",
+    source: "docs/protocol.md#r20-refresh-and-repeat; docs/decisions/0011-encodings-are-variants.md",
+    origin: { "/a": [zipped("v1"), zipped("v2")] },
+    steps: [
+      { get: "/a", fields: BROWSER, expect: { xCache: "MISS", body: "v1" } },
+      { purge: { urls: ["/a"], refresh: true } },
+      { originLastSaw: "/a", fields: { "accept-encoding": "br, gzip, zstd" } },
+      { get: "/a", fields: BROWSER, expect: { xCache: "HIT", body: "v2" } },
+      { originSaw: { "/a": 2 } },
     ],
   },
   {

@@ -1,4 +1,4 @@
-import { REFRESH_FIELD } from "../../../wire/fields.ts";
+import { BROWSER_CODINGS, REFRESH_FIELD } from "../../../wire/fields.ts";
 import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
 import type { Answer } from "../../ports/answer.ts";
 import type { Bodies, BodyReader } from "../../ports/bodies.ts";
@@ -30,13 +30,14 @@ interface RefreshPorts {
 export type RefreshFields = readonly (readonly [name: string, value: string])[];
 
 /**
- * The fields with which a caller's pages are fetched: the token, and the trace that the call belongs to. A malformed
- * `traceparent` is ignored, and so is the `tracestate` beside it (www.w3.org/TR/trace-context, §3.2.2.5, §3.3).
+ * The fields with which a caller's pages are fetched: the token, the codings of the browsers that will ask for them, and the
+ * trace that the call belongs to. A malformed `traceparent` is ignored, and so is the `tracestate` beside it
+ * (www.w3.org/TR/trace-context, §3.2.2.5, §3.3).
  */
 export function refreshFields(token: string, { headers }: Request): RefreshFields {
   const hasTrace = TRACEPARENT.test(headers.get("traceparent") ?? "");
   const trace = hasTrace ? [...headers].filter(([name]) => /^trace(?:parent|state)$/.test(name)) : [];
-  return [[REFRESH_FIELD, token], ...trace];
+  return [[REFRESH_FIELD, token], ["accept-encoding", BROWSER_CODINGS], ...trace];
 }
 
 /** Versions to come may have more parts. */
