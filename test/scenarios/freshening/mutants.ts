@@ -23,8 +23,14 @@ export const mutants: Mutants = {
     },
     "a 304 brings the digest of its own content": {
       in: "NEVER_FROM_304",
-      replace: "...OF_WHOLE_CONTENT,",
+      replace: "...DIGESTS,",
       by: "",
+      foundBy: "freshening/content-fields-stay",
+    },
+    "a 304 brings the digest of the form in another coding": {
+      in: "NEVER_FROM_304",
+      replace: "...DIGESTS,",
+      by: '"content-digest", "content-md5",',
       foundBy: "freshening/content-fields-stay",
     },
     "a 304 turns the stored bytes into a part": {

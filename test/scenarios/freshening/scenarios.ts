@@ -87,10 +87,18 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "freshening/content-fields-stay",
     name: "a 304 never changes the fields that describe the stored bytes",
-    source: "RFC 9111 §3.2",
+    source: "RFC 9111 §3.2; RFC 9530 §3",
     origin: {
       "/a": [
-        { ...v1, fields: { ...v1.fields, "content-encoding": "gzip", "content-digest": "sha-256=:v1:" } },
+        {
+          ...v1,
+          fields: {
+            ...v1.fields,
+            "content-encoding": "gzip",
+            "content-digest": "sha-256=:v1:",
+            "repr-digest": "sha-256=:v1:",
+          },
+        },
         {
           status: 304,
           fields: {
@@ -98,6 +106,8 @@ export const scenarios: readonly Scenario[] = [
             "content-encoding": "br",
             "content-range": "bytes 0-0/9",
             "content-digest": "sha-256=:of nothing:",
+            "repr-digest": "sha-256=:of the form in br:",
+            digest: "SHA-256=of the form in br",
           },
         },
       ],
@@ -111,7 +121,13 @@ export const scenarios: readonly Scenario[] = [
         expect: {
           xCache,
           body: "v1",
-          fields: { "content-encoding": "gzip", "content-range": null, "content-digest": "sha-256=:v1:" },
+          fields: {
+            "content-encoding": "gzip",
+            "content-range": null,
+            "content-digest": "sha-256=:v1:",
+            "repr-digest": "sha-256=:v1:",
+            digest: null,
+          },
         },
       })),
     ],

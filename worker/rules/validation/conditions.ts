@@ -43,6 +43,9 @@ export function isNotModified(
 /** Digests of the content of one message, which are those of no part of it. RFC 9530 §2, RFC 1864. */
 export const OF_WHOLE_CONTENT: ReadonlySet<string> = new Set(["content-digest", "content-md5"]);
 
+/** The same, and the digests of a whole page in its coding, which a part of it has, too. RFC 9530 §3, RFC 3230 §4.3.2. */
+export const DIGESTS: readonly string[] = [...OF_WHOLE_CONTENT, "repr-digest", "digest"];
+
 /**
  * Fields that describe the bytes of a 200, which a 304 does not have (RFC 9110 §15.4.5). All others stay: a script of
  * another site may read no answer without the CORS fields.

@@ -1,6 +1,6 @@
 import { Fields } from "../fields/fields.ts";
 import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
-import { OF_WHOLE_CONTENT, type Validators } from "./conditions.ts";
+import { DIGESTS, type Validators } from "./conditions.ts";
 import { isWeak, matchesWeakly } from "./entity-tag.ts";
 
 /**
@@ -18,10 +18,11 @@ export function confirms({ etag, lastModified }: Validators, stored: Validators)
 
 /**
  * Fields that are never taken from a 304. Those before the cookies describe the stored bytes, which a 304 does not replace: a
- * wrong value would make them unreadable. A cookie is for the visitor whose request brought the 304.
+ * wrong value, such as that of another coding with the same weak tag, would make them unreadable. A cookie is for the visitor
+ * whose request brought the 304.
  */
 const NEVER_FROM_304 = new Set([
-  ...OF_WHOLE_CONTENT,
+  ...DIGESTS,
   "content-length",
   "content-encoding",
   "content-range",

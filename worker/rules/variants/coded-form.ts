@@ -2,6 +2,7 @@ import type { DictionaryCoding } from "../deltas/available-dictionary.ts";
 import { readCacheDirectives } from "../directives/cache-directives.ts";
 import { Fields } from "../fields/fields.ts";
 import type { StoredFields } from "../storing/stored-response.ts";
+import { DIGESTS } from "../validation/conditions.ts";
 import { entityTags, isWeak, matchesStrongly, matchesWeakly } from "../validation/entity-tag.ts";
 import type { Coding } from "./accept-encoding.ts";
 import { isOfType } from "./coded-types.ts";
@@ -31,10 +32,10 @@ export interface CodableResponse {
 export type StaysPlain = "status" | "encoded" | "no-transform" | "digest" | "type" | "size";
 
 /**
- * Fields about the bytes of the origin, which those of a coding would contradict: digests (RFC 9530, RFC 3230, RFC 1864),
- * and signatures (RFC 9421), which may be over any of the fields that change.
+ * Fields about the bytes of the origin, which those of a coding would contradict: digests, and signatures (RFC 9421), which
+ * may be over any of the fields that change.
  */
-const ABOUT_BYTES = ["content-digest", "repr-digest", "digest", "content-md5", "signature"];
+const ABOUT_BYTES = [...DIGESTS, "signature"];
 
 /**
  * Why a response may not be sent coded by the edge; `null` if it may. `no-transform` forbids it (RFC 9111 §5.2.2.6). Only
