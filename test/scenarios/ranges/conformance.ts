@@ -25,7 +25,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §13.1.5",
     requirement: "`If-Range`: strong comparison, exact dates",
-    does: "Yes; a malformed value or a list matches nothing; ignored without `Range`. A date matches nothing of a type that servers code, for a client that accepts codings: all forms have the same date.",
+    does: "Yes; a malformed value or a list matches nothing; ignored without `Range`. A date matches nothing that has a coding, or a type that servers code, for a client that accepts codings: all forms have the same date.",
     scenarios: ["ranges/if-range-decides", "ranges/date-of-many-forms"],
   },
   {

@@ -63,17 +63,21 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "ranges/date-of-many-forms",
-    name: "a date in If-Range gives no part of a text to a client that may hold it in a coding, which has the same date",
+    name: "a date in If-Range gives no part of a text, or of bytes in a coding, to a client that may hold them in another, which has the same date",
     source: "RFC 9110 §13.1.5, §8.8.2.2",
     origin: {
       "/text": [{ ...ten, fields: { ...ten.fields, "content-type": "text/html" } }],
       "/picture": [{ ...ten, fields: { ...ten.fields, "content-type": "image/png" } }],
       "/letter": [{ ...ten, fields: { ...ten.fields, "content-type": DOCX } }],
+      "/coded": [
+        { ...ten, fields: { ...ten.fields, "content-type": "application/octet-stream", "content-encoding": "gzip" } },
+      ],
     },
     steps: [
       { get: "/text", expect: { xCache: "MISS" } },
       { get: "/picture", expect: { xCache: "MISS" } },
       { get: "/letter", expect: { xCache: "MISS" } },
+      { get: "/coded", fields: { "accept-encoding": "gzip" }, expect: { xCache: "MISS" } },
       ...(
         [
           ["/text", "gzip", MODIFIED, 200],
@@ -81,6 +85,8 @@ export const scenarios: readonly Scenario[] = [
           ["/text", "identity", MODIFIED, 206],
           ["/picture", "gzip", MODIFIED, 206],
           ["/letter", "gzip", MODIFIED, 206],
+          ["/coded", "gzip", MODIFIED, 200],
+          ["/coded", "gzip", '"1"', 206],
         ] as const
       ).map(
         ([get, coding, held, status]): Step => ({

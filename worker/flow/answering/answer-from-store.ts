@@ -84,7 +84,7 @@ function answerInForm(
 /** Whether the parts that are asked for belong to the form that the client holds. */
 function holdsThisForm({ facts, ports }: RequestContext, head: StoredHead, isCodedHere: boolean): boolean {
   const validators = validatorsOf(head);
-  const hasForms = isCodedHere || mayHoldCoded(facts.originView.acceptedCodings, storedField(head, "content-type"));
+  const hasForms = isCodedHere || mayHoldCoded(facts.originView.acceptedCodings, (name) => storedField(head, name));
   // All forms have the same date, so the date does not show which one the client holds.
   const strong = hasForms ? { ...validators, lastModified: null } : validators;
   return rangeStillHolds(facts.field("if-range"), strong, ports.clock.now());

@@ -59,9 +59,10 @@ export const NOT_ON_304: ReadonlySet<string> = new Set([
   "content-type",
 ]);
 
-/** Whether a client that accepts these codings may hold a coded form of such a response, even if no `Vary` says so. */
-export function mayHoldCoded(acceptedCodings: string, contentType: string | null): boolean {
-  return acceptedCodings !== "identity" && isOfType(contentType, CODED_TYPES);
+/** Whether a client that accepts these codings may hold another form of such a response, even if no `Vary` says so. */
+export function mayHoldCoded(acceptedCodings: string, field: (name: string) => string | null): boolean {
+  if (acceptedCodings === "identity") return false;
+  return field("content-encoding") !== null || isOfType(field("content-type"), CODED_TYPES);
 }
 
 /**
