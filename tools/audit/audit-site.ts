@@ -167,15 +167,24 @@ class Audit {
     const findings = await this.#tried(walk, () => walk.walk());
     if (findings === null) return;
     this.#findings.push(...findings);
-    if ((await this.#tried(walk, () => walk.refuseTooLong())) === null) return;
+    this.#noteSessions(walk);
+    this.#lookForCanaries(walk);
+    const isWhole = await this.#tried(walk, async () => {
+      await walk.refuseTooLong();
+      await walk.refuseStoredWithoutBuster();
+      return true;
+    });
+    if (isWhole === null) return;
     this.#pages.push(walk.target.path);
+    this.#tell();
+  }
+
+  #noteSessions(walk: PathWalk): void {
     const names = this.#options.identities.map(({ name }) => name);
     for (const name of names) {
       if (!this.#known.has(name) && walk.toldApart(name, STRANGER)) this.#known.set(name, walk);
       for (const other of names) if (name < other && walk.toldApart(name, other)) this.#apart.add(pairOf(name, other));
     }
-    this.#lookForCanaries(walk);
-    this.#tell();
   }
 
   /** Returns `null` for a page that cannot be audited, and says so in the report. */

@@ -11,8 +11,11 @@ export const MAX_TEXT_BYTES = 2 * 1024 ** 2;
 export interface Exchange {
   /** The name of an identity, or `stranger`. */
   readonly who: string;
-  /** Requests with the same buster have the same URL. The first of them goes past the cache. */
-  readonly buster: string;
+  /**
+   * Requests with the same buster have the same URL. The first of them goes past the cache. `null` for the page's URL
+   * without one.
+   */
+  readonly buster: string | null;
   /** How the request differs from a plain one. */
   readonly inputs: readonly Input[];
   readonly status: number;

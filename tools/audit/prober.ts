@@ -62,7 +62,7 @@ export class Prober {
   }
 
   /** Throws `NoAnswerError`, and the signal's reason once it is aborted. */
-  async ask(target: Target, who: string, buster: string, inputs: readonly Input[]): Promise<Exchange> {
+  async ask(target: Target, who: string, buster: string | null, inputs: readonly Input[]): Promise<Exchange> {
     if (target.method !== "GET" && target.method !== "HEAD") throw new TypeError("the audit sends only GET and HEAD");
     await this.#pace.turn(this.#signal);
     this.#signal.throwIfAborted();
@@ -74,7 +74,7 @@ export class Prober {
       host: edge.hostname.replace(/^\[|\]$/g, ""),
       port: edge.port,
       method: target.method,
-      path: withParameter(path, this.#options.buster, buster),
+      path: buster === null ? path : withParameter(path, this.#options.buster, buster),
       headers: { host: host ?? edge.host, ...fields },
       ...serverName(edge, host),
     });
@@ -160,7 +160,10 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function fieldLines({ rawHeaders }: IncomingMessage, buster: string): Readonly<Record<string, readonly string[]>> {
+function fieldLines(
+  { rawHeaders }: IncomingMessage,
+  buster: string | null,
+): Readonly<Record<string, readonly string[]>> {
   const lines: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!.toLowerCase();
@@ -173,7 +176,7 @@ function fieldLines({ rawHeaders }: IncomingMessage, buster: string): Readonly<R
 function readable(
   body: Buffer,
   fields: Readonly<Record<string, readonly string[]>>,
-  buster: string,
+  buster: string | null,
 ): Pick<Exchange, "text" | "isTooLong" | "bytes" | "digest"> {
   const plain = decoded(body, fields["content-encoding"]?.join() ?? "");
   const contentType = fields["content-type"]?.[0] ?? "";
@@ -203,6 +206,6 @@ function decoded(body: Buffer, coding: string): Buffer {
   return body;
 }
 
-function withoutBuster(text: string, buster: string): string {
-  return text.replaceAll(buster, "BUSTER");
+function withoutBuster(text: string, buster: string | null): string {
+  return buster === null ? text : text.replaceAll(buster, "BUSTER");
 }

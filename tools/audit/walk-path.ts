@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { type Exchange, freshAnswers, MAX_TEXT_BYTES, type PathRecord, partyOf } from "./exchange.ts";
-import { busterVerdict } from "./from-store.ts";
+import { busterVerdict, isFromStore } from "./from-store.ts";
 import { type Identity, STRANGER } from "./identity.ts";
 import { changedParameter, type Input } from "./input.ts";
 import { type Finding, judgePath } from "./judge-path.ts";
 import { areToldApart, isLike } from "./marks.ts";
 import { parametersOf, type Target } from "./target.ts";
 
-/** Sends one request of the audit. */
-export type Ask = (target: Target, who: string, buster: string, inputs: readonly Input[]) => Promise<Exchange>;
+/** Sends one request of the audit; with `null` for the buster, to the page's URL without one. */
+export type Ask = (target: Target, who: string, buster: string | null, inputs: readonly Input[]) => Promise<Exchange>;
 
 /** Why a page cannot be audited. The message is a sentence without its subject, the page. */
 export class NotAuditedError extends Error {
@@ -36,6 +36,9 @@ export interface WalkOptions {
  * only pages that were requested twice.
  */
 const ASKS_FOR_A_HIT = 3;
+
+/** The same for the URL without the buster. nginx's `proxy_cache_min_uses 5` gives the first hit to the sixth request. */
+const ASKS_WITHOUT_BUSTER = 6;
 
 /** The audit of one page: which visitor requests which URL, in which order. The judges decide what the answers show. */
 export class PathWalk {
@@ -100,6 +103,26 @@ export class PathWalk {
     if (!this.#exchanges.some(({ isTooLong }) => isTooLong)) return;
     if (new Set(this.#exchanges.map(({ digest }) => digest)).size === 1) return;
     throw new NotAuditedError(`is larger than ${MAX_TEXT_BYTES / 1024 ** 2} MiB, so its text is not compared`);
+  }
+
+  /**
+   * For a page that is never stored under a buster: asks for its own URL, without credentials, because that is where the
+   * cache may have the page that it gives to everybody. Throws `NotAuditedError`, and what `ask` throws.
+   */
+  async refuseStoredWithoutBuster(): Promise<void> {
+    if (busterVerdict(this.record) === "own-entry") return;
+    const answers: Exchange[] = [];
+    while (answers.length < ASKS_WITHOUT_BUSTER) {
+      answers.push(await this.#options.ask(this.target, STRANGER, null, []));
+      refuseFailed(answers.at(-1)!);
+      if (answers.at(-1)!.provenance === "hit") break;
+    }
+    const record = { ...this.record, exchanges: [...this.#exchanges, ...answers] };
+    if (!answers.some((answer) => isFromStore(record, answer, answers[0]!))) return;
+    throw new NotAuditedError(
+      `is stored only without the parameter ${this.#options.buster}, or only after more requests, so the audit cannot ` +
+        "see to whom the cache gives it",
+    );
   }
 
   /** Whether two visitors get different answers. */
@@ -201,10 +224,7 @@ export class PathWalk {
     const answer = await this.#options.ask(this.target, who, buster, inputs);
     this.#exchanges.push(answer);
     if (busterVerdict(this.record) === "dropped") throw new NotAuditedError(this.#droppedText(who), true);
-    if (answer.status === 429) throw new NotAuditedError("answered 429: set a lower --rate");
-    if (answer.status >= 500 && inputs.length === 0) {
-      throw new NotAuditedError(`answered ${answer.status}: if the site is busy, set a lower --rate`);
-    }
+    refuseFailed(answer);
     return answer;
   }
 
@@ -235,6 +255,13 @@ export class PathWalk {
     if (!URL.canParse(location, base)) return false;
     const [to, here] = [new URL(location, base), new URL(base + this.target.path)];
     return this.#options.hosts.includes(to.host) && to.pathname + to.search === here.pathname + here.search;
+  }
+}
+
+function refuseFailed({ status, inputs }: Exchange): void {
+  if (status === 429) throw new NotAuditedError("answered 429: set a lower --rate");
+  if (status >= 500 && inputs.length === 0) {
+    throw new NotAuditedError(`answered ${status}: if the site is busy, set a lower --rate`);
   }
 }
 

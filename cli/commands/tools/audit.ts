@@ -42,7 +42,7 @@ Two test accounts and a visitor without credentials (a stranger) request the sam
 were made for another visitor, stored pages that say they are personal, and parameters, fields and cookies that change a
 page but are not in its key. The audit sends only GET and HEAD, only to the edge, and follows no redirects. It adds a
 parameter with a random value to every URL, so that no other visitor gets what it stores. Requests without credentials
-first check that this parameter is in the key.
+first check that this parameter is in the key, and at last ask for pages without it that are never stored with it.
 
 Credentials are cookies, or a field: alice="Authorization: Bearer …". Everybody on a machine can see arguments, so name
 a file (alice=@FILE) or a variable (alice=env:ALICE).

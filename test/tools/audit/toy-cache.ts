@@ -7,7 +7,7 @@ import type { AuditedEdge } from "./edges.ts";
 /** A small cache with the faults that a test asks for. */
 export interface ToyCacheOptions {
   /** Whether the answer to a request is stored for all. Default: every 200 is. */
-  readonly stores?: (path: string, status: number) => boolean;
+  readonly stores?: (path: string, status: number, url: string) => boolean;
   /** The key of a URL. Default: the URL. */
   readonly keyOf?: (url: string) => string;
   /** Whether answers say in `X-Cache` where they come from. Default true. */
@@ -39,7 +39,7 @@ export async function toyCache(origin: URL, options: ToyCacheOptions = {}): Prom
     if (isBusy?.(url)) return outgoing.writeHead(503).end("Service Temporarily Unavailable");
     const found = store.get(keyOf(url));
     const answer = found ?? (await ask(origin, url, incoming.headers));
-    if (!found && stores(path, answer.status)) store.set(keyOf(url), answer);
+    if (!found && stores(path, answer.status, url)) store.set(keyOf(url), answer);
     outgoing.writeHead(answer.status, { ...answer.fields, ...(tells && { "x-cache": found ? "HIT" : "MISS" }) });
     outgoing.end(answer.body);
   });

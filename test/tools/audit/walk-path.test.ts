@@ -40,7 +40,7 @@ async function walk(
     {
       ask: async (_target, who, buster, inputs): Promise<Exchange> => {
         order.push(who);
-        const key = varies ? `${buster} of ${who}` : buster;
+        const key = varies ? `${buster} of ${who}` : String(buster);
         const times = (asked.get(key) ?? 0) + 1;
         asked.set(key, times);
         const found = stored.get(key);

@@ -88,6 +88,48 @@ describe("the cache-buster", () => {
   });
 });
 
+describe("a page that is never stored under the buster", () => {
+  /** The answer to which request for a URL is stored. */
+  const storesAt = (uses: number) => {
+    const times = new Map<string, number>();
+    return (path: string, status: number, url: string) => {
+      times.set(url, (times.get(url) ?? 0) + 1);
+      return path === "/style.css" || (status === 200 && times.get(url) === uses);
+    };
+  };
+  const SEES_NOTHING =
+    "is stored only without the parameter tidemark-audit, or only after more requests, so the audit cannot see to whom " +
+    "the cache gives it";
+
+  test.each<[string, ToyCacheOptions]>([
+    [
+      "without a query",
+      { stores: (path, _status, url) => path === "/style.css" || (path === "/" && !url.includes("?")) },
+    ],
+    ["after more requests", { stores: storesAt(5) }],
+    [
+      "without a query, in a cache that does not mark hits",
+      { tells: false, stores: (path, _status, url) => path === "/form" || (path === "/" && !url.includes("?")) },
+    ],
+  ])("but %s, is not audited", async (_name, options) => {
+    const first = options.tells === false ? "/form" : "/style.css";
+    const { report, site } = await audited(behind(options), { paths: [first, "/", "/account"] });
+    expect(report.notAudited).toEqual([{ path: "/", because: SEES_NOTHING, dropsBuster: false }]);
+    expect(report).toMatchObject({ verdict: first === "/form" ? "findings" : "not-audited", problems: [] });
+    // Nobody's page but a stranger's can have been stored where others find it.
+    const bare = site.seen.filter(({ target }) => !target.includes("tidemark-audit="));
+    expect(new Set(bare.map(({ target }) => target))).toEqual(new Set(["/", "/account"]));
+    expect(bare.filter(({ cookie }) => cookie !== "")).toEqual([]);
+  });
+
+  test("is clean, if it is stored under no other URL either", async () => {
+    const { report } = await audited(behind({ stores: (path) => path === "/style.css" }), {
+      paths: ["/style.css", "/", "/account"],
+    });
+    expect(report).toMatchObject({ verdict: "clean", pages: ["/style.css", "/", "/account"], notAudited: [] });
+  });
+});
+
 describe("a cache that does not mark hits", () => {
   test("is recognized by a page that is never the same twice", async () => {
     const { report } = await audited(behind({ tells: false }), { paths: ["/", "/account"] });
