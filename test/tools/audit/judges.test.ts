@@ -58,15 +58,18 @@ describe("whether the buster is in the key", () => {
     expect(verdict({ fresh: { s: () => ({ fields: { "x-cache": "EXPIRED" } }) } })).toBe("dropped");
   });
 
-  test("a hit, and a miss with another value, show that it is", () => {
-    expect(
-      verdict({
-        shared: [
-          ["s", null],
-          ["s", 0],
-        ],
-      }),
-    ).toBe("own-entry");
+  test("so does a first answer with Age, if another to the same visitor has none", () => {
+    const aged = { fields: { age: "0" } };
+    expect(verdict({ fresh: { s: (rendering) => (rendering === 0 ? {} : aged) } })).toBe("dropped");
+    expect(verdict({ fresh: { s: () => aged } })).toBe("nothing-stored");
+  });
+
+  test.each([{}, { onCopies: { age: "0" } }])("a hit, and a miss with another value, show that it is: %o", (each) => {
+    const shared = [
+      ["s", null],
+      ["s", 0],
+    ] as const;
+    expect(verdict({ shared, ...each })).toBe("own-entry");
   });
 
   test("without a hit, nothing is known", () => {

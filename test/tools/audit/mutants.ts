@@ -209,6 +209,17 @@ export const mutants: Mutants = {
       by: "return true;",
       foundBy: "audit: private, and not stored",
     },
+    "a hit is not known by its Age": {
+      in: "isFromStore",
+      drop: "if (isMarkedByAge(answer, [first])) return true;",
+      foundBy: "audit: private, and stored by a cache that marks hits by Age alone",
+    },
+    "every answer with Age is a hit": {
+      in: "isMarkedByAge",
+      replace: "&& !others.every(hasAge)",
+      by: "",
+      foundBy: "audit: private, from a server that writes Age into every answer",
+    },
     "without a word in the answer nothing is known to be stored": {
       in: "isFromStore",
       replace: "&& neverGetsTheSame(record, party)",

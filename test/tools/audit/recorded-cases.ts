@@ -326,6 +326,27 @@ export const recordedCases: readonly RecordedCase[] = [
     finds: [],
   },
   {
+    name: "private, and stored by a cache that marks hits by Age alone",
+    fresh: { a: constant({ fields: { "cache-control": "private" } }) },
+    shared: TO_ALL,
+    onCopies: { age: "0" },
+    finds: [/^stored:private:\/page: $/],
+  },
+  {
+    name: "private, from a server that writes Age into every answer",
+    fresh: { a: constant({ fields: { "cache-control": "private", age: "0" } }) },
+    shared: TO_ALL,
+    onCopies: {},
+    finds: [],
+  },
+  {
+    name: "private, from a cache that writes Age and that the answer is not stored",
+    fresh: { a: constant({ fields: { "cache-control": "private" } }) },
+    shared: TO_ALL,
+    onCopies: { "x-cache": "MISS", age: "0" },
+    finds: [],
+  },
+  {
     name: "a page made for one value of an input, given to a request without it",
     fresh: { S: constant({ body: "Guten Tag" }) },
     shared: [

@@ -10,8 +10,8 @@ export interface ToyCacheOptions {
   readonly stores?: (path: string, status: number, url: string) => boolean;
   /** The key of a URL. Default: the URL. */
   readonly keyOf?: (url: string) => string;
-  /** Whether answers say in `X-Cache` where they come from. Default true. */
-  readonly tells?: boolean;
+  /** Whether answers say in `X-Cache` where they come from, or hits by `Age` alone. Default true. */
+  readonly tells?: boolean | "by-age";
   /** Whether a request is answered with 503 instead. */
   readonly isBusy?: (url: string) => boolean;
   /** Called for a request for /hold, which is never answered. */
@@ -40,7 +40,9 @@ export async function toyCache(origin: URL, options: ToyCacheOptions = {}): Prom
     const found = store.get(keyOf(url));
     const answer = found ?? (await ask(origin, url, incoming.headers));
     if (!found && stores(path, answer.status, url)) store.set(keyOf(url), answer);
-    outgoing.writeHead(answer.status, { ...answer.fields, ...(tells && { "x-cache": found ? "HIT" : "MISS" }) });
+    const words = tells === true && { "x-cache": found ? "HIT" : "MISS" };
+    const age = tells === "by-age" && found && { age: "0" };
+    outgoing.writeHead(answer.status, { ...answer.fields, ...words, ...age });
     outgoing.end(answer.body);
   });
   await listenLocally(server);

@@ -147,6 +147,21 @@ describe("a cache that does not mark hits", () => {
   });
 });
 
+describe("a cache that marks hits by Age alone", () => {
+  test("is audited", async () => {
+    const { report } = await audited(behind({ tells: "by-age" }), { paths: ["/style.css", "/account"] });
+    expect(report).toMatchObject({ pages: ["/style.css", "/account"], notAudited: [], problems: [] });
+    expect(report.findings.map(({ id }) => id)).toEqual(["shared:/account", "stored:private:/account"]);
+  });
+
+  test("and has the buster not in its key gets no credentials", async () => {
+    const options = { tells: "by-age", keyOf: withoutQuery } as const;
+    const { report, site } = await audited(behind(options), { paths: ["/style.css", "/account"] });
+    expect(report).toMatchObject({ verdict: "not-audited", notAudited: [{ path: "/style.css", dropsBuster: true }] });
+    expect(sawCredentials(site)).toBe(false);
+  });
+});
+
 describe("a page that answers some requests with 503", () => {
   test.each([1, 4, 11])("is not audited, if it does so every %i requests", async (every) => {
     let requests = 0;
