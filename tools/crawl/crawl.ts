@@ -1,4 +1,5 @@
 import type { PageAnswer } from "../requests/ask-page.ts";
+import { NO_AGE } from "../requests/cache-answer.ts";
 import type { CrawlOptions } from "./crawl-options.ts";
 import { figuresOf, type PassFigures, type Sample, samplesOf } from "./pass-figures.ts";
 import { SiteWalk } from "./site-walk.ts";
@@ -58,7 +59,8 @@ async function askEverywhere(walk: SiteWalk, options: CrawlOptions): Promise<Cra
   for (const viewpoint of walk.viewpoints) {
     const where = viewpoint.region === null ? "" : `${viewpoint.region}, `;
     const first = await ask(`${where}first pass`, viewpoint.edge);
-    seen.push({ viewpoint, first, second: await ask(`${where}second pass`, viewpoint.edge) });
+    const second = await ask(`${where}second pass`, viewpoint.edge);
+    seen.push({ viewpoint, first, second: second.map((answer, index) => markedByAge(answer, first[index])) });
   }
   const edgeRounds = [...rounds];
   const origin = options.origin === null ? null : await ask("origin", options.origin);
@@ -77,6 +79,13 @@ async function askEverywhere(walk: SiteWalk, options: CrawlOptions): Promise<Cra
 }
 
 type Answers = readonly (PageAnswer | null)[];
+
+/** Apache and HAProxy mark hits by `Age` alone, so even one of 0 shows a hit if the page's answer before had none. */
+function markedByAge(answer: PageAnswer | null, before: PageAnswer | null | undefined): PageAnswer | null {
+  if (answer?.kind !== "answered" || before?.kind !== "answered") return answer;
+  if (answer.cache.word !== NO_AGE || before.cache.word !== null) return answer;
+  return { ...answer, cache: { ...answer.cache, isHit: true, word: "Age" } };
+}
 
 function compare(
   seen: readonly { viewpoint: Viewpoint; first: Answers; second: Answers }[],

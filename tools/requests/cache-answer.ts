@@ -34,6 +34,9 @@ export function cacheAnswer(field: Field): CacheAnswer {
   return { ...(wordIn(field, WORD_FIELDS.slice(1)) ?? varnishIds(field) ?? age(field) ?? UNKNOWN), ...stored };
 }
 
+/** The word of an answer that has nothing but an `Age` of 0. */
+export const NO_AGE = "Age: 0";
+
 type HitAndWord = Pick<CacheAnswer, "isHit" | "word">;
 
 const UNKNOWN: HitAndWord = { isHit: null, word: null };
@@ -61,7 +64,9 @@ function varnishIds(field: Field): HitAndWord | null {
 
 /** Only a stored answer has an age. An age of 0 is also what some proxies write on every answer. */
 function age(field: Field): HitAndWord | null {
-  return Number(field("age") ?? 0) > 0 ? { isHit: true, word: "Age" } : null;
+  const seconds = field("age");
+  if (seconds === null) return null;
+  return Number(seconds) > 0 ? { isHit: true, word: "Age" } : { isHit: null, word: NO_AGE };
 }
 
 interface CacheStatus {

@@ -83,7 +83,7 @@ const CASES: readonly {
   { name: "Varnish, a hit", fields: { "x-varnish": "32770 3", age: "12" }, isHit: true, word: "HIT" },
   { name: "Varnish, a miss", fields: { "x-varnish": "32770", age: "0" }, isHit: false, word: "MISS" },
   { name: "an age alone", fields: { age: "12" }, isHit: true, word: "Age" },
-  { name: "an age of nothing", fields: { age: "0" }, isHit: null, word: null },
+  { name: "an age of nothing", fields: { age: "0" }, isHit: null, word: "Age: 0" },
   { name: "nothing", fields: {}, isHit: null, word: null },
   { name: "an empty word", fields: { "x-cache": "" }, isHit: null, word: null },
 ];

@@ -92,6 +92,15 @@ From here a page takes 13 ms instead of 200.
     );
   });
 
+  test("hits, also those of a cache that marks them by Age alone, even of 0", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { address } = await siteThat((_target, count) => ({ fields: count === 1 ? {} : { age: "0" } }));
+    const { report } = await crawl(optionsFor(address, ["/a", "/b"]));
+    expect(report.all.second).toMatchObject({ hitRatio: 1, answers: { Age: 2 } });
+    const always = await siteThat(() => ({ fields: { age: "0" } }));
+    expect((await crawl(optionsFor(always.address, ["/a"]))).report.all.second.hitRatio).toBeNull();
+  });
+
   test("from simulated regions, with their latency", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     // All regions are on one port here, which tells them apart by nothing but the distance.
