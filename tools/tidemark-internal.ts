@@ -24,11 +24,12 @@ export { openAgent } from "../sdk/http/open-agent.ts";
 export { retryAfterMs } from "../sdk/http/retry-pause.ts";
 export { SIMULATED_REGIONS_PATH, type SimulatedRegion, simulatedRegionsSchema } from "../wire/simulated-regions.ts";
 
-// `audit` reads the fields of answers by the rules that the edge stores by.
+// `audit` reads the fields of answers by the rules that the edge stores by, and names cookies that the edge would heed.
 
 export { effectiveCacheControl } from "../worker/rules/directives/targeted-fields.ts";
 export { isToken } from "../worker/rules/fields/token.ts";
-export { cookiesIn } from "../worker/rules/identity/cookies.ts";
+export { ANALYTICS_COOKIES, cookiesIn } from "../worker/rules/identity/cookies.ts";
+export { carriesSession } from "../worker/rules/identity/session-cookies.ts";
 export { speaksOfCredentials } from "../worker/rules/request/credential-names.ts";
 export { varyFields } from "../worker/rules/variants/vary.ts";
 

@@ -1,4 +1,4 @@
-import { cookiesIn, isToken } from "#tidemark/internal";
+import { ANALYTICS_COOKIES, carriesSession, cookiesIn, isToken, matchesAnyName } from "#tidemark/internal";
 
 /** The visitor without credentials. */
 export const STRANGER = "stranger";
@@ -81,10 +81,26 @@ export function withCanaries(identities: readonly Identity[], texts: readonly st
   }));
 }
 
-/** The names of the cookies by which these visitors are known. */
-export function cookieNames(identities: readonly Identity[]): readonly string[] {
-  const names = identities.flatMap(({ credentials }) => cookiesIn(credentials.cookie ?? "").map(([name]) => name));
-  return [...new Set(names)].filter((name) => name !== "");
+/**
+ * The names of the cookies by which these visitors are known. Names that other visitors have, too, would make a cache
+ * useless, so they are left out while another remains: analytics, cookies that all accounts have alike, and, beside the
+ * session of a framework, what strangers are given.
+ */
+export function cookieNames(identities: readonly Identity[], ofStrangers: readonly string[]): readonly string[] {
+  const all = identities.map(({ credentials }) => cookiesIn(credentials.cookie ?? "").filter(([name]) => name !== ""));
+  const names = [...new Set(all.flatMap((own) => own.map(([name]) => name)))];
+  const valuesOf = (name: string) => all.map((own) => own.find(([each]) => each === name)?.[1]);
+  const sessions = names.filter((name) => valuesOf(name).some((value) => carriesSession(`${name}=${value}`)));
+  const tests = [
+    (name: string) => !matchesAnyName(name, ANALYTICS_COOKIES),
+    (name: string) => all.length === 1 || new Set(valuesOf(name)).size > 1,
+    // A cookie of one's own may be the session: strangers may have one of those.
+    (name: string) => sessions.length === 0 || sessions.includes(name) || !ofStrangers.includes(name),
+  ];
+  return tests.reduce<readonly string[]>((left, mayTell) => {
+    const telling = left.filter(mayTell);
+    return telling.length > 0 ? telling : left;
+  }, names);
 }
 
 /** The secrets that no report may show: the values of all credentials. */

@@ -1,6 +1,7 @@
-import type { PathRecord } from "./exchange.ts";
+import { freshAnswers, type PathRecord } from "./exchange.ts";
 import { cookieNames, type Identity, STRANGER, secretsOf } from "./identity.ts";
 import { inputText } from "./input.ts";
+import { cookiesSet } from "./marks.ts";
 import { shownMark } from "./masking.ts";
 import { mendShared, mendStored, mendUnkeyed, productOf } from "./mending.ts";
 import { type PassedOn, passedBetweenInputs, passedBetweenVisitors } from "./passed-on.ts";
@@ -48,9 +49,15 @@ function sharedFinding(record: PathRecord, identities: readonly Identity[]): rea
       evidence: byMaker.flatMap(([who, each]) =>
         evidenceOf(each, identities).map((line) => `of ${visitorName(who)}: ${line}`),
       ),
-      mend: mendShared(productOf(record), path, cookieNames(identities)),
+      mend: mendShared(productOf(record), path, cookieNames(identities, cookiesOfStrangers(record))),
     },
   ];
+}
+
+function cookiesOfStrangers(record: PathRecord): readonly string[] {
+  return freshAnswers(record, STRANGER)
+    .flatMap(cookiesSet)
+    .map((pair) => pair.split("=", 1)[0]!);
 }
 
 const BECAUSE_TEXT: Readonly<Record<PersonalBecause, string>> = {

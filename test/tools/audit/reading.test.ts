@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from "node:http";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { textOf } from "../../../tools/audit/charset.ts";
-import { readIdentity } from "../../../tools/audit/identity.ts";
+import { cookieNames, readIdentity } from "../../../tools/audit/identity.ts";
 import { applyInputs, changedParameter } from "../../../tools/audit/input.ts";
 import { Prober } from "../../../tools/audit/prober.ts";
 import { endsSession, readTargets, withParameter } from "../../../tools/audit/target.ts";
@@ -22,6 +22,36 @@ describe("credentials are read", () => {
     ["alice=env:ALICE", { cookie: "sessionid=abc; theme=dark" }],
   ])("%s", (text, credentials) => {
     expect(readIdentity(text, sources)).toEqual({ name: "alice", credentials, canaries: [] });
+  });
+});
+
+describe("visitors are known by their cookies", () => {
+  const session = (digit: string) => `sessionid=${digit.repeat(32)}`;
+  test.each<[string, readonly string[], readonly string[], readonly string[]]>([
+    ["all of them", ["sid=a; user=1", "sid=b; user=2"], [], ["sid", "user"]],
+    ["not those of analytics", ["sid=a; _ga=1; _pk_id.7=1", "sid=b; _ga=2; _pk_id.7=2"], [], ["sid"]],
+    ["not those that all accounts have alike", ["sid=a; theme=dark", "sid=b; theme=dark"], [], ["sid"]],
+    ["those that only some accounts have", ["sid=a; admin=1", "sid=b"], [], ["sid", "admin"]],
+    ["all those of one account", ["sid=a; theme=dark"], [], ["sid", "theme"]],
+    [
+      "not those that strangers are given, beside the session of a framework",
+      [`${session("1")}; csrftoken=a`, `${session("2")}; csrftoken=b`],
+      ["csrftoken"],
+      ["sessionid"],
+    ],
+    [
+      "the session, even if strangers have one",
+      [`${session("1")}; size=1`, `${session("2")}; size=2`],
+      ["sessionid"],
+      ["sessionid", "size"],
+    ],
+    ["what may be a session of one's own", ["sid=a; size=1", "sid=b; size=2"], ["sid"], ["sid", "size"]],
+    ["the last one", ["_ga=1", "_ga=2"], ["_ga"], ["_ga"]],
+    ["the last one, if all have it alike", ["_ga=1; a=1", "_ga=2; a=1"], [], ["a"]],
+    ["none", [], [], []],
+  ])("%s", (_name, cookies, ofStrangers, wanted) => {
+    const identities = cookies.map((cookie, index) => ({ name: `n${index}`, credentials: { cookie }, canaries: [] }));
+    expect(cookieNames(identities, ofStrangers)).toEqual(wanted);
   });
 });
 

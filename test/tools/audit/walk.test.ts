@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { auditText } from "../../../tools/audit/audit-text.ts";
+import type { Identity } from "../../../tools/audit/identity.ts";
 import { USUAL_INPUTS } from "../../../tools/audit/input.ts";
 import { inGate } from "../../suite/depth.ts";
 import { audited } from "./audited.ts";
@@ -283,6 +284,23 @@ describe("a report", () => {
     const { report } = await audited(behind(), { paths: ["/style.css", "/me.json"], accepted: ["shared:/me.json"] });
     expect(report).toMatchObject({ verdict: "clean", findings: [], accepted: [{ id: "shared:/me.json" }] });
     expect(auditText(report)).toContain("Accepted: shared:/me.json");
+  });
+
+  test("names only cookies by which visitors are known, for others have the rest, too", async () => {
+    const list: Identity[] = [];
+    const { report } = await audited(behind(), {
+      prepare: (site) =>
+        void list.push(
+          ...["alice", "bob"].map((name) => {
+            const cookie = `${site.logIn(name)}; _ga=GA1.${name}; theme=dark; basket=of-${name}`;
+            return { name, credentials: { cookie }, canaries: [] };
+          }),
+        ),
+      identities: list,
+      paths: ["/style.css", "/basket"],
+    });
+    const shared = report.findings.find(({ kind }) => kind === "shared");
+    expect(shared!.mend[1]).toBe("the cache: neither look up nor store requests with the cookie sessionid");
   });
 
   test("keeps its results when it is interrupted", async () => {
