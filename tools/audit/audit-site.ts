@@ -1,6 +1,6 @@
 import { STRANGER } from "./identity.ts";
 import type { Input } from "./input.ts";
-import type { Finding } from "./judge-path.ts";
+import { type Finding, inWords } from "./judge-path.ts";
 import { NoAnswerError, Prober, type ProberOptions } from "./prober.ts";
 import { endsSession, type Target } from "./target.ts";
 import { type Ask, NotAuditedError, PathWalk } from "./walk-path.ts";
@@ -154,9 +154,10 @@ class Audit {
     if (this.#notAudited.some(({ dropsBuster }) => dropsBuster)) {
       this.#problems.push(`No stored page has the parameter ${buster} in its key. ${NO_CREDENTIALS}`);
     } else if (sound.length > 0) {
+      const statuses = [...new Set(sound.flatMap((walk) => walk.statuses))].map(String);
       this.#problems.push(
-        `No page was answered from the cache, so the audit cannot tell whether the parameter ${buster} is in the key. ` +
-          `${NO_CREDENTIALS} Add a page that is stored for everybody, like a stylesheet, or name the field that ` +
+        `No page was answered from the cache (strangers got ${inWords(statuses)}), so the audit cannot tell ` +
+          `whether the parameter ${buster} is in the key. ${NO_CREDENTIALS} Add a page that is stored for everybody, like a stylesheet, or name the field that ` +
           "marks hits: --hit 'X-My-Cache: hit'.",
       );
     }
@@ -170,6 +171,7 @@ class Audit {
     this.#noteSessions(walk);
     this.#lookForCanaries(walk);
     const isWhole = await this.#tried(walk, async () => {
+      walk.refuseSameErrorForAll();
       await walk.refuseTooLong();
       await walk.refuseStoredWithoutBuster();
       return true;

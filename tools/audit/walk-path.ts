@@ -57,6 +57,11 @@ export class PathWalk {
     return { target: this.target, exchanges: this.#exchanges };
   }
 
+  /** Those of the answers to plain requests, each once. */
+  get statuses(): readonly number[] {
+    return [...new Set(this.#exchanges.filter(({ inputs }) => inputs.length === 0).map(({ status }) => status))];
+  }
+
   /** Whether some answer does not say where it comes from. */
   get #isSilent(): boolean {
     return this.#exchanges.some(({ provenance }) => provenance === "unknown");
@@ -103,6 +108,13 @@ export class PathWalk {
     if (!this.#exchanges.some(({ isTooLong }) => isTooLong)) return;
     if (new Set(this.#exchanges.map(({ digest }) => digest)).size === 1) return;
     throw new NotAuditedError(`is larger than ${MAX_TEXT_BYTES / 1024 ** 2} MiB, so its text is not compared`);
+  }
+
+  /** A page that nobody gets shows nothing. Throws `NotAuditedError`. */
+  refuseSameErrorForAll(): void {
+    const [status = 0, ...others] = this.statuses;
+    if (others.length > 0 || status < 400) return;
+    throw new NotAuditedError(`answered ${status} to everybody`);
   }
 
   /**

@@ -1,5 +1,8 @@
 import { THROUGH_PROXY } from "#tidemark/internal";
 
+const UNKNOWN_ISSUER =
+  "the issuer of its certificate is unknown; name the issuer's certificate in NODE_EXTRA_CA_CERTS to trust it";
+
 const TEXTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "the connection was refused",
   ENOTFOUND: "there is no such host",
@@ -8,6 +11,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: "the connection was closed",
   ECONNRESET: "the connection was closed",
   DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed; name it in NODE_EXTRA_CA_CERTS to trust it",
+  SELF_SIGNED_CERT_IN_CHAIN: "its root certificate is not trusted; name it in NODE_EXTRA_CA_CERTS to trust it",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_ISSUER,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_ISSUER,
   ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is for another name",
   CERT_HAS_EXPIRED: "its certificate has expired",
 };

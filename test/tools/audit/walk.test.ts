@@ -1,8 +1,11 @@
+import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, test } from "vitest";
 import { auditText } from "../../../tools/audit/audit-text.ts";
 import type { Identity } from "../../../tools/audit/identity.ts";
 import { USUAL_INPUTS } from "../../../tools/audit/input.ts";
+import { type MadeCertificate, makeCertificate } from "../../server/connections/make-certificate.ts";
 import { inGate } from "../../suite/depth.ts";
+import { listenLocally } from "../../suite/local-url.ts";
 import { audited } from "./audited.ts";
 import { type MembersSite, PATHS } from "./members-site.ts";
 import { type ToyCache, type ToyCacheOptions, toyCache } from "./toy-cache.ts";
@@ -182,6 +185,23 @@ describe("a page that answers some requests with 503", () => {
   });
 });
 
+describe("a page that is an error", () => {
+  test("for everybody is not audited, and one for strangers alone is", async () => {
+    const { report } = await audited(behind(), { paths: ["/style.css", "/nowhere", "/me.json"] });
+    expect(report.notAudited).toEqual([{ path: "/nowhere", because: "answered 404 to everybody", dropsBuster: false }]);
+    expect(report.pages).toEqual(["/style.css", "/me.json"]);
+  });
+
+  test("as all others are tells why nothing came from the cache", async () => {
+    const { report } = await audited(behind(), { paths: ["/nowhere", "/me.json"] });
+    expect(report.problems).toEqual([
+      expect.stringMatching(
+        /^No page was answered from the cache \(strangers got 404 and 401\), so the audit cannot tell/,
+      ),
+    ]);
+  });
+});
+
 describe("the text of a page", () => {
   test("is read in its charset", async () => {
     const { report } = await audited(behind(), { paths: ["/style.css", "/russian"] });
@@ -330,5 +350,26 @@ describe("a report", () => {
       verdict: "not-audited",
       notAudited: [{ path: "/", because: "has no answer: the connection was refused" }],
     });
+  });
+
+  test("says which certificate to trust", async () => {
+    const root = makeCertificate(["root"]);
+    const middle = makeCertificate(["middle"], { issuer: { name: "root", key: root.key } });
+    const signedBy = (name: string, { key }: MadeCertificate) =>
+      makeCertificate(["localhost"], { issuer: { name, key } });
+    const becauseOf = async ({ chain, key }: MadeCertificate, more = "") => {
+      const server = createTlsServer({ cert: chain + more, key });
+      const start = async () => ({
+        url: new URL((await listenLocally(server)).replace("http:", "https:")),
+        [Symbol.asyncDispose]: async () => void server.close(),
+      });
+      return (await audited(start, { paths: ["/"] })).report.notAudited.map(({ because }) => because);
+    };
+    const unknown = /^has no answer: the issuer of its certificate is unknown; name .* in NODE_EXTRA_CA_CERTS/;
+    expect(await becauseOf(signedBy("root", root))).toEqual([expect.stringMatching(unknown)]);
+    expect(await becauseOf(signedBy("middle", middle), middle.chain)).toEqual([expect.stringMatching(unknown)]);
+    expect(await becauseOf(signedBy("root", root), root.chain)).toEqual([
+      "has no answer: its root certificate is not trusted; name it in NODE_EXTRA_CA_CERTS to trust it",
+    ]);
   });
 });
