@@ -26,10 +26,15 @@ interface RequestState {
   hasFailed: boolean;
   /** Its handler has returned the reply, with which it answers later. */
   hasReturnedReply: boolean;
+  /** The answer that waits for the purge. */
+  waiting: object | undefined;
 }
 
 const outcome = ({ hasFailed }: RequestState, { statusCode }: { readonly statusCode: number }) =>
   hasFailed ? "failed" : outcomeOf(statusCode);
+
+/** Fastify goes on with an answer when its hook has ended, so the hook of one that is left out never ends. */
+const notSent = () => new Promise<never>(() => {});
 
 /** Fastify 5's channel that tells when the promise of a handler has settled. No hook does if the client has left. */
 const HANDLER_SETTLED = "tracing:fastify.request.handler:asyncEnd";
@@ -75,7 +80,7 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
 
   const begin = (request: object, reply: Reply): RequestState => {
     const scope = new RequestScope(options);
-    const state: RequestState = { scope, hasFailed: false, hasReturnedReply: false };
+    const state: RequestState = { scope, hasFailed: false, hasReturnedReply: false, waiting: undefined };
     states.set(request, state);
     current.set(request, state);
     const { raw } = reply;
@@ -112,7 +117,15 @@ export async function tidemark(app: FastifyLike, options: RequestOptions = {}): 
 
   app.addHook("onSend", async (request: object, reply: Reply, payload: unknown) => {
     const state = states.get(request);
-    await state?.scope.finish(outcome(state, reply));
+    if (!state) return payload;
+    // After a handler that returns nothing, Fastify sends an empty answer, because the handler's own waits here.
+    if (state.waiting && payload === undefined) return notSent();
+    const answer = { payload };
+    state.waiting = answer;
+    await state.scope.finish(outcome(state, reply));
+    // The status and the fields are those of the newest, such as an error.
+    if (state.waiting !== answer) return notSent();
+    state.waiting = undefined;
     return payload;
   });
 }

@@ -57,6 +57,7 @@ export class RequestScope {
   #isOver = false;
   #pause: ReturnType<typeof setTimeout> | undefined;
   #batch: PurgeBatch | undefined;
+  #finished: Promise<void> | undefined;
   #cookieField: string | null = null;
 
   constructor(options: RequestOptions) {
@@ -129,8 +130,16 @@ export class RequestScope {
     return receipt;
   }
 
-  /** Ends the collection: sends the purge, or drops it after a failure of the request. It never rejects. */
-  async finish(outcome: "succeeded" | "failed"): Promise<void> {
+  /**
+   * Ends the collection: sends the purge, or drops it after a failure of the request. It never rejects. The first call
+   * counts, and later ones wait for the same purge.
+   */
+  finish(outcome: "succeeded" | "failed"): Promise<void> {
+    this.#finished ??= this.#finish(outcome);
+    return this.#finished;
+  }
+
+  async #finish(outcome: "succeeded" | "failed"): Promise<void> {
     this.#isOver = true;
     clearTimeout(this.#pause);
     if (outcome === "failed") this.#batch = undefined;

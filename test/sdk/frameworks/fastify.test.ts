@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
 import { afterEach, expect, test, vi } from "vitest";
 import { purgeLater, purgeNow, tag, tidemark } from "../../../sdk/frameworks/fastify.ts";
@@ -23,6 +24,62 @@ test("the routes of other plugins are covered, and those registered before", asy
   expect(headers["cache-tag"]).toBe("a");
   await app.close();
 });
+
+test.each<[string, (reply: FastifyReply) => unknown, number, string, readonly string[]]>([
+  ["sends a body", (reply) => reply.send("saved"), 200, "saved", []],
+  ["sends a stream", (reply) => reply.send(Readable.from(["sav", "ed"])), 200, "saved", []],
+  ["sends an empty answer", (reply) => reply.code(204).send(), 204, "", []],
+  ["redirects", (reply) => reply.redirect("/songs/42", 303), 303, "", []],
+  [
+    "sends a body and throws",
+    (reply) => {
+      reply.type("text/html").send("saved");
+      throw new Error("the mail could not be sent");
+    },
+    500,
+    '{"statusCode":500,"error":"Internal Server Error","message":"the mail could not be sent"}',
+    ["the mail could not be sent"],
+  ],
+])(
+  "a handler that %s, and returns nothing, answers after its purge, and causes no other error",
+  async (_, send, status, body, messages) => {
+    const purger = createRecordingPurger();
+    const receipt = Promise.withResolvers<void>();
+    const committed = Promise.withResolvers<void>();
+    const slowPurger = {
+      batch() {
+        const batch = purger.batch();
+        const commit = async () => {
+          committed.resolve();
+          await receipt.promise;
+          return batch.commit();
+        };
+        return { ...batch, commit };
+      },
+    };
+    const errors: string[] = [];
+    const statuses: number[] = [];
+    const app = Fastify();
+    app.register(tidemark, { purger: slowPurger });
+    app.addHook("onError", async (_request, _reply, { message }) => void errors.push(message));
+    app.addHook("onResponse", async (_request, reply) => void statuses.push(reply.statusCode));
+    app.post("/", async (_request, reply) => {
+      purgeLater({ tags: ["a"] });
+      send(reply);
+    });
+    const answer = app.inject({ method: "POST", url: "/" });
+    await committed.promise;
+    await new Promise(setImmediate);
+    expect(statuses).toEqual([]);
+    receipt.resolve();
+    const { statusCode, headers, body: answered } = await answer;
+    await new Promise(setImmediate);
+    expect([statusCode, answered, statuses, errors]).toEqual([status, body, [status], messages]);
+    expect(headers["set-cookie"]).toMatch(/^tidemark-after=recorded-1;/);
+    expect(purger.calls).toEqual([{ tags: ["a"] }]);
+    await app.close();
+  },
+);
 
 test("a response that bypasses Fastify's reply purges when it has been sent", async () => {
   const purger = createRecordingPurger();
