@@ -43,8 +43,18 @@ export interface PgResult {
   readonly rowCount: number | null;
 }
 
+/** Rejects with a `TypeError` for an object of another library that has no `query`, or one that resolves to a list. */
+export async function rowsOf(database: PgDatabase, text: string, values?: unknown[]): Promise<readonly unknown[]> {
+  const result = typeof database.query === "function" ? await database.query(text, values) : undefined;
+  if (Array.isArray(result?.rows)) return result.rows;
+  throw new TypeError(
+    "The outbox needs an object with the query of pg, which resolves to { rows }. In a transaction, TypeORM has it as " +
+      "await manager.queryRunner.connect(), Knex as await trx.client.acquireConnection(), Drizzle as tx.session.client.",
+  );
+}
+
 async function hasSchema(database: PgDatabase): Promise<boolean> {
-  const { rows } = await database.query("SELECT to_regclass('tidemark_outbox_schema') IS NOT NULL AS exists");
+  const rows = await rowsOf(database, "SELECT to_regclass('tidemark_outbox_schema') IS NOT NULL AS exists");
   return (rows[0] as { exists: boolean }).exists;
 }
 
@@ -84,7 +94,7 @@ export function pgStore(database: PgDatabase, givenNow: (() => number) | undefin
   /** The clocks of several machines may differ, so the database's clock counts. */
   async function now(): Promise<number> {
     if (givenNow) return givenNow();
-    const { rows } = await database.query("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now");
+    const rows = await rowsOf(database, "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now");
     return Number((rows[0] as { now: unknown }).now);
   }
 

@@ -14,7 +14,7 @@ import {
   parseOutboxOptions,
   type StartOptions,
 } from "./outbox-options.ts";
-import { checkSchema, createTable, type PgDatabase, pgStore } from "./pg-store.ts";
+import { checkSchema, createTable, type PgDatabase, pgStore, rowsOf } from "./pg-store.ts";
 import {
   LISTED_COLUMNS,
   type QueuedPurge,
@@ -89,7 +89,7 @@ export function createOutbox<Answer = Receipt>(options: PgOutboxOptions<Answer>)
       const purge = parseEnqueue(request, options, outboxPlatform.newId);
       refuseNoTransaction(transaction);
       await check(transaction);
-      const { rows } = await transaction.query(writePurge("$1", "$2"), [purge.id, JSON.stringify(purge)]);
+      const rows = await rowsOf(transaction, writePurge("$1", "$2"), [purge.id, JSON.stringify(purge)]);
       refuseAnother(purge, (rows[0] as TableRow).request);
       return purge.id;
     },

@@ -108,6 +108,36 @@ describe.skipIf(noPostgres)("PostgreSQL", () => {
     expect(await outbox.list()).toEqual([]);
   });
 
+  const others = [
+    ["has no query", () => ({})],
+    [
+      "has a query for its rows",
+      (client: pg.Client) => ({
+        query: async (text: string, values?: unknown[]) => (await client.query(text, values)).rows,
+      }),
+    ],
+  ] as const;
+  test.each(others)("an object of another library that %s is refused, with what to take of that", async (_, other) => {
+    const refusal = /^The outbox needs an object with the query of pg, .* TypeORM has it as .* Knex as .* Drizzle as /;
+    const refused = async (work: () => Promise<unknown>) => {
+      const error = await work().catch((error: unknown) => error);
+      expect(error).toBeInstanceOf(TypeError);
+      expect((error as TypeError).message).toMatch(refusal);
+    };
+    const client = await connect();
+    const wrong = other(client) as PgDatabase;
+    await refused(() => outboxOf(wrong).createTable());
+    await refused(() => outboxOf(wrong).drain());
+    const outbox = outboxOf(pool);
+    await outbox.createTable();
+    await client.query("BEGIN");
+    await refused(() => outbox.enqueue(wrong, { tags: ["a"] }));
+    await outbox.enqueue(client, { tags: ["b"] });
+    await refused(() => outbox.enqueue(wrong, { tags: ["c"] }));
+    await client.query("ROLLBACK");
+    expect(await outbox.list()).toEqual([]);
+  });
+
   test("a row of another transaction that is not committed yet is neither sent nor in the way", async () => {
     const purger = createScriptedPurger();
     const outbox = createOutbox({ database: pool, purger });
