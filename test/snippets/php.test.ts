@@ -176,7 +176,9 @@ describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
     test("docs/sites.md, Laravel: a route outside the web group is for everybody, logins are marked, and a purge reaches the edge", {
       tags: ["deep"],
     }, async () => {
-      const [routes, listeners, purge, ...others] = blockWith("docs/sites.md", "RouteServiceProvider").split("\n\n");
+      const [routes, listeners, services, purge, ...others] = blockWith("docs/sites.md", "RouteServiceProvider").split(
+        "\n\n",
+      );
       expect(others).toEqual([]);
       const [group, ...below] = routes!.split("\n");
       expect(group).toMatch(/^\/\/ RouteServiceProvider: .*;$/);
@@ -200,6 +202,9 @@ describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
         $app = new Illuminate\\Foundation\\Application($folder);
         $app->instance('config', new Illuminate\\Config\\Repository([
           'view' => ['paths' => [$folder], 'compiled' => $folder],
+          'services' => [
+            ${services}
+          ],
           'session' => ['path' => '/', 'domain' => null, 'secure' => false],
           'database' => ['default' => 'one', 'connections' => ['one' => ['driver' => 'sqlite', 'database' => ':memory:']]],
         ]));
@@ -225,14 +230,15 @@ describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
         }
 
         tell('before');
+        putenv('TIDEMARK_TOKEN'); // gone, as what only .env has is once the configuration is cached
         ${purge}
         tell('purged');
         $app->instance(Illuminate\\Contracts\\Debug\\ExceptionHandler::class, new class {
           public function report($error) { echo 'reported: ', strtok($error->getMessage(), "\\n"), "\\n"; }
         });
-        putenv('TIDEMARK_TOKEN=wrong');
+        config(['services.tidemark.token' => 'wrong']);
         ${purge}
-        putenv('TIDEMARK_ENDPOINT=' . getenv('HANGING_EDGE'));
+        config(['services.tidemark.endpoint' => getenv('HANGING_EDGE')]);
         ${purge}
       `,
         { ...edge.settings, HANGING_EDGE: `http://127.0.0.1:${(hanging.address() as AddressInfo).port}` },
