@@ -77,6 +77,7 @@ export async function initProject({
   // Not the script, which may be the owner's own. `wrangler` runs it in a shell, so a bare name would not be found.
   const build = `${manager.execInstalled} ${commands.check}`;
   const ownTsconfig = await read(join(folder, "tsconfig.json"));
+  const hasTsconfig = ownTsconfig !== null || !tsconfigChangesApp(folder, existing);
   const put = putIn(folder, force);
   const startable = behind?.isBuilt ? behind : null;
   const secret = await keepSecret(folder);
@@ -86,6 +87,7 @@ export async function initProject({
       suffix: names.suffix,
       commands,
       runner,
+      hasTsconfig,
       decidesOnScripts: scriptsFile === "package.json",
     }),
     ...(scriptsFile === null || scriptsFile === "package.json" ? [] : [await denyScriptsIn(folder, scriptsFile)]),
@@ -94,13 +96,13 @@ export async function initProject({
     await putWranglerFile(wrangler, names, wranglerFile(answers, name, names, behind?.name ?? null, build), build, put),
     secret,
     await completeIgnored(folder, [...IGNORED, secret.file]),
-    ownTsconfig === null && tsconfigChangesApp(folder, existing)
-      ? { file: "tsconfig.json", outcome: "left out" as const, note: "the app would be built with it" }
-      : await putIn(folder, false)(
+    hasTsconfig
+      ? await putIn(folder, false)(
           "tsconfig.json",
           tsconfigFile(names.worker),
           'its types need "@cloudflare/workers-types" and "node"',
-        ),
+        )
+      : { file: "tsconfig.json", outcome: "left out" as const, note: "the app would be built with it" },
     runner === "vitest"
       ? await put("test/edge.test.ts", testFile(answers, names.wrangler, startable))
       : await put("edge-test.mjs", nodeTestFile(answers, names.wrangler, startable)),

@@ -21,6 +21,8 @@ export interface EdgeTools extends Pick<EdgeNames, "suffix"> {
   readonly versions: Versions;
   readonly commands: Readonly<Record<EdgeScript, string>>;
   readonly runner: Runner;
+  /** Whether the edge's files have a tsconfig.json. */
+  readonly hasTsconfig: boolean;
   /** Whether this package.json decides which packages run scripts when they are installed. */
   readonly decidesOnScripts: boolean;
 }
@@ -82,7 +84,7 @@ export const WITH_INSTALL_SCRIPTS = ["esbuild", "workerd"] as const;
 export function completedManifest(
   existing: Manifest | null,
   name: string,
-  { versions, suffix, commands, runner, decidesOnScripts }: EdgeTools,
+  { versions, suffix, commands, runner, hasTsconfig, decidesOnScripts }: EdgeTools,
 ): ManifestChange {
   const base = existing ?? { name, private: true, type: "module" };
   const changed: string[] = [];
@@ -112,8 +114,8 @@ export function completedManifest(
     changed.push("dependencies.tidemark");
   }
   const needsVitest = runner === "vitest" && !has("vitest");
-  const isNeeded = (tool: string) => needsVitest || (tool !== "vitest" && tool !== "vite");
-  for (const tool of TOOLS.filter((each) => !has(each) && isNeeded(each))) {
+  const unneeded = [...(needsVitest ? [] : ["vite", "vitest"]), ...(hasTsconfig ? [] : ["typescript"])];
+  for (const tool of TOOLS.filter((each) => !has(each) && !unneeded.includes(each))) {
     devDependencies[tool] = versions.tools[tool]!;
     changed.push(`devDependencies.${tool}`);
   }

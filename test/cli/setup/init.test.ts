@@ -782,13 +782,15 @@ describe("tidemark init", () => {
   test.each([
     ["that has a jsconfig.json", "jsconfig.json", '{ "compilerOptions": { "paths": { "@/*": ["./*"] } } }'],
     ["that depends on Next", "package.json", '{ "dependencies": { "next": "16.4.6" } }'],
-  ])("in an app %s it writes no tsconfig.json, which would change how the app is built", async (_, file, text) => {
+  ])("in an app %s it adds no tsconfig.json, which would change the app, and no TypeScript", async (_, file, text) => {
     await put(file, text);
     const { stdout } = await init([...FLAGS, "--force"]);
     expect(stdout).toContain("left out   tsconfig.json: the app would be built with it\n");
     const files = await readdir(folder);
     expect(files).toContain("worker.ts");
     expect(files).not.toContain("tsconfig.json");
+    // A framework of the app may refuse this version: npm then installs nothing.
+    expect((await manifest()).devDependencies).not.toHaveProperty("typescript");
   });
 
   test.each(
