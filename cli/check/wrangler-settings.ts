@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
-import { basename } from "node:path";
+import { basename, dirname, extname } from "node:path";
 import { domainToASCII } from "node:url";
 import { aliasesOf, whyUnread } from "../../local/config/wrangler-config.ts";
 import { COMPATIBILITY_DATE } from "../../local/runtime/compatibility-date.ts";
+import { builtConfigIn } from "../../package/built-config.ts";
+import { WRANGLER_FILES } from "../../package/wrangler-files.ts";
 import { BINDING_JSON, BINDING_TOML, PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import { unknownVariables, unknownVariableText, WORKERS_VARIABLES } from "../../wire/text/unknown-variable.ts";
 import { type Finding, problem, warning } from "./check-report.ts";
@@ -32,6 +34,8 @@ export interface WranglerSettings {
   readonly migrations: readonly Migration[];
   /** What its worker exports, by name: wrangler's other way to create classes, which excludes migrations. */
   readonly exports: Readonly<Record<string, ExportSettings>>;
+  /** The app's config, from the folder, which `wrangler deploy` would take in place of this one; `null` for none. */
+  readonly replacedBy: string | null;
 }
 
 interface ExportSettings {
@@ -96,6 +100,7 @@ export async function readWranglerSettings(file: string, only: string | null): P
       purgeLog: config.durable_objects.bindings.find((each: { name: string }) => each.name === "PURGE_LOG") ?? null,
       migrations: config.migrations,
       exports: config.exports ?? {}, // older versions of wrangler do not have it
+      replacedBy: replacedBy(file),
       environments: config.definedEnvironments ?? [],
     };
   };
@@ -108,6 +113,13 @@ export async function readWranglerSettings(file: string, only: string | null): P
   } catch (error) {
     throw new WranglerConfigError(whyUnread(file, error), { cause: error });
   }
+}
+
+function replacedBy(file: string): string | null {
+  const isFound = (WRANGLER_FILES as readonly string[]).includes(basename(file)); // without --config
+  const isDeployed = process.env.WRANGLER_COMMAND !== undefined; // set by wrangler for its build command
+  const built = isFound && !isDeployed ? builtConfigIn(dirname(file)) : null;
+  return built === null || built.text.includes("PURGE_LOG") ? null : built.file;
 }
 
 /** The values of texts, which older versions of wrangler give as they are. */
@@ -135,6 +147,10 @@ export function wranglerFindings(
 ): Finding[] {
   const where = placeIn(file, settings);
   const findings = [...compatibilityFindings(file, settings), ...purgeLogFindings(file, settings, exported)];
+  if (settings.replacedBy !== null) {
+    const words = `wrangler deploy would deploy the app of ${settings.replacedBy} instead, as .wrangler/deploy/config.json says.`;
+    findings.push(problem(file, `${words} Call this file wrangler.edge${extname(file)}, and deploy it with --config.`));
+  }
   if (settings.routedHosts === null && settings.isOnWorkersDev) {
     const line = isToml(file)
       ? 'routes = [{ pattern = "www.example.com", custom_domain = true }]'

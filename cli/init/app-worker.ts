@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type BuiltConfig, builtConfigIn } from "../../package/built-config.ts";
 import type { WranglerConfig } from "./wrangler-config.ts";
 
 /** An app that is already a worker, according to its wrangler config. */
@@ -8,35 +9,29 @@ export interface AppWorker {
   readonly config: string;
   /** The name of the worker; `null` if the config does not have it. */
   readonly name: string | null;
-  /** Its entry as the owner's config names it: a file, or a module that a framework builds it from; `null` for none. */
+  /** Its entry as a config names it: a file, or a module that a framework builds it from; `null` for none. */
   readonly main: string | null;
   /** Whether its code exists: a framework may have to build it first. */
   readonly isBuilt: boolean;
 }
 
 /**
- * `found`: the wrangler config in the folder. One that names a purge log is the edge's own. One without `main` runs no code,
- * but if it deploys static files, the edge is a worker beside it.
+ * `found`: the wrangler config in the folder. A framework's build fills in what that leaves out, and may do without it. One
+ * that names a purge log is the edge's own. One without `main` runs no code, but if it deploys static files, the edge is a
+ * worker beside it.
  */
 export function appWorkerOf(folder: string, found: WranglerConfig | null): AppWorker | null {
-  if (found === null || found.text.includes("PURGE_LOG")) return null;
-  const { name, main, deploysFiles } = topOf(found);
-  if (main === undefined) return deploysFiles ? { config: found.file, name: null, main: null, isBuilt: false } : null;
   const built = builtConfigIn(folder);
-  const isBuilt = built !== null || existsSync(join(folder, main));
-  return { config: built ?? found.file, name: name ?? null, main, isBuilt };
-}
-
-/** The config to which a framework's build redirects wrangler, from the folder, with slashes; `null` for none. */
-function builtConfigIn(folder: string): string | null {
-  const redirect = resolve(folder, ".wrangler/deploy/config.json");
-  try {
-    const { configPath } = JSON.parse(readFileSync(redirect, "utf8")) as { readonly configPath: string };
-    const built = resolve(dirname(redirect), configPath);
-    return existsSync(built) ? relative(resolve(folder), built).replaceAll(sep, "/") : null;
-  } catch {
-    return null; // if the file is there, wrangler itself reports its fault
+  const own = found ?? built;
+  if (own === null || own.text.includes("PURGE_LOG")) return null;
+  const tops = [own, built ?? own].map(topOf);
+  const main = tops.find((top) => top.main !== undefined)?.main;
+  if (main === undefined) {
+    const deploysFiles = tops.some((top) => top.deploysFiles);
+    return deploysFiles ? { config: own.file, name: null, main: null, isBuilt: false } : null;
   }
+  const name = tops.find((top) => top.name !== undefined)?.name ?? null;
+  return { config: (built ?? own).file, name, main, isBuilt: built !== null || existsSync(join(folder, main)) };
 }
 
 /** The worker's entry as a wrangler config names it. */
@@ -51,7 +46,7 @@ interface TopLevel {
   readonly deploysFiles?: boolean;
 }
 
-function topOf({ file, text }: WranglerConfig): TopLevel {
+function topOf({ file, text }: WranglerConfig | BuiltConfig): TopLevel {
   return file.endsWith(".toml") ? topOfToml(text) : topOfJson(text);
 }
 

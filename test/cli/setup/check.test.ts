@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { checkProject } from "../../../cli/check/check-project.ts";
@@ -111,6 +111,25 @@ describe("a site that reads env of the runtime", () => {
       /^the site's rules are not valid:\n {2}hots: unknown key; did you mean hosts\?.*$/,
     );
   });
+});
+
+test.each([
+  { beside: "the build of an app", built: "{}", replacedBy: "dist/wrangler.json" },
+  { beside: "a build of its own", built: '{ "bindings": [{ "name": "PURGE_LOG" }] }', replacedBy: null },
+  { beside: "the build of an app, under another name", built: "{}", file: "wrangler.edge.toml", replacedBy: null },
+  { beside: "the build of an app, in a deployment of its own", built: "{}", command: "deploy", replacedBy: null },
+])("beside $beside, wrangler deploys in its place: $replacedBy", async (row) => {
+  const { built, file = "wrangler.toml", command, replacedBy } = row;
+  for (const each of [".wrangler/deploy", "dist"]) await mkdir(join(folder, each), { recursive: true });
+  await writeFile(join(folder, ".wrangler/deploy/config.json"), '{ "configPath": "../../dist/wrangler.json" }');
+  await writeFile(join(folder, "dist/wrangler.json"), built);
+  await rename(join(folder, "wrangler.toml"), join(folder, file));
+  vi.stubEnv("WRANGLER_COMMAND", command);
+  try {
+    expect(await readWranglerSettings(join(folder, file), null)).toMatchObject([{ replacedBy }]);
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });
 
 test("an older wrangler, which does not tell the secrets of this machine, is of use all the same", {

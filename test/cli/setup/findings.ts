@@ -41,6 +41,7 @@ const SETTINGS: WranglerSettings = {
   purgeLog: { class_name: "PurgeLog" },
   migrations: [{ new_sqlite_classes: ["PurgeLog"] }],
   exports: {},
+  replacedBy: null,
 };
 
 const SQLITE = { type: "durable-object", storage: "sqlite" };
@@ -72,6 +73,13 @@ export const findingCases: readonly FindingCase[] = [
     review: { originUrl: "http://app.service", originService: "APP" },
     finds: [
       /^problem {2}wrangler\.toml: the origin is the service APP, but there is no binding of that name: add \[\[services\]\]/,
+    ],
+  },
+  {
+    name: "an app that would be deployed in its place",
+    settings: { replacedBy: "dist/server/wrangler.json" },
+    finds: [
+      /^problem {2}wrangler\.toml: .* dist\/server\/wrangler\.json instead, .* wrangler\.edge\.toml, .* --config/,
     ],
   },
   {

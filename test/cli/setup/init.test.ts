@@ -529,12 +529,48 @@ describe("tidemark init", () => {
       expect(stdout).not.toContain("needs the app's build");
     });
 
+    describe("of which a framework's build writes the config,", () => {
+      const BUILT = "dist/server/wrangler.json";
+      const build = async (config: object) => {
+        for (const each of [".wrangler/deploy", "dist/server"]) await mkdir(join(folder, each), { recursive: true });
+        await put(".wrangler/deploy/config.json", `{ "configPath": "../../${BUILT}" }`);
+        await put(BUILT, JSON.stringify(config));
+      };
+
+      test.each([
+        ["none", null],
+        ["one without main", "{}"],
+      ])("the edge asks it, beside an owner's config: %s", async (_, text) => {
+        if (text !== null) await put("wrangler.jsonc", text);
+        await build({ name: "shop", main: "entry.mjs" });
+        expect(await init(HOST_ALONE)).toMatchObject({ exit: 0, stderr: "" });
+        expect(await get("wrangler.edge.toml")).toContain(SERVICES);
+        expect((await manifest()).scripts!["dev:edge"]).toBe(`wrangler dev -c wrangler.edge.toml -c ${BUILT}`);
+      });
+
+      test.each([{ main: "entry.mjs" }, { assets: { directory: "../client" } }])(
+        "no file is its own config, with --origin either: %j",
+        async (config) => {
+          await build({ name: "shop", ...config });
+          expect(await init(FLAGS)).toMatchObject({ exit: 0 });
+          const files = await readdir(folder);
+          expect(files).toEqual(expect.arrayContaining(["edge.ts", "wrangler.edge.toml"]));
+          expect(files).not.toContain("wrangler.toml");
+        },
+      );
+
+      test("it is the edge's if it names a purge log", async () => {
+        await build({ main: "worker.mjs", durable_objects: { bindings: [{ name: "PURGE_LOG" }] } });
+        expect(await outcomes()).toMatchObject({ "wrangler.toml": "written" });
+      });
+    });
+
     test("that a framework builds on Windows, the edge's files name the build's config with slashes", async () => {
       await put("wrangler.jsonc", '{ "name": "shop", "main": "@astrojs/cloudflare/entrypoints/server" }');
       const onWindows = (file: string) => win32.resolve(folder, file);
       await put(onWindows(".wrangler/deploy/config.json"), '{ "configPath": "../../dist/server/wrangler.json" }');
       await put(onWindows("dist/server/wrangler.json"), '{ "name": "shop", "main": "entry.mjs" }');
-      const args = ["--import", windowsPathsIn("/cli/init/app-worker.ts"), CLI, ...HOST_ALONE];
+      const args = ["--import", windowsPathsIn("/package/built-config.ts"), CLI, ...HOST_ALONE];
       expect(await run(process.execPath, args, { cwd: folder })).toMatchObject({ exit: 0 });
       const built = "dist/server/wrangler.json";
       expect((await manifest()).scripts!["dev:edge"]).toBe(`wrangler dev -c wrangler.edge.toml -c ${built}`);

@@ -158,6 +158,12 @@ export const mutants: Mutants = {
       by: "settings.vars.TIDEMARK_TOKEN === null",
       foundBy: "check: a token that everybody can read",
     },
+    "an app may be deployed in the edge's place": {
+      in: "wranglerFindings",
+      replace: "settings.replacedBy !== null",
+      by: "settings.replacedBy === undefined",
+      foundBy: "check: an app that would be deployed in its place",
+    },
     "nobody is warned of workers.dev": {
       in: "wranglerFindings",
       replace: "settings.routedHosts === null && settings.isOnWorkersDev",
