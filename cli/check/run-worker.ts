@@ -134,7 +134,7 @@ function entryCode(main: string): string {
       const message = error?.message || "it threw " + (error instanceof Error ? error : JSON.stringify(error));
       const mistakes = error?.name === "SiteError" ? message : "";
       if (missing.size === 0) return { kind: mistakes ? "failed" : "not-run", file: null, message, mistakes };
-      const words = "env has no " + [...missing].join(", ") + " here, only vars and what .dev.vars or .env sets: ";
+      const words = "env has no " + [...missing].join(", ") + " here, only vars and what .edge.vars, .dev.vars or .env sets: ";
       return { kind: "not-run", message: words + message, missing: [...missing], mistakes };
     }
 

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import { basename, dirname, extname } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import { domainToASCII } from "node:url";
 import { aliasesOf, whyUnread } from "../../local/config/wrangler-config.ts";
 import { COMPATIBILITY_DATE } from "../../local/runtime/compatibility-date.ts";
 import { builtConfigIn } from "../../package/built-config.ts";
-import { WRANGLER_FILES } from "../../package/wrangler-files.ts";
+import { EDGE_VARIABLES_FILE, EDGE_WRANGLER_FILE, WRANGLER_FILES } from "../../package/wrangler-files.ts";
 import { BINDING_JSON, BINDING_TOML, PURGE_LOG_JSON, PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import { unknownVariables, unknownVariableText, WORKERS_VARIABLES } from "../../wire/text/unknown-variable.ts";
 import { type Finding, problem, warning } from "./check-report.ts";
@@ -69,6 +69,8 @@ export async function readWranglerSettings(file: string, only: string | null): P
   if (!existsSync(file)) throw new WranglerConfigError(noConfig(file));
   // Loading wrangler takes most of a second, so only the check loads it.
   const { unstable_getVarsForDev: variablesHere, unstable_readConfig: readConfig } = await import("wrangler");
+  const isBesideApp = basename(file) === EDGE_WRANGLER_FILE && existsSync(join(dirname(file), EDGE_VARIABLES_FILE));
+  const envFiles = isBesideApp ? [EDGE_VARIABLES_FILE] : undefined; // in place of those that wrangler finds
   const read = (environment: string | null): WranglerSettings & { readonly environments: readonly string[] } => {
     const config = readConfig(
       { config: file, ...(environment === null ? {} : { env: environment }) },
@@ -88,7 +90,7 @@ export async function readWranglerSettings(file: string, only: string | null): P
       // What this machine has instead of a variable is not deployed.
       variables: {
         // Versions of wrangler before 4.27 do not have it.
-        ...plainValues(variablesHere?.(file, undefined, {}, environment ?? undefined, true, config.secrets) ?? {}),
+        ...plainValues(variablesHere?.(file, envFiles, {}, environment ?? undefined, true, config.secrets) ?? {}),
         ...config.vars,
       },
       services: (config.services ?? []).map(({ binding }: { binding: string }) => binding),

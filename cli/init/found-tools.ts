@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, posix, resolve } from "node:path";
-import { EDGE_WRANGLER_FILE } from "../../package/wrangler-files.ts";
+import { EDGE_VARIABLES_FILE, EDGE_WRANGLER_FILE } from "../../package/wrangler-files.ts";
 import { mainOf } from "./app-worker.ts";
 import type { WranglerConfig } from "./wrangler-config.ts";
 
@@ -102,15 +102,22 @@ export function namesFor(app: object | null, found: WranglerConfig | null = null
   return { wrangler, worker: main, isOwnEntry: main !== ENTRY, suffix: "", configFlag: "" };
 }
 
-/** The scripts of a project for its edge. `behind`: the wrangler config of the worker that it asks; `null` for an address. */
+/**
+ * The scripts of a project for its edge. `behind`: the wrangler config of the worker that it asks; `null` for an address.
+ * `variables`: the file with its token.
+ */
 export function scriptsFor(
   { wrangler, isOwnEntry, configFlag }: EdgeNames,
   runner: Runner,
   behind: string | null,
+  variables: string,
 ): Readonly<Record<EdgeScript, string>> {
+  // Node itself would read --env-file of any program, and would not start without the file.
+  const flag = variables === EDGE_VARIABLES_FILE ? ` --envFile ${variables}` : "";
+  const both = `wrangler dev -c ${wrangler} -c ${behind}`;
   return {
     test: runner === "vitest" ? "vitest run test/edge.test.ts" : "node --test edge-test.mjs",
-    dev: behind !== null ? `wrangler dev -c ${wrangler} -c ${behind}` : isOwnEntry ? "wrangler dev" : "tidemark dev",
+    dev: behind !== null ? `${both}${flag}` : isOwnEntry ? "wrangler dev" : "tidemark dev",
     check: `tidemark check${configFlag}`,
     deploy: `wrangler deploy${configFlag}`,
   };

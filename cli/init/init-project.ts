@@ -73,14 +73,14 @@ export async function initProject({
   const runner = runnerFor(folder, existing);
   const manager = packageManagerOf(folder);
   const scriptsFile = await scriptsFileOf(folder, manager);
-  const commands = scriptsFor(names, runner, behind?.config ?? null);
+  const secret = await keepSecret(folder, names.suffix !== "");
+  const commands = scriptsFor(names, runner, behind?.config ?? null, secret.file);
   // Not the script, which may be the owner's own. `wrangler` runs it in a shell, so a bare name would not be found.
   const build = `${manager.execInstalled} ${commands.check}`;
   const ownTsconfig = await read(join(folder, "tsconfig.json"));
   const hasTsconfig = ownTsconfig !== null || !tsconfigChangesApp(folder, existing);
   const put = putIn(folder, force);
   const startable = behind?.isBuilt ? behind : null;
-  const secret = await keepSecret(folder);
 
   const written = [
     await completeManifest(folder, manifestText, existing, name, {

@@ -87,10 +87,14 @@ const PROJECTS: readonly Project[] = [
   "main": "src/index.ts",
   "compatibility_date": "2026-07-30",
 }`,
-      ".dev.vars": "SECRET=1\n", // it gets no hosts, so that the edge has them from its config
+      "src/index.ts": `export default {
+  fetch: (_: Request, { SECRET }: { SECRET: string }) =>
+    new Response(\`app with \${SECRET}\`, { headers: { "cache-control": "max-age=60" } }),
+};`,
+      ".dev.vars": 'SECRET="$1"\n', // which wrangler would replace in another file
     },
     flags: ["--host", "www.example.com", "--pass", "/admin"],
-    answers: "app",
+    answers: "app with $1",
   },
   {
     name: "a worker that is told of another origin",
@@ -188,6 +192,9 @@ async function answersOfDev(folder: string): Promise<(readonly [string | null, s
       const answer = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(60_000) });
       seen.push([answer.headers.get("x-cache"), await answer.text()]);
     }
+    const [, token] = /^TIDEMARK_TOKEN="(.*)"$/m.exec(await readFile(join(folder, ".edge.vars"), "utf8"))!;
+    const headers = { authorization: `Bearer ${token}` };
+    expect(await fetch(`http://127.0.0.1:${port}/_tidemark/purges`, { headers })).toMatchObject({ status: 200 });
     return seen;
   } finally {
     dev.interrupt();

@@ -71,6 +71,16 @@ describe("a site that reads env of the runtime", () => {
   const SECRET = 'SECRET = "s3cret"\n';
   const VARIABLE = '[vars]\nORIGIN = "https://vars.example.com"\n\n[build]';
 
+  test("has the secrets of .edge.vars, if that is there beside an app", { timeout: 60_000 }, async () => {
+    await readEnv();
+    await writeFile(join(folder, ".dev.vars"), "OF_APP = 1\n");
+    await writeFile(join(folder, ".edge.vars"), SECRET);
+    const toml = await readFile(join(folder, "wrangler.toml"), "utf8");
+    const config = join(folder, "wrangler.edge.toml");
+    await writeFile(config, toml.replace("[build]", VARIABLE));
+    expect((await checkProject({ config, environment: null })).findings).toEqual([]);
+  });
+
   test("has the variables of each environment, and the secrets in .dev.vars", { timeout: 60_000 }, async () => {
     await readEnv();
     await writeFile(join(folder, ".dev.vars"), `${SECRET}ORIGIN = "http://localhost:8000"\n`);

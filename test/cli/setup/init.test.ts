@@ -491,7 +491,7 @@ describe("tidemark init", () => {
       expect(await get("wrangler.edge.toml")).toContain(SERVICES);
       expect(await get("tidemark.config.ts")).toContain('origin: { service: "APP" }');
       expect((await manifest()).scripts).toMatchObject({
-        "dev:edge": `wrangler dev -c wrangler.edge.toml -c ${file}`,
+        "dev:edge": `wrangler dev -c wrangler.edge.toml -c ${file} --envFile .edge.vars`,
       });
       expect(stdout).toMatch(
         /2\. npm run dev:edge .*your app\n {2}3\. npm run deploy:edge +after the app itself; then:/,
@@ -514,7 +514,9 @@ describe("tidemark init", () => {
       await mkdir(join(folder, ".wrangler/deploy"), { recursive: true });
       await put(".wrangler/deploy/config.json", '{ "configPath": "../../dist/server/wrangler.json" }');
       const withoutBuild = (await init(HOST_ALONE)).stdout;
-      expect((await manifest()).scripts!["dev:edge"]).toBe("wrangler dev -c wrangler.edge.toml -c wrangler.jsonc");
+      expect((await manifest()).scripts!["dev:edge"]).toContain(
+        "wrangler dev -c wrangler.edge.toml -c wrangler.jsonc ",
+      );
       expect(withoutBuild).toContain(
         "Step 2 needs the app's build: main in wrangler.jsonc, @astrojs/cloudflare/entrypoints/server, is no file.",
       );
@@ -524,7 +526,7 @@ describe("tidemark init", () => {
       await rm(join(folder, "test"), { recursive: true });
       const { stdout } = await init(HOST_ALONE);
       const built = "dist/server/wrangler.json";
-      expect((await manifest()).scripts!["dev:edge"]).toBe(`wrangler dev -c wrangler.edge.toml -c ${built}`);
+      expect((await manifest()).scripts!["dev:edge"]).toContain(`wrangler dev -c wrangler.edge.toml -c ${built} `);
       expect(await get("test/edge.test.ts")).toContain(`unstable_startWorker({\n    config: "${built}"`);
       expect(stdout).not.toContain("needs the app's build");
     });
@@ -545,7 +547,7 @@ describe("tidemark init", () => {
         await build({ name: "shop", main: "entry.mjs" });
         expect(await init(HOST_ALONE)).toMatchObject({ exit: 0, stderr: "" });
         expect(await get("wrangler.edge.toml")).toContain(SERVICES);
-        expect((await manifest()).scripts!["dev:edge"]).toBe(`wrangler dev -c wrangler.edge.toml -c ${BUILT}`);
+        expect((await manifest()).scripts!["dev:edge"]).toContain(`wrangler dev -c wrangler.edge.toml -c ${BUILT} `);
       });
 
       test.each([{ main: "entry.mjs" }, { assets: { directory: "../client" } }])(
@@ -573,7 +575,7 @@ describe("tidemark init", () => {
       const args = ["--import", windowsPathsIn("/package/built-config.ts"), CLI, ...HOST_ALONE];
       expect(await run(process.execPath, args, { cwd: folder })).toMatchObject({ exit: 0 });
       const built = "dist/server/wrangler.json";
-      expect((await manifest()).scripts!["dev:edge"]).toBe(`wrangler dev -c wrangler.edge.toml -c ${built}`);
+      expect((await manifest()).scripts!["dev:edge"]).toContain(`wrangler dev -c wrangler.edge.toml -c ${built} `);
       expect(await get("test/edge.test.ts")).toContain(`config: "${built}"`);
     });
 
@@ -737,6 +739,36 @@ describe("tidemark init", () => {
       expect(await outcomes()).toMatchObject({ ".env": "completed", ".gitignore": "completed" });
       expect(await readFile(join(folder, ".env"), "latin1")).toContain(`${found}\n# The edge's token`);
       expect(await readFile(join(folder, ".gitignore"), "latin1")).toContain(`${found}\nnode_modules/\n`);
+    });
+
+    test.each([
+      ["no file", null],
+      ["a .dev.vars", ".dev.vars"],
+      ["a .env", ".env"],
+    ])(
+      "beside an app on Workers in a file of the edge's own, as the app's types come from its files: %s",
+      async (_, file) => {
+        await put("wrangler.jsonc", '{ "name": "shop", "main": "src/index.ts" }');
+        if (file !== null) await put(file, "SECRET=1\n");
+        const { stdout } = await init(["init", "--host", ANSWERS.host]);
+        expect(stdout).toContain("written    .edge.vars\n");
+        expect(await get(".edge.vars")).toMatch(/^TIDEMARK_TOKEN="[\w-]{32}"$/m);
+        expect((await get(".gitignore")).split("\n")).toContain(".edge.vars");
+        if (file !== null) expect(await get(file)).toBe("SECRET=1\n");
+        const others = (await readdir(folder)).filter((each) => /^\.(dev\.vars|env)/.test(each));
+        expect(others).toEqual(file === null ? [] : [file]);
+        const token = await get(".edge.vars");
+        await init(["init", "--host", ANSWERS.host, "--force"]);
+        expect(await get(".edge.vars")).toBe(token);
+      },
+    );
+
+    test("nowhere beside an app on Workers whose .dev.vars has it, which the edge then reads too", async () => {
+      await put("wrangler.jsonc", '{ "name": "shop", "main": "src/index.ts" }');
+      await put(".dev.vars", "TIDEMARK_TOKEN=mine\n");
+      await init(["init", "--host", ANSWERS.host]);
+      expect(await readdir(folder)).not.toContain(".edge.vars");
+      expect((await manifest()).scripts!["dev:edge"]).toBe("wrangler dev -c wrangler.edge.toml -c wrangler.jsonc");
     });
 
     test("nowhere, if the app's .env has it, as for the client of its backend", { tags: ["deep"] }, async () => {
