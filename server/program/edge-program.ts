@@ -1,4 +1,5 @@
 import type { OriginQueueStats } from "../../wire/machine-stats.ts";
+import { counted } from "../../wire/text/numbers.ts";
 import { FillBudget, type RunningIsolate } from "../../worker/isolate.ts";
 import { REPORT_EVERY_MS, type ReadLedger } from "../../worker/metrics/reports.ts";
 import type { BackgroundWork } from "../../worker/ports/background-work.ts";
@@ -229,7 +230,7 @@ class EdgeWorker implements RunningWorker {
     const { fetches, permits, sites, memory, accessLog } = this.#parts;
     fetches?.retire();
     permits.retire();
-    const closed = this.#listener?.close(forAnswersMs(withinMs));
+    const closed = this.#closeListener(withinMs);
     // After a reload the last answers may take an hour, and the next worker fills a memory of its own.
     memory.empty();
     collectGarbage();
@@ -241,7 +242,15 @@ class EdgeWorker implements RunningWorker {
   }
 
   hurry(withinMs: number): void {
-    void this.#listener?.close(forAnswersMs(withinMs));
+    void this.#closeListener(withinMs);
+  }
+
+  async #closeListener(withinMs: number): Promise<void> {
+    const answersMs = forAnswersMs(withinMs);
+    const { cutOff } = (await this.#listener?.close(answersMs)) ?? { cutOff: 0 };
+    if (cutOff === 0) return;
+    const cut = counted(cutOff, "connection was", "connections were");
+    this.#parts.say(`${cut} cut off, because answers had not ended within ${answersMs / 1000} s.`);
   }
 
   #listenerParts(): ListenerParts {

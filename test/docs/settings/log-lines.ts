@@ -103,6 +103,12 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "A worker ended while the log was out of reach, or its disk full. Statistics lack that many.",
   },
   {
+    line: "cut off, because answers had not ended within … s.",
+    source: "server/program/edge-program.ts",
+    meaning:
+      "Downloads or streams took over 9 s after a stop, a failed or third reload, or over an hour after another reload.",
+  },
+  {
     line: "TIDEMARK_TOKEN is not set, so nobody can purge.",
     source: "server/startup/prepared-site.ts",
     meaning: "Set it, or `TIDEMARK_TOKENS`.",

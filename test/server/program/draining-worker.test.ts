@@ -1,11 +1,11 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import type { ProcessFigures } from "../../../server/machine/process-figures.ts";
 import { ASKS_FOR_PERMITS, isPermitMessage } from "../../../server/permits/permit-messages.ts";
 import { PermitOffice } from "../../../server/permits/permit-office.ts";
 import { collectGarbage } from "../../../server/program/collect-garbage.ts";
 import { startWorker } from "../../../server/program/edge-program.ts";
-import type { WorkerProgram, WorkerStart } from "../../../server/program/worker-program.ts";
+import type { RunningWorker, WorkerProgram, WorkerStart } from "../../../server/program/worker-program.ts";
 import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
 import { until } from "../../suite/until.ts";
 import { RawClient } from "../raw-client.ts";
@@ -90,6 +90,8 @@ test.each([
     token: `the-token-of-the-${name}-0123456789-abcdef`,
     site: { origin: origin.url, hosts: [`${name}a.test`] },
   });
+  const said = vi.spyOn(console, "error");
+  onTestFinished(() => said.mockRestore());
   const sites = await startSites(patient, names.map(siteOf));
   const memory = async () => (await surveyOf(sites)).memory;
 
@@ -102,4 +104,28 @@ test.each([
   origin.release("rest");
   expect(await reader.until((received) => received.endsWith("0\r\n\r\n"))).toContain("two");
   await stopped;
+  expect(said).not.toHaveBeenCalled();
+});
+
+test.each([
+  { whose: "time for answers is over", program: { startWorker }, hurry: () => undefined },
+  { whose: "time was cut short", program: patient, hurry: (worker: RunningWorker) => worker.hurry!(1_500) },
+])("a worker whose $whose tells how many connections it has cut off", async ({ program, hurry }) => {
+  const said = vi.spyOn(console, "error").mockReturnValue();
+  onTestFinished(() => said.mockRestore());
+  const origin = await startOrigin();
+  for (const path of ["/first", "/second"]) origin.reply(path, { hold: "answers" });
+  const site = { origin: origin.url, hosts: ["a.test"] };
+  const sites = await startSites(program, [{ name: ONLY_SITE, token: "the-token-0123456789-abcdefghijk", site }]);
+  for (const path of ["/first", "/second"]) await ask(path, sites.port);
+  await until(() => origin.seen.length === 2);
+  const stopped = sites.stop();
+  hurry(sites.worker);
+  await until(() => said.mock.calls.length > 0); // without a worker's process, the origin's answers would go on
+  origin.release("answers");
+  await stopped;
+  const lines = said.mock.calls.flat().filter((line: string) => line.includes("cut off"));
+  expect(lines).toEqual([
+    expect.stringContaining("worker-1: 2 connections were cut off, because answers had not ended within 0.5 s."),
+  ]);
 });
