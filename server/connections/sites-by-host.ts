@@ -1,6 +1,7 @@
 import type { RunningIsolate } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports/answer.ts";
 import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
+import { canonicalHost } from "../../worker/rules/key/canonical-url.ts";
 import { otherPort, withoutPort } from "../../worker/rules/key/unknown-host.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import { isHealthCheck } from "./health-check.ts";
@@ -76,8 +77,8 @@ export class SitesByHost {
   }
 
   #findAnew(authority: string): ServedSite | null {
-    const host = URL.parse(`http://${authority}/`)?.host;
-    const named = host === undefined ? undefined : this.#siteOf(host);
+    const host = canonicalHost(authority);
+    const named = host === null ? undefined : this.#siteOf(host);
     if (named === undefined) return this.#anyHost;
     if (authority.length > MAX_REMEMBERED_LENGTH) return named;
     if (this.#byAuthority.size >= MAX_REMEMBERED) this.#byAuthority.clear();

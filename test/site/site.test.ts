@@ -612,10 +612,11 @@ describe("compileSite", () => {
   });
 
   test("hosts are compared in the form of URLs, and the public address is one of them", () => {
-    const hosts = ["WWW.Example.test:443", "b\u00fccher.example", "localhost:8080"];
+    const hosts = ["WWW.Example.test:443", "b\u00fccher.example", "full.example.test.", "localhost:8080"];
     expect(compileSite({ origin, hosts, publicUrl: "https://public.example.test" }, {}).hosts).toEqual([
       "www.example.test",
       "xn--bcher-kva.example",
+      "full.example.test",
       "localhost:8080",
       "public.example.test",
     ]);

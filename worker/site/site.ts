@@ -2,6 +2,7 @@ import type { Doors } from "../../wire/doors.ts";
 import { type Network, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import type { HeuristicRules } from "../rules/freshness/heuristic-freshness.ts";
 import type { KeyRules } from "../rules/key/cache-key.ts";
+import { canonicalHost, hostOf } from "../rules/key/canonical-url.ts";
 import { pathMatcher } from "../rules/key/path-matcher.ts";
 import type { QueryRules } from "../rules/key/query.ts";
 import type { Route } from "../rules/key/route.ts";
@@ -127,11 +128,13 @@ export function compileChecked(checked: CheckedSite, overrides: SiteOverrides): 
   const routes = [...named, compileRoute(checked.elsewhere, null, site)];
   const hosts = overrides.hosts === undefined ? (site.hosts ?? null) : overrides.hosts;
   const publicUrl = site.publicUrl === undefined ? null : publicAddress(site.publicUrl);
-  const publicHosts = hosts && [...new Set([...hosts.map(hostInKeys), ...(publicUrl ? [publicUrl.host] : [])])];
+  const publicHosts = hosts && [
+    ...new Set([...hosts.map((host) => canonicalHost(host)!), ...(publicUrl ? [publicUrl.host] : [])]),
+  ];
   if (site.forward.host === "visitor" && publicHosts === null) throw new SiteError([ANY_HOST]);
   const [originUrl, ...otherOriginUrls] = originUrlsOf(site.origin);
   const itself = [originUrl, ...otherOriginUrls].find((url) =>
-    [...(publicHosts ?? []), publicUrl?.host].includes(new URL(url).host),
+    [...(publicHosts ?? []), publicUrl?.host].includes(hostOf(new URL(url))),
   );
   if (!overrides.originIsElsewhere && itself !== undefined) throw new SiteError([originIsSiteError(itself)]);
   const { originTimeout, followTimeout, ...limits } = site.limits;
@@ -345,12 +348,7 @@ function pickedQueries(texts: readonly string[] | boolean | undefined): NamesAnd
   return pickedBy(texts);
 }
 
-/** A host as URLs have it: lower case, ASCII, without a default port. */
-function hostInKeys(host: string): string {
-  return URL.parse(`http://${host.replace(/:(?:80|443)$/, "")}`)?.host ?? host;
-}
-
 function publicAddress(text: string): { scheme: "http" | "https"; host: string } {
   const url = new URL(text);
-  return { scheme: url.protocol === "https:" ? "https" : "http", host: url.host };
+  return { scheme: url.protocol === "https:" ? "https" : "http", host: hostOf(url) };
 }

@@ -17,6 +17,11 @@ describe("canonicalUrl", () => {
     ["http://WWW.Example.test:80/a", "www.example.test", "/a"],
     ["https://www.example.test:8443/a", "www.example.test:8443", "/a"],
     ["http://x.test", "x.test", "/"],
+    ["http://X.test./a", "x.test", "/a"],
+    ["http://x.test.:80/a%41", "x.test", "/aA"],
+    ["https://x.test.:8443/a", "x.test:8443", "/a"],
+    ["http://x.test../a", "x.test..", "/a"],
+    ["http://./a", ".", "/a"],
     ["http://x.test/%7Ea/%c3%a9", "x.test", "/~a/%C3%A9"],
     ["http://x.test/a/./b/../c", "x.test", "/a/c"],
     ["http://x.test/a/%2e%2e/c", "x.test", "/c"],
@@ -51,7 +56,17 @@ describe("canonicalUrl", () => {
 
   test("a URL of plain characters is read as the URL parser reads it", () => {
     const pieces = fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 4 });
-    const host = fc.constantFrom("x.test", "X.test:80", "x.test:443", "127.1", "x_y", "x.test:99999", "x%2etest", "");
+    const host = fc.constantFrom(
+      "x.test",
+      "X.test:80",
+      "x.test:443",
+      "x.test.",
+      "127.1",
+      "x_y",
+      "x.test:99999",
+      "x%2etest",
+      "",
+    );
     const scheme = fc.constantFrom("http", "https", "HTTP");
     fc.assert(
       fc.property(scheme, host, pieces, fc.option(pieces), (named, address, path, query) => {

@@ -7,7 +7,7 @@ export const rows: readonly ConformanceRow[] = [
     section: "2",
     requirement: "the cache key consists of method and target URI",
     does: "Only GET is stored; the URL is canonical.",
-    scenarios: ["key/equivalent-spellings"],
+    scenarios: ["key/equivalent-spellings", "key/name-in-full"],
   },
   {
     table: "caching",

@@ -16,6 +16,20 @@ export const mutants: Mutants = {
       foundBy: "key/equivalent-spellings",
     },
   },
+  "RFC 3986 §3.2.2": {
+    "the point at the end of a host counts": {
+      in: "hostOf",
+      replace: 'host.replace(/\\b\\.(?=:|$)/, "")',
+      by: "host",
+      foundBy: "key/name-in-full",
+    },
+    "all points at the end of a host are left out": {
+      in: "hostOf",
+      replace: "/\\b\\.(?=:|$)/",
+      by: "/\\.+(?=:|$)/",
+      foundBy: "key/name-in-full",
+    },
+  },
   "docs/http.md#redirects": {
     "a redirect loses the tracking parameters": {
       in: "giveTrackersBack",

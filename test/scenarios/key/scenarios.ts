@@ -177,6 +177,22 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "key/name-in-full",
+    name: "a host with the point that ends a name in full is the same host, in requests and in purges",
+    source: "RFC 3986 §3.2.2",
+    origin: { "/a": [page("max-age=60")] },
+    steps: [
+      { send: { path: "/a", host: "www.example.test." }, expect: { status: 200, xCache: "MISS" } },
+      { originLastSaw: "/a", fields: { "x-forwarded-host": "www.example.test" } },
+      { get: "/a", expect: { xCache: "HIT" } },
+      { purge: { urls: ["https://www.example.test./a"] } },
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { hosts: ["www.example.test."] } },
+      { send: { path: "/a", host: "www.example.test." }, expect: { xCache: "MISS" } },
+      { send: { path: "/a", host: "www.example.test.." }, expect: { status: 421 } },
+    ],
+  },
+  {
     id: "key/control-plane-spelling",
     name: "other spellings of the control plane's path reach neither the control plane nor the origin",
     source: "docs/http.md#the-cache-key",

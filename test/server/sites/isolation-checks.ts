@@ -236,7 +236,7 @@ export const CHECKS: Readonly<Record<string, Check>> = {
       "unknown.test": "",
       "shop.test.unknown.test": "",
       "shop.test:8081": ", but shop.test is: the port counts",
-      [`${SHOP}.`]: "",
+      [`${SHOP}..`]: "",
     };
     for (const [host, hint] of Object.entries(others)) {
       const got = await onConnection(worker.port, (visitor) => visitor.get(host));

@@ -24,7 +24,10 @@ describe("the site of a host", () => {
     ["[::1]:8080", "shop"],
     ["[0:0:0:0:0:0:0:1]:8080", "shop"],
     ["Blog.Test", "blog"],
-    ["shop.test.", null],
+    ["shop.test.", "shop"],
+    ["SHOP.test.:80", "shop"],
+    ["www.shop.test.:8080", "shop"],
+    ["shop.test..", null],
     ["user@shop.test", "shop"], // the listener has refused it
     ["shop.test, blog.test", null],
     ["", null],
@@ -54,7 +57,7 @@ describe("without TLS, a host that a site names with the port of TLS", () => {
     sending("wiki", "wiki.test", "shop.test:9000"),
   ];
 
-  test.each(["shop.test", "SHOP.test", "shop.test:8080"])("leads there: %s", async (host) => {
+  test.each(["shop.test", "SHOP.test", "shop.test.", "shop.test:8080"])("leads there: %s", async (host) => {
     expect(await ask(sites, host)).toEqual([308, "https://shop.test:8443/a"]);
   });
   test("leads to the site without a port if it names none", async () => {

@@ -3,7 +3,7 @@ import { memoize } from "../fields/memoize.ts";
 /** A URL in its canonical spelling, in which it is routed, keyed, purged and sent to the origin. */
 export interface CanonicalUrl {
   readonly scheme: "http" | "https";
-  /** Host, with the port unless it is the scheme's default, in lower case. */
+  /** As `hostOf` has it. */
   readonly host: string;
   /** Percent-encoded path: unreserved characters decoded, escapes in upper case, no dot segments. */
   readonly path: string;
@@ -55,10 +55,24 @@ function parsedUrl(text: string): UrlVerdict {
   return {
     kind: "url",
     scheme: url.protocol === "https:" ? "https" : "http",
-    host: url.host,
+    host: hostOf(url),
     path,
     search: url.search,
   };
+}
+
+/** The host without the point at the end of a name in full, and with the port unless that is the default. RFC 3986 §3.2.2. */
+export function hostOf({ host }: URL): string {
+  return host.replace(/\b\.(?=:|$)/, "");
+}
+
+/**
+ * A host that a client or an owner names, in the form that keys have; `null` for what is none. The default ports of both
+ * schemes are no part of it.
+ */
+export function canonicalHost(text: string): string | null {
+  const url = URL.parse(`http://${text.replace(/:(?:80|443)$/, "")}`);
+  return url && hostOf(url);
 }
 
 function refused(because: string): UrlVerdict {

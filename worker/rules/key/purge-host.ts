@@ -1,3 +1,4 @@
+import { canonicalHost } from "./canonical-url.ts";
 import { wildcardFault } from "./purge-url.ts";
 import { unknownHost } from "./unknown-host.ts";
 
@@ -12,8 +13,8 @@ export function parsePurgeHost(text: string, hosts: readonly string[] | null): P
     return refused("a host is a name like www.example.com, without scheme and path");
   }
   // A host covers http and https, so neither scheme's default port is part of it.
-  const host = URL.parse(`http://${text.replace(/:(?:80|443)$/, "")}`)?.host;
-  if (host === undefined || host === "") return refused("it is not a host name");
+  const host = canonicalHost(text);
+  if (host === null || host === "") return refused("it is not a host name");
   const fault = wildcardFault("", host);
   if (fault !== null) return refused(fault);
   if (hosts && !hosts.includes(host)) return refused(unknownHost(host, hosts));
