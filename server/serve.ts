@@ -60,6 +60,8 @@ export class RunningServer {
   readonly #watching: Watching;
   /** The files that the last reload read. */
   #lastRead: FileStates = new Map();
+  /** The next reload reads all sites, and not only those whose files have changed. */
+  #readsAll = false;
   #janitor: Janitor | null = null;
   #supervisor!: Supervisor;
   #hasLoaded = false;
@@ -107,6 +109,7 @@ export class RunningServer {
 
   reload(): Promise<boolean> {
     this.#certificates?.tryAgain();
+    this.#readsAll = true;
     return this.#supervisor.reload();
   }
 
@@ -174,9 +177,11 @@ export class RunningServer {
 
   async #readChanges(): Promise<Prepared> {
     const read = new Map<string, string>();
+    const keepsUnchanged = !this.#readsAll;
+    this.#readsAll = false;
     let prepared = this.#prepared;
     try {
-      prepared = await prepare(this.#options, prepared, read, this.#lastRead);
+      prepared = await prepare(this.#options, prepared, read, this.#lastRead, keepsUnchanged);
     } finally {
       this.#lastRead = read;
       if (!this.#hasEnded) this.#watching.change(pathsToWatch(this.#options, prepared, read));

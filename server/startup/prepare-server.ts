@@ -101,20 +101,21 @@ export interface Prepared {
  * sites whose settings are wrong keeps them, and so do certificates; without it, that is refused. `read` gets the files of
  * the configs as they were before they were read, also if it throws, and those of certificates that cannot be used. It
  * gets these also once they can be used, because a folder may be filled file by file, until they are as in `lastRead`,
- * which the load before this one filled: then nothing was written between the two.
+ * which the load before this one filled: then nothing was written between the two. `keepsUnchanged` is that of `readSites`.
  */
 export async function prepare(
   options: ServeOptions,
   before?: Prepared,
   read = new Map<string, string>(),
   lastRead: FileStates = new Map(),
+  keepsUnchanged = false,
 ): Promise<Prepared> {
   const { accessLog, usesFastAnswers, workers } = options;
   const listen = addressesOf(options);
   if (before === undefined && options.predecessor === null) await expectApart(options.listen);
   const { usesProxyProtocol, redirectsToHttps } = options;
   const around = { listen, usesProxyProtocol, redirectsToHttps, read };
-  const { sites, config, problems } = await sitesOf(options, around, before);
+  const { sites, config, problems } = await sitesOf(options, around, before, keepsUnchanged);
   const ofAccessLog = accessLogWarnings(options, before);
   const acme = acmeOf(options, listen, sites, before);
   const inUse = before?.settings.tls ?? null;
@@ -276,6 +277,7 @@ async function sitesOf(
   options: ServeOptions,
   around: SiteSurroundings,
   before: Prepared | undefined,
+  keepsUnchanged: boolean,
 ): Promise<ReadSites & Pick<Prepared, "config">> {
   const { sites: folder, environment, origin } = options;
   const parent = readParentSettings({ ...options, hasSeveralSites: folder !== null });
@@ -295,7 +297,7 @@ async function sitesOf(
       "--log works with one site only: several sites cannot share their logs with other machines yet.",
     );
   }
-  const read = await readSites(folder, options.cache, around, before?.sites ?? new Map());
+  const read = await readSites(folder, options.cache, around, before?.sites ?? new Map(), keepsUnchanged);
   if (before === undefined && read.problems.length > 0) throw new ServerError(read.problems.join("\n"));
   return { ...read, config: null };
 }

@@ -41,6 +41,7 @@ export interface SiteSurroundings {
 
 /** Everything that is known of a site before a port is opened. */
 export interface PreparedSite {
+  readonly sources: SiteSources;
   readonly loaded: LoadedSite;
   readonly settings: SiteSettings;
   readonly site: Site;
@@ -104,7 +105,7 @@ export async function prepareSite(sources: SiteSources, around: SiteSurroundings
     tokens,
     toHttps: redirectOf(around, site),
   };
-  return { loaded, settings, site, isLocal: !namesHosts, isClosed, madeToken, warnings };
+  return { sources, loaded, settings, site, isLocal: !namesHosts, isClosed, madeToken, warnings };
 }
 
 /** Throws a `ServerError` if nobody can tell which hosts are the site's. */

@@ -1,12 +1,14 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { hostToFind } from "../connections/sites-by-host.ts";
 import { ANY_OTHER_HOST } from "../log/hosts-of-sites.ts";
 import { LogFolder } from "../log/log-folder.ts";
 import { MachineNote } from "../postgres/machine-note.ts";
-import { type PreparedSite, prepareSite, type SiteSurroundings } from "./prepared-site.ts";
+import { type PreparedSite, prepareSite, type SiteSources, type SiteSurroundings } from "./prepared-site.ts";
 import { ServerError } from "./server-error.ts";
 import { type SiteFiles, sitesIn, variablesOf } from "./sites-folder.ts";
+import { stateOfFile } from "./watched-files.ts";
 
 /** The sites by their names, as they are to be served. */
 export type PreparedSites = ReadonlyMap<string, PreparedSite>;
@@ -27,13 +29,15 @@ export function logFolderOf(cache: string, name: string): string {
 
 /**
  * Reads the sites of a folder. A faulty one stays as it was in `before`, or is left out if it was not there, and does not
- * touch the others. Throws a `ServerError` if no site is left, or if the folder cannot be read.
+ * touch the others. Throws a `ServerError` if no site is left, or if the folder cannot be read. `keepsUnchanged`: a site
+ * whose files are as in `before` is not read again, though its config may read what nobody watches.
  */
 export async function readSites(
   folder: string,
   cache: string,
   around: SiteSurroundings,
   before: PreparedSites,
+  keepsUnchanged = false,
 ): Promise<ReadSites> {
   const found = sitesIn(folder);
   const problems = [...found.problems];
@@ -46,9 +50,13 @@ export async function readSites(
     else read.set(name, old);
   };
   const prepareOrRefuse = async (files: SiteFiles) => {
+    const old = before.get(files.name);
     try {
-      if (!before.has(files.name)) expectPlaceForLog(logFolderOf(cache, files.name));
-      read.set(files.name, await prepareOne(files, around));
+      if (old === undefined) expectPlaceForLog(logFolderOf(cache, files.name));
+      const sources = sourcesOf(files);
+      const isKept = keepsUnchanged && old !== undefined && isUnchanged(old, sources);
+      if (isKept) for (const [path, state] of old.loaded.files) around.read.set(path, state);
+      read.set(files.name, isKept ? old : await prepareSite(sources, around));
     } catch (error) {
       refuse(files.name, (error as Error).message);
     }
@@ -77,12 +85,16 @@ function expectPlaceForLog(folder: string): void {
   MachineNote.expectNoneIn(folder);
 }
 
-function prepareOne(files: SiteFiles, around: SiteSurroundings): Promise<PreparedSite> {
+function sourcesOf(files: SiteFiles): SiteSources {
   const environment = variablesOf(files);
   const { name, config } = files;
   // Whoever reads it would say to name another file with --config, which is for one site.
   if (!existsSync(config)) throw new ServerError(`there is no ${config}.`);
-  return prepareSite({ name, config, environment, origin: environment.TIDEMARK_ORIGIN || null }, around);
+  return { name, config, environment, origin: environment.TIDEMARK_ORIGIN || null };
+}
+
+function isUnchanged({ sources, loaded }: PreparedSite, now: SiteSources): boolean {
+  return isDeepStrictEqual(sources, now) && [...loaded.files].every(([path, state]) => stateOfFile(path) === state);
 }
 
 /** What the owner should know of sites that one token opens. */

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -31,10 +40,17 @@ describe("the sites of a folder", () => {
     writeFileSync(join(folder, "sites", `${name}.config.ts`), config);
   }
 
-  function read(before: PreparedSites = new Map(), usesProxyProtocol = false): Promise<ReadSites> {
+  const appendTo = (file: string, text: string) => appendFileSync(join(folder, "sites", file), text);
+
+  function read(
+    before: PreparedSites = new Map(),
+    usesProxyProtocol = false,
+    keepsUnchanged = false,
+    files = new Map<string, string>(),
+  ): Promise<ReadSites> {
     const listen = [{ host: "127.0.0.1", port: 8080 }];
-    const around = { listen, usesProxyProtocol, redirectsToHttps: null, read: new Map() };
-    return readSites(join(folder, "sites"), join(folder, "cache"), around, before);
+    const around = { listen, usesProxyProtocol, redirectsToHttps: null, read: files };
+    return readSites(join(folder, "sites"), join(folder, "cache"), around, before, keepsUnchanged);
   }
 
   const hostsOf = ({ sites }: ReadSites) => [...sites].map(([name, { site }]) => [name, site.hosts]);
@@ -95,6 +111,33 @@ describe("the sites of a folder", () => {
     expect(tokensOf(await read(first.sites))).toEqual(ofBoth);
     write("shop", 'hosts: ["shop.test"]');
     expect(tokensOf(await read(first.sites))).toEqual(ofBoth);
+  });
+
+  test.each([
+    { name: "nothing has changed", change: () => undefined, expected: [] },
+    { name: "its config has changed", change: () => appendTo("shop.config.ts", "\n"), expected: ["shop"] },
+    { name: "a file that its config imports has changed", change: () => appendTo("host.ts", "\n"), expected: ["shop"] },
+    {
+      name: "its variables have changed",
+      change: () => appendTo("shop.env", "TIDEMARK_HOSTS=a.test"),
+      expected: ["shop"],
+    },
+    { name: "all are to be read anew", change: () => undefined, keepsUnchanged: false, expected: ["blog", "shop"] },
+  ])("one is read again, and no other, if $name: $expected", async ({ change, keepsUnchanged = true, expected }) => {
+    const noted = join(folder, "sites", "noted");
+    writeFileSync(join(folder, "sites", "host.ts"), 'export default "shop.test";');
+    for (const [name, host] of Object.entries({ shop: '(await import("./host.ts")).default', blog: '"blog.test"' })) {
+      write(name, `hosts: [${host}]`);
+      const note = `process.getBuiltinModule("node:fs").appendFileSync(${JSON.stringify(noted)}, "${name}\\n");`;
+      appendTo(`${name}.config.ts`, note);
+    }
+    const [first, again] = [new Map<string, string>(), new Map<string, string>()];
+    const { sites } = await read(new Map(), false, false, first);
+    change();
+    rmSync(noted);
+    expect([...(await read(sites, false, keepsUnchanged, again)).sites.keys()]).toEqual(["blog", "shop"]);
+    expect(existsSync(noted) ? readFileSync(noted, "utf8").trim().split("\n").sort() : []).toEqual(expected);
+    expect([...again.keys()].sort()).toEqual([...first.keys()].sort());
   });
 
   test("one whose config is a link to nowhere is refused, and no option is named that only one site has", async () => {

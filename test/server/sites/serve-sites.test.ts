@@ -246,6 +246,22 @@ describe("tidemark serve --sites", { timeout: 180_000 }, () => {
     await untilPage(port, "new.test", "blog v1");
   });
 
+  test("at SIGHUP a site is read again although none of its files has changed", { tags: ["deep"] }, async () => {
+    writeFileSync(join(folder, "host"), "shop.test");
+    write(
+      "shop",
+      `hosts: [process.getBuiltinModule("node:fs").readFileSync(${JSON.stringify(join(folder, "host"))}, "utf8")]`,
+    );
+    write("blog");
+    const port = await start();
+    writeFileSync(join(folder, "host"), "new.test");
+    write("blog", 'hosts: ["blog.test", "www.blog.test"]');
+    await untilPage(port, "www.blog.test", "blog v1");
+    await expectPage(port, "shop", "v1");
+    server!.child.kill("SIGHUP");
+    await untilPage(port, "new.test", "shop v1");
+  });
+
   test("a page that was purged while its host was another site's does not come back with the host", async () => {
     write("shop");
     write("blog");
