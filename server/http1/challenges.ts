@@ -1,5 +1,4 @@
-/** What stands between two commas outside quotes. A quote that is not closed ends with the text. */
-const PART = /(?:"(?:\\.|[^"])*(?:"|$)|[^",])+/g;
+import { membersOf } from "../../worker/rules/fields/list-members.ts";
 
 /** A parameter of a challenge; a challenge has its scheme before the first one. */
 const PARAMETER = /^[\t ]*[!#$%&'*+.^_`|~\w-]+[\t ]*=/;
@@ -10,7 +9,7 @@ const PARAMETER = /^[\t ]*[!#$%&'*+.^_`|~\w-]+[\t ]*=/;
  */
 export function challengesIn(text: string): string[] {
   const challenges: string[] = [];
-  for (const part of text.match(PART) ?? []) {
+  for (const part of membersOf(text)) {
     const last = challenges.length - 1;
     if (last >= 0 && PARAMETER.test(part)) challenges[last] += `,${part}`;
     else if (part.trim() !== "") challenges.push(part);

@@ -313,13 +313,13 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
   "RFC 6797 §8.1": {
     "lines of Strict-Transport-Security stay joined": {
       in: "toClientFields",
-      replace: "FIRST_LINE.exec(security)![0]",
+      replace: "firstMember(security)",
       by: "security",
       foundBy: "client-response/first-transport-security",
     },
     "a quoted comma ends Strict-Transport-Security": {
-      in: "FIRST_LINE",
-      replace: '"(?:\\\\.|[^"])*"?|[^",]',
+      in: "list-members:MEMBER",
+      replace: '"(?:[^"\\\\]|\\\\.)*"?|[^,"]',
       by: "[^,]",
       foundBy: "client-response/first-transport-security",
     },

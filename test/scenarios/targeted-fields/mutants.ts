@@ -123,8 +123,8 @@ said[known.key] = isSeconds ? Math.min(Math.abs(value),`,
     },
     "directives for another surrogate apply to this cache": {
       in: "parseSurrogateControl",
-      replace: 'FOR_ANOTHER.test(member) ? "" : member',
-      by: 'FOR_ANOTHER.test(member) ? member.split(";")[0]! : member',
+      replace: "filter((member) => !FOR_ANOTHER.test(member))",
+      by: 'map((member) => (FOR_ANOTHER.test(member) ? member.split(";")[0]! : member))',
       foundBy: "targeted-fields/surrogate-control-not-applicable",
     },
     "a Surrogate-Control with capabilities only outranks Cache-Control": {

@@ -1,3 +1,4 @@
+import { membersOf } from "../fields/list-members.ts";
 import { type CacheControl, KNOWN_DIRECTIVES, parseCacheControl } from "./cache-control.ts";
 import { type CacheDirective, readCacheDirectives } from "./cache-directives.ts";
 
@@ -10,14 +11,12 @@ import { type CacheDirective, readCacheDirectives } from "./cache-directives.ts"
  * field that cannot be read counts as `no-store`.
  */
 export function parseSurrogateControl(text: string): CacheControl | undefined {
-  const directives = readCacheDirectives(text.replace(MEMBER, (member) => (FOR_ANOTHER.test(member) ? "" : member)));
+  const ours = membersOf(text).filter((member) => !FOR_ANOTHER.test(member));
+  const directives = readCacheDirectives(ours.join(","));
   if (directives === undefined) return parseCacheControl("no-store");
   const members = directives.flatMap(inCacheControl);
   return members.length === 0 ? undefined : parseCacheControl(members.join(","));
 }
-
-/** The text between two commas outside quotes. */
-const MEMBER = /(?:"(?:[^"\\]|\\.)*"?|[^,"])+/g;
 
 /** A directive followed by the name of the surrogate that it is for. */
 const FOR_ANOTHER = /^\s*[\w-]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;"]+)\s*)?;\s*[\w.-]+\s*$/;

@@ -1,4 +1,5 @@
 import type { Fields } from "../fields/fields.ts";
+import { firstMember } from "../fields/list-members.ts";
 import { memoize } from "../fields/memoize.ts";
 import { TAG_FIELDS } from "../storing/tags.ts";
 import { hopByHopFields } from "./hop-by-hop.ts";
@@ -17,9 +18,6 @@ const keptFromClients = memoize(
 /** Fields that may name the origin. */
 const LOCATIONS = ["location", "content-location"];
 
-/** The first of some joined lines: what is before a comma outside quotes. */
-const FIRST_LINE = /^(?:"(?:\\.|[^"])*"?|[^",])*/;
-
 /**
  * The fields of the origin's answer as clients see them: without hop-by-hop and tag fields, with public locations, a date
  * and one line of Strict-Transport-Security. All other fields stay as the origin sent them. RFC 9110 §7.6. `hidden` are the
@@ -37,7 +35,7 @@ export function toClientFields(
   if (!fields.has("date")) fields.set("date", new Date(receivedAt).toUTCString()); // RFC 9110 §6.6.1
   const security = fields.get("strict-transport-security");
   // RFC 6797 §6.1, §8.1: the first line counts, and a joined one is ignored
-  if (security !== null) fields.set("strict-transport-security", FIRST_LINE.exec(security)![0].trim());
+  if (security !== null) fields.set("strict-transport-security", firstMember(security).trim());
   for (const name of LOCATIONS) {
     const value = fields.get(name);
     if (value !== null) fields.set(name, publicLocation(value, address));
