@@ -17,11 +17,13 @@ export { printable } from "../wire/text/printable.ts";
 
 export { CONTROL_PREFIX } from "../wire/fields.ts";
 
-// `crawl` and `warm` take proxies and read a Retry-After as the SDK does, and `--from` asks which regions `tidemark dev` simulates.
+// `crawl` and `warm` ask in the codings of browsers, take proxies and read a Retry-After as the SDK does, and `--from` asks
+// which regions `tidemark dev` simulates.
 
 export { THROUGH_PROXY } from "../sdk/http/failures.ts";
 export { openAgent } from "../sdk/http/open-agent.ts";
 export { retryAfterMs } from "../sdk/http/retry-pause.ts";
+export { BROWSER_CODINGS } from "../wire/fields.ts";
 export { SIMULATED_REGIONS_PATH, type SimulatedRegion, simulatedRegionsSchema } from "../wire/simulated-regions.ts";
 
 // `audit` reads the fields of answers by the rules that the edge stores by, and names cookies that the edge would heed.

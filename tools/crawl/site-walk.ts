@@ -1,4 +1,4 @@
-import { counted, ownPackage } from "#tidemark/internal";
+import { BROWSER_CODINGS, counted, ownPackage } from "#tidemark/internal";
 import { type FoundPages, findPages, type SiteDocument } from "../pages/find-pages.ts";
 import { MAX_ROBOTS_BYTES, NO_RULES, PRODUCT_TOKEN, type RobotRules, readRobots } from "../pages/robots.ts";
 import { SiteAddress } from "../pages/site-address.ts";
@@ -16,7 +16,7 @@ import { simulatedViewpoints, thisMachine, type Viewpoint } from "./viewpoints.t
  */
 const PAGE_FIELDS = {
   accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
-  "accept-encoding": "gzip, deflate, br, zstd",
+  "accept-encoding": BROWSER_CODINGS,
 };
 
 /** The most redirects to follow to a robots.txt or a sitemap. RFC 9309 §2.3.1.2 asks for five. */
