@@ -26,6 +26,14 @@ const OCCUPY: readonly Step[] = [
   { originSees: "/slow", count: 1 },
 ];
 const LET_GO: readonly Step[] = [{ release: "slow" }, { finish: "slow", expect: { status: 200, body: "slow" } }];
+/** Pages that wait for their turns behind the slow one, the first two of which are held there. */
+const HELD_IN_TURN = {
+  "/slow": [held],
+  "/b": [{ ...plain, hold: "b" }],
+  "/c": [{ ...page("max-age=60", "c"), hold: "c" }],
+  "/d": [page("max-age=60", "d")],
+  "/e": [page("max-age=60", "e")],
+};
 const OVERTAKEN = { "/slow": [held], "/b": [plain], "/c": [{ ...page("max-age=60", "c"), hold: "c" }] };
 
 /** A request waits for its turn, and another one for the same page. */
@@ -433,13 +441,7 @@ export const scenarios: readonly Scenario[] = [
     name: "where as many wait as have their turn in the longest wait, the next one is turned away at once",
     source: SOURCE,
     site: ONE_AT_A_TIME,
-    origin: {
-      "/slow": [held],
-      "/b": [{ ...plain, hold: "b" }],
-      "/c": [{ ...page("max-age=60", "c"), hold: "c" }],
-      "/d": [page("max-age=60", "d")],
-      "/e": [page("max-age=60", "e")],
-    },
+    origin: HELD_IN_TURN,
     steps: [
       ...OCCUPY,
       { begin: "b", send: { path: "/b", address: "192.0.2.12" } },
@@ -473,13 +475,7 @@ export const scenarios: readonly Scenario[] = [
     name: "where the origin is fast again, a turn of this moment lets one more wait",
     source: SOURCE,
     site: ONE_AT_A_TIME,
-    origin: {
-      "/slow": [held],
-      "/b": [{ ...plain, hold: "b" }],
-      "/c": [{ ...page("max-age=60", "c"), hold: "c" }],
-      "/d": [page("max-age=60", "d")],
-      "/e": [page("max-age=60", "e")],
-    },
+    origin: HELD_IN_TURN,
     steps: [
       ...OCCUPY,
       { begin: "b", send: { path: "/b", address: "192.0.2.12" } },
