@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
 import { byDepth } from "../../suite/depth.ts";
+import { untilOnDisk } from "./disks/pages-on-disk.ts";
 import { ServerProcess } from "./running-server.ts";
 
 const TOKEN = "token-of-the-server-of-refreshed-pages";
@@ -33,6 +34,7 @@ test("a page that a purge has refreshed is a hit at every worker as soon as the 
     };
     for (const page of PAGES) {
       await ask(page);
+      await untilOnDisk(join(folder, "cache"), page); // written later, it would replace what the refresh brings
       const answer = await fetch(new URL("/_tidemark/purge", address), {
         method: "POST",
         headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },
