@@ -9,6 +9,12 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "stale-while-revalidate/beside-s-maxage",
     },
+    "a page that Next calls stale is kept for a whole lifetime": {
+      in: "nextSeconds",
+      replace: 'value === "STALE" ? 1 : Number.POSITIVE_INFINITY',
+      by: "Number.POSITIVE_INFINITY",
+      foundBy: "stale-while-revalidate/stale-at-origin",
+    },
     "a stale page is answered and never refetched": {
       in: "hit",
       replace: 'if (xCache === "UPDATING") refreshInBackground',

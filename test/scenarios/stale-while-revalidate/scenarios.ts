@@ -47,6 +47,29 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "stale-while-revalidate/stale-at-origin",
+    name: "a page that Next calls stale is refreshed after a second, whatever lifetime it has",
+    source: "RFC 5861 §3; RFC 9111 §4.2.1",
+    origin: {
+      "/a": [
+        page("s-maxage=3600, stale-while-revalidate=31532400", "v1", { "x-nextjs-cache": "STALE" }),
+        page("s-maxage=3600, stale-while-revalidate=31532400", "v2", { "x-nextjs-cache": "HIT" }),
+      ],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1", cacheStatus: /; stored$/ } },
+      { advanceMs: 999 },
+      { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+      { advanceMs: 1 },
+      { get: "/a", expect: { xCache: "UPDATING", body: "v1" } },
+      { work: "finished" },
+      { get: "/a", expect: { xCache: "HIT", body: "v2" } },
+      { advanceMs: 3_599_000 },
+      { get: "/a", expect: { xCache: "HIT", body: "v2" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
     id: "stale-while-revalidate/allowed-by-site",
     name: "the site may allow stale pages while they are fetched again; a route and the origin may override this",
     source: "docs/http.md#stale-responses; RFC 9111 §4.2.4",

@@ -20,8 +20,13 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3",
     requirement: "our own rule: what the origin tells a web server before it",
-    does: "`X-Accel-Expires` shortens a lifetime; with `0`, or a time that has passed, the answer is not stored. Nor is what asks for a file in place of its body (`X-Accel-Redirect`, `X-Sendfile`). The fields are passed on.",
-    scenarios: ["storing/x-accel-expires", "storing/x-accel-expires-shortens", "storing/sendfile"],
+    does: "`X-Accel-Expires` shortens a lifetime; with `0`, or a time that has passed, the answer is not stored. Nor is what asks for a file in place of its body (`X-Accel-Redirect`, `X-Sendfile`). The fields are passed on. A page that Next calls stale (`x-nextjs-cache`) is fresh for a second.",
+    scenarios: [
+      "storing/x-accel-expires",
+      "storing/x-accel-expires-shortens",
+      "storing/sendfile",
+      "stale-while-revalidate/stale-at-origin",
+    ],
   },
   {
     table: "caching",

@@ -65,7 +65,7 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   const { field, requestedAt, receivedAt } = response;
   const speaking = effectiveCacheControl(field, rules.targetedFields);
   const { cacheControl } = speaking;
-  const atMost = accelSeconds(field("x-accel-expires"), receivedAt);
+  const atMost = Math.min(accelSeconds(field("x-accel-expires"), receivedAt), nextSeconds(field("x-nextjs-cache")));
   if (request.forbidsStoring) return { kind: "not-stored", because: "request-no-store" }; // §5.2.1.5
   const because = reasonInResponse(request, response, cacheControl, atMost);
   if (because) return { kind: "not-stored", because };
@@ -193,4 +193,12 @@ function accelSeconds(value: string | null, receivedAt: number): number {
     return time === undefined ? Number.POSITIVE_INFINITY : Number(time) * UNITS[unit]!;
   });
   return Math.min(...times);
+}
+
+/**
+ * The most seconds for which a response of Next is fresh. A page that Next calls stale, and is rendering anew, comes with
+ * the lifetime of a new one, and without `Age`. A lifetime of zero would forbid `stale-while-revalidate`.
+ */
+function nextSeconds(value: string | null): number {
+  return value === "STALE" ? 1 : Number.POSITIVE_INFINITY;
 }
