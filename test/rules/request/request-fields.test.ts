@@ -42,6 +42,7 @@ describe("reachesOriginAsSent", () => {
     "DPR",
     "Tracestate",
     "X-Request-Id",
+    "X-Turbo-Request-Id",
     "X-B3-TraceId",
     "X-Datadog-Trace-Id",
     "MF-Original-Hostname",

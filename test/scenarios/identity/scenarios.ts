@@ -46,6 +46,7 @@ const software = {
   traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   tracestate: "vendor=1",
   "x-request-id": "7",
+  "x-turbo-request-id": "9a3f1c52-0b7e-4d1a-8f3e-6c2d5b4a7e10",
   "x-b3-traceid": "80f198ee56343ba8",
 };
 
@@ -376,8 +377,13 @@ export const scenarios: readonly Scenario[] = [
     id: "identity/software-fields",
     name: "if the answer is stored, the origin does not get the fields that tracers, WebViews and players add",
     source: "docs/security.md#what-of-a-request-reaches-the-origin",
-    origin: { "/a": [page("max-age=60")] },
+    origin: { "/a": [page("max-age=60")], "/shared": [page("public, max-age=60")] },
     steps: [
+      {
+        get: "/shared",
+        fields: { ...software, cookie: "session=1" },
+        expect: { xCache: "MISS", cacheStatus: /; stored$/ },
+      },
       { get: "/a", fields: software, expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
       {
         originLastSaw: "/a",

@@ -137,6 +137,7 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readon
     "x-abuse-info", // New Relic Synthetics: docs.newrelic.com, "Identify synthetic monitoring requests"
     // Numbers of requests.
     "x-request-id", // envoyproxy.io, "HTTP header manipulation"; Heroku, Rails, nginx, and most clients of APIs
+    "x-turbo-request-id", // github.com/hotwired/turbo, src/http/fetch.js: Turbo 8, on each visit
     "x-correlation-id", // en.wikipedia.org/wiki/List_of_HTTP_header_fields
     "x-client-trace-id", // envoyproxy.io, "HTTP header manipulation"
     "request-id", // learn.microsoft.com/azure/azure-monitor/app, "Application Insights telemetry correlation"

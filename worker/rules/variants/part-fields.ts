@@ -57,9 +57,9 @@ export function tellsPartsApart(fields: PartFields, isNamed: (name: string) => b
   return fields.every(isNamed) || (fields[0] === "rsc" && isNamed("rsc"));
 }
 
-/** All fields that these frameworks send, except those that say where the visitor is and which request it is. */
+/** All fields that these frameworks send, except the one that says where the visitor is. */
 const OF_FRAMEWORKS =
-  /^(?:hx-(?!current-url)|turbo-|x-turbo-(?!request-id)|x-pjax|x-inertia|x-up-|x-livewire|next-|rsc$|(?:x-requested-with|content-type)$)/;
+  /^(?:hx-(?!current-url)|(?:x-)?turbo-|x-pjax|x-inertia|x-up-|x-livewire|next-|rsc$|(?:x-requested-with|content-type)$)/;
 
 /** Whether a framework may choose a part by this field. Even if a few pages ignore it, the next one may not. */
 export function mayChoosePart(name: string): boolean {
