@@ -219,6 +219,7 @@ export const CLAIMS: readonly Claim[] = [
   { page: SITES, language: "sh", text: "gunicorn.service.d", runIn: SHELL },
   { page: SITES, language: "sh", text: "TIDEMARK_OPTIONS", runIn: SHELL },
   { page: SITES, language: "ruby", text: "expires_in", runIn: "test/snippets/ruby.test.ts" },
+  { page: SITES, language: "ruby", text: "allowed_request_origins", runIn: "test/snippets/ruby.test.ts" },
   { page: SITES, language: "erb", text: "csrf_meta_tags", runIn: "test/snippets/ruby.test.ts" },
   { page: SITES, language: "php", fits: () => true, runIn: "test/snippets/php.test.ts" },
   { page: SITES, language: "ts", text: "saveUninitialized: false }", runIn: TYPESCRIPT },

@@ -10,10 +10,10 @@ import { SnippetEdge } from "./snippet-edge.ts";
 const hasRails = works(
   "ruby",
   "-e",
-  "require 'active_record'; require 'active_job'; require 'action_controller'; require 'sqlite3'",
+  "require 'active_record'; require 'active_job'; require 'action_controller'; require 'action_cable'; require 'sqlite3'",
 );
 const NOT_RUN =
-  "the blocks in Ruby are SKIPPED, because this machine has no Rails (on Debian: ruby-activerecord, ruby-activejob, ruby-actionpack, ruby-sqlite3)";
+  "the blocks in Ruby are SKIPPED, because this machine has no Rails (on Debian: ruby-activerecord, ruby-activejob, ruby-actionpack, ruby-actioncable, ruby-sqlite3)";
 if (!hasRails) process.stdout.write(`${NOT_RUN}\n`);
 
 describe.skipIf(!hasRails)(hasRails ? "the blocks in Ruby, with Rails" : NOT_RUN, () => {
@@ -207,6 +207,47 @@ describe.skipIf(!hasRails)(hasRails ? "the blocks in Ruby, with Rails" : NOT_RUN
       "create | signed_in | csrf-token",
       "show | song:42 | csrf-token",
       "show | max-age=0, public, s-maxage=3600 | song:42",
+    ]);
+  });
+
+  test("docs/sites.md: ActionCable accepts WebSockets of the public site, though Host is the origin's own", {
+    tags: ["deep"],
+  }, async () => {
+    const program = `
+      require "action_cable"
+      require "logger"
+      require "rack/mock"
+      require "socket"
+      HANDSHAKE = {
+        "HTTP_ORIGIN" => "https://www.example.com",
+        "HTTP_CONNECTION" => "Upgrade",
+        "HTTP_UPGRADE" => "websocket",
+        "HTTP_SEC_WEBSOCKET_VERSION" => "13",
+        "HTTP_SEC_WEBSOCKET_KEY" => "dGhlIHNhbXBsZSBub25jZQ==",
+        "rack.hijack?" => true,
+      }
+      def open_by(host)
+        server = ActionCable::Server::Base.new(config: ActionCable::Server::Configuration.new)
+        server.config.logger = Logger.new(nil)
+        server.config.cable = { "adapter" => "async" }
+        server.config.connection_class = -> { ActionCable::Connection::Base }
+        yield Struct.new(:action_cable).new(server.config)
+        ours, theirs = UNIXSocket.pair
+        env = Rack::MockRequest.env_for("https://#{host}/cable", HANDSHAKE.merge("HTTP_HOST" => host))
+        env["rack.hijack"] = -> { env["rack.hijack_io"] = theirs }
+        status, = server.call(env)
+        puts [host, status == 404 ? status : ours.gets.strip].join(" | ")
+      end
+      open_by("origin.example.com") { |config| }
+      open_by("www.example.com") { |config| }
+      open_by("origin.example.com") do |config|
+        ${blockWith("docs/sites.md", "allowed_request_origins")}
+      end
+    `;
+    expect(await linesOf(["ruby", "-W:no-deprecated", "-"], program, {})).toEqual([
+      "origin.example.com | 404",
+      "www.example.com | HTTP/1.1 101 Switching Protocols",
+      "origin.example.com | HTTP/1.1 101 Switching Protocols",
     ]);
   });
 });
