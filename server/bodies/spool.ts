@@ -23,7 +23,7 @@ export class Spool {
   #unwritten: Uint8Array[] = [];
   #unwrittenBytes = 0;
   #file: BodyFile | null = null;
-  #closed: Promise<unknown> = Promise.resolve();
+  #closed: Promise<void> = Promise.resolve();
   /** The bytes in the file that nobody has read yet, and those on their way there. */
   #inFileBytes = 0;
   /** The room that the file takes. */
@@ -134,8 +134,9 @@ export class Spool {
   }
 
   /** Resolves when all files are closed. The next write makes another one. */
-  #closeFile(): Promise<unknown> {
-    this.#closed = Promise.all([this.#closed, this.#file?.close().catch(() => undefined)]);
+  #closeFile(): Promise<void> {
+    const closed = this.#file?.close().catch(() => undefined);
+    this.#closed = this.#closed.then(() => closed);
     this.#file = null;
     return this.#closed;
   }

@@ -80,7 +80,7 @@ export class SiteLogs {
   /** The lock of workers of another supervisor, who are no strangers. */
   #known: string | null;
   /** Resolves when no log is being closed. */
-  #closing: Promise<unknown> = Promise.resolve();
+  #closing: Promise<void> = Promise.resolve();
   /** The same for those that are being opened. */
   #opening: Promise<unknown> = Promise.resolve();
   /** All logs are being closed, or are closed. */
@@ -376,7 +376,7 @@ export class SiteLogs {
       .finally(() => {
         if (log.folder !== this.#folder) log.folder.release();
       });
-    this.#closing = Promise.all([this.#closing, left]);
+    this.#closing = Promise.all([this.#closing, left]).then(() => undefined);
   }
 }
 

@@ -127,7 +127,7 @@ export class Janitor {
   /** The last look for each file that a process has deleted, unless the file was put since. */
   readonly #looks = new Map<string, Promise<void>>();
   #evictions = 0;
-  #deleting: Promise<unknown> = Promise.resolve();
+  #deleting: Promise<void> = Promise.resolve();
   #scan: Promise<void> | null = null;
   #isScanned = false;
   /** What files have left for, and when: epoch milliseconds. `null` once the file system has had room since. */
@@ -237,6 +237,11 @@ export class Janitor {
     }
   }
 
+  /** `settled` resolves only after this work. */
+  #settleAfter(work: Promise<void>): void {
+    this.#deleting = this.#deleting.then(() => work);
+  }
+
   #onGone(line: Line): void {
     if (!this.#lines.delete(line)) return;
     for (const file of this.#reading.keys()) while (this.#endReading(line, file));
@@ -248,7 +253,7 @@ export class Janitor {
         this.#leavingBytes -= reservedBytes;
         this.#departures++;
       });
-    this.#deleting = Promise.all([this.#deleting, deleted]);
+    this.#settleAfter(deleted);
   }
 
   async #ask(line: Line, leastBytes: number, orUpTo: number): Promise<number> {
@@ -398,7 +403,7 @@ export class Janitor {
         for (const coded of this.#folder.codedOf(file)) this.#leave(coded);
       });
     this.#looks.set(file, look);
-    this.#deleting = Promise.all([this.#deleting, look]);
+    this.#settleAfter(look);
   }
 
   #beginReading(line: Line, file: string, bytes: number): void {
@@ -472,7 +477,7 @@ export class Janitor {
           for (const coded of this.#folder.codedOf(file)) this.#leave(coded);
         } else if (this.#index.peek(file) === undefined) this.#index.restore(file, bytes, bytes);
       });
-    this.#deleting = Promise.all([this.#deleting, deleted]);
+    this.#settleAfter(deleted);
   }
 
   async #scanOnce(): Promise<void> {

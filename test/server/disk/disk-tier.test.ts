@@ -25,6 +25,7 @@ import { LikelyCached } from "../../../server/disk/likely-cached.ts";
 import type { BodyReader } from "../../../worker/ports/bodies.ts";
 import { isMarker, type StoredResponse } from "../../../worker/rules/storing/stored-response.ts";
 import { byDepth } from "../../suite/depth.ts";
+import { usedHeapBytes } from "../../suite/used-heap.ts";
 import {
   bodyOf,
   countedFiles,
@@ -1293,6 +1294,25 @@ describe("the bound of the disk", () => {
     expect(await disk.tier.readCoded(KEY, "br")).toBeDefined();
     expect(disk.janitor.heldFiles).toBe(2);
     expect(disk.janitor.heldBytes).toBe(disk.bytesOnDisk());
+  });
+
+  test("nothing is held of files that have left", async () => {
+    const files: DiskFiles = { ...diskFiles, unlink: async () => undefined };
+    const { folder, janitor } = await DiskUnderTest.open(temporaryFolder(), { maxBytes: 4 * MIB, files });
+    const line = janitor.connect();
+    const put = (file: number): DiskNote => ({ kind: "put", file: folder.nameOf(`${file}`, "entry"), bytes: 4000 });
+    const store = async (from: number, to: number) => {
+      for (let at = from; at < to; at += 10) {
+        expect(await line.ask(40_960, 40_960)).toBe(40_960);
+        line.tell(Array.from({ length: 10 }, (_, each) => put(at + each)));
+      }
+      await janitor.settled();
+    };
+    await store(0, 5_000); // the index is full, and its tables have grown
+    const usedAtFirst = usedHeapBytes();
+    await store(5_000, 30_000);
+    expect(janitor.evictions).toBeGreaterThan(20_000);
+    expect(usedHeapBytes() - usedAtFirst).toBeLessThan(500_000);
   });
 
   test("a janitor that is closed gives no room, which another one may have given already", async () => {
