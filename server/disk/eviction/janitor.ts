@@ -4,6 +4,7 @@ import { getHeapStatistics } from "node:v8";
 import { FrequencySketch } from "../../../worker/rules/hashing/frequency-sketch.ts";
 import { EvictingMap } from "../../../worker/store/evicting-map.ts";
 import { failureCode } from "../../failure-code.ts";
+import { isPaused } from "../../pause.ts";
 import { CacheFolder } from "../cache-folder.ts";
 import { DISK_BLOCK_BYTES, keptFilesOf, roomOf } from "../disk-blocks.ts";
 import { type DiskFiles, diskFiles, type FreeRoom } from "../disk-files.ts";
@@ -130,8 +131,8 @@ export class Janitor {
   #deleting: Promise<void> = Promise.resolve();
   #scan: Promise<void> | null = null;
   #isScanned = false;
-  /** What files have left for, and when: epoch milliseconds. `null` once the file system has had room since. */
-  #left: { readonly for: Lacking; readonly at: number } | null = null;
+  /** What files have left for, and until when their room may come: epoch milliseconds. `null` once there has been room since. */
+  #left: { readonly for: Lacking; readonly until: number } | null = null;
   /** The bytes that were put before the folder was read. */
   #unscannedBytes = 0;
   #isClosed = false;
@@ -298,7 +299,7 @@ export class Janitor {
       if (this.usedBytes - this.#maxBytes > this.#deletableBytes) return false;
       if (this.usedBytes <= this.#maxBytes) {
         if (this.#isComing(lacking)) return false;
-        this.#left = { for: lacking, at: Date.now() };
+        this.#left = { for: lacking, until: Date.now() + LOOK_EVERY_MS };
       }
       if (excessBytes > this.#leavingBytes)
         this.#index.shrinkTo(this.#index.heldBytes - excessBytes + this.#leavingBytes);
@@ -316,8 +317,8 @@ export class Janitor {
    */
   #isComing({ bytes, files, free }: Lacking): boolean {
     if (this.#left === null || this.#leavingFiles > 0 || this.#leavingBytes > 0) return false;
-    const { for: before, at } = this.#left;
-    if (Date.now() - at >= LOOK_EVERY_MS || bytes < before.bytes || files < before.files) return false;
+    const { for: before, until } = this.#left;
+    if (!isPaused(until, Date.now(), LOOK_EVERY_MS) || bytes < before.bytes || files < before.files) return false;
     return free!.bytes <= before.free!.bytes && free!.files <= before.free!.files;
   }
 

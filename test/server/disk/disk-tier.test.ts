@@ -960,24 +960,40 @@ describe("the bound of the disk", () => {
       expect(janitor.heldFiles).toBe(PAGES);
     });
 
-    test("files that have left are not followed by others before the file system tells of their room", async () => {
-      let told = () => free();
-      const freeRoom: DiskFiles["freeRoom"] = async () => ({ bytes: told(), files: 0, mostFiles: 0 });
-      const janitor = new Janitor(disk.folder, 64 * MIB, { files: { ...files, freeRoom }, keptFreeBytes: KEPT });
-      await janitor.scan();
-      await fill(janitor, 0);
-      const before = janitor.heldFiles;
-      othersBytes += free() - 100_000;
-      const stale = free();
-      told = () => stale;
-      const line = janitor.connect();
-      for (let each = 0; each < 10; each++) expect(await line.ask(4096, 4096)).toBe(0);
-      expect(janitor.heldFiles).toBeGreaterThan(before / 3);
-      told = () => free();
-      expect(await line.ask(4096, 4096)).toBe(4096);
-      expect(free()).toBeGreaterThanOrEqual(KEPT);
-      await janitor.close();
-    });
+    test.each([
+      ["after five seconds", 5_000],
+      ["once the clock was set back", -3_600_000],
+    ])(
+      "files that have left are not followed by others before the file system tells of their room, but %s they are",
+      async (_, stepMs) => {
+        vi.useFakeTimers({ toFake: ["Date"] });
+        onTestFinished(() => void vi.useRealTimers());
+        let told = () => free();
+        const freeRoom: DiskFiles["freeRoom"] = async () => ({ bytes: told(), files: 0, mostFiles: 0 });
+        const janitor = new Janitor(disk.folder, 64 * MIB, { files: { ...files, freeRoom }, keptFreeBytes: KEPT });
+        await janitor.scan();
+        await fill(janitor, 0);
+        const before = janitor.heldFiles;
+        othersBytes += free() - 100_000;
+        const stale = free();
+        told = () => stale;
+        const line = janitor.connect();
+        const heldAfterAsks = async () => {
+          for (let each = 0; each < 10; each++) expect(await line.ask(4096, 4096)).toBe(0);
+          return janitor.heldFiles;
+        };
+        const held = await heldAfterAsks();
+        expect(held).toBeGreaterThan(before / 3);
+        vi.setSystemTime(Date.now() + 4_999);
+        expect(await heldAfterAsks()).toBe(held);
+        vi.setSystemTime(Date.now() - 4_999 + stepMs);
+        expect(await heldAfterAsks()).toBeLessThan(held);
+        told = () => free();
+        expect(await line.ask(4096, 4096)).toBe(4096);
+        expect(free()).toBeGreaterThanOrEqual(KEPT);
+        await janitor.close();
+      },
+    );
 
     test("files stay where their number has no bound", async () => {
       const janitor = new Janitor(disk.folder, 64 * MIB, { files });
