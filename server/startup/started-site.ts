@@ -121,7 +121,7 @@ export function startSite(
           `the counts may lack ${lacking} requests, because the purge log did not take this worker's last report`,
         );
       }
-      await tier?.settled();
+      await tier?.end();
       await close();
     },
   };

@@ -103,8 +103,8 @@ function sketchSlots(maxFiles: number): number {
 
 /**
  * Keeps the index of all files in the cache's folder, and deletes those that have to leave, so that they never take
- * more than `maxBytes`. One process of a machine runs it. Other processes tell it of hits and new files. The rest, such
- * as files of a killed process, it finds in its next scan.
+ * more than `maxBytes`. One process of a machine runs it. Other processes tell it of hits and new files. What a killed
+ * process did not tell of is in the room that it had asked for, which counts as taken until a scan has found it.
  */
 export class Janitor {
   readonly #folder: CacheFolder;
@@ -135,6 +135,8 @@ export class Janitor {
   #left: { readonly for: Lacking; readonly until: number } | null = null;
   /** The bytes that were put before the folder was read. */
   #unscannedBytes = 0;
+  /** The room of processes that have ended: a scan finds what they have written there since their last notes. */
+  #lostBytes = 0;
   #isClosed = false;
   readonly #beganAt = Date.now();
 
@@ -179,7 +181,7 @@ export class Janitor {
     return bytes;
   }
 
-  /** A line for one process. `close`: it has ended. Its room is free once the drafts that it left are deleted. */
+  /** A line for one process. `close`: it has ended. The room that it did not give back is free after a scan. */
   connect(): JanitorLine & { close(): void } {
     const line: Line = { reservedBytes: 0, draftBytes: 0 };
     this.#lines.add(line);
@@ -206,19 +208,24 @@ export class Janitor {
 
   /**
    * Scans until the folder has been read or the janitor is closed. Most of the disk is not used before. Then it waits for
-   * drafts to grow old that a killed process may have left. Never rejects.
+   * drafts to grow old that a killed process may have left, and for what processes of an earlier janitor still write, and
+   * scans again. Never rejects.
    */
   async scanUntilRead(wait: (ms: number) => Promise<unknown> = inBackground): Promise<void> {
     while (!this.#isScanned && !this.#isClosed) await this.scan().catch(() => wait(SCAN_AGAIN_MS));
     if (!this.#isClosed) await wait(DRAFT_LIVES_MS);
-    if (!this.#isClosed) await this.#deleteDrafts().catch(() => undefined);
+    if (!this.#isClosed) await this.scan().catch(() => undefined);
   }
 
-  /** Keeps free what has to stay free, also when others use more and nobody asks for room, until it is closed. Never rejects. */
+  /**
+   * Keeps free what has to stay free, also when others use more and nobody asks for room, and finds what killed processes
+   * have left, until it is closed. Never rejects.
+   */
   async keepRoom(wait: (ms: number) => Promise<unknown> = inBackground): Promise<void> {
     for (;;) {
       await wait(LOOK_EVERY_MS);
       if (this.#isClosed) return;
+      if (this.#isScanned && this.#lostBytes > 0) await this.scan().catch(() => undefined);
       await this.#makeRoom();
     }
   }
@@ -246,15 +253,7 @@ export class Janitor {
   #onGone(line: Line): void {
     if (!this.#lines.delete(line)) return;
     for (const file of this.#reading.keys()) while (this.#endReading(line, file));
-    const { reservedBytes } = line;
-    this.#leavingBytes += reservedBytes;
-    const deleted = this.#deleteDrafts()
-      .catch(() => undefined) // The disk fails, so nothing can be written either.
-      .then(() => {
-        this.#leavingBytes -= reservedBytes;
-        this.#departures++;
-      });
-    this.#settleAfter(deleted);
+    this.#lostBytes += line.reservedBytes;
   }
 
   async #ask(line: Line, leastBytes: number, orUpTo: number): Promise<number> {
@@ -332,7 +331,7 @@ export class Janitor {
     // A file system such as XFS has room for fewer files the fuller it is, and for many more with each that is deleted.
     const files = Math.min(this.#keptFreeFiles, keptFilesOf(free.mostFiles)) - free.files;
     if (this.#keptFreeBytes === 0) return { bytes: 0, files, free };
-    let draftBytes = 0;
+    let draftBytes = this.#lostBytes; // nobody writes there any more
     for (const line of this.#lines) draftBytes += line.draftBytes;
     return { bytes: this.#keptFreeBytes + this.#reservedBytes - draftBytes - free.bytes, files, free };
   }
@@ -347,7 +346,7 @@ export class Janitor {
   }
 
   get #reservedBytes(): number {
-    let bytes = 0;
+    let bytes = this.#lostBytes;
     for (const line of this.#lines) bytes += line.reservedBytes;
     return bytes;
   }
@@ -368,7 +367,7 @@ export class Janitor {
     else if (note.kind === "closed") this.#endReading(line, note.file);
     else if (!this.#folder.isFileName(note.file)) return;
     else if (this.#isClosed) {
-      // Another janitor has begun, and would not count it. An entry is smaller, and may be a newer one by now.
+      // Another janitor has begun, whose last scan may be over. An entry is smaller, and may be a newer one by now.
       if (!this.#folder.isEntryName(note.file)) this.#delete(note.file, 0);
     } else {
       const bytes = roomOf(note.bytes);
@@ -482,11 +481,14 @@ export class Janitor {
   }
 
   async #scanOnce(): Promise<void> {
+    const lostBytes = this.#lostBytes;
     CacheFolder.open(this.#folder.path); // deleting may have failed while the disk took no writes
     await this.#deleteDrafts();
     for (const old of this.#folder.oldFolders()) await this.#deleteFilesBelow(old);
+    let names = 0;
     for (const folder of this.#folder.folders) {
       for (const name of await this.#files.list(folder)) {
+        if (++names % NAMES_PER_TURN === 0) await nextTurn();
         if (this.#isClosed) return;
         if (!this.#folder.isFileName(name) || this.#index.peek(name) !== undefined) continue;
         const bytes = await this.#files.sizeOf(join(folder, name)).catch(() => null);
@@ -501,7 +503,7 @@ export class Janitor {
     }
     this.#isScanned = true;
     this.#unscannedBytes = 0;
-    let names = 0;
+    this.#lostBytes -= lostBytes;
     for (const file of this.#index.keys()) {
       if (this.#isOrphan(file)) this.#leave(file);
       if (++names % NAMES_PER_TURN === 0) await nextTurn();

@@ -89,6 +89,13 @@ export class Room {
     await this.#line.ask(0, 0);
   }
 
+  /** The same, and the room that is not used is given back. */
+  async end(): Promise<void> {
+    this.#giveBack(this.#spareBytes);
+    this.#spareBytes = 0;
+    await this.settled();
+  }
+
   async #refill(room: number): Promise<boolean> {
     this.flush(); // The janitor has to know which room is used before it grants more.
     const granted = await this.#line.ask(room, PIECE_BYTES);

@@ -1139,6 +1139,7 @@ describe("the bound of the disk", () => {
     expect(await line.ask(400_000, 400_000)).toBe(400_000);
     expect(await disk.janitor.connect().ask(400_000, 400_000)).toBe(0);
     line.close();
+    await disk.nextLook();
     expect(await disk.janitor.connect().ask(400_000, 400_000)).toBe(400_000);
     expect(await line.ask(1, 1)).toBe(0);
   });
@@ -1273,10 +1274,71 @@ describe("the bound of the disk", () => {
     for (const name of [dead!, alive!]) writeFileSync(join(disk.folder.draftsFolder, name), noise(1000));
     line.close();
     expect(disk.janitor.usedBytes).toBe(400_000);
-    expect(await other.ask(400_000, 400_000)).toBe(400_000);
-    await disk.janitor.settled();
+    expect(await other.ask(400_000, 400_000)).toBe(0);
+    await disk.nextLook();
     expect(readdirSync(disk.folder.draftsFolder)).toEqual([alive]);
-    expect(disk.janitor.usedBytes).toBe(400_000);
+    expect(disk.janitor.usedBytes).toBe(0);
+    expect(await other.ask(400_000, 400_000)).toBe(400_000);
+  });
+
+  test("counts what a killed process could not tell of as taken, finds it soon, and counts no file twice", async () => {
+    let lists = 0;
+    const list = (folder: string) => {
+      lists++;
+      return diskFiles.list(folder);
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files: { ...diskFiles, list } });
+    const { janitor } = disk;
+    const [killed, slow] = [janitor.connect(), janitor.connect()];
+    const dying = disk.otherTier({ janitor: { ask: killed.ask, tell: () => undefined } });
+    const late: DiskNote[] = [];
+    const other = disk.otherTier({ janitor: { ask: slow.ask, tell: (notes) => void late.push(...notes) } });
+    await dying.put(page("/a", noise(100_000)));
+    await dying.putBody(`${KEY}\n1-a`, bodyOf([noise(2 * MIB)]));
+    await other.put(page("/b", noise(100_000)));
+    await other.end();
+    const usedBytes = janitor.usedBytes;
+    killed.close();
+    expect(janitor.usedBytes).toBe(usedBytes);
+    await disk.nextLook();
+    slow.tell(late);
+    expect(janitor.heldFiles).toBe(3);
+    expect([janitor.heldBytes, janitor.usedBytes]).toEqual([disk.bytesOnDisk(), disk.bytesOnDisk()]);
+    lists = 0;
+    slow.close(); // It has told of everything, and has no room left.
+    await disk.nextLook();
+    expect(lists).toBe(0);
+  });
+
+  test("looks again for what a killed process could not tell of if the folder cannot be read, or was being read", async () => {
+    let isBroken = false;
+    let onList = () => {};
+    const files: DiskFiles = {
+      ...diskFiles,
+      list: async (folder) => {
+        if (isBroken) throw failure("EMFILE", "scandir");
+        const names = await diskFiles.list(folder);
+        if (folder.endsWith("/f")) onList();
+        return names;
+      },
+    };
+    const disk = await DiskUnderTest.open(temporaryFolder(), { files });
+    const lines = [disk.janitor.connect(), disk.janitor.connect()];
+    for (const [at, { ask }] of lines.entries()) {
+      await disk.otherTier({ janitor: { ask, tell: () => undefined } }).put(page(`/${at}`, noise(100_000)));
+    }
+    const usedBytes = disk.janitor.usedBytes;
+    lines[0]!.close();
+    isBroken = true;
+    await disk.nextLook();
+    expect(disk.janitor.usedBytes).toBe(usedBytes);
+    isBroken = false;
+    onList = () => lines[1]!.close();
+    await disk.nextLook();
+    expect(disk.janitor.usedBytes).toBeGreaterThan(disk.bytesOnDisk());
+    await disk.nextLook();
+    expect(disk.janitor.heldFiles).toBe(2);
+    expect(disk.janitor.usedBytes).toBe(disk.bytesOnDisk());
   });
 
   test("counts what a process has written last, however soon it ends afterwards", async () => {
@@ -1336,6 +1398,20 @@ describe("the bound of the disk", () => {
     const line = janitor.connect();
     await janitor.close();
     expect(await line.ask(1, 1)).toBe(0);
+  });
+
+  test("an entry that a process stores after another janitor has taken over is counted a minute later", async () => {
+    const path = temporaryFolder();
+    const old = await DiskUnderTest.open(path);
+    await old.tier.put(page("/a", "text")); // It has room for more.
+    await old.janitor.close();
+    const next = await DiskUnderTest.open(path, { isScanned: false });
+    await next.janitor.scanUntilRead(async (ms) => {
+      expect([ms, next.janitor.heldFiles]).toEqual([60_000, 1]);
+      await old.tier.put(page("/b", "text"));
+    });
+    expect(next.janitor.heldFiles).toBe(2);
+    expect(next.janitor.heldBytes).toBe(next.bytesOnDisk());
   });
 
   test("a large body that is finished after another janitor has taken over does not stay, because nobody counts it", async () => {

@@ -124,6 +124,18 @@ export class DiskUnderTest {
     await this.janitor.settled();
   }
 
+  /** Resolves when the janitor has looked after the disk once more, as it does every few seconds. */
+  nextLook(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let waits = 0;
+    void this.janitor.keepRoom(async () => {
+      if (waits++ === 0) return;
+      resolve();
+      await Promise.withResolvers<void>().promise;
+    });
+    return promise;
+  }
+
   /** The body of an entry as text; `undefined` for a miss. Rejects if it is cut off. */
   async textOf(key: string): Promise<string | undefined> {
     return (await this.bytesOf(key))?.toString();

@@ -30,6 +30,5 @@ for (let at = 0; at < Number(pages); at += 10) {
   });
   await Promise.all(puts);
 }
-await tier.settled();
-await janitor.ask(1, 1); // It sends the last notes first.
+await tier.end();
 process.disconnect();
