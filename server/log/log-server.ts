@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { chmodSync, unlinkSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import type { AppendRequest, AppendResult } from "../../worker/purges/log/log-contract.ts";
@@ -50,10 +51,9 @@ export class LogServer {
     } catch {
       // There was none; or it cannot be deleted, and listening then fails with the reason.
     }
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen(path, resolve);
-    });
+    this.#server.listen(path);
+    await once(this.#server, "listening");
+    this.#server.on("error", () => undefined); // a connection was not accepted, and its worker makes another one
     // Only the owner's processes may connect. A connection that came before needs the name of a worker all the same, unless
     // one of an earlier supervisor is alive.
     chmodSync(path, 0o600);

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
-import { connect, createServer, type Socket } from "node:net";
+import { connect, createServer, Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -106,6 +106,16 @@ describe("a worker's log", () => {
 
   test("is for the owner's processes alone", () => {
     expect(statSync(socketPath).mode & 0o777).toBe(0o600);
+  });
+
+  test("answers although connections of others could not be accepted", async () => {
+    const { _getActiveHandles } = process as unknown as { _getActiveHandles(): readonly unknown[] };
+    const listening = _getActiveHandles
+      .call(process)
+      .find((each) => each instanceof Server && each.address() === socketPath);
+    // As Node tells of it. The system cannot be made to refuse just these.
+    for (const code of ["EMFILE", "ENFILE"]) (listening as Server).emit("error", new Error(`accept ${code}`));
+    expect((await client().append(purge(["#a"]))).kind).toBe("appended");
   });
 
   test("takes in pushes, and confirms what its view has reached", async () => {
