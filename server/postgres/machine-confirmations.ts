@@ -10,8 +10,6 @@ import { TimelyConfirmations } from "../log/timely-confirmations.ts";
  */
 const MACHINES_CONFIRM_WITHIN_MS = 500;
 
-const UNTIL_IT_LEAVES = Number.POSITIVE_INFINITY;
-
 /** A notice may be lost, so the database is asked again after this time. Milliseconds. */
 const ASK_AGAIN_MS = 100;
 
@@ -44,7 +42,8 @@ export class MachineConfirmations {
 
   /** A machine has told that it confirmed a position. */
   note(machine: string, position: Stamp): void {
-    this.#settlement.join(machine, UNTIL_IT_LEAVES, this.#clock.now());
+    const now = this.#clock.now();
+    this.#settlement.join(machine, now, now); // It may be forgotten: the log knows what it has confirmed.
     this.#settlement.confirm(machine, position);
     this.#inTime.forgive(machine);
     this.#inTime.decide();

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { MachineConfirmations } from "../../../server/postgres/machine-confirmations.ts";
 import { Scheduler } from "../../engine/scheduler.ts";
+import { usedHeapBytes } from "../../suite/used-heap.ts";
 
 test("a machine whose notice was lost counts once the log has been asked again, after 100 ms", async () => {
   const clock = new Scheduler(1, 0);
@@ -20,6 +21,22 @@ test("a machine whose notice was lost counts once the log has been asked again, 
   expect(outcome).toBeUndefined();
   await clock.advance(1);
   expect(outcome).toBe(true);
+});
+
+test("nothing is held of machines that have told nothing for a minute, however many there were", async () => {
+  const clock = new Scheduler(1, 0);
+  const nobody = async () => new Map<string, string>();
+  const confirmations = new MachineConfirmations(nobody, clock, () => expect.fail("there is nobody"));
+  const note = async (from: number, to: number) => {
+    for (let at = from; at < to; at++) {
+      if (at % 1000 === 0) await clock.advance(60_000);
+      confirmations.note(`machine ${at}`, { logId: "log", seq: at });
+    }
+  };
+  await note(0, 5_000);
+  const usedAtFirst = usedHeapBytes();
+  await note(5_000, 50_000);
+  expect(usedHeapBytes() - usedAtFirst).toBeLessThan(1_000_000);
 });
 
 test("a machine that the log no longer names when its time is over has confirmed, and is not named as late", async () => {
