@@ -9,6 +9,7 @@ import { answeredExchange } from "./answered-exchange.ts";
 import { beginsBan, readBanHead } from "./ban-head.ts";
 import { ClientFields } from "./client-fields.ts";
 import type { Connection } from "./connection.ts";
+import { outlastEnd } from "./node-parser.ts";
 import { NodeRequest } from "./node-request.ts";
 import { type RefusedRequest, type RequestLine, refused, requestTarget } from "./request-target.ts";
 import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
@@ -118,7 +119,10 @@ export class BareConnections {
     if (!beginsBan(read) || read.length > this.#parts.maxHeadBytes) return false;
     connection.banHead = read;
     const head = readBanHead(read);
-    if (head) void this.#answer(connection, head.line, head.raw);
+    if (head) {
+      outlastEnd(connection.socket);
+      void this.#answer(connection, head.line, head.raw);
+    }
     return head !== null;
   }
 

@@ -4,8 +4,8 @@ import type { Duplex } from "node:stream";
 
 /*
  * Node's parser of a connection, and its callback for a whole head. This leans on parts of Node that are not documented:
- * `socket.parser`, its `finish`, that callback, and its arguments. So `fast-answers-trial.ts` tries it at every start, and
- * the listener works without it.
+ * `socket.parser`, its `finish`, names of callbacks, and their arguments. So `fast-answers-trial.ts` tries it at every
+ * start, and the listener works without it.
  */
 
 /** The part of a connection that the parser uses. */
@@ -102,6 +102,15 @@ export function lookFirst(look: FirstLook): boolean {
 export function isInRequest(socket: Duplex): boolean {
   const { parser } = socket as { readonly parser?: Parser | null };
   return parser?.finish() instanceof Error;
+}
+
+/**
+ * Lets a client end its half before it has its answer. Node's HTTP would then end the connection, because it has read no
+ * request. Its own function has this name.
+ */
+export function outlastEnd(socket: Socket): void {
+  const ofNode = socket.listeners("end").find(({ name }) => name === "bound socketOnEnd");
+  if (ofNode) socket.off("end", ofNode as () => void);
 }
 
 /**

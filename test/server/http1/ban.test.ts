@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { AnsweredExchange } from "../../../server/connections/access-log.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
-import { exchange, RawClient } from "../raw-client.ts";
+import { exchange, RawClient, statuses } from "../raw-client.ts";
 import { answer, type RunningListener, startTestListener } from "./running-listener.ts";
 
 /** Node's parser does not know the method BAN, so the listener reads its head itself. */
@@ -53,6 +53,23 @@ describe("a BAN", () => {
     await client.until((received) => received.split("banned").length === 3);
     expect(asked.map(({ line }) => line)).toEqual(["GET http://localhost/first", "BAN http://localhost/a?b"]);
     client.destroy();
+  });
+
+  test.each([0, 1])("is answered after %i other requests, although its client ends its half before", async (others) => {
+    const { where, stop } = await startTestListener(async ({ request }) => {
+      const left = new Promise<void>((resolve) => request.onceLeft!(resolve));
+      if (request.method === "BAN") await left;
+      return answer("banned");
+    });
+    const client = new RawClient(where);
+    if (others > 0) await client.send(lines("GET /first HTTP/1.1", HOST));
+    await client.until((received) => statuses(received).length === others);
+    await client.send(BAN);
+    client.socket.end();
+    await client.closed;
+    await stop();
+    expect(statuses(client.received)).toHaveLength(others + 1);
+    expect(client.received).toMatch(/\r\nconnection: close\r\n.*\r\n\r\nbanned$/is);
   });
 
   test.each<[name: string, bytes: string]>([
