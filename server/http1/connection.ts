@@ -329,6 +329,12 @@ export class Connection implements InterimWriter, ClientSide {
     this.socket.setTimeout(this.#stallMs);
   }
 
+  /** Watches a client whose body is wanted from now on. It has the whole time: before, it may have been kept from sending. */
+  watchUpload(): void {
+    this.#isStallArmed = false;
+    this.watchStall();
+  }
+
   /** Called when nothing was read or written for the time that `watchStall` allows. */
   stalled(): void {
     if (this.isTunnel) {

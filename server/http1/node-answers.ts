@@ -137,10 +137,13 @@ export class NodeAnswers {
         message.on("close", () => body.fail(new Error("the client hung up in the middle of its request")));
         if (request.awaitsContinue) response.writeContinue();
         request.awaitsContinue = false;
-        connection.watchStall();
+        connection.watchUpload();
       },
       pause: () => message.pause(),
-      resume: () => message.resume(),
+      resume: () => {
+        message.resume();
+        connection.watchUpload();
+      },
       cancel: () => message.resume(),
     });
     const request = Object.assign(new NodeRequest(message.method!, fields, body, arrival), side);

@@ -1,12 +1,19 @@
-import { afterEach, expect, test } from "vitest";
+import type { Socket } from "node:net";
+import { afterEach, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import type { Connection } from "../../../server/http1/connection.ts";
+import type { NodeRequest } from "../../../server/http1/node-request.ts";
 import type { ClientRequest } from "../../../worker/ports/answer.ts";
+import { turns } from "../../suite/turns.ts";
 import { exchange, RawClient } from "../raw-client.ts";
 import { type Answering, answer, type RunningListener, startTestListener } from "./running-listener.ts";
 
 let running: RunningListener;
 
-afterEach(() => running.stop());
+afterEach(async () => {
+  vi.useRealTimers();
+  await running.stop();
+});
 
 async function textOf({ body }: ClientRequest): Promise<string> {
   if (body === null) return "(none)";
@@ -182,5 +189,59 @@ test("a large body is read only as fast as its reader takes it", async () => {
   await sending;
   await client.until((text) => text.includes("page"));
   expect(bytes).toBeGreaterThan(total - 1_000_000);
+  client.destroy();
+});
+
+/** Moves the timer of a connection into virtual time, where arriving bytes do not restart it. */
+function virtualTimer(socket: Socket): void {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  let timer: NodeJS.Timeout | undefined;
+  socket.setTimeout = (ms) => {
+    clearTimeout(timer);
+    if (ms > 0) timer = setTimeout(() => socket.emit("timeout"), ms);
+    return socket;
+  };
+}
+
+test("a client has the whole time to go on with its body each time that somebody wants more of it", async () => {
+  const stallMs = 60_000;
+  const waiting = 70_000; // More bytes than wait for a reader.
+  const began = Promise.withResolvers<void>();
+  const wanted = Promise.withResolvers<void>();
+  running = await startTestListener(
+    async ({ request }) => {
+      const connection = (request as NodeRequest).client as Connection;
+      const { socket } = connection;
+      virtualTimer(socket);
+      connection.watchStall(); // as for an earlier answer
+      vi.advanceTimersByTime(stallMs - 1);
+      const reader = nodeBodies.readThrough(request.body!);
+      let bytes = 0;
+      const read = async () => {
+        bytes += (await reader.next())!.byteLength;
+      };
+      const first = read();
+      vi.advanceTimersByTime(1);
+      began.resolve();
+      await first;
+      while (socket.bytesRead < waiting) await turns(1);
+      vi.advanceTimersByTime(2 * stallMs - 2);
+      while (bytes <= waiting) await read();
+      vi.advanceTimersByTime(1);
+      wanted.resolve();
+      await read();
+      return answer(`${bytes} bytes`);
+    },
+    { settings: { stallMs } },
+  );
+  const client = new RawClient(running.where);
+  await client.send(lines(...POST, `Content-Length: ${waiting + 2}`));
+  await began.promise;
+  await client.send("x");
+  await turns(5);
+  await client.send("x".repeat(waiting));
+  await Promise.race([wanted.promise, client.closed]);
+  await client.send("x");
+  expect(await client.until((text) => text.includes("bytes"))).toContain(`${waiting + 2} bytes`);
   client.destroy();
 });
