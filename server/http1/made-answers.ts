@@ -82,8 +82,9 @@ export class MadeAnswers {
     if (!isRepeated) return new MadeAnswer(answer, request, strictTransportSecurity);
     const held = (request.keepsAlive ? this.#kept : this.#last).get(fields);
     if (held?.bytes === body && held.head.status === status) return held;
-    this.#forgetOld(body.byteLength);
     const made = new MadeAnswer(answer, request, strictTransportSecurity);
+    if (!fields.has("date")) return made; // Its head has got the time of now.
+    this.#forgetOld(body.byteLength);
     (request.keepsAlive ? this.#kept : this.#last).set(fields, made);
     return made;
   }

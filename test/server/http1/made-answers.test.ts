@@ -1,7 +1,10 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { MadeAnswers } from "../../../server/http1/made-answers.ts";
 import { answerForChild } from "../../../server/tiers/answer-for-child.ts";
+import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { answer } from "./running-listener.ts";
+
+afterEach(() => vi.useRealTimers());
 
 const plain = { isHead: false, knowsChunks: true, keepsAlive: true };
 
@@ -22,6 +25,16 @@ test("hits with the same fields are made once, and others each time", () => {
   }
   expect(made.make(hit, { ...plain, keepsAlive: false }).whole).toContain("connection: close");
   expect(made.make(hit, { ...plain, isHead: true }).whole).not.toContain("page");
+});
+
+test("an answer without a Date gets that of the time when it is sent", () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  const made = new MadeAnswers();
+  const busy = { ...answer("busy", {}, 503), fields: new Fields() };
+  for (const date of ["Tue, 01 Jan 2030 00:00:00 GMT", "Tue, 01 Jan 2030 00:00:01 GMT"]) {
+    vi.setSystemTime(date);
+    expect(made.make(busy, plain).whole).toContain(`date: ${date}`);
+  }
 });
 
 test("what is remembered is bounded, however many pages are hit", () => {
