@@ -100,7 +100,7 @@ export class BareConnections {
   /** Ends a connection with this answer. What was sent counts for nothing, so the scheme is that of the connection. */
   #refuse(connection: Connection, refusal: RefusedRequest, message: ReadMessage = UNREAD): void {
     const arrival = connection.arrivals.of(NO_FIELDS, "");
-    const answer = refusalAnswer(refusal);
+    const answer = refusalAnswer(connection.isOverLimit ? TOO_MANY_CONNECTIONS : refusal);
     const body = Buffer.from(answer.body as Uint8Array);
     const head = answerHead(
       answer,

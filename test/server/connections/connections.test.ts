@@ -465,6 +465,18 @@ test.each([true, false])(
   },
 );
 
+test.each([
+  ["a GET", GET],
+  ["a BAN", GET.replace("GET", "BAN")],
+  ["a CONNECT", "CONNECT localhost:443 HTTP/1.1\r\nHost: localhost\r\n\r\n"],
+  ["bytes that are no request", "\0\r\n\r\n"],
+])("a connection above the limit gets a 503 for %s", async (_, bytes) => {
+  const running = await start(() => answer("page"), { settings: { maxConnections: 0 } });
+  const { received } = await exchange(running.where, bytes);
+  expect(statuses(received)).toEqual([503]);
+  expect(received).toMatch(/\r\nconnection: close\r\n/);
+});
+
 test("a connection above the limit gets a 503, and the others continue", async () => {
   const running = await start(() => answer("page"), { settings: { maxConnections: 2 } });
   const [one, two] = [client(running), client(running)];
