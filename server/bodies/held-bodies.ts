@@ -52,9 +52,7 @@ export class HeldBodies {
     const { memory, files } = this.#places;
     const room = memory.free + (files?.bytes.free ?? 0);
     if (lengthBytes !== null && lengthBytes > Math.min(maxBytes, room)) return body;
-    const whole = lengthBytes !== null && lengthBytes <= MOST_IN_MEMORY ? source.takeWhole?.(lengthBytes) : undefined;
-    const held = new HeldBody(source, this.#places);
-    return whole === undefined ? held.fill(maxBytes) : held.isAll(whole);
+    return new HeldBody(source, this.#places).fill(maxBytes);
   }
 
   /** `Bodies.readAhead`. */
@@ -89,12 +87,6 @@ class HeldBody implements NodeBody {
 
   get brokeOff(): boolean {
     return this.#source.brokeOff ?? false;
-  }
-
-  /** These bytes are the whole body. The reader of the connection has counted them. */
-  isAll(bytes: Uint8Array): this {
-    this.#last = bytes;
-    return this;
   }
 
   /** Resolves when the body is here, or as much of it as there is room for. Rejects if it is cut off. */
