@@ -4,8 +4,8 @@ import type { Duplex } from "node:stream";
 
 /*
  * Node's parser of a connection, and its callback for a whole head. This leans on parts of Node that are not documented:
- * `socket.parser`, its `finish`, names of callbacks, and their arguments. So `fast-answers-trial.ts` tries it at every
- * start, and the listener works without it.
+ * `socket.parser`, its `finish`, names of callbacks, and their arguments. So `fast-answers-trial.ts` tries it on an untested
+ * Node, and the listener works without it.
  */
 
 /** The part of a connection that the parser uses. */
