@@ -259,7 +259,7 @@ export class Listener {
     for (const timer of timers) clearTimeout(timer);
     clearInterval(this.#sweeper);
     const cut = this.connections;
-    this.#http2.destroyAll();
+    await this.#http2.destroyAll();
     for (const { socket } of this.#connections.all()) socket.destroy();
     this.#carriers.destroyAll();
     this.#proxied.destroyAll();

@@ -148,7 +148,10 @@ export class Http2Sessions {
     for (const session of this.#sessions) session.close();
   }
 
-  destroyAll(): void {
+  /** Resets the streams first: some clients take a connection that ends for the end of a body. */
+  async destroyAll(): Promise<void> {
+    for (const session of this.#sessions) session.cutStreams();
+    await new Promise(setImmediate); // Then Node has sent the resets.
     for (const session of this.#sessions) session.destroy();
   }
 }
@@ -265,6 +268,10 @@ class Session {
   #nameLastStream(waitedMs: number): void {
     if (this.#session.closed || this.#session.destroyed) return;
     if (mayNameLastStream({ open: this.#open.size, mostOpen: this.#mostOpen, waitedMs })) this.#session.close();
+  }
+
+  cutStreams(): void {
+    for (const stream of this.#open) cutStream(stream, "the listener stops");
   }
 
   destroy(): void {

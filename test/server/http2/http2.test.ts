@@ -687,6 +687,22 @@ describe("a connection in HTTP/2", () => {
     expect(await stopped).toEqual({ cutOff: 0 });
   });
 
+  test("that is cut off when the listener stops shows that its answer is not whole", async () => {
+    const nothing = () => undefined;
+    const events = new PushedBody(null, { pause: nothing, resume: nothing, cancel: nothing });
+    const { https, listener, logged } = await start(() => answer(events));
+    const stream = session(https).request(HOST);
+    const asked = read(stream);
+    events.push(Buffer.from("half"));
+    await once(stream, "data");
+    await listener.close(0);
+    expect(await asked).toMatchObject({ body: "half", rstCode: constants.NGHTTP2_INTERNAL_ERROR });
+    expect(stream).toMatchObject({ readableEnded: false, errored: expect.any(Error) });
+    expect(logged).toEqual([
+      expect.objectContaining({ isWhole: false, answer: expect.objectContaining({ status: 200 }) }),
+    ]);
+  });
+
   test("that begins while the listener stops answers its first requests", async () => {
     const { https, listener } = await start(shown);
     const client = await rawClient(https);
