@@ -14,9 +14,11 @@ const ANY = /^/;
  * a way past the cache. `%` is for base64 that `encodeURIComponent` has escaped.
  */
 const SESSION_COOKIES: readonly SessionCookie[] = [
-  // JSON Web Tokens (RFC 7515, RFC 7516): Auth.js, Payload, Clerk, fastapi-users, Play and much of one's own; Flask and
-  // Starlette (`itsdangerous`). Phoenix: `HS256` in base64 in place of a header (`Plug.Crypto.MessageVerifier`).
-  { name: ANY, value: /^(?:eyJ[\w-]{8,}|SFMyNTY)(?:\.[\w-]*){2,4}$/ },
+  // JSON Web Tokens (RFC 7515, RFC 7516): Auth.js, Payload, Clerk, fastapi-users, Play, FastAPI's guide (`Bearer`, in quotes)
+  // and much of one's own. Phoenix: `HS256` in base64 in place of a header (`Plug.Crypto.MessageVerifier`).
+  { name: ANY, value: /^"?(?:Bearer(?: |%20|\+))?(?:eyJ[\w-]{8,}|SFMyNTY)(?:\.[\w-]*){2,4}"?$/ },
+  // Flask, Starlette, Quart and Quart-Auth (`itsdangerous`): data, 32 bits of time, and HMAC with SHA-1, SHA-256 or SHA-512.
+  { name: ANY, value: /^"?\.?[\w%+/=-]+\.[\w-]{5}[AQgw]\.(?:[\w-]{27}|[\w-]{43}|[\w-]{86})"?$/ },
   // Data by how it begins: iron-session, h3, Nuxt, hapi and hono-sessions (`Fe26.2*`, iron), aiohttp-session (`gAAAAA`,
   // Fernet, in quotes), ASP.NET Core (`CfDJ8`, the magic header of its data protection), Supabase (base64 of JSON),
   // gorilla/sessions, gin and echo (base64 of a time until 2033 and `|`: `gorilla/securecookie`).
@@ -32,27 +34,28 @@ const SESSION_COOKIES: readonly SessionCookie[] = [
       /^(?:(?:(?:s:|s%3A|eyJ|I[j-n])[\w%+/=-]{8,}|[\w-]{32,36})\.(?:[\w+/=-]|%[23]\w){43,44}|[\w%+/=-]{24,}%3B(?:[\w+/=-]|%2\w){32})$/,
   },
   // Ids, some of them UUIDs: Astro, Fiber, scs, Auth.js with a database, Rails with a store of its own, CodeIgniter, Lucia
-  // (its guide: id and secret).
-  { name: /(?:^|[-_.])session(?:[-_](?:id|token))?$/, value: /^(?:[a-z2-9]{24}\.)?[\w-]{24,64}$/ },
+  // (its guide: id and secret); aiohttp-session and fastapi-users with a store.
+  {
+    name: /(?:^|[-_.])session(?:[-_](?:id|token))?$|^(?:AIOHTTP_SESSION|fastapiusersauth)$/,
+    value: /^(?:[a-z2-9]{24}\.)?[\w-]{24,64}$/,
+  },
   // Django: 32 small letters and digits (`django/contrib/sessions/backends/base.py`), or text, time and signature
   // (`signed_cookies.py`).
   { name: /^sessionid$/, value: /^(?:[a-z0-9]{32}|\.?[\w-]+:\w{6}:[\w-]{43})$/ },
   // Rack: 64 hexadecimal digits of `Rack::Session::SessionId`, or encrypted or signed data of `Rack::Session::Cookie`.
-  { name: /^rack\.session$/, value: /^[\w%+/=-]{64,}$/ },
+  // Encrypted data of Litestar, divided if it is long, and of aiohttp-session, in quotes.
+  { name: /^(?:rack\.session|session(?:-\d+)?|AIOHTTP_SESSION)$/, value: /^"?[\w%+/=-]{64,}"?$/ },
   // Rails: data, nonce and tag of `ActiveSupport::MessageEncryptor`, or data and digest of `MessageVerifier`. Laravel:
-  // base64 of JSON that begins with `{"iv":` (`Illuminate\Encryption\Encrypter`). Both remember logins, too.
+  // base64 of JSON that begins with `{"iv":` (`Illuminate\Encryption\Encrypter`). Both remember logins, too, as Flask-Login
+  // does: user and HMAC-SHA512.
   {
     name: /^(?:[\w-]*[_-]session|remember_\w+)$/,
-    value: /^(?:eyJpdiI6[\w%+/=-]{64,}|[\w%+/=]{16,}(?:--[\w%+/=]{16,}){1,2})$/,
+    value: /^(?:eyJpdiI6[\w%+/=-]{64,}|[\w%+/=]{16,}(?:--[\w%+/=]{16,}){1,2}|[^|]+\|[0-9a-f]{128}"?)$/,
   },
   // PHP: `session.sid_length`, 22 to 256 characters of `session.sid_bits_per_character`; 6 adds `-` and an escaped comma.
   { name: /^PHPSESSID$/, value: /^(?:[\w-]|%2C){22,256}$/ },
-  // Flask and Starlette: data, time and 27 characters of HMAC-SHA1 (`itsdangerous`); `cookie-session` and `koa-session` have
-  // them in a cookie of their own.
-  {
-    name: /^(?:session(?:\.sig)?|koa\.sess\.sig)$/,
-    value: /^(?:\.?[\w%+/=-]+\.[\w-]{6}\.)?[\w-]{27}$/,
-  },
+  // `cookie-session` and `koa-session`: 27 characters of HMAC-SHA1, in a cookie of their own.
+  { name: /^(?:session|koa\.sess)\.sig$/, value: /^[\w-]{27}$/ },
   // WordPress: user, end, token and HMAC (`wp_generate_auth_cookie`).
   {
     name: /^wordpress_logged_in_[0-9a-f]{32}$/,
