@@ -11,6 +11,7 @@ test.each([
   ["may not be stored", {}, { "cache-control": "private" }],
   ["does not tell its length", {}, { "content-length": "" }],
   ["is held by the client", {}, { etag: '"held"' }],
+  ["is held by the client and may not be stored", {}, { etag: '"held"', "cache-control": "private" }],
 ])("an answer for all bytes by a range is counted with the status that its client gets if it %s", async (...given) => {
   const [, limits, sent] = given;
   const pop = new PopUnderTest();

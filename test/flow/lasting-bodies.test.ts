@@ -153,3 +153,21 @@ describe("a storable body that lasts", () => {
     await tick("four");
   });
 });
+
+test.each([
+  ["is read to its end if it is small, so that its connection can be used again", 256 * 1024, false],
+  ["is not read to its end if it is large", 256 * 1024 + 1, true],
+])("the body of a page that is not stored, and that the client holds, %s", async (_, bytes, isCancelled) => {
+  const pop = new PopUnderTest();
+  const body = new LastingBody();
+  const fields = Fields.of(["cache-control", "private", "etag", '"1"']);
+  const ask = pop.start({
+    url: "http://origin.example",
+    fetch: async () => ({ kind: "answered", response: { status: 200, statusText: "", fields, body: body.stream } }),
+  });
+  const answer = await pop.head(ask("/a", { "if-none-match": '"1"' }));
+  expect(answer.status).toBe(304);
+  body.send("x".repeat(bytes));
+  await pop.scheduler.advance(0);
+  expect(body.isCancelled).toBe(isCancelled);
+});

@@ -305,8 +305,8 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
   "RFC 9111 §5.2.1.5": {
     "the answer to a HEAD is reported as stored": {
       in: "forwardHead",
-      replace: "return passOn(context, response, miss, notStored);",
-      by: 'return passOn(context, response, miss, { because: "stored" });',
+      replace: "return passOnUnlessHeld(context, response, miss, notStored);",
+      by: 'return passOnUnlessHeld(context, response, miss, { because: "stored" });',
       foundBy: "storing/head-that-forbids-storing",
     },
   },

@@ -24,7 +24,11 @@ export const rows: readonly ConformanceRow[] = [
     section: "4.3.1",
     requirement: "a client's conditions may be combined with the edge's",
     does: "They are not: the edge sends its own and answers the client's.",
-    scenarios: ["validation/client-holds-another-page", "validation/client-304-is-not-stored"],
+    scenarios: [
+      "validation/client-holds-another-page",
+      "validation/client-304-is-not-stored",
+      "validation/client-holds-unstored-page",
+    ],
   },
   {
     table: "caching",

@@ -59,6 +59,24 @@ export const mutants: Mutants = {
       by: "false",
       foundBy: "validation/client-304-after-validation",
     },
+    "a client that holds a page that is not stored is sent it": {
+      in: "passOnUnlessHeld",
+      replace: "!isHeldByClient(context, { fields: validators })",
+      by: "true",
+      foundBy: "validation/client-holds-unstored-page",
+    },
+    "the date of an answer that is not stored stands for that of its change": {
+      in: "passOnUnlessHeld",
+      replace: 'response.fields.lines((name) => name !== "date")',
+      by: "response.fields.lines(() => true)",
+      foundBy: "validation/client-holds-unstored-page",
+    },
+    "an error that is not stored becomes a 304": {
+      in: "passOnUnlessHeld",
+      replace: "response.status !== 200 ||",
+      by: "",
+      foundBy: "validation/client-holds-unstored-page",
+    },
     "the origin gets the client's condition instead of the edge's own": {
       in: "fetchOnce",
       replace: "=> conditionsOf(context, miss)",

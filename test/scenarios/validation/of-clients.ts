@@ -137,6 +137,47 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "validation/client-holds-unstored-page",
+    name: "a client that has a page that is not stored gets a 304, with its cookie, if the origin has sent the same again",
+    source: "RFC 9111 §4.3.2; RFC 9110 §13.1.2, §13.1.3, §15.4.5",
+    site: { routes: [{ match: "/pass", pass: true }] },
+    origin: {
+      "/a": [page("private", "v1", { etag: '"1"', "content-type": "text/plain", "set-cookie": "a=1" })],
+      "/dated": [page("no-store", "v1", { "last-modified": MODIFIED })],
+      "/undated": [page("no-store", "v1")],
+      "/error": [{ status: 404, fields: { "cache-control": "no-store", etag: '"1"' }, body: "nothing" }],
+      "/pass": [page("private", "v1", { etag: '"1"' })],
+    },
+    steps: [
+      {
+        get: "/a",
+        fields: { "if-none-match": 'W/"1"' },
+        expect: {
+          status: 304,
+          xCache: "MISS",
+          body: "",
+          cacheStatus: "tidemark; fwd=uri-miss; fwd-status=200; detail=private",
+          fields: { etag: '"1"', "cache-control": "private", "set-cookie": "a=1", "content-type": null },
+        },
+      },
+      { originLastSaw: "/a", fields: { "if-none-match": null } },
+      ...(
+        [
+          ["/a", { "if-none-match": '"2"' }, 200],
+          ["/a", { "if-none-match": '"1"', range: "bytes=0-" }, 304],
+          ["/dated", { "if-modified-since": MODIFIED }, 304],
+          ["/dated", { "if-modified-since": "Thu, 01 Jan 2026 09:59:59 GMT" }, 200],
+          ["/undated", { "if-modified-since": "Fri, 01 Jan 2027 10:00:00 GMT" }, 200], // the Date of an answer is new each time
+          ["/error", { "if-none-match": '"1"' }, 404],
+          ["/pass", { "if-none-match": '"1"' }, 200], // for the origin alone
+        ] as const
+      ).flatMap(([path, fields, status]): readonly Step[] => [
+        { get: path, fields, expect: { status } },
+        { send: { method: "HEAD", path, fields }, expect: { status, body: "" } },
+      ]),
+    ],
+  },
+  {
     id: "validation/if-none-match",
     name: "a client's If-None-Match is compared weakly with the stored entity tag, and overrides If-Modified-Since",
     source: "RFC 9110 §13.1.2, §13.2.2",

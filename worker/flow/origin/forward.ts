@@ -12,6 +12,7 @@ import type { NotStored } from "../../rules/storing/not-stored.ts";
 import { storedField, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { freshenByHead } from "../../rules/validation/freshen.ts";
 import { clientFields, passOn } from "../answering/pass-on.ts";
+import { passOnUnlessHeld } from "../answering/pass-on-unless-held.ts";
 import { staleAnswer } from "../answering/stale-answer.ts";
 import { isPurgedByNow, type Miss } from "../miss.ts";
 import { isInMemory } from "../reading-bodies.ts";
@@ -120,7 +121,7 @@ export async function forwardHead(context: RequestContext, miss: Miss, notStored
       }
     }
   }
-  return passOn(context, response, miss, notStored);
+  return passOnUnlessHeld(context, response, miss, notStored);
 }
 
 /**

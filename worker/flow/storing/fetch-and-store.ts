@@ -20,6 +20,7 @@ import {
   withSource,
 } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
+import { passOnUnlessHeld } from "../answering/pass-on-unless-held.ts";
 import { failureOf, isOfUseToOthers, mayStandIn, staleAnswer } from "../answering/stale-answer.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
@@ -228,7 +229,8 @@ function storeFreshened(context: RequestContext, stored: FoundResponse, tellFoll
 function answerFetched(context: RequestContext, fetched: Fetched, decision: StorageDecision): Answer {
   const { miss, response, tellFollowers } = fetched;
   const { lengthBytes } = response;
-  const pass = (notStored: NotStored) => passOn(context, response, miss, notStored, sentStatus(context, response));
+  const pass = (notStored: NotStored) =>
+    passOnUnlessHeld(context, response, miss, notStored, sentStatus(context, response));
   if (decision.kind === "not-stored") {
     tellFollowers(outcomeOfNotStored(decision.because, response.status));
     const isOfVisitor = decision.because === "request-no-store" || mayBeOfOneRequest(decision.because, response.status);
