@@ -685,6 +685,28 @@ describe("connections", () => {
     expect(sockets.size).toBe(1);
   });
 
+  test.each([
+    ["says nothing of it", "", 1_500],
+    ["keeps them for a longer time that it names, until two seconds before", "Keep-Alive: timeout=5\r\n", 3_000],
+    ["keeps them for a shorter one", "Keep-Alive: timeout=3\r\n", 1_000],
+  ])("are kept while idle for less than the origin does, if it %s", async (_, field, ms) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const sockets = new Set<Socket>();
+    const { url } = await rawOrigin((_request, socket) => {
+      sockets.add(socket);
+      socket.write(ok.replace("Content-Length", `${field}Content-Length`));
+    });
+    const origin = connectTo(url);
+    const counts: number[] = [];
+    for (const idleMs of [0, ms - 1, ms]) {
+      vi.advanceTimersByTime(idleMs);
+      await textOf(answered(await origin.fetch(get)).body);
+      await turn();
+      counts.push(sockets.size);
+    }
+    expect(counts).toEqual([1, 1, 2]);
+  });
+
   describe("to a name that may lead elsewhere by now", () => {
     const lookup: UndiciOriginOptions["lookup"] = (_name, _options, callback) =>
       callback(null, [{ address: "127.0.0.1", family: 4 }]);
