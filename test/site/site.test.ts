@@ -31,6 +31,16 @@ describe("the error for a mistake in a site's rules has its place, its value and
       { origin: "localhost:8000" },
       /^origin: is not an address like .*; found "localhost:8000"$/,
     ],
+    [
+      "a socket",
+      { origin: "unix:/run/app.sock" },
+      /^origin: is a socket, which only tidemark serve can ask: name it with --origin or in TIDEMARK_ORIGIN; found "unix:/,
+    ],
+    [
+      "a key of routes beside them",
+      { origin, defaultTtl: "1m" },
+      /^defaultTtl: belongs in routes, like \{ match: "\/\*", defaultTtl: … \}$/,
+    ],
     ["a service without a name", { origin: { service: "" } }, /^origin\.service: is not the name of a binding/],
     [
       "a service by another key",

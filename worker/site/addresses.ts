@@ -5,7 +5,14 @@ export interface AddressCheck {
 }
 
 export const ORIGIN_CHECKS: readonly AddressCheck[] = [
-  { holds: isOrigin, otherwise: "is not an address like https://origin.example.com, without a path" },
+  {
+    holds: (text) => isSocket(text) || isOrigin(text),
+    otherwise: "is not an address like https://origin.example.com, without a path",
+  },
+  {
+    holds: (text) => !isSocket(text),
+    otherwise: "is a socket, which only tidemark serve can ask: name it with --origin or in TIDEMARK_ORIGIN",
+  },
 ];
 
 export const PUBLIC_URL_CHECKS: readonly AddressCheck[] = [
@@ -23,6 +30,10 @@ export const HOST_CHECKS: readonly AddressCheck[] = [
   },
   { holds: (host) => URL.canParse(`http://${host}`), otherwise: "is not a host name" },
 ];
+
+function isSocket(text: string): boolean {
+  return text.startsWith("unix:");
+}
 
 function isOrigin(text: string): boolean {
   const url = URL.parse(text);

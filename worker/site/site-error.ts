@@ -58,7 +58,10 @@ export function siteErrors(
       const path = issuePath(issue.path) || "the site";
       if (issue.code === "unrecognized_keys") {
         const known = keysAt(schema, issue.path);
-        return issue.keys.map((key) => ({ path: issuePath([...issue.path, key]), message: unknownKey(key, known) }));
+        const ofRoutes = issue.path.length === 0 ? keysAt(schema, ["routes", 0]) : [];
+        const message = (key: string) =>
+          ofRoutes.includes(key) ? `belongs in routes, like { match: "/*", ${key}: … }` : unknownKey(key, known);
+        return issue.keys.map((key) => ({ path: issuePath([...issue.path, key]), message: message(key) }));
       }
       // A wrong key is described by the check of the key; its value does not matter.
       if (issue.code === "invalid_key") return [{ path, message: issue.issues[0]?.message ?? issue.message }];
