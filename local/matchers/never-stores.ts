@@ -21,8 +21,8 @@ const STORABLE: Reply = { fields: { "cache-control": "public, max-age=3600" }, b
  * The claim that nothing under a pattern like `/admin/*` is ever stored. Guests and users request each path twice, and
  * none of the answers may come from the cache. The paths are those of the origin's script that match the pattern, with
  * their scripted replies, and made-up ones, which the origin answers with `public`: only the site's rules can keep these
- * out of the cache. Some are those of another route, such as `/*.json`. Throws a `TypeError` for a pattern of which
- * no path can be made up, and an `AssertionError` for an error of the edge.
+ * out of the cache. Some are those of another route, such as `/*.json`. Throws a `TypeError` if no path can be made up of
+ * the pattern, or of a route that may store some of its paths, and an `AssertionError` for an error of the edge.
  */
 export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResult> {
   const origin = cdn.origin;
@@ -36,11 +36,14 @@ export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResul
   if (madeUp.length === 0 || !madeUp.every((path) => own.includes(path))) {
     throw new TypeError(`no path can be made up that ${pattern} matches: name the paths themselves`);
   }
-  const possible = new Set([...madeUp, ...routes.flatMap((route) => pathsOfOther(pattern, route))]);
+  const mayStore = routes.filter(({ match, pass }) => !pass && mayShareAPath(match, pattern));
+  await Promise.all(mayStore.map(({ match }) => checkHasPath(match, origin.targets, isolate)));
+  const patterns = routes.map(({ match }) => match);
+  const possible = new Set([...madeUp, ...patterns.flatMap((route) => pathsOfOther(pattern, route))]);
   // Their replies are the script's own, so that they do not show what the site's rules allow.
   for (const target of origin.targets) possible.delete(target);
   const ofPattern = (await isolate.matching(pattern, [...possible])) ?? [];
-  const paths = new Set([...own, ...(await oneOfEach(routes, ofPattern, isolate))]);
+  const paths = new Set([...own, ...(await oneOfEach(patterns, ofPattern, isolate))]);
   return origin.withDefaultReply(STORABLE, async () => {
     for (const path of paths) {
       for (const [visitor, fields] of VISITORS) {
@@ -56,6 +59,19 @@ export async function neverStores(cdn: Cdn, pattern: string): Promise<ClaimResul
     const negatedFailure = `expected something under ${pattern} to be stored, but nothing was: ${[...paths].join(", ")}`;
     return { holds: true, failure: "", negatedFailure };
   });
+}
+
+/** False if no path has both patterns, as their first segments show. */
+function mayShareAPath(pattern: string, other: string): boolean {
+  const [start, otherStart] = [pattern, other].map((each) => /^(?:\/[\w-]+)*/.exec(each)![0]) as [string, string];
+  return start.startsWith(otherStart) || otherStart.startsWith(start);
+}
+
+/** Throws a `TypeError` for a route of which neither the origin's script nor the claim has a path. */
+async function checkHasPath(route: string, targets: readonly string[], isolate: SimulatedIsolate): Promise<void> {
+  const found = await isolate.matching(route, [...targets, ...madeUpPaths(route)]);
+  if (found?.length !== 0) return;
+  throw new TypeError(`no path can be made up of the route ${route}: add a path of it to the origin's script`);
 }
 
 /** One path of each route that has some: its rules are the same for all of them. */
@@ -82,8 +98,14 @@ function isStored({ xCache, cacheStatus }: CdnAnswer): boolean {
   return xCache === "HIT" || stored || ttlS !== null;
 }
 
-/** A group of a pattern, with one level of others in it. */
-const GROUP = String.raw`\((?:\\.|[^\\()]|\((?:\\.|[^\\()])*\))*\)`;
+/** A class of a regular expression, like `[a-z]`. */
+const CLASS = String.raw`\[(?:\\.|[^\\\]])*\]`;
+
+/** A group of a pattern, with up to seven levels of others in it, as imported routes have them. */
+const GROUP = Array.from({ length: 8 }).reduce<string>(
+  (inner) => String.raw`\((?:\\.|${CLASS}|[^\\()[]|${inner})*\)`,
+  "(?!)",
+);
 
 /** The pieces of a pattern that are not the text of a path. A slash before a group is left out with it. */
 const PIECES = new RegExp(
@@ -138,7 +160,35 @@ function madeUp(text: string, rest: string, isWhole: boolean, one = "a"): string
 
 /** A text that a group like `(de|en)` or `(\d+)` matches, as far as one is easy to find: `one`, if it does. */
 function firstMatch(group: string, one: string): string {
-  const whole = new RegExp(`^${group}$`, "v");
-  const first = group.slice(1, -1).split("|")[0]!.replaceAll("\\", "");
-  return [one, ...(/^[\w.~-]*$/.test(first) ? [first] : []), "a", "1"].find((each) => whole.test(each)) ?? "a";
+  const texts = textsOf(group.slice(1, -1));
+  return [one, ...texts].find((each) => matches(group, each)) ?? texts[0]!;
+}
+
+/** The parts of a regular expression, each with how often it may stand there. */
+const PARTS = new RegExp(String.raw`(\\p\{[^{}]*\}|\\.|${CLASS}|${GROUP}|.)([?*+]|\{\d+(?:,\d*)?\})?\??`, "gis");
+
+/** A text for each alternative of a regular expression. Parts that may be absent are, and what it looks for ends the text. */
+function textsOf(expression: string): readonly string[] {
+  const texts: [text: string, end: string][] = [["", ""]];
+  for (const [, part, times = ""] of expression.matchAll(PARTS)) {
+    const last = texts.at(-1)!;
+    if (part === "|") texts.push(["", ""]);
+    else if (/^\(\?<?=/.test(part!)) last[1] += textOf(part!);
+    else if (times !== "?") last[0] += textOf(part!).repeat(Number(/\d+/.exec(times)?.[0] ?? 1));
+  }
+  return texts.map(([text, end]) => text + end);
+}
+
+function textOf(part: string): string {
+  const inner = /^\((?:\?(?::|<?=))?(?!\?)(.*)\)$/s.exec(part)?.[1];
+  return inner === undefined ? (["a", "1", ...part].find((each) => matches(part, each)) ?? "") : textsOf(inner)[0]!;
+}
+
+/** Whether an expression matches the whole text; false for one that is none. */
+function matches(expression: string, text: string): boolean {
+  try {
+    return new RegExp(`^(?:${expression})$`, "v").test(text);
+  } catch {
+    return false;
+  }
 }

@@ -56,8 +56,7 @@ export interface SimulatedSite {
   readonly publicUrl: string;
   /** Whether its isolates keep connections to the purge log, over which it pushes purges. */
   readonly isPushedTo: boolean;
-  /** The patterns of its routes. */
-  readonly routes: readonly string[];
+  readonly routes: readonly { readonly match: string; readonly pass: boolean }[];
 }
 
 /** A command of the harness to a simulated isolate. */

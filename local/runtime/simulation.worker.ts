@@ -244,7 +244,7 @@ async function carryOut(command: HarnessCommand, env: EdgeEnv): Promise<unknown>
         ({
           publicUrl: publicUrlOf(site, env),
           isPushedTo: site.purge?.push === true,
-          routes: (site.routes ?? []).map(({ match }) => match),
+          routes: (site.routes ?? []).map(({ match, pass = false }) => ({ match, pass })),
         } satisfies SimulatedSite)
       );
     case "match-paths":

@@ -21,6 +21,7 @@ const EARLIER: readonly Earlier[] = [
   { match: "/*.json", path: "/one/a.json" },
   { match: "/*.(js|css)", path: "/two/a.js" },
   { match: "/:any*/feed", path: "/three/a/feed" },
+  { match: "/*.([gG][iI][fF]|[pP][nN][gG])", path: "/five/a.gif" },
   { match: "/*.json", path: "/four/a.json", pattern: "/four/:page" },
 ];
 
@@ -47,7 +48,7 @@ const ROUTES = [
   ...["/cart", "/several/", "/several/:page"].map((match) => ({ match, pass: true })),
   { match: "/status/*", pass: true },
   ...keptFromOthers,
-  ...EARLIER.slice(0, 3).map(({ match }) => ({ match })),
+  ...EARLIER.slice(0, 4).map(({ match }) => ({ match })),
   ...EARLIER.map((earlier) => ({ match: patternOf(earlier), pass: true })),
   { match: "/blog/:slug" },
   ...Array.from({ length: 20 }, (_, at) => ({ match: `/api/v${at}/:name.json` })),
@@ -87,6 +88,9 @@ describe("that a site keeps its paths out of the cache", () => {
       { match: "/:lang?/account", paths: ["/a/account", "/account"] },
       { match: "/orders/:id(\\d+)", paths: ["/orders/1"] },
       { match: "/a(.*)", paths: ["/aa"] },
+      { match: "/*%([2-7].*)", paths: ["/a%2A"] },
+      { match: "/:lang([a-z]{2})/account", paths: ["/aa/account"] },
+      { match: "/photos/(\\d+x\\d{2,4}\\.(?:jpe?g|png)|[^1a-c]\\p{L}*)", paths: ["/photos/1x11.jpg"] },
       { match: "/file\\(:name\\)", paths: ["/file(a)"] },
       { match: "/:path*", paths: ["/a"] },
       { match: "/:lang?", paths: ["/a"] },
@@ -203,8 +207,8 @@ describe("that a site keeps its paths out of the cache", () => {
       ["/a?b=1", 'toNeverStore: "/a?b=1" is not a URLPattern pathname'],
       ["/a(", 'toNeverStore: "/a(" is not a URLPattern pathname'],
       [
-        "/:lang([a-z]{2})/account",
-        "no path can be made up that /:lang([a-z]{2})/account matches: name the paths themselves",
+        "/:lang((?!a)[a-z]{2})/account",
+        "no path can be made up that /:lang((?!a)[a-z]{2})/account matches: name the paths themselves",
       ],
     ])("of %j, which no path begins with, or for which none can be made up", async (pattern, message) => {
       const before = cdn.origin.seen.length;
@@ -212,6 +216,26 @@ describe("that a site keeps its paths out of the cache", () => {
       await expect(assertNeverStores(cdn, pattern)).rejects.toBeInstanceOf(TypeError);
       expect(cdn.origin.seen).toHaveLength(before);
     });
+  });
+
+  test("cannot be asked if no path can be made up of a route that may store some, until the script has one", async () => {
+    const photos = "/:photos((?!a)[a-z]{6})/:photo";
+    const routes = [
+      { match: "/photos/:photo((?!a)[a-z]{2})", pass: true },
+      { match: photos },
+      { match: "/shop/:page((?!a)[a-z])" },
+    ];
+    await using other = await startCdn({
+      site: { routes: [...routes, { match: "/photos/*", pass: true }] },
+      origin: {},
+    });
+    const message = `no path can be made up of the route ${photos}: add a path of it to the origin's script`;
+    const asking = assertNeverStores(other, "/photos/*");
+    await expect(asking).rejects.toThrow(message);
+    await expect(asking).rejects.toBeInstanceOf(TypeError);
+    expect(other.origin.seen).toEqual([]);
+    other.origin.reply("/photos/b", PUBLIC);
+    await expect(assertNeverStores(other, "/photos/*")).rejects.toThrow("but /photos/b was when a guest requested it");
   });
 
   test("does not follow from the origin's own Cache-Status, and neither does the opposite", async () => {
