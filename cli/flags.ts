@@ -52,6 +52,11 @@ export function fileNamed(pattern: RegExp, otherwise: string): (given: string) =
   };
 }
 
+/** The seconds of a flag in whole milliseconds, because `AbortSignal.timeout` throws for 16100.000000000002. */
+export function inMs(seconds: number): number {
+  return Math.ceil(seconds * 1000);
+}
+
 /** Reads a whole number within these limits. */
 export function wholeNumber(from: number, to: number): (given: string) => number {
   return (given) => {

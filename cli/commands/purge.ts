@@ -7,7 +7,7 @@ import { PurgeError, PurgeIncomplete, type PurgeOptions, type Purger, type Recei
 import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS, MAX_REFRESH_URLS } from "../../wire/purge-request.ts";
 import { counted } from "../../wire/text/numbers.ts";
 import { EXIT } from "../exit-code.ts";
-import { listedValues, refuseTokenFlag, valueNotFlag } from "../flags.ts";
+import { inMs, listedValues, refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { openPurger } from "../named-edge.ts";
 import { type PurgeItems, PurgeItemsError, readPurgeItems } from "../purge-items.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
@@ -197,7 +197,7 @@ async function itemsOf(flags: PurgeFlags, readsInput: boolean): Promise<PurgeIte
 
 async function waitUntilSettled(receipt: Receipt, waitTimeoutSeconds: number | undefined): Promise<number> {
   printProgress(`Waiting ${seconds(receipt.settlesInMs)} for it to settle …`);
-  const signal = waitTimeoutSeconds === undefined ? undefined : AbortSignal.timeout(waitTimeoutSeconds * 1_000);
+  const signal = waitTimeoutSeconds === undefined ? undefined : AbortSignal.timeout(inMs(waitTimeoutSeconds));
   try {
     await receipt.settled({ signal });
   } catch (error) {

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { PurgeError, type PurgeRecordPage, type Purger } from "../../sdk/index.ts";
 import { DEFAULT_LISTED_PURGES, MAX_LISTED_PURGES } from "../../wire/purge-record-query.ts";
 import { EXIT } from "../exit-code.ts";
-import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
+import { inMs, refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { followPurges } from "../follow-purges.ts";
 import { interruption } from "../interruption.ts";
 import { openPurger } from "../named-edge.ts";
@@ -109,7 +109,7 @@ async function followAndPrint({ json, endpoint, limit, every = DEFAULT_EVERY_SEC
   try {
     await followPurges(purger, {
       latest: limit ?? DEFAULT_LATEST,
-      everyMs: every * 1_000,
+      everyMs: inMs(every),
       signal: ending.signal,
       onPurges(purges) {
         process.stdout.write(json ? purges.map((purge) => `${JSON.stringify(purge)}\n`).join("") : table.add(purges));

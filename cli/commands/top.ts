@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from "commander";
 import { textWithoutCall } from "../../sdk/errors.ts";
 import { PurgeError, type Purger } from "../../sdk/index.ts";
-import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
+import { inMs, refuseTokenFlag, valueNotFlag } from "../flags.ts";
 import { hasPaused } from "../interruption.ts";
 import { openPurger } from "../named-edge.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
@@ -76,7 +76,7 @@ async function watch(endpoint: string, purger: Purger, { once, json, every }: To
       if (json) process.stdout.write(`${JSON.stringify({ minute: lastMinuteOf(view.stats), ...view })}\n`);
       else if (isScreen) draw(view);
       else process.stdout.write(`${topFrame(view, UNBOUNDED).join("\n")}\n`);
-      if (once || (!json && !isScreen) || !(await hasPaused(every * 1000, end.signal))) return;
+      if (once || (!json && !isScreen) || !(await hasPaused(inMs(every), end.signal))) return;
       view = await look(endpoint, purger, view, end.signal);
       if (end.signal.aborted) return;
     }

@@ -67,7 +67,7 @@ const audit = (parameters: readonly string[]) => run(["--edge", cache.url.origin
 
 describe("tidemark audit", () => {
   test("exits with 0 if there are no findings, and prints nothing else into a pipe", async () => {
-    const { exit, stdout, stderr } = await audit(["/style.css", "/account", "/"]);
+    const { exit, stdout, stderr } = await audit(["/style.css", "/account", "/", "--timeout", "16.1"]);
     expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     expect(stdout).toMatch(
       /^3 pages at http:\S+ as alice, bob and a stranger: clean\n\d+ requests, \d+ of them answered/,

@@ -492,7 +492,7 @@ describe.concurrent("tidemark", () => {
     await using edge = await startFakeEdge(receipt({ settlesInMs: 60_000, maySettleSooner: true }), {
       json: purgeRecord,
     });
-    const args = ["purge", "--tag", "x", "--wait-timeout", "20", "--endpoint", edge.endpoint];
+    const args = ["purge", "--tag", "x", "--wait-timeout", "16.1", "--endpoint", edge.endpoint];
     const { exit } = await tidemark({ args, env: { TIDEMARK_TOKEN: TOKEN } });
     expect(exit).toBe(0);
   });

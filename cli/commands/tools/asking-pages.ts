@@ -5,7 +5,7 @@ import type { CrawlOptions, CrawlProgress } from "../../../tools/crawl/crawl-opt
 import { CrawlError } from "../../../tools/requests/crawl-error.ts";
 import { whole } from "../../../wire/text/numbers.ts";
 import { EXIT } from "../../exit-code.ts";
-import { valueNotFlag, wholeNumber } from "../../flags.ts";
+import { inMs, valueNotFlag, wholeNumber } from "../../flags.ts";
 import { interruption } from "../../interruption.ts";
 import { printError } from "../../text/print-error.ts";
 import { ProgressLine } from "../../text/progress-line.ts";
@@ -63,7 +63,7 @@ export async function askingPages(
     limit,
     concurrency,
     perSecond: rate,
-    timeoutMs: timeout * 1000,
+    timeoutMs: inMs(timeout),
     ignoresRobots: ignoreRobots ?? false,
     signal: ending.signal,
     progress: (progress) => line.show(() => progressText(progress)),

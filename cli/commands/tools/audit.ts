@@ -15,7 +15,7 @@ import {
 } from "../../../tools/audit/settings.ts";
 import { readTargets, type TargetLine } from "../../../tools/audit/target.ts";
 import { EXIT } from "../../exit-code.ts";
-import { listedValues, valueNotFlag } from "../../flags.ts";
+import { inMs, listedValues, valueNotFlag } from "../../flags.ts";
 import { interruption } from "../../interruption.ts";
 import { DESCRIPTIONS } from "../../text/descriptions.ts";
 import { printError } from "../../text/print-error.ts";
@@ -113,7 +113,7 @@ async function run(paths: readonly string[], flags: AuditFlags): Promise<number>
     accepted: flags.accept ?? [],
     perSecond: readNumber("--rate", flags.rate, 10_000),
     concurrency: readWholeNumber("--concurrency", flags.concurrency, 64),
-    timeoutMs: readNumber("--timeout", flags.timeout, 600) * 1000,
+    timeoutMs: inMs(readNumber("--timeout", flags.timeout, 600)),
     signal: ending.signal,
     progress: ({ pages, ofPages, requests, findings }) =>
       line.show(() => `${pages} of ${ofPages} pages, requests: ${requests}, findings: ${findings}`),
