@@ -26,7 +26,9 @@ export default createEdge(site);
 }
 
 export function configFile({ origin, host, passed }: SiteAnswers): string {
-  const routes = passed.map((path) => `    { match: ${JSON.stringify(`${path}{/*}?`)}, pass: true },`);
+  const routes = passed.map(
+    (path) => `    { match: ${JSON.stringify(path === "" ? "/*" : `${path}{/*}?`)}, pass: true },`,
+  );
   const comment = () => {
     if (origin === null) return "// The app's own worker, by its binding in the edge's wrangler config.";
     return readSocket(origin) === null ? "// Where the site really is." : socketComment(origin);
@@ -135,6 +137,19 @@ ${claims}
  */
 export function testFile({ passed }: SiteAnswers, wrangler: string, app: AppWorker | null): string {
   const never = passed.map((path) => `  await expect(cdn).toNeverStore(${JSON.stringify(`${path}/*`)});`);
+  const isStored = !passed.includes("");
+  const storeTest = `
+test("a page is stored in the region that requested it, and a purge removes it from all regions", async () => {
+  const page = (body: string) => ({ fields: { "cache-control": "public, max-age=3600" }, body });
+  cdn.origin.reply("/hello", page("old"), page("old"), page("new"));
+  await cdn.get("/hello", { from: "fra" });
+  await cdn.get("/hello", { from: "syd" });
+  await expect(cdn.get("/hello", { from: "syd" })).toHit();
+
+  await cdn.settle(await cdn.purger.purgeUrls("/hello"));
+  await expect(cdn.get("/hello", { from: "syd" })).toNeverShow("old");
+}, 60_000);
+`;
   const passTest = `
 test("private paths are never stored, whatever the origin says", async () => {
 ${never.join("\n")}
@@ -153,18 +168,7 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(() => cdn?.close());
-
-test("a page is stored in the region that requested it, and a purge removes it from all regions", async () => {
-  const page = (body: string) => ({ fields: { "cache-control": "public, max-age=3600" }, body });
-  cdn.origin.reply("/hello", page("old"), page("old"), page("new"));
-  await cdn.get("/hello", { from: "fra" });
-  await cdn.get("/hello", { from: "syd" });
-  await expect(cdn.get("/hello", { from: "syd" })).toHit();
-
-  await cdn.settle(await cdn.purger.purgeUrls("/hello"));
-  await expect(cdn.get("/hello", { from: "syd" })).toNeverShow("old");
-}, 60_000);
-${never.length > 0 ? passTest : ""}${app === null ? "" : `${throughTheEdge(app, wrangler, CLAIMS)}, 60_000);\n`}`;
+${isStored ? storeTest : ""}${never.length > 0 ? passTest : ""}${app === null ? "" : `${throughTheEdge(app, wrangler, CLAIMS)}, 60_000);\n`}`;
 }
 
 /** An answer that the edge has made itself, because the app gave none, has no `X-Cache`. */
@@ -177,23 +181,8 @@ const NODE_CLAIMS = `    assert.notEqual(xCache, null, body); // null: the app g
 /** The same for Node's own runner, in a file that no other runner picks up. */
 export function nodeTestFile({ passed }: SiteAnswers, wrangler: string, app: AppWorker | null): string {
   const never = passed.map((path) => `  await assertNeverStores(cdn, ${JSON.stringify(`${path}/*`)});`);
-  const passTest = `
-test("private paths are never stored, whatever the origin says", async () => {
-${never.join("\n")}
-});
-`;
-  return `${app === null ? "" : 'import assert from "node:assert/strict";\n'}import { after, before, test } from "node:test";
-import { assertHit, assertNeverShows${never.length > 0 ? ", assertNeverStores" : ""}, startCdn } from "tidemark/local";
-${app === null ? "" : 'import { unstable_startWorker } from "wrangler";\n'}
-/** The worker of ${wrangler} in two places, with an origin that answers what a test tells it, on simulated time. */
-let cdn;
-
-before(async () => {
-  cdn = await startCdn({ config: "${wrangler}", regions: ["fra", "syd"] });
-});
-
-after(() => cdn?.close());
-
+  const isStored = !passed.includes("");
+  const storeTest = `
 test("a page is stored in the region that requested it, and a purge removes it from all regions", async () => {
   const page = (body) => ({ fields: { "cache-control": "public, max-age=3600" }, body });
   cdn.origin.reply("/hello", page("old"), page("old"), page("new"));
@@ -204,5 +193,22 @@ test("a page is stored in the region that requested it, and a purge removes it f
   await cdn.settle(await cdn.purger.purgeUrls("/hello"));
   await assertNeverShows(cdn.get("/hello", { from: "syd" }), "old");
 });
-${never.length > 0 ? passTest : ""}${app === null ? "" : `${throughTheEdge(app, wrangler, NODE_CLAIMS)});\n`}`;
+`;
+  const passTest = `
+test("private paths are never stored, whatever the origin says", async () => {
+${never.join("\n")}
+});
+`;
+  return `${app === null ? "" : 'import assert from "node:assert/strict";\n'}import { after, before, test } from "node:test";
+import { ${isStored ? "assertHit, assertNeverShows, " : ""}${never.length > 0 ? "assertNeverStores, " : ""}startCdn } from "tidemark/local";
+${app === null ? "" : 'import { unstable_startWorker } from "wrangler";\n'}
+/** The worker of ${wrangler} in two places, with an origin that answers what a test tells it, on simulated time. */
+let cdn;
+
+before(async () => {
+  cdn = await startCdn({ config: "${wrangler}", regions: ["fra", "syd"] });
+});
+
+after(() => cdn?.close());
+${isStored ? storeTest : ""}${never.length > 0 ? passTest : ""}${app === null ? "" : `${throughTheEdge(app, wrangler, NODE_CLAIMS)});\n`}`;
 }

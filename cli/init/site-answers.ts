@@ -6,7 +6,7 @@ export interface SiteAnswers {
   readonly origin: string | null;
   /** The public host name. */
   readonly host: string;
-  /** The first segments of paths that are never stored, like `/admin`. */
+  /** The first segments of paths that are never stored, like `/admin`; empty for all paths. */
   readonly passed: readonly string[];
 }
 
@@ -53,9 +53,9 @@ export function hostOf(text: string): string {
 
 /** `/admin, /cart` as a list; each includes everything below it. Throws `AnswerError`. */
 export function passedOf(text: string): readonly string[] {
-  const paths = text.split(",").map((each) => each.trim().replace(/(\/\*|\/)$/, ""));
-  const given = paths.filter((path) => path !== "");
-  const wrong = given.find((path) => !/^(\/[\w.~-]+)+$/.test(path));
+  const paths = text.split(",").map((each) => each.trim());
+  const given = paths.filter((path) => path !== "").map((path) => path.replace(/(\/\*|\/)$/, ""));
+  const wrong = given.find((path) => !/^(\/[\w.~-]+)*$/.test(path));
   if (wrong !== undefined) {
     throw new AnswerError(`${JSON.stringify(wrong)} is not a path like /admin; separate several with commas`);
   }

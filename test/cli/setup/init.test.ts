@@ -178,6 +178,14 @@ describe("tidemark init", () => {
     expect((await get(".gitignore")).split("\n")).toContain(".dev.vars");
   });
 
+  test.each(["/", "/*"])("never stores anything of a site whose paths are all named by --pass %s", async (all) => {
+    expect((await init([...FLAGS, "--pass", all])).exit).toBe(0);
+    expect(await get("tidemark.config.ts")).toContain('    { match: "/*", pass: true },\n');
+    const written = await get("test/edge.test.ts");
+    expect(written).toContain('expect(cdn).toNeverStore("/*")');
+    expect(written).not.toContain("toHit");
+  });
+
   test.each([
     ["pnpm-lock.yaml", "pnpm install && pnpm test", "pnpm run dev", "pnpm exec wrangler", "pnpm exec"],
     ["yarn.lock", "yarn install && yarn test", "yarn run dev", "yarn wrangler", "yarn"],
@@ -930,6 +938,9 @@ describe("answers", () => {
   test.each([
     ["", []],
     ["/admin, /cart/*,/admin/", ["/admin", "/cart"]],
+    ["/account,", ["/account"]],
+    ["/", [""]],
+    ["/*", [""]],
   ])("%j never stores %j", (given, passed) => expect(passedOf(given)).toEqual(passed));
 });
 
