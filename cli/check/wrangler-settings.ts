@@ -72,10 +72,8 @@ export async function readWranglerSettings(file: string, only: string | null): P
   const isBesideApp = basename(file) === EDGE_WRANGLER_FILE && existsSync(join(dirname(file), EDGE_VARIABLES_FILE));
   const envFiles = isBesideApp ? [EDGE_VARIABLES_FILE] : undefined; // in place of those that wrangler finds
   const read = (environment: string | null): WranglerSettings & { readonly environments: readonly string[] } => {
-    const config = readConfig(
-      { config: file, ...(environment === null ? {} : { env: environment }) },
-      { hideWarnings: true },
-    );
+    // Without `env` it would be the environment that the variable CLOUDFLARE_ENV names.
+    const config = readConfig({ config: file, env: environment ?? "" }, { hideWarnings: true });
     const routes = [...(config.routes ?? []), ...(config.route === undefined ? [] : [config.route])];
     return {
       environment,

@@ -27,7 +27,8 @@ export async function readWranglerConfig(file: string): Promise<WranglerConfig> 
   // Loading wrangler takes most of a second, so it is loaded only for a wrangler config.
   const { unstable_getMiniflareWorkerOptions: optionsOf, unstable_readConfig: readConfig } = await import("wrangler");
   const read = () => {
-    const config = readConfig({ config: file });
+    // Without `env` it would be the environment that the variable CLOUDFLARE_ENV names.
+    const config = readConfig({ config: file, env: "" });
     return { config, ...optionsOf(config) };
   };
   const { config, main, workerOptions, define } = orConfigFileError(file, read);

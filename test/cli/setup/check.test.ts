@@ -81,7 +81,11 @@ describe("a site that reads env of the runtime", () => {
     expect((await checkProject({ config, environment: null })).findings).toEqual([]);
   });
 
-  test("has the variables of each environment, and the secrets in .dev.vars", { timeout: 60_000 }, async () => {
+  test("has the variables of each environment, and the secrets in .dev.vars, whatever CLOUDFLARE_ENV names", {
+    timeout: 60_000,
+  }, async ({ onTestFinished }) => {
+    vi.stubEnv("CLOUDFLARE_ENV", "staging");
+    onTestFinished(() => void vi.unstubAllEnvs());
     await readEnv();
     await writeFile(join(folder, ".dev.vars"), `${SECRET}ORIGIN = "http://localhost:8000"\n`);
     const staging = `[env.staging]\nworkers_dev = true\nvars = { ORIGIN = "https://staging.example.com" }\n[[env.staging.dur`;

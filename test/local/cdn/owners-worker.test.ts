@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigFileError, startCdn } from "tidemark/local";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import "tidemark/local/matchers";
 import { until } from "../../suite/until.ts";
 import { page } from "./pages.ts";
@@ -87,7 +87,11 @@ new_sqlite_classes = ["PurgeLog"]
     await expect(cdn.get("/about", { from: "syd" })).toNeverShow("v1");
   });
 
-  test("has the edge's variables of the config alone, also in a list, and other ones of this machine, too", async () => {
+  test("has the edge's variables of the config alone, also in a list, and other ones of this machine, too", async ({
+    onTestFinished,
+  }) => {
+    vi.stubEnv("CLOUDFLARE_ENV", "staging");
+    onTestFinished(() => void vi.unstubAllEnvs());
     await mkdir(join(folder, "secrets"));
     await file(
       "secrets/.dev.vars",
@@ -104,7 +108,9 @@ new_sqlite_classes = ["PurgeLog"]
        };`,
     );
     const hosts = '["shop.example.test", "www.example.test"]';
-    const config = await file("secrets/wrangler.toml", wrangler("index.ts").replace('"shop.example.test"', hosts));
+    const staging = '[env.staging]\nvars = { TIDEMARK_HOSTS = "staging.example.test" }\n';
+    const text = wrangler("index.ts").replace('"shop.example.test"', hosts) + staging;
+    const config = await file("secrets/wrangler.toml", text);
     await using cdn = await startCdn({ config, origin });
     expect(cdn.publicUrl).toBe("http://shop.example.test");
     await expect(cdn.get("/about", { host: "www.example.test" })).toMiss();
