@@ -16,8 +16,15 @@ export type FilesOutside = Map<string, FileModule & { readonly name: string }>;
 /** Marks the plugin's own question for the path. */
 const IS_OWN = "own";
 
-/** Leaves the files that a rule names out of a bundle, which imports them by name, and adds them to `files`. */
-export function filesOutside(rules: readonly ModuleRule[], files: FilesOutside): Plugin {
+/**
+ * Leaves the files that a rule names out of a bundle, which imports them by name, and adds them to `files`. `onFile` is told
+ * of each before it is read.
+ */
+export function filesOutside(
+  rules: readonly ModuleRule[],
+  files: FilesOutside,
+  onFile: (path: string) => void,
+): Plugin {
   return {
     name: "files-outside",
     setup(build) {
@@ -32,6 +39,7 @@ export function filesOutside(rules: readonly ModuleRule[], files: FilesOutside):
             pluginData: IS_OWN,
           });
           if (errors.length > 0) return { errors };
+          onFile(path);
           const contents = await readFile(path);
           const file = files.get(path) ?? { type, contents, name: `${files.size}-${basename(path)}` };
           files.set(path, file);

@@ -103,11 +103,22 @@ const simulatedForOwners: Plugin = {
   },
 };
 
+/** Is told of each file in a bundle before it is read. */
+const filesInside = (onFile: (path: string) => void): Plugin => ({
+  name: "files-inside",
+  setup(build) {
+    build.onLoad({ filter: /./, namespace: "file" }, ({ path }) => {
+      onFile(path);
+      return undefined; // esbuild reads it
+    });
+  },
+});
+
 type Code = Pick<EdgeWorker, "script" | "modules">;
 
 interface Bundled {
   readonly code: Code;
-  /** The owner's files in it, with the time of each file's last change. */
+  /** The owner's files in it, with the time of each file's last change before it was read. */
   readonly inputs: ReadonlyMap<string, number>;
 }
 
@@ -128,14 +139,15 @@ async function bundledOnce(file: string, entry: BuildOptions, rules: readonly Mo
 
 async function bundle(file: string, entry: BuildOptions, rules: readonly ModuleRule[]): Promise<Bundled> {
   const files: FilesOutside = new Map();
-  const plugins = [simulatedForOwners, filesOutside(rules, files)];
-  const options = { ...WORKER_OPTIONS, metafile: true, plugins, ...entry };
+  const inputs = new Map<string, number>();
+  const noteInput = (path: string) => {
+    if (!path.includes("node_modules") && !inputs.has(path)) inputs.set(path, changedAt(path));
+  };
+  const plugins = [simulatedForOwners, filesOutside(rules, files, noteInput), filesInside(noteInput)];
+  const options = { ...WORKER_OPTIONS, plugins, ...entry };
   try {
-    const { outputFiles, metafile } = await build(options);
-    const paths = [...Object.keys(metafile!.inputs), ...files.keys()].map((path) => resolve(path));
-    const owners = paths.filter((path) => !path.includes("node_modules") && existsSync(path));
+    const { outputFiles } = await build(options);
     const modules = Object.fromEntries([...files.values()].map(({ name, ...module }) => [name, module]));
-    const inputs = new Map(owners.map((path) => [path, changedAt(path)]));
     return { code: { script: outputFiles![0]!.text, modules }, inputs };
   } catch (error) {
     const { errors, message } = error as Error & { errors?: Parameters<typeof placedText>[0][] };

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, open, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ConfigFileError, startCdn } from "tidemark/local";
@@ -250,6 +251,31 @@ new_sqlite_classes = ["PurgeLog"]
     expect(await own()).toEqual(["a text", "a text", "# Another page", [1, 2], true, "hi", 0, "function"]);
     await rm(join(folder, "modules/page.md"));
     await expect(startCdn({ config, origin })).rejects.toThrow(/index\.ts:3:\d+: Could not resolve "\.\/page\.md"$/);
+  });
+
+  test("is bundled again if a file of its worker is saved while it is bundled", async () => {
+    await mkdir(join(folder, "saved/node_modules"), { recursive: true });
+    const saying = (text: string) => `
+      import "./node_modules/late.ts";
+      import { createEdge } from "tidemark/worker";
+      export { PurgeLog } from "tidemark/worker";
+      createEdge({ origin: "https://origin.example.com" });
+      export default { fetch: () => new Response("${text}") };`;
+    await file("saved/index.ts", saying("old"));
+    const config = await file("saved/wrangler.toml", wrangler("index.ts"));
+    // The bundler, which has read index.ts, waits at the pipe.
+    const late = join(folder, "saved/node_modules/late.ts");
+    execFileSync("mkfifo", [late]);
+    const starting = startCdn({ config, origin });
+    const pipe = await open(late, "w");
+    await file("saved/index.ts", saying("new"));
+    await pipe.close();
+    await using first = await starting;
+    expect(await first.get("/")).toMatchObject({ body: "old" });
+    await rm(late);
+    await writeFile(late, "");
+    await using second = await startCdn({ config, origin });
+    expect(await second.get("/")).toMatchObject({ body: "new" });
   });
 
   test("is refused, with the flag that it lacks, if its worker uses a module of Node", async () => {
