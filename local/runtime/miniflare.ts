@@ -223,8 +223,8 @@ function durableObjectsOf(bindings: object | undefined, of: string | undefined):
 
 function forwardLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
   let rest = "";
-  stream.on("data", (chunk: Buffer) => {
-    const lines = (rest + chunk.toString()).split("\n");
+  stream.setEncoding("utf8").on("data", (chunk: string) => {
+    const lines = (rest + chunk).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) if (line.trim() !== "") onLine(line);
   });

@@ -36,3 +36,12 @@ test("an edge on a free port moves to another one if a process takes its port wh
   await edge.reload(worker("three"));
   expect(await (await fetch(edge.url)).text()).toBe("three");
 });
+
+test("a line that comes in several chunks has its characters, also those that two chunks share", async () => {
+  const script = 'export default { fetch() { console.log("x" + "ü".repeat(200_000)); return new Response(); } };';
+  const { promise: line, resolve } = Promise.withResolvers<string>();
+  const edge = await startEdgeRuntime({ script, variables: {}, purgeLog: false }, { port: 0, onLine: resolve });
+  onTestFinished(() => edge.stop());
+  await fetch(edge.url);
+  expect((await line).replaceAll("ü", "")).toBe("x");
+});
