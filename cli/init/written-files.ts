@@ -46,13 +46,16 @@ export async function completeIgnored(folder: string, ignored: readonly string[]
     : { file, outcome: "completed", note: `added ${missing.join(", ")}` };
 }
 
-/** Whether a .gitignore covers a file or folder beside it; the last line that fits decides. `text`: `null` for none. */
+/**
+ * Whether a .gitignore covers a file, or a folder, whose name ends with a slash, beside it; the last line that fits decides.
+ * `text`: `null` for none.
+ */
 export function ignores(text: string | null, name: string): boolean {
   let isIgnored = false;
   for (const line of (text ?? "").split(/\r?\n/)) {
-    const [, not, pattern = ""] = /^(!?)(?:\*\*)?\/?(.*?)\/?$/.exec(line.trim()) ?? [];
+    const [, not, pattern = "", slash] = /^(!?)(?:\*\*)?\/?(.*?)(\/?)$/.exec(line.trim()) ?? [];
     const expression = pattern.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^/]*");
-    if (new RegExp(`^${expression}$`).test(name.replace(/\/$/, ""))) isIgnored = not === "";
+    if (new RegExp(`^${expression}${slash || "/?"}$`).test(name)) isIgnored = not === "";
   }
   return isIgnored;
 }

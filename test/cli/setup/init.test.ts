@@ -734,8 +734,9 @@ describe("tidemark init", () => {
       expect((await outcomes())[file]).toBe("kept");
     });
 
-    test("in a .env that git may have, of which it warns", async () => {
+    test.each(["dist", ".env/"])("in a .env that git may have, of which it warns, beside %s", async (ignored) => {
       await put(".env", "SECRET=1\n");
+      await put(".gitignore", ignored);
       const { stdout } = await init(FLAGS);
       expect(stdout).toMatch(/^completed {2}\.env: .*\.gitignore did not name it: .* git rm --cached \.env$/m);
       expect((await get(".gitignore")).split("\n")).toContain(".env");
