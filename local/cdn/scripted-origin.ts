@@ -134,7 +134,6 @@ export class ScriptedOrigin {
       this.#answer(request, response).catch(() => request.socket.destroy()); // Node did not take the reply.
     });
     server.keepAliveTimeout = 60_000;
-    server.on("upgrade", (request: IncomingMessage, socket: Socket) => this.#upgrade(request, socket));
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       server.listen(this.#port, "127.0.0.1", resolve);
@@ -224,11 +223,6 @@ export class ScriptedOrigin {
     const rest = bytes.subarray(bytesBeforeHold ?? 0, cutAfterBytes ?? bytes.length);
     if (cutAfterBytes === undefined) response.end(hasBody ? rest : undefined);
     else response.write(rest, () => response.socket?.destroy());
-  }
-
-  #upgrade(request: IncomingMessage, socket: Socket): void {
-    this.#take(request, "");
-    socket.end("HTTP/1.1 426 Upgrade Required\r\ncontent-length: 0\r\n\r\n");
   }
 
   /** Records the request and chooses the reply that the script has for it at this moment. */

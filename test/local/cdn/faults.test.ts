@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { type Cdn, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import "tidemark/local/matchers";
@@ -42,6 +44,19 @@ test("an origin that is up already comes up again without an error", async () =>
   const { url } = cdn.origin;
   await cdn.origin.comeUp();
   expect(cdn.origin.url).toBe(url);
+});
+
+test("an origin gives a request for another protocol the script's reply, and goes down although its client stays", async ({
+  onTestFinished,
+}) => {
+  cdn.origin.reply("/socket", page("v1"));
+  const socket = connect({ port: Number(new URL(cdn.origin.url).port), host: "127.0.0.1", allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  socket.write("GET /socket HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n");
+  expect(String((await once(socket, "data"))[0])).toMatch(/^HTTP\/1\.1 200 /);
+  await cdn.origin.goDown();
+  await cdn.origin.comeUp();
+  expect(cdn.origin).toHaveSeen("/socket", 1);
 });
 
 test("an origin that closes the connection instead of answering causes a 502", async () => {
