@@ -69,7 +69,7 @@ export class ScriptedOrigin {
   readonly #standIns: Reply[] = [];
   #seen: SeenRequest[] = [];
   readonly #holds = new Map<string, PromiseWithResolvers<void>>();
-  readonly #waiting: { target: string; count: number; resolve: () => void }[] = [];
+  readonly #waiting = new Set<{ target: string; count: number; resolve: () => void }>();
   #server: Server | undefined;
   #port = 0;
 
@@ -182,7 +182,7 @@ export class ScriptedOrigin {
   /** Resolves once a target has been requested this many times. Rejects if the CDN is closed before. */
   waitUntilSeen(target: string, count: number): Promise<void> {
     if (this.countOf(target) >= count) return Promise.resolve();
-    const seen = new Promise<void>((resolve) => this.#waiting.push({ target, count, resolve }));
+    const seen = new Promise<void>((resolve) => this.#waiting.add({ target, count, resolve }));
     const waiting = this.#lifecycle.waitFor("origin.waitUntilSeen", seen);
     waiting.catch(() => undefined); // Nobody has to wait for it.
     return waiting;
@@ -229,7 +229,11 @@ export class ScriptedOrigin {
   #take(request: IncomingMessage, body: string): ServerReply {
     const target = request.url ?? "";
     this.#seen.push({ method: request.method ?? "", target, fields: { ...request.headers }, body });
-    for (const waiting of this.#waiting) if (this.countOf(waiting.target) >= waiting.count) waiting.resolve();
+    for (const waiting of this.#waiting) {
+      if (this.countOf(waiting.target) < waiting.count) continue;
+      this.#waiting.delete(waiting);
+      waiting.resolve();
+    }
     const replies = this.#replies.get(target);
     const reply = replies && replies.length > 1 ? replies.shift() : replies?.[0];
     return (

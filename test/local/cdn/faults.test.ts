@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { type Cdn, startCdn } from "tidemark/local";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import "tidemark/local/matchers";
 import { page } from "./pages.ts";
 
@@ -38,6 +38,17 @@ test("while the origin refuses connections, stored pages are served and all othe
   await cdn.origin.comeUp();
   expect(await cdn.get("/new")).toMatchObject({ status: 200, body: "v1" });
   expect(cdn.origin).toHaveSeen("/new", 1);
+});
+
+test("an origin counts a request only while somebody waits for one", async ({ onTestFinished }) => {
+  const count = vi.spyOn(cdn.origin, "countOf");
+  onTestFinished(() => count.mockRestore());
+  const seen = cdn.origin.waitUntilSeen("/waited-for", 1);
+  await cdn.get("/waited-for");
+  await seen;
+  count.mockClear();
+  await cdn.get("/not-waited-for");
+  expect(count).not.toHaveBeenCalled();
 });
 
 test("an origin that is up already comes up again without an error", async () => {
