@@ -1,11 +1,9 @@
+import { COMPATIBILITY_DATE } from "../../package/compatibility-date.ts";
 import { addressInConfig, readSocket, socketComment } from "../../package/unix-socket.ts";
 import { PURGE_LOG_TOML } from "../../wire/purge-log-binding.ts";
 import type { AppWorker } from "./app-worker.ts";
 import type { EdgeNames } from "./found-tools.ts";
 import type { SiteAnswers } from "./site-answers.ts";
-
-/** The newest date that the tested runtime accepts is later. */
-const COMPATIBILITY_DATE = "2026-07-30";
 
 /** The binding by which the edge asks an app that is a worker. */
 const APP_BINDING = "APP";

@@ -1,6 +1,6 @@
 import { runInNewContext } from "node:vm";
 import { MessageChannel } from "node:worker_threads";
-import { COMPATIBILITY_DATE } from "../runtime/compatibility-date.ts";
+import { COMPATIBILITY_DATE } from "../../package/compatibility-date.ts";
 
 /** Long enough for fake timers that advance by themselves: they run what is due every 20 ms. */
 const GIVE_UP_AFTER_S = 1;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Log, LogLevel, Miniflare, MiniflareCoreError, type MiniflareOptions } from "miniflare";
-import { COMPATIBILITY_DATE } from "./compatibility-date.ts";
+import { COMPATIBILITY_DATE } from "../../package/compatibility-date.ts";
 
 /** One edge in the Workers runtime on this machine. This file has every `new Miniflare` of the project. */
 export interface EdgeRuntime {

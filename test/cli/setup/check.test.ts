@@ -5,7 +5,7 @@ import { checkProject } from "../../../cli/check/check-project.ts";
 import { type CheckReport, checkText, warning } from "../../../cli/check/check-report.ts";
 import { readWranglerSettings } from "../../../cli/check/wrangler-settings.ts";
 import { initProject } from "../../../cli/init/init-project.ts";
-import { COMPATIBILITY_DATE } from "../../../local/runtime/compatibility-date.ts";
+import { COMPATIBILITY_DATE } from "../../../package/compatibility-date.ts";
 import { tidemark } from "../run-command.ts";
 
 let folder: string;
