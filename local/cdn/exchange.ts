@@ -48,6 +48,7 @@ export function exchangeBytes(
       method,
       path,
       headers: { host, ...length, ...fields },
+      joinDuplicateHeaders: true,
     },
     (incoming) => void readAnswer(incoming).then(resolve, reject),
   );

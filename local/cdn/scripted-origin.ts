@@ -130,7 +130,7 @@ export class ScriptedOrigin {
 
   async #listen(): Promise<void> {
     if (this.#server) return;
-    const server = createServer((request, response) => {
+    const server = createServer({ joinDuplicateHeaders: true }, (request, response) => {
       this.#answer(request, response).catch(() => request.socket.destroy()); // Node did not take the reply.
     });
     server.keepAliveTimeout = 60_000;

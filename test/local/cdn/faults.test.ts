@@ -1,8 +1,10 @@
 import { once } from "node:events";
+import { Agent, get, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
 import { type Cdn, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import "tidemark/local/matchers";
+import { exchange } from "../../../local/cdn/exchange.ts";
 import { page } from "./pages.ts";
 
 /** Two regions with two isolates each, shared by all tests. Each test has pages of its own. */
@@ -68,6 +70,17 @@ test("an origin gives a request for another protocol the script's reply, and goe
   await cdn.origin.goDown();
   await cdn.origin.comeUp();
   expect(cdn.origin).toHaveSeen("/socket", 1);
+});
+
+test("several lines of a field are joined by commas, in requests and answers, also of one that Node has once", async () => {
+  cdn.origin.reply("/lines", { fields: { location: ["/a", "/b"] } });
+  const agent = new Agent();
+  const { fields } = await exchange(new URL(cdn.origin.url), agent, { path: "/lines", host: "a" });
+  expect(fields.location).toBe("/a, /b");
+  const request = get(`${cdn.origin.url}/lines`, { headers: ["host", "a", "user-agent", "c", "user-agent", "d"] });
+  const [answer] = (await once(request, "response")) as [IncomingMessage];
+  answer.resume();
+  expect(cdn.origin.seen.at(-1)?.fields["user-agent"]).toBe("c, d");
 });
 
 test("an origin that closes the connection instead of answering causes a 502", async () => {
