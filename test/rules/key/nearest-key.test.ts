@@ -53,11 +53,18 @@ const cases: readonly { name: string; asked: string; known: string[]; nearest: s
   { name: "another letter outside ASCII", asked: "path:/%C3%A9", known: ["path:/%C3%A8"], nearest: undefined },
   { name: "an escaped percent sign", asked: "path:/a%2541", known: ["path:/a%25A"], nearest: undefined },
   {
-    name: "a path too long for a pattern",
+    name: "a long path with escapes in lower case",
     asked: `path:/${"%C3%A9".repeat(4_000)}`,
     known: [`path:/${"%c3%a9".repeat(4_000)}`],
+    nearest: `path:/${"%c3%a9".repeat(4_000)}`,
+  },
+  {
+    name: "nothing among paths of separators, within the time of a test",
+    asked: "path:/blog/hello",
+    known: Array.from({ length: 500 }, (_, n) => `path:/?${"-".repeat(10_000)}${n}`),
     nearest: undefined,
   },
+  { name: "no letters for a key too short for slips", asked: "#hats", known: ["#:"], nearest: undefined },
   { name: "nothing known", asked: "#plog-hello", known: [], nearest: undefined },
 ];
 

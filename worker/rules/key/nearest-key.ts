@@ -6,11 +6,6 @@ const MIN_SLIP_LENGTH = 5;
 const MAX_SLIP_LENGTH = 64;
 /** From this length on, two letters in a row may be wrong. */
 const MIN_LONG_LENGTH = 7;
-/** A longer key has no nearest one: nobody has typed it, and a pattern of it could be too large for the runtime. */
-const MAX_LENGTH = 512;
-
-/** Whatever separates words, or nothing. */
-const GAP = "[^a-z\\d%]*";
 
 /**
  * The key among `known` that the writer of `asked` may have meant: one with other separators, capitals or escapes, since
@@ -20,29 +15,45 @@ const GAP = "[^a-z\\d%]*";
  */
 export function nearestKey(asked: string, known: readonly string[]): string | undefined {
   const kind = seenKindOf(asked)!;
-  const letters =
-    withoutEscapes(asked)
+  const wordsOf = (key: string) =>
+    withoutEscapes(key)
       .slice(kind.length)
       .toLowerCase()
-      .match(/[a-z\d%]/g) ?? [];
-  if (letters.length === 0 || letters.length > MAX_LENGTH) return undefined;
-  const whole = letters.join(GAP);
-  const plain = known.map(withoutEscapes);
-  for (const form of [whole, slipsOf(letters).join("|"), `.*[^a-z\\d%]${whole}`]) {
-    const pattern = new RegExp(`^${kind}${GAP}(?:${form})${GAP}$`, "i");
-    const at = form ? plain.findIndex((key) => pattern.test(key)) : -1;
-    if (at !== -1) return known[at];
+      .split(/[^a-z\d%]+/);
+  const letters = wordsOf(asked).join("");
+  if (letters === "") return undefined;
+  const slips = slipsOf(letters);
+  const keys = known.filter((key) => key.startsWith(kind)).map((key) => ({ key, words: wordsOf(key) }));
+  for (const isNear of [
+    (theirs: string) => theirs === letters,
+    (theirs: string) => slips?.test(theirs),
+    (theirs: string, words: string[]) => theirs.endsWith(letters) && startsWord(theirs.length - letters.length, words),
+  ]) {
+    const near = keys.find(({ words }) => isNear(words.join(""), words));
+    if (near) return near.key;
   }
   return undefined;
 }
 
-/** A pattern for each place where the key may have been written wrong: by one letter, or two in a row of a longer key. */
-function slipsOf(letters: readonly string[]): string[] {
-  if (letters.length < MIN_SLIP_LENGTH || letters.length > MAX_SLIP_LENGTH) return [];
-  const wrong = letters.length < MIN_LONG_LENGTH ? 1 : 2;
-  return letters.flatMap((_, at) =>
-    /\d/.test(`${letters.slice(at, at + wrong)}`)
-      ? []
-      : letters.toSpliced(at, wrong, `[a-z]{0,${wrong + 1}}`).join(GAP),
+/** Whether one of the words begins after so many letters. */
+function startsWord(at: number, words: readonly string[]): boolean {
+  let before = 0;
+  for (const { length } of words) {
+    if (before === at) return true;
+    before += length;
+  }
+  return false;
+}
+
+/** The key with one letter written wrong, or two in a row of a longer key. */
+function slipsOf(letters: string): RegExp | undefined {
+  const { length } = letters;
+  if (length < MIN_SLIP_LENGTH || length > MAX_SLIP_LENGTH) return undefined;
+  const wrong = length < MIN_LONG_LENGTH ? 1 : 2;
+  const slips = Array.from(letters, (_, at) =>
+    /\d/.test(letters.slice(at, at + wrong))
+      ? letters
+      : `${letters.slice(0, at)}[a-z]{0,${wrong + 1}}${letters.slice(at + wrong)}`,
   );
+  return new RegExp(`^(?:${slips.join("|")})$`);
 }
