@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { purgeRequestSchema } from "../wire/purge-request.ts";
+import { MAX_PURGE_BYTES, purgeRequestSchema } from "../wire/purge-request.ts";
 import { WITH_VALUES } from "./check.ts";
 import { misuse } from "./errors.ts";
 import { deadlineMsSchema, isUrl, signalSchema } from "./options.ts";
@@ -159,6 +159,13 @@ export function parseCall(name: string, input: PurgeInput, options: PurgeOptions
   const parsed = purgeRequestSchema.safeParse(request, WITH_VALUES);
   if (!parsed.success) throw misuse(name, parsed.error, purgeRequestSchema);
   return { request: parsed.data as PurgeRequest, signal, deadlineMs, traceparent };
+}
+
+/** Why the body of a purge is larger than an edge takes; `null` if it is not. */
+export function tooManyBytes(request: PurgeRequest): string | null {
+  const { length } = new TextEncoder().encode(JSON.stringify(request));
+  if (length <= MAX_PURGE_BYTES) return null;
+  return `has ${length} bytes as JSON; one purge can have at most ${MAX_PURGE_BYTES}, so split it`;
 }
 
 /** Checks the options of a call. Throws a `TypeError` that begins with the name of the call. */

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { WITH_VALUES, WITHOUT_VALUES } from "../check.ts";
 import { MAX_SLEEP_MS } from "../clock.ts";
 import { misuse } from "../errors.ts";
-import { type PurgeDetails, type PurgeInput, type PurgeRequest, parseCall } from "../purge-request.ts";
+import { type PurgeDetails, type PurgeInput, type PurgeRequest, parseCall, tooManyBytes } from "../purge-request.ts";
 import type { Receipt } from "../receipt.ts";
 import type { DeadPurge } from "./drain-report.ts";
 import type { IdentifiedRequest } from "./queued-purge.ts";
@@ -148,7 +148,10 @@ export function parseEnqueue(
   }
   if (request.dryRun)
     throw new TypeError("enqueue: dryRun: the outbox would send the dry run later, and nobody would see its answer");
-  return { ...request, id: request.id ?? newId() };
+  const purge = { ...request, id: request.id ?? newId() };
+  const tooMany = tooManyBytes(purge);
+  if (tooMany) throw new TypeError(`enqueue: ${tooMany}`);
+  return purge;
 }
 
 /** Checks the ids of `requeue` and `discard`. Throws a `TypeError`. */

@@ -618,6 +618,12 @@ export function describeOutbox(
         options: {},
         says: /^enqueue: urls\[0\]: a URL cannot have a space/,
       },
+      {
+        name: "more than an edge takes",
+        purge: { urls: Array.from({ length: 300 }, (_, index) => `/${index}${"x".repeat(14_000)}`) },
+        options: {},
+        says: /^enqueue: has 42\d{5} bytes as JSON; one purge can have at most 4194304, so split it$/,
+      },
       { name: "a dry run", purge: { tags: ["a"], dryRun: true }, options: {}, says: /^enqueue: dryRun/ },
       {
         name: "a deadline",
