@@ -13,7 +13,7 @@ import type { Transport } from "./transport.ts";
 /** How much longer than the edge's hold an answer may take, in milliseconds. */
 const ANSWERED_WITHIN_MS = 5000;
 
-/** An edge that answers earlier than this before its hold ends cannot hold an answer: milliseconds. */
+/** An edge that answers earlier than this before its hold ends, or before half of a short one, cannot hold: milliseconds. */
 const HELD_AT_LEAST_BUT_MS = 1000;
 
 interface Question {
@@ -47,7 +47,8 @@ export async function hasSettled(
     const [record] = page?.purges ?? [];
     if (record === undefined || !isOfPurge(record, purge)) return false;
     if (record.settled) return true;
-    return clock.now() - askedAt < heldMs - HELD_AT_LEAST_BUT_MS ? false : undefined;
+    const heldAtLeastMs = heldMs - Math.min(HELD_AT_LEAST_BUT_MS, heldMs / 2);
+    return clock.now() - askedAt < heldAtLeastMs ? false : undefined;
   };
 
   let failures = 0;
