@@ -253,7 +253,7 @@ export class Drain<Answer> {
       dueAt,
       deadAt,
     });
-    // Otherwise this process was stopped for longer than its lease, and another one is sending the row.
+    // Otherwise the row was requeued, or this process was stopped for longer than its lease, and another one is sending it.
     if (isMine && next.kind === "retry") {
       const purge = { id, request, error, failures, dueInMs: dueAt - now };
       failed.push(purge);

@@ -28,7 +28,7 @@ export interface OutboxStore {
   remove(seq: number): Promise<void>;
   /** Gives back rows that were not sent. */
   release(seqs: readonly number[], leaseId: string): Promise<void>;
-  /** Records a failure and ends the lease. Resolves to false if another process has leased the row since. */
+  /** Records a failure and ends the lease. Resolves to false if the row was leased anew or requeued since. */
   fail(seq: number, leaseId: string, failed: FailedRow): Promise<boolean>;
 }
 

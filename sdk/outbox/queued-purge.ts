@@ -82,8 +82,11 @@ export interface TableRow {
   readonly dead_at: unknown;
 }
 
-/** The assignments that make a purge due at once, with all its attempts again. */
-export const REQUEUED = "failures = 0, due_at = 0, dead_at = NULL";
+/**
+ * The assignments that make a purge due at once, or after an attempt under way, with all its attempts again: without the
+ * lease's id, the failure of that attempt does not count.
+ */
+export const REQUEUED = "failures = 0, due_at = 0, lease_id = NULL, dead_at = NULL";
 
 /** Writes a purge, or requeues the one that has its id, and returns what then stands there. */
 export function writePurge(id: string, request: string): string {

@@ -438,6 +438,26 @@ export function describeOutbox(
       expect((await outbox.list()).map(({ id }) => id)).toEqual([b]);
     });
 
+    test("has all its attempts again after requeue, even if one is under way, whose failure does not count", async () => {
+      const outbox = await open({ maxAttempts: 2 });
+      outbox.purger.answer = fails;
+      const [id] = await outbox.enqueue(...tagged("a"));
+      await outbox.drain();
+      now += 1_000;
+      const slow = heldUp();
+      outbox.purger.answer = slow.answer;
+      const second = outbox.drain();
+      await slow.arrived;
+      expect(await outbox.requeue([id!])).toBe(1);
+      const other = await open();
+      expect((await other.drain()).sent).toEqual([]); // it is still being sent
+      slow.end(fails);
+      expect(await second).toMatchObject({ failed: [], dead: [] });
+      expect(await outbox.list()).toMatchObject([{ state: "waiting", failures: 0 }]);
+      now += LEASE_MS;
+      expect((await other.drain()).sent).toMatchObject([{ id, failures: 0 }]);
+    });
+
     test("can be discarded once it was given up", async () => {
       const outbox = await open();
       outbox.purger.answer = refuses;
