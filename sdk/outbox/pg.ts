@@ -16,6 +16,7 @@ import {
 } from "./outbox-options.ts";
 import { checkSchema, createTable, type PgDatabase, pgStore, rowsOf } from "./pg-store.ts";
 import {
+  heldPurge,
   LISTED_COLUMNS,
   type QueuedPurge,
   REQUEUED,
@@ -89,8 +90,13 @@ export function createOutbox<Answer = Receipt>(options: PgOutboxOptions<Answer>)
       const purge = parseEnqueue(request, options, outboxPlatform.newId);
       refuseNoTransaction(transaction);
       await check(transaction);
-      const rows = await rowsOf(transaction, writePurge("$1", "$2"), [purge.id, JSON.stringify(purge)]);
-      refuseAnother(purge, (rows[0] as TableRow).request);
+      const write = (text: unknown) => rowsOf(transaction, writePurge("$1", "$2"), [purge.id, text]);
+      if ((await write(JSON.stringify(purge))).length === 0) {
+        const [held] = await rowsOf(transaction, heldPurge("$1"), [purge.id]);
+        const { request: text } = held as TableRow;
+        refuseAnother(purge, text);
+        await write(text);
+      }
       return purge.id;
     },
     async list(options) {

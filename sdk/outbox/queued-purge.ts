@@ -88,10 +88,15 @@ export interface TableRow {
  */
 export const REQUEUED = "failures = 0, due_at = 0, lease_id = NULL, dead_at = NULL";
 
-/** Writes a purge, or requeues the one that has its id, and returns what then stands there. */
+/** Writes a purge, or requeues the one that has its id and text. Returns no row if the id has another text. */
 export function writePurge(id: string, request: string): string {
   return `INSERT INTO tidemark_outbox (id, request) VALUES (${id}, ${request})
-    ON CONFLICT (id) DO UPDATE SET ${REQUEUED} RETURNING request`;
+    ON CONFLICT (id) DO UPDATE SET ${REQUEUED} WHERE tidemark_outbox.request = excluded.request RETURNING request`;
+}
+
+/** The text of the purge that has an id. */
+export function heldPurge(id: string): string {
+  return `SELECT request FROM tidemark_outbox WHERE id = ${id}`;
 }
 
 /** The columns that a `WaitingRow` is made of. */

@@ -15,6 +15,7 @@ import {
   type StartOptions,
 } from "./outbox-options.ts";
 import {
+  heldPurge,
   LISTED_COLUMNS,
   type QueuedPurge,
   REQUEUED,
@@ -107,8 +108,12 @@ export function createOutbox<Answer = Receipt>(options: SqliteOutboxOptions<Answ
         );
       }
       checkSchema(transaction);
-      const row = prepared(transaction, writePurge("?", "?")).get(purge.id, JSON.stringify(purge));
-      refuseAnother(purge, (row as TableRow).request);
+      const writing = prepared(transaction, writePurge("?", "?"));
+      if (writing.all(purge.id, JSON.stringify(purge)).length === 0) {
+        const { request: text } = prepared(transaction, heldPurge("?")).get(purge.id) as TableRow;
+        refuseAnother(purge, text);
+        writing.all(purge.id, text);
+      }
       return purge.id;
     },
     list(options) {

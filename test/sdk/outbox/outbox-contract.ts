@@ -25,7 +25,7 @@ import {
 
 /** An outbox over one of the databases. */
 export interface OutboxUnderTest {
-  /** Writes purges in one transaction and commits it. */
+  /** Writes purges in one transaction and commits it, even if one is refused. */
   enqueue(...purges: [PurgeInput, EnqueueOptions?][]): Promise<string[]>;
   /** Writes a purge in a transaction and rolls that back. */
   enqueueAndRollBack(purge: PurgeInput): Promise<void>;
@@ -141,6 +141,17 @@ export function describeOutbox(
         );
       }
       expect((await outbox.drain()).sent.map(({ request }) => request.tags)).toEqual([["a"]]);
+    });
+
+    test("the id of another purge that was given up is refused, and leaves that as it is", async () => {
+      const outbox = await open();
+      outbox.purger.answer = refuses;
+      await outbox.enqueue([{ tags: ["a"] }, { id: "order-7" }]);
+      await outbox.drain();
+      await expect(outbox.enqueue([{ tags: ["b"] }, { id: "order-7" }])).rejects.toThrow(
+        /^enqueue: id: the outbox has/,
+      );
+      expect(await outbox.list()).toMatchObject([{ id: "order-7", state: "dead", failures: 1 }]);
     });
 
     test("a transaction that is rolled back purges nothing", async () => {

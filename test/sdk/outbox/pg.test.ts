@@ -61,12 +61,18 @@ describe.skipIf(noPostgres)("PostgreSQL", () => {
 
   function underTest(outbox: PgOutbox<string>): OutboxUnderTest {
     return {
-      enqueue: (...purges) =>
-        transaction("COMMIT", async (client) => {
-          const ids: string[] = [];
-          for (const purge of purges) ids.push(await outbox.enqueue(client, ...purge));
-          return ids;
-        }),
+      async enqueue(...purges) {
+        const ids: string[] = [];
+        const enqueued = await transaction("COMMIT", async (client) => {
+          try {
+            for (const purge of purges) ids.push(await outbox.enqueue(client, ...purge));
+          } catch (error) {
+            return { error };
+          }
+        });
+        if (enqueued) throw enqueued.error;
+        return ids;
+      },
       async enqueueAndRollBack(purge) {
         await transaction("ROLLBACK", (client) => outbox.enqueue(client, purge));
       },

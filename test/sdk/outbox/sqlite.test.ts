@@ -66,7 +66,7 @@ function closeAll(): void {
 function underTest(outbox: SqliteOutbox<string>, connection: SqliteDatabase): OutboxUnderTest {
   return {
     enqueue: async (...purges) =>
-      sqliteTransaction(connection, "COMMIT", () => purges.map((purge) => outbox.enqueue(connection, ...purge))),
+      sqliteTransaction(connection, "COMMIT", async () => purges.map((purge) => outbox.enqueue(connection, ...purge))),
     enqueueAndRollBack: async (purge) => {
       sqliteTransaction(connection, "ROLLBACK", () => outbox.enqueue(connection, purge));
     },
