@@ -26,10 +26,11 @@ export function isUnavailable(status: number): boolean {
 export type Body = { kind: "whole"; text: string } | { kind: "too-long" } | { kind: "cut-off"; cause: unknown };
 
 /**
- * The most bytes of an answer that are read: enough for the plan of the largest purge, which names each item twice, for
- * fifty refreshed URLs of the greatest length, and for 500 purges with as many items as a row of the log has room for.
+ * The most bytes of an answer that are read: enough for the plan of the largest purge, which names each item as given, and
+ * again with escapes of three bytes for one, beside 400 bytes for its route; for fifty refreshed URLs of the greatest length;
+ * and for 500 purges with as many items as a row of the log has room for.
  */
-export const MAX_ANSWER_BYTES = 3 * MAX_PURGE_BYTES;
+export const MAX_ANSWER_BYTES = 5 * MAX_PURGE_BYTES;
 
 /** Reads a body as text. It stops after `maxBytes`, so that a body without an end cannot fill the memory. */
 export async function readBody(body: FetchBody | null, maxBytes: number): Promise<Body> {

@@ -2,6 +2,9 @@ import { tracingChannel } from "node:diagnostics_channel";
 import { expect, onTestFinished, test } from "vitest";
 import { receiptFrom } from "../../sdk/receipt.ts";
 import { purgeWaitSchema } from "../../wire/purge-record-query.ts";
+import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS } from "../../wire/purge-request.ts";
+import { planPurge } from "../../worker/control/purging/purge-plan.ts";
+import { compileSite } from "../../worker/site/site.ts";
 import { accepts, purgeRecord, receiptBody, refuses, startFakeEdge } from "./fake-edge.ts";
 import { purgerUnderTest } from "./purger-under-test.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
@@ -14,6 +17,23 @@ test("A receipt is JSON like the edge's answer", async () => {
 
   expect(JSON.parse(JSON.stringify(receipt))).toEqual(receiptBody);
 });
+
+test.each(["あ", "<"])(
+  "The plan of a purge as large as it may be is read, whose URLs are of %s with an escape for each byte",
+  async (char) => {
+    const { length } = Buffer.from(char);
+    const urls = Array.from({ length: MAX_PURGE_ITEMS }, (_, at) => `/${char.repeat(405 / length)}${at}`);
+    const rules = compileSite({ origin: "http://127.0.0.1:1" }, {});
+    const fetch = async (_: string, { body }: { body?: string }) => {
+      expect(Buffer.from(body!).length).toBeLessThan(MAX_PURGE_BYTES);
+      const { planned } = planPurge(JSON.parse(body!), "https://www.example.com", rules);
+      return Response.json({ ...receiptBody, seq: 0, token: "", dryRun: true, planned });
+    };
+    await using cdn = purgerUnderTest({ endpoint: "https://www.example.com", fetch });
+
+    expect((await cdn.purgeUrls(urls, { dryRun: true })).planned).toHaveLength(MAX_PURGE_ITEMS);
+  },
+);
 
 test("Unknown fields in a receipt are ignored", async () => {
   await using edge = await startFakeEdge({ json: { ...receiptBody, moon: "full" } });

@@ -480,15 +480,15 @@ const failures: Failure[] = [
     },
   },
   {
-    name: "an answer of 13 MiB",
-    edge: () => [{ text: "x".repeat(13 * 1024 * 1024) }],
+    name: "an answer of 21 MiB",
+    edge: () => [{ text: "x".repeat(21 * 1024 * 1024) }],
     expect: {
       class: PurgeUnreachable,
       code: "unexpected-answer",
       status: 200,
       attempts: 1,
       retryable: false,
-      message: /answered 200 with more than 12582912 bytes/,
+      message: /answered 200 with more than 20971520 bytes/,
     },
   },
   {
