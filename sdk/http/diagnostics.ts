@@ -42,6 +42,12 @@ export interface RequestEvent {
   readonly error?: unknown;
 }
 
+/** The fields to send. Names in other capitals would be fields of their own, whose values are joined. */
+export function requestFields({ headers }: RequestEvent, own: Record<string, string>): Record<string, string> {
+  const added = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  return { ...Object.fromEntries(added), ...own };
+}
+
 /** The names of the channels, and the shapes of their messages. */
 interface Channels {
   "tidemark:purge": PurgeEvent;

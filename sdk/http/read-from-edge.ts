@@ -3,7 +3,7 @@ import { passedDeadline } from "../errors.ts";
 import type { Settings } from "../options.ts";
 import { type AnswerHead, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { type CallLimits, failed, type Outcome, withRetries } from "./attempts.ts";
-import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
+import { type RequestEvent, requestFields, tracedOutcome } from "./diagnostics.ts";
 import { incomplete, unexpected, unreachable } from "./failures.ts";
 import { type Expected, readAnswer } from "./read-answer.ts";
 import type { FetchAnswer, Transport } from "./transport.ts";
@@ -60,12 +60,11 @@ async function request<T>(
   try {
     answer = await transport.fetch(url, {
       method,
-      headers: {
-        ...event.headers,
+      headers: requestFields(event, {
         accept: "application/json, application/problem+json",
         authorization: `Bearer ${token}`,
         ...(sent !== undefined && { "content-type": "application/json" }),
-      },
+      }),
       ...(sent !== undefined && { body: sent }),
       redirect: "manual",
       signal,

@@ -7,7 +7,7 @@ import type { PurgeRequest } from "../purge-request.ts";
 import { type AskWhetherSettled, type Receipt, type ReceiptBody, receiptFrom } from "../receipt.ts";
 import { type AnswerHead, MAX_ANSWER_BYTES, readBody } from "./answer.ts";
 import { type CallLimits, failed, type Outcome, withRetries } from "./attempts.ts";
-import { type RequestEvent, tracedOutcome } from "./diagnostics.ts";
+import { type RequestEvent, requestFields, tracedOutcome } from "./diagnostics.ts";
 import { type WarningPlatform, watchForEarlyPurge } from "./early-purge.ts";
 import { incomplete, purgeUnreachable, timedOut, unexpected } from "./failures.ts";
 import { hasSettled } from "./has-settled.ts";
@@ -75,12 +75,11 @@ async function request(
   try {
     answer = await transport.fetch(url, {
       method: "POST",
-      headers: {
-        ...event.headers,
+      headers: requestFields(event, {
         accept: "application/json, application/problem+json",
         authorization: `Bearer ${token}`,
         "content-type": "application/json",
-      },
+      }),
       body: JSON.stringify(request),
       redirect: "manual",
       signal,

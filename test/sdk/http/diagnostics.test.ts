@@ -121,13 +121,19 @@ test("A subscriber adds fields to a request, and can neither see nor replace the
   listen<RequestEvent>("tidemark:request", (event) => {
     event.headers.tracestate = "a=b";
     event.headers.authorization = "Bearer another";
+    event.headers.Authorization = "Bearer a third";
+    event.headers["Content-Type"] = "text/plain";
     told.push(JSON.stringify(event));
   });
   listen<PurgeEvent>("tidemark:purge", (event) => told.push(JSON.stringify(event)));
 
   await cdn.purgeTags("a");
 
-  expect(edge.requests[0]?.headers).toMatchObject({ tracestate: "a=b", authorization: `Bearer ${TOKEN}` });
+  expect(edge.requests[0]?.headers).toMatchObject({
+    tracestate: "a=b",
+    authorization: `Bearer ${TOKEN}`,
+    "content-type": "application/json",
+  });
   expect(told.length).toBeGreaterThan(4);
   expect(told.join()).not.toContain(TOKEN);
 });
