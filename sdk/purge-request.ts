@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { MAX_PURGE_BYTES, purgeRequestSchema } from "../wire/purge-request.ts";
+import { MAX_PURGE_BYTES, purgeRequestSchema, tooManyItems } from "../wire/purge-request.ts";
 import { WITH_VALUES } from "./check.ts";
 import { misuse } from "./errors.ts";
 import { deadlineMsSchema, isUrl, signalSchema } from "./options.ts";
@@ -156,6 +156,8 @@ export function parseCall(name: string, input: PurgeInput, options: PurgeOptions
   const { signal, deadlineMs, traceparent, ...details } = parseOptions(name, options);
   const given = Object.entries(details).filter(([, value]) => value !== undefined);
   const request = typeof input === "object" ? { ...withLists(input), ...Object.fromEntries(given) } : input;
+  const tooMany = tooManyItems(request);
+  if (tooMany) throw new TypeError(`${name}: ${tooMany}`);
   const parsed = purgeRequestSchema.safeParse(request, WITH_VALUES);
   if (!parsed.success) throw misuse(name, parsed.error, purgeRequestSchema);
   return { request: parsed.data as PurgeRequest, signal, deadlineMs, traceparent };

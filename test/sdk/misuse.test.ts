@@ -90,6 +90,11 @@ const misuses: { name: string; call: (cdn: Loose) => Promise<unknown>; message: 
     message: /^purgeTags, options: mode: must be "hard" or "soft" \(got "mild"\)$/,
   },
   {
+    name: "more wrong tags than a call of a function may have arguments",
+    call: (cdn) => cdn.purgeTags(Array(200_000).fill("b c")),
+    message: /^purgeTags: names 200000 items; one purge can name at most 10000, so split it$/,
+  },
+  {
     name: "everything and something",
     call: (cdn) => cdn.purge({ everything: true, tags: ["a"] }),
     message: /^purge: everything: must stand alone; leave out tags/,
