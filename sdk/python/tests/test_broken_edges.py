@@ -143,6 +143,19 @@ def test_only_an_edge_refuses_a_purge_except_one_that_is_too_large(status: int, 
 
 
 @pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        pytest.param(b"[" * 200_000, "the answer is not JSON", id="deeply nested"),
+        (b'{"seq": 1e999, "token": "a", "settlesInMs": 1}', "the answer did not come from a Tidemark edge"),
+    ],
+)
+def test_an_answer_that_is_no_receipt_is_a_failed_purge(body: bytes, words: str) -> None:
+    with edge(answers(200, body)) as endpoint:
+        with pytest.raises(PurgeFailed, match=words):
+            Purger(endpoint, "a-token", retries=0).purge(tags=["a"])
+
+
+@pytest.mark.parametrize(
     ("status", "body", "blocked"),
     [
         (403, b"<html>Request blocked</html>", True),

@@ -134,7 +134,7 @@ class Purger:
             never_sent = isinstance(getattr(failure, "reason", failure), NotConnected)
             happened = "" if never_sent else "; the purge may have happened"
             raise PurgeFailed(f"the edge cannot be reached: {failure}{happened}", passing=True) from failure
-        except ValueError as failure:
+        except (ValueError, RecursionError) as failure:
             raise PurgeFailed(
                 f"the answer is not JSON: {failure}; the purge may have happened", passing=True
             ) from failure
@@ -175,7 +175,7 @@ def _receipt(body: Any) -> Receipt:
             settles_in_ms=int(body["settlesInMs"]),
             warnings=tuple(str(each) for each in body.get("warnings", ())),
         )
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise PurgeFailed("the answer did not come from a Tidemark edge; check TIDEMARK_ENDPOINT") from None
 
 
