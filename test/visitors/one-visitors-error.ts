@@ -55,7 +55,7 @@ export const oneVisitorsError: readonly Case[] = [
     first: { path: "/a", fields: { accept: "text/evil" } },
     second: { path: "/a", fields: { accept: "text/html,*/*;q=0.8" } },
     defence: {
-      in: "isPlainRequest",
+      in: "oddField",
       replace: '!inKey.includes("accept") && !acceptsPages(fields.get("accept"))',
       by: "false",
     },

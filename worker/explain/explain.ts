@@ -2,7 +2,7 @@ import type { Explanation } from "../../wire/explanation.ts";
 import { isControl } from "../../wire/fields.ts";
 import type { PurgeRecordBody } from "../../wire/purge-record.ts";
 import { mayStandIn } from "../flow/answering/stale-answer.ts";
-import { fetchKeyOf, isHitForMiss } from "../flow/collapsing/begin-fetch.ts";
+import { isHitForMiss, sharedKeyOf } from "../flow/collapsing/begin-fetch.ts";
 import { judgeAtOnce, judgeNow, mayAnswer } from "../flow/judging.ts";
 import { lookFurther } from "../flow/looking-up.ts";
 import { conditionsOf, type Miss, missOf, type UsableVerdict } from "../flow/miss.ts";
@@ -156,7 +156,7 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
   const { selected } = plan.miss;
   const sendsConditions = plan.kind === "fetch" || plan.kind === "fetch-unstored";
   const isShared = plan.kind === "fetch" || plan.kind === "head-by-get";
-  const key = isShared ? fetchKeyOf(context) : null;
+  const key = isShared ? sharedKeyOf(context) : null;
   const goesAlone = key !== null && isHitForMiss(context, key);
   return {
     plan,

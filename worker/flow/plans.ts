@@ -1,6 +1,6 @@
 import { maySignRequest } from "../rules/identity/signed-request.ts";
 import { unkeyedField } from "../rules/request/unkeyed-field.ts";
-import { fetchKeyOf, isHitForMiss } from "./collapsing/begin-fetch.ts";
+import { fetchKeyOf, isHitForMiss, sharedKeyOf } from "./collapsing/begin-fetch.ts";
 import { conditionsOf, type Miss, type MissReason, missBy } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
 import { fieldThatPasses } from "./second-look/second-look.ts";
@@ -99,7 +99,7 @@ function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss):
   const { facts, resolved } = context;
   if (!resolved.route.storesOnHead || facts.directives.forbidsStoring) return false;
   if (selected !== null || toValidate !== null) return false;
-  return !isUnstoredFor("HEAD", context) && !isHitForMiss(context, fetchKeyOf(context));
+  return !isUnstoredFor("HEAD", context) && !isHitForMiss(context, sharedKeyOf(context));
 }
 
 /**

@@ -76,6 +76,40 @@ export const mutants: Mutants = {
     },
   },
   R19: {
+    "an error of the origin that must not be stored makes every request fetch for itself": {
+      in: "outcomeOfNotStored",
+      drop: 'if (isOriginError(status)) return { kind: "failed", byOrigin: "error" };',
+      foundBy: "collapsing/error-with-no-store",
+    },
+    "an answer for one visitor to a request with an odd field makes every request fetch for itself": {
+      in: "sharedKeyOf",
+      replace: "field !== null",
+      by: "false",
+      foundBy: "collapsing/answer-to-odd-field",
+    },
+    "requests wait for the fetch of one with an odd field": {
+      in: "fetchKeyText",
+      drop: "if (field !== undefined) return `${key} ${audience} ${field}`;",
+      foundBy: "collapsing/odd-field-is-not-joined",
+    },
+    "a request with an odd field waits for no fetch of one without it": {
+      in: "joinableKeys",
+      replace: "withoutField({ ...key, audience })",
+      by: "[{ ...key, audience }]",
+      foundBy: "collapsing/odd-field-is-not-joined",
+    },
+    "requests with an odd field wait for each other, though what others get cannot be shared": {
+      in: "CollapsedFetches.unstoredAt",
+      replace: "withoutField(key)",
+      by: "[key]",
+      foundBy: "collapsing/own-answers-to-odd-field",
+    },
+    "one visitor's long values make every request fetch for itself": {
+      in: "mayBeOfOneRequest",
+      replace: 'because === "vary-too-long" ||',
+      by: "",
+      foundBy: "collapsing/values-too-long-to-vary-by",
+    },
     "requests for a page that another isolate has stored meanwhile do not wait for each other": {
       in: "isHitForMiss",
       replace: "!held || held.head.fetchedAt <= unstoredAt",

@@ -5,6 +5,7 @@ import { stillV1, storedAndStale, v1, v2 } from "../validation/openings.ts";
 
 const songsV1 = page("max-age=3600", "v1", { "cache-tag": "songs" });
 const kept = page("max-age=60");
+const odd = { "x-odd": "1" };
 
 /** Simultaneous requests for one page are one request to the origin. */
 export const scenarios: readonly Scenario[] = [
@@ -368,13 +369,101 @@ export const scenarios: readonly Scenario[] = [
     source: "docs/protocol.md#r19-markers",
     origin: { "/a": [{ status: 400, body: "odd", hold: "slow" }, kept] },
     steps: [
-      { begin: "odd", send: { path: "/a", fields: { "x-odd": "1" } } },
+      { begin: "odd", send: { path: "/a", fields: { "sec-fetch-site": "cross-site" } } },
       { originSees: "/a", count: 1 },
       ...Array.from({ length: 20 }, (_, index) => ({ begin: `${index}`, send: { path: "/a" } })),
       { advanceMs: 1 },
       { release: "slow" },
       { finish: "odd", expect: { status: 400, body: "odd" } },
       ...Array.from({ length: 20 }, (_, index) => ({ finish: `${index}`, expect: { status: 200, body: "v1" } })),
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "collapsing/error-with-no-store",
+    name: "an error of the origin does not stop requests from collapsing, whatever its Cache-Control says",
+    source: "docs/protocol.md#r19-markers",
+    origin: { "/a": [{ ...page("private, no-store", "down"), status: 503 }, kept] },
+    steps: [
+      { get: "/a", expect: { status: 503, body: "down" } },
+      { sendMany: 20, request: { path: "/a" }, expectEach: { status: 200, body: "v1" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "collapsing/answer-to-odd-field",
+    name: "an answer for only one visitor to a request with an odd field does not stop requests without it from collapsing",
+    source: "docs/protocol.md#r19-markers",
+    origin: { "/0": [page("private", "for one"), kept], "/1": [page("private", "for one"), kept] },
+    steps: [
+      ...[odd, { accept: "text/odd" }].flatMap((fields, index): Scenario["steps"] => [
+        { get: `/${index}`, fields, expect: { xCache: "MISS", body: "for one" } },
+        { sendMany: 20, request: { path: `/${index}` }, expectEach: { status: 200, body: "v1" } },
+        { originSaw: { [`/${index}`]: 2 } },
+      ]),
+    ],
+  },
+  {
+    id: "collapsing/odd-field-is-not-joined",
+    name: "a request without an odd field does not wait for one that has it, which may wait for the other",
+    source: "docs/protocol.md#r19-markers",
+    only: WAITING_REQUESTS,
+    origin: {
+      "/a": [
+        { ...page("private", "for one"), hold: "odd" },
+        { ...kept, hold: "plain" },
+      ],
+    },
+    steps: [
+      { begin: "odd", send: { path: "/a", fields: odd } },
+      { originSees: "/a", count: 1 },
+      { begin: "plain", send: { path: "/a" } },
+      { originSees: "/a", count: 2 },
+      { begin: "other", send: { path: "/a", fields: odd } },
+      { advanceMs: 1 },
+      { release: "plain" },
+      { finish: "plain", expect: { xCache: "MISS", body: "v1" } },
+      { finish: "other", expect: { body: "v1" } },
+      { release: "odd" },
+      { finish: "odd", expect: { body: "for one" } },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "collapsing/own-answers-to-odd-field",
+    name: "after an answer for only one visitor, requests with the same odd field do not wait for each other",
+    source: "docs/protocol.md#r19-markers",
+    origin: {
+      "/odd": [page("private", "one"), { ...page("private", "another"), hold: "another" }],
+      "/all": [page("private", "one"), { ...page("private", "another"), hold: "another of all" }],
+    },
+    steps: [
+      ...[
+        { path: "/odd", fields: odd, hold: "another" },
+        { path: "/all", fields: {}, hold: "another of all" },
+      ].flatMap(({ path, fields, hold }): Scenario["steps"] => [
+        { get: path, fields, expect: { xCache: "MISS", body: "one" } },
+        { begin: "one", send: { path, fields: odd } },
+        { begin: "other", send: { path, fields: odd } },
+        { originSees: path, count: 3 },
+        { release: hold },
+        { finish: "one", expect: { body: "another" } },
+        { finish: "other", expect: { body: "another" } },
+      ]),
+    ],
+  },
+  {
+    id: "collapsing/values-too-long-to-vary-by",
+    name: "a request with values that are too long to vary by does not stop other requests from collapsing",
+    source: "docs/protocol.md#r19-markers",
+    origin: { "/a": [page("max-age=60", "v1", { vary: "accept-language, user-agent" })] },
+    steps: [
+      {
+        get: "/a",
+        fields: { "accept-language": "en,".repeat(300), "user-agent": "x".repeat(300) },
+        expect: { cacheStatus: /detail=vary-too-long$/, body: "v1" },
+      },
+      { sendMany: 20, request: { path: "/a" }, expectEach: { status: 200, body: "v1" } },
       { originSaw: { "/a": 2 } },
     ],
   },

@@ -200,18 +200,18 @@ export const mutants: Mutants = {
       foundBy: "identity/error-with-cookies",
     },
     "an error is stored, although a browser sent its request ahead": {
-      in: "isPlainRequest",
-      drop: "if (SPECIAL.some((name) => !inKey.includes(name) && fields.get(name) !== null)) return false;",
+      in: "oddField",
+      drop: "if (special !== undefined) return special;",
       foundBy: "identity/error-for-prefetch",
     },
     "an error is stored, whatever its request accepted": {
-      in: "isPlainRequest",
+      in: "oddField",
       replace: '!inKey.includes("accept") && !acceptsPages(fields.get("accept"))',
       by: "false",
       foundBy: "identity/error-for-odd-accept",
     },
     "an error is not stored for what Accept asks, though the route keys by it": {
-      in: "isPlainRequest",
+      in: "oddField",
       replace: '!inKey.includes("accept") && !acceptsPages(fields.get("accept"))',
       by: '!acceptsPages(fields.get("accept"))',
       foundBy: "identity/error-for-keyed-accept",

@@ -718,7 +718,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/unusual-request-validates",
-    name: "if an unusual request gets a stale page confirmed, the page stays stale, and the next requests share one fetch",
+    name: "if an unusual request gets a stale page confirmed, the page stays stale, and the next such requests wait for each other",
     source: "docs/decisions/0007-what-a-follower-may-take.md",
     site: { secondLook: false },
     origin: {
@@ -726,6 +726,7 @@ export const scenarios: readonly Scenario[] = [
         { fields: { ...minute, etag: '"1"' }, body: "v1" },
         { status: 304, fields: { ...minute, etag: '"1"' } },
         { status: 304, fields: { ...minute, etag: '"1"' }, hold: "slow" },
+        { status: 304, fields: { ...minute, etag: '"1"' } },
       ],
     },
     steps: [
@@ -736,14 +737,15 @@ export const scenarios: readonly Scenario[] = [
         fields: { "x-debug": "1" },
         expect: { xCache: "REVALIDATED", cacheStatus: /detail="unkeyed-field:x-debug"$/ },
       },
-      { begin: "one", send: { path: "/a" } },
+      { begin: "one", send: { path: "/a", fields: { "x-debug": "1" } } },
       { originSees: "/a", count: 3 },
-      { begin: "two", send: { path: "/a" } },
+      { begin: "two", send: { path: "/a", fields: { "x-debug": "1" } } },
       { advanceMs: 1 },
+      { originSaw: { "/a": 3 } },
       { release: "slow" },
       { finish: "one", expect: { xCache: "REVALIDATED", body: "v1" } },
       { finish: "two", expect: { body: "v1" } },
-      { originSaw: { "/a": 3 } },
+      { originSaw: { "/a": 4 } },
     ],
   },
   {
@@ -758,7 +760,7 @@ export const scenarios: readonly Scenario[] = [
       ],
     },
     steps: [
-      { begin: "odd", send: { path: "/a", fields: { "x-debug": "1" } } },
+      { begin: "odd", send: { path: "/a", fields: { "sec-fetch-site": "cross-site" } } },
       { originSees: "/a", count: 1 },
       { begin: "one", send: { path: "/a" } },
       { begin: "two", send: { path: "/a" } },

@@ -354,7 +354,7 @@ export const mutants: Mutants = {
     },
     "a leader that gets an error does not tell its followers that it was the origin's": {
       in: "outcomeOfNotStored",
-      replace: 'byOrigin: because !== "unkeyed-field" && isOriginError(status) && "error"',
+      replace: 'byOrigin: "error"',
       by: "byOrigin: false",
       foundBy: "stale-if-error/only-follower-error-response",
     },

@@ -90,7 +90,7 @@ export const mutants: Mutants = {
     },
     "each request with cookies refetches a stale page that it cannot renew": {
       in: "CollapsedFetches.refreshesInVain",
-      replace: "|| Math.abs(now - unstoredAt) < VAIN_REFRESH_MS",
+      replace: "|| Math.abs(now - this.unstoredAt(key)) < VAIN_REFRESH_MS",
       by: "",
       foundBy: "stale-while-revalidate/refresh-with-cookies-in-vain",
     },

@@ -1,11 +1,12 @@
 import type { FetchKey } from "../../rules/key/fetch-key.ts";
+import { oddField } from "../../rules/request/unkeyed-field.ts";
 import { variantOf } from "../../rules/variants/vary.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
 import { selectInMemory, selectingNames } from "../selection.ts";
 import { DEAD_AFTER_MS } from "../storing/large-fills.ts";
 import type { Begun } from "./collapsed-fetches.ts";
 
-/** The key under which others may join the fetch of this request. */
+/** What a fetch for this request is for, whichever odd field the request has. */
 export function fetchKeyOf(context: RequestContext): FetchKey {
   const { resolved, facts } = context;
   return {
@@ -13,6 +14,12 @@ export function fetchKeyOf(context: RequestContext): FetchKey {
     variant: variantOf(selectingNames(context), facts.originView),
     audience: facts.identity,
   };
+}
+
+/** The key under which others may join the fetch of this request. */
+export function sharedKeyOf(context: RequestContext): FetchKey {
+  const field = oddField(context.facts.fields, selectingNames(context), context.resolved.route);
+  return { ...fetchKeyOf(context), ...(field !== null && { field }) };
 }
 
 /**
@@ -23,7 +30,7 @@ export function fetchKeyOf(context: RequestContext): FetchKey {
 export function beginFetch(context: RequestContext, mayJoin = true): Begun {
   const { collapsed, originGate } = context.isolate;
   const joins = mayJoin && !originGate?.goesFirst(context.resolved.route.pattern, clientOf(context));
-  const key = fetchKeyOf(context);
+  const key = sharedKeyOf(context);
   // A stream of events does not end, and its place at the origin may be another one than that of a page.
   if (context.facts.asksForStream || isHitForMiss(context, key)) return { kind: "alone" };
   const fetch = collapsed.find(key);
@@ -37,7 +44,7 @@ export function beginFetch(context: RequestContext, mayJoin = true): Begun {
  */
 export function isHitForMiss(context: RequestContext, key: FetchKey): boolean {
   const unstoredAt = context.isolate.collapsed.unstoredAt(key);
-  if (unstoredAt === undefined) return false;
+  if (unstoredAt === Number.NEGATIVE_INFINITY) return false;
   const held = selectInMemory(context);
   return !held || held.head.fetchedAt <= unstoredAt;
 }
@@ -49,7 +56,7 @@ export function isHitForMiss(context: RequestContext, key: FetchKey): boolean {
  */
 export function beginRefresh(context: RequestContext): Begun | null {
   const { collapsed } = context.isolate;
-  const key = fetchKeyOf(context);
+  const key = sharedKeyOf(context);
   const fetch = collapsed.find(key);
   if (fetch) {
     if (context.ports.clock.now() - (fetch.begunAt ?? Infinity) <= DEAD_AFTER_MS) return null;

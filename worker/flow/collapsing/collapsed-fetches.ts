@@ -1,9 +1,8 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { BeingStored, Failing, FetchTurn, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
 import { isOriginError } from "../../rules/freshness/origin-error.ts";
-import { mayJoinFetchesOf } from "../../rules/identity/identity.ts";
 import { beginningOf, ExpiringKeys } from "../../rules/key/expiring-keys.ts";
-import { type FetchKey, fetchKeyText } from "../../rules/key/fetch-key.ts";
+import { type FetchKey, fetchKeyText, joinableKeys, withoutField } from "../../rules/key/fetch-key.ts";
 import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
 import type { Place } from "../origin/permit-queue.ts";
 
@@ -12,8 +11,8 @@ import type { Place } from "../origin/permit-queue.ts";
  * shared.
  */
 export function outcomeOfNotStored(because: NotStoredBecause, status: number): SharedFetchOutcome {
-  if (!mayBeOfOneRequest(because, status)) return { kind: "not-shareable" };
-  return { kind: "failed", byOrigin: because !== "unkeyed-field" && isOriginError(status) && "error" };
+  if (isOriginError(status)) return { kind: "failed", byOrigin: "error" };
+  return mayBeOfOneRequest(because, status) ? { kind: "failed", byOrigin: false } : { kind: "not-shareable" };
 }
 
 /** One origin fetch that others may wait for. */
@@ -96,10 +95,10 @@ export class CollapsedFetches {
     return ++this.#arrivals;
   }
 
-  /** The fetch under way that a request may wait for: one whose answer the store would also give to it. */
+  /** The fetch under way that a request may wait for. */
   find(key: FetchKey): SharedFetch | undefined {
-    for (const audience of mayJoinFetchesOf(key.audience)) {
-      const fetch = this.#leaders.get(fetchKeyText({ ...key, audience }));
+    for (const each of joinableKeys(key)) {
+      const fetch = this.#leaders.get(fetchKeyText(each));
       if (fetch) return fetch;
     }
     return undefined;
@@ -166,9 +165,11 @@ export class CollapsedFetches {
     this.#hitForMiss.forget(fetchKeyText(key));
   }
 
-  /** When an answer for this key could not be shared, unless that is long ago. */
-  unstoredAt(key: FetchKey): number | undefined {
-    return this.#hitForMiss.when(fetchKeyText(key), this.now);
+  /** When an answer for this key could not be shared; infinitely early if that is long ago. */
+  unstoredAt(key: FetchKey): number {
+    const { now } = this;
+    const times = withoutField(key).map((each) => this.#hitForMiss.when(fetchKeyText(each), now));
+    return Math.max(...times.map((at) => at ?? Number.NEGATIVE_INFINITY));
   }
 
   rememberFailedRefresh(key: FetchKey): void {
@@ -178,7 +179,7 @@ export class CollapsedFetches {
   /** Whether a refresh would be in vain, because one of the same page has just been. */
   refreshesInVain(key: FetchKey): boolean {
     const { now } = this;
-    const unstoredAt = this.unstoredAt(key) ?? Number.NEGATIVE_INFINITY;
-    return this.#failedRefreshes.has(fetchKeyText(key), now) || Math.abs(now - unstoredAt) < VAIN_REFRESH_MS;
+    const hasFailed = withoutField(key).some((each) => this.#failedRefreshes.has(fetchKeyText(each), now));
+    return hasFailed || Math.abs(now - this.unstoredAt(key)) < VAIN_REFRESH_MS;
   }
 }

@@ -33,8 +33,7 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
 /**
  * Whether an error of the origin may be treated as the answer that everybody would get. One request with an oversized,
  * odd or unknown field can make an origin fail, and a stored error would reach all visitors. A request that a page of
- * another site has sent can do the same, and so can one that accepts neither HTML nor anything, or that a browser sends
- * ahead or for a service worker. A field that the owner trusts for pages alone still counts here.
+ * another site has sent can do the same. A field that the owner trusts for pages alone still counts here.
  */
 export function isPlainRequest(
   fields: RequestHeaders,
@@ -42,9 +41,18 @@ export function isPlainRequest(
 ): boolean {
   if (identity !== "anonymous") return false;
   if (!OWN_SITE.has(fields.get("sec-fetch-site"))) return false;
-  if (SPECIAL.some((name) => !inKey.includes(name) && fields.get(name) !== null)) return false;
-  if (!inKey.includes("accept") && !acceptsPages(fields.get("accept"))) return false;
-  return unkeyedField(fields, inKey, { droppedFields, trustedFields: trustedForErrors }) === null;
+  return oddField(fields, inKey, { droppedFields, trustedFields: trustedForErrors }) === null;
+}
+
+/**
+ * The field by which a request may get another answer than everybody; `null` for none. An unkeyed one, or one of a request
+ * that accepts neither HTML nor anything, or that a browser sends ahead or for a service worker.
+ */
+export function oddField(fields: RequestHeaders, inKey: readonly string[], owners = NO_OWNERS_FIELDS): string | null {
+  const special = SPECIAL.find((name) => !inKey.includes(name) && fields.get(name) !== null);
+  if (special !== undefined) return special;
+  if (!inKey.includes("accept") && !acceptsPages(fields.get("accept"))) return "accept";
+  return unkeyedField(fields, inKey, owners);
 }
 
 /**

@@ -51,7 +51,8 @@ export function notStoredDetail({ because, field }: NotStored): string {
 
 /** Whether the request itself may have caused this answer, so that another request may get one that can be stored. */
 export function mayBeOfOneRequest(because: NotStoredBecause, status: number): boolean {
-  if (because === "status" || because === "unkeyed-field" || because === "too-many-parts") return true;
+  if (because === "status" || because === "unkeyed-field") return true;
+  if (because === "vary-too-long" || because === "too-many-parts") return true;
   return status >= 400 && (because === "error-for-odd-request" || because === "no-freshness");
 }
 
