@@ -117,6 +117,21 @@ describe("a storable body that lasts", () => {
     expect(await xCacheOf("/page")).toBe("MISS");
   });
 
+  test("reaches its client, even if the clock is set forward by minutes", async () => {
+    const startedAt = pop.scheduler.now();
+    let aheadMs = 0;
+    const timer = { now: () => pop.scheduler.now() - startedAt - aheadMs, runsInMemory: true };
+    const { read, xCacheOf } = start({ timer });
+    const events = lasting.get("/events")!;
+    const client = await read("/events");
+    for (const text of ["one", "two"]) await send(events, text);
+    await xCacheOf("/before");
+    aheadMs = 2 * MINUTE_MS;
+    pop.scheduler.stepBack(-aheadMs);
+    await xCacheOf("/after");
+    expect([await next(client), await next(client)]).toEqual(["one", "two"]);
+  });
+
   test("and ends within a minute after its client has left is stored", async () => {
     const { read, xCacheOf } = start({});
     const events = lasting.get("/events")!;

@@ -42,6 +42,20 @@ test("a request whose time is over sends nobody away who waits", async () => {
   expect(await waiting).not.toBeNull();
 });
 
+test("a clock that is set forward turns nobody away who waits", async () => {
+  const clock = new ManualClock(0);
+  let aheadMs = 0;
+  const stepped = { now: () => clock.now() + aheadMs, wait: (ms: number) => clock.wait(ms) };
+  const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 1 } };
+  const gate = new OriginGate(capacity, { clock: stepped, random: chances(1) });
+  const enter = () => gate.enter(gate.placeOf(SOMEBODY), PAGE, { report: () => undefined }, {});
+  const first = (await enter()) as Permit;
+  const second = enter();
+  aheadMs = 10_000;
+  first.end();
+  expect(await second).not.toBeNull();
+});
+
 test("a request that has had its turn leaves no timer behind, which a flood would fill memory with", async () => {
   const clock = new ManualClock(0);
   const capacity = { concurrency: 1, ofRoutes: new Map(), streams: null, queue: { maxMs: 5000, maxWaiting: 2 } };

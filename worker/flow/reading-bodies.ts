@@ -89,7 +89,7 @@ export function startFillFor(
   lengthBytes: number | null,
   maxBytes = isolate.site.limits.storeBytes,
 ): Fill {
-  const fill = startFill(body, lengthBytes, maxBytes, isolate.fills.open(ports.clock.now()), ports);
+  const fill = startFill(body, lengthBytes, maxBytes, isolate.fills.open(ports.timer.now()), ports);
   const { body: client, read, delivered } = fill;
   const rest = read.then(() => {
     if (client) ports.bodies.readAhead?.(client, isolate.site.limits.readAheadBytes);

@@ -181,7 +181,8 @@ export class PermitQueue {
 
   /** Returns whether there may be one for others, too. */
   #serveOne(waiting: Waiting): boolean {
-    if (hasWaitedTooLong(waiting, this.#clock.now(), this.#limits)) {
+    // The timer of a request that is lost never rings. That of any other says when its wait is over, whatever the clock does.
+    if (this.#losesRequests && hasWaitedTooLong(waiting, this.#clock.now(), this.#limits)) {
       this.#leave(waiting, null);
       return true;
     }

@@ -60,7 +60,7 @@ export class FillBudget {
 
   /**
    * Opens a fill's share of the budget, and ends shares that do not move. If there are too many, the first one that may
-   * gives way. `now` is epoch milliseconds.
+   * gives way. `now` is that of the timer.
    */
   open(now: number): FillShare {
     for (const share of this.#shares) share.look(now);
@@ -120,7 +120,7 @@ export class FillShare {
     if (now - this.#stillSince > STANDSTILL_MS) this.giveUp();
   }
 
-  /** Leaves its place to another one, if it has lasted for more than a minute. `now` is epoch milliseconds. */
+  /** Leaves its place to another one, if it has lasted for more than a minute. */
   giveWay(now: number): boolean {
     return now - this.#openedAt > LASTING_MS && this.leave();
   }
