@@ -8,13 +8,14 @@ import { variantKey } from "../../worker/rules/key/cache-key.ts";
 import {
   changedHead,
   isMarker,
+  isNewer,
   type Stored,
   type StoredHead,
   type StoredResponse,
   type VariantMarker,
 } from "../../worker/rules/storing/stored-response.ts";
 import { streamOf } from "../../worker/runtime/web-bodies.ts";
-import { isNewer, MemoryTier } from "../../worker/store/memory-tier.ts";
+import { MemoryTier } from "../../worker/store/memory-tier.ts";
 import type { SharedTier } from "../../worker/store/tiered-store.ts";
 import { MemorySharedTier } from "../engine/memory/memory-shared-tier.ts";
 import { Scheduler } from "../engine/scheduler.ts";

@@ -6,6 +6,7 @@ import { isOriginError } from "../rules/freshness/origin-error.ts";
 import { partsKey } from "../rules/key/cache-key.ts";
 import {
   isMarker,
+  isNewer,
   type PurgeableHead,
   type StoredHead,
   type StoredResponse,
@@ -66,7 +67,9 @@ export async function learnVariants(context: RequestContext): Promise<void> {
 }
 
 function rememberMarker(context: RequestContext, found: VariantMarker): VariantMarker {
-  const marker = mergeFound(found, markerInMemory(context), context.isolate.site.limits.variants);
+  const held = standingMarker(context);
+  const marker =
+    held && isPurged(context, found) ? held : mergeFound(found, held, context.isolate.site.limits.variants);
   context.ports.store.remember(marker);
   return marker;
 }
@@ -220,7 +223,11 @@ export function markerInMemory(context: RequestContext): VariantMarker | undefin
 /** The same, unless a purge of the URL has removed all that it leads to: what joins it later gives it a later stamp. */
 function standingMarker(context: RequestContext): VariantMarker | undefined {
   const marker = markerInMemory(context);
-  return marker && context.ports.purges.check(headOf(context, marker)) !== "purged" ? marker : undefined;
+  return marker && !isPurged(context, marker) ? marker : undefined;
+}
+
+function isPurged(context: RequestContext, marker: VariantMarker): boolean {
+  return context.ports.purges.check(headOf(context, marker)) === "purged";
 }
 
 /** What purges find of the variants that the shared tier alone holds: their URL. */
@@ -250,11 +257,11 @@ function mergeFound(found: VariantMarker, held: VariantMarker | undefined, maxVa
   return { head, variants: variants.slice(0, maxVariants) };
 }
 
-/** The variants of a marker, then the others of the one that is held in memory, under the later stamp. */
+/** The variants of a marker, then the others of the one that is held in memory, under the head of the newer. */
 function mergeMarkers(added: VariantMarker, held: VariantMarker | undefined): VariantMarker {
   if (!held) return added;
   const known = new Set(added.variants.map(({ key }) => key));
-  const { head } = held.head.fetchedAt > added.head.fetchedAt ? held : added;
+  const { head } = isNewer(held, added) ? held : added;
   return { head, variants: [...added.variants, ...held.variants.filter(({ key }) => !known.has(key))] };
 }
 

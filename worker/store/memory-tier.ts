@@ -1,4 +1,4 @@
-import { isMarker, type Stored, type StoredHead } from "../rules/storing/stored-response.ts";
+import { isMarker, isNewer, type Stored, type StoredHead } from "../rules/storing/stored-response.ts";
 import { EvictingMap } from "./evicting-map.ts";
 
 /** The memory of an entry in addition to its body and texts: the slot in the map, and the object of the head. */
@@ -108,14 +108,6 @@ export class MemoryTier {
   #fits(bytes: number): boolean {
     return bytes <= this.#maxBytes * LARGEST_SHARE;
   }
-}
-
-/** Whether `held` has a later stamp of the same log than `stored`, or the same stamp and a later fetch. */
-export function isNewer(held: Stored, stored: Stored): boolean {
-  const [a, b] = [held.head.stamp, stored.head.stamp];
-  if (a?.logId !== b?.logId) return false;
-  if (a && b && a.seq !== b.seq) return a.seq > b.seq;
-  return held.head.fetchedAt > stored.head.fetchedAt;
 }
 
 function weigh(stored: Stored): number {

@@ -1,8 +1,8 @@
 import type { StreamedBody } from "../ports/bodies.ts";
 import { cancelBody } from "../ports/cancel-body.ts";
 import type { Found, Store } from "../ports/store.ts";
-import { isMarker, type Stored } from "../rules/storing/stored-response.ts";
-import { isNewer, type MemoryTier } from "./memory-tier.ts";
+import { isMarker, isNewer, type Stored } from "../rules/storing/stored-response.ts";
+import type { MemoryTier } from "./memory-tier.ts";
 import type { SharedTier } from "./tiered-store.ts";
 
 /**

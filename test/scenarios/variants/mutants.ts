@@ -270,6 +270,12 @@ if (stored.head.variant.length === 0) return`,
     },
   },
   R19: {
+    "a variant is lost whose isolate had an older view than the isolate of another variant": {
+      in: "mergeMarkers",
+      replace: "isNewer(held, added)",
+      by: "held.head.fetchedAt > added.head.fetchedAt",
+      foundBy: "variants/found-under-older-view",
+    },
     "variants are not filed under their URL": {
       in: "purgeKeysOf",
       replace: "...urlPurgeKeys(key),",

@@ -417,6 +417,25 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "variants/found-under-older-view",
+    name: "an isolate finds its variant beside that of another isolate, which knows of a later purge of other pages",
+    source: "docs/protocol.md#r19-markers",
+    only: SEVERAL_ISOLATES,
+    origin: {
+      "/a": [form("Deutsch", "accept-language"), form("English", "accept-language")],
+      "/other": [plain],
+    },
+    steps: [
+      { get: "/other", expect: { xCache: "MISS" } },
+      { purge: { tags: ["others"] }, isolate: "b" },
+      inLanguage("de", { xCache: "MISS" }, "b"),
+      { advanceMs: 1 },
+      inLanguage("en", { xCache: "MISS", body: "English" }),
+      inLanguage("en", { xCache: "HIT", body: "English" }),
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
     id: "variants/vary-by-cookie",
     name: "a page that varies by Cookie has one entry for all requests without cookies; requests with a session neither store nor get it",
     source: "docs/http.md#cookies-sessions-and-authorization; RFC 9111 §4.1",

@@ -92,6 +92,14 @@ export function isMarker(stored: { readonly head: unknown }): stored is VariantM
   return "variants" in stored;
 }
 
+/** Whether `held` has a later stamp of the same log than `stored`, or the same stamp and a later fetch. */
+export function isNewer(held: Stored, stored: Stored): boolean {
+  const [a, b] = [held.head.stamp, stored.head.stamp];
+  if (a?.logId !== b?.logId) return false;
+  if (a && b && a.seq !== b.seq) return a.seq > b.seq;
+  return held.head.fetchedAt > stored.head.fetchedAt;
+}
+
 /** One field of a stored response; `null` if it does not have the field. */
 export function storedField({ fields }: Pick<StoredHead, "fields">, name: string): string | null {
   return fieldIn(fields, name);
