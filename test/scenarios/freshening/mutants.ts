@@ -250,8 +250,8 @@ export const mutants: Mutants = {
     },
     "a HEAD is forwarded with the stored page's conditions": {
       in: "forwardHead",
-      replace: "{ storing: true }",
-      by: '{ storing: true, conditions: () => [["if-none-match", validatorsOf(miss.selected!.head).etag ?? "*"]] }',
+      replace: "{ storing: true,",
+      by: '{ storing: true, conditions: () => [["if-none-match", validatorsOf(miss.selected!.head).etag ?? "*"]],',
       foundBy: "freshening/head-with-same-tag",
     },
     "a HEAD with another entity tag is ignored": {

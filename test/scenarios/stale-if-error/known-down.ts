@@ -106,6 +106,29 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", expect: { xCache: "EXPIRED", body: "v2" } },
     ],
   },
+  ...(
+    [
+      ["head", { method: "HEAD", path: "/a" }, { xCache: "STALE", body: "" }],
+      ["part", { path: "/a", fields: { range: "bytes=1-" } }, { xCache: "STALE", body: "1" }],
+    ] as const
+  ).map(
+    ([what, send, expect]): Scenario => ({
+      id: `stale-if-error/known-down-asked-behind-${what}`,
+      name: `a request for a ${what} with a stale page asks after it was answered`,
+      source: SOURCE,
+      site: DOWN_AFTER_THREE,
+      origin: { "/a": [kept, held] },
+      steps: [
+        { get: "/a", expect: { xCache: "MISS" } },
+        { advanceMs: 61_000 },
+        ...fail("/x", "/y", "/z"),
+        { advanceMs: 1000 },
+        { send, expect },
+        { originSees: "/a", count: 2 },
+        { release: "silence" },
+      ],
+    }),
+  ),
   {
     id: "stale-if-error/known-down-counted",
     name: "questions whether the origin is back are counted as failed while it is down, although visitors get stale pages",

@@ -20,6 +20,18 @@ export const mutants: Mutants = {
       by: "return undefined;",
       foundBy: "stale-if-error/known-down-asked-behind",
     },
+    "a HEAD for which a stale page stands in waits for an origin that is down": {
+      in: "forwardHead",
+      replace: ", hasStandIn: () => hasStandIn(context, miss)",
+      by: "",
+      foundBy: "stale-if-error/known-down-asked-behind-head",
+    },
+    "a request for a part of a stale page waits for an origin that is down": {
+      in: "askingForPart",
+      replace: ", hasStandIn: () => hasStandIn(context, miss)",
+      by: "",
+      foundBy: "stale-if-error/known-down-asked-behind-part",
+    },
     "an origin that is down is asked all the time": {
       in: "OriginState.mayAsk",
       drop: "if (Math.abs(now - this.#askedAt) < ASK_EVERY_MS) return false;",

@@ -74,6 +74,11 @@ export function mayStandIn(
   return mayServeOnError(head, facts, { answer, isViewUsable, madeStaleAt }, resolved.route.stale, failure, now);
 }
 
+/** Whether the selected response may stand in for an origin that is known to be down. */
+export function hasStandIn(context: RequestContext, { selected }: Miss): boolean {
+  return selected !== null && mayStandIn(context, selected.head, "disconnected") !== null;
+}
+
 const ANYBODY = { authorized: false, hasSession: false, directives: NO_DIRECTIVES, awaitsPurge: false };
 
 /** Whether a visitor who asks for nothing special may have what is held, at once or in place of an error. */

@@ -13,7 +13,7 @@ import { storedField, validatorsOf } from "../../rules/storing/stored-response.t
 import { freshenByHead } from "../../rules/validation/freshen.ts";
 import { clientFields, passOn } from "../answering/pass-on.ts";
 import { passOnUnlessHeld } from "../answering/pass-on-unless-held.ts";
-import { staleAnswer } from "../answering/stale-answer.ts";
+import { hasStandIn, staleAnswer } from "../answering/stale-answer.ts";
 import { isPurgedByNow, type Miss } from "../miss.ts";
 import { isInMemory } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -27,7 +27,7 @@ import { askOrigin, hasFailed, type OriginCall, type OriginResult } from "./ask-
  */
 export async function forward(asked: RequestContext, miss: Miss): Promise<Answer> {
   const context = withoutDoubtfulRange(miss.isForPart ? asked : withWholeQuery(asked));
-  const asking = askAndInvalidate(context, miss.isForPart ? askingForPart(context) : { storing: false });
+  const asking = askAndInvalidate(context, miss.isForPart ? askingForPart(context, miss) : { storing: false });
   // On Workers the code of a request whose client has left ends, unless something holds it.
   if (!isSafeMethod(context.facts.method)) context.background.run(asking.catch(() => undefined));
   const result = await asking;
@@ -72,12 +72,13 @@ function withoutDoubtfulRange(context: RequestContext): RequestContext {
 }
 
 /** A part is one of the page for which the key stands, so the origin is asked as it is for the whole, but for the range. */
-function askingForPart({ facts }: RequestContext): OriginCall {
+function askingForPart(context: RequestContext, miss: Miss): OriginCall {
+  const { facts } = context;
   const conditions = OF_PARTS.flatMap((name) => {
     const value = facts.field(name);
     return value === null ? [] : [[name, value] as const];
   });
-  return { storing: true, conditions: () => conditions, isForPart: true };
+  return { storing: true, conditions: () => conditions, isForPart: true, hasStandIn: () => hasStandIn(context, miss) };
 }
 
 /** What a request that is looked up may say of a part. */
@@ -94,7 +95,7 @@ function withWholeQuery(context: RequestContext): RequestContext {
  */
 export async function forwardHead(context: RequestContext, miss: Miss, notStored?: NotStored): Promise<Answer> {
   const { ports, background } = context;
-  const result = await askOrigin(context, { storing: true });
+  const result = await askOrigin(context, { storing: true, hasStandIn: () => hasStandIn(context, miss) });
   const answer = hasFailed(result) ? await staleAnswer(context, miss, result) : null;
   if (answer) return answer;
   if (result.kind !== "answered") return result.answerInstead();

@@ -21,7 +21,7 @@ import {
 } from "../answering/answers.ts";
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { passOnUnlessHeld } from "../answering/pass-on-unless-held.ts";
-import { failureOf, isOfUseToOthers, mayStandIn, staleAnswer } from "../answering/stale-answer.ts";
+import { failureOf, hasStandIn, isOfUseToOthers, staleAnswer } from "../answering/stale-answer.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { isReusable } from "../collapsing/followers.ts";
@@ -75,9 +75,7 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   try {
     hintAtLinks(context, miss);
     const conditions = () => conditionsOf(context, miss);
-    const { selected } = miss;
-    const hasStandIn = () => selected !== null && mayStandIn(context, selected.head, "disconnected") !== null;
-    const result = await askOrigin(context, { storing: true, conditions, hasStandIn });
+    const result = await askOrigin(context, { storing: true, conditions, hasStandIn: () => hasStandIn(context, miss) });
     if (hasFailed(result)) {
       tellFollowers({ kind: "failing" }); // It may take long to know whether a stored page stands in.
       if (result.kind === "busy") tellFollowers({ kind: "failed", byOrigin: !context.isUnattended && "busy" });
