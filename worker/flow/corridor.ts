@@ -141,7 +141,7 @@ function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToke
     case "only-if-cached":
       return answerOurselves(context, 504, "only-if-cached", NOT_STORED);
     case "forward":
-      return forward(context, plan.miss);
+      return plan.miss.isForPart ? ofKey(forward(context, plan.miss)) : forward(context, plan.miss);
     case "head-by-get":
       return ofKey(headByGet(context, miss, token, lookAgain));
     case "head":

@@ -37,6 +37,12 @@ export const mutants: Mutants = {
       by: "location!",
       foundBy: "key/trackers-on-redirects",
     },
+    "a redirect of a request for a part loses the tracking parameters": {
+      in: "fetchFromOrigin",
+      replace: "plan.miss.isForPart ? ofKey(forward(context, plan.miss)) : forward(context, plan.miss)",
+      by: "forward(context, plan.miss)",
+      foundBy: "key/trackers-on-redirects",
+    },
     "a redirect to another site gets the tracking parameters": {
       in: "giveTrackersBack",
       replace: "URL.parse(target)?.host === URL.parse(site)?.host",

@@ -35,6 +35,7 @@ export const scenarios: readonly Scenario[] = [
       "/b": [redirect(`https://${HOST}/c?utm_source=own`, "no-store")],
       "/away": [redirect("https://elsewhere.test/", "max-age=60")],
       "/d?gclid=2": [redirect("/e", "no-store")],
+      "/g": [redirect("/h", "max-age=60")],
       "/all?gclid=2": [redirect("/f", "max-age=60")],
     },
     steps: [
@@ -45,6 +46,7 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a?x=1", expect: { xCache: "HIT", ...to("/a/?x=1#top") } },
       { get: "/a?fbclid=3&x=1", expect: { xCache: "HIT", ...to("/a/?x=1&fbclid=3#top") } },
       { get: "/b?utm_source=mail&utm_medium=x", expect: to(`https://${HOST}/c?utm_source=own&utm_medium=x`) },
+      { get: "/g?gclid=2", fields: { range: "bytes=0-9" }, expect: to("/h?gclid=2") },
       { get: "/away?gclid=2", expect: to("https://elsewhere.test/") },
       { send: { method: "POST", path: "/d?gclid=2" }, expect: to("/e") },
       { get: "/all?gclid=2", expect: to("/f") },
