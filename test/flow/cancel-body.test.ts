@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
+import { readFound } from "../../worker/flow/reading-bodies.ts";
 import { cancelBody } from "../../worker/ports/cancel-body.ts";
+import type { Ports } from "../../worker/ports/ports.ts";
+import type { StoredHead } from "../../worker/rules/storing/stored-response.ts";
+import { memoryBodies } from "../engine/memory/memory-bodies.ts";
 
 test("a body that nobody reads is cancelled", async () => {
   let isCancelled = false;
@@ -9,6 +13,21 @@ test("a body that nobody reads is cancelled", async () => {
     },
   });
   await cancelBody(body);
+  expect(isCancelled).toBe(true);
+});
+
+test("a stored body that is longer than its head says is cancelled", async () => {
+  let isCancelled = false;
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(new Uint8Array(2)),
+    cancel: () => {
+      isCancelled = true;
+    },
+  });
+  const background = { run: () => undefined };
+  const ports = { bodies: memoryBodies, reporter: { report: () => undefined } } as unknown as Ports;
+  const head = { bodyBytes: 3 } as StoredHead;
+  expect(await readFound({ ports, background }, { head, body })).toBeUndefined();
   expect(isCancelled).toBe(true);
 });
 

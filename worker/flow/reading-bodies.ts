@@ -17,7 +17,10 @@ export function isInMemory(found: FoundResponse): found is StoredResponse {
  * Reads the body of a response that the shared tier has found. `undefined` if it does not come whole: a stored response
  * that cannot be read counts as missing.
  */
-export async function readFound({ ports }: RequestContext, found: FoundResponse): Promise<StoredResponse | undefined> {
+export async function readFound(
+  { ports, background }: Pick<RequestContext, "ports" | "background">,
+  found: FoundResponse,
+): Promise<StoredResponse | undefined> {
   if (isInMemory(found)) return found;
   const { head } = found;
   const reader = ports.bodies.readThrough(found.body as StreamedBody);
@@ -32,6 +35,7 @@ export async function readFound({ ports }: RequestContext, found: FoundResponse)
     if (readBytes !== bytes.byteLength) throw new Error(`only ${readBytes} of ${bytes.byteLength} bytes arrived`);
   } catch (cause) {
     ports.reporter.report({ kind: "store-failed", cause });
+    background.run(reader.cancel().catch(() => undefined));
     return undefined;
   }
   return { head, body: bytes };

@@ -151,7 +151,7 @@ function report(
   isStored: boolean,
 ): void {
   const { cacheKey: url, route } = resolved;
-  // `hasLookedAgain`: it has waited for a fetch of another isolate.
+  // `hasLookedAgain`: it has waited for the fetch of another request.
   if (hasLookedAgain && xCache === "HIT") ports.reporter.report({ kind: "collapsed" });
   ports.reporter.report({
     kind: "answered",

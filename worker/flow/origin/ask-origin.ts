@@ -406,7 +406,7 @@ function acceptable(
   const isUnasked = status === 304 && !sent.some(([name]) => name.startsWith("if-"));
   const because = isUnasked ? "a 304 to no condition" : reasonToRefuseFields(fields, { maxFields, maxBytes });
   if (because === null) return answer;
-  background.run(body?.cancel() ?? Promise.resolve());
+  background.run(cancelBody(body));
   return { kind: "failed", because: "bad-response", cause: because };
 }
 
