@@ -476,6 +476,8 @@ export const scenarios: readonly Scenario[] = [
       "/a": [{ status: 503, fields: minute, body: "not ahead" }, page("max-age=60", "the page")],
       "/b": [{ status: 503, fields: minute, body: "not ahead" }, page("max-age=60", "the page")],
       "/c": [page("max-age=60", "the page")],
+      "/d": [page("public, max-age=60", "the page")],
+      "/e": [{ status: 503, fields: minute, body: "not ahead" }],
     },
     steps: [
       {
@@ -488,6 +490,12 @@ export const scenarios: readonly Scenario[] = [
       { get: "/b", expect: { status: 200, body: "the page", xCache: "MISS" } },
       { get: "/c", fields: { "sec-purpose": "prefetch" }, expect: { status: 200, cacheStatus: /; stored$/ } },
       { get: "/c", expect: { status: 200, xCache: "HIT" } },
+      {
+        get: "/d",
+        fields: { "x-sec-purpose": "prefetch", cookie: "session=0123456789abcdef0123456789abcdef" },
+        expect: { status: 200, cacheStatus: /; stored$/ },
+      },
+      { get: "/e", fields: { "x-sec-purpose": "prefetch" }, expect: { cacheStatus: /detail=error-for-odd-request$/ } },
     ],
   },
   {

@@ -345,6 +345,7 @@ const ORDINARY_FORMS: ReadonlyMap<string, RegExp> = new Map(
     "user-agent": WORDS,
     "cdn-loop": STRUCTURED,
     via: WORDS,
+    "x-sec-purpose": LIST, // Turbo 8, for pages that a link under the pointer leads to
   }),
 );
 

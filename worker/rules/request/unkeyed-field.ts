@@ -26,7 +26,7 @@ const OWN_SITE: ReadonlySet<string | null> = new Set([null, "none", "same-origin
  * By these a browser says that nobody has asked for the page yet (the Fetch standard, `Sec-Purpose`), or that it would run
  * the answer as a service worker (the Service Workers standard, `Service-Worker`). Some origins refuse both.
  */
-const SPECIAL = ["sec-purpose", "purpose", "service-worker"];
+const SPECIAL = ["sec-purpose", "x-sec-purpose", "purpose", "service-worker"];
 
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
