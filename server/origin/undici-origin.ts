@@ -13,6 +13,7 @@ import { AnswerDeadline } from "./answer-deadline.ts";
 import type { OriginAddress } from "./origin-address.ts";
 import { OriginExchange } from "./origin-exchange.ts";
 import { isClosedConnection } from "./origin-failure.ts";
+import { renewingClient } from "./renewing-client.ts";
 import { sharedLookup } from "./shared-lookup.ts";
 
 export interface UndiciOriginOptions {
@@ -50,12 +51,6 @@ type WriteDone = Parameters<Socket["_write"]>[2];
 
 /** How often a request is sent again at most. Each time, another connection of the pool has turned out to be closed. */
 const MAX_RETRIES = 3;
-
-/**
- * How long a connection to a name is given requests: milliseconds. The name may lead elsewhere since, and a busy connection
- * would never end.
- */
-const RENEWED_AFTER_MS = 60_000;
 
 /** How long one address of a name may take before the next one is tried: milliseconds. Node's 250 gives up far ones. */
 const NEXT_ADDRESS_AFTER_MS = 1_000;
@@ -120,7 +115,8 @@ export class UndiciOrigin implements Origin {
       allowH2: false,
       connections: options.maxConnections ?? null,
       maxHeaderSize: options.maxHeadBytes ?? 256 * 1024,
-      ...(isNamed && address.socketPath === null && { clientTtl: RENEWED_AFTER_MS }),
+      // Not undici's `clientTtl`: `connections` would not count the old ones that are busy.
+      ...(isNamed && address.socketPath === null && { factory: renewingClient }),
       keepAliveTimeout: options.keepAliveMs ?? 1_500,
       headersTimeout: 0, // undici's timeout would not include the wait for a connection.
       bodyTimeout: options.silenceMs ?? 300_000,

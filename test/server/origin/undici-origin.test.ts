@@ -8,6 +8,7 @@ import { createServer as createRawTlsServer, type TLSSocket } from "node:tls";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
+import type { SwitchedConnection } from "../../../server/http1/tunnel.ts";
 import { readOriginAddress } from "../../../server/origin/origin-address.ts";
 import { OriginExchange } from "../../../server/origin/origin-exchange.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "../../../server/origin/undici-origin.ts";
@@ -711,13 +712,17 @@ describe("connections", () => {
     const lookup: UndiciOriginOptions["lookup"] = (_name, _options, callback) =>
       callback(null, [{ address: "127.0.0.1", family: 4 }]);
 
+    const SWITCHED = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n";
+
     /** An origin that tells the connections of its requests apart, and answers `/slow` when it is told to. */
     async function numberingOrigin() {
-      vi.useFakeTimers({ toFake: ["Date"] });
+      vi.useFakeTimers({ toFake: ["performance"] });
+      vi.advanceTimersByTime(100_000);
       const sockets: Socket[] = [];
       const { url } = await rawOrigin((request, socket) => {
         if (!sockets.includes(socket)) sockets.push(socket);
-        socket.write(request.includes("/slow") ? "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no" : ok);
+        if (/^upgrade:/m.test(request)) socket.write(SWITCHED);
+        else socket.write(request.includes("/slow") ? "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no" : ok);
       });
       return { port: new URL(url).port, sockets };
     }
@@ -732,25 +737,44 @@ describe("connections", () => {
       for (let at = 0; at < 2; at++) {
         await textOf(answered(await origin.fetch(get)).body);
         await turn();
-        vi.setSystemTime(Date.now() + ms);
+        vi.advanceTimersByTime(ms);
       }
       expect(sockets).toHaveLength(connections);
     });
 
-    test.each([null, 1])("end after the answer that is under way, with a limit of %s", async (maxConnections) => {
+    test.each([
+      [null, 2],
+      [1, 1],
+    ])("end an answer that is under way, and count for a limit of %s: at most %i at a time", async (limit, most) => {
       const { port, sockets } = await numberingOrigin();
-      const origin = connectTo(`http://app.example.test:${port}`, { lookup, maxConnections });
+      const origin = connectTo(`http://app.example.test:${port}`, { lookup, maxConnections: limit });
+      const open = () => sockets.filter(({ destroyed }) => !destroyed);
       const { body } = answered(await origin.fetch({ ...get, pathAndQuery: "/slow" }));
-      vi.setSystemTime(Date.now() + 60_001);
-      const post = { ...get, method: "POST", fields: [], body: bodyOf(5, "order") };
-      expect(await textOf(answered(await origin.fetch(post)).body)).toBe("ok");
+      vi.advanceTimersByTime(60_001);
+      const posted = origin.fetch({ ...get, method: "POST", fields: [], body: bodyOf(5, "order") });
+      if (limit === null) await posted;
+      for (let at = 0; at < 50; at++) await turn();
+      expect(open()).toHaveLength(most);
       const closed = new Promise((resolve) => sockets[0]!.once("close", resolve));
       sockets[0]!.write("k");
       expect(await textOf(body)).toBe("ok");
-      await closed;
+      expect(await textOf(answered(await posted).body)).toBe("ok");
       await turn();
       await textOf(answered(await origin.fetch(get)).body);
-      expect(sockets).toHaveLength(2);
+      await closed;
+      expect(open()).toHaveLength(most);
+    });
+
+    test("are left to a WebSocket that has taken one over", async () => {
+      const { port, sockets } = await numberingOrigin();
+      const origin = connectTo(`http://app.example.test:${port}`, { lookup });
+      const switched = await origin.fetch({ ...get, fields: [["upgrade", "websocket"]] });
+      if (switched.kind !== "switched") throw new Error(switched.kind);
+      vi.advanceTimersByTime(60_001);
+      await textOf(answered(await origin.fetch(get)).body);
+      const { socket } = switched.connection as SwitchedConnection;
+      expect([sockets.length, socket.destroyed]).toEqual([2, false]);
+      socket.destroy();
     });
   });
 
