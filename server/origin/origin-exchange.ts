@@ -4,6 +4,7 @@ import type { OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
 import { Fields } from "../../worker/rules/fields/fields.ts";
 import { isWebSocket } from "../../worker/rules/request/bypass.ts";
 import { announcedBytes, isFramed, mayHaveBody } from "../../worker/rules/storing/framing.ts";
+import { MOST_RESPONSE_FIELDS } from "../../worker/site/most-response-fields.ts";
 import { type BodySource, PushedBody } from "../bodies/pushed-body.ts";
 import type { SwitchedConnection } from "../http1/tunnel.ts";
 import { LastValues } from "./last-values.ts";
@@ -164,8 +165,8 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
   }
 }
 
-/** The site's own limit is far lower. This one bounds the work before that limit is checked. */
-const MAX_FIELDS = 2_000;
+/** This bounds the work before the site's own limit is checked, with room for what parents add. */
+const MAX_FIELDS = 2 * MOST_RESPONSE_FIELDS;
 
 /** The interim answers before a final one, and all their fields together. Sites send one or two, with a few links. */
 const MAX_INTERIMS = 32;

@@ -7,6 +7,7 @@ import type { Bodies, StreamedBody } from "../../worker/ports/bodies.ts";
 import type { Origin, OriginAnswer, OriginFailure, OriginRequest } from "../../worker/ports/origin.ts";
 import { logsInConnection } from "../../worker/rules/identity/connection-login.ts";
 import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
+import { MOST_RESPONSE_FIELD_BYTES } from "../../worker/site/most-response-fields.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import { systemClock } from "../system-clock.ts";
 import { AnswerDeadline } from "./answer-deadline.ts";
@@ -23,8 +24,6 @@ export interface UndiciOriginOptions {
   readonly bodies: Bodies;
   /** How long a body may pause: milliseconds, about. Default: 5 minutes. */
   readonly silenceMs?: number;
-  /** The bytes of an answer's fields that are read at most. The site's own limit is checked after that. Default: 256 KiB. */
-  readonly maxHeadBytes?: number;
   /** How long a connection may take, of that time: milliseconds. Default: all of it. */
   readonly connectTimeoutMs?: number;
   /** Connections at a time; what is more waits, in the time of `timeoutMs`. Default: without a limit. */
@@ -51,6 +50,12 @@ type WriteDone = Parameters<Socket["_write"]>[2];
 
 /** How often a request is sent again at most. Each time, another connection of the pool has turned out to be closed. */
 const MAX_RETRIES = 3;
+
+/**
+ * This bounds memory before the site's own limit is checked, which counts names once that come several times, and has room
+ * for what parents add.
+ */
+const MAX_FIELD_BYTES = 2 * MOST_RESPONSE_FIELD_BYTES;
 
 /** How long one address of a name may take before the next one is tried: milliseconds. Node's 250 gives up far ones. */
 const NEXT_ADDRESS_AFTER_MS = 1_000;
@@ -114,7 +119,7 @@ export class UndiciOrigin implements Origin {
     this.#pool = new Pool(origin, {
       allowH2: false,
       connections: options.maxConnections ?? null,
-      maxHeaderSize: options.maxHeadBytes ?? 256 * 1024,
+      maxHeaderSize: MAX_FIELD_BYTES,
       // Not undici's `clientTtl`: `connections` would not count the old ones that are busy.
       ...(isNamed && address.socketPath === null && { factory: renewingClient }),
       keepAliveTimeout: options.keepAliveMs ?? 1_500,

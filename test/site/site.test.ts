@@ -323,6 +323,16 @@ describe("the error for a mistake in a site's rules has its place, its value and
       { origin, limits: { responseFields: 0 } },
       /^limits\.responseFields: must be more than 0; /,
     ],
+    [
+      "more fields than are read",
+      { origin, limits: { responseFields: 2_001 } },
+      /^limits\.responseFields: must be at most 2000; found 2001$/,
+    ],
+    [
+      "more bytes of fields than are read",
+      { origin, limits: { responseFieldBytes: "257KiB" } },
+      /^limits\.responseFieldBytes: is more than 256 KiB, the maximum; found "257KiB"$/,
+    ],
     ["no route", { origin, routes: [null] }, /^routes\[0\]: must be an object in \{ \}; found null$/],
     ["a fraction", { origin, limits: { responseFields: 1.5 } }, /^limits\.responseFields: must be a whole number; /],
     [

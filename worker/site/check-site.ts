@@ -14,6 +14,7 @@ import { isOpenToOwners, mayBeKeyed, mayTellCountry, nameAtGateways } from "../r
 import { isTag } from "../rules/storing/tags.ts";
 import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
 import { DEFAULT_QUEUE } from "./default-queue.ts";
+import { MOST_RESPONSE_FIELD_BYTES, MOST_RESPONSE_FIELDS } from "./most-response-fields.ts";
 import { IN_WORDS, SiteError, siteErrors } from "./site-error.ts";
 import type { CompressionInput, RouteInput, SiteInput } from "./site-input.ts";
 import { durationError, durationMs, durationSeconds, sizeBytes } from "./units.ts";
@@ -143,6 +144,10 @@ const bypass = z.strictObject({
 
 /** The longest wait for an answer. A timer for more than 24 days ends at once. */
 const longestWait = durationMs.check(z.refine((ms) => ms <= 86_400_000, "is more than 24 hours, the maximum"));
+
+const responseFieldBytes = sizeBytes.check(
+  z.refine((bytes) => bytes <= MOST_RESPONSE_FIELD_BYTES, "is more than 256 KiB, the maximum"),
+);
 
 /** The longest time that a purge may take to reach a route. */
 const maxViewAge = durationMs.check(z.refine((ms) => ms <= MAX_VIEW_AGE_MS, "is more than an hour, the maximum"));
@@ -358,8 +363,8 @@ export const siteSchema = z.strictObject({
       requestBodyBytes: z.prefault(sizeBytes, 100 * 1024 ** 2),
       heldBodyBytes: z.prefault(sizeBytes, 16 * 1024 ** 2),
       readAheadBytes: z.prefault(sizeBytes, 16 * 1024 ** 2),
-      responseFields: z.prefault(z.int().check(z.positive()), 256),
-      responseFieldBytes: z.prefault(sizeBytes, DEFAULT_MAX_RESPONSE_FIELD_BYTES),
+      responseFields: z.prefault(z.int().check(z.positive(), z.maximum(MOST_RESPONSE_FIELDS)), 256),
+      responseFieldBytes: z.prefault(responseFieldBytes, DEFAULT_MAX_RESPONSE_FIELD_BYTES),
       storeBytes: z.prefault(sizeBytes, 8 * 1024 ** 2),
       largeBytes: z.prefault(sizeBytes, 512 * 1024 ** 2),
       fetchWholeBytes: z.prefault(sizeBytes, 0),

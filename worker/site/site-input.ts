@@ -511,11 +511,11 @@ export interface LimitsInput {
    * the origin. A client that pauses longer than that, as players of videos do, stores no large body. Default 16 MiB.
    */
   readonly readAheadBytes?: Size | undefined;
-  /** How many fields an answer of the origin may have; one with more is answered with 502. Default 256. */
+  /** How many fields an answer of the origin may have, up to 2000; one with more is answered with 502. Default 256. */
   readonly responseFields?: number | undefined;
   /**
-   * The most bytes of an answer's fields, names and values together; one with more is answered with 502. Default 64
-   * KiB.
+   * The most bytes of an answer's fields, names and values together, up to 256 KiB; one with more is answered with 502.
+   * Default 64 KiB.
    */
   readonly responseFieldBytes?: Size | undefined;
   /** The largest body that is read whole and stored with its head, in memory too. Default 8 MiB. */

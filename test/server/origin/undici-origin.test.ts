@@ -12,8 +12,10 @@ import type { SwitchedConnection } from "../../../server/http1/tunnel.ts";
 import { readOriginAddress } from "../../../server/origin/origin-address.ts";
 import { OriginExchange } from "../../../server/origin/origin-exchange.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "../../../server/origin/undici-origin.ts";
+import { ADDED_BYTES, ADDED_FIELDS } from "../../../server/tiers/room-for-tiers.ts";
 import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import type { OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
+import { MOST_RESPONSE_FIELD_BYTES, MOST_RESPONSE_FIELDS } from "../../../worker/site/most-response-fields.ts";
 import { SocketOrigin } from "../../runtime/socket-origin.ts";
 import { requestsIn } from "../../runtime/strict-requests.ts";
 import { makeCertificate } from "../connections/make-certificate.ts";
@@ -312,6 +314,14 @@ describe("answers", () => {
     expect(await textOf(body)).toBe("ok");
   });
 
+  test.each([
+    ["fields", [...Array(MOST_RESPONSE_FIELDS + ADDED_FIELDS).keys()].map((n) => `x-${n}: a`)],
+    ["bytes of fields", [`x-a: ${"a".repeat(MOST_RESPONSE_FIELD_BYTES + ADDED_BYTES)}`]],
+  ])("as many %s as a site may allow, and what parents add, are read", async (_, lines) => {
+    const { fields } = answered(await fetched(["HTTP/1.1 204 No Content", ...lines, "", ""].join("\r\n")));
+    expect([...fields]).toHaveLength(lines.length);
+  });
+
   describe("interim ones", () => {
     const FINAL = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
     const interims = (count: number, link = "</a>") =>
@@ -423,7 +433,7 @@ describe("answers", () => {
     ],
     ["a status beyond 599", "HTTP/1.1 600 Odd\r\nContent-Length: 0\r\n\r\n"],
     ["a NUL in a field", "HTTP/1.1 200 OK\r\nX-A: a\0b\r\n\r\n"],
-    ["more fields than are read", `HTTP/1.1 200 OK\r\nX-A: ${"a".repeat(300_000)}\r\n\r\n`],
+    ["more fields than are read", `HTTP/1.1 200 OK\r\nX-A: ${"a".repeat(530_000)}\r\n\r\n`],
     ["a status that is none before the answer", `HTTP/1.1 099 Odd\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`],
     ["no status at all before it", `HTTP/1.1 000 Odd\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`],
     [
