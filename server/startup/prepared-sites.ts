@@ -87,7 +87,8 @@ function expectPlaceForLog(folder: string): void {
 
 function sourcesOf(files: SiteFiles): SiteSources {
   const environment = variablesOf(files);
-  const { name, config } = files;
+  const { name, config, secondConfig } = files;
+  if (secondConfig !== null) throw new ServerError(`it has two configs, ${config} and ${secondConfig}.`);
   // Whoever reads it would say to name another file with --config, which is for one site.
   if (!existsSync(config)) throw new ServerError(`there is no ${config}.`);
   return { name, config, environment, origin: environment.TIDEMARK_ORIGIN || null };

@@ -14,6 +14,8 @@ export type OwnVariables = SiteVariables & Pick<TokenSettings, "TIDEMARK_TOKEN" 
 export interface SiteFiles {
   readonly name: string;
   readonly config: string;
+  /** Another one of the same name, like `NAME.config.js`; `null` for none. */
+  readonly secondConfig: string | null;
   /** `NAME.env`, which need not be there. */
   readonly environment: string;
 }
@@ -68,12 +70,12 @@ export function sitesIn(folder: string): FoundSites {
     if (name === undefined) continue;
     const config = join(folder, file);
     const other = sites.get(name);
-    if (!NAME.test(name)) {
+    if (other) sites.set(name, { ...other, secondConfig: config });
+    else if (!NAME.test(name)) {
       problems.push(
         `${config}: a site's name must be lower-case letters and digits, with - . _ only inside; 63 characters at most.`,
       );
-    } else if (other) problems.push(`the site ${name} has two configs, ${other.config} and ${config}.`);
-    else sites.set(name, { name, config, environment: join(folder, `${name}.env`) });
+    } else sites.set(name, { name, config, secondConfig: null, environment: join(folder, `${name}.env`) });
   }
   for (const file of files) {
     const name = VARIABLES.exec(file)?.[1];

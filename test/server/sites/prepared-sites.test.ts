@@ -149,6 +149,18 @@ describe("the sites of a folder", () => {
     expect(problems).toEqual([`site blog: it is not served: there is no ${config}.`]);
   });
 
+  test("one that comes to have two configs is refused, and which one counts is not guessed", async () => {
+    const [first, second] = ["js", "ts"].map((kind) => join(folder, "sites", `blog.config.${kind}`));
+    writeFileSync(first!, 'export default { origin: "http://127.0.0.1:8001", hosts: ["other.test"] };');
+    const because = `it has two configs, ${first} and ${second}.`;
+    const again = await read(both);
+    expect(again.sites.get("blog")).toBe(both.get("blog"));
+    expect(again.problems).toEqual([`site blog: its old settings stay in use: ${because}`]);
+    const anew = await read();
+    expect([...anew.sites.keys()]).toEqual(["shop"]);
+    expect(anew.problems).toEqual([`site blog: it is not served: ${because}`]);
+  });
+
   test("one whose log cannot be used is told at a check, which passes, because the server would start", () => {
     const options = { cache: join(folder, "cache"), log: null } as ServeOptions;
     const prepared = { sites: both, settings: { disk: null } } as Prepared;
