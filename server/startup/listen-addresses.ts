@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { isWithin, readNetwork } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import type { OriginAddress } from "../origin/origin-address.ts";
 import type { HostAddress, ListenAddress } from "../supervisor/listening-sockets.ts";
 
@@ -6,6 +7,12 @@ const MAX_PORT = 65_535;
 
 /** The loopback hosts as they stand in URLs. */
 const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+
+const networks = (...texts: readonly string[]) => texts.map((text) => readNetwork(text)!);
+const LOOPBACK_NETWORK = networks("127.0.0.0/8");
+/** To listen there is to listen at all addresses, and a connection to one arrives at `localhost`. */
+const EVERY_ADDRESS = networks("0.0.0.0", "::");
+const LOCALHOST = [...networks("127.0.0.1", "::1"), ...EVERY_ADDRESS];
 
 /**
  * Reads where to listen: a port (on loopback), `127.0.0.1:8080`, `[::]:80`, `*:80` for every address, or
@@ -77,8 +84,11 @@ export function localHosts(address: ListenAddress): string[] {
 /** Whether a server that listens there would ask itself at an origin's address. */
 export function leadsBack(address: ListenAddress, { url, socketPath }: OriginAddress): boolean {
   if ("path" in address) return address.path === socketPath;
-  const { protocol, host } = new URL(url);
+  const { protocol, hostname, port } = new URL(url);
   if (socketPath !== null || protocol !== `${address.scheme ?? "http"}:`) return false;
-  const isOnLoopback = isLocal(address) || address.host === "::" || address.host === "0.0.0.0";
-  return isOnLoopback && localHosts(address).includes(host);
+  if (Number(port || (protocol === "https:" ? 443 : 80)) !== address.port) return false;
+  const host = hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+  const isLocalhost = (each: string) => each === "localhost" || isWithin(each, LOCALHOST);
+  if (isLocalhost(address.host) && isLocalhost(host)) return true;
+  return address.host === host || (isWithin(address.host, EVERY_ADDRESS) && isWithin(host, LOOPBACK_NETWORK));
 }

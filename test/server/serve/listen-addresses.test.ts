@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import { readOriginAddress } from "../../../server/origin/origin-address.ts";
 import {
   addressesToOpen,
   addressWithTls,
+  leadsBack,
   localHosts,
   readListenAddress,
 } from "../../../server/startup/listen-addresses.ts";
@@ -17,6 +19,30 @@ test.each([
   ["unix:/run/edge.sock", ["localhost"]],
 ])("who listens on %s for this machine alone is asked for %j", (text, hosts) => {
   expect(localHosts(readListenAddress(text)!)).toEqual(hosts);
+});
+
+test.each([
+  ["8080", "http://localhost:8080", true],
+  ["8080", "http://localhost.:8080", true],
+  ["8080", "http://0.0.0.0:8080", true],
+  ["8080", "http://[::]:8080", true],
+  ["8080", "http://[::ffff:127.0.0.1]:8080", true],
+  ["8080", "http://127.0.0.2:8080", false],
+  ["8080", "http://localhost:8081", false],
+  ["8080", "https://localhost:8080", false],
+  ["127.0.0.2:8080", "http://127.0.0.2:8080", true],
+  ["127.0.0.2:8080", "http://127.0.0.1:8080", false],
+  ["*:80", "http://localhost", true],
+  ["*:80", "http://127.0.0.2", true],
+  ["0.0.0.0:80", "http://127.0.0.2", true],
+  ["*:80", "http://10.0.0.1", false],
+  ["10.0.0.1:80", "http://10.0.0.1", true],
+  ["10.0.0.1:80", "http://localhost", false],
+  ["unix:/run/edge.sock", "http://localhost", false],
+  ["unix:/run/edge.sock", "unix:/run/edge.sock", true],
+  ["80", "unix:/run/app.sock", false],
+])("who listens on %s and asks its origin at %s asks itself: %s", (listen, origin, isItself) => {
+  expect(leadsBack(readListenAddress(listen)!, readOriginAddress(origin)!)).toBe(isItself);
 });
 
 test("the first address with TLS is found among others, if there is one", () => {
