@@ -247,7 +247,7 @@ export class CertificateKeeper {
     return null;
   }
 
-  /** Tries one challenge after the other, until the authority itself refuses the name. */
+  /** Tries one challenge after the other, until one does or a failure concerns all names. */
   async #order({ name, old }: Need, key: string): Promise<OrderOutcome> {
     const { authority, challenged, types } = this.#parts;
     const replaces = old && certificateId(old.chain);
@@ -257,7 +257,8 @@ export class CertificateKeeper {
       if (outcome.kind === "issued" || outcome.concerns === "all" || this.#isStopped) return outcome;
       refusals.push(outcome);
     }
-    return { ...refusals[0]!, because: refusals.map(({ because }) => because).join("; ") };
+    const reasons = new Set(refusals.map(({ because }) => because));
+    return { ...refusals[0]!, because: [...reasons].join("; ") };
   }
 
   #refused(need: Need, refusal: Refusal): Refusal {

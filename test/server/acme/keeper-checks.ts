@@ -63,6 +63,12 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
       expect(scene.kept()).toContain("BEGIN CERTIFICATE");
     },
 
+  "a name without a certificate is told once what both challenges fail for": async (scene) => {
+    scene.authority.refuses = () => NO_ROUTE;
+    await scene.start();
+    expect(scene.said[0]).toMatch(/^there is no certificate for www\.example\.com: nothing answers there\. Until /);
+  },
+
   "a name without a certificate is added later, and ordered alone": async (scene) => {
     await scene.start();
     await scene.pass(DAY);
@@ -185,7 +191,7 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     await scene.pass(29 * DAY);
     expect(scene.kept()).toBe(first);
     expect(scene.said[1]).toMatch(
-      /^the certificate for www\.example\.com was not renewed yet: nothing answers there; /,
+      /^the certificate for www\.example\.com was not renewed yet: nothing answers there\. It /,
     );
     expect(scene.said.some((line) => line.includes("expires in"))).toBe(false);
     await scene.pass(2 * DAY);
