@@ -87,7 +87,6 @@ export class UndiciOrigin implements Origin {
   readonly #tellsPublicHost: boolean;
   readonly #host: string | undefined;
   readonly #pool: Pool;
-  readonly #basePath: string;
   /** The name for SNI; `null` for the one in `Host`. */
   readonly #serverName: string | null;
   /** How many bytes a connection had brought when it failed. */
@@ -101,10 +100,9 @@ export class UndiciOrigin implements Origin {
     this.#bodies = bodies;
     this.#tellsPublicHost = tellsPublicHost;
     this.#host = options.host;
-    const { origin, pathname, hostname } = new URL(address.url);
+    const { origin, hostname } = new URL(address.url);
     const isNamed = !hostname.startsWith("[") && !isIP(hostname);
     this.#serverName = isNamed && !tellsPublicHost ? hostname : null;
-    this.#basePath = pathname.replace(/\/+$/, "");
     const socketPath = address.socketPath === null ? {} : { socketPath: address.socketPath };
     const check = options.host === undefined ? checkServerIdentity : namedAlso(options.host);
     const connect = buildConnector({
@@ -177,11 +175,18 @@ export class UndiciOrigin implements Origin {
     const lengthBytes = body && nodeBody(body).lengthBytes;
     if (lengthBytes !== null) headers.push("content-length", String(lengthBytes));
     const sent = body && (this.#pieces(body, deadline) as never);
-    const path = this.#basePath + pathAndQuery;
     // Such a connection ends with its answer. `false` would keep one that undici ends for another reason.
     const ended = fields.some(logsInConnection) && { reset: true };
     // undici's types do not have the name. Without it, undici takes that in `Host`, and connects anew for each other one.
-    const options = { path, method, headers, upgrade, body: sent, servername: this.#serverName, ...ended };
+    const options = {
+      path: pathAndQuery,
+      method,
+      headers,
+      upgrade,
+      body: sent,
+      servername: this.#serverName,
+      ...ended,
+    };
     try {
       this.#pool.dispatch(options, exchange);
     } catch (cause) {

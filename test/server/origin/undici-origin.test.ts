@@ -128,12 +128,6 @@ describe("requests", () => {
     expect(request!.fields.filter((field) => field.startsWith("host:"))).toEqual(["host: www.example.test:8443"]);
   });
 
-  test("a path of the origin's address comes before that of the request", async () => {
-    const { url, seen } = await rawOrigin((_, socket) => socket.write(ok));
-    await connectTo(`${url}/base/`).fetch(get);
-    expect(seen[0]).toMatch(/^GET \/base\/a\?b=1 HTTP/);
-  });
-
   test("a body of known length has its length, and one of unknown length has chunks", async () => {
     const { url, seen } = await rawOrigin((request, socket) => {
       if (/hello|0\r\n\r\n$/.test(request)) socket.write(ok);
@@ -944,7 +938,7 @@ describe("an origin over https", () => {
 
   const forHost = (host: string): OriginRequest => ({ ...get, fields: [["x-forwarded-host", host]] });
 
-  test.each([`https://${OWN}`, `https://${OWN}:8443/base`])(
+  test.each([`https://${OWN}`, `https://${OWN}:8443`])(
     "has the name of its address, %s, also if Host is that of another",
     async (url) => {
       const { connect, asked } = await secureOrigin(OWN);
