@@ -9,8 +9,8 @@ export interface NamesToCertify {
 }
 
 /**
- * Names that exist only in local networks. RFC 2606 §2, RFC 6762 §3, RFC 6761 §6.3, RFC 7686, RFC 8375, and what ICANN
- * keeps free.
+ * Names that exist only in local networks. RFC 6762 §3, RFC 6761 §6.3, RFC 7686, RFC 8375, and what ICANN keeps free. Of
+ * those of RFC 2606 §2, `test` and `example` are left, because owners try `--acme` with an authority of their own for them.
  */
 const NOT_PUBLIC = /(?:^|\.)(?:localhost|local|internal|home\.arpa|onion|lan|invalid)$/;
 const NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
