@@ -22,6 +22,7 @@ export const rows: readonly ConformanceRow[] = [
     does: "One conditional refresh of the whole page. If it fails, nothing changes.",
     scenarios: [
       "stale-while-revalidate/refreshed-once",
+      "stale-while-revalidate/refreshed-once-for-odd-fields",
       "stale-while-revalidate/head-of-stale-page",
       "stale-while-revalidate/part-of-stale-page",
       "stale-while-revalidate/refresh-is-conditional",

@@ -27,6 +27,12 @@ export const mutants: Mutants = {
       by: "undefined",
       foundBy: "stale-while-revalidate/refreshed-once",
     },
+    "each unknown field causes a refresh of its own": {
+      in: "beginRefresh",
+      replace: 'field: "*"',
+      by: "field: shared.field",
+      foundBy: "stale-while-revalidate/refreshed-once-for-odd-fields",
+    },
     "a refresh that never ends keeps its page from being refreshed": {
       in: "beginRefresh",
       replace: "context.ports.clock.now() - (fetch.begunAt ?? Infinity) <= DEAD_AFTER_MS",

@@ -159,6 +159,27 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "stale-while-revalidate/refreshed-once-for-odd-fields",
+    name: "requests with different unknown fields cause one refresh of a stale page, and none soon after one that failed",
+    source: "RFC 5861 §3",
+    origin: { "/a": [v1, { status: 500, body: "down", hold: "slow" }, { status: 500, body: "down" }] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", body: "v1" } },
+      { advanceMs: 61_000 },
+      ...["x-a", "x-b", "x-c"].map((name) => ({
+        get: "/a",
+        fields: { [name]: "1" },
+        expect: { xCache: "UPDATING" as const, body: "v1" },
+      })),
+      { originSees: "/a", count: 2 },
+      { release: "slow" },
+      { work: "finished" },
+      { get: "/a", fields: { "x-d": "1" }, expect: { xCache: "UPDATING", body: "v1" } },
+      { work: "finished" },
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
     id: "stale-while-revalidate/refresh-never-ends",
     name: "a refresh that has not ended after half a minute does not keep the page from being refreshed",
     source: "RFC 5861 §3",

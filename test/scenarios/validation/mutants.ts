@@ -61,13 +61,13 @@ export const mutants: Mutants = {
     },
     "a client that holds a page that is not stored is sent it": {
       in: "passOnUnlessHeld",
-      replace: "!isHeldByClient(context, { fields: validators })",
+      replace: "!isHeldByClient(context, { fields: tag })",
       by: "true",
       foundBy: "validation/client-holds-unstored-page",
     },
-    "the date of an answer that is not stored stands for that of its change": {
+    "an answer that is not stored becomes a 304 by a date": {
       in: "passOnUnlessHeld",
-      replace: 'response.fields.lines((name) => name !== "date")',
+      replace: 'response.fields.lines((name) => name === "etag")',
       by: "response.fields.lines(() => true)",
       foundBy: "validation/client-holds-unstored-page",
     },

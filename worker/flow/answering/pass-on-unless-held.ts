@@ -13,8 +13,9 @@ import { passOn } from "./pass-on.ts";
 const DRAINED_BYTES = 256 * 1024;
 
 /**
- * Does as `passOn` for a request whose conditions were not sent to the origin: a client that holds this very answer gets a
- * 304. RFC 9110 §13.1.2, §13.1.3: the `Date` of what was just made is not when it changed.
+ * Does as `passOn` for a request whose conditions were not sent to the origin: a client that holds this very answer, by its
+ * tag, gets a 304. RFC 9110 §13.1.2. A date does not count: PHP gives each page of a session that of its script, and sends
+ * the page whatever date the client has.
  */
 export function passOnUnlessHeld(
   context: RequestContext,
@@ -23,8 +24,8 @@ export function passOnUnlessHeld(
   notStored: NotStored | undefined,
   countedStatus?: number,
 ): Answer {
-  const validators = response.fields.lines((name) => name !== "date");
-  if (response.status !== 200 || !isHeldByClient(context, { fields: validators }))
+  const tag = response.fields.lines((name) => name === "etag");
+  if (response.status !== 200 || tag.length === 0 || !isHeldByClient(context, { fields: tag }))
     return passOn(context, response, miss, notStored, countedStatus);
   context.background.run(cancelBody(startFillFor(context, response.body, null, DRAINED_BYTES).body));
   const answer = passOn(context, { ...response, body: null }, miss, notStored, 304);

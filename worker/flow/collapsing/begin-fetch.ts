@@ -56,7 +56,9 @@ export function isHitForMiss(context: RequestContext, key: FetchKey): boolean {
  */
 export function beginRefresh(context: RequestContext): Begun | null {
   const { collapsed } = context.isolate;
-  const key = sharedKeyOf(context);
+  const shared = sharedKeyOf(context);
+  // One for all odd fields: anybody can invent names, and all get their answers without it.
+  const key = shared.field === undefined ? shared : { ...shared, field: "*" };
   const fetch = collapsed.find(key);
   if (fetch) {
     if (context.ports.clock.now() - (fetch.begunAt ?? Infinity) <= DEAD_AFTER_MS) return null;
