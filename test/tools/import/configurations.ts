@@ -229,6 +229,9 @@ export const CONFIGURATIONS: readonly Configuration[] = [
       "/redirects",
       "/headers",
       "/none",
+      "/failures/a",
+      "/failures/b",
+      "/failures",
       "/headers/accel",
     ],
     pages: {
@@ -243,6 +246,8 @@ export const CONFIGURATIONS: readonly Configuration[] = [
       "/headers/a": lasting,
       "/headers/b": { fields: { "cache-control": "no-cache" } },
       "/none/b": { status: 404 },
+      "/failures/a": lasting,
+      "/failures/b": { status: 500 },
     },
   },
   {

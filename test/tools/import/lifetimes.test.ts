@@ -50,6 +50,18 @@ describe("an import from nginx keeps to the edge's rules", () => {
       expect(lifetimes).toEqual({ ttl: "10m", defaultTtl: { [status]: "10m" } });
     }
   });
+
+  test.each([
+    ["no status that obeys a ttl", [line("500", "502", "10s")], { 500: "10s", 502: "10s" }],
+    [
+      "them for no time",
+      [line(...FINAL_STATUSES.filter(obeysTtl).map(String), "0"), line("500", "10s")],
+      { 500: "10s" },
+    ],
+  ])("a route has no ttl if nginx stores %s", (_, lines, defaultTtl) => {
+    expect(importLifetimes(lines, true)).toMatchObject({ lifetimes: { defaultTtl }, readsOrigins: true });
+    expect(importLifetimes(lines, true).lifetimes).not.toHaveProperty("ttl");
+  });
 });
 
 function line(...args: string[]) {

@@ -44,12 +44,11 @@ export function importLifetimes(valid: readonly Directive[], ignoresOrigins: boo
   }
   const stored = [...seconds].filter(([, time]) => time > 0).sort(([a], [b]) => a - b);
   if (stored.length === 0) return { lifetimes: {}, leftOutStatuses: leftOut, readsOrigins: ignoresOrigins };
-  const same = new Set(OBEYS_TTL.map((status) => seconds.get(status)));
-  if (ignoresOrigins && same.size === 1) {
+  const [ttlSeconds = 0, ...different] = new Set(OBEYS_TTL.map((status) => seconds.get(status)));
+  if (ignoresOrigins && ttlSeconds > 0 && different.length === 0) {
     const others = stored.filter(([status]) => !OBEYS_TTL.includes(status));
-    const ttl = durationOf(stored[0]![1]);
     return {
-      lifetimes: { ttl, ...(others.length > 0 && { defaultTtl: recordOf(others) }) },
+      lifetimes: { ttl: durationOf(ttlSeconds), ...(others.length > 0 && { defaultTtl: recordOf(others) }) },
       leftOutStatuses: leftOut,
       readsOrigins: false,
     };
