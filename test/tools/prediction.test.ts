@@ -127,6 +127,17 @@ describe("the predicted hit ratio", () => {
     expect(replay.answers).toMatchObject({ HIT: 24 * 49, MISS: 24 });
   });
 
+  test("is that of the edge where each change is answered by a redirect", async () => {
+    const minutes = Array.from({ length: 50 }, (_none, minute): GeneratedRequest[] => {
+      const page = { at: 60_000 * minute, method: "GET", target: "/", status: 200, bytes: 5_000, agent: "Firefox" };
+      const comments = { ...page, target: "/comments" };
+      return [page, ...Array(20).fill(comments), { ...comments, method: "POST", status: 303 }];
+    });
+    const { report, replay } = await predictAndReplay(() => minutes.flat());
+    expect(report.prediction.hits).toBe(49 + 50 * 19);
+    expect(replay.answers).toMatchObject({ HIT: report.prediction.hits });
+  });
+
   test("of a sample is within its margin of a full count, for every lifetime", { tags: ["deep"] }, () => {
     const [all, some] = [1 << 20, 1 << 12].map((maxSlots) => {
       const analysis = new TrafficAnalysis({ ...DEFAULT_SETTINGS, maxSlots });

@@ -48,7 +48,6 @@ export class LoggedOrigin implements Origin {
       ["content-length", String(length)],
     ]);
     if (this.#cacheControl !== null && answered < 400) fields.set("cache-control", this.#cacheControl);
-    if (answered >= 300 && answered < 400) fields.set("location", "/");
     if (isPart) fields.set("content-range", `bytes 0-${Math.max(0, length - 1)}/*`);
     const hasBody = method !== "HEAD" && length > 0 && answered !== 204;
     this.requests++;
