@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { oneInFor, PageSample } from "../../tools/replay/page-sample.ts";
 import { type ReplayReport, replayLogs } from "../../tools/replay/replay-logs.ts";
 import { replayText } from "../../tools/replay/replay-text.ts";
-import { generatedLog, generatedRequests } from "./generated-log.ts";
+import { combinedLine, generatedLog, generatedRequests } from "./generated-log.ts";
 
 const MIB = 1024 ** 2;
 
@@ -83,19 +83,51 @@ describe("a sample of paths", () => {
   });
 });
 
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "tidemark-replay-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("a part that was logged leads to the whole page where the edge asks for that", async () => {
+  const [log, config] = [join(folder, "parts.log"), join(folder, "parts.config.ts")];
+  const lines = [
+    { second: 0, target: "/a.mp4", status: 200, bytes: 1_000 },
+    { second: 20, target: "/a.mp4", status: 206, bytes: 100 },
+    { second: 30, target: "/a.mp4", status: 206, bytes: 200 },
+    { second: 40, target: "/b.mp4", status: 206, bytes: 100 },
+    { second: 50, target: "/b.mp4", status: 206, bytes: 100 },
+  ].map(({ second, ...line }) =>
+    combinedLine({ ...line, at: Date.UTC(2026, 9, 5, 0, 0, second), method: "GET", agent: "-" }),
+  );
+  writeFileSync(log, `${lines.join("\n")}\n`);
+  writeFileSync(
+    config,
+    `import { defineSite } from "tidemark/worker";
+    export default defineSite({ origin: "http://origin.example.com", limits: { fetchWholeBytes: "1KiB" } });`,
+  );
+  const replay = async (...configs: string[]) => {
+    const options = { files: [log], configs, cacheControl: "max-age=15", memoryBytes: null, oneIn: null };
+    return (await replayLogs(options)).edges;
+  };
+  // The second answer is as large as the page was before.
+  const whole = { originRequests: 3, originBytes: 2_100, answers: { HIT: 2 } };
+  expect(await replay(config)).toMatchObject([{ ...whole, bytes: 1_500 }]);
+  // Without that limit, the edge asks for the parts alone, and stores none.
+  const parts = { originRequests: 5, originBytes: 1_500, hits: 0 };
+  expect(await replay()).toMatchObject([{ ...parts, bytes: 1_500 }]);
+});
+
 describe("a replay of a sample", () => {
-  let folder: string;
   let whole: ReplayReport;
   let sampled: ReplayReport;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "tidemark-sample-"));
     const log = join(folder, "access.log");
     writeFileSync(log, generatedLog({ seed: 3, requests: 3_000, days: 1 }));
     const options = { files: [log], configs: [], cacheControl: "max-age=3600", memoryBytes: null };
     whole = await replayLogs({ ...options, oneIn: null });
     sampled = await replayLogs({ ...options, oneIn: 3 });
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   test("plays all requests of its paths, and says how many it left", () => {
     const [[all], [some]] = [whole.edges, sampled.edges];

@@ -36,11 +36,12 @@ export class LoggedOrigin implements Origin {
     this.#cacheControl = cacheControl;
   }
 
-  async fetch({ method }: OriginRequest): Promise<OriginAnswer> {
+  async fetch({ method, fields: asked }: OriginRequest): Promise<OriginAnswer> {
     const { status, target, bytes } = this.current;
-    const isPart = status === 206;
-    // If the edge has not stored a page, it fetches it, even if the visitor in the log had it, or did not get it.
-    const answered = status === 304 || status === UNKNOWN_STATUS ? 200 : status;
+    const isPart = status === 206 && asked.some(([name]) => name === "range");
+    // If the edge has not stored a page, it fetches it, even if the visitor in the log had it, or did not get all of it.
+    const isPage = status === 304 || status === UNKNOWN_STATUS || (status === 206 && !isPart);
+    const answered = isPage ? 200 : status;
     const length = this.#lengthOf(target, answered, bytes);
     const fields = new Fields([
       ["date", this.#dateOf(this.#clock.now())],
@@ -68,10 +69,10 @@ export class LoggedOrigin implements Origin {
     return this.#date;
   }
 
-  /** An answer to HEAD and a 304 have no body, so their page has the length that it had before. */
+  /** Only a 200 with a body tells the length of its page. Where a log has less, the page has the length that it had before. */
   #lengthOf(target: string, status: number, bytes: number): number {
     if (status !== 200 || this.current.status !== 200 || bytes === 0) {
-      return bytes === 0 ? (this.#sizes.get(target) ?? 0) : bytes;
+      return (status === 200 || bytes === 0 ? this.#sizes.get(target) : undefined) ?? bytes;
     }
     if (this.#sizes.size < MAX_SIZES || this.#sizes.has(target)) this.#sizes.set(target, bytes);
     return bytes;
