@@ -146,4 +146,22 @@ describe("a replay of a sample", () => {
     );
     expect(replayText(whole)).not.toContain("One path in");
   });
+
+  test("for a memory that holds all pages leaves out popular ones, too, so that its share holds the rest", async () => {
+    const log = join(folder, "popular.log");
+    const lines = Array.from({ length: 1_050 }, (_, round) =>
+      Array.from({ length: 16 }, (_page, page) => {
+        const at = Date.UTC(2026, 9, 5) + 1_000 * (16 * round + page);
+        return combinedLine({ at, method: "GET", target: `/${page}`, status: 200, bytes: 10_000, agent: "-" });
+      }),
+    );
+    writeFileSync(log, `${lines.flat().join("\n")}\n`);
+    const options = { files: [log], configs: [], cacheControl: "max-age=86400", oneIn: 2, memoryBytes: 220_000 };
+    const { edges, left, ...rest } = await replayLogs(options);
+    const pages = 16 - left / 1_050;
+    expect(edges).toMatchObject([{ requests: pages * 1_050, hits: pages * 1_049, margin: expect.closeTo(0.001, 3) }]);
+    expect(replayText({ edges, left, ...rest })).toMatch(
+      /^The replay covers one path in 2, with its share of the memory;/,
+    );
+  });
 });

@@ -37,7 +37,9 @@ export interface ReplayReport {
   /** Lines that are not about HTTP requests. They are not replayed. */
   readonly notHttp: number;
   readonly interrupted: boolean;
-  /** One path in this many was replayed, and each popular one. */
+  /** The size of the memory cache; `null` if there was room for every page. */
+  readonly memoryBytes: number | null;
+  /** One path in this many was replayed, and each popular one if there was room for every page. */
   readonly oneIn: number;
   /** Requests that were not replayed. */
   readonly left: number;
@@ -63,9 +65,10 @@ const ORIGIN = "http://origin.example.com";
  */
 export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> {
   const { files, configs, cacheControl, signal, progress } = options;
-  const taken = new PageSample(options.oneIn ?? oneInFor(await bytesOf(files)));
-  // A share of the pages has that share of the memory.
-  const memoryBytes = options.memoryBytes === null ? null : Math.ceil(options.memoryBytes / taken.oneIn);
+  const isBounded = options.memoryBytes !== null;
+  // The share of the pages gets that share of the memory. All popular pages would be more than the share.
+  const taken = new PageSample(options.oneIn ?? oneInFor(await bytesOf(files)), isBounded ? Infinity : undefined);
+  const memoryBytes = isBounded ? Math.ceil(options.memoryBytes / taken.oneIn) : null;
   const sites: { readonly config: string | null; readonly site: Site }[] = [];
   for (const config of configs.length === 0 ? [null] : configs) {
     // Every host gets an answer, because the log names the site's hosts.
@@ -107,6 +110,7 @@ export async function replayLogs(options: ReplayOptions): Promise<ReplayReport> 
     cacheControl,
     notHttp,
     interrupted: signal?.aborted ?? false,
+    memoryBytes: options.memoryBytes,
     oneIn: taken.oneIn,
     left: taken.left,
     edges: edges.map(({ config, edge, misses }) => ({ config, margin: 0, ...edge.counts, ...misses.estimate })),

@@ -8,17 +8,19 @@ import type { ReplayReport } from "./replay-logs.ts";
 const NO_CACHE_CONTROL =
   "The simulated origin sends no Cache-Control, so only what the config gives a lifetime is stored. --cache-control sets one.";
 
-function sampleNotes(oneIn: number, left: number, edges: ReplayReport["edges"]): readonly string[] {
+function sampleNotes({ memoryBytes, oneIn, left, edges }: ReplayReport): readonly string[] {
+  const paths = `one path in ${oneIn}${memoryBytes === null ? " and all popular paths" : ", with its share of the memory"}`;
   const margin = Math.max(0, ...edges.map((each) => each.margin));
   return [
-    `The replay covers one path in ${oneIn} and all popular paths; it left out ${whole(left)} requests. The hit ratio is`,
+    `The replay covers ${paths}; it left out ${whole(left)} requests. The hit ratio is`,
     `that of all requests, ± ${(margin * 100).toFixed(1)} points in 95 of 100 samples; the counts cover only the replayed requests.`,
     "--sample 1 replays all lines, 15,000 to 20,000 a second.",
   ];
 }
 
 /** The replay for a terminal: a column for each config. */
-export function replayText({ logs, cacheControl, notHttp, interrupted, oneIn, left, edges }: ReplayReport): string {
+export function replayText(report: ReplayReport): string {
+  const { logs, cacheControl, notHttp, interrupted, oneIn, edges } = report;
   const bold = (text: string) => styleText("bold", text, { stream: process.stdout });
   const notes = [
     ...(interrupted ? ["Reading was interrupted; this report covers the lines until then."] : []),
@@ -29,7 +31,7 @@ export function replayText({ logs, cacheControl, notHttp, interrupted, oneIn, le
     ...(logs.own === 0
       ? []
       : [`${counted(logs.own, "line is", "lines are")} the edge's own answers, and were not replayed.`]),
-    ...(oneIn === 1 ? [] : sampleNotes(oneIn, left, edges)),
+    ...(oneIn === 1 ? [] : sampleNotes(report)),
     ...orderNotes(logs),
     ...logs.cutOff.map((file) => `${file} is cut off; the readable part was replayed.`),
     ...(cacheControl === null && edges.some(({ hits }) => hits === 0) ? [NO_CACHE_CONTROL] : []),
