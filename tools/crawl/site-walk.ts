@@ -137,7 +137,7 @@ export class SiteWalk {
     const { edge, origin } = this.#options;
     const isEdge = base.origin !== origin || base.origin === edge;
     const follow = (target: URL) => {
-      const next = isSameOrigin(target, base) ? target.pathname + target.search : this.site.pathOf(target);
+      const next = isSameOrigin(target, base) ? target.pathname + target.search : this.site.targetPathOf(target);
       return next !== null && this.robots.allows(next) ? next : null;
     };
     const fields = isEdge ? { ...PAGE_FIELDS, ...ownFields } : PAGE_FIELDS;
@@ -184,7 +184,7 @@ async function getDocument(
     }
     const target = answer.status >= 300 && answer.status < 400 ? answer.field("location") : null;
     const next = target === null ? null : URL.parse(target, url.href);
-    const path = next === null ? null : site.pathOf(next);
+    const path = next === null ? null : site.targetPathOf(next);
     if (next === null || redirects === MAX_DOCUMENT_REDIRECTS || (path === null && !isSameOrigin(next, first))) {
       return { status: answer.status, body: answer.body };
     }

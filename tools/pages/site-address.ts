@@ -16,14 +16,18 @@ export class SiteAddress {
     return this.#publicHost;
   }
 
-  /**
-   * Path and query of a page of this site; `null` for any other URL. The edge's own host counts only with its own
-   * scheme, because a redirect from http to https leads elsewhere.
-   */
+  /** Path and query of a page of this site, which its host tells; `null` for any other URL. */
   pathOf(url: URL): string | null {
     if (!/^https?:$/.test(url.protocol) || !this.#hosts.has(url.host)) return null;
-    if (url.host === this.edge.host && url.protocol !== this.edge.protocol) return null;
     return url.pathname + url.search;
+  }
+
+  /**
+   * The same for the target of a redirect. There the edge's own host counts only with its own scheme, because a redirect
+   * from http to https leads elsewhere.
+   */
+  targetPathOf(url: URL): string | null {
+    return url.host === this.edge.host && url.protocol !== this.edge.protocol ? null : this.pathOf(url);
   }
 
   /** Where the edge has a path. As a reference, a path that begins with `//` would name another host. */

@@ -318,6 +318,24 @@ describe("politely", () => {
     expect(warmText(report)).toContain("3 lines or locations were left out, because they are not URLs of pages.");
   });
 
+  test("pages and sitemaps of the edge's own host are the site's with either scheme, but not targets of redirects", async () => {
+    time.current = new VirtualTime(TIMEOUT_MS);
+    const { site, address } = await siteThat((target, _count, { headers }) => {
+      const other = `https://${headers.host}`;
+      if (target === "/robots.txt") return { body: `Sitemap: ${other}/all.xml` };
+      if (target === "/all.xml") return { body: `<sitemapindex><loc>${other}/pages.xml</loc></sitemapindex>` };
+      if (target === "/pages.xml") return { body: `<urlset><loc>${other}/a</loc></urlset>` };
+      return target === "/c" ? { status: 301, fields: { location: `${other}/d` } } : {};
+    });
+    const other = address.replace("http:", "https:");
+    const found = await warm(optionsFor(address, []));
+    expect(found.report.pages).toMatchObject({ found: 1, publicHost: null, elsewhere: {} });
+    const listed = await warm(optionsFor(address, [`${other}/b`, "-"], { standardInput: async () => `${other}/c` }));
+    expect(listed.report.redirects).toMatchObject({ followed: 0, elsewhereExample: `${other}/d` });
+    const asked = [...new Set(site.seen.map(({ target }) => target))];
+    expect(asked).toEqual(["/robots.txt", "/all.xml", "/pages.xml", "/a", "/b", "/c"]);
+  });
+
   test("no path makes it ask another host, not even one that begins with //", async () => {
     time.current = new VirtualTime(TIMEOUT_MS);
     const other = await siteThat(() => ({ body: "<urlset/>" }));

@@ -55,18 +55,17 @@ describe("a sitemap", () => {
 describe("the pages of a site", () => {
   const pathsOf = (site: SiteAddress, ...urls: string[]) => urls.map((url) => site.pathOf(new URL(url)));
 
-  test("are those of its host, under its scheme", () => {
+  test("are those of its host, and the edge's own host is the target of a redirect only under its scheme", () => {
     const site = new SiteAddress(new URL("http://edge.example:8080"), ["www.example.com"]);
-    expect(
-      pathsOf(
-        site,
-        "http://edge.example:8080/a?b#c",
-        "https://www.example.com/a",
-        "https://edge.example:8080/a",
-        "http://edge.example/a",
-        "ftp://www.example.com/a",
-      ),
-    ).toEqual(["/a?b", "/a", null, null, null]);
+    const urls = [
+      "http://edge.example:8080/a?b#c",
+      "https://www.example.com/a",
+      "https://edge.example:8080/a",
+      "http://edge.example/a",
+      "ftp://www.example.com/a",
+    ];
+    expect(pathsOf(site, ...urls)).toEqual(["/a?b", "/a", "/a", null, null]);
+    expect(urls.map((url) => site.targetPathOf(new URL(url)))).toEqual(["/a?b", "/a", null, null, null]);
   });
 
   test("are those of the one host of the first sitemap", () => {
