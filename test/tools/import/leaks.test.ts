@@ -443,6 +443,14 @@ test.each(["location /shop/", "location ^~ /shop/"])("the path that nginx redire
 });
 
 test.each([
+  [CACHED, ["nginx redirects /shop to /shop/. The edge asks the origin for /shop."]],
+  ["rewrite ^ /index.php last;", []],
+])("that redirect is told where nginx makes it, for its own handler alone: %s", (lines, told) => {
+  const site = imported(`location /shop/ { ${lines} } location = /index.php { ${CACHED} } location / { ${CACHED} }`);
+  expect(site.differences.map(({ why }) => why).filter((why) => why.startsWith("nginx redirects"))).toEqual(told);
+});
+
+test.each([
   ["~ /\\.(git|svn)", "/.git/a", "/git/a"],
   ["~ /\\.", "/a/.b", "/a/b"],
   ["/.", "/.well", "/well"],

@@ -4,13 +4,13 @@ import { mapsOf } from "./conditions/maps.ts";
 import { capturesIn } from "./conditions/requests-where.ts";
 import { answerFieldDifferences, type RoutedLocation } from "./fields.ts";
 import { type Directive, readMainFile, readNginxFiles } from "./files/directives.ts";
-import { handlerOf, isCached } from "./handlers.ts";
+import { isCached } from "./handlers.ts";
 import { secondsOf } from "./lifetimes.ts";
 import { importLimits } from "./limits.ts";
-import { isRegex, locationsOf } from "./locations.ts";
+import { locationsOf } from "./locations.ts";
 import { notCarried } from "./not-carried.ts";
 import { importOriginFields } from "./origin-fields.ts";
-import { importRoutes } from "./routes.ts";
+import { importRoutes, redirectsSlashes } from "./routes.ts";
 import { importTrustedProxies } from "./trusted-proxies.ts";
 import { importOrigin } from "./upstreams.ts";
 
@@ -190,14 +190,12 @@ function inactiveSeconds(http: readonly Directive[], zone: string): number {
   return text === undefined ? DEFAULT_INACTIVE_SECONDS : secondsOf(text, path!.source);
 }
 
-/** nginx itself redirects `/shop` to `/shop/` if a location `/shop/` goes to an upstream. */
 function slashRedirects(routed: readonly RoutedLocation[]): readonly Difference[] {
   const exact = new Set(routed.flatMap(({ location }) => (location.kind === "exact" ? [location.text] : [])));
   return routed.flatMap(({ location }) => {
     const { text, directive } = location;
     const path = text.slice(0, -1);
-    if (isRegex(location) || location.kind === "exact" || !text.endsWith("/") || text === "/") return [];
-    if (handlerOf(location).kind === "itself" || exact.has(path)) return [];
+    if (!redirectsSlashes(location) || exact.has(path)) return [];
     const why = `nginx redirects ${path} to ${text}. The edge asks the origin for ${path}.`;
     return [
       {
