@@ -4,23 +4,36 @@ import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } 
 /** The size of the pieces that are read and decompressed. */
 export const CHUNK_BYTES = 512 * 1024;
 
+/** A format shows in so many of a log's first bytes. */
+const FORMAT_BYTES = 8;
+
 type Decoder = Gunzip | ZstdDecompress;
 
 /** The pieces of a log, decompressed. The first bytes tell the compression, not the name. */
 export async function* decompressed(input: Readable, count: (bytes: number) => void): AsyncGenerator<Buffer> {
   const pieces = counted(input, count);
-  const first = await pieces.next();
-  if (first.done) return;
-  const makeDecoder = decoderFor(first.value);
+  const first = await firstPiece(pieces);
+  const makeDecoder = decoderFor(first);
   if (makeDecoder === null) {
-    yield first.value;
+    if (first.length > 0) yield first;
     yield* pieces;
     return;
   }
   // Node's decoder of zstd ends with a frame, and leaves the next one. Zeros only fill the end of a file.
-  let rest = first.value;
+  let rest = first;
   do rest = yield* decoded(makeDecoder(), rest, pieces);
   while (rest.length > 0 && rest[0] !== 0);
+}
+
+/** The first pieces as one that is long enough to tell its format: a pipe may have pieces of single bytes. */
+async function firstPiece(pieces: AsyncIterator<Buffer>): Promise<Buffer> {
+  let first = EMPTY;
+  while (first.length < FORMAT_BYTES) {
+    const { value, done } = await pieces.next();
+    if (done) break;
+    first = Buffer.concat([first, value]);
+  }
+  return first;
 }
 
 async function* counted(input: Readable, count: (bytes: number) => void): AsyncGenerator<Buffer> {
@@ -86,7 +99,7 @@ const FOREIGN: readonly (readonly [start: RegExp, name: string, command: string]
 
 /** The format that a piece of a log shows to be none that is read; `undefined` if it shows none. */
 export function foreignFormat(first: Buffer): { readonly name: string; readonly command: string } | undefined {
-  const start = first.toString("hex", 0, 8);
+  const start = first.toString("hex", 0, FORMAT_BYTES);
   const [, name, command] = FOREIGN.find(([pattern]) => pattern.test(start)) ?? [];
   return name === undefined ? undefined : { name, command: command! };
 }

@@ -2,9 +2,10 @@ import { execFileSync } from "node:child_process";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bytesOf } from "../../../tools/logs/log-file.ts";
+import { bytesOf, LogFile, noCounts } from "../../../tools/logs/log-file.ts";
 import { readLogs } from "../../../tools/logs/read-logs.ts";
 import { combinedLine, generatedLog, generatedRequests, ODD_LINES } from "../generated-log.ts";
 
@@ -120,6 +121,24 @@ describe("logs", () => {
       writeFile(b!, lines(3, "/3", "/4")),
     ]);
     expect(targets).toEqual(["/0", "/1", "/2", "/3", "/4"]);
+  });
+
+  test("are the same in pieces of one byte, as a pipe may have them", async () => {
+    const inBytes = async (bytes: Buffer) => {
+      const input = Readable.from([...bytes].map((byte) => Buffer.of(byte)));
+      const log = new LogFile("-", noCounts(), () => NOW, input);
+      const targets: string[] = [];
+      do while (log.next()) targets.push(log.request.target);
+      while (await log.fill());
+      return targets;
+    };
+    const text = Buffer.from(lines(0, "/1", "/2"));
+    for (const packed of [text, gzipSync(text), zstdCompressSync(text)])
+      expect(await inBytes(packed)).toEqual(["/1", "/2"]);
+    expect(await inBytes(Buffer.alloc(0))).toEqual([]);
+    await expect(inBytes(Buffer.from("fd377a585a000004e6d6b446", "hex"))).rejects.toThrow(
+      "- is xz, which is not read.",
+    );
   });
 
   test("with broken lines are read to the end, and the first of those lines are told", async () => {
