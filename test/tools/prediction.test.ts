@@ -13,6 +13,7 @@ import { reportPage } from "../../tools/report/report-page.ts";
 import { reportText } from "../../tools/report/report-text.ts";
 import { compileSite, type Site } from "../../worker/site/site.ts";
 import { evaluateSite } from "../docs/site-blocks.ts";
+import { chances } from "../engine/chances.ts";
 import { byDepth } from "../suite/depth.ts";
 import { combinedLine, type GeneratedRequest, generatedLog, generatedRequests, jsonLine } from "./generated-log.ts";
 
@@ -99,6 +100,16 @@ describe("the predicted hit ratio", () => {
     // Memory is short here: with more there would be many more hits.
     expect(apart(report.prediction.hitRatio, replay.hitRatio)).toBeGreaterThan(5);
     expect(apart(report.memory[0]!.hitRatio, replay.hitRatio)).toBeLessThan(1);
+  });
+
+  test("by memory is that of a full count where pages are sampled: those that are left out take their room, too", () => {
+    const random = chances(1);
+    const requests = Array.from({ length: 24_000 }, () => ({ target: `/${Math.floor(12_000 * random() ** 2)}` }));
+    const settings = { lifetimeSeconds: 86_400, memoryBytes: [4 * MIB] };
+    const [all, some] = [1 << 20, 1 << 12].map((maxSlots) => reportOn(requests, { ...settings, maxSlots }));
+    expect([all!.prediction.marginOfSampling, some!.prediction.marginOfSampling > 0]).toEqual([0, true]);
+    expect(apart(all!.prediction.hitRatio, all!.memory[0]!.hitRatio)).toBeGreaterThan(20);
+    expect(apart(some!.memory[0]!.hitRatio, all!.memory[0]!.hitRatio)).toBeLessThan(2);
   });
 
   test("is that of the edge where monitors ask with HEAD, which renews no page without validators", async () => {

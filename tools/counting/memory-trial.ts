@@ -31,17 +31,18 @@ export class MemoryTrial {
 
   /**
    * Plays a request for the key in `keyHash`. `longest` and `renews`: see `KeyTable`; `missed`: whether it is a miss
-   * without a bound; `weight`: how many keys the key represents there.
+   * without a bound; `weight`: how many keys the key represents there, 0 for one that is left out.
    */
   play(tick: number, bytes: number, longest: number, renews: boolean, missed: boolean, weight: number): void {
     if ((keyHash.low & (this.#weight - 1)) !== 0) return;
+    const requests = weight === 0 ? 0 : Math.max(weight, this.#weight);
     const key = entryKey();
     const expires = this.#entries.get(key);
     if (expires !== undefined && tick < expires) {
-      if (missed) this.extraMisses -= Math.max(weight, this.#weight);
+      if (missed) this.extraMisses -= requests;
       return;
     }
-    if (!missed) this.extraMisses += Math.max(weight, this.#weight);
+    if (!missed) this.extraMisses += requests;
     const held = bytes + ENTRY_BYTES;
     if (longest === 0 || (!renews && expires !== undefined) || held > this.memoryBytes * LARGEST_SHARE) return;
     this.#entries.set(key, tick + Math.min(this.#lifetime, longest), held);

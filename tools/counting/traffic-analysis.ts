@@ -157,9 +157,13 @@ export class TrafficAnalysis {
     const key = request.host + keyed.path + keyed.query;
     hashKey(key);
     const weight = this.pages.count(tick, longest, renews);
-    if (weight === 0) return;
-    this.#countPage(request, weight, route, isCrawler);
     const isPassed = this.#isPassed(keyed.path, route);
+    if (weight === 0) {
+      // Its misses are not counted, but it takes its room from the pages that are.
+      if (!isPassed) for (const trial of this.memory) trial.play(tick, request.bytes, longest, renews, false, 0);
+      return;
+    }
+    this.#countPage(request, weight, route, isCrawler);
     if (!isPassed) {
       for (const trial of this.memory) trial.play(tick, this.pages.bytes, longest, renews, this.#isMiss, weight);
     }
