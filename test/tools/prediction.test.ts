@@ -437,7 +437,9 @@ describe("a report", () => {
     const file = join(folder, "cached.log");
     const line = (status: string) =>
       `192.0.2.7 - - [05/Oct/2026:00:00:01 +0000] "GET /a HTTP/1.1" 200 5 "-" "-" ${status}\n`;
-    await writeFile(file, ["MISS", "HIT", "HIT", "-", "STALE"].map(line).join(""));
-    expect((await analyseLogs({ files: [file] })).loggedCache).toEqual({ requests: 4, hitRatio: 0.75 });
+    await writeFile(file, ["MISS", "HIT", "HIT", "-", "STALE", "BYPASS"].map(line).join(""));
+    const cached = await analyseLogs({ files: [file] });
+    expect(cached.loggedCache).toEqual({ requests: 5, hitRatio: 0.6 });
+    expect(reportText(cached)).toContain("answered 60.0 % of the 5 requests whose cache status it wrote.");
   });
 });

@@ -48,7 +48,7 @@ export function findingsOf(report: AccessReport): Findings {
     ...(loggedCache === null
       ? []
       : [
-          `The cache that wrote these logs answered ${percentOf(loggedCache.hitRatio)} of the ${whole(loggedCache.requests)} requests that it marked as hit or miss.`,
+          `The cache that wrote these logs answered ${percentOf(loggedCache.hitRatio)} of the ${whole(loggedCache.requests)} requests whose cache status it wrote.`,
         ]),
     costText(cost, span),
   ];
