@@ -4,7 +4,7 @@ import type { WalkReport } from "./walk-report.ts";
 /** The most failures that are listed. */
 const MAX_FAILURES = 5;
 
-/** Notes for the reader of a walk's result. `limit`: the most pages that were requested. */
+/** Notes for the reader of a walk's result. */
 export function walkNotes({ pages, failed, redirects, robotsDelayMs, edge, ...ended }: WalkReport): string[] {
   const hosts = Object.entries(pages.elsewhere);
   return [

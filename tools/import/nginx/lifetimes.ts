@@ -21,7 +21,7 @@ const ANY = [
   502, 503, 504,
 ];
 
-/** Statuses that the edge never stores. A test compares them with the rule, which `setup` may not import. */
+/** Statuses that the edge never stores. A test compares them with the rule, which `tools` may not import. */
 const NEVER_STORED = [206, 401, 406, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511];
 
 /** The statuses to which a single `ttl` of a route applies. A test also compares them with the rule. */
