@@ -109,9 +109,7 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
     },
     fetch(incoming) {
       if (reports && incoming.pop && !platform.ledger?.pop) reports.pop = incoming.pop;
-      const refused = refusedAtOnce(corridor, incoming.url);
-      if (refused) return refused;
-      const given = withRescue(corridor, incoming, answer);
+      const given = refusedAtOnce(corridor, incoming.url) ?? withRescue(corridor, incoming, answer);
       if (given instanceof Promise) return given.then((sent) => reportBehind(incoming.background, sent));
       return reportBehind(incoming.background, given);
     },

@@ -104,7 +104,7 @@ export function startNodeIsolate(
     const { headers } = incoming.request;
     const requestFieldBytes = site.limits.requestFieldBytes + (incoming.child?.addedFieldBytes ?? 0);
     if (!(headers instanceof ClientFields) || headers.bytes <= requestFieldBytes) return started.fetch(incoming);
-    reporter.report({ kind: "answered-by-edge", status: 431, detail: FIELDS_TOO_LARGE });
+    reporter.report({ kind: "answered-by-edge", status: 431, detail: FIELDS_TOO_LARGE, arrivedAt: parts.clock.now() });
     return ownAnswer(431, FIELDS_TOO_LARGE, `the request has more than ${requestFieldBytes} bytes of fields`);
   };
   return Object.create(started, { fetch: { value: fetch } }) as LearningIsolate;

@@ -33,7 +33,7 @@ test("the first fifty routes of the config are counted apart in every isolate, w
   for (const order of [patterns.toReversed(), patterns]) {
     const counters = new Counters("http://origin.test", () => undefined);
     counters.begin(site.routes, { now: () => 0, runsInMemory: false }, new ReuseSample());
-    const own = { kind: "answered-by-edge", status: 502, detail: "origin-unreachable" } as const;
+    const own = { kind: "answered-by-edge", status: 502, arrivedAt: 0, detail: "origin-unreachable" } as const;
     for (const route of [...order, null]) counters.report({ ...own, route });
     sum = addCounts(sum, counters.tree().routes);
   }
@@ -64,10 +64,10 @@ test("a log that takes no purges is not said to be out of reach, and one that ca
 
 test("an answer of the edge itself counts for its route, if that is known", () => {
   const counters = new Counters("http://origin.test", () => undefined);
-  const own = { kind: "answered-by-edge", status: 502, detail: "origin-unreachable" } as const;
+  const own = { kind: "answered-by-edge", status: 502, arrivedAt: 0, detail: "origin-unreachable" } as const;
   counters.report({ ...own, route: "/a" });
   counters.report({ ...own, route: null });
-  counters.report({ kind: "answered-by-edge", status: 421, detail: "host-unknown" });
+  counters.report({ kind: "answered-by-edge", status: 421, arrivedAt: 0, detail: "host-unknown" });
   const { counts, routes } = counters.tree();
   expect(counts).toMatchObject({ requests: 3, statuses: { 502: 2, 421: 1 } });
   expect(routes).toMatchObject({
@@ -112,11 +112,11 @@ describe("each kind of event", () => {
   const at = { route: "/a", url: "http://www.test/a?x=1" };
   const CASES: readonly [event: EdgeEvent, counted: object, line?: string][] = [
     [
-      { kind: "answered-by-edge", status: 508, detail: "loop" },
+      { kind: "answered-by-edge", status: 508, arrivedAt: 0, detail: "loop" },
       { answeredByEdge: { loop: 1 }, statuses: { 508: 1 }, requests: 1 },
     ],
     [
-      { kind: "answered-by-edge", status: 502, detail: "origin-unreachable", route: "/a" },
+      { kind: "answered-by-edge", status: 502, arrivedAt: 0, detail: "origin-unreachable", route: "/a" },
       { answeredByEdge: { "origin-unreachable": 1 }, statuses: { 502: 1 }, requests: 1, fromCache: 0 },
     ],
     [{ kind: "origin-asked" }, { origin: { asked: 1 } }],

@@ -1,6 +1,9 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { Counters } from "../../worker/metrics/counters.ts";
 import { type Report, Reports } from "../../worker/metrics/reports.ts";
+import type { SiteInput } from "../../worker/site/site-input.ts";
+import { MemoryOrigin } from "../engine/memory/memory-origin.ts";
+import { PopUnderTest } from "../flow/pop-under-test.ts";
 
 /** A ledger that confirms each report when the test says so. */
 function ledgerUnderTest() {
@@ -69,4 +72,31 @@ test("a report that the log did not take is sent again under its number, a minut
     [1, 60_000],
     [2, 0],
   ]);
+});
+
+describe("an isolate that answers each request itself, and so never reads the log", () => {
+  const CASES: readonly [detail: string, site: Partial<SiteInput>][] = [
+    ["host-unknown", { hosts: ["another.test"] }],
+    ["url-too-long", { limits: { urlBytes: 1024 } }],
+  ];
+
+  test.each(CASES)("reports its answers (%s) once a minute", async (detail, site) => {
+    const pop = new PopUnderTest();
+    const counted: unknown[] = [];
+    const client = {
+      report: async (text: string) => void counted.push((JSON.parse(text) as Report).counts.answeredByEdge),
+      readLedger: async () => "",
+      findUnseen: async () => [],
+    };
+    const origin = new MemoryOrigin(pop.scheduler);
+    const ask = pop.start(origin, { site, ledger: { client, isolate: "a" } });
+    for (let second = 0; second <= 60; second += 20) {
+      const answer = await pop.head(ask(`/${"a".repeat(1024)}`));
+      expect(answer.headers.get("cache-status")).toContain(`detail=${detail}`);
+      await pop.finish();
+      await pop.scheduler.advance(20_000);
+    }
+    expect(counted).toEqual([{ [detail]: 1 }, { [detail]: 3 }]);
+    expect(origin.seen).toEqual([]);
+  });
 });

@@ -279,7 +279,7 @@ export class Counters implements Reporter {
     route.answers.set(xCache, (route.answers.get(xCache) ?? 0) + 1);
     route.statuses[event.status]!++;
     route.cachedBytes += event.cachedBytes;
-    if (event.arrivedAt >= this.#nextReportAt) this.isReportDue = true;
+    this.#noteArrival(event.arrivedAt);
     const timer = this.#timer;
     if (timer === null) return;
     if (tier === "memory") {
@@ -293,7 +293,8 @@ export class Counters implements Reporter {
     if (tookMs > 0) this.#top.slowest.add(url, tookMs);
   }
 
-  #countOwnAnswer({ status, detail, route, url, startedAt }: AnsweredByEdgeEvent): void {
+  #countOwnAnswer({ status, detail, arrivedAt, route, url, startedAt }: AnsweredByEdgeEvent): void {
+    this.#noteArrival(arrivedAt);
     addUnder(this.#answeredByEdge, [detail]);
     if (route === undefined) return void this.#statusesOfEdge[status]!++;
     const counts = this.#routeCounts(route);
@@ -302,6 +303,10 @@ export class Counters implements Reporter {
     if (timer === null || startedAt === undefined || !detail.startsWith("origin-")) return;
     const tookMs = this.#time(counts, { tier: "failed", startedAt }, timer);
     if (tookMs > 0) this.#top.slowest.add(withoutQuery(url!), tookMs);
+  }
+
+  #noteArrival(at: number): void {
+    if (at >= this.#nextReportAt) this.isReportDue = true;
   }
 
   #time({ times }: RouteCounts, { tier, startedAt }: { tier: Tier; startedAt: number }, timer: Timer): number {

@@ -79,6 +79,7 @@ export interface AnsweredByEdgeEvent {
   readonly kind: "answered-by-edge";
   readonly status: number;
   readonly detail: string;
+  readonly arrivedAt: number;
   readonly route?: string | null | undefined;
   /** The cache key. */
   readonly url?: string | undefined;

@@ -107,6 +107,7 @@ export function reportOwn({ ports, resolved, arrival }: KnownRequest, status: nu
     kind: "answered-by-edge",
     status,
     detail,
+    arrivedAt: arrival?.at ?? ports.clock.now(),
     route: resolved?.route.pattern,
     url: resolved?.cacheKey,
     startedAt: arrival?.startedAt,
