@@ -40,6 +40,12 @@ test.each([
   expect([...keyChanges(url, []).keys()]).toEqual([]);
 });
 
+test("a URL of more than 512 characters is not compared with others", () => {
+  const url = (length: number) => "/a?x=".padEnd(length, "1");
+  expect(keyChanges(url(512), []).size).toBeGreaterThan(0);
+  expect(keyChanges(url(513), [["accept-language", "de"]]).size).toBe(0);
+});
+
 test("without a query and a Vary there is nothing to change", () => {
   expect(keyChanges("/a", []).size).toBe(0);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Sightings } from "../../worker/metrics/sightings.ts";
 import { tagPurgeKey } from "../../worker/rules/key/purge-key.ts";
+import { usedHeapBytes } from "../suite/used-heap.ts";
 
 const head = (path: string, ...tags: readonly string[]) => ({
   key: `https://www.example.test${path}`,
@@ -44,4 +45,12 @@ test("a key of more than 512 characters is not remembered", () => {
   sightings.see(head(`/${"a".repeat(506)}`));
   sightings.see(head(`/${"a".repeat(507)}`));
   expect(sightings.take()).toHaveLength(1);
+});
+
+test("pages with long keys that are found take little memory", () => {
+  const sightings = new Sightings();
+  const before = usedHeapBytes();
+  for (let page = 0; page < 250; page++) sightings.find(head(`/${Buffer.alloc(16_000, `${page}-`)}`));
+  expect(usedHeapBytes() - before).toBeLessThan(2_000_000);
+  expect(sightings.take()).toEqual([]);
 });

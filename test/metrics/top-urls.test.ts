@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { MAX_TOP_URLS, mergeTopUrls, type TopUrl, TopUrls } from "../../worker/metrics/top-urls.ts";
+import { MAX_TOP_URLS, mergeTopUrls, type TopUrl, TopUrls, withoutQuery } from "../../worker/metrics/top-urls.ts";
+import { usedHeapBytes } from "../suite/used-heap.ts";
 
 /** Many requests for few URLs, and few for many: more than are counted at a time. */
 const stream = fc.array(
@@ -85,6 +86,17 @@ test("a long URL is cut and counted", () => {
   expect(others).toEqual([]);
   expect(entry).toMatchObject({ weight: 2, times: 2 });
   expect(entry!.url).toHaveLength(201);
+});
+
+test.each([
+  ["path", (page: number) => `http://a.test/${page}/${"x".repeat(16_000)}`],
+  ["query", (page: number) => `http://a.test/a-page-of-the-site/${page}?${"x".repeat(16_000)}`],
+])("URLs with a long %s take little memory", (_, urlOf) => {
+  const top = new TopUrls();
+  const before = usedHeapBytes();
+  for (let page = 0; page < 250; page++) top.add(withoutQuery(Buffer.from(urlOf(page)).toString()), 1);
+  expect(usedHeapBytes() - before).toBeLessThan(2_000_000);
+  expect(top.take()).toHaveLength(MAX_TOP_URLS);
 });
 
 test("URLs that look the same once they are escaped are one, with the sum of their weights", () => {

@@ -1,3 +1,4 @@
+import { MAX_KEY_CHARACTERS } from "../rules/key/expiring-keys.ts";
 import { speaksOfCredentials } from "../rules/request/credential-names.ts";
 import type { VariantFields } from "../rules/variants/vary.ts";
 
@@ -12,11 +13,11 @@ const MAX_NAMES = 6;
 /**
  * The changes of a cache key that an owner can set, by their names, with the key that each would give: without one
  * parameter, without those whose names begin alike, without the query, with values in lower case, with sorted parameters,
- * and without one of the fields that select variants.
+ * and without one of the fields that select variants. None of a long URL, for which that would take longer than its fetch.
  */
 export function keyChanges(url: string, variant: VariantFields): ReadonlyMap<string, string> {
   const queryAt = url.indexOf("?");
-  if (queryAt < 0 && variant.length === 0) return NO_CHANGES;
+  if ((queryAt < 0 && variant.length === 0) || url.length > MAX_KEY_CHARACTERS) return NO_CHANGES;
   const changes = new Map<string, string>();
   const [path, search] = queryAt < 0 ? [url] : [url.slice(0, queryAt), url.slice(queryAt + 1)];
   const parameters = search?.split("&") ?? [];

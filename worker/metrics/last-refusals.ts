@@ -1,3 +1,4 @@
+import { MAX_KEY_CHARACTERS } from "../rules/key/expiring-keys.ts";
 import { setNewest } from "../rules/key/set-newest.ts";
 
 /** Why and when the last answer of a page was not stored. */
@@ -8,16 +9,15 @@ export interface Refusal {
   readonly at: number;
 }
 
-/** The most pages that are remembered, and the longest URL in characters: together at most half a megabyte. */
+/** The most pages that are remembered: at most half a megabyte, without long URLs. */
 export const MAX_REFUSALS = 500;
-const MAX_CHARACTERS = 512;
 
 /** The last refusals that one isolate has seen, for those who ask why a page is not stored. */
 export class LastRefusals {
   readonly #refusals = new Map<string, Refusal>();
 
   remember(url: string, refusal: Refusal): void {
-    if (url.length > MAX_CHARACTERS) return;
+    if (url.length > MAX_KEY_CHARACTERS) return;
     setNewest(this.#refusals, url, refusal, MAX_REFUSALS);
   }
 

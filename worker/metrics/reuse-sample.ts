@@ -1,11 +1,9 @@
 import { fnvHash } from "../rules/hashing/fnv-hash.ts";
+import { MAX_KEY_CHARACTERS } from "../rules/key/expiring-keys.ts";
 import { filledBuckets } from "./time-sketch.ts";
 
-/** The most keys that are sampled. When there are more, about half of them stay. */
+/** The most keys that are sampled: a megabyte, without long ones. When there are more, about half of them stay. */
 const MAX_KEYS = 1024;
-
-/** Uses of longer keys are not counted, so that a sample takes at most a megabyte. */
-const MAX_KEY_CHARACTERS = 512;
 
 const ALL_HASHES = 2 ** 32;
 

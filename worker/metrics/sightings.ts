@@ -1,9 +1,9 @@
+import { MAX_KEY_CHARACTERS } from "../rules/key/expiring-keys.ts";
 import { seenKindOf } from "../rules/key/seen-key.ts";
 import { purgeKeysOf, type StoredHead } from "../rules/storing/stored-response.ts";
 
-/** The most characters of keys in a report, and twice as many with those of tags; and the longest key that is remembered. */
+/** The most characters of keys in a report, and twice as many with those of tags. */
 const MAX_CHARACTERS = 100_000;
-export const MAX_KEY_CHARACTERS = 512;
 
 /** After this many pages were found, each is checked again. */
 const MAX_FOUND = 5000;
@@ -40,7 +40,7 @@ export class Sightings {
   find(head: SeenHead): void {
     if (this.#found.has(head.key)) return;
     if (this.#found.size === MAX_FOUND) this.#found.clear();
-    this.#found.add(head.key);
+    if (head.key.length <= MAX_KEY_CHARACTERS) this.#found.add(head.key);
     this.see(head);
   }
 

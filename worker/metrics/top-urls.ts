@@ -6,14 +6,17 @@
  * than one that is dropped.
  */
 
+import { beginningOf } from "../rules/key/expiring-keys.ts";
+
 /** The most URLs that are kept of a kind. */
 export const MAX_TOP_URLS = 64;
 
 /** The most that are kept while they are counted. */
 const MAX_COUNTED = 4 * MAX_TOP_URLS;
 
-/** The most characters of a URL that are kept. */
+/** The most characters of a URL that are shown. One more is kept, to show that it was cut. */
 const MAX_CHARACTERS = 200;
+const KEPT_CHARACTERS = MAX_CHARACTERS + 1;
 
 export interface TopUrl {
   readonly url: string;
@@ -34,8 +37,7 @@ export class TopUrls {
   #givenUp = 0;
 
   add(given: string, weight: number, because?: string): void {
-    // One character too many shows that it was cut.
-    const url = given.slice(0, MAX_CHARACTERS + 1);
+    const url = beginningOf(given, KEPT_CHARACTERS);
     const key = keyOf(because, url);
     const held = this.#entries.get(key);
     if (held) {
@@ -102,7 +104,7 @@ function keyOf(because: string | undefined, url: string): string {
 /** A URL that is not stored is kept without its query, because that may be about one visitor. */
 export function withoutQuery(url: string): string {
   const end = url.indexOf("?");
-  return end < 0 ? url : url.slice(0, end);
+  return end < 0 ? url : beginningOf(url, Math.min(end, KEPT_CHARACTERS));
 }
 
 /** Printable ASCII that needs no escape. */

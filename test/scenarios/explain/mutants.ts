@@ -41,7 +41,7 @@ export const mutants: Mutants = {
     },
     "the first refusal of a page is told, not the last": {
       in: "LastRefusals.remember",
-      replace: "if (url.length > MAX_CHARACTERS) return;",
+      replace: "if (url.length > MAX_KEY_CHARACTERS) return;",
       by: "if (this.#refusals.has(url)) return;",
       foundBy: "explain/last-refusal",
     },

@@ -1,7 +1,8 @@
 import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
 import type { LedgerClient } from "../../metrics/reports.ts";
-import { MAX_KEY_CHARACTERS, type Sightings } from "../../metrics/sightings.ts";
+import type { Sightings } from "../../metrics/sightings.ts";
 import type { Clock } from "../../ports/clock.ts";
+import { MAX_KEY_CHARACTERS } from "../../rules/key/expiring-keys.ts";
 import { nearestKey } from "../../rules/key/nearest-key.ts";
 import { purgeItemText } from "../../rules/key/purge-key.ts";
 import { seenAs } from "../../rules/key/seen-key.ts";

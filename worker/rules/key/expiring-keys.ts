@@ -4,10 +4,10 @@ import { setNewest } from "./set-newest.ts";
 export const MAX_KEY_CHARACTERS = 512;
 
 /** The beginning of a key, which may always be remembered. Of two with the same one, what is said of one holds for both. */
-export function beginningOf(key: string): string {
-  if (key.length <= MAX_KEY_CHARACTERS) return key;
+export function beginningOf(key: string, characters = MAX_KEY_CHARACTERS): string {
+  const beginning = key.slice(0, characters);
   // Joined anew, because a part of a string keeps all of it in memory.
-  return key.slice(0, MAX_KEY_CHARACTERS).split("").join("");
+  return key.length <= MAX_KEY_CHARACTERS ? beginning : beginning.split("").join("");
 }
 
 /**
