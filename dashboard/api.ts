@@ -24,9 +24,22 @@ let readToken: string | null = null;
 const sessions = new BroadcastChannel("tidemark-session");
 sessions.onmessage = forgetTokens;
 
-/** A read, which the session's cookie allows. */
-export function read<T>(path: string): Promise<T> {
-  return call(path, {}, readToken);
+/** The number of the latest page that is read. */
+let latest = 0;
+
+/** Begins to read a page. What has been read for an earlier one is no longer wanted. */
+export function beginPage(): void {
+  latest++;
+}
+
+/** A read for the page, which the session's cookie allows. It never ends if its answer is no longer wanted. */
+export async function read<T>(path: string): Promise<T> {
+  const page = latest;
+  try {
+    return await call<T>(path, {}, readToken);
+  } finally {
+    if (page !== latest) await new Promise(() => undefined);
+  }
 }
 
 /** A read with a request body. */
@@ -53,7 +66,7 @@ export async function logIn(token: string): Promise<void> {
   sessions.postMessage(true);
   purgeToken = mayPurge ? token : null;
   readToken = null;
-  const isKept = endsInMs !== null && (await read("site").catch(() => false));
+  const isKept = endsInMs !== null && (await call("site", {}, null).catch(() => false));
   if (!isKept) readToken = token;
   else setTimeout(forgetTokens, endsInMs);
 }

@@ -4,7 +4,7 @@ import { stepTexts } from "../wire/text/explanation-text.ts";
 import { size } from "../wire/text/numbers.ts";
 import { ask, Refused } from "./api.ts";
 import { byId, type Child, h } from "./elements.ts";
-import { askForToken } from "./pages.ts";
+import { readAgain } from "./pages.ts";
 import { instant } from "./words.ts";
 
 export function startExplain(): void {
@@ -33,7 +33,7 @@ async function explain(): Promise<void> {
     place.replaceWith(report(await ask<Explanation>("explain", request)));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    if (error.status === 401) return askForToken();
+    if (error.status === 401) return readAgain(); // which asks for a token, unless a new session has begun
     place.replaceWith(h("p", { class: "note" }, h("pre", error.message)));
   }
 }

@@ -1,4 +1,4 @@
-import { logIn, logOut, Refused, tokenOf } from "./api.ts";
+import { beginPage, logIn, logOut, Refused, read, tokenOf } from "./api.ts";
 import { byId } from "./elements.ts";
 import { explainUrl, startExplain } from "./explain.ts";
 import { refreshOverview, startOverview } from "./overview.ts";
@@ -13,7 +13,7 @@ const AGAIN_MS = 5_000;
 const VIEWS: Readonly<Record<string, () => Promise<number>>> = {
   overview: () => refreshOverview().then(() => OVERVIEW_MS),
   purges: refreshPurges,
-  explain: async () => 0,
+  explain: () => read("site").then(() => 0), // so that it needs a session
   rules: () => refreshRules().then(() => 0),
 };
 
@@ -25,9 +25,10 @@ function view(): string {
   return Object.hasOwn(VIEWS, name) ? name : "overview";
 }
 
-/** Updates the page, and again after a while as long as it is visible. */
+/** Updates the page, and again after a while as long as it is visible. It never ends if it is begun anew meanwhile. */
 async function refresh(): Promise<void> {
   clearTimeout(timer);
+  beginPage();
   const name = view();
   let afterMs = AGAIN_MS;
   let trouble: string | null = null;
@@ -38,24 +39,21 @@ async function refresh(): Promise<void> {
     if (error.status === 401) return askForToken();
     trouble = error.message;
   }
-  if (name !== view()) return;
   complain(trouble);
   show(name);
-  clearTimeout(timer);
   if (afterMs > 0 && !document.hidden) timer = setTimeout(() => void refresh(), afterMs);
 }
 
 /** Goes to the page that the address names. */
 async function go(): Promise<void> {
   await refresh();
-  const [, url] = /^#explain\?(.*)$/.exec(location.hash) ?? [];
+  const [, url] = location.hash.split("#explain?");
   if (url !== undefined) explainUrl(decodeURIComponent(url));
 }
 
 async function enter(token: Promise<string> | string): Promise<void> {
   try {
     await logIn(await token);
-    complain(null);
     await go();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -90,7 +88,7 @@ document.querySelector(".skip")!.addEventListener("click", (event) => {
 document.addEventListener("visibilitychange", () => void (document.hidden || refresh()));
 document.addEventListener("stale", () => void refresh());
 
-const [, code] = /^#code=(.*)$/.exec(location.hash) ?? [];
+const [, code] = location.hash.split("#code=");
 if (code === undefined) void go();
 else {
   history.replaceState(null, "", "#overview");

@@ -45,33 +45,38 @@ let overview: Overview = {
   charts: [],
 };
 
+/** Whether the request has been changed since its last answer: the next one is announced to users of screen readers. */
+let isChosen = false;
+
 export function startOverview(): void {
-  choices("last", LAST, overview.last, (last) => void ask({ last: last as keyof typeof LAST }));
+  choices("last", LAST, overview.last, (last) => ask({ last: last as keyof typeof LAST }));
   const kinds = Object.fromEntries(Object.entries(KINDS).map(([name, { words }]) => [name, words]));
   choices("kind", kinds, overview.kind, (kind) => change({ kind: kind as keyof typeof KINDS, allUrls: false }));
   byId("all-pops").addEventListener("click", () => {
     byId("pops").querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
-    void ask({ pop: null });
+    ask({ pop: null });
   });
   const cursor = byId<HTMLInputElement>("cursor");
   cursor.addEventListener("input", () => showSpan(Number(cursor.value)));
   cursor.addEventListener("blur", () => showSpan(null));
 }
 
-/** Requests the stats and shows them. An answer to an outdated request is not shown. */
+/** Requests the stats and shows them. */
 export async function refreshOverview(): Promise<void> {
   const { last, pop } = overview;
   const ofSite = read<SiteStats>(`stats?last=${last}`);
   const ofPop = pop === null ? ofSite : read<SiteStats>(`stats?last=${last}&pop=${encodeURIComponent(pop)}`);
   const [{ pops }, stats] = await Promise.all([ofSite, ofPop]);
-  if (last !== overview.last || pop !== overview.pop) return;
   change({ stats, pops, charts: overviewCharts(stats, showSpan) });
+  if (isChosen) say(byId("sentence").textContent ?? "");
+  isChosen = false;
 }
 
-/** Changes the request, and announces the answer to users of screen readers. After a failure it is read like any page. */
-async function ask(question: Partial<Pick<Overview, "last" | "pop">>): Promise<void> {
+/** Changes the request. */
+function ask(question: Partial<Pick<Overview, "last" | "pop">>): void {
+  isChosen = true;
   change(question);
-  await refreshOverview().then(() => say(byId("sentence").textContent ?? ""), readAgain);
+  readAgain();
 }
 
 /** Redraws the parts that show the changes. */
@@ -224,7 +229,7 @@ function popTiles(pops: SiteStats["pops"], pop: string | null): Child[] {
         class: "tile",
         "aria-pressed": String(pop === name),
         "data-key": `pop ${name}`,
-        click: () => void ask({ pop: pop === name ? null : name }),
+        click: () => ask({ pop: pop === name ? null : name }),
       },
       h("b", name),
       stackedBar("share", [

@@ -130,14 +130,13 @@ function requestOfForm(): PurgeRequestBody {
     urls: lines.filter((line) => line !== "everything" && !/^(?:tag|prefix|host):/.test(line)),
   };
   const named = Object.entries(lists).filter(([, list]) => list.length > 0);
-  const random = crypto.getRandomValues(new Uint32Array(4));
   const reason = byId<HTMLInputElement>("reason").value;
   return {
     ...Object.fromEntries(named),
     ...(lines.includes("everything") && { everything: true as const }),
     mode: byId<HTMLSelectElement>("mode").value as "hard" | "soft",
     ...(reason !== "" && { reason }),
-    id: `dashboard-${[...random].map((each) => each.toString(36)).join("")}`,
+    id: `dashboard-${crypto.getRandomValues(new Uint32Array(4)).join("-")}`,
   };
 }
 

@@ -381,9 +381,8 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await readAnew(page);
     await page.getByLabel("Token", { exact: true }).waitFor();
     expect(await page.locator("#view-overview").isVisible()).toBe(false);
-    // As when its reader comes back to the tab.
     const answered = page.waitForResponse(/_tidemark\/site/);
-    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await comeBack(page);
     await answered;
     await page.evaluate("fetch('health').then((response) => response.text())");
     expect(await page.getByRole("alert").innerText()).toBe("The session has ended.");
@@ -423,20 +422,20 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
   const ended = (route: Route) => route.fulfill({ status: 401, json: { title: "The token is missing or wrong" } });
 
   test.each([
-    ["a time is chosen", "stats", (page: Page) => page.getByText("Last 5 days").click()],
-    ["a PoP is chosen", "stats", (page: Page) => page.getByRole("button", { name: "FRA" }).click()],
+    ["a time is chosen", "Overview", (page: Page) => page.getByText("Last 5 days").click()],
+    ["a PoP is chosen", "Overview", (page: Page) => page.getByRole("button", { name: "FRA" }).click()],
     [
       "a request is to be explained",
-      "explain",
+      "Explain",
       async (page: Page) => {
-        await goTo(page, "Explain");
         await page.getByLabel("URL or path").fill("/a");
         await page.getByRole("button", { name: "Explain" }).click();
       },
     ],
-  ])("if the session has ended when %s, the login appears", { tags: ["deep"] }, async (_, path, act) => {
+  ] as const)("if the session has ended when %s, the login appears", { tags: ["deep"] }, async (_, name, act) => {
     const page = await stage.enter({}, { pops: 3 });
-    await page.route(new RegExp(`_tidemark/${path}`), ended);
+    await goTo(page, name);
+    await page.route(/_tidemark\/(?:stats|explain|site)/, ended);
     await act(page);
     await page.getByRole("alert").filter({ hasText: "The session has ended." }).waitFor();
     await page.getByLabel("Token", { exact: true }).waitFor();
@@ -446,6 +445,11 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
   /** The rules are read anew, which only a session may. */
   async function readAnew(page: Page): Promise<void> {
     await page.getByRole("navigation").getByRole("link", { name: "Rules" }).click();
+  }
+
+  /** The tab is shown again, which reads its page anew. */
+  async function comeBack(page: Page): Promise<void> {
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
   }
 
   test("explain says what would happen to the request in its form", { tags: ["deep"] }, async () => {
@@ -804,6 +808,85 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     expect(await page.getByRole("alert").isVisible()).toBe(false);
     await page.context().close();
   });
+
+  test("the late answer of a page that was left and is shown again leaves its reader where they are", async () => {
+    const page = await stage.enter();
+    await goTo(page, "Purges");
+    const answerStats = await holdNext(page, "stats");
+    await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
+    await goTo(page, "Purges");
+    const items = page.getByLabel("Items");
+    await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("main");
+    await items.fill("tag:so");
+    await answerStats((route) => route.continue());
+    await page.keyboard.type("ngs");
+    expect(await items.inputValue()).toBe("tag:songs");
+    await page.context().close();
+  });
+
+  test("the late answer of a page that was left does not explain the URL of a link again", {
+    tags: ["deep"],
+  }, async () => {
+    const page = await stage.enter();
+    await goTo(page, "Purges");
+    const answerStats = await holdNext(page, "stats");
+    await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
+    await page.evaluate("location.hash = '#explain?/linked'");
+    await page.locator("#explanation", { hasText: "/linked" }).waitFor();
+    const url = page.getByLabel("URL or path");
+    await url.fill("/another");
+    await answerStats((route) => route.continue());
+    expect(await url.inputValue()).toBe("/another");
+    await page.context().close();
+  });
+
+  test("a trail that was read earlier does not replace a later one", { tags: ["deep"] }, async () => {
+    const page = await stage.enter();
+    const trail = numbers(2, 1).map((seq) => recordOf(seq));
+    await answerTrail(page, trail);
+    await goTo(page, "Purges");
+    const answerFirst = await holdNext(page, "purges");
+    await comeBack(page);
+    const purges = trail.slice();
+    trail.unshift(recordOf(3));
+    await comeBack(page);
+    await expect.poll(() => shown(page)).toEqual([3, 2, 1]);
+    await answerFirst((route) => route.fulfill({ json: { purges, next: null } }));
+    expect(await shown(page)).toEqual([3, 2, 1]);
+    await page.context().close();
+  });
+
+  test.each([
+    ["Purges", "purges", comeBack],
+    [
+      "Explain",
+      "explain",
+      async (page: Page) => {
+        await page.getByLabel("URL or path").fill("/a");
+        await page.getByRole("button", { name: "Explain" }).click();
+      },
+    ],
+  ] as const)(
+    "a late refusal of the session before does not end a new one: %s",
+    {
+      tags: ["deep"],
+    },
+    async (name, path, act) => {
+      const page = await stage.enter();
+      await goTo(page, name);
+      const refuse = await holdNext(page, path);
+      await act(page);
+      await page.context().clearCookies();
+      await readAnew(page);
+      await page.getByLabel("Token", { exact: true }).fill(TOKEN);
+      await page.keyboard.press("Enter");
+      await page.locator("#view-rules").waitFor();
+      await refuse(ended);
+      expect(await page.locator("#view-rules").isVisible()).toBe(true);
+      expect(await page.getByRole("alert").isVisible()).toBe(false);
+      await page.context().close();
+    },
+  );
 
   describe.each([
     ["that breaks off", breakOff],
