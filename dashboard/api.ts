@@ -20,6 +20,9 @@ let purgeToken: string | null = null;
 /** The token of reads, where the browser keeps no session. */
 let readToken: string | null = null;
 
+/** Forgets the tokens when the session ends. */
+let timer: ReturnType<typeof setTimeout> | undefined;
+
 /** Tells the tabs of this edge that a session has begun in one of them (true) or ended (false). */
 const sessions = new BroadcastChannel("tidemark-session");
 sessions.onmessage = forgetTokens;
@@ -64,11 +67,12 @@ export function rememberPurgeToken(token: string | null): void {
 export async function logIn(token: string): Promise<void> {
   const { mayPurge, endsInMs } = await call<OpenedSession>("session", { method: "POST" }, token);
   sessions.postMessage(true);
+  clearTimeout(timer);
   purgeToken = mayPurge ? token : null;
   readToken = null;
   const isKept = endsInMs !== null && (await call("site", {}, null).catch(() => false));
   if (!isKept) readToken = token;
-  else setTimeout(forgetTokens, endsInMs);
+  else timer = setTimeout(forgetTokens, endsInMs);
 }
 
 export async function logOut(): Promise<void> {

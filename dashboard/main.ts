@@ -48,7 +48,7 @@ async function refresh(): Promise<void> {
 async function go(): Promise<void> {
   await refresh();
   const [, url] = location.hash.split("#explain?");
-  if (url !== undefined) explainUrl(decodeURIComponent(url));
+  if (url !== undefined) explainUrl(url);
 }
 
 async function enter(token: Promise<string> | string): Promise<void> {

@@ -291,7 +291,7 @@ function showAllUrls(): void {
 /** A link that explains the URL. Of one that was cut, the rest is not known. */
 function toExplain(url: string): Child {
   if (url.endsWith("…")) return h("code", url);
-  return h("a", { class: "mono", href: `#explain?${encodeURIComponent(url)}`, "data-key": url }, url);
+  return h("a", { class: "mono", href: `#explain?${url}`, "data-key": url }, url);
 }
 
 function sorted(counts: Readonly<Record<string, number>>): (readonly [string, number])[] {

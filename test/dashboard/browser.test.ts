@@ -392,6 +392,53 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
+  test("the end of an earlier session does not take the tokens of a later one", { tags: ["deep"] }, async () => {
+    const page = await stage.open();
+    await page.clock.install({ time: now });
+    await page.reload();
+    await logIn(page);
+    await page.clock.runFor(6 * 3_600_000);
+    await page.context().clearCookies();
+    await readAnew(page);
+    await page.getByLabel("Token", { exact: true }).fill(TOKEN);
+    await page.keyboard.press("Enter");
+    await page.locator("#view-rules").waitFor();
+    await page.clock.runFor(7 * 3_600_000);
+    await goTo(page, "Purges");
+    expect(await page.getByLabel("Token with the scope purge").isVisible()).toBe(false);
+    await page.clock.runFor(6 * 3_600_000);
+    await comeBack(page);
+    await page.getByLabel("Token with the scope purge").waitFor();
+    await page.context().close();
+  });
+
+  test("a link to an explanation needs a session, which has then not ended", { tags: ["deep"] }, async () => {
+    const page = await stage.open();
+    await page.goto(`${stage.address}/_tidemark/#explain?/linked`);
+    await page.reload();
+    const token = page.getByLabel("Token", { exact: true });
+    await token.fill(TOKEN);
+    expect(await page.getByRole("alert").isVisible()).toBe(false);
+    expect(await page.locator("#view-explain").isVisible()).toBe(false);
+    await token.press("Enter");
+    await page.locator("#explanation", { hasText: "/linked" }).waitFor();
+    await page.context().close();
+  });
+
+  test.each(["/sale/100%", "/a?q=%C3%A9&x=%E9+1"])(
+    "a link explains %s as it is written",
+    {
+      tags: ["deep"],
+    },
+    async (path) => {
+      const page = await stage.enter();
+      await page.evaluate(`location.hash = ${JSON.stringify(`#explain?${path}`)}`);
+      await page.locator("#explanation :is(.outcome, .note)").waitFor();
+      expect(await page.getByLabel("URL or path").inputValue()).toBe(path);
+      await page.context().close();
+    },
+  );
+
   test("without cookies a tab stays logged in when another one logs in, until that logs out", {
     tags: ["deep"],
   }, async () => {
