@@ -1,6 +1,6 @@
 import type { SiteCounts, SiteStats, TopUrlStats } from "../wire/stats.ts";
 import { counted, memorySize, percent, size, whole } from "../wire/text/numbers.ts";
-import { errorsIn, memoryLines, summaryText, weightText, wholeMemory } from "../wire/text/stats-text.ts";
+import { errorsIn, memoryLines, notStored, summaryText, weightText, wholeMemory } from "../wire/text/stats-text.ts";
 import { verdictsOf, verdictText } from "../wire/verdicts/verdicts.ts";
 import { read } from "./api.ts";
 import { type Chart, chart, stackedBar } from "./charts.ts";
@@ -186,10 +186,10 @@ function answers({ requests, answers: byOutcome, answeredByEdge, fromCache }: Si
   ];
 }
 
-function refused({ store }: SiteStats): Child[] {
-  const rows = sorted(store.refused).map(([name, count]) => [named(name, REASONS[name] ?? ""), whole(count)]);
-  const fields = listed(store.unkeyedFields);
-  if (rows.length === 0) return [h("p", { class: "soft" }, "All answers to looked-up requests were stored.")];
+function refused(now: SiteStats): Child[] {
+  const rows = sorted(notStored(now)).map(([name, count]) => [named(name, REASONS[name] ?? ""), whole(count)]);
+  const fields = listed(now.store.unkeyedFields);
+  if (rows.length === 0) return [h("p", { class: "soft" }, "Nothing.")];
   return [
     table("Not stored, and why", ["Reason", "Answers "], rows),
     fields !== "" && h("p", { class: "soft" }, `Fields that are not in the key: ${fields}.`),

@@ -37,10 +37,10 @@ export const OUTCOMES: Readonly<Record<string, string>> = {
 export const REASONS: Readonly<Record<string, string>> = {
   vary: "its Vary names a field that cannot select",
   cookie: "the visitor's cookies may have shaped it",
-  "error-for-odd-request": "an error, and the request was unusual",
   "no-freshness": "neither the origin nor a rule gives a lifetime",
   "unframed-body": "its end looks the same as a cut connection",
   "being-stored": "another copy of it was being stored",
   "over-budget": "too many bodies were on their way, or it stood still",
   "unkeyed-field": "a field that is not in the key may have changed it",
+  "store-failed": "the store could not be written or read",
 };

@@ -44,7 +44,7 @@ describe("in words", () => {
       origin: { count: 2, meanMs: 250, p50Ms: 240.4, p95Ms: 800, p99Ms: 1200 },
       shared: { count: 2, meanMs: 11, p50Ms: 11.2, p95Ms: 30, p99Ms: 44 },
     },
-    store: { ...stats.store, refused: { "no-store": 1200, "bad\u001b[2J": 3 } },
+    store: { ...stats.store, refused: { "no-store": 1200, "bad\u001b[2J": 3 }, discarded: { "cut-off": 9 }, failed: 2 },
     isolates: { ...stats.isolates, reported: 1200, silent: 3, heardShare: 0.99996 },
   });
 
@@ -54,7 +54,7 @@ describe("in words", () => {
     ).toBe(`Last 24 h: 1,204,331 requests, 93.1 % from cache. The origin was asked 83,200 times instead of 1,204,331, and failed once; visitors waited 11 ms instead of 240 ms in the median; the cache sent 41.3 GB, the origin 2.5 MB.
 Median time to the response head: the origin 240 ms (95 %: 800 ms, 99 %: 1200 ms); the cache of the PoP 11 ms (95 %: 30 ms, 99 %: 44 ms). Hits in memory were not measured.
 A memory of 32 MiB held 60 % of the stored pages that visitors requested. Without purges and restarts, sizes hold at least: 8 MiB 60 %, 16 MiB 60 %, 32 MiB 60 %, 64 MiB 60 %, 128 MiB 60 %, 256 MiB 60 %.
-Not stored: no-store 1,200, bad\ufffd[2J 3.
+Not stored: no-store 1,200, cut-off 9, bad\ufffd[2J 3, store-failed 2.
 1,200 isolates reported; 3 have stopped reporting. The reports cover at least 99.9 % of their time.`);
   });
 

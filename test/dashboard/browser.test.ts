@@ -154,6 +154,25 @@ describe.skipIf(!hasChromium)("the dashboard in a browser", () => {
     await page.context().close();
   });
 
+  test("copies that were dropped, and failures of the store, are among what was not stored", {
+    tags: ["deep"],
+  }, async () => {
+    const made = madeUpStats({ pops: 3 });
+    const refused = async (store: object) => {
+      const page = await stage.open();
+      const json = { ...made, store: { ...made.store, refused: {}, unkeyedFields: {}, ...store } };
+      await page.route(/_tidemark\/stats/, (route) => route.fulfill({ json }));
+      await logIn(page);
+      const text = (await page.locator("#refused").innerText()).replaceAll(/\s+/g, " ");
+      await page.context().close();
+      return text;
+    };
+    expect(await refused({ refused: { private: 7 }, discarded: { "cut-off": 5, purged: 9 }, failed: 2 })).toBe(
+      "Reason Answers purged 9 private 7 cut-off 5 store-failed the store could not be written or read 2",
+    );
+    expect(await refused({})).toBe("Nothing.");
+  });
+
   test("a purge is tried first, is sent with the token, and turns green once it has settled", async () => {
     const page = await stage.enter();
     const sent: { cookie: string | undefined; token: string | undefined; dryRun: unknown }[] = [];

@@ -95,9 +95,14 @@ export function memoryLines(stats: SiteStats): string[] {
   ];
 }
 
-function refusals({ store }: SiteStats): string[] {
-  const named = reasons(store.refused);
+function refusals(stats: SiteStats): string[] {
+  const named = reasons(notStored(stats));
   return named === "" ? [] : [`Not stored: ${named}.`];
+}
+
+/** The answers that may not be stored, those that were dropped on their way, and the failures of the store, by the reason. */
+export function notStored({ store: { refused, discarded, failed } }: SiteStats): CountsByName {
+  return { ...refused, ...discarded, ...(failed > 0 && { "store-failed": failed }) };
 }
 
 /** Answers with statuses from 400 on: one line, or none. */
