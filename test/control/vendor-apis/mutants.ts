@@ -162,8 +162,8 @@ export const mutants: Mutants = {
     },
     "a call reaches fields of our own purge": {
       in: "cloudflare",
-      replace: "{ urls, tags, hosts, prefixes, everything: purge_everything }",
-      by: "{ ...json, files: undefined, purge_everything: undefined, urls, tags, hosts, prefixes, everything: purge_everything }",
+      replace: "{ urls, tags, hosts, prefixes, everything: purge_everything || undefined }",
+      by: "{ ...json, files: undefined, purge_everything: undefined, urls, tags, hosts, prefixes, everything: purge_everything || undefined }",
       foundBy:
         "doors: Cloudflare: everything, with a key beside an address, and a field of ours that Cloudflare does not know",
     },

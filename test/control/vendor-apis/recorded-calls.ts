@@ -80,6 +80,13 @@ export const CLOUDFLARE: readonly DoorCase[] = [
     purged: ["/shop/a"],
   },
   {
+    name: "tags, and false for everything",
+    request: cloudflare({ tags: ["shop"], purge_everything: false } as never),
+    status: 200,
+    answer: { success: true },
+    purged: ["/shop/a"],
+  },
+  {
     name: "everything, with a key beside an address, and a field of ours that Cloudflare does not know",
     request: cloudflare({ purge_everything: true, dryRun: true }, {
       "x-auth-email": "a@example.test",

@@ -25,7 +25,7 @@ export const cloudflare: Door = {
     // A file may come with the request fields of its key. A purge reaches all variants of a URL.
     const urls = (files as undefined | readonly unknown[])?.map((file) => (file as { url?: unknown })?.url ?? file);
     return {
-      purge: { urls, tags, hosts, prefixes, everything: purge_everything },
+      purge: { urls, tags, hosts, prefixes, everything: purge_everything || undefined },
       answer: ({ warnings }) => answer(200, [], { id: zone }, warnings),
     };
   },
