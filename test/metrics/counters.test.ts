@@ -23,6 +23,12 @@ test("fifty names of unkeyed fields are counted apart, and all others as one", (
   expect(unkeyedFields).toMatchObject({ "x-1": 1, "x-50": 2, "(others)": 11 });
 });
 
+test("a field named __proto__ is counted, also in sums that begin with plain objects", () => {
+  const more = JSON.parse('{"unkeyedFields":{"__proto__":1}}') as CountTree;
+  const sum = addCounts(addCounts({ unkeyedFields: {} }, more), more);
+  expect(JSON.stringify(sum)).toBe('{"unkeyedFields":{"__proto__":2}}');
+});
+
 test("the first fifty routes of the config are counted apart in every isolate, whichever come first, and all others as one", () => {
   const patterns = Array.from({ length: 60 }, (_, place) => `/r${place}/*`);
   const site = compileSite(

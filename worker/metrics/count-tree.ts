@@ -13,11 +13,12 @@ export const NO_ROUTE = "(none)";
 /** The levels whose names are bounded where they are made: the buckets of a sketch. */
 const BOUNDED = "buckets";
 
-/** Adds `more` to `sum`, in place. */
+/** Adds `more` to `sum`, in place. The sum loses its prototype: a name may be `__proto__`. */
 export function addCounts(sum: CountTree, more: CountTree, maxNames = MAX_NAMES): CountTree {
+  Object.setPrototypeOf(sum, null);
   for (const [given, value] of Object.entries(more)) {
     const name = nameIn(sum, given, maxNames);
-    sum[name] = added(Object.hasOwn(sum, name) ? sum[name] : undefined, value, name);
+    sum[name] = added(sum[name], value, name);
   }
   return sum;
 }
@@ -56,7 +57,7 @@ export function countsSince(now: CountTree, before: CountTree): CountTree {
   return since;
 }
 
-/** Without a prototype: a name may be `__proto__`. */
+/** Without a prototype, for the same reason. */
 export function emptyTree(): CountTree {
   return Object.create(null) as CountTree;
 }

@@ -7,7 +7,7 @@ const NAME = /^[\w.[\]-]{1,40}(?==)/;
 
 const NO_CHANGES: ReadonlyMap<string, string> = new Map();
 
-/** The most parameters and fields of one URL that are looked at. */
+/** Of one URL, the most names of parameters that are changed, and the most fields. */
 const MAX_NAMES = 6;
 
 /**
