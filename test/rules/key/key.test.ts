@@ -3,7 +3,12 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { resolveUrl, variantKey } from "../../../worker/rules/key/cache-key.ts";
 import { canonicalUrl } from "../../../worker/rules/key/canonical-url.ts";
 import { urlPurgeKeys } from "../../../worker/rules/key/purge-key.ts";
-import { canonicalQuery, type QueryRules, TRACKING_PARAMETERS } from "../../../worker/rules/key/query.ts";
+import {
+  canonicalQuery,
+  type QueryRules,
+  TRACKING_PARAMETERS,
+  withParameters,
+} from "../../../worker/rules/key/query.ts";
 import { compileSite } from "../../../worker/site/site.ts";
 import { byDepth } from "../../suite/depth.ts";
 
@@ -153,6 +158,28 @@ describe("canonicalQuery", () => {
         expect(canonicalQuery(search, plain)).toBe(members.length ? `?${members.join("&")}` : "");
       }),
     );
+  });
+});
+
+describe("the parameters that a redirect's URL gets", () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  test.each([
+    ["/b", ["a=1"], "/b?a=1"],
+    ["/b?#top", ["a=1", "a=2"], "/b?&a=1&a=2#top"],
+    ["/b?x=1&%61=9", ["a=1", "c"], "/b?x=1&%61=9&c"],
+    ["/b?a?=9", ["a=1"], "/b?a?=9&a=1"],
+    ["/b#?a", ["a=1"], "/b?a=1#?a"],
+    ["/b?a", ["%61=1"], "/b?a"],
+  ])("%s with %s", (url, parameters, expected) => {
+    expect(withParameters(url, parameters)).toBe(expected);
+  });
+
+  test("are sought in a query that is decoded once, however many they are", () => {
+    const decode = vi.spyOn(globalThis, "decodeURIComponent");
+    const url = `/b?${"+&".repeat(100)}x`;
+    expect(withParameters(url, Array(100).fill("_gl"))).toBe(`${url}${"&_gl".repeat(100)}`);
+    expect(decode.mock.calls.length).toBeLessThan(300);
   });
 });
 

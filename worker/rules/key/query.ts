@@ -67,9 +67,8 @@ function isTracker(parameter: string): boolean {
 /** The query of a URL with these parameters, too. */
 export function withParameters(url: string, parameters: readonly string[]): string {
   const [whole = "", fragment = ""] = url.split(/(?=#)(.*)/s, 2);
-  const missing = parameters.filter(
-    (text) => queryValues(whole.replace(/^[^?]*/, ""), decode(nameIn(text))).length === 0,
-  );
+  const present = new Set(namesOfParameters(whole.replace(/^[^?]*\??/, "")));
+  const missing = parameters.filter((text) => !present.has(decode(nameIn(text))));
   return missing.length === 0 ? url : `${whole}${whole.includes("?") ? "&" : "?"}${missing.join("&")}${fragment}`;
 }
 
