@@ -3,7 +3,10 @@ import { readPattern } from "../rules/key/text-pattern.ts";
 import { mayTakeExponentialTime } from "./exponential-time.ts";
 import type { BypassInput, SiteInput } from "./site-input.ts";
 
-/** The owner's regular expressions that one request could keep a worker busy with. */
+/**
+ * The owner's regular expressions by which one request could keep a worker busy for years. Those that take a power of a
+ * text's length are not among them: many common ones do, like `.*a.*b`.
+ */
 export function slowExpressions({ bypass, routes = [] }: SiteInput): readonly SlowExpression[] {
   return [
     ...slowBypasses("bypass", bypass),

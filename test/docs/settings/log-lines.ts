@@ -80,7 +80,7 @@ export const OTHER_LINES: readonly OtherLine[] = [
     line: "it had computed since … without answering, and was killed",
     source: "server/supervisor/worker-process.ts",
     meaning:
-      "A worker computed for 30 s and came to nothing else, perhaps in a slow regular expression: `tidemark serve --check` names those. Told on Linux.",
+      "A worker computed for 30 s and came to nothing else, perhaps in a slow regular expression: `tidemark serve --check` names the slowest. Told on Linux.",
   },
   {
     line: "no worker starts, so the server ends; the last one, …, ended: …",

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { canonicalUrl } from "../../../worker/rules/key/canonical-url.ts";
 import { pathMatcher } from "../../../worker/rules/key/path-matcher.ts";
 import { byDepth } from "../../suite/depth.ts";
@@ -19,6 +19,8 @@ function isPattern(text: string): boolean {
 }
 
 describe("a route's pattern", () => {
+  afterEach(() => vi.restoreAllMocks());
+
   test.each([
     ["/plog/:slug", "/plog/a-page", { slug: "a-page" }],
     ["/plog/:slug", "/plog/a/b", undefined],
@@ -39,9 +41,54 @@ describe("a route's pattern", () => {
     ["/a/\\../b", "/b", {}],
     ["/a/{..}/b", "/b", {}],
     ["/:id(\\d+).html", "/7.html", { id: "7" }],
+    ["/:year-:month-:slug.html", "/2026-11-a-page.html", { year: "2026", month: "11", slug: "a-page" }],
+    ["/:year-:month-:slug.html", "/2026--11-a.html", { year: "2026", month: "-11", slug: "a" }],
+    ["/:year-:month-:slug.html", "/2026-11-.html", undefined],
+    ["/:year-:month-:slug.html", "/2026-1/1-a.html", undefined],
+    ["/:a.:b/*", "/x.y.z/", { a: "x", b: "y.z", 0: "" }],
+    ["/caf%C3%A9-:a:b", "/caf%C3%A9-xyz", { a: "x", b: "yz" }],
+    ["/.:a", "/x", { a: "x" }],
   ])("%s for %s", (pattern, path, parameters) => {
     expect(pathMatcher(pattern)(path)).toEqual(parameters);
     expect(byUrlPattern(pattern, path)).toEqual(parameters);
+  });
+
+  test("with several names in a segment is not left to the platform, which may take hours for a long path", () => {
+    vi.spyOn(URLPattern.prototype, "exec").mockReturnValue(null);
+    const match = pathMatcher("/:a-:b-:c-:d-:e-:f.html");
+    expect(match(`/${"-".repeat(16_000)}`)).toBeUndefined();
+    expect(match(`/${"-".repeat(16_000)}.html`)?.f).toBe("-".repeat(15_990));
+  });
+
+  test("with names and text in a segment matches as the platform's does", () => {
+    const text = fc.constantFrom("/", "/", "a", "-", ".", "-a", "~", "%2e", "%41", "!", "");
+    const name = fc.constantFrom(":v", ":w", ":x", ":y", ":z", "");
+    const pattern = fc
+      .tuple(
+        fc.array(
+          fc.tuple(text, name).map(([before, each]) => before + each),
+          { maxLength: 5 },
+        ),
+        text,
+      )
+      .chain(([pieces, last]) => fc.constantFrom("", "/*").map((end) => `/${pieces.join("")}${last}${end}`));
+    const filling = fc.array(fc.constantFrom("a", "-", ".", "-a", "/"), { minLength: 1, maxLength: 3 });
+    let matches = 0;
+    fc.assert(
+      fc.property(pattern.filter(isPattern), fc.array(filling, { minLength: 8, maxLength: 8 }), (written, fillings) => {
+        const match = pathMatcher(written);
+        for (const [index, each] of fillings.entries()) {
+          const path = written.replace(/:\w+|\*/g, () => (index % 2 ? each.toReversed() : each).join(""));
+          const url = canonicalUrl(`https://example.test${path}`);
+          if (url.kind === "refused") continue;
+          const expected = byUrlPattern(written, url.path);
+          if (expected !== undefined) matches++;
+          expect([url.path, match(url.path)]).toEqual([url.path, expected]);
+        }
+      }),
+      { numRuns: byDepth({ test: 300, gate: 300, all: 5_000 }) },
+    );
+    expect(matches).toBeGreaterThan(300);
   });
 
   test("matches as the platform's does, whatever is in both", () => {
