@@ -136,6 +136,31 @@ describe("the error for a mistake in a site's rules has its place, its value and
       /^bypass\.cookies\[0\]: has a bare \*: write a route with pass: true for that/,
     ],
     [
+      "a star inside the name of a cookie that bypasses",
+      { origin, bypass: { cookies: ["sid", "*_session", /a*b/] } },
+      /^bypass\.cookies\[1\]: has a \* before its end, where it matches only a \*; found "\*_session"$/,
+    ],
+    [
+      "a star inside the name of a field that bypasses",
+      { origin, routes: [{ match: "/a", bypass: { fields: ["x-*-preview"] } }] },
+      /^routes\[0\]\.bypass\.fields\[0\]: has a \* before its end/,
+    ],
+    [
+      "a star inside the name of a cookie to ignore",
+      { origin, cookies: { ignore: ["_ga_*", "*_ab"] } },
+      /^cookies\.ignore\[1\]: has a \* before its end/,
+    ],
+    ...["ignore", "only", "lowercase", "trim"].map((list): [string, object, RegExp] => [
+      `a star inside the name of a parameter in ${list}`,
+      { origin, routes: [{ match: "/a", key: { query: { [list]: ["q*", "*q"] } } }] },
+      new RegExp(`^routes\\[0\\]\\.key\\.query\\.${list}\\[1\\]: has a \\* before its end`),
+    ]),
+    [
+      "a star in the name of a parameter whose length counts",
+      { origin, routes: [{ match: "/a", store: { when: { query: { "q*": { maxLength: 9 } } } } }] },
+      /^routes\[0\]\.store\.when\.query\.q\*: has a \*, which matches only a \* here: name each one$/,
+    ],
+    [
       "a bypass by a pattern that goes on where it stopped",
       { origin, bypass: { cookies: [/session/g] } },
       /^bypass\.cookies\[0\]: is not a pattern like \/session\/i, with no other flags than i, m, s and u/,

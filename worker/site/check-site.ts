@@ -23,7 +23,17 @@ function refinements(checks: readonly AddressCheck[]): z.core.$ZodCheck<string>[
   return checks.map(({ holds, otherwise }) => z.refine(holds, otherwise));
 }
 
-const names: z.ZodMiniType<readonly string[], readonly string[]> = z.array(z.string().check(z.minLength(1)));
+/** Whether a `*` in a name can only stand for its ending. */
+function hasNoStarInside(name: string): boolean {
+  return !name.slice(0, -1).includes("*");
+}
+
+const HAS_A_STAR_INSIDE = "has a * before its end, where it matches only a *";
+
+/** Names that may end in `*`. */
+const names: z.ZodMiniType<readonly string[], readonly string[]> = z.array(
+  z.string().check(z.minLength(1), z.refine(hasNoStarInside, HAS_A_STAR_INSIDE)),
+);
 const fieldName = z.string().check(z.refine(isToken, "is not a field name"));
 /** A secret from a file may have a line end. */
 const fieldValue = z.string().check(z.trim(), z.regex(/^[\t\x20-\x7e]*$/, "is not a field value of printable ASCII"));
@@ -34,7 +44,7 @@ const lowerCaseName = z.pipe(
 /** The name of a field that the owner may drop or trust, in lower case. It may end in `*`. */
 const openField = lowerCaseName.check(
   z.refine((name) => name !== "*", 'covers every field: name them, like "x-app-version" or "x-app-*"'),
-  z.refine((name) => !name.slice(0, -1).includes("*"), "has a * before its end, where it matches only a *"),
+  z.refine(hasNoStarInside, HAS_A_STAR_INSIDE),
   z.refine(
     (name) => name === "*" || isOpenToOwners(name),
     'names or covers a credential, a cookie, a field in which proxies tell an address, host or scheme (X-Real-IP and the like), or one that the edge or the connection sets: name others, like "x-app-version"',
@@ -117,6 +127,7 @@ const bypassNames = z.array(
   nameOrPattern.check(
     z.minLength(1),
     z.refine((text) => text !== "*", HAS_A_BARE_STAR),
+    z.refine((text) => text.startsWith("/") || hasNoStarInside(text), HAS_A_STAR_INSIDE),
     z.refine((text) => !text.startsWith("/") || readPattern(text) !== null, IS_NO_PATTERN),
   ),
 );
@@ -128,7 +139,9 @@ const patterns = z
 
 const bypassFields = z.union(
   [
-    z.array(lowerCaseName).check(z.refine((list) => !list.includes("*"), HAS_A_BARE_STAR)),
+    z
+      .array(lowerCaseName.check(z.refine(hasNoStarInside, HAS_A_STAR_INSIDE)))
+      .check(z.refine((list) => !list.includes("*"), HAS_A_BARE_STAR)),
     z.record(lowerCaseName.check(z.refine((name) => !name.includes("*"))), patterns),
   ],
   { error: 'is neither a list of field names nor patterns by field name like { "user-agent": [/bot/i] }' },
@@ -206,7 +219,13 @@ const route = z.strictObject({
       onHead: z.optional(z.boolean()),
       when: z.prefault(
         z.strictObject({
-          query: z.prefault(z.record(z.string(), z.strictObject({ maxLength: z.int().check(z.nonnegative()) })), {}),
+          query: z.prefault(
+            z.record(
+              z.string().check(z.refine((name) => !name.includes("*"), NAMES_ONE)),
+              z.strictObject({ maxLength: z.int().check(z.nonnegative()) }),
+            ),
+            {},
+          ),
         }),
         {},
       ),
@@ -231,7 +250,7 @@ const route = z.strictObject({
     z.strictObject({ maxViewAge: z.optional(maxViewAge), maxViewAgeImmutable: z.optional(maxViewAge) }),
     {},
   ),
-  tags: z.prefault(names, []),
+  tags: z.prefault(z.array(z.string().check(z.minLength(1))), []),
   deltas: z.optional(z.custom<RouteInput["deltas"]>()), // checked by `deltaSettings`, only for `tidemark serve`
 });
 

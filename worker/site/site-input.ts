@@ -346,16 +346,19 @@ export interface KeyInput {
    * a `User-Agent` and `Sec-CH-UA-Mobile` that are the same for the whole class. Default false.
    */
   readonly device?: boolean | undefined;
-  /** How the query is changed before it is keyed and sent to the origin. Default: trackers are dropped. */
+  /**
+   * How the query is changed before it is keyed and sent to the origin. A trailing `*` of a name matches any ending.
+   * Default: trackers are dropped.
+   */
   readonly query?: KeyQueryInput | undefined;
 }
 
 /** How the query of a URL is changed before it is keyed and sent to the origin: `key.query` of a route. */
 export interface KeyQueryInput {
   /**
-   * Parameters to drop; a trailing `*` matches any ending. A list of your own replaces the default one. Default: those of
-   * well-known trackers: `utm_*`, `gclid`, `gbraid`, `wbraid`, `dclid`, `fbclid`, `msclkid`, `twclid`, `ttclid`, `igshid`,
-   * `mc_cid`, `mc_eid`, `_ga`, `_gl`, `yclid`, `li_fat_id`.
+   * Parameters to drop. A list of your own replaces the default one. Default: those of well-known trackers: `utm_*`,
+   * `gclid`, `gbraid`, `wbraid`, `dclid`, `fbclid`, `msclkid`, `twclid`, `ttclid`, `igshid`, `mc_cid`, `mc_eid`, `_ga`,
+   * `_gl`, `yclid`, `li_fat_id`.
    */
   readonly ignore?: readonly string[] | undefined;
   /** If given, all other parameters are dropped. Default: no such list. */

@@ -97,6 +97,7 @@ describe("canonicalQuery", () => {
     ["?q=%20A+b+", { ...plain, only: ["q"], lowercase: ["q"], trim: ["q"] }, "?q=a%20b"],
     ["?q", { ...plain, lowercase: ["q"] }, "?q"],
     ["?%71=A&r=1", { ...plain, only: ["q"] }, "?%71=A"],
+    ["?q=A&f_a=B+&f=C", { ...plain, only: ["q", "f_*"], lowercase: ["f*"], trim: ["f_*"] }, "?q=A&f_a=b"],
     ["?q=%zz", { ...plain, lowercase: ["q"] }, "?q=%zz"],
     ["?q=M%FCnchen", { ...plain, lowercase: ["q"], trim: ["q"] }, "?q=M%FCnchen"],
   ] as const)("%s", (search, rules, expected) => {

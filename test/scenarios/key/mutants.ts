@@ -268,8 +268,14 @@ export const mutants: Mutants = {
   "docs/reference/worker.md#siteinput": {
     "a route that keys by one parameter keys by all": {
       in: "canonicalQuery",
-      replace: "!rules.only.includes(name)",
+      replace: "!matchesAnyName(name, rules.only)",
       by: "false",
+      foundBy: "key/one-normalized-parameter",
+    },
+    "a star at the end of a name to key by matches only a star": {
+      in: "canonicalQuery",
+      replace: "!matchesAnyName(name, rules.only)",
+      by: "!rules.only.includes(name)",
       foundBy: "key/one-normalized-parameter",
     },
     "values that a route lowercases keep their case": {

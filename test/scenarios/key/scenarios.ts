@@ -97,14 +97,15 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "key/one-normalized-parameter",
-    name: "a route can key by one parameter, lowercased and trimmed, and the origin gets that form",
+    name: "a route can key by some parameters, lowercased and trimmed, and the origin gets that form",
     source: "docs/reference/worker.md#siteinput",
-    site: { routes: [{ match: "/search", key: { query: { only: ["q"], lowercase: ["q"], trim: ["q"] } } }] },
-    origin: { "/search?q=the%20wall": [kept] },
+    site: { routes: [{ match: "/search", key: { query: { only: ["q", "by_*"], lowercase: ["q"], trim: ["q"] } } }] },
+    origin: { "/search?q=the%20wall": [kept], "/search?q=the%20wall&by_year=1": [{ ...kept, body: "v2" }] },
     steps: [
       { get: "/search?q=+The+Wall%20&page=1", expect: { xCache: "MISS", body: "v1" } },
       { get: "/search?q=THE%20WALL", expect: { xCache: "HIT" } },
-      { originSaw: { "/search?q=the%20wall": 1 } },
+      { get: "/search?q=The+Wall&by_year=1", expect: { xCache: "MISS", body: "v2" } },
+      { originSaw: { "/search?q=the%20wall": 1, "/search?q=the%20wall&by_year=1": 1 } },
     ],
   },
   {

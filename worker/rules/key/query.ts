@@ -1,9 +1,12 @@
 import { matchesAnyName } from "./name-pattern.ts";
 import { type NamesAndPatterns, picks } from "./text-pattern.ts";
 
-/** A route's rules for the query that is keyed and sent. Names are compared after decoding. */
+/**
+ * A route's rules for the query that is keyed and sent. Names are compared after decoding; a trailing `*` matches any
+ * ending.
+ */
 export interface QueryRules {
-  /** Parameters to drop. A trailing `*` matches any ending. */
+  /** Parameters to drop. */
   readonly ignore: readonly string[];
   /** If present, every other parameter is dropped. */
   readonly only?: readonly string[] | undefined;
@@ -45,7 +48,7 @@ export function canonicalQuery(search: string, rules: QueryRules): string {
   for (const text of search.slice(1).split("&")) {
     if (text === "") continue;
     const name = decode(nameIn(text));
-    if (rules.only ? !rules.only.includes(name) : matchesAnyName(name, rules.ignore)) continue;
+    if (rules.only ? !matchesAnyName(name, rules.only) : matchesAnyName(name, rules.ignore)) continue;
     kept.push(rewriteValue(name, text, rules));
   }
   if (rules.sort) kept = sortedByName(kept);
@@ -105,8 +108,8 @@ function namesOfParameters(query: string): readonly string[] {
 }
 
 function rewriteValue(name: string, text: string, rules: QueryRules): string {
-  const lowercase = rules.lowercase.includes(name);
-  const trim = rules.trim.includes(name);
+  const lowercase = matchesAnyName(name, rules.lowercase);
+  const trim = matchesAnyName(name, rules.trim);
   const equals = text.indexOf("=");
   if (equals === -1 || !(lowercase || trim)) return text;
   let value = decoded(text.slice(equals + 1));
