@@ -163,7 +163,47 @@ describe("the error for a mistake in a site's rules has its place, its value and
     [
       "a bypass by a pattern that goes on where it stopped",
       { origin, bypass: { cookies: [/session/g] } },
-      /^bypass\.cookies\[0\]: is not a pattern like \/session\/i, with no other flags than i, m, s and u/,
+      /^bypass\.cookies\[0\]: is not a pattern like \/session\/i, with no other flags than i, m, s and u; found "\/session\/g"$/,
+    ],
+    [
+      "a bypass by a query that is no list",
+      { origin, bypass: { query: "preview" } },
+      /^bypass\.query: must be true, false or a list like \["preview", \/draft\/i\]; found "preview"$/,
+    ],
+    [
+      "a bypass by a query that is a pattern",
+      { origin, bypass: { query: /draft/g } },
+      /^bypass\.query: must be true, false or a list .*; found "\/draft\/g"$/,
+    ],
+    [
+      "an address of several that is a number",
+      { origin: { url: [origin, 5] } },
+      /^origin\.url: must be an address in quotes, or a list of them; found \["https:\/\/origin\.example\.test",5\]$/,
+    ],
+    [
+      "a host with a user",
+      { origin, hosts: ["user@www.example.test"] },
+      /^hosts\[0\]: is not a host name like www\.example\.com, .*; found "user@www/,
+    ],
+    [
+      "a host with a query",
+      { origin, hosts: ["www.example.test?a"] },
+      /^hosts\[0\]: is not a host name like www\.example\.com/,
+    ],
+    ...["0.0.0.0/0", "::/0", "::/64", "::ffff:0:0/96"].map((network): [string, object, RegExp] => [
+      `trust in ${network}, which is everybody`,
+      { origin, trustedProxies: [network] },
+      /^trustedProxies\[0\]: trusts everybody: name the proxies; found "/,
+    ]),
+    [
+      "no time for the origin",
+      { origin, limits: { originTimeout: "0s" } },
+      /^limits\.originTimeout: leaves the origin no time; found "0s"$/,
+    ],
+    [
+      "a pattern with an escape in lower case behind a name",
+      { origin, routes: [{ match: "/:x/%c3%bc" }] },
+      /^routes\[0\]\.match: matches nothing: the edge writes such paths as "\/:x\/%C3%BC"/,
     ],
     [
       "a bypass by something that is not a name",

@@ -21,7 +21,7 @@ export const PUBLIC_URL_CHECKS: readonly AddressCheck[] = [
 
 export const HOST_CHECKS: readonly AddressCheck[] = [
   {
-    holds: (host) => /^[^/\s]+$/.test(host),
+    holds: (host) => /^[^/?#@\\\s]+$/.test(host),
     otherwise: "is not a host name like www.example.com, without scheme and path",
   },
   {

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { DEFAULT_MAX_RESPONSE_FIELD_BYTES, DEFAULT_MAX_TAGS } from "../../wire/fields.ts";
 import { isToken } from "../rules/fields/token.ts";
 import { hopByHopFields } from "../rules/forwarding/hop-by-hop.ts";
-import { isAddress, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
+import { isAddress, isWithin, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import { MAX_SKEW_MS, MAX_VIEW_AGE_MS } from "../rules/freshness/unknown-purge-state.ts";
 import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
 import { normalEscapes } from "../rules/key/canonical-url.ts";
@@ -96,10 +96,16 @@ const MAX_CHOICES = 32;
 const COUNTRY_IS_THE_PLATFORMS =
   "must be true or false: the platform tells the country. If a proxy sends it in a field, name that field in the site's countryField";
 
+/** Whether all addresses of IPv4 are in a network, as they are in one of IPv6 that has their form there. */
+function holdsAllOfIpv4(text: string): boolean {
+  const network = readNetwork(text);
+  return network !== null && ["0.0.0.0", "255.255.255.255"].every((address) => isWithin(address, [network]));
+}
+
 /** A proxy, or the network that it is in. */
 const proxyNetwork = z.string().check(
   z.refine((text) => readNetwork(text) !== null, 'is not an address like "192.0.2.7" or a network like "10.0.0.0/8"'),
-  z.refine((text) => !/\/0$/.test(text), "trusts everybody: name the proxies"),
+  z.refine((text) => !holdsAllOfIpv4(text), "trusts everybody: name the proxies"),
 );
 
 const fraction = z.number().check(z.gt(0), z.maximum(1));
@@ -151,7 +157,11 @@ const bypassFields = z.union(
 const bypass = z.strictObject({
   cookies: z.optional(bypassNames),
   fields: z.optional(bypassFields),
-  query: z.optional(z.union([z.boolean(), bypassNames])),
+  query: z.optional(
+    z.union([z.boolean(), bypassNames], {
+      error: 'must be true, false or a list like ["preview", /draft/i]',
+    }),
+  ),
   sessions: z.optional(z.boolean()),
 });
 
@@ -295,7 +305,7 @@ const originObject = z
     {
       url: z.optional(
         z.union([originUrl, z.readonly(z.array(originUrl).check(z.minLength(1), z.maxLength(16)))], {
-          error: ({ input }) => (Array.isArray(input) ? undefined : "must be an address in quotes, or a list of them"),
+          error: "must be an address in quotes, or a list of them",
         }),
       ),
       service: z.optional(z.string().check(z.regex(/^[A-Za-z_$][\w$]*$/, 'is not the name of a binding, like "APP"'))),
@@ -392,7 +402,7 @@ export const siteSchema = z.strictObject({
       fills: z.prefault(z.int().check(z.positive()), 256),
       memoryBytes: z.prefault(sizeBytes, 32 * 1024 ** 2),
       tags: z.prefault(z.int().check(z.positive()), DEFAULT_MAX_TAGS),
-      originTimeout: z.prefault(longestWait, "30s"),
+      originTimeout: z.prefault(longestWait.check(z.refine((ms) => ms > 0, "leaves the origin no time")), "30s"),
       originDownAfter: z.prefault(z.int().check(z.nonnegative(), z.maximum(100)), 0),
       followTimeout: z.prefault(longestWait, "10s"),
     }),
@@ -430,7 +440,9 @@ export function checkSite(given: SiteInput): CheckedSite {
   const whole = withOriginObject(given);
   const checked = siteSchema.safeParse(whole, IN_WORDS);
   if (!checked.success)
-    throw new SiteError(siteErrors(checked.error, siteSchema, whole).map((each) => asGiven(each, given)));
+    throw new SiteError(
+      siteErrors(checked.error, siteSchema, withPatternsAsText(whole)).map((each) => asGiven(each, given)),
+    );
   const rules = checked.data;
   const betweenSettings = [...countryFieldErrors(rules), ...shareErrors(rules)];
   if (betweenSettings.length > 0) throw new SiteError(betweenSettings);
@@ -511,9 +523,9 @@ function ofConnection(name: string): boolean {
   return [...hopByHopFields(null), "content-length", "expect"].includes(name) && !name.startsWith("proxy-auth");
 }
 
-/** A pattern with the escapes of paths in its beginning, which all that matches has, unless that has dot segments. */
+/** A pattern with the escapes of paths before its first group, which all that matches has, unless that has dot segments. */
 function asPathsAre(match: string): string {
-  const [start] = /^[^({:\\]*/.exec(match)!;
+  const [start] = /^[^({\\]*/.exec(match)!;
   return /\/(?:\.|%2e)/i.test(start) ? match : normalEscapes(start) + match.slice(start.length);
 }
 
