@@ -291,8 +291,8 @@ export interface RouteInput {
   /** How late purges may reach this route. Default: within a lease. */
   readonly purge?: RoutePurgeInput | undefined;
   /**
-   * Tags for every response of the route that is stored from then on; `{name}` stands for a parameter of `match`. Default
-   * none.
+   * Tags for every response of the route that is stored from then on; `{name}` stands for a parameter of `match`, with
+   * printable ASCII as it is and all else as escapes: `Foo_(film)`, `a%20b`, `%C3%A9`, and `%2C` for a comma. Default none.
    */
   readonly tags?: readonly string[] | undefined;
   /**

@@ -10,6 +10,7 @@ import { type NamesAndPatterns, namesAndPatterns } from "../rules/key/text-patte
 import type { QueueLimits } from "../rules/queueing/queue-order.ts";
 import type { BypassRules } from "../rules/request/bypass.ts";
 import { type ChoiceRules, choiceNames } from "../rules/request/choices.ts";
+import { routeTags } from "../rules/storing/tags.ts";
 import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
 import { type CheckedSite, checkSite, type RouteRules, type SiteRules } from "./check-site.ts";
 import { DEFAULT_QUEUE } from "./default-queue.ts";
@@ -307,8 +308,7 @@ function compileRoute(rules: RouteRules, pattern: string | null, site: SiteRules
       if (typeof defaultTtl === "object") return defaultTtl[String(status)];
       return PLAIN_STATUSES.has(status) ? defaultTtl : undefined;
     },
-    tags: (parameters) =>
-      rules.tags.map((template) => template.replace(/\{(\w+)\}/g, (_, name: string) => parameters[name] ?? "")),
+    tags: (parameters) => routeTags(rules.tags, parameters),
   };
 }
 

@@ -521,6 +521,24 @@ export const mutants: Mutants = {
       by: "new Set<string>()",
       foundBy: "purging/tags-of-route",
     },
+    "a route's tag has a parameter as the visitor's URL spells it": {
+      in: "routeTags",
+      replace: "...filled(withoutEscapes),",
+      by: "",
+      foundBy: "purging/tags-of-route-and-escapes",
+    },
+    "a purge of a route's tag in the URL's own spelling reaches nothing": {
+      in: "routeTags",
+      replace: ", ...filled((value) => value)",
+      by: "",
+      foundBy: "purging/tags-of-route-and-escapes",
+    },
+    "a comma in a parameter makes the route's tag invalid": {
+      in: "routeTags",
+      replace: '.replaceAll(",", "%2C")',
+      by: "",
+      foundBy: "purging/tags-of-route-and-escapes",
+    },
   },
   R20: {
     "an error with a lifetime takes the place of the page that somebody has refreshed": {

@@ -1,3 +1,5 @@
+import { withoutEscapes } from "../key/without-escapes.ts";
+
 /** The fields in which origins name tags, in lower case. They are read, and hidden from clients. */
 export const TAG_FIELDS = [
   "cache-tag",
@@ -18,6 +20,21 @@ const MAX_TAG_BYTES = 256;
 export type TagsVerdict =
   | { readonly kind: "tags"; readonly tags: readonly string[] }
   | { readonly kind: "refused"; readonly because: "tag-invalid" | "too-many-tags" };
+
+/**
+ * A route's tags for the parameters of a path: with their printable ASCII as it is, since clients escape it or not, and with
+ * the escapes of the path where it has others. A comma is an escape in both.
+ */
+export function routeTags(
+  templates: readonly string[],
+  parameters: Readonly<Record<string, string>>,
+): readonly string[] {
+  const filled = (spelt: (value: string) => string) =>
+    templates.map((template) =>
+      template.replace(/\{(\w+)\}/g, (_, name: string) => spelt(parameters[name] ?? "").replaceAll(",", "%2C")),
+    );
+  return [...new Set([...filled(withoutEscapes), ...filled((value) => value)])];
+}
 
 /**
  * Collects the tags of a response: those of its route and those in its fields, split on commas and spaces,
