@@ -9,7 +9,7 @@ import type { Route } from "../rules/key/route.ts";
 import { type NamesAndPatterns, namesAndPatterns } from "../rules/key/text-pattern.ts";
 import type { QueueLimits } from "../rules/queueing/queue-order.ts";
 import type { BypassRules } from "../rules/request/bypass.ts";
-import { type ChoiceRules, choiceNames } from "../rules/request/choices.ts";
+import { type ChoiceRules, choiceNames, readChoices } from "../rules/request/choices.ts";
 import { routeTags } from "../rules/storing/tags.ts";
 import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
 import { type CheckedSite, checkSite, type RouteRules, type SiteRules } from "./check-site.ts";
@@ -284,7 +284,12 @@ function compileRoute(rules: RouteRules, pattern: string | null, site: SiteRules
     storesOnHead: rules.store.onHead ?? site.store.onHead ?? true,
     looksAgain: rules.secondLook ?? site.secondLook,
     droppedFields: [
-      ...new Set([...site.fields.drop, ...rules.fields.drop, ...(site.countryField ? [site.countryField] : [])]),
+      ...new Set([
+        ...site.fields.drop,
+        ...rules.fields.drop,
+        ...(site.countryField ? [site.countryField] : []),
+        ...readChoices(() => null, null, choices).fields.keys(), // the origin gets the choice in place of the client's
+      ]),
     ],
     trustedFields: [...new Set([...site.fields.trust, ...rules.fields.trust, ...trustedForErrors])],
     trustedForErrors,

@@ -12,9 +12,7 @@ export function weakenedDefences({ routes }: Pick<Site, "routes">): readonly str
     const lines: string[] = [];
     if (stripsSetCookie)
       lines.push("removes Set-Cookie from every answer to GET and HEAD, and stores the answer for everybody");
-    for (const name of keyFields.filter(
-      (each) => !reachesOriginAsSent(each, null, { ...NO_OWNERS_FIELDS, keyFields: [] }),
-    )) {
+    for (const name of keyFields.filter((each) => !reachesOriginAsSent(each, null, NO_OWNERS_FIELDS))) {
       lines.push(`sends ${name} to the origin as the visitor sent it, and adds it to the key`);
     }
     if (hasOwnLifetime && !bypass.sessions) lines.push("answers visitors with a session like visitors without one");

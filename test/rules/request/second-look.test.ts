@@ -9,7 +9,7 @@ import {
 } from "../../../worker/rules/request/second-look.ts";
 import { bodyDigest } from "../../../worker/rules/storing/body-digest.ts";
 
-const NONE = { droppedFields: [], trustedFields: [] };
+const NONE = { keyFields: [], droppedFields: [], trustedFields: [] };
 type Lines = readonly (readonly [name: string, value: string])[];
 
 describe("plainRequest", () => {

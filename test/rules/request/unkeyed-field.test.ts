@@ -129,7 +129,7 @@ const cases: readonly {
 ];
 
 describe("isPlainRequest", () => {
-  const owners = { droppedFields: ["x-dropped"], trustedForErrors: ["x-harmless-*"] };
+  const owners = { keyFields: [], droppedFields: ["x-dropped"], trustedForErrors: ["x-harmless-*"] };
 
   test.each(cases)("$name", ({ fields, inKey = [], identity = "anonymous", plain }) => {
     expect(isPlainRequest(new Fields(fields), { inKey, identity, ...owners })).toBe(plain);
@@ -137,7 +137,7 @@ describe("isPlainRequest", () => {
 });
 
 describe("unkeyedField, with fields that the owner names", () => {
-  const owners = { droppedFields: ["x-dropped-*"], trustedFields: ["x-trusted-*"] };
+  const owners = { keyFields: [], droppedFields: ["x-dropped-*"], trustedFields: ["x-trusted-*"] };
 
   test.each<[name: string, fields: Lines, odd: string | null]>([
     ["what is dropped is not odd", [["x-dropped-1", "<any>"]], null],

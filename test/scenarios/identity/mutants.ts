@@ -167,8 +167,14 @@ export const mutants: Mutants = {
     "a field that Vary names counts as unusual": {
       in: "mayStore",
       replace: "unkeyedField(fields, names, rules)",
-      by: "unkeyedField(fields, rules.keyFields, rules)",
+      by: "unkeyedField(fields, rules.selectingNames, rules)",
       foundBy: "identity/unusual-field-in-vary",
+    },
+    "a field that Vary names counts as sent to the origin as it came": {
+      in: "unkeyedField",
+      replace: "reachesOriginAsSent(name, value, owners)",
+      by: "reachesOriginAsSent(name, value, { ...owners, keyFields: inKey })",
+      foundBy: "identity/unusual-field-in-vary-unseen",
     },
     "a usual field counts as usual, whatever its value": {
       in: "unkeyedField",
@@ -220,7 +226,7 @@ export const mutants: Mutants = {
   "docs/http.md#what-goes-to-the-origin": {
     "a field that the edge replaces makes a request unusual": {
       in: "unkeyedField",
-      replace: "isContinued(name) || reachesOriginAsSent(name, value, rules)",
+      replace: "isContinued(name) || reachesOriginAsSent(name, value, owners)",
       by: "true",
       foundBy: "identity/method-override-is-dropped",
     },
@@ -348,8 +354,8 @@ export const mutants: Mutants = {
     },
     "any trusted field of a route with one that is trusted for errors is, too": {
       in: "mayStore",
-      replace: "{ ...rules, inKey: rules.keyFields, identity }",
-      by: "{ ...rules, trustedForErrors: rules.trustedFields, inKey: rules.keyFields, identity }",
+      replace: "{ ...rules, inKey: rules.selectingNames, identity }",
+      by: "{ ...rules, trustedForErrors: rules.trustedFields, inKey: rules.selectingNames, identity }",
       foundBy: "identity/trusted-for-errors-beside-others",
     },
   },

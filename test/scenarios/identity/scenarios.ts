@@ -679,6 +679,21 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "identity/unusual-field-in-vary-unseen",
+    name: "a page that varies by cookies and codings is stored, however long those are of which the origin got its own form",
+    source: "docs/protocol.md#promise-1-private-stays-private",
+    origin: { "/a": [{ fields: { ...minute, vary: "Cookie, Accept-Encoding" }, body: "v1" }] },
+    steps: [
+      {
+        get: "/a",
+        fields: { cookie: `_ga=${"x".repeat(1_024)}`, "accept-encoding": `gzip, ${"identity, ".repeat(120)}br` },
+        expect: { xCache: "MISS", cacheStatus: /; stored$/ },
+      },
+      { originLastSaw: "/a", fields: { cookie: null, "accept-encoding": "br, gzip" } },
+      { get: "/a", fields: { cookie: "_ga=1", "accept-encoding": "gzip, br" }, expect: { xCache: "HIT" } },
+    ],
+  },
+  {
     id: "identity/method-override-is-dropped",
     name: "an error is stored if its request had a method override, which the origin does not see",
     source: "docs/http.md#what-goes-to-the-origin",

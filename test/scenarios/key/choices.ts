@@ -269,6 +269,36 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "key/choices-for-odd-fields",
+    name: "a page is stored, however odd the fields and cookies are in whose place the origin gets the choices",
+    source: "docs/http.md#the-cache-key",
+    site: {
+      routes: [{ match: "/*", key: { cookies: { currency: ["eur"] }, languages: ["en", "de"], device: true } }],
+    },
+    origin: {
+      "/a": [page("max-age=60", "v1", { vary: "User-Agent, Cookie, Accept-Language" })],
+      "/error": [{ status: 404, fields: { "cache-control": "max-age=60" }, body: "none" }],
+    },
+    steps: ["/a", "/error"].flatMap((get): Step[] => {
+      const fields = {
+        cookie: `currency=eur; theme=${"x".repeat(1_024)}`,
+        "accept-language": 'de, "x"',
+        "user-agent": `${MOBILE} "{x}"`,
+        "sec-ch-ua-model": "\\",
+        "x-device": "<any>",
+      };
+      return [
+        { get, fields, expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+        { originLastSaw: get, fields: { cookie: "currency=eur", "sec-ch-ua-model": null, "x-device": "mobile" } },
+        {
+          get,
+          fields: { cookie: "currency=eur", "accept-language": "de", "user-agent": MOBILE },
+          expect: { xCache: "HIT" },
+        },
+      ];
+    }),
+  },
+  {
     id: "key/choices-and-purges",
     name: "a purge by URL, tag or prefix reaches the entry of every choice",
     source: "docs/protocol.md#what-happens-on-a-purge",

@@ -242,6 +242,12 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "key/choices-select-without-vary",
     },
+    "a field counts as the client's, although the origin gets a choice in its place": {
+      in: "compileRoute",
+      replace: "...readChoices(() => null, null, choices).fields.keys(),",
+      by: "",
+      foundBy: "key/choices-for-odd-fields",
+    },
     "Sec-CH-UA-Mobile does not decide on the class of the device": {
       in: "deviceClass",
       drop: 'if (hint?.trim() === "?1") return "mobile";',

@@ -51,7 +51,6 @@ export function decideStorage(
       defaultTtlSeconds: route.defaultTtlSeconds(status),
       heuristic: site.heuristic,
       targetedFields: site.targetedFields,
-      keyFields: route.selectingNames,
       siblingsVaryBy: siblingsVaryBy(context, receivedAt, status),
       routeTags: resolved.routeTags,
       maxTags: site.limits.tags,

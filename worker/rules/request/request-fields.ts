@@ -205,13 +205,22 @@ export interface OwnersFields {
   readonly trustedFields: readonly string[];
 }
 
-export const NO_OWNERS_FIELDS: OwnersFields = { droppedFields: [], trustedFields: [] };
+export interface KeyAndOwnersFields extends OwnersFields {
+  /** Fields, in lower case, that the route keys by: they go to the origin as sent. They outrank the owner's others. */
+  readonly keyFields: readonly string[];
+}
+
+export const NO_OWNERS_FIELDS: KeyAndOwnersFields = { keyFields: [], droppedFields: [], trustedFields: [] };
 
 /**
  * The treatment of a field, whose name is in lower case, and of this value of it. All handling of request fields goes
  * through this function. The owner's lists apply to fields for which the table is not stricter.
  */
-export function treatmentOf(name: string, value: string | null = null, owners = NO_OWNERS_FIELDS): FieldTreatment {
+export function treatmentOf(
+  name: string,
+  value: string | null = null,
+  owners: OwnersFields = NO_OWNERS_FIELDS,
+): FieldTreatment {
   const listed = listedTreatment(name, value);
   if (!OPEN_TO_OWNERS.has(listed)) return TREATMENTS[listed];
   if (matchesAnyName(name, owners.droppedFields)) return TREATMENTS.withheld;
@@ -282,11 +291,6 @@ function beginsAsClaim(name: string): boolean {
   return CLAIM_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
-export interface KeyAndOwnersFields extends OwnersFields {
-  /** Fields, in lower case, that the route keys by: they go to the origin as sent. They outrank the owner's others. */
-  readonly keyFields: readonly string[];
-}
-
 /**
  * Whether the origin sees a client's field as it was sent, leaving hop-by-hop fields aside. `storing` is true if the answer may
  * be stored.
@@ -303,7 +307,7 @@ export function reachesOriginAsSent(
 }
 
 /** The meaning of a field in the origin's `Vary`, on a route that does not key by it. */
-export function meaningInVary(name: string, owners = NO_OWNERS_FIELDS): FieldTreatment["inVary"] {
+export function meaningInVary(name: string, owners: OwnersFields = NO_OWNERS_FIELDS): FieldTreatment["inVary"] {
   return treatmentOf(name, null, owners).inVary;
 }
 

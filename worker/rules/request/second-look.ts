@@ -4,7 +4,7 @@ import { bodyDigest } from "../storing/body-digest.ts";
 import { mayChoosePart } from "../variants/part-fields.ts";
 import { speaksOfCredentials } from "./credential-names.ts";
 import type { RequestHeaders } from "./request-facts.ts";
-import { type KeyAndOwnersFields, type OwnersFields, ordinaryForm, reachesOriginAsSent } from "./request-fields.ts";
+import { type KeyAndOwnersFields, ordinaryForm, reachesOriginAsSent } from "./request-fields.ts";
 import { unkeyedField } from "./unkeyed-field.ts";
 
 /** Fields that a request leaves out, with their values. */
@@ -33,7 +33,7 @@ export function plainRequest(
   sent: RequestHeaders,
   identity: Identity,
   inKey: readonly string[],
-  owners: OwnersFields,
+  owners: KeyAndOwnersFields,
 ): PlainRequest | null {
   if (identity !== "anonymous") return null;
   let fields = Fields.copy(sent);

@@ -2,15 +2,20 @@ import { hopByHopFields } from "../forwarding/hop-by-hop.ts";
 import type { Identity } from "../identity/identity.ts";
 import { acceptsPages } from "../variants/accepts-pages.ts";
 import type { RequestHeaders } from "./request-facts.ts";
-import { isContinued, isTrusted, NO_OWNERS_FIELDS, ordinaryForm, reachesOriginAsSent } from "./request-fields.ts";
+import {
+  isContinued,
+  isTrusted,
+  type KeyAndOwnersFields,
+  NO_OWNERS_FIELDS,
+  ordinaryForm,
+  reachesOriginAsSent,
+} from "./request-fields.ts";
 
 /** The properties of a request, other than its fields, that these rules use. */
-export interface UnkeyedFieldRules {
+export interface UnkeyedFieldRules extends Omit<KeyAndOwnersFields, "trustedFields"> {
   /** Fields, in lower case, whose values select the response. */
   readonly inKey: readonly string[];
   readonly identity: Identity;
-  /** Fields that the owner drops; a trailing `*` stands for any ending. */
-  readonly droppedFields: readonly string[];
   /** Fields that the owner trusts for errors, too; a trailing `*` matches any ending. */
   readonly trustedForErrors: readonly string[];
 }
@@ -37,11 +42,11 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
  */
 export function isPlainRequest(
   fields: RequestHeaders,
-  { inKey, identity, droppedFields, trustedForErrors }: UnkeyedFieldRules,
+  { inKey, identity, trustedForErrors, ...owners }: UnkeyedFieldRules,
 ): boolean {
   if (identity !== "anonymous") return false;
   if (!OWN_SITE.has(fields.get("sec-fetch-site"))) return false;
-  return oddField(fields, inKey, { droppedFields, trustedFields: trustedForErrors }) === null;
+  return oddField(fields, inKey, { ...owners, trustedFields: trustedForErrors }) === null;
 }
 
 /**
@@ -65,11 +70,9 @@ export function unkeyedField(
   owners = NO_OWNERS_FIELDS,
 ): string | null {
   const ownHop = hopByHopFields(fields.get("connection"));
-  const { droppedFields, trustedFields } = owners;
-  const rules = { keyFields: inKey, droppedFields, trustedFields };
   let characters = 0;
   for (const [name, value] of fields) {
-    const isSeen = isContinued(name) || reachesOriginAsSent(name, value, rules);
+    const isSeen = isContinued(name) || reachesOriginAsSent(name, value, owners);
     if (!isSeen || (ownHop.has(name) && !isContinued(name)) || name === "authorization") continue; // see `storable`
     characters += name.length + value.length;
     if (characters > MAX_CHARACTERS || value.length > MAX_VALUE_CHARACTERS || !PRINTABLE.test(value)) return name;

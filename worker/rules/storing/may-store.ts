@@ -23,6 +23,8 @@ export interface StoreResponse extends StorableResponse {
 
 /** The owner's rules for storing. */
 export interface StoreRules extends StorableRules, KeyAndOwnersFields {
+  /** All that the route keys by: they select, whatever `Vary` says. */
+  readonly selectingNames: readonly string[];
   /** The fields by which other responses of the URL vary that are stored and fresh. */
   readonly siblingsVaryBy: readonly string[];
   /** The trusted fields that the owner trusts for errors, too. */
@@ -60,14 +62,14 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
   const { identity, directives, fields, originView, parts } = request;
   const { field, status, lengthBytes } = response;
   const notStored = (because: NotStoredBecause): StoreVerdict => ({ kind: "not-stored", because });
-  const isPlain = !isErrorStatus(status) || isPlainRequest(fields, { ...rules, inKey: rules.keyFields, identity });
+  const isPlain = !isErrorStatus(status) || isPlainRequest(fields, { ...rules, inKey: rules.selectingNames, identity });
   const verdict = storable({ identity, forbidsStoring: directives.forbidsStoring, isPlain }, response, rules);
   if (verdict.kind === "not-stored") return verdict;
 
   const names = selectingFields({
     field,
     askedAcross: fields.get("origin") !== null,
-    keyFields: rules.keyFields,
+    keyFields: rules.selectingNames,
     parts,
     siblingsVaryBy: rules.siblingsVaryBy,
     owners: rules,
