@@ -4,7 +4,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Reporter } from "../ports/reporter.ts";
 import type { Found, Store } from "../ports/store.ts";
 import { isAgeUnknown } from "../rules/freshness/current-age.ts";
-import { beginningOf, ExpiringKeys } from "../rules/key/expiring-keys.ts";
+import { ExpiringKeys } from "../rules/key/expiring-keys.ts";
 import type { BytePart } from "../rules/ranges/range.ts";
 import { isMarker, type Stored, type StoredHead } from "../rules/storing/stored-response.ts";
 import type { MemoryTier } from "./memory-tier.ts";
@@ -84,7 +84,7 @@ export class TieredStore implements Store {
   }
 
   forget(key: string): Promise<void> {
-    this.#forgotten.remember(beginningOf(key), this.#clock.now());
+    this.#forgotten.remember(key, this.#clock.now());
     this.#memory.delete(key);
     return this.#shared.delete(key).catch(this.#failed);
   }
@@ -111,7 +111,7 @@ export class TieredStore implements Store {
   }
 
   #isForgotten({ head }: Found): boolean {
-    const at = this.#forgotten.when(beginningOf(head.key), this.#clock.now());
+    const at = this.#forgotten.when(head.key, this.#clock.now());
     return at !== undefined && head.fetchedAt <= at;
   }
 }

@@ -133,6 +133,18 @@ export const mutants: Mutants = {
       by: '"fetch"',
       foundBy: "collapsing/no-store-of-one-visitor",
     },
+    "an answer for one visitor is forgotten if its URL is long": {
+      in: "ExpiringKeys.remember",
+      replace: "setNewest(",
+      by: "if (key.length <= MAX_KEY_CHARACTERS) setNewest(",
+      foundBy: "collapsing/answer-for-one-visitor-of-long-url",
+    },
+    "an answer for one visitor counts for all long URLs that begin like its own": {
+      in: "shortened",
+      replace: ", fnvHash(key)",
+      by: "",
+      foundBy: "collapsing/answer-for-one-visitor-of-long-url",
+    },
     "an answer for one visitor alone stops collapsing for ever": {
       in: "ExpiringKeys.when",
       replace: "at !== undefined && Math.abs(now - at) < this.#forMs",

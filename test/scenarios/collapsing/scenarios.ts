@@ -6,6 +6,7 @@ import { stillV1, storedAndStale, v1, v2 } from "../validation/openings.ts";
 const songsV1 = page("max-age=3600", "v1", { "cache-tag": "songs" });
 const kept = page("max-age=60");
 const odd = { "x-odd": "1" };
+const LONG_URL = `/a?q=${"x".repeat(600)}`;
 
 /** Simultaneous requests for one page are one request to the origin. */
 export const scenarios: readonly Scenario[] = [
@@ -41,6 +42,26 @@ export const scenarios: readonly Scenario[] = [
       { release: "another" },
       { finish: "one", expect: { xCache: "MISS", body: "another message" } },
       { finish: "other", expect: { xCache: "MISS", body: "another message" } },
+    ],
+  },
+  {
+    id: "collapsing/answer-for-one-visitor-of-long-url",
+    name: "after an answer for one visitor, those who ask for its long URL each ask the origin, and those of another do not",
+    source: "docs/protocol.md#r19-markers",
+    origin: {
+      [`${LONG_URL}1`]: [page("private", "for one"), { ...page("private", "for another"), hold: "another" }],
+      [`${LONG_URL}2`]: [kept],
+    },
+    steps: [
+      { get: `${LONG_URL}1`, expect: { xCache: "MISS", body: "for one" } },
+      { begin: "one", send: { path: `${LONG_URL}1` } },
+      { begin: "other", send: { path: `${LONG_URL}1` } },
+      { originSees: `${LONG_URL}1`, count: 3 },
+      { release: "another" },
+      { finish: "one", expect: { xCache: "MISS", body: "for another" } },
+      { finish: "other", expect: { xCache: "MISS", body: "for another" } },
+      { sendMany: 20, request: { path: `${LONG_URL}2` }, expectEach: { status: 200, body: "v1" } },
+      { originSaw: { [`${LONG_URL}2`]: 1 } },
     ],
   },
   {

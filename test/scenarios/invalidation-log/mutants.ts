@@ -50,15 +50,15 @@ export const mutants: Mutants = {
       foundBy: "invalidation-log/fetched-during-second-post",
     },
     "what was fetched before a POST to a long URL is stored after it": {
-      in: "CollapsedFetches.abandonPage",
-      replace: "this.#abandoned.remember(beginningOf(page)",
-      by: "this.#abandoned.remember(page",
+      in: "ExpiringKeys.remember",
+      replace: "setNewest(",
+      by: "if (key.length <= MAX_KEY_CHARACTERS) setNewest(",
       foundBy: "invalidation-log/long-url-fetched-during-post",
     },
     "what the last request to arrive before a POST ends has fetched is stored after it": {
       in: "CollapsedFetches.abandonPage",
-      replace: "beginningOf(page), this.nextOrder()",
-      by: "beginningOf(page), this.#arrivals",
+      replace: "page, this.nextOrder()",
+      by: "page, this.#arrivals",
       foundBy: "invalidation-log/unshared-fetch-during-post",
     },
     "a look-up that a POST overtakes brings the old page back": {

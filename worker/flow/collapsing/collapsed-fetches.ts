@@ -1,7 +1,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { BeingStored, Failing, FetchTurn, SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
 import { isOriginError } from "../../rules/freshness/origin-error.ts";
-import { beginningOf, ExpiringKeys } from "../../rules/key/expiring-keys.ts";
+import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
 import { type FetchKey, fetchKeyText, joinableKeys, withoutField } from "../../rules/key/fetch-key.ts";
 import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
 import type { Place } from "../origin/permit-queue.ts";
@@ -138,7 +138,7 @@ export class CollapsedFetches {
   abandonPage(page: string): void {
     for (const fetch of this.#leaders.values()) if (fetch.key.page === page) this.abandon(fetch);
     this.#neighbours?.avoid(page);
-    this.#abandoned.remember(beginningOf(page), this.nextOrder());
+    this.#abandoned.remember(page, this.nextOrder());
   }
 
   /**
@@ -146,7 +146,7 @@ export class CollapsedFetches {
    * not be stored: the view may not know of it yet.
    */
   wasAbandonedSince(page: string, order: number): boolean {
-    return (this.#abandoned.when(beginningOf(page), order) ?? 0) > order;
+    return (this.#abandoned.when(page, order) ?? 0) > order;
   }
 
   /** From now on no request joins this fetch, because the leader's request may be dead. The fetch may still end. */

@@ -1,4 +1,4 @@
-import { ExpiringKeys, MAX_KEY_CHARACTERS } from "../../rules/key/expiring-keys.ts";
+import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
 import { type FetchKey, fetchKeyText } from "../../rules/key/fetch-key.ts";
 
 /** How long that is known. */
@@ -19,9 +19,8 @@ export class UnstoredPages {
     this.#keys.remember(`${requests} ${fetchKeyText(key)}`, now);
   }
 
-  /** Whether nothing of this page is stored. True for keys that are too long to remember, too. */
+  /** Whether nothing of this page is stored. */
   has(key: FetchKey, now: number, requests = ""): boolean {
-    const text = `${requests} ${fetchKeyText(key)}`;
-    return text.length > MAX_KEY_CHARACTERS || this.#keys.has(text, now);
+    return this.#keys.has(`${requests} ${fetchKeyText(key)}`, now);
   }
 }
