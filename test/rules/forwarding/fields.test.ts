@@ -125,6 +125,8 @@ describe("cookies", () => {
     ["ours=1", { identifying: false, forwarded: null }],
     ["=odd", { identifying: true, forwarded: "=odd" }],
     ["_ga=1, session=2", { identifying: true, forwarded: "_ga=1, session=2" }],
+    ["_ga=1, _gid=2, ;ours=1,", { identifying: false, forwarded: null }],
+    ["session=2,3", { identifying: true, forwarded: "session=2,3" }],
   ])("%j", (field, expected) => {
     expect(readCookies(field, ["_ga", "_gi*"], ["ours"])).toEqual(expected);
   });
@@ -132,6 +134,7 @@ describe("cookies", () => {
   test("a value is found among others", () => {
     expect(cookieValue("a=1; bb=2=3", "bb")).toBe("2=3");
     expect(cookieValue("a=1", "b")).toBeNull();
+    expect(cookieValue("a=1, b=2", "b")).toBe("2");
   });
 });
 

@@ -59,12 +59,11 @@ export const ANALYTICS_COOKIES: readonly string[] = [
 /** Sorts the cookies of a request by the names to ignore and the edge's own names. RFC 6265 §4.2. */
 export function readCookies(field: string | null, ignored: readonly string[], ours: readonly string[]): RequestCookies {
   if (field === null) return { identifying: false, forwarded: null };
-  const kept = field.split(";").flatMap((pair) => {
-    const text = pair.trim();
-    // Two lines of the field arrive joined with a comma.
-    const parts = text.split(",").filter((part) => part.trim() !== "");
-    const names = parts.map((part) => part.split("=", 1)[0]!.trim());
-    return names.every((name) => matchesAnyName(name, [...ignored, ...ours])) ? [] : [text];
+  const unread = [...ignored, ...ours];
+  // A comma may be in a value, so the origin gets what is between two semicolons whole, or nothing of it.
+  const kept = field.split(";").flatMap((text) => {
+    const isUnread = cookiesIn(text).every(([name, value]) => name + value === "" || matchesAnyName(name, unread));
+    return isUnread ? [] : [text.trim()];
   });
   return { identifying: kept.length > 0, forwarded: kept.length > 0 ? kept.join("; ") : null };
 }
@@ -79,9 +78,5 @@ export function cookiesIn(field: string): readonly (readonly [name: string, valu
 
 /** The value of one cookie; `null` if the request does not carry it. */
 export function cookieValue(field: string | null, name: string): string | null {
-  for (const pair of field?.split(";") ?? []) {
-    const equals = pair.indexOf("=");
-    if (equals !== -1 && pair.slice(0, equals).trim() === name) return pair.slice(equals + 1).trim();
-  }
-  return null;
+  return cookiesIn(field ?? "").find(([other]) => other === name)?.[1] ?? null;
 }

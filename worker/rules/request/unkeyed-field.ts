@@ -61,8 +61,8 @@ export function oddField(fields: RequestHeaders, inKey: readonly string[], owner
 }
 
 /**
- * The first field that reached the origin and may have influenced its answer, although it is neither in the key nor
- * ordinary; `null` for none.
+ * The first field that reaches the origin and may influence its answer, although it is neither in the key nor ordinary;
+ * `null` for none.
  */
 export function unkeyedField(
   fields: RequestHeaders,
