@@ -23,10 +23,14 @@ describe("UnstoredPages", () => {
 
   test("knows it of some requests alone", () => {
     const pages = new UnstoredPages();
-    pages.remember(page("a"), 0, "x-debug");
-    expect(["x-debug", "x-other", "HEAD", ""].filter((requests) => pages.has(page("a"), 0, requests))).toEqual([
-      "x-debug",
-    ]);
+    pages.remember(page("a"), 0, "PARTS");
+    expect(["PARTS", "HEAD", ""].filter((requests) => pages.has(page("a"), 0, requests))).toEqual(["PARTS"]);
+    pages.remember({ ...page("b"), field: "x-debug" }, 0);
+    const ofFields = ["x-debug", "x-other"].filter((field) => pages.has({ ...page("b"), field }, 0, "HEAD"));
+    expect(ofFields).toEqual(["x-debug"]);
+    expect(pages.has(page("b"), 0, "HEAD")).toBe(false);
+    pages.remember(page("b"), 0);
+    expect(pages.has({ ...page("b"), field: "x-other" }, 0, "HEAD")).toBe(true);
   });
 
   test("forgets a page if the clock is set back by more than an hour", () => {

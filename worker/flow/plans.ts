@@ -1,10 +1,8 @@
 import { maySignRequest } from "../rules/identity/signed-request.ts";
-import { unkeyedField } from "../rules/request/unkeyed-field.ts";
-import { fetchKeyOf, isHitForMiss, sharedKeyOf } from "./collapsing/begin-fetch.ts";
+import { isHitForMiss, sharedKeyOf } from "./collapsing/begin-fetch.ts";
 import { conditionsOf, type Miss, type MissReason, missBy } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
 import { fieldThatPasses } from "./second-look/second-look.ts";
-import { selectingNames } from "./selection.ts";
 
 /** The corridor's first decision about a request. Making it changes nothing. */
 export type Entry =
@@ -113,10 +111,7 @@ function mayFetchWhole(context: RequestContext, miss: Miss): boolean {
 
 /** Whether a GET for such a request is known to store nothing. */
 function isUnstoredFor(requests: "PARTS" | "HEAD", context: RequestContext): boolean {
-  const { isolate, facts, resolved, ports } = context;
-  const key = fetchKeyOf(context);
-  const field = unkeyedField(facts.fields, selectingNames(context), resolved.route) ?? "";
-  return ["", requests, field].some((each) => isolate.unstored.has(key, ports.clock.now(), each));
+  return context.isolate.unstored.has(sharedKeyOf(context), context.ports.clock.now(), requests);
 }
 
 /** Whether the request's session does not reach the origin, because the route keys only by other cookies. */

@@ -125,7 +125,7 @@ export const mutants: Mutants = {
     },
     "a page that was too large for one request for a part is one that is never stored": {
       in: "rememberUnstored",
-      replace: 'isPartial ? "PARTS" : ""',
+      replace: 'isPartial && key.field === undefined ? "PARTS" : ""',
       by: '""',
       foundBy: "ranges/head-after-part-of-a-large-page",
     },

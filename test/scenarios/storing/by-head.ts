@@ -220,6 +220,20 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "storing/private-head-with-an-unkeyed-field",
+    name: "a private answer to a HEAD with an unkeyed field leads to HEADs for that field alone",
+    source: "docs/http.md#the-way-of-a-request",
+    origin: { "/a": [page("private", "mine"), page("max-age=60")] },
+    steps: [
+      head("/a", { cacheStatus: /detail=private$/ }, { "x-debug": "1" }),
+      { advanceMs: 60_000 },
+      head("/a", { cacheStatus: /fwd-status=200$/ }, { "x-debug": "1" }),
+      { originLastSaw: "/a", method: "HEAD" },
+      head("/a", { cacheStatus: /; stored$/ }),
+      { originLastSaw: "/a", method: "GET" },
+    ],
+  },
+  {
     id: "storing/head-that-forbids-storing",
     name: "a HEAD with no-store is forwarded as a HEAD",
     source: "RFC 9111 §5.2.1.5",

@@ -230,9 +230,15 @@ export const mutants: Mutants = {
     },
     "an unkeyed field of one HEAD keeps the page from being stored for HEADs with another": {
       in: "rememberUnstored",
-      replace: "field ??",
-      by: "",
+      replace: "remember(key,",
+      by: "remember(fetchKeyOf(context),",
       foundBy: "storing/heads-with-an-unkeyed-field",
+    },
+    "a private answer to one HEAD with an unkeyed field is every HEAD's": {
+      in: "rememberUnstored",
+      replace: "...sharedKeyOf(context)",
+      by: "...fetchKeyOf(context)",
+      foundBy: "storing/private-head-with-an-unkeyed-field",
     },
     "every HEAD with an unkeyed field is sent as a GET": {
       in: "answerFetched",
@@ -328,7 +334,7 @@ export const mutants: Mutants = {
     "one odd HEAD keeps the page from being stored for those that follow": {
       in: "answerFetched",
       replace: "if (!isOfVisitor || decision.field) rememberUnstored(context, decision.field)",
-      by: "rememberUnstored(context)",
+      by: "context.isolate.unstored.remember(fetchKeyOf(context), context.ports.clock.now())",
       foundBy: "storing/head-of-an-odd-request",
     },
   },

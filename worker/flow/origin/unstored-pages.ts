@@ -1,5 +1,5 @@
 import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
-import { type FetchKey, fetchKeyText } from "../../rules/key/fetch-key.ts";
+import { type FetchKey, fetchKeyText, withoutField } from "../../rules/key/fetch-key.ts";
 
 /** How long that is known. */
 const UNSTORED_MS = 3_600_000;
@@ -8,8 +8,8 @@ const MAX_PAGES = 2_000;
 
 /**
  * The pages of which this isolate knows that a GET would store nothing: it is of no use in place of a HEAD, and only the
- * origin can encode its answer. Where others may store the page, that is known of some `requests` alone: "PARTS", "HEAD", or
- * those with the unkeyed field of this name, which is in lower case.
+ * origin can encode its answer. Where others may store the page, that is known of some `requests` alone, "PARTS" or "HEAD",
+ * or of those with the odd field of the key.
  */
 export class UnstoredPages {
   readonly #keys = new ExpiringKeys(MAX_PAGES, UNSTORED_MS);
@@ -19,8 +19,9 @@ export class UnstoredPages {
     this.#keys.remember(`${requests} ${fetchKeyText(key)}`, now);
   }
 
-  /** Whether nothing of this page is stored. */
+  /** Whether nothing of this page is stored for such requests. */
   has(key: FetchKey, now: number, requests = ""): boolean {
-    return this.#keys.has(`${requests} ${fetchKeyText(key)}`, now);
+    const texts = withoutField(key).map(fetchKeyText);
+    return texts.some((text) => ["", requests].some((each) => this.#keys.has(`${each} ${text}`, now)));
   }
 }

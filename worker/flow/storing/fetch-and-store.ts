@@ -22,7 +22,7 @@ import {
 import { forwardedOutcome, passOn, reportNotStored } from "../answering/pass-on.ts";
 import { passOnUnlessHeld } from "../answering/pass-on-unless-held.ts";
 import { failureOf, hasStandIn, isOfUseToOthers, staleAnswer } from "../answering/stale-answer.ts";
-import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
+import { fetchKeyOf, sharedKeyOf } from "../collapsing/begin-fetch.ts";
 import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-fetches.ts";
 import { isReusable } from "../collapsing/followers.ts";
 import { conditionsOf, type Miss, wordsOf } from "../miss.ts";
@@ -301,13 +301,14 @@ async function waitForWhole({ ports, isolate, resolved }: RequestContext, whole:
 
 /**
  * Remembers that a GET has stored nothing, where the next request would else be another one. `field`: the unkeyed one that
- * kept it from being stored.
+ * kept it from being stored. It counts where the variants in memory have it in their key, and this answer does not.
  */
 function rememberUnstored(context: RequestContext, field?: string): void {
   const { answersHead, facts, isolate, ports, resolved } = context;
   const { isPartial } = facts;
   if (!isPartial && !answersHead && !resolved.route.asksPlain) return;
-  isolate.unstored.remember(fetchKeyOf(context), ports.clock.now(), field ?? (isPartial ? "PARTS" : ""));
+  const key = { ...(field !== undefined && { field }), ...sharedKeyOf(context) };
+  isolate.unstored.remember(key, ports.clock.now(), isPartial && key.field === undefined ? "PARTS" : "");
 }
 
 /**
