@@ -33,6 +33,7 @@ const HELD_IN_TURN = {
   "/c": [{ ...page("max-age=60", "c"), hold: "c" }],
   "/d": [page("max-age=60", "d")],
   "/e": [page("max-age=60", "e")],
+  "/f": [page("max-age=60", "f")],
 };
 const OVERTAKEN = { "/slow": [held], "/b": [plain], "/c": [{ ...page("max-age=60", "c"), hold: "c" }] };
 
@@ -463,10 +464,13 @@ export const scenarios: readonly Scenario[] = [
       { inLine: 1 },
       { begin: "e", send: { path: "/e", address: "192.0.2.11" } },
       { inLine: 2 },
+      { begin: "f", send: { path: "/f", address: "192.0.2.13" } },
+      { inLine: 3 },
       { release: "c" },
       { finish: "c", expect: { body: "c" } },
       { finish: "d", expect: { body: "d" } },
       { finish: "e", expect: { body: "e" } },
+      { finish: "f", expect: { body: "f" } },
       { originSaw: { "/d": 1 } },
     ],
   },
