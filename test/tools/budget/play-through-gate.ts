@@ -49,8 +49,8 @@ export async function playThroughGate(
     }
   };
   for (const last = misses.at(-1)!.at + queue.maxMs; now <= last; now++) {
+    await happenAll(planned); // whose wait is over gets no turn in the same millisecond, as in the trial
     await happenAll(ends);
-    await happenAll(planned);
     while (all[0]?.at === now) {
       void visit(all.shift()!);
       await new Promise(setImmediate);
