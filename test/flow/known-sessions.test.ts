@@ -107,10 +107,25 @@ test.each<[string, string[], string | null, { cookie: string; replaces: string |
       { cookie: `b=${"x".repeat(16)}`, replaces: null },
     ],
   ],
+  ["one for each line", [`${value(1)},b=${"x".repeat(16)}`], null, [{ cookie: value(1), replaces: null }]],
+  [
+    "with the first of several that it replaces",
+    [value(3)],
+    `${value(1)}; ${value(2)}`,
+    [{ cookie: value(3), replaces: value(1) }],
+  ],
   ["not what has no name", [`=${"0".repeat(16)}`, "0".repeat(20)], null, []],
 ])("an answer sets as a session: %s", (_, setCookie, cookieField, expected) => {
   const common = { clientAddress: "192.0.2.7", at: 5 };
   expect(sessionsSetBy(setCookie, { cookieField, ...common })).toEqual(
     expected.map((each) => ({ ...each, ...common })),
   );
+});
+
+test("30,000 cookies of a request are not compared with each of 30,000 that its answer sets", () => {
+  const cookies = (of: string) => Array.from({ length: 30_000 }, (_, at) => `${at}=${of.repeat(16)}`);
+  const [had, given] = [cookies("a"), cookies("b")];
+  const set = sessionsSetBy([...had, ...given], { cookieField: had.join("; "), clientAddress: "192.0.2.7", at: 5 });
+  expect(set.map(({ cookie }) => cookie)).toEqual(given);
+  expect(set.map(({ replaces }) => replaces)).toEqual(had);
 });

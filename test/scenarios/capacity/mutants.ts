@@ -79,7 +79,7 @@ export const mutants: Mutants = {
     },
     "a cookie that the request had already counts as one that the origin has set": {
       in: "sessionsSetBy",
-      replace: ".filter((cookie) => !sent.includes(cookie))",
+      replace: ".filter((cookie) => !sent.has(cookie))",
       by: "",
       foundBy: "capacity/session-that-the-request-had",
     },
@@ -90,7 +90,7 @@ export const mutants: Mutants = {
     },
     "a session begins anew with each cookie": {
       in: "sessionsSetBy",
-      replace: "sent.find((pair) => isOfOneName(pair, cookie)) ?? null",
+      replace: "firstOf.get(nameOf(cookie)) ?? null",
       by: "null",
       foundBy: "capacity/renewed-session",
     },

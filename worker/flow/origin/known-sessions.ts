@@ -130,21 +130,23 @@ class UsedLately {
 
 /**
  * The sessions that an answer sets for its client: not those that the request has already, because anybody may have
- * invented their values. RFC 6265 §4.1.
+ * invented their values. A line sets one cookie, which is read up to a comma, as those of a request are. RFC 6265 §4.1.
  */
 export function sessionsSetBy(
   setCookie: readonly string[],
   { cookieField, clientAddress, at }: { cookieField: string | null; clientAddress: string; at: number },
 ): readonly SetCookie[] {
-  const sent = pairsOf(cookieField);
+  const pairs = pairsOf(cookieField);
+  const sent = new Set(pairs);
+  const firstOf = new Map(pairs.toReversed().map((pair) => [nameOf(pair), pair]));
   return setCookie
-    .flatMap((field) => pairsOf(field.split(";", 1)[0]!))
-    .filter((cookie) => !sent.includes(cookie))
-    .map((cookie) => ({ cookie, replaces: sent.find((pair) => isOfOneName(pair, cookie)) ?? null, clientAddress, at }));
+    .flatMap((field) => pairsOf(field.split(/[;,]/, 1)[0]!))
+    .filter((cookie) => !sent.has(cookie))
+    .map((cookie) => ({ cookie, replaces: firstOf.get(nameOf(cookie)) ?? null, clientAddress, at }));
 }
 
-function isOfOneName(pair: string, other: string): boolean {
-  return pair.split("=", 1)[0] === other.split("=", 1)[0];
+function nameOf(pair: string): string {
+  return pair.split("=", 1)[0]!;
 }
 
 /** The cookies with a value that nobody can guess, each as `name=value`. */
