@@ -101,7 +101,8 @@ function obeysVary({ resolved }: RequestContext, head: StoredHead): boolean {
     parts: [],
     owners: resolved.route,
   });
-  return names !== "*" && names.every((name) => isNamed(head.variant, name));
+  const stored = new Set(head.variant.map(([name]) => name));
+  return names !== "*" && names.every((name) => stored.has(name));
 }
 
 /**

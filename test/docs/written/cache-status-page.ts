@@ -71,7 +71,7 @@ const NOT_STORED: Readonly<Record<NotStoredBecause, Remedy>> = {
   "no-cache": ["The origin says `no-cache`, and there is no validator to ask with.", "Let the origin send an `ETag`."],
   "stale-on-arrival": ["The lifetime was over when the answer came.", "See `Age`, `Date` and `max-age` of the origin."],
   "vary-too-long": [
-    "The values of the fields that `Vary` names are too long.",
+    "`Vary` names too many fields, or their values are too long.",
     "`fields.drop` for a field that chooses nothing.",
   ],
   coding: ["`Content-Encoding` is not br, gzip, zstd or identity.", "Correct or remove it at the origin."],

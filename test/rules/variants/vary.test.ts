@@ -130,6 +130,12 @@ describe("selectingFields", () => {
     ).toEqual(row.expect);
   });
 
+  test("200,000 names of other responses are not compared with each other", () => {
+    const names = Array.from({ length: 200_000 }, (_, at) => `x-${String(at).padStart(6, "0")}`);
+    const selecting = selectingFields({ ...PLAIN, field: fieldOf({}), siblingsVaryBy: [...names, ...names] });
+    expect(selecting).toEqual(names);
+  });
+
   const forwarded = {
     scheme: "https",
     host: "www.example.test",
@@ -361,6 +367,14 @@ describe("variantKey", () => {
 });
 
 describe("isTooLong", () => {
+  test.each([
+    { name: "names of 4096 characters", length: 2048, expect: false },
+    { name: "names of 4097 characters", length: 2049, expect: true },
+  ])("$name: $expect", ({ length, expect: isTooLong }) => {
+    const names = ["a".repeat(2048), "b".repeat(length)];
+    expect(isVariantTooLong(names.map((name) => [name, null] as const))).toBe(isTooLong);
+  });
+
   test.each<{ name: string; values: readonly (string | null)[]; expect: boolean }>([
     { name: "nothing", values: [], expect: false },
     { name: "absent fields", values: [null, null], expect: false },

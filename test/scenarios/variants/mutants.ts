@@ -216,6 +216,12 @@ if (stored.head.variant.length === 0) return`,
       by: ">= MAX_VALUE_CHARACTERS",
       foundBy: "variants/longest-selecting-values",
     },
+    "a variant may have any number of names": {
+      in: "isVariantTooLong",
+      replace: "names > MAX_NAME_CHARACTERS ||",
+      by: "",
+      foundBy: "variants/longest-selecting-values",
+    },
     "a client's own text makes a variant, however long it is": {
       in: "mayStore",
       replace: "if (isVariantTooLong(variant))",
@@ -333,7 +339,7 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
     },
     "the fields by which a part is asked for do not select": {
       in: "selectingFields",
-      drop: "for (const name of unnamedPartFields(parts, selecting)) add(name);",
+      drop: "for (const name of unnamedPartFields(parts, [...selecting])) selecting.add(name);",
       foundBy: "variants/parts-htmx",
     },
     "what another framework has chosen answers": {
@@ -510,7 +516,7 @@ if (all.some((each) => !isMarker(each) && context.ports.purges.check(each.head) 
     },
     "an encoded page without Vary serves every client": {
       in: "selectingFields",
-      drop: 'if (field("content-encoding") !== null) add("accept-encoding");',
+      drop: 'if (field("content-encoding") !== null) selecting.add("accept-encoding");',
       foundBy: "variants/refused-coding-without-vary",
     },
     "the coding of a stored page is not looked at": {

@@ -3,6 +3,7 @@ import { SEVERAL_ISOLATES, WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { form, inEnglish, inGerman, inLanguage, plain } from "./openings.ts";
 
 const FRIEND = "https://friend.example";
+const manyNames = Array.from({ length: 512 }, (_, at) => `name-${100 + at}`).join();
 
 /** Pages that vary, RFC 9111 §4.1. */
 export const scenarios: readonly Scenario[] = [
@@ -141,9 +142,13 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "variants/longest-selecting-values",
-    name: "the selecting values of a variant may have 1024 characters together, and no more",
+    name: "the selecting values of a variant may have 1024 characters together, its names 4096, and no more",
     source: "docs/http.md#limits",
-    origin: { "/a": [form("v1", "x-one, x-two")] },
+    origin: {
+      "/a": [form("v1", "x-one, x-two")],
+      "/longest-names": [form("v1", manyNames)],
+      "/longer-names": [form("v1", `${manyNames}0`)],
+    },
     steps: [
       { get: "/a", fields: { "x-one": "1".repeat(1000), "x-two": "2".repeat(24) }, expect: { xCache: "MISS" } },
       { get: "/a", fields: { "x-one": "1".repeat(1000), "x-two": "2".repeat(24) }, expect: { xCache: "HIT" } },
@@ -153,6 +158,10 @@ export const scenarios: readonly Scenario[] = [
         expect: { xCache: "MISS", cacheStatus: /detail=vary-too-long$/ },
       },
       { get: "/a", fields: { "x-one": "1".repeat(1000), "x-two": "2".repeat(25) }, expect: { xCache: "MISS" } },
+      { get: "/longest-names", expect: { xCache: "MISS" } },
+      { get: "/longest-names", expect: { xCache: "HIT" } },
+      { get: "/longer-names", expect: { xCache: "MISS", cacheStatus: /detail=vary-too-long$/ } },
+      { get: "/longer-names", expect: { xCache: "MISS" } },
     ],
   },
   {

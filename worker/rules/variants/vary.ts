@@ -24,6 +24,8 @@ const CASELESS_LISTS = new Set(["accept", "accept-charset", "accept-language"]);
  * text.
  */
 const MAX_VALUE_CHARACTERS = 1024;
+/** The most characters of their names together. Sites name a few hundred; each sibling adds its own. */
+const MAX_NAME_CHARACTERS = 4096;
 
 /**
  * The names in a `Vary`: in lower case, sorted, each once. RFC 9110 §12.5.5. A member that is not a name may mean
@@ -77,13 +79,12 @@ export function selectingFields({
   if (names === "*") return "*";
   const named = names.filter((name) => !keyFields.includes(name));
   if (named.some((name) => meaningInVary(name, owners) === "unknowable")) return "*";
-  const selecting = [...keyFields, ...named.filter((name) => meaningInVary(name, owners) === "selects")];
-  const add = (name: string) => selecting.includes(name) || selecting.push(name);
-  for (const name of unnamedPartFields(parts, selecting)) add(name);
-  if (field("content-encoding") !== null) add("accept-encoding");
-  if (allowedOrigin !== null && (askedAcross || allowedOrigin.trim() !== "*")) add("origin");
-  for (const name of siblingsVaryBy) if ((name === "origin" ? allowedOrigin : vary) === null) add(name);
-  return selecting.sort();
+  const selecting = new Set([...keyFields, ...named.filter((name) => meaningInVary(name, owners) === "selects")]);
+  for (const name of unnamedPartFields(parts, [...selecting])) selecting.add(name);
+  if (field("content-encoding") !== null) selecting.add("accept-encoding");
+  if (allowedOrigin !== null && (askedAcross || allowedOrigin.trim() !== "*")) selecting.add("origin");
+  for (const name of siblingsVaryBy) if ((name === "origin" ? allowedOrigin : vary) === null) selecting.add(name);
+  return [...selecting].sort();
 }
 
 /**
@@ -134,7 +135,12 @@ export function matchesVariant(
   });
 }
 
-/** Whether the values of a variant are too long for it to be stored. */
+/** Whether the names or the values of a variant are too long for it to be stored. */
 export function isVariantTooLong(variant: VariantFields): boolean {
-  return variant.reduce((characters, [, value]) => characters + (value?.length ?? 0), 0) > MAX_VALUE_CHARACTERS;
+  let [names, values] = [0, 0];
+  for (const [name, value] of variant) {
+    names += name.length;
+    values += value?.length ?? 0;
+  }
+  return names > MAX_NAME_CHARACTERS || values > MAX_VALUE_CHARACTERS;
 }
