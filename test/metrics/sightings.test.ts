@@ -26,6 +26,14 @@ test("a page that is found is looked at once for each report, and one that is st
   expect(sightings.take()).toEqual(["path:/a", "#old", "#new"]);
 });
 
+test("a page whose key has more than 512 characters is not held, so it is looked at each time it is found", () => {
+  const sightings = new Sightings();
+  const ofLength = (length: number) => `/${"a".repeat(length - head("/").key.length)}`;
+  for (const tag of ["held", "unread"]) sightings.find(head(ofLength(512), tag));
+  for (const tag of ["old", "new"]) sightings.find(head(ofLength(513), tag));
+  expect(sightings.take().filter((key) => key.startsWith("#"))).toEqual(["#held", "#old", "#new"]);
+});
+
 test("a report holds 100,000 characters of paths, as many more of tags, and says of which kind there were more", () => {
   const sightings = new Sightings();
   const name = (at: number) => String(at).padStart(92, "0");

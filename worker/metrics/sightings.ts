@@ -18,7 +18,7 @@ export class Sightings {
   /** A kind itself is among its keys if there were more than one report holds. */
   readonly keys = new Set<string>();
   #characters = 0;
-  /** The pages that were found, so that a page is looked at once for each report. */
+  /** The pages that were found, so that a page is looked at once for each report, unless its key is too long to hold. */
   readonly #found = new Set<string>();
 
   /** A page was stored. */
