@@ -141,7 +141,7 @@ export const mutants: Mutants = {
     },
     "an answer for one visitor counts for all long URLs that begin like its own": {
       in: "shortened",
-      replace: ", fnvHash(key)",
+      replace: " + fnvHash(key)",
       by: "",
       foundBy: "collapsing/answer-for-one-visitor-of-long-url",
     },
