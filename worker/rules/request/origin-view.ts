@@ -19,8 +19,8 @@ export interface ViewedRequest {
 }
 
 /**
- * A request's fields as the origin sees them on a route that stores, but for those that the site itself sets; these select among variants (RFC 9111 §4.1). Each
- * field is read at most once.
+ * A request's fields as the origin sees them on a route that stores, but for those that the site itself sets; these select
+ * among variants (RFC 9111 §4.1). Each field is read at most once.
  */
 export class OriginView implements SelectingFields {
   readonly #request: ViewedRequest;
