@@ -1,4 +1,5 @@
 import { maySignRequest } from "../rules/identity/signed-request.ts";
+import type { FetchKey } from "../rules/key/fetch-key.ts";
 import { isHitForMiss, sharedKeyOf } from "./collapsing/begin-fetch.ts";
 import { conditionsOf, type Miss, type MissReason, missBy } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -97,7 +98,8 @@ function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss):
   const { facts, resolved } = context;
   if (!resolved.route.storesOnHead || facts.directives.forbidsStoring) return false;
   if (selected !== null || toValidate !== null) return false;
-  return !isUnstoredFor("HEAD", context) && !isHitForMiss(context, sharedKeyOf(context));
+  const key = sharedKeyOf(context);
+  return !isUnstoredFor("HEAD", context, key) && !isHitForMiss(context, key);
 }
 
 /**
@@ -105,13 +107,14 @@ function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss):
  * confirmed.
  */
 function mayFetchWhole(context: RequestContext, miss: Miss): boolean {
-  const mayBeSmall = context.isolate.site.limits.fetchWholeBytes > 0 && !isUnstoredFor("PARTS", context);
+  const mayBeSmall =
+    context.isolate.site.limits.fetchWholeBytes > 0 && !isUnstoredFor("PARTS", context, sharedKeyOf(context));
   return mayBeSmall || conditionsOf(context, miss) !== null;
 }
 
 /** Whether a GET for such a request is known to store nothing. */
-function isUnstoredFor(requests: "PARTS" | "HEAD", context: RequestContext): boolean {
-  return context.isolate.unstored.has(sharedKeyOf(context), context.ports.clock.now(), requests);
+function isUnstoredFor(requests: "PARTS" | "HEAD", { isolate, ports }: RequestContext, key: FetchKey): boolean {
+  return isolate.unstored.has(key, ports.clock.now(), requests);
 }
 
 /** Whether the request's session does not reach the origin, because the route keys only by other cookies. */
