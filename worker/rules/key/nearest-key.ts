@@ -23,16 +23,17 @@ export function nearestKey(asked: string, known: readonly string[]): string | un
   const letters = wordsOf(asked).join("");
   if (letters === "") return undefined;
   const slips = slipsOf(letters);
-  const keys = known.filter((key) => key.startsWith(kind)).map((key) => ({ key, words: wordsOf(key) }));
-  for (const isNear of [
-    (theirs: string) => theirs === letters,
-    (theirs: string) => slips?.test(theirs),
-    (theirs: string, words: string[]) => theirs.endsWith(letters) && startsWord(theirs.length - letters.length, words),
-  ]) {
-    const near = keys.find(({ words }) => isNear(words.join(""), words));
-    if (near) return near.key;
-  }
-  return undefined;
+  const keys = known
+    .filter((key) => key.startsWith(kind))
+    .map((key) => {
+      const words = wordsOf(key);
+      return { key, words, theirs: words.join("") };
+    });
+  const near =
+    keys.find(({ theirs }) => theirs === letters) ??
+    keys.find(({ theirs }) => slips?.test(theirs)) ??
+    keys.find(({ theirs, words }) => theirs.endsWith(letters) && startsWord(theirs.length - letters.length, words));
+  return near?.key;
 }
 
 /** Whether one of the words begins after so many letters. */
