@@ -29,10 +29,11 @@ function hasNoStarInside(name: string): boolean {
 }
 
 const HAS_A_STAR_INSIDE = "has a * before its end, where it matches only a *";
+const NO_STAR_INSIDE = z.refine<string>(hasNoStarInside, HAS_A_STAR_INSIDE);
 
 /** Names that may end in `*`. */
 const names: z.ZodMiniType<readonly string[], readonly string[]> = z.array(
-  z.string().check(z.minLength(1), z.refine(hasNoStarInside, HAS_A_STAR_INSIDE)),
+  z.string().check(z.minLength(1), NO_STAR_INSIDE),
 );
 const fieldName = z.string().check(z.refine(isToken, "is not a field name"));
 /** A secret from a file may have a line end. */
@@ -44,7 +45,7 @@ const lowerCaseName = z.pipe(
 /** The name of a field that the owner may drop or trust, in lower case. It may end in `*`. */
 const openField = lowerCaseName.check(
   z.refine((name) => name !== "*", 'covers every field: name them, like "x-app-version" or "x-app-*"'),
-  z.refine(hasNoStarInside, HAS_A_STAR_INSIDE),
+  NO_STAR_INSIDE,
   z.refine(
     (name) => name === "*" || isOpenToOwners(name),
     'names or covers a credential, a cookie, a field in which proxies tell an address, host or scheme (X-Real-IP and the like), or one that the edge or the connection sets: name others, like "x-app-version"',
@@ -88,7 +89,10 @@ const languageTag = z
   .string()
   .check(z.regex(/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/, 'is not a language like "en" or "de-AT"'));
 
-const NAMES_ONE = "has a *, which matches only a * here: name each one";
+const NAMES_ONE = z.refine<string>(
+  (name) => !name.includes("*"),
+  "has a *, which matches only a * here: name each one",
+);
 
 /** The most values of one choice. All combinations of choices share the variants of a URL. */
 const MAX_CHOICES = 32;
@@ -145,9 +149,7 @@ const patterns = z
 
 const bypassFields = z.union(
   [
-    z
-      .array(lowerCaseName.check(z.refine(hasNoStarInside, HAS_A_STAR_INSIDE)))
-      .check(z.refine((list) => !list.includes("*"), HAS_A_BARE_STAR)),
+    z.array(lowerCaseName.check(NO_STAR_INSIDE)).check(z.refine((list) => !list.includes("*"), HAS_A_BARE_STAR)),
     z.record(lowerCaseName.check(z.refine((name) => !name.includes("*"))), patterns),
   ],
   { error: 'is neither a list of field names nor patterns by field name like { "user-agent": [/bot/i] }' },
@@ -190,7 +192,7 @@ const route = z.strictObject({
       fields: z.prefault(
         z.array(
           lowerCaseName.check(
-            z.refine((name) => !name.includes("*"), NAMES_ONE),
+            NAMES_ONE,
             z.refine(mayBeKeyed, "cannot be keyed, because the edge or the connection sets it"),
           ),
         ),
@@ -198,7 +200,7 @@ const route = z.strictObject({
       ),
       cookies: z.prefault(
         z.record(
-          cookieName.check(z.refine((name) => !name.includes("*"), NAMES_ONE)),
+          cookieName.check(NAMES_ONE),
           z.array(cookieValue).check(z.minLength(1, "needs at least one value"), z.maxLength(MAX_CHOICES)),
         ),
         {},
@@ -230,10 +232,7 @@ const route = z.strictObject({
       when: z.prefault(
         z.strictObject({
           query: z.prefault(
-            z.record(
-              z.string().check(z.refine((name) => !name.includes("*"), NAMES_ONE)),
-              z.strictObject({ maxLength: z.int().check(z.nonnegative()) }),
-            ),
+            z.record(z.string().check(NAMES_ONE), z.strictObject({ maxLength: z.int().check(z.nonnegative()) })),
             {},
           ),
         }),
