@@ -1,11 +1,10 @@
-import { isControl } from "../wire/fields.ts";
 import { MISSING_PURGE_LOG } from "../wire/purge-log-binding.ts";
 import { addService } from "../wire/service-binding.ts";
 import { fingerprint } from "./control/access/fingerprint.ts";
 import { configuredTokens, type KnownToken } from "./control/access/tokens.ts";
 import { problemResponse } from "./control/problem-response.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
-import { type RunningIsolate, startIsolate } from "./isolate.ts";
+import { isForControl, type RunningIsolate, startIsolate } from "./isolate.ts";
 import { Counters } from "./metrics/counters.ts";
 import type { IsolateControl, Platform, StartControl } from "./platform.ts";
 import type { Clock } from "./ports/clock.ts";
@@ -161,7 +160,7 @@ function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
   const isolate = startIsolate(site, hooks.platform?.(platform) ?? platform);
   if (isLogBound) return isolate;
   console.error(MISSING_PURGE_LOG);
-  return withoutControlPlane(isolate);
+  return withoutControlPlane(isolate, site);
 }
 
 /** The worker in the origin's place; `null` for an address. Throws `SiteError` if there is no such binding. */
@@ -182,12 +181,12 @@ function withoutCache(site: Site): Site {
  * Answers all of the control plane with 503, even health checks, so that a deployment without a purge log does not look
  * healthy.
  */
-function withoutControlPlane(isolate: RunningIsolate): RunningIsolate {
+function withoutControlPlane(isolate: RunningIsolate, site: Site): RunningIsolate {
   const detail =
     "This edge has no binding PURGE_LOG, so it stores nothing. Its log names the lines that are missing in wrangler.toml.";
   return {
     fetch: (arrival) =>
-      arrival.request.method === "PURGE" || isControl(arrival.url)
+      isForControl(site, arrival.request, arrival.url)
         ? problemResponse("unavailable", detail, undefined, EDGE_ANSWER_FIELDS)
         : isolate.fetch(arrival),
   };

@@ -183,7 +183,7 @@ async function rescue(isolate: Isolate, incoming: IncomingRequest, cause: unknow
 }
 
 /** Whether the control plane answers. A site that does not know BAN leaves it to its origin. */
-function isForControl({ doors }: Site, { method }: ClientRequest, url: string): boolean {
+export function isForControl({ doors }: Site, { method }: ClientRequest, url: string): boolean {
   return method === "PURGE" || isControl(url) || (method === "BAN" && doors.varnish !== undefined);
 }
 

@@ -19,7 +19,13 @@ let variables: Record<string, unknown>;
 
 beforeAll(async () => {
   await origin.comeUp();
-  script = await bundleWorker(edgeEntry("tidemark.config.ts"));
+  script = await bundleWorker({
+    ...edgeEntry("tidemark.config.ts"),
+    contents: `
+      import { createEdge } from "tidemark/worker";
+      export { PurgeLog } from "tidemark/worker";
+      export default createEdge({ origin: "https://origin.example.com", doors: { varnish: true } });`,
+  });
   variables = { TIDEMARK_ORIGIN: origin.url, TIDEMARK_HOSTS: HOST, TIDEMARK_TOKEN: TOKEN };
   edge = await startEdgeRuntime(
     { script, variables, purgeLog: false },
@@ -61,6 +67,7 @@ describe("a worker without the binding PURGE_LOG", () => {
     ["GET", "/_tidemark/purges/1"],
     ["POST", "/_tidemark/purge"],
     ["PURGE", "/about"],
+    ["BAN", "/about"],
   ])("answers %s %s with 503 and says why", async (method, path) => {
     const answer = await ask(path, method, { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" });
     expect(answer).toMatchObject({ status: 503, fields: { "cache-control": "no-store" } });
