@@ -20,6 +20,11 @@ const EDGE_AND_APP = `
       if (path === "/shorter") return new Response("x", page);
       if (path === "/none") return new Response(null, page);
       if (path === "/text") return new Response("a longer text", page);
+      if (path === "/large") {
+        const length = String(150_000);
+        const large = new Response("<p>old</p>".padEnd(150_000), { headers: { ...headers, "content-length": length } });
+        return new HTMLRewriter().on("p", { element: (p) => p.setInnerContent("a longer page") }).transform(large);
+      }
       return new HTMLRewriter().on("p", { element: (p) => p.setInnerContent("a longer page") }).transform(page);
     }
   }
@@ -27,10 +32,11 @@ const EDGE_AND_APP = `
   const limits = { fetchWholeBytes: "1MiB" };
   const routes = [{ match: "/cart/*", pass: true }];
   const atOnce = createEdge({ origin: { service: "APP" }, hosts: ["${HOST}"], limits, routes });
+  const smallest = createEdge({ origin: { service: "APP" }, hosts: ["${HOST}"], limits: { storeBytes: "100KiB" } });
   const inTurn = createEdge({ origin: { service: "APP", concurrency: 2 }, hosts: ["${HOST}"] });
   export default {
     fetch(request, env, context) {
-      const edge = new URL(request.url).searchParams.has("turn") ? inTurn : atOnce;
+      const edge = { "?turn": inTurn, "?small": smallest }[new URL(request.url).search] ?? atOnce;
       return edge.fetch(new Request(request, { cf: { country: "DK" } }), { ...env, APP: context.exports.App }, context);
     },
   };`;
@@ -57,6 +63,11 @@ describe("an app in the origin's place whose answer has another length than it s
     const get = () => exchange(edge.url, agent, { path });
     expect(await get()).toMatchObject({ status: 200, body, fields: { "x-cache": "MISS" } });
     expect(await get()).toMatchObject({ status: 200, body, fields: { "x-cache": "HIT" } });
+  });
+
+  test("a page above the site's own limit of stored pages arrives whole", async () => {
+    const { body } = await exchange(edge.url, agent, { path: "/large?small" });
+    expect(`${body.trim()} ${body.length}`).toBe("<p>a longer page</p> 150010");
   });
 
   test("a part of it is cut from the whole", async () => {

@@ -9,6 +9,9 @@ import { streamOf } from "./web-bodies.ts";
 /** Whoever takes nothing of a body for so long has left before its head: milliseconds. */
 const UNREAD_MS = 2_000;
 
+/** The largest page that a worker may change as it sends it. */
+const MAX_CHANGED_BYTES = 8 * 1024 ** 2;
+
 /*
  * The origin over the runtime's fetch. The platform's guarantees, on which this code relies:
  * - The platform caches a worker's fetches by file extension. `cacheTtl: -1` turns that off, and adds no directive to
@@ -34,7 +37,7 @@ export class OriginFetch implements Origin {
     this.url = url;
     this.#timeoutMs = timeoutMs;
     this.#service = service;
-    this.#wholeBytes = wholeBytes;
+    this.#wholeBytes = Math.max(wholeBytes, MAX_CHANGED_BYTES);
     this.#tellsEnd = tellsEnd;
   }
 
