@@ -600,7 +600,7 @@ export const VARNISH: readonly DoorCase[] = [
     answer: "Purged",
     purged: ["/shop/a"],
   },
-  ...["surrogate-key", "x-cache-tags", "cache-tags", "cache-tag"].map((field) => ({
+  ...["surrogate-key", "x-cache-tags", "cache-tags", "cache-tag", "purge-cache-tags"].map((field) => ({
     name: `the tags in ${field}`,
     request: purge({ [field]: "shop,node:1" }, "/about"),
     status: 200,

@@ -182,6 +182,11 @@ export const mutants: Mutants = {
       by: "if (!form) return name;",
       foundBy: "identity/unusual-characters",
     },
+    "what asks for a user-context hash counts as usual": {
+      in: "request-fields:ORDINARY_FORMS",
+      drop: "(?!.*user-context-hash)",
+      foundBy: "identity/user-context",
+    },
     "a backslash counts as usual, whatever it escapes": {
       in: "request-fields:WORDS",
       replace: String.raw`\\[()]`,

@@ -8,6 +8,7 @@ const odd: readonly (readonly [id: string, what: string, fields: Readonly<Record
   ["unusual-field", "an unusual field", { "x-debug": "1" }],
   ["unusual-characters", "a value with unusual characters", { "user-agent": "{jndi:ldap}" }],
   ["escaped-letter", "a value with an escaped letter", { "user-agent": String.raw`a \x3cb` }],
+  ["user-context", "what asks for the hash of its visitor", { accept: "application/vnd.fos.user-context-hash" }],
   ["long-field-value", "a value of more than 1024 characters", { "user-agent": "x".repeat(1_025) }],
   [
     "too-much-field-text",

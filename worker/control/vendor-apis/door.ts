@@ -56,6 +56,7 @@ export const TAGS_OF_PURGE: Readonly<Record<string, "hard" | "soft">> = {
   "x-cache-tags": "hard",
   "cache-tags": "hard",
   "cache-tag": "hard",
+  "purge-cache-tags": "hard", // Drupal
 };
 /** Magento's field: a regular expression of tags. */
 export const MAGENTO_TAGS = "x-magento-tags-pattern";

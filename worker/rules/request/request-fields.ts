@@ -331,7 +331,7 @@ const DIRECTIVES =
  */
 const ORDINARY_FORMS: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
-    accept: LIST,
+    accept: /^(?!.*user-context-hash)[A-Za-z0-9*][A-Za-z0-9 ,;=.*+/_-]*$/i, // FOSHttpCache answers that with a hash
     "accept-charset": LIST,
     "accept-language": LIST,
     "cache-control": DIRECTIVES,

@@ -8,6 +8,7 @@ export const TAG_FIELDS = [
   "cdn-tag",
   "x-cache-tags",
   "cache-tags",
+  "purge-cache-tags",
   "x-magento-tags",
   "netlify-cache-tag",
   "vercel-cache-tag",
