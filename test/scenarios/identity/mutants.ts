@@ -184,7 +184,8 @@ export const mutants: Mutants = {
     },
     "what asks for a user-context hash counts as usual": {
       in: "request-fields:ORDINARY_FORMS",
-      drop: "(?!.*user-context-hash)",
+      replace: "(?!.*user-context-hash)",
+      by: "",
       foundBy: "identity/user-context",
     },
     "a backslash counts as usual, whatever it escapes": {

@@ -158,6 +158,18 @@ export const mutants: Mutants = {
       by: "!leftOut",
       foundBy: "second-look/idle-field-matters",
     },
+    "a redirect or an error that no visitor's request has caused is stored": {
+      in: "lookAgain",
+      replace: 'response.status === 200 ? decision.kind : "not-stored"',
+      by: "decision.kind",
+      foundBy: "second-look/idle-field-and-307",
+    },
+    "an error that only a request without its field gets is stored": {
+      in: "lookAgain",
+      replace: "response.status === 200",
+      by: "response.status < 400",
+      foundBy: "second-look/idle-field-and-404",
+    },
     "a field that mattered is left out again": {
       in: "IdleFields.refute",
       replace: "else this.#records.delete(keyOf(place, field));",
@@ -212,10 +224,16 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "second-look/field-chooses",
     },
+    "an answer with another field is the same page": {
+      in: "answerDigest",
+      replace: "...[...names].sort()",
+      by: "",
+      foundBy: "second-look/field-adds-a-field",
+    },
     "a redirect to another place is the same page": {
       in: "answerDigest",
-      replace: "...OF_CONTENT.map((name) => fields.get(name))",
-      by: "fields === null",
+      replace: "OF_CONTENT.map((name) => fields.get(name))",
+      by: "[]",
       foundBy: "second-look/field-chooses-a-redirect",
     },
     "a field that chooses on one route passes on all": {

@@ -185,6 +185,25 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "second-look/field-adds-a-field",
+    name: "a field for which the answer has one more field chooses, whatever lengths and ages say",
+    source: SOURCE,
+    origin: {
+      "/a": [{ "x-raw": "1" }, { age: "1" }, { "x-raw": "2" }, { "x-raw": "1" }].map((more) =>
+        page("max-age=60", "a", more),
+      ),
+      "/b": [{}, { age: "1" }].map((more) => page("max-age=60", "b", more)),
+    },
+    steps: [
+      { get: "/b", fields: app, expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { get: "/b", fields: app, expect: { xCache: "HIT" } },
+      { get: "/a", fields: { "x-mobile": "1" }, expect: { xCache: "MISS", fields: { "x-raw": "1" } } },
+      { work: "finished" },
+      { get: "/a", fields: { "x-mobile": "1" }, expect: { xCache: "BYPASS", fields: { "x-raw": "1" } } },
+    ],
+  },
+  {
     id: "second-look/field-chooses-a-redirect",
     name: "a field that changes where a redirect leads, and nothing else, changes the page",
     source: SOURCE,
@@ -359,6 +378,15 @@ export const scenarios: readonly Scenario[] = [
       { get: "/e", fields: app, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
     ],
   },
+  ...([307, 404] as const).map(
+    (status): Scenario => ({
+      id: `second-look/idle-field-and-${status}`,
+      name: `if the answer without an idle field is a ${status}, the origin is asked again with the field`,
+      source: SOURCE,
+      origin: { ...three, "/d": [{ ...page("max-age=60", "plain"), status }, page("max-age=60", "own")] },
+      steps: [...looks(app), { get: "/d", fields: app, expect: { status: 200, xCache: "MISS", body: "own" } }],
+    }),
+  ),
   {
     id: "second-look/idle-field-in-vary",
     name: "if the answer without an idle field varies by it, the origin is asked again with the field",

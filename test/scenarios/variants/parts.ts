@@ -27,6 +27,7 @@ export const scenarios: readonly Scenario[] = [
       ["inertia", { "x-inertia": "true", "x-inertia-version": "6b16b94d" }],
       ["unpoly", { "x-up-version": "3.11.0", "x-up-target": "#main" }],
       ["livewire", { "x-livewire": "1", "x-livewire-navigate": "1" }],
+      ["tanstack", { "x-tsr-serverfn": "true" }],
       ["next", { rsc: "1", "next-router-prefetch": "1", "next-router-state-tree": "%5B%22%22%5D", "next-url": "/b" }],
       ["jquery", { "x-requested-with": "XMLHttpRequest" }],
       ["content-type", { "content-type": "application/json" }],

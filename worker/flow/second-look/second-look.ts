@@ -54,7 +54,9 @@ export type SecondLook =
 /** Begins a second look after an answer that deserves one. The body may be read on its way to the client. */
 export function lookAgain(context: RequestContext, response: ReceivedAnswer, decision: StorageDecision): SecondLook {
   context.isolate.secondLooks.countAnswer();
-  const asSent = toAskAgainAsSent(context, decision, response.fields);
+  // The looks have compared pages. For an error or a redirect the origin may have missed the field.
+  const kind = response.status === 200 ? decision.kind : "not-stored";
+  const asSent = toAskAgainAsSent(context, { kind }, response.fields);
   if (asSent) return { kind: "ask-again", asSent };
   if (decision.kind === "store" || context.facts.isPartial) return { kind: "go-on", response };
   return { kind: "go-on", response: compareBehind(context, lookBehind(context, response, decision), decision) };
