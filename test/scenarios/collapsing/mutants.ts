@@ -48,6 +48,35 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "collapsing/followers-wait-once",
     },
+    "requests wait for an endless body that they would have to validate": {
+      in: "CollapsedFetches.begin",
+      drop: "if (!news.isReusable())",
+      foundBy: "collapsing/endless-body-to-validate",
+    },
+    "requests wait for an endless body that they would have to validate if it is fetched for a part": {
+      in: "storeOnceWhole",
+      replace: "fetched.tellFollowers(",
+      by: "if (!context.facts.isPartial) fetched.tellFollowers(",
+      foundBy: "collapsing/endless-body-behind-part",
+    },
+    "requests wait a millisecond longer for a body that they would have to validate": {
+      in: "MAX_BODY_WAIT_MS",
+      replace: "3_000",
+      by: "3_001",
+      foundBy: "collapsing/endless-body-to-validate",
+    },
+    "requests wait a second for a body that they would have to validate, and then each fetches it": {
+      in: "MAX_BODY_WAIT_MS",
+      replace: "3_000",
+      by: "1_000",
+      foundBy: "collapsing/slow-body-to-validate",
+    },
+    "requests wait three seconds for any body, and then each fetches it": {
+      in: "CollapsedFetches.begin",
+      replace: "!news.isReusable()",
+      by: "true",
+      foundBy: "collapsing/slow-body",
+    },
     "a page is fetched although it was stored while the follower waited": {
       in: "followOrTryAgain",
       drop: "if (stored && mayAnswer(await judgeAfterWait(context, stored.head))) return lookAgain();",

@@ -1,3 +1,4 @@
+import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import type { Scenario } from "../../engine/scenario.ts";
 import { SEVERAL_ISOLATES, WAITING_ON_REAL_TIME, WAITING_REQUESTS } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
@@ -5,6 +6,8 @@ import { stillV1, storedAndStale, v1, v2 } from "../validation/openings.ts";
 
 const songsV1 = page("max-age=3600", "v1", { "cache-tag": "songs" });
 const kept = page("max-age=60");
+const validated = page("no-cache", "v1", { etag: '"1"' });
+const slow: Reply = { ...validated, framing: "chunked", bytesBeforeHold: 1 };
 const odd = { "x-odd": "1" };
 const LONG_URL = `/a?q=${"x".repeat(600)}`;
 
@@ -382,6 +385,103 @@ export const scenarios: readonly Scenario[] = [
       { release: "slow" },
       { finish: "leader", expect: { body: "0123456789" } },
       { stats: { "store.refused.too-large": 1 } },
+    ],
+  },
+  {
+    id: "collapsing/endless-body-to-validate",
+    name: "requests wait three seconds for a body that they would have to validate, and for a minute none waits again",
+    source: "docs/http.md#collapsed-requests; docs/protocol.md#r19-markers",
+    only: WAITING_ON_REAL_TIME,
+    origin: {
+      "/a": [
+        { ...slow, hold: "for ever" },
+        { ...slow, body: "own", hold: "slow" },
+      ],
+    },
+    steps: [
+      { begin: "leader", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      { begin: "first", send: { path: "/a" } },
+      { begin: "second", send: { path: "/a" } },
+      { advanceMs: 2_999 },
+      { originSaw: { "/a": 1 } },
+      { advanceMs: 1 },
+      { originSees: "/a", count: 3 },
+      { advanceMs: 59_000 },
+      { begin: "third", send: { path: "/a" } },
+      { originSees: "/a", count: 4 },
+      { release: "slow" },
+      { finish: "first", expect: { body: "own", xCache: "MISS" } },
+      { finish: "second", expect: { body: "own", xCache: "MISS" } },
+      { finish: "third", expect: { body: "own", xCache: "MISS" } },
+      { release: "for ever" },
+      { finish: "leader", expect: { body: "v1" } },
+    ],
+  },
+  {
+    id: "collapsing/endless-body-behind-part",
+    name: "requests wait three seconds for a body that they would have to validate, if it is fetched for a part, too",
+    source: "docs/http.md#collapsed-requests",
+    only: WAITING_ON_REAL_TIME,
+    site: { limits: { fetchWholeBytes: 10 } },
+    origin: {
+      "/a": [
+        { ...slow, hold: "for ever" },
+        { ...validated, body: "own" },
+      ],
+    },
+    steps: [
+      { begin: "part", send: { path: "/a", fields: { range: "bytes=0-0" } } },
+      { originSees: "/a", count: 1 },
+      { begin: "follower", send: { path: "/a" } },
+      { advanceMs: 2_999 },
+      { originSaw: { "/a": 1 } },
+      { advanceMs: 1 },
+      { finish: "follower", expect: { body: "own", xCache: "MISS" } },
+      { release: "for ever" },
+      { finish: "part", expect: { body: "v" } },
+    ],
+  },
+  {
+    id: "collapsing/slow-body-to-validate",
+    name: "requests that came while a page that is always validated was fetched share the next fetch, though both are slow",
+    source: "docs/http.md#collapsed-requests",
+    only: WAITING_ON_REAL_TIME,
+    origin: {
+      "/a": [
+        { ...slow, hold: "slow" },
+        { ...slow, body: "v2", hold: "again" },
+      ],
+    },
+    steps: [
+      { begin: "leader", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      ...Array.from({ length: 20 }, (_, index) => ({ begin: `${index}`, send: { path: "/a" } })),
+      { advanceMs: 2_000 },
+      { release: "slow" },
+      { finish: "leader", expect: { body: "v1" } },
+      { originSees: "/a", count: 2 },
+      { advanceMs: 2_000 },
+      { release: "again" },
+      ...Array.from({ length: 20 }, (_, index) => ({ finish: `${index}`, expect: { status: 200, body: "v2" } })),
+      { originSaw: { "/a": 2 } },
+    ],
+  },
+  {
+    id: "collapsing/slow-body",
+    name: "requests wait for a slow body that they may have without validation",
+    source: "docs/http.md#collapsed-requests",
+    only: WAITING_ON_REAL_TIME,
+    origin: { "/a": [{ ...slow, ...kept, hold: "slow" }] },
+    steps: [
+      { begin: "leader", send: { path: "/a" } },
+      { originSees: "/a", count: 1 },
+      { begin: "follower", send: { path: "/a" } },
+      { advanceMs: 9_000 },
+      { release: "slow" },
+      { finish: "leader", expect: { body: "v1" } },
+      { finish: "follower", expect: { body: "v1" } },
+      { originSaw: { "/a": 1 } },
     ],
   },
   {

@@ -4,6 +4,7 @@ import { isOriginError } from "../../rules/freshness/origin-error.ts";
 import { ExpiringKeys } from "../../rules/key/expiring-keys.ts";
 import { type FetchKey, fetchKeyText, joinableKeys, withoutField } from "../../rules/key/fetch-key.ts";
 import { mayBeOfOneRequest, type NotStoredBecause } from "../../rules/storing/not-stored.ts";
+import { within } from "../../within.ts";
 import type { Place } from "../origin/permit-queue.ts";
 
 /**
@@ -54,6 +55,8 @@ export interface FetchesOfNeighbours {
   avoid(page: string): void;
 }
 
+/** How long requests wait for the body of an answer that will not be reused without validation. */
+const MAX_BODY_WAIT_MS = 3_000;
 /**
  * How long requests for a key whose answer could not be stored do not wait for each other: a long poll that waits for another
  * misses a message.
@@ -120,7 +123,12 @@ export class CollapsedFetches {
       begunAt: this.now,
       tell: (news) => {
         turn?.tell(news);
-        if (news.kind === "being-stored") return;
+        if (news.kind === "being-stored") {
+          const giveUp = () => fetch.tell({ kind: "not-shareable" });
+          // Who came after the fetch began will have to ask the origin anyway.
+          if (!news.isReusable()) void within(this.#clock, MAX_BODY_WAIT_MS, outcome, giveUp);
+          return;
+        }
         this.abandon(fetch);
         if (news.kind === "failing") return;
         if (news.kind === "not-shareable") this.rememberHitForMiss(key);

@@ -256,7 +256,7 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
 async function answerPart(context: RequestContext, fetched: Fetched, decision: StorageDecision): Promise<Answer> {
   const { response, tellFollowers } = fetched;
   const { lengthBytes } = response;
-  const { isolate, background, storing } = context;
+  const { isolate, background } = context;
   const { miss } = fetched;
   const { toValidate } = miss;
   const heldBytes = lengthBytes === null || toValidate === null ? 0 : toValidate.head.bodyBytes;
@@ -267,7 +267,7 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
   if (decision.kind === "store" && !decision.isLarge && wholeBytes > 0 && (lengthBytes ?? 0) <= wholeBytes) {
     const fill = startFillFor(context, response.body, lengthBytes, wholeBytes);
     background.run(cancelBody(fill.body));
-    storing.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
+    storeOnceWhole(context, fetched, decision.head, fill.read);
     const read = await waitForWhole(context, fill.read);
     mayBeStored = read === null || read.kind === "whole";
     if (read?.kind === "whole") {
@@ -329,9 +329,8 @@ function storeWhileStreaming(
     storing.run(storeUnlessPurged(context, withBody(decision.head, bytes), tellFollowers));
     return answer;
   }
-  tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, decision.head) });
   const fill = startFillOf(context, response);
-  storing.run(fill.read.then((read) => storeIfWhole(context, fetched, decision.head, read)));
+  storeOnceWhole(context, fetched, decision.head, fill.read);
   return answerWhileStoring(context, fetched, decision, fill.body);
 }
 
@@ -358,6 +357,13 @@ function answerWhileStoring(
     return withSource(context, answerWith(null, 304, notModifiedFields(fields)), source);
   }
   return withSource(context, answerWith(body, response.status, fields), source);
+}
+
+/** Followers learn how long the body is, and whether they may have it, because it may take long. */
+function storeOnceWhole(context: RequestContext, fetched: Fetched, head: HeadToStore, body: Promise<ReadBody>): void {
+  const { lengthBytes } = fetched.response;
+  fetched.tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, head) });
+  context.storing.run(body.then((read) => storeIfWhole(context, fetched, head, read)));
 }
 
 async function storeIfWhole(
