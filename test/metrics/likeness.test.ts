@@ -7,14 +7,17 @@ import type { StoredResponse } from "../../worker/rules/storing/stored-response.
 const NOW = Date.UTC(2026, 0, 1);
 
 /** Pages that are fetched one after the other, two seconds apart, and what the comparison of them has counted. */
-function comparedAfter(pages: readonly { url: string; body?: string; variant?: [string, string][] }[]): ComparedPages {
+function comparedAfter(
+  pages: readonly { url: string; body?: string; variant?: [string, string][] }[],
+  selectingNames: readonly string[] = [],
+): ComparedPages {
   const counters = new Counters("http://origin.test", () => undefined);
   for (const [turn, { url, body = "page", variant = [] }] of pages.entries()) {
     const at = NOW + turn * 2000;
     const key = variant.length === 0 ? url : `${url} ${JSON.stringify(variant)}`;
     const head = { key, variant, givenPurgeKeys: [], receivedAt: at, freshnessSeconds: 600, initialAgeMs: 0 };
     const stored = { head, body: new TextEncoder().encode(body) } as unknown as StoredResponse;
-    counters.report({ kind: "fetched", route: "/*", url, stored, at });
+    counters.report({ kind: "fetched", route: "/*", selectingNames, url, stored, at });
   }
   const { routes } = counters.tree();
   return JSON.parse(JSON.stringify(routes))["/*"]?.compared ?? {};
@@ -28,7 +31,7 @@ test.each([
   ["/a?ad_x=1&ad_y=2&z=3", "drop ad_*", "/a?z=3"],
   ["/a?x=1&x=2", "drop x", "/a?"],
 ])("of %s, %s leaves %s", (url, change, changed) => {
-  expect(keyChanges(url, []).get(change)).toBe(`${changed} []`);
+  expect(keyChanges(url, [], []).get(change)).toBe(`${changed} []`);
 });
 
 test.each([
@@ -37,17 +40,17 @@ test.each([
   ["a name that is too long", `/a?${"x".repeat(41)}=1`],
   ["a name that speaks of credentials", "/a?accessToken=1"],
 ])("a parameter with %s is left out, and the query is then never dropped", (_, url) => {
-  expect([...keyChanges(url, []).keys()]).toEqual([]);
+  expect([...keyChanges(url, [], []).keys()]).toEqual([]);
 });
 
 test("a URL of more than 512 characters is not compared with others", () => {
   const url = (length: number) => "/a?x=".padEnd(length, "1");
-  expect(keyChanges(url(512), []).size).toBeGreaterThan(0);
-  expect(keyChanges(url(513), [["accept-language", "de"]]).size).toBe(0);
+  expect(keyChanges(url(512), [], []).size).toBeGreaterThan(0);
+  expect(keyChanges(url(513), [["accept-language", "de"]], []).size).toBe(0);
 });
 
 test("without a query and a Vary there is nothing to change", () => {
-  expect(keyChanges("/a", []).size).toBe(0);
+  expect(keyChanges("/a", [], []).size).toBe(0);
 });
 
 test("a name from the prototype of objects is a name like others", () => {
@@ -72,6 +75,15 @@ test("variants of one URL are compared without each of the fields that select th
     "vary accept-language": { fetches: 2, different: 2 },
     "vary x-app": { fetches: 2, same: 2 },
   });
+});
+
+test("fields that the owner has put in the key or cannot drop, and Origin, are no change", () => {
+  const names = ["accept-encoding", "cookie:currency", "host", "origin", "x-app", "x-tenant"];
+  const changed = names.filter((name) => {
+    const pages = ["1", "2"].map((value) => ({ url: "/a", variant: [[name, value] as [string, string]] }));
+    return comparedAfter(pages, ["cookie:currency", "x-tenant"]).keys;
+  });
+  expect(changed).toEqual(["x-app"]);
 });
 
 test("a hundred parameters make at most fifty names and one more", () => {

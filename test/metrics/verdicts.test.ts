@@ -3,7 +3,7 @@ import type { SiteStats } from "../../wire/stats.ts";
 import type { Verdict } from "../../wire/verdicts/verdict.ts";
 import { verdictsOf, verdictText } from "../../wire/verdicts/verdicts.ts";
 import type { OriginRequest } from "../../worker/ports/origin.ts";
-import type { SiteInput } from "../../worker/site/site-input.ts";
+import type { RouteInput, SiteInput } from "../../worker/site/site-input.ts";
 import { byDepth, inGate } from "../suite/depth.ts";
 import { Replay, type ReplayWorld } from "./replay.ts";
 
@@ -109,7 +109,7 @@ const CASES: readonly Case[] = [
   {
     name: "a Vary that splits for nothing",
     kind: "vary",
-    says: /only in `accept-language`, which `Vary` names.*`fields\.drop`/,
+    says: /only in the field `accept-language`.*`fields\.drop`/,
     world: { site: site(), answer: pageBy("q", { "cache-control": "max-age=300", vary: "accept-language" }) },
     changed: { site: site({ fields: { drop: ["accept-language"] } }) },
     visit: (random) => ({
@@ -293,6 +293,43 @@ test("a fetch whose answer was counted in an earlier report makes no share of mo
 
 describe("nothing is said", () => {
   const [byParameter] = CASES;
+
+  test.each<{ name: string; route?: RouteInput; fields?: Record<string, string>; sends: (choice: number) => object }>([
+    {
+      name: "the codings that a client accepts, which an owner cannot drop",
+      fields: { vary: "accept-encoding" },
+      sends: (choice) => ({ "accept-encoding": ["br", "zstd", "gzip", "identity"][choice] }),
+    },
+    {
+      name: "Origin, without which a page of another origin may not read the answer",
+      fields: { "access-control-allow-origin": "https://0.example.test", vary: "origin" },
+      sends: (choice) => ({ origin: `https://${choice}.example.test` }),
+    },
+    {
+      name: "a cookie that the owner has put in the key",
+      route: { match: "/shop/*", key: { cookies: { currency: ["0", "1", "2", "3"] } } },
+      sends: (choice) => ({ cookie: `currency=${choice}` }),
+    },
+    {
+      name: "a field that the owner has put in the key",
+      route: { match: "/shop/*", key: { fields: ["x-tenant"] } },
+      fields: { vary: "x-tenant" },
+      sends: (choice) => ({ "x-tenant": String(choice) }),
+    },
+    {
+      name: "a language that the owner has put in the key",
+      route: { match: "/shop/*", key: { languages: ["de", "en", "fr", "it"] } },
+      sends: (choice) => ({ "accept-language": ["de", "en", "fr", "it"][choice] }),
+    },
+  ])("of a field that splits for nothing: $name", { tags: ["deep"] }, async ({ route, fields, sends }) => {
+    const world = { site: site(route), answer: pageBy("q", { "cache-control": "max-age=300", ...fields }) };
+    const stats = await statsOf(world, (random) => ({
+      path: `/shop/list?q=${some(random, 20)}`,
+      fields: sends(some(random, 4)) as Record<string, string>,
+    }));
+    expect(stats.answers.MISS).toBeGreaterThan(50);
+    expect(kindsOf(stats)).not.toContain("vary");
+  });
 
   test.each(inGate(3, CASES))("under a hundred requests: $name", async ({ kind, world, visit }) => {
     const stats = await statsOf(world, visit, 99);

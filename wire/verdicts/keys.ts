@@ -60,7 +60,7 @@ const WORDS: Readonly<Record<string, (name: string) => { differsIn: string; sett
   }),
   sort: () => ({ differsIn: "the order of the parameters", setting: "set `key.query.sort` to `true`" }),
   vary: (name) => ({
-    differsIn: `\`${name}\`, which \`Vary\` names`,
+    differsIn: `the field \`${name}\``,
     setting: `add \`"${name}"\` to \`fields.drop\`, or let the origin leave it out of \`Vary\``,
   }),
 };

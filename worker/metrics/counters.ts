@@ -158,10 +158,10 @@ export class Counters implements Reporter {
     "body-cut-off": () => addUnder(this.#discarded, ["cut-off"]),
     "fill-discarded": ({ because }) => addUnder(this.#discarded, [because]),
     "not-stored": (event) => this.#countNotStored(event),
-    fetched: ({ url, stored, at, route }) => {
-      this.lastRefusals.forget(url);
-      this.sightings.see(stored.head);
-      this.#likeness.stored(url, stored, at, this.#routeCounts(route).compared);
+    fetched: (event) => {
+      this.lastRefusals.forget(event.url);
+      this.sightings.see(event.stored.head);
+      this.#likeness.stored(event, this.#routeCounts(event.route).compared);
     },
     found: ({ head }) => this.sightings.find(head),
     "passed-on": (event) => this.#likeness.passed(event, this.#routeCounts(event.route).compared),

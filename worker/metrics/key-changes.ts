@@ -1,5 +1,6 @@
 import { MAX_KEY_CHARACTERS } from "../rules/key/expiring-keys.ts";
 import { speaksOfCredentials } from "../rules/request/credential-names.ts";
+import { isOpenToOwners } from "../rules/request/request-fields.ts";
 import type { VariantFields } from "../rules/variants/vary.ts";
 
 /** A parameter without a value, or with an odd name, may be about one visitor, and one that speaks of credentials is. */
@@ -13,9 +14,15 @@ const MAX_NAMES = 6;
 /**
  * The changes of a cache key that an owner can set, by their names, with the key that each would give: without one
  * parameter, without those whose names begin alike, without the query, with values in lower case, with sorted parameters,
- * and without one of the fields that select variants. None of a long URL, for which that would take longer than its fetch.
+ * and without one of the fields that select variants. Not without the route's `selectingNames`, which the owner wants, nor
+ * without `Origin`: an answer without it may not be read by pages of other origins. None of a long URL, for which that would
+ * take longer than its fetch.
  */
-export function keyChanges(url: string, variant: VariantFields): ReadonlyMap<string, string> {
+export function keyChanges(
+  url: string,
+  variant: VariantFields,
+  selectingNames: readonly string[],
+): ReadonlyMap<string, string> {
   const queryAt = url.indexOf("?");
   if ((queryAt < 0 && variant.length === 0) || url.length > MAX_KEY_CHARACTERS) return NO_CHANGES;
   const changes = new Map<string, string>();
@@ -44,7 +51,9 @@ export function keyChanges(url: string, variant: VariantFields): ReadonlyMap<str
   }
   if (parameters.length > 1) add("sort", parameters.toSorted());
   if (parameters.length > 0 && !names.includes(undefined)) add("drop *", []);
-  for (const [each] of variant.slice(0, MAX_NAMES)) {
+  const droppable = ([name]: VariantFields[number]) =>
+    name !== "origin" && isOpenToOwners(name) && !selectingNames.includes(name);
+  for (const [each] of variant.filter(droppable).slice(0, MAX_NAMES)) {
     add(`vary ${each}`, parameters, JSON.stringify(variant.filter(([name]) => name !== each)));
   }
   return changes;

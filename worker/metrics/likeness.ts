@@ -1,9 +1,8 @@
-import type { PassedOnEvent } from "../ports/reporter.ts";
+import type { EdgeEvent, PassedOnEvent } from "../ports/reporter.ts";
 import { freshUntil } from "../rules/freshness/current-age.ts";
 import { fnvHash } from "../rules/hashing/fnv-hash.ts";
 import { setNewest } from "../rules/key/set-newest.ts";
 import { bodyDigest } from "../rules/storing/body-digest.ts";
-import type { StoredResponse } from "../rules/storing/stored-response.ts";
 import { keyChanges } from "./key-changes.ts";
 
 /** What one isolate remembers: keys in as many slots, a power of two, and at most so many pages and visitors. */
@@ -54,8 +53,8 @@ export class Likeness {
   #nextBodyAt = 0;
 
   /** A response is stored. */
-  stored(url: string, { head, body }: StoredResponse, now: number, count: Count): void {
-    const { variant } = head;
+  stored({ url, selectingNames, stored, at: now }: EdgeEvent & { kind: "fetched" }, count: Count): void {
+    const { head, body } = stored;
     const until = freshUntil(head);
     const key = fnvHash(head.key);
     const digest = this.#digest(body, now);
@@ -74,7 +73,7 @@ export class Likeness {
       this.#bodies[slot / NUMBERS] = digest;
     };
     put(before);
-    for (const [change, changed] of keyChanges(url, variant)) {
+    for (const [change, changed] of keyChanges(url, head.variant, selectingNames)) {
       const like = this.#slotOf(fnvHash(`${change} ${changed}`));
       // The page that would have been stored under the changed key answers until its lifetime ends.
       if (slots[like + UNTIL]! <= now) put(like);

@@ -44,6 +44,8 @@ export type EdgeEvent =
   | {
       readonly kind: "fetched";
       readonly route: string | null;
+      /** Those of the route: its pages vary by them because the owner says so. */
+      readonly selectingNames: readonly string[];
       readonly url: string;
       readonly stored: StoredResponse;
       readonly at: number;

@@ -36,7 +36,8 @@ export function storeUnlessPurged(
   compression?.prepare(context, stored, kept);
   tellFollowers({ kind: "storable", stored, kept });
   return kept.then((isKept) => {
-    reporter.report({ kind: "fetched", ...pageOf(context), stored, at: clock.now() });
+    const { selectingNames } = context.resolved.route;
+    reporter.report({ kind: "fetched", ...pageOf(context), selectingNames, stored, at: clock.now() });
     return isKept;
   });
 }
