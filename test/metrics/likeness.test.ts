@@ -27,6 +27,7 @@ test.each([
   ["/a?x=1&y=2", "drop x", "/a?y=2"],
   ["/a?x=1&y=2", "drop *", "/a?"],
   ["/a?y=2&x=1", "sort", "/a?x=1&y=2"],
+  ["/a?y=2&x=2&x=1", "sort", "/a?x=2&x=1&y=2"],
   ["/a?x=AB&y=CD", "lowercase x", "/a?x=ab&y=CD"],
   ["/a?ad_x=1&ad_y=2&z=3", "drop ad_*", "/a?z=3"],
   ["/a?x=1&x=2", "drop x", "/a?"],

@@ -1,4 +1,5 @@
 import { MAX_KEY_CHARACTERS } from "../rules/key/expiring-keys.ts";
+import { sortedByName } from "../rules/key/query.ts";
 import { speaksOfCredentials } from "../rules/request/credential-names.ts";
 import { isOpenToOwners } from "../rules/request/request-fields.ts";
 import type { VariantFields } from "../rules/variants/vary.ts";
@@ -49,7 +50,7 @@ export function keyChanges(
         without((name) => name.startsWith(stem)),
       );
   }
-  if (parameters.length > 1) add("sort", parameters.toSorted());
+  if (parameters.length > 1) add("sort", sortedByName(parameters));
   if (parameters.length > 0 && !names.includes(undefined)) add("drop *", []);
   const droppable = ([name]: VariantFields[number]) =>
     name !== "origin" && isOpenToOwners(name) && !selectingNames.includes(name);

@@ -75,7 +75,8 @@ export function withParameters(url: string, parameters: readonly string[]): stri
   return missing.length === 0 ? url : `${whole}${whole.includes("?") ? "&" : "?"}${missing.join("&")}${fragment}`;
 }
 
-function sortedByName(parameters: readonly string[]): string[] {
+/** Parameters of the same name keep their order, which an origin may read. */
+export function sortedByName(parameters: readonly string[]): string[] {
   return parameters
     .map((text) => ({ name: decode(nameIn(text)), text }))
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
