@@ -53,7 +53,10 @@ const WORDS: Readonly<Record<string, (name: string) => { differsIn: string; sett
   drop: (name) =>
     name === "*"
       ? { differsIn: "the query", setting: "set `key.query.only` to `[]`" }
-      : { differsIn: `the parameter \`${name}\``, setting: `add \`"${name}"\` to \`key.query.ignore\`` },
+      : {
+          differsIn: `the parameter \`${name}\``,
+          setting: `add \`"${name}"\` to \`key.query.ignore\`, or take it out of \`key.query.only\``,
+        },
   lowercase: (name) => ({
     differsIn: `the letter case of \`${name}\``,
     setting: `add \`"${name}"\` to \`key.query.lowercase\``,
@@ -61,6 +64,6 @@ const WORDS: Readonly<Record<string, (name: string) => { differsIn: string; sett
   sort: () => ({ differsIn: "the order of the parameters", setting: "set `key.query.sort` to `true`" }),
   vary: (name) => ({
     differsIn: `the field \`${name}\``,
-    setting: `add \`"${name}"\` to \`fields.drop\`, or let the origin leave it out of \`Vary\``,
+    setting: `add \`"${name}"\` to \`fields.drop\`, or take it out of the origin's \`Vary\``,
   }),
 };

@@ -225,7 +225,8 @@ Last 24 h: 1,204,331 requests, 93.1 % from cache. The origin was asked 83,200 ti
 instead of 240 ms in the median; the cache sent 41.3 GB, the origin 2.5 MB.
 
 57 % of the fetches on \`/api/search\` differ from the request for a fresh page only in the parameter \`ref\`, and all 562 bodies that were
-compared were the same: add \`"ref"\` to \`key.query.ignore\`; 71 % of its requests would come from the cache instead of 33 %.
+compared were the same: add \`"ref"\` to \`key.query.ignore\`, or take it out of \`key.query.only\`; 71 % of its requests would come
+from the cache instead of 33 %.
 \`\`\``;
 
 const ADVICE_LIMITS = `Where one page would take the place of several, at least 20 bodies were compared, and one that differs silences the advice.
