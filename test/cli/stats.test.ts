@@ -78,9 +78,20 @@ Not stored: no-store 1,200, cut-off 9, bad\ufffd[2J 3, store-failed 2.
     expect(memoryVerdicts(found)).toMatchObject([
       { evidence: expect.stringContaining("a memory of 256 MiB"), setting: 'set `--memory` to `"512MiB"`' },
     ]);
-    expect(memoryVerdicts({ ...found, machine: undefined })).toMatchObject([
-      { setting: 'set `limits.memoryBytes` to `"128MiB"`' },
+  });
+
+  test("of an isolate's memory no more is advised than it can have beside all else that an isolate needs", () => {
+    const MIB = 1024 ** 2;
+    const advised = (...sizes: readonly (readonly [number, number])[]) => {
+      const curve = sizes.map(([size, hitRatio]) => ({ bytes: size * MIB, hitRatio }));
+      const memory = { uses: 2000, held: 600, maxBytes: 32 * MIB, curve };
+      return memoryVerdicts({ ...big(), memory }).map(({ setting, effect }) => `${setting}; ${effect}`);
+    };
+    expect(advised([32, 0.3], [64, 0.5], [128, 0.9], [256, 0.99])).toEqual([
+      'set `limits.memoryBytes` to `"64MiB"`; at least 50 % would come from memory',
     ]);
+    expect(advised([32, 0.3], [64, 0.31], [128, 0.9])).toEqual([]);
+    expect(advised([128, 0.9])).toEqual([]);
   });
 
   test("errors have their share and their statuses", () => {

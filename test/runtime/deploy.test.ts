@@ -103,6 +103,9 @@ describe("what wrangler would deploy", () => {
     await expect(buildEdge({ origin: { url: ["https://a.example", "https://b.example"] } })).rejects.toThrow(
       "origin.url: can name several addresses only under tidemark serve",
     );
+    await expect(buildEdge({ limits: { memoryBytes: "1GiB" } })).rejects.toThrow(
+      "limits.memoryBytes: is more than an isolate of Workers has",
+    );
   });
 
   test("has no path that sets its clock, unlike the bundle for tests", async () => {

@@ -26,7 +26,7 @@ function isKnown(change: string): boolean {
 
 /** If two changes have the same effect, the narrower one is advised. */
 function breadth(change: string): number {
-  if (change === "drop *") return 3;
+  if (change.endsWith(" *")) return 3;
   return change.endsWith("*") ? 2 : change.startsWith("drop ") ? 1 : 0;
 }
 

@@ -60,7 +60,7 @@ function shortLifetime(pattern: string, route: RouteStats): Verdict[] {
       route: pattern,
       evidence: `of ${whole(all)} pages on ${onRoute(pattern)} that were fetched again, ${whole(same)} had not changed`,
       setting: `set \`ttl\` to \`"${found.ttl}"\` and purge what changes`,
-      effect: `the origin would get at least ${whole(found.fetches)} requests fewer`,
+      effect: `the origin would get at least ${whole(found.fetches)} fewer requests`,
       savedFetches: found.fetches,
     },
   ];

@@ -14,15 +14,18 @@ const MOST_OF_IT = 0.8;
 
 const MIB = 1024 ** 2;
 
+/** An isolate of Workers has 128 MB for all that it does, so its pages should not have more than half. */
+const MOST_OF_ISOLATE = 64 * MIB;
+
 /** A memory that evicts pages which are requested again. */
 export function memoryVerdicts(stats: SiteStats): Verdict[] {
   const memory = wholeMemory(stats);
   if (!memory || memory.uses < LEAST_USES) return [];
-  const { uses, held, maxBytes, curve } = memory;
+  const { uses, held, maxBytes, curve: whole } = memory;
+  const curve = whole.filter(({ bytes }) => bytes <= MOST_OF_ISOLATE || stats.machine);
   const ratio = held / uses;
-  const now = Math.max(ratio, ...curve.flatMap(({ bytes, hitRatio }) => (bytes <= maxBytes ? [hitRatio] : [])));
-  const most = curve.at(-1)!.hitRatio - now;
-  const found = curve.find(({ hitRatio }) => hitRatio - now >= most * MOST_OF_IT);
+  const now = Math.max(ratio, ...whole.flatMap(({ bytes, hitRatio }) => (bytes <= maxBytes ? [hitRatio] : [])));
+  const found = curve.find(({ hitRatio }) => hitRatio - now >= (curve.at(-1)!.hitRatio - now) * MOST_OF_IT);
   if (!found || found.hitRatio - now < LEAST_GAIN) return [];
   const size = `${Math.ceil(found.bytes / MIB)}MiB`;
   return [

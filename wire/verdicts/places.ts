@@ -31,7 +31,7 @@ function slowerThanOrigin({ routes }: SiteStats): Verdict[] {
         route: pattern,
         evidence: `hits are slower than your origin on ${onRoute(pattern)} (${ms(shared.p50Ms)} against ${ms(originMs)})`,
         setting: "set `pass` to `true`",
-        effect: `visitors would wait about ${ms(originMs)} (median), and the origin would get ${whole(fromCache)} requests more`,
+        effect: `visitors would wait about ${ms(originMs)} (median), and the origin would get ${whole(fromCache)} more requests`,
         savedFetches: -fromCache,
       } as const,
     ];
@@ -53,7 +53,7 @@ function quietPops({ pops }: SiteStats): Verdict[] {
         kind: "quiet-pop",
         route: null,
         evidence: `${pop} has too few requests for its lease: ${percent(share)} of them read the purge log`,
-        setting: `make \`purge.leaseMs\` ${LONGER} times as long, if purges may settle that much later`,
+        setting: `make \`purge.leaseMs\` ${LONGER} times as long, if purges may take that long`,
         effect: share < 1 ? `about ${percent(then)} would read it` : "fewer would read it",
         savedFetches: 0,
       } as const,

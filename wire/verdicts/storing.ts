@@ -60,7 +60,7 @@ function unkeyedFields({ store, requests }: SiteStats): Verdict[] {
         kind: "unkeyed-field",
         route: null,
         evidence: `${whole(count)} answers were not stored, because the request had \`${name}\`, which is not in the key`,
-        setting: `if it changes the page, add \`"${name}"\` to \`key.fields\`; if it does not, to \`fields.drop\``,
+        setting: `if it changes the page, add \`"${name}"\` to \`key.fields\`; if not, to \`fields.drop\``,
         effect: `up to ${whole(count)} answers could be stored`,
         savedFetches: count,
       } as const;
@@ -76,7 +76,7 @@ function tooLarge(pattern: string, route: RouteStats): Verdict[] {
       route: pattern,
       evidence: `${whole(refused)} answers on ${onRoute(pattern)} were not stored, because they are too large`,
       setting:
-        "raise `limits.largeBytes`; where the config of a `tidemark serve` does not set it, raise `--disk`; let the origin send `Content-Length`, without which `limits.storeBytes` applies",
+        "raise `limits.largeBytes`, or `--disk` of a `tidemark serve` without it; let the origin send `Content-Length`, without which `limits.storeBytes` applies",
       effect: `up to ${whole(refused)} answers could be stored`,
       savedFetches: refused,
     },

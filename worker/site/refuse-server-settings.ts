@@ -1,8 +1,12 @@
 import { SiteError } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
+import { sizeBytes } from "./units.ts";
 
-/** Throws `SiteError` for settings of `tidemark serve` that Workers do not obey. */
-export function refuseServerSettings({ compression, doors, forward, origin, routes }: SiteInput): void {
+/** What an isolate of Workers has for all that it does: developers.cloudflare.com/workers/platform/limits. */
+const ISOLATE_BYTES = 128e6;
+
+/** Throws `SiteError` for settings that only `tidemark serve` can obey. */
+export function refuseServerSettings({ compression, doors, forward, limits, origin, routes }: SiteInput): void {
   const withDeltas = routes?.findIndex(({ deltas }) => deltas !== undefined) ?? -1;
   if (withDeltas !== -1) {
     const message =
@@ -21,6 +25,11 @@ export function refuseServerSettings({ compression, doors, forward, origin, rout
     const message =
       "is only for tidemark serve: on Workers, Host is the name in the origin's URL, so leave it out here";
     throw new SiteError([{ path: "forward.host", message }]);
+  }
+  if ((sizeBytes.safeParse(limits?.memoryBytes).data ?? 0) >= ISOLATE_BYTES) {
+    const message =
+      'is more than an isolate of Workers has, which is 128 MB for all that it does: write at most "64MiB"';
+    throw new SiteError([{ path: "limits.memoryBytes", message }]);
   }
   if (typeof doors?.varnish === "object") {
     const message = "is only for tidemark serve: here every purge needs a token, so write varnish: true";

@@ -548,8 +548,8 @@ export interface LimitsInput {
    */
   readonly fills?: number | undefined;
   /**
-   * The memory tier, per isolate. Default 32 MiB; 0 turns it off, and then only the latest variant of a page is found.
-   * `tidemark serve` uses `--memory` instead.
+   * The memory tier, per isolate: less than the 128 MB that Workers give an isolate for everything. Default 32 MiB; 0
+   * turns it off, and then only the latest variant of a page is found. `tidemark serve` uses `--memory` instead.
    */
   readonly memoryBytes?: Size | undefined;
   /** The most tags of one response; one with more is not stored. Default 1000. */

@@ -229,6 +229,11 @@ describe("a problem is found", { tags: ["deep"] }, () => {
       says: /compression: is only for tidemark serve: Workers compress by themselves, so leave it out here/s,
     },
     {
+      name: "more memory than an isolate has",
+      change: ["tidemark.config.ts", "hosts:", 'limits: { memoryBytes: "128MiB" }, hosts:'],
+      says: /limits\.memoryBytes: is more than an isolate of Workers has, which is 128 MB for all that it does: write at most "64MiB"/s,
+    },
+    {
       name: "a worker that has null for its site",
       change: ["worker.ts", "createEdge(site)", "createEdge(site && null)"],
       says: /tidemark\.config\.ts: .*origin: is required: .*; found nothing/s,
