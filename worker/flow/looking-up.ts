@@ -67,9 +67,8 @@ async function chooseWhenDone(
     }
   }
   const token = await renewUnlessUsable(context, await renewal);
-  if (!found || isInMemory(found)) return choose(context, selectInMemory(context), found, token);
   const look = choose(context, selectInMemory(context), found, token);
-  if (look.kind === "answers") return look;
+  if (!found || isInMemory(found) || look.kind === "answers") return look;
   if (found.head.bodyBytes > MAX_READ_BYTES) {
     background.run(cancelBody(found.body));
     return look;
