@@ -111,12 +111,8 @@ function obeysVary({ resolved }: RequestContext, head: StoredHead): boolean {
  */
 function isKeyed(context: RequestContext, variant: VariantFields): boolean {
   const { resolved, facts } = context;
-  const isKey = (name: string) => isNamed(variant, name);
+  const isKey = (name: string) => variant.some(([each]) => each === name);
   return resolved.route.selectingNames.every(isKey) && facts.parts.every((fields) => tellsPartsApart(fields, isKey));
-}
-
-function isNamed(variant: VariantFields, name: string): boolean {
-  return variant.some(([each]) => each === name);
 }
 
 /**
