@@ -267,8 +267,8 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
     },
     "an answer that is not stored does not give the reason": {
       in: "forwardedOutcome",
-      replace: "const why = because ?? detail;",
-      by: "const why = detail;",
+      replace: "detail: because ?? detail",
+      by: "detail",
       foundBy: "client-response/not-storable-gives-reason",
     },
     "the edge's own answer does not say how the origin failed": {

@@ -59,8 +59,7 @@ export function forwardedOutcome(
   miss: Miss,
   done: { status?: number | undefined; stored: boolean; collapsed: boolean; because?: string | undefined },
 ): Outcome {
-  const { status, stored, collapsed, because } = done;
+  const { because, ...rest } = done;
   const { reason, detail } = wordsOf(miss);
-  const why = because ?? detail;
-  return { kind: "forwarded", reason, status, stored, collapsed, detail: why };
+  return { kind: "forwarded", reason, ...rest, detail: because ?? detail };
 }

@@ -36,7 +36,7 @@ export async function staleAnswer(
   const stored = await findAgain(context, selected);
   if (!stored) return null;
   const outcome = forwardedOutcome(miss, {
-    ...(response && { status: response.status }),
+    status: response?.status,
     stored: false,
     collapsed: typeof failure === "string", // another request has found it out
     because,
