@@ -1,6 +1,6 @@
 import type { Answer } from "../../ports/answer.ts";
 import { cancelBody } from "../../ports/cancel-body.ts";
-import type { OriginAnswer, OriginFailure, OriginRequest, OriginResponse, ParentAge } from "../../ports/origin.ts";
+import type { OriginAnswer, OriginFailure, OriginRequest, OriginResponse } from "../../ports/origin.ts";
 import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { memoize } from "../../rules/fields/memoize.ts";
@@ -21,18 +21,10 @@ import type { OriginTurn } from "./origin-turn.ts";
 import { held, type RequestBody, requestBody } from "./request-body.ts";
 
 /** An answer of the origin, as it came or as a 304 updated it. */
-export interface FetchedResponse {
-  readonly status: number;
-  /** All its fields. */
-  readonly fields: Fields;
+export interface FetchedResponse extends Pick<OriginResponse, "status" | "fields" | "parentAge" | "isByOtherRules"> {
   /** The position of the view before the request was sent to the origin, and the time (R1, R2). */
   readonly stamp: Stamp | null;
   readonly fetchedAt: number;
-  /** Sent by a cache that is asked in place of the origin. */
-  readonly parentAge: ParentAge | undefined;
-  /** By other rules than those of this site. */
-  readonly isByOtherRules?: boolean | undefined;
-  readonly ended?: (() => Promise<void>) | undefined;
   /** The length in bytes of the body to be stored; `null` if it is unknown, or if the body is already stored. */
   readonly lengthBytes: number | null;
 }
@@ -336,29 +328,15 @@ function reportFailed({ ports }: RequestContext, failure: OriginFailure): void {
 
 function answered(
   context: RequestContext,
-  { status, statusText, fields, body, parentAge, isOriginLost, isByOtherRules, ended }: OriginResponse,
+  response: OriginResponse,
   stamp: Stamp | null,
   fetchedAt: number,
 ): OriginResult {
+  const { status, fields, body } = response;
   const hasBody = mayHaveBody(status);
   const lengthBytes = hasBody ? announcedBytes((name) => fields.get(name)) : null;
   reportAnswered(context, body === null || context.facts.method === "HEAD" || !hasBody ? 0 : lengthBytes);
-  return {
-    kind: "answered",
-    response: {
-      status,
-      statusText,
-      fields,
-      body,
-      parentAge,
-      isOriginLost,
-      isByOtherRules,
-      ended,
-      stamp,
-      fetchedAt,
-      lengthBytes,
-    },
-  };
+  return { kind: "answered", response: { ...response, stamp, fetchedAt, lengthBytes } };
 }
 
 function switchedAnswer(context: RequestContext, { connection }: OriginAnswer & { kind: "switched" }): Answer {
