@@ -11,11 +11,6 @@ import type { FetchedResponse } from "../origin/ask-origin.ts";
 import type { RequestContext } from "../request-context.ts";
 import { hasTooManyParts, siblingsVaryBy } from "../selection.ts";
 
-/** Whether a field is computed for each answer. */
-function isMadeForEachAnswer(name: string): boolean {
-  return name === "age" || name === "content-length";
-}
-
 /** A head to be stored, whose body may still be on its way: its length is the announced one, and 0 if there is none. */
 export type HeadToStore = Pick<StoredHead, keyof StoredHead>;
 
@@ -92,9 +87,9 @@ export function decideStorage(
   };
 }
 
-/** The fields that all answers with a response have, without those that are `withheld`. */
+/** The fields that all answers with a response have, without those that are `withheld` or made for each answer. */
 export function linesWithout(withheld: readonly string[], fields: Fields): StoredFields {
-  return fields.lines((name) => !isMadeForEachAnswer(name) && !withheld.includes(name));
+  return fields.lines((name) => name !== "age" && name !== "content-length" && !withheld.includes(name));
 }
 
 /** The head with its body, whose length is what has come. */
