@@ -254,10 +254,9 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
  * part is cut from it; otherwise the origin is asked for the part alone.
  */
 async function answerPart(context: RequestContext, fetched: Fetched, decision: StorageDecision): Promise<Answer> {
-  const { response, tellFollowers } = fetched;
+  const { miss, response, tellFollowers } = fetched;
   const { lengthBytes } = response;
   const { isolate, background } = context;
-  const { miss } = fetched;
   const { toValidate } = miss;
   const heldBytes = lengthBytes === null || toValidate === null ? 0 : toValidate.head.bodyBytes;
   const wholeBytes = Math.max(isolate.site.limits.fetchWholeBytes, heldBytes);
