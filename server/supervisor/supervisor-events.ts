@@ -1,6 +1,5 @@
 import { messageOf } from "../message-of.ts";
-import type { Ending } from "./worker-process.ts";
-import { endingInWords } from "./worker-process.ts";
+import { type Ending, endingInWords } from "./worker-process.ts";
 
 /** What happens to the processes and to the log. */
 export type SupervisorEvent =

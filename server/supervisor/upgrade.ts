@@ -3,8 +3,7 @@ import { OwnerError } from "../../package/owner-error.ts";
 import type { Scheme } from "../connections/arrival.ts";
 import type { ToldSessions } from "../origin/origin-news-office.ts";
 import type { PermitMessage, PermitNews } from "../permits/permit-messages.ts";
-import type { Handle, HeldSocket } from "./listening-sockets.ts";
-import { heldSocket } from "./listening-sockets.ts";
+import { type Handle, type HeldSocket, heldSocket } from "./listening-sockets.ts";
 import { AnswersInTurn } from "./worker-process.ts";
 
 /*

@@ -1,6 +1,5 @@
 import type { ParentAge } from "../../worker/ports/origin.ts";
-import type { ReceiptToken } from "../../worker/rules/request/receipt-token.ts";
-import { writeReceiptToken } from "../../worker/rules/request/receipt-token.ts";
+import { type ReceiptToken, writeReceiptToken } from "../../worker/rules/request/receipt-token.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 
 /*

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Turn, TurnsResult } from "../../bench/frame/turns.ts";
-import { laneOf, summarize } from "../../bench/frame/turns.ts";
+import { laneOf, summarize, type Turn, type TurnsResult } from "../../bench/frame/turns.ts";
 import { type FormResult, figuresOf, type Measured, REFERENCES, TIDEMARK } from "../../bench/rivals/measured.ts";
 import { tidemarksShare, withRivals } from "../../bench/rivals/page.ts";
 

@@ -4,8 +4,7 @@ import type { Storages } from "../engine/memory/storages.ts";
 import { BEGINNING } from "../engine/scenario.ts";
 import { Scheduler } from "../engine/scheduler.ts";
 import type { History } from "./history.ts";
-import type { Occurrence, Occurrences } from "./occurrences.ts";
-import { noOccurrences } from "./occurrences.ts";
+import { noOccurrences, type Occurrence, type Occurrences } from "./occurrences.ts";
 
 /** Separates the chances of one step from those of its neighbours. */
 const APART = 0x9e3779b1;

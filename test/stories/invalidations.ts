@@ -1,6 +1,5 @@
 import type { Page } from "../simulation/history.ts";
-import type { Stage } from "./stage.ts";
-import { LEASE_MS, LOG_ID, SKEW_MS } from "./stage.ts";
+import { LEASE_MS, LOG_ID, SKEW_MS, type Stage } from "./stage.ts";
 import type { Story } from "./story.ts";
 
 interface AuditPage {

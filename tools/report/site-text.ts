@@ -1,6 +1,5 @@
 import { ERROR_LIFETIME_SECONDS, ERROR_STATUSES, inWords, PAGE_STATUSES } from "../counting/lifetimes.ts";
-import type { ParameterReport } from "../counting/parameters.ts";
-import { SEARCH_PARAMETERS } from "../counting/parameters.ts";
+import { type ParameterReport, SEARCH_PARAMETERS } from "../counting/parameters.ts";
 import type { SearchReport } from "../counting/search-counts.ts";
 import type { RouteReport } from "./access-report.ts";
 

@@ -1,7 +1,6 @@
 import { expect } from "vitest";
 import { HOST, TOKEN } from "../../engine/scenario.ts";
-import type { DoorEdge } from "./door-edges.ts";
-import { DOOR_TOKENS, ZONE } from "./door-edges.ts";
+import { DOOR_TOKENS, type DoorEdge, ZONE } from "./door-edges.ts";
 import { CLOUDFLARE, type DoorCase, FASTLY, KEYCDN, NETLIFY, PAGES, VARNISH, VERCEL } from "./recorded-calls.ts";
 
 export const CALLS: Readonly<Record<string, readonly DoorCase[]>> = {

@@ -1,5 +1,4 @@
-import type { Scenario, SiteChange, Step } from "../../engine/scenario.ts";
-import { TOKEN } from "../../engine/scenario.ts";
+import { type Scenario, type SiteChange, type Step, TOKEN } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
 
 /** Pages that are worth coding. */

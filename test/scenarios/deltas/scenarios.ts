@@ -1,7 +1,6 @@
 import type { Reply } from "../../../local/cdn/scripted-origin.ts";
 import { holding } from "../../engine/held-dictionaries.ts";
-import type { Expected, Scenario, SiteChange, Step } from "../../engine/scenario.ts";
-import { TOKEN } from "../../engine/scenario.ts";
+import { type Expected, type Scenario, type SiteChange, type Step, TOKEN } from "../../engine/scenario.ts";
 import { BENEATH_THE_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 

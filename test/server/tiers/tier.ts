@@ -22,8 +22,7 @@ import type { SiteInput } from "../../../worker/site/site-input.ts";
 import { chances } from "../../engine/chances.ts";
 import { ManualClock } from "../../engine/memory/manual-clock.ts";
 import { exchange } from "../../engine/runtime/runtime-engine.ts";
-import type { ClientRequest } from "../../engine/scenario.ts";
-import { BEGINNING, HOST, TOKEN } from "../../engine/scenario.ts";
+import { BEGINNING, type ClientRequest, HOST, TOKEN } from "../../engine/scenario.ts";
 import { ServerLog } from "../../engine/server/server-log.ts";
 import { PARENT_TOKEN, PARENT_TOKENS } from "./parent-tokens.ts";
 

@@ -3,8 +3,7 @@ import type { FoundResponse } from "../../ports/store.ts";
 import { beginRefresh } from "../collapsing/begin-fetch.ts";
 import type { LeadingFetch } from "../collapsing/collapsed-fetches.ts";
 import type { Miss } from "../miss.ts";
-import type { RequestContext } from "../request-context.ts";
-import { unattended } from "../request-context.ts";
+import { type RequestContext, unattended } from "../request-context.ts";
 import { fetchAndStore } from "./fetch-and-store.ts";
 
 /**
