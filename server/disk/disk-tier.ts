@@ -80,7 +80,6 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   readonly #writes: DiskWrites;
   readonly #batched: BatchedPuts | undefined;
   readonly #heads = new RecentHeads();
-  readonly #turns: Turns;
   /** The last change of each file that is under way in this process. */
   readonly #changes = new Map<string, Promise<void>>();
   readonly #monotonicNow: () => number;
@@ -100,11 +99,10 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
       turns: new Turns(MAX_READS),
       backlog: new Backlog(folder.path, say),
     };
-    const { room, health, cached, turns, backlog } = this.#shared;
+    const { room, health, cached, backlog } = this.#shared;
     this.#room = room;
     this.#health = health;
     this.#cached = cached;
-    this.#turns = turns;
     this.#writes = new DiskWrites({ folder, files, room, health, writer });
     const changes = this.#changes;
     this.#batched = writer && new BatchedPuts({ writer, room, health, cached, backlog, changes });
@@ -416,7 +414,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
       if (mayStayOpen) this.#room.closed(name);
     };
     const file = { fd, bodyAt: PREFIX_BYTES + prefix.headBytes, bodyBytes: prefix.bodyBytes, table, close };
-    return new FileBody(this.#files, this.#turns, file, part, () => {
+    return new FileBody(this.#files, this.#shared.turns, file, part, () => {
       void this.#dropInTurn(name).catch(() => undefined); // The next look-up is a miss, too.
     });
   }
