@@ -115,10 +115,7 @@ export class DiskWrites {
       takenBytes += room;
     };
     try {
-      if (source.lengthBytes !== null) {
-        const bytes = fileBytes({ headBytes, bodyBytes: source.lengthBytes });
-        await take(bytes);
-      }
+      if (source.lengthBytes !== null) await take(fileBytes({ headBytes, bodyBytes: source.lengthBytes }));
       const isWritten = await this.#writeFile(name, async (fd) => {
         let at = PREFIX_BYTES + headBytes;
         for (let piece = await next(); piece !== null; piece = await next()) {
