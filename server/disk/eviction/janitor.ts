@@ -107,8 +107,8 @@ function sketchSlots(maxFiles: number): number {
  * process did not tell of is in the room that it had asked for, which counts as taken until a scan has found it.
  */
 export class Janitor {
+  readonly maxBytes: number;
   readonly #folder: CacheFolder;
-  readonly #maxBytes: number;
   readonly #files: DiskFiles;
   readonly #maxFiles: number;
   readonly #keptFreeBytes: number;
@@ -148,8 +148,8 @@ export class Janitor {
     this.#folder = folder;
     this.#files = files;
     this.#maxFiles = maxFiles;
-    this.#maxBytes = maxBytes;
-    const indexBytes = this.#maxBytes * (1 - ROOM_SHARE);
+    this.maxBytes = maxBytes;
+    const indexBytes = maxBytes * (1 - ROOM_SHARE);
     const evicted = (file: string, bytes: number) => {
       this.#evictions++;
       this.#delete(file, bytes);
@@ -160,10 +160,6 @@ export class Janitor {
   /** Files that had to leave for others. */
   get evictions(): number {
     return this.#evictions;
-  }
-
-  get maxBytes(): number {
-    return this.#maxBytes;
   }
 
   get heldBytes(): number {
@@ -258,9 +254,9 @@ export class Janitor {
 
   async #ask(line: Line, leastBytes: number, orUpTo: number): Promise<number> {
     if (this.#isClosed || !(leastBytes > 0)) return 0;
-    const freeRoom = this.#maxBytes * ROOM_SHARE - this.#reservedBytes - this.#unscannedBytes;
+    const freeRoom = this.maxBytes * ROOM_SHARE - this.#reservedBytes - this.#unscannedBytes;
     // Until the folder has been read, it may be full except for the room that is always kept free.
-    const most = this.#isScanned ? this.#maxBytes * MAX_RESERVED_SHARE - this.#reservedBytes : freeRoom;
+    const most = this.#isScanned ? this.maxBytes * MAX_RESERVED_SHARE - this.#reservedBytes : freeRoom;
     if (leastBytes > most) return 0;
     const isPlenty = orUpTo <= freeRoom / 4;
     const small = SMALL_PIECE_BYTES <= most / 4 ? Math.min(orUpTo, SMALL_PIECE_BYTES) : 0;
@@ -290,13 +286,13 @@ export class Janitor {
   async #makeRoom(): Promise<boolean> {
     for (;;) {
       const lacking = await this.#lacking();
-      const excessBytes = Math.max(this.usedBytes - this.#maxBytes, lacking.bytes);
+      const excessBytes = Math.max(this.usedBytes - this.maxBytes, lacking.bytes);
       if (excessBytes <= 0 && lacking.files <= 0) {
         this.#left = null;
         return true;
       }
-      if (this.usedBytes - this.#maxBytes > this.#deletableBytes) return false;
-      if (this.usedBytes <= this.#maxBytes) {
+      if (this.usedBytes - this.maxBytes > this.#deletableBytes) return false;
+      if (this.usedBytes <= this.maxBytes) {
         if (this.#isComing(lacking)) return false;
         this.#left = { for: lacking, until: Date.now() + LOOK_EVERY_MS };
       }
