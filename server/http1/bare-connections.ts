@@ -11,7 +11,7 @@ import { ClientFields } from "./client-fields.ts";
 import type { Connection } from "./connection.ts";
 import { outlastEnd } from "./node-parser.ts";
 import { NodeRequest } from "./node-request.ts";
-import { type RefusedRequest, type RequestLine, refused, requestTarget } from "./request-target.ts";
+import { lineOf, type RefusedRequest, type RequestLine, refused, requestTarget } from "./request-target.ts";
 import { join, type SwitchedConnection, switchingHead } from "./tunnel.ts";
 import { plainAnswer } from "./web-answer.ts";
 import { cutSocket, unsent, type Written } from "./write-answer.ts";
@@ -47,13 +47,7 @@ export class BareConnections {
   async upgrade(connection: Connection, message: IncomingMessage, head: Buffer): Promise<void> {
     takeOver(connection);
     if (head.byteLength > 0) connection.socket.unshift(head);
-    const line = {
-      method: message.method!,
-      target: message.url!,
-      versionMajor: message.httpVersionMajor,
-      versionMinor: message.httpVersionMinor,
-    };
-    await this.#answer(connection, line, message.rawHeaders, this.#parts.countTunnel());
+    await this.#answer(connection, lineOf(message), message.rawHeaders, this.#parts.countTunnel());
   }
 
   /** Answers bytes that are not a request. RFC 9112 §2.2. */

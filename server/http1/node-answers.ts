@@ -9,7 +9,7 @@ import type { Connection, Exchange } from "./connection.ts";
 import type { FastAnswersParts } from "./fast-answers.ts";
 import { fillsPiece } from "./node-parser.ts";
 import { type InterimWriter, NodeRequest } from "./node-request.ts";
-import { refused, requestTarget } from "./request-target.ts";
+import { lineOf, refused, requestTarget } from "./request-target.ts";
 import { plainAnswer } from "./web-answer.ts";
 import { wholeAnswer } from "./whole-answer.ts";
 import { cutOff, unsent, type Written, writeAnswer } from "./write-answer.ts";
@@ -39,14 +39,8 @@ export class NodeAnswers {
     const isUnswitched = connection.unswitched === message;
     const fields = fieldsOf(message);
     const expectation = message.httpVersionMinor === 0 ? null : fields.get("expect");
-    const line = {
-      method: message.method!,
-      target: message.url!,
-      versionMajor: message.httpVersionMajor,
-      versionMinor: message.httpVersionMinor,
-    };
     const request = this.#read({ message, response }, fields, connection);
-    const asked = requestTarget(line, fields, request.arrival.scheme);
+    const asked = requestTarget(lineOf(message), fields, request.arrival.scheme);
     const admitted = admittedTarget(asked, connection.isOverLimit, expectation);
     const target = admitted.kind === "url" && isWebSocket(fields.get("upgrade")) ? LATE_WEB_SOCKET : admitted;
     if (target.kind === "refused" || isUnswitched) {

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { HOST_OF_NONE, type Scheme } from "../connections/arrival.ts";
 import { PARENT_TOKEN_FIELD } from "../tiers/parent-fields.ts";
 import { ADDED_FIELDS } from "../tiers/room-for-tiers.ts";
@@ -21,6 +22,11 @@ export interface RequestLine {
   readonly target: string;
   readonly versionMajor: number;
   readonly versionMinor: number;
+}
+
+/** The line of a request that Node's parser has read. */
+export function lineOf({ method, url, httpVersionMajor, httpVersionMinor }: IncomingMessage): RequestLine {
+  return { method: method!, target: url!, versionMajor: httpVersionMajor, versionMinor: httpVersionMinor };
 }
 
 /** Fields of a request, in either protocol. In HTTP/2 browsers send each cookie as one of its own. */
