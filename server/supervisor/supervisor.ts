@@ -24,7 +24,7 @@ import { type HeldSocket, type ListenAddress, openSockets } from "./listening-so
 import { expectLog } from "./open-log.ts";
 import { type SiteGrants, SiteLogs, type SiteLogsOptions } from "./site-logs.ts";
 import { type HandOver, type Predecessor, Successor } from "./upgrade.ts";
-import { type Loaded, type PoolOptions, type SurveyedWorkers, WorkerPool } from "./worker-pool.ts";
+import { type Loaded, type PoolOptions, REPLACE_WITHIN_MS, type SurveyedWorkers, WorkerPool } from "./worker-pool.ts";
 
 /** A log that cannot be used is tried again after this time. Milliseconds. */
 const TRY_AGAIN_MS = 1_000;
@@ -60,12 +60,8 @@ export interface SupervisorOptions extends Omit<SiteLogsOptions, "clock">, PoolO
   readonly load: () => Promise<Loaded>;
   /** The number of workers. Default: one for each core that the process may use. */
   readonly workers?: number;
-  /**
-   * How long workers may take to finish their answers, in milliseconds: when everything stops (default 10 s), and after a
-   * reload, when new workers already accept connections (default an hour).
-   */
+  /** How long workers may take to finish their answers when everything stops: milliseconds. Default: 10 s. */
   readonly stopWithinMs?: number;
-  readonly replaceWithinMs?: number;
   /** The next worker starts at once if the last one lived for this many milliseconds. Default: 10 s. */
   readonly soundAfterMs?: number;
   /** A worker that computes for so many milliseconds without coming to its messages is replaced. Default: 20 s. */
@@ -103,18 +99,16 @@ export class Supervisor {
 
   private constructor(options: SupervisorOptions, handOver: HandOver | null) {
     const { workers = availableParallelism(), clock = systemClock } = options;
-    const { stopWithinMs = 10_000, replaceWithinMs = 3_600_000, soundAfterMs = 10_000 } = options;
-    const { hangsAfterMs = HANGS_AFTER_MS } = options;
+    const { stopWithinMs = 10_000, soundAfterMs = 10_000, hangsAfterMs = HANGS_AFTER_MS } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#withinMs = { stop: stopWithinMs, replace: replaceWithinMs, now: 0 };
+    this.#withinMs = { stop: stopWithinMs, replace: REPLACE_WITHIN_MS, now: 0 };
     this.#logs = new SiteLogs({ ...options, clock }, handOver?.lock ?? null);
     this.#pool = new WorkerPool(options, {
       clock,
       logs: this.#logs,
       size: workers,
       stopWithinMs,
-      replaceWithinMs,
       soundAfterMs,
       hangsAfterMs,
       onEnded: (reader) => this.#dismiss(reader),

@@ -17,6 +17,9 @@ import {
   WorkerProcess,
 } from "./worker-process.ts";
 
+/** How long workers may take to finish their answers when new ones already accept connections. Milliseconds. */
+export const REPLACE_WITHIN_MS = 3_600_000;
+
 /** After this many failed starts in a row, while no worker accepts connections, starting again will not help. */
 const MAX_FAILED_STARTS = 5;
 
@@ -75,7 +78,6 @@ export interface PoolParts {
   /** How many workers accept connections at a time. */
   readonly size: number;
   readonly stopWithinMs: number;
-  readonly replaceWithinMs: number;
   readonly soundAfterMs: number;
   readonly hangsAfterMs: number;
   /** A worker is gone, the reader of the logs by this name. */
@@ -367,10 +369,10 @@ export class WorkerPool {
   #takeOver(generation: Generation): void {
     if (generation.isRetired) return;
     for (const retired of new Set(this.#alive.values())) if (retired.isRetired) retired.successors++;
-    const { replaceWithinMs, stopWithinMs } = this.#parts;
+    const { stopWithinMs } = this.#parts;
     for (const [worker, { isRetired, successors }] of this.#alive) {
       if (successors > MAX_DRAINING_GENERATIONS) void this.#drain(worker, stopWithinMs);
-      else if (isRetired && !worker.isDraining) void this.#drain(worker, replaceWithinMs);
+      else if (isRetired && !worker.isDraining) void this.#drain(worker, REPLACE_WITHIN_MS);
     }
   }
 
