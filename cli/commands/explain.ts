@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
 import { askExplanation } from "../../sdk/http/ask-explanation.ts";
-import { PurgeError } from "../../sdk/index.ts";
 import { BROWSER_CODINGS, withField } from "../../wire/fields.ts";
 import { EXIT } from "../exit-code.ts";
 import { refuseTokenFlag, valueNotFlag } from "../flags.ts";
@@ -53,8 +52,7 @@ async function explain(url: string, { header, request, json, endpoint }: Explain
     process.stdout.write(json ? `${JSON.stringify(explanation)}\n` : explanationReport(explanation));
     return EXIT.done;
   } catch (error) {
-    if (error instanceof PurgeError) return printPurgeError(error);
-    throw error;
+    return printPurgeError(error);
   }
 }
 

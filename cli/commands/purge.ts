@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { styleText } from "node:util";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { textWithoutCall } from "../../sdk/errors.ts";
-import { PurgeError, PurgeIncomplete, type PurgeOptions, type Purger, type Receipt } from "../../sdk/index.ts";
+import { PurgeIncomplete, type PurgeOptions, type Purger, type Receipt } from "../../sdk/index.ts";
 import { MAX_PURGE_BYTES, MAX_PURGE_ITEMS, MAX_REFRESH_URLS } from "../../wire/purge-request.ts";
 import { counted } from "../../wire/text/numbers.ts";
 import { EXIT } from "../exit-code.ts";
@@ -213,18 +213,17 @@ async function waitUntilSettled(receipt: Receipt, waitTimeoutSeconds: number | u
 
 /** Prints what went wrong and returns the exit code. Throws any other error again, because that is a bug. */
 function exitCodeOf(error: unknown): number {
-  if (error instanceof PurgeError) {
-    const exitCode = printPurgeError(error);
-    // The common id, without the number of the purge.
-    const id = error instanceof PurgeIncomplete ? error.failures[0]!.request.id!.replace(/\.\d+$/, "") : null;
-    if (id !== null) printError(`run the same command with --id ${id} to send those that failed.`);
-    return exitCode;
-  }
   if (error instanceof PurgeItemsError || error instanceof TypeError) {
     printError(textWithoutCall(error));
     return EXIT.usage;
   }
-  throw error;
+  const exitCode = printPurgeError(error);
+  if (error instanceof PurgeIncomplete) {
+    // The common id, without the number of the purge.
+    const id = error.failures[0]!.request.id!.replace(/\.\d+$/, "");
+    printError(`run the same command with --id ${id} to send those that failed.`);
+  }
+  return exitCode;
 }
 
 function waitSeconds(text: string): number {

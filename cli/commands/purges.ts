@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
-import { PurgeError, type PurgeRecordPage, type Purger } from "../../sdk/index.ts";
+import type { PurgeRecordPage, Purger } from "../../sdk/index.ts";
 import { DEFAULT_LISTED_PURGES, MAX_LISTED_PURGES } from "../../wire/purge-record-query.ts";
 import { EXIT } from "../exit-code.ts";
 import { inMs, refuseTokenFlag, valueNotFlag } from "../flags.ts";
@@ -83,8 +83,7 @@ async function list(query: ListedPurges, { json, endpoint }: PurgesFlags): Promi
   try {
     page = "seq" in query ? await onePurge(purger, query.seq) : await purger.purges(query);
   } catch (error) {
-    if (error instanceof PurgeError) return printPurgeError(error);
-    throw error;
+    return printPurgeError(error);
   } finally {
     await purger.close();
   }
@@ -118,8 +117,7 @@ async function followAndPrint({ json, endpoint, limit, every = DEFAULT_EVERY_SEC
     });
   } catch (error) {
     if (ending.signal.aborted) return EXIT.done;
-    if (error instanceof PurgeError) return printPurgeError(error);
-    throw error;
+    return printPurgeError(error);
   } finally {
     await purger.close();
   }

@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError } from "commander";
-import { PurgeError } from "../../sdk/index.ts";
 import type { SiteStats } from "../../wire/stats.ts";
 import { statsLines } from "../../wire/text/stats-text.ts";
 import { verdictsOf, verdictText } from "../../wire/verdicts/verdicts.ts";
@@ -46,8 +45,7 @@ async function say({ last, pop, json, endpoint }: StatsFlags): Promise<number> {
     process.stdout.write(json ? `${JSON.stringify(stats)}\n` : sentences(stats, last));
     return EXIT.done;
   } catch (error) {
-    if (error instanceof PurgeError) return printPurgeError(error);
-    throw error;
+    return printPurgeError(error);
   } finally {
     await purger.close();
   }

@@ -57,7 +57,6 @@ export function topCommand(): Command {
       try {
         await watch(endpoint, purger, flags);
       } catch (error) {
-        if (!(error instanceof PurgeError)) throw error;
         process.exitCode = printPurgeError(error);
       } finally {
         await purger.close();
