@@ -13,7 +13,7 @@ import type { SupervisorEvent } from "../../server/supervisor/supervisor-events.
 import { WorkerAhead } from "../../server/supervisor/worker-ahead.ts";
 import { SERVER_VARIABLES, unknownVariables, unknownVariableText } from "../../wire/text/unknown-variable.ts";
 import { EXIT } from "../exit-code.ts";
-import { folderName, refuseFlag } from "../flags.ts";
+import { folderName, refuseFlag, wholeNumber } from "../flags.ts";
 import { lacksNode, lacksPeers, lacksUnix } from "../lacks-peers.ts";
 import { DEFAULT_CACHE } from "../server-folder.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
@@ -50,9 +50,9 @@ interface ServeFlags {
   readonly check?: true;
 }
 
+const workerCount = wholeNumber(1, 256);
 const LETS_ENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
 const DEFAULT_DISK_BYTES = 10 * 1024 ** 3;
-const MAX_WORKERS = 256;
 const YEAR_SECONDS = 31_536_000;
 
 const AFTER_HELP = `
@@ -334,12 +334,4 @@ function size(text: string): number {
   const bytes = readSize(text);
   if (bytes === null) throw new InvalidArgumentError("It must be like 512MiB, 512m or 10GiB.");
   return bytes;
-}
-
-function workerCount(text: string): number {
-  const count = Number(text);
-  if (!Number.isInteger(count) || count < 1 || count > MAX_WORKERS) {
-    throw new InvalidArgumentError(`It must be 1 to ${MAX_WORKERS}.`);
-  }
-  return count;
 }
