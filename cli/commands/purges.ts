@@ -8,7 +8,7 @@ import { interruption } from "../interruption.ts";
 import { openPurger } from "../named-edge.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
 import { printError, printPurgeError } from "../text/print-error.ts";
-import { GrowingTable, purgesTable } from "../text/purges-table.ts";
+import { GrowingTable } from "../text/purges-table.ts";
 
 interface PurgesFlags {
   readonly follow?: true;
@@ -93,7 +93,7 @@ async function list(query: ListedPurges, { json, endpoint }: PurgesFlags): Promi
     return EXIT.refused;
   }
   if (json) process.stdout.write(`${JSON.stringify("seq" in query ? purges[0] : page)}\n`);
-  else process.stdout.write(purgesTable(purges));
+  else process.stdout.write(new GrowingTable().add(purges));
   if (!json && next !== null) process.stderr.write(`Older ones: tidemark purges --before ${next}\n`);
   return EXIT.done;
 }

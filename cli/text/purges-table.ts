@@ -9,13 +9,9 @@ const MAX_ITEMS_WIDTH = 60;
 /** The widest column. A longer cell, of one long URL, shifts the rest of its line alone. */
 const MAX_WIDTH = 100;
 
-/** Purges as a table for a person, one line each. */
-export function purgesTable(purges: readonly PurgeRecord[]): string {
-  return new GrowingTable().add(purges);
-}
-
 /**
- * A table whose lines are printed as they come. Its columns grow with their cells; its headings are only at the top.
+ * Purges as a table for a person, a line each, which are printed as they come. Its columns grow with their cells; its
+ * headings are only at the top.
  */
 export class GrowingTable {
   #widths: readonly number[] | undefined;
