@@ -15,21 +15,18 @@ const MAX_NAMES = 3;
 /** The least width of the path. Longer paths push the rest to the right. */
 const MIN_PATH_WIDTH = 34;
 
-/** The region of an entry; `null` if there is only one edge. */
-export type EntryRegion = string | null;
-
 /** The entry in a line of the dev command's worker; `null` for any other line. */
 export function readEntry(line: string): WorkerEntry | null {
   return line.startsWith(ENTRY_PREFIX) ? (JSON.parse(line.slice(ENTRY_PREFIX.length)) as WorkerEntry) : null;
 }
 
-/** An entry as one line of JSON. */
-export function jsonLine(entry: LogEntry, region: EntryRegion, at: Date): string {
+/** An entry as one line of JSON. `region`: `null` if there is only one edge. */
+export function jsonLine(entry: LogEntry, region: string | null, at: Date): string {
   return JSON.stringify({ time: at.toISOString(), ...(region === null ? {} : { region }), ...entry });
 }
 
 /** An entry as one line for a person, in colour if the stream shows colours. */
-export function textLine(entry: LogEntry, region: EntryRegion, at: Date, stream: NodeJS.WriteStream): string {
+export function textLine(entry: LogEntry, region: string | null, at: Date, stream: NodeJS.WriteStream): string {
   const style: Style = (format, text) => styleText(format, text, { stream });
   const place = [style("dim", at.toTimeString().slice(0, 8)), ...(region === null ? [] : [style("bold", region)])];
   return [...place, ...partsOf(entry, style)].join("  ");
