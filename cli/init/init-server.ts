@@ -11,7 +11,7 @@ import { checkAnswers } from "./site-answers.ts";
 import { completeIgnored, parseManifest, putIn, read, type WrittenFile, write } from "./written-files.ts";
 
 /** The file with the server's secrets. */
-export const ENVIRONMENT = "tidemark.env";
+const ENVIRONMENT = "tidemark.env";
 
 const SCRIPTS = { serve: "tidemark serve", check: "tidemark check" } as const;
 

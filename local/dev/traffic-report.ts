@@ -42,10 +42,10 @@ export class TrafficReport {
   }
 }
 
-export const NOTHING: TrafficCounts = { requests: 0, hits: 0, askedOrigin: 0, purges: 0 };
+const NOTHING: TrafficCounts = { requests: 0, hits: 0, askedOrigin: 0, purges: 0 };
 
 /** Both together. */
-export function sum(counts: TrafficCounts, seen: Partial<TrafficCounts>): TrafficCounts {
+function sum(counts: TrafficCounts, seen: Partial<TrafficCounts>): TrafficCounts {
   const { requests = 0, hits = 0, askedOrigin = 0, purges = 0 } = seen;
   return {
     requests: counts.requests + requests,
