@@ -6,12 +6,9 @@ import { readSocket } from "../../package/unix-socket.ts";
 import type { InitOptions } from "./init-project.ts";
 import { type Manifest, manifestText, validName } from "./manifest.ts";
 import { configFile } from "./project-files.ts";
-import { environmentFile, hiddenFromUnit, socketLine, UNIT, unitFile } from "./server-files.ts";
+import { ENVIRONMENT, environmentFile, hiddenFromUnit, socketLine, UNIT, unitFile } from "./server-files.ts";
 import { checkAnswers } from "./site-answers.ts";
 import { completeIgnored, parseManifest, putIn, read, type WrittenFile, write } from "./written-files.ts";
-
-/** The file with the server's secrets. */
-const ENVIRONMENT = "tidemark.env";
 
 const SCRIPTS = { serve: "tidemark serve", check: "tidemark check" } as const;
 
@@ -30,10 +27,7 @@ export async function initServer(
     validName(basename(resolve(folder)), answers.host),
   );
   const put = putIn(folder, force);
-  const unit = await put(
-    UNIT,
-    unitFile({ folder: resolve(folder), node, host: answers.host, environment: ENVIRONMENT }),
-  );
+  const unit = await put(UNIT, unitFile({ folder: resolve(folder), node, host: answers.host }));
   const hidden = [resolve(folder), node].filter(hiddenFromUnit);
   const socket = answers.origin === null ? null : readSocket(answers.origin);
   const socketPath = socket?.replace(/^unix:/, "") ?? "";

@@ -1,6 +1,9 @@
 /** The unit of systemd, beside the config. */
 export const UNIT = "tidemark.service";
 
+/** The file with the server's secrets, beside them. */
+export const ENVIRONMENT = "tidemark.env";
+
 /** The line of the environment that names the site's socket, which no config can name. */
 export function socketLine(socket: string): string {
   return `TIDEMARK_ORIGIN=${socket}`;
@@ -26,8 +29,6 @@ export interface UnitParts {
   /** The absolute path of the program that runs it. */
   readonly node: string;
   readonly host: string;
-  /** The file with the environment, in the folder. */
-  readonly environment: string;
 }
 
 /** Whether the unit cannot see this path, by ProtectHome and PrivateTmp. */
@@ -36,7 +37,7 @@ export function hiddenFromUnit(path: string): boolean {
 }
 
 /** A service that may only read its folder, listen on port 80, and write its cache and its log. */
-export function unitFile({ folder, node, host, environment }: UnitParts): string {
+export function unitFile({ folder, node, host }: UnitParts): string {
   return `# sudo cp tidemark.service /etc/systemd/system/ && sudo systemctl enable --now tidemark
 [Unit]
 Description=Tidemark, the edge cache of ${host}
@@ -49,7 +50,7 @@ ExecStart=${quoted(node)} ${argument(`${folder}/node_modules/tidemark/dist/packa
     --listen '*:80' --cache /var/cache/tidemark --access-log /var/log/tidemark/access.log
 # Every user must be able to enter this folder and Node's: put both below /opt, for example, and not below /home.
 WorkingDirectory=${literal(folder)}
-EnvironmentFile=${literal(`${folder}/${environment}`)}
+EnvironmentFile=${literal(`${folder}/${ENVIRONMENT}`)}
 # To load new rules: systemctl reload tidemark. To start a new version without dropping connections:
 # systemctl kill --kill-who=main --signal=USR2 tidemark.
 ExecReload=/bin/kill -HUP $MAINPID
