@@ -152,24 +152,20 @@ const LOOK_EVERY_MS = 1000;
 
 /** All edges of the command, with the purge log that they share if there are several. */
 class EdgeGroup {
+  /** Whether the edges answer. */
+  isUp = true;
   readonly #stops: (() => Promise<void>)[] = [];
   readonly #edges: { readonly runtime: EdgeRuntime; readonly pop: DevPop }[] = [];
   readonly #options: DevEdgeOptions;
   readonly #certificateFaults = new Set<string>();
   #front: Front;
   #isCodeUsed = false;
-  #isUp = true;
   /** What the runtimes have written since they began to load a script; `null` if they do not load one. */
   #held: string[] | null = null;
 
   private constructor(front: Front, options: DevEdgeOptions) {
     this.#front = front;
     this.#options = options;
-  }
-
-  /** Whether the edges answer. */
-  get isUp(): boolean {
-    return this.#isUp;
   }
 
   static async start(
@@ -232,14 +228,14 @@ class EdgeGroup {
       this.#front = front;
       this.#certificateFaults.clear();
     } catch (error) {
-      this.#isUp = false;
+      this.isUp = false;
       await this.#load(() => this.#reloadAll(this.#front)).catch(() => {
         throw error;
       });
-      this.#isUp = true;
+      this.isUp = true;
       throw error;
     }
-    this.#isUp = true;
+    this.isUp = true;
   }
 
   async #reloadAll(front: Front): Promise<void> {
