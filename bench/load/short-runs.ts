@@ -8,6 +8,9 @@ export function loadByAb(url: URL, seconds: number): Promise<Load> {
   return repeat("ab", ["-q", "-k", "-c", "500", "-n", "5000", url.href], readAb, seconds);
 }
 
+/** The fields of a request of hey. Its `Content-Type` makes a GET another page for a cache that sends it to the origin. */
+export const HEY_FIELDS = { "user-agent": "hey/0.0.1", "content-type": "text/html", "accept-encoding": "gzip" };
+
 /** 10 connections send 10,000 requests, over and over until the seconds are over: `hey -c 10 -n 10000`. */
 export function loadByHey(hey: string, url: URL, seconds: number): Promise<Load> {
   return repeat(hey, ["-c", "10", "-n", "10000", url.href], readHey, seconds);

@@ -1,6 +1,6 @@
 import type { Contestant, Load } from "../frame/turns.ts";
 import { pageOfBytes } from "../inputs/page-of-bytes.ts";
-import { loadByAb, loadByHey } from "../load/short-runs.ts";
+import { HEY_FIELDS, loadByAb, loadByHey } from "../load/short-runs.ts";
 import { type LoadSettings, loadFiles, loadMisses, loadPage } from "../load/wrk.ts";
 import type { RunningPeer } from "../peers/peer.ts";
 import { assertFilesStored, assertMissesAndHits, assertNeverStored, assertStored } from "./right-answers.ts";
@@ -60,6 +60,7 @@ export function formsOf(origins: Origins, { seconds, files, hey }: Amounts): rea
       ...hits("hey -n 10000 -c 10, 1 KB", 1000, (page) =>
         loadByHey("program" in hey ? hey.program : "", page, seconds),
       ),
+      verify: (server) => assertStored(server, pagePath(1000), pageOfBytes(1000), HEY_FIELDS),
       leftOut: "leftOut" in hey ? hey.leftOut : null,
     },
     hits("ab -k -c 500 -n 5000, 1.7 KB", 1700, (page) => loadByAb(page, seconds)),

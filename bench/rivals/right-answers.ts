@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { BenchFailure } from "../frame/bench-failure.ts";
-import { fieldOf, rawRequest, type WireAnswer } from "../load/raw-request.ts";
+import { fieldOf, type RequestOptions, rawRequest, type WireAnswer } from "../load/raw-request.ts";
 import type { RunningPeer } from "../peers/peer.ts";
 import { fileBody, filePath, missBody, missPath } from "./static-origin.ts";
 
@@ -9,10 +9,15 @@ const REQUESTS_AT_A_TIME = 8;
 /** How many of the files are requested once more, to see that they are hits. */
 const FILE_SAMPLES = 50;
 
-/** Has a page stored. Fails unless the page comes whole, and finally from the store. */
-export async function assertStored(server: RunningPeer, path: string, body: string): Promise<void> {
+/** Has the page of requests with these fields stored. Fails unless it comes whole, and finally from the store. */
+export async function assertStored(
+  server: RunningPeer,
+  path: string,
+  body: string,
+  fields: RequestOptions["fields"] = {},
+): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const answer = await rightAnswer(server, path, body);
+    const answer = await rightAnswer(server, path, body, fields);
     if (isHit(server, answer) ?? true) return;
     await wait(10); // an answer may be stored in the background
   }
@@ -56,8 +61,13 @@ function isHit({ peer }: RunningPeer, answer: WireAnswer): boolean | undefined {
   return peer.isHit?.((name) => fieldOf(answer, name));
 }
 
-async function rightAnswer({ peer, url }: RunningPeer, path: string, body: string): Promise<WireAnswer> {
-  const answer = await rawRequest(new URL(path, url));
+async function rightAnswer(
+  { peer, url }: RunningPeer,
+  path: string,
+  body: string,
+  fields: RequestOptions["fields"] = {},
+): Promise<WireAnswer> {
+  const answer = await rawRequest(new URL(path, url), { fields });
   if (answer.status === 200 && answer.body === body) return answer;
   const found = answer.body.length === body.length ? "with another body" : `with ${answer.body.length} bytes`;
   throw new BenchFailure(`${peer.name} answers ${path} with ${answer.status}, ${found}, not ${body.length} bytes.`);
