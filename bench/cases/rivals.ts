@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Option } from "commander";
 import { BenchFailure } from "../frame/bench-failure.ts";
 import { type Case, chosenBy, count, words } from "../frame/case.ts";
-import { AB, NGINX, WRK } from "../frame/programs.ts";
+import { AB, GO, NGINX, WRK } from "../frame/programs.ts";
 import { type Contestant, type Lane, laneOf, messageOf, printTurns, summarize, takeTurns } from "../frame/turns.ts";
 import { makeCertificate } from "../inputs/certificate.ts";
 import { type CertificateFiles, type Peer, RunningPeer } from "../peers/peer.ts";
@@ -52,6 +52,7 @@ export const rivals: Case<RivalsOptions> = {
     ).default(SOURCES_COMMAND),
   ],
   needs: [NGINX, WRK, AB], // the installed nginx is the origin
+  uses: [GO],
   async measure(options) {
     using _kept = keepFolders();
     const servers = chosenBy<Pick<Rival, "name">>(options.servers, [{ name: TIDEMARK }, ...RIVALS]);
@@ -68,7 +69,8 @@ export const rivals: Case<RivalsOptions> = {
     for (const form of chosen) {
       const lanes = form.leftOut === null ? await measureForm(form, peers, origins, tls, options) : [];
       const results = summarize(lanes, REFERENCES);
-      printTurns(form.name, results, REFERENCES);
+      if (form.leftOut === null) printTurns(form.name, results, REFERENCES);
+      else console.log(`\n${form.name}: LEFT OUT, because its client could not be installed: ${form.leftOut}`);
       forms.push({ form: form.name, leftOut: form.leftOut, servers: results.map(figuresOf) });
     }
     const failures = forms.flatMap(({ form, servers }) =>

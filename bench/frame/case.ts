@@ -13,7 +13,7 @@ export interface Case<Options extends object> {
   readonly options: readonly Option[];
   /** The programs that it needs. */
   readonly needs: readonly Program[];
-  /** The programs that it measures if they are installed. */
+  /** The programs without which it leaves rows out. */
   readonly uses?: readonly Program[];
   /** Prints each table as soon as its rows are measured. */
   measure(options: Options): Promise<Outcome>;
@@ -37,11 +37,7 @@ export function commandOf({ name, description, options, needs, uses = [], measur
   command.option("--json <file>", `where the results go (default: bench/results/${name}-<date>.json)`);
   return command.action(async ({ json, ...settings }: { readonly json?: string }) => {
     const missing = needs.filter((program) => !isInstalled(program));
-    if (missing.length > 0) {
-      const names = missing.map(nameOf).join(" and ");
-      const packages = missing.map((each) => each.package).join(" ");
-      throw new BenchFailure(`${name} needs ${names}. On Debian: apt-get install ${packages}`);
-    }
+    if (missing.length > 0) throw new BenchFailure(`${name} needs ${withPackages(missing)}`);
     const machine = thisMachine();
     const { cpu, cores, system, node, workerd, loadBefore } = machine;
     const left = uses.filter((program) => !isInstalled(program));
@@ -50,14 +46,17 @@ export function commandOf({ name, description, options, needs, uses = [], measur
     const found = Object.entries({ Node: node, workerd, ...versions }).map((each) => each.join(" "));
     console.log(`${cpu}, ${cores} cores that the load shares, load ${loadBefore} before; ${system}`);
     console.log(`${found.join(", ")}; ${name}: ${JSON.stringify(settings)}`);
-    if (left.length > 0) {
-      const packages = left.map((each) => each.package).join(" ");
-      console.log(`Rows are left out. For all of them, on Debian: apt-get install ${packages}`);
-    }
+    if (left.length > 0) console.log(`Left out are the rows that need ${withPackages(left)}`);
     const { results, failures } = await measure(settings);
     write(name, { machine, versions, settings, failures, ...results }, json);
     if (failures.length > 0) throw new BenchFailure(failures.join("\n"));
   });
+}
+
+/** The names of programs, and how to install them. */
+function withPackages(programs: readonly Program[]): string {
+  const packages = programs.map((each) => each.package).join(" ");
+  return `${programs.map(nameOf).join(" and ")}. On Debian: apt-get install ${packages}`;
 }
 
 function nameOf(wanted: Program): string {

@@ -15,6 +15,7 @@ export const VARNISH: Program = { program: "varnishd", package: "varnish" };
 /** For vsthrottle. */
 export const VARNISH_MODULES: Program = { program: null, package: "varnish-modules" };
 export const AB: Program = { program: "ab", package: "apache2-utils" };
+export const GO: Program = { program: "go", package: "golang-go", versionFlag: "version" };
 
 export function isInstalled(wanted: Program): boolean {
   const { program } = wanted;
