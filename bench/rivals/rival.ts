@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
+import { hash } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BenchFailure } from "../frame/bench-failure.ts";
 import type { Peer } from "../peers/peer.ts";
@@ -45,19 +46,27 @@ export function outputOf(
   return promise;
 }
 
-/** Builds one of our programs from its files with these commands, unless it exists. */
+/**
+ * Makes a program from files with these commands, unless it exists. Its folder's name ends with a hash of both, because they
+ * name its version. Resolves with the program's path.
+ */
 export async function build(
-  folder: string,
+  name: string,
   files: Readonly<Record<string, string>>,
   program: string,
   ...commands: readonly CommandLine[]
-): Promise<void> {
-  if (existsSync(program)) return;
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), text);
+): Promise<string> {
+  const made = hash("sha256", JSON.stringify([files, commands])).slice(0, 12);
+  const folder = resolve(RIVALS_FOLDER, `${name}-${made}`);
+  const path = join(folder, program);
+  if (existsSync(path)) return path;
+  mkdirSync(folder, { recursive: true });
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
   }
   for (const command of commands) await outputOf(command, { folder });
+  return path;
 }
 
 /** The first number like 1.30.6 or 7.7 in a program's version text. */

@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { rivals } from "../../bench/cases/rivals.ts";
 import { commandOf } from "../../bench/frame/case.ts";
 import { isInstalled, NGINX } from "../../bench/frame/programs.ts";
+import { build } from "../../bench/rivals/rival.ts";
 
 let folder: string;
 
@@ -41,3 +42,14 @@ test.skipIf(!isInstalled(NGINX))(
     expect(lines).toMatch(/^hey .*: LEFT OUT, because its client could not be installed: "go install .*" failed: .+$/m);
   },
 );
+
+test("A program is built once from the same version, and anew from another one", async () => {
+  const built: string[] = [];
+  for (const version of ["1.0", "1.0", "1.1"]) {
+    const log = join(folder, "log");
+    const make = ["sh", "-c", `cp version program; echo built >>${log}`] as const;
+    const program = await build(join(folder, "site"), { version }, "program", make);
+    built.push(`${readFileSync(program, "utf8")}, ${readFileSync(log, "utf8").match(/built/g)!.length}`);
+  }
+  expect(built).toEqual(["1.0, 1", "1.0, 1", "1.1, 2"]);
+});
