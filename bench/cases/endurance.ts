@@ -39,14 +39,14 @@ export const endurance: Case<EnduranceOptions> = {
       : { mixedSeconds: options.minutes * 60, crowdSeconds: 60 };
     const results: EnduranceResult[] = [];
     const failures: string[] = [];
-    for (const { measure } of chosenBy(options.rows, ENDURANCE_ROWS)) {
+    for (const { name, measure } of chosenBy(options.rows, ENDURANCE_ROWS)) {
       try {
         const result = await measure({ ...options, ...lengths });
         results.push(result);
         console.error(`${result.name}: ${result.remarks}`);
       } catch (cause) {
         if (!(cause instanceof BenchFailure)) throw cause;
-        failures.push(cause.message);
+        failures.push(`${name}: ${cause.message}`);
       }
     }
     console.log("\nproportional set size of the server's whole process tree, in MiB, sampled while the load runs\n");

@@ -76,17 +76,16 @@ function crowdRow(
 async function mixedLoad({ tidemark, workers, mixedSeconds }: EnduranceSettings): Promise<EnduranceResult> {
   await using server = await EnduranceServer.start(tidemark, workers);
   await server.origin.writeFiles(FILES, FILE_BYTES);
-  let hasEnded = false;
   const everyMs = Math.max(100, Math.min(SAMPLE_EVERY_MS, (mixedSeconds * 1000) / 20));
   const { result, samples } = await endure(server, everyMs, () => {
-    const settings = { connections: 20, seconds: mixedSeconds };
-    const load = loadMix(server.pageOf(SMALL_BYTES), FILES, "/new/", settings).finally(() => {
-      hasEnded = true;
-    });
-    return Promise.all([load, visitUntil(() => hasEnded, server)]);
+    const over = new AbortController(); // the end of one is that of the other
+    const settings = { connections: 20, seconds: mixedSeconds, signal: over.signal };
+    const load = loadMix(server.pageOf(SMALL_BYTES), FILES, "/new/", settings);
+    const visit = visitUntil(() => over.signal.aborted, server);
+    return Promise.all([load.finally(() => over.abort()), visit.finally(() => over.abort())]);
   });
   const [mix, visit] = result;
-  if (mix.failures > 0) throw new BenchFailure(`mixed load: ${mix.failures} requests failed.`);
+  if (mix.failures > 0) throw new BenchFailure(`${mix.failures} requests failed.`);
   await wait(RECOVERS_AFTER_MS);
   const perSecond = Math.round(mix.requestsPerSecond).toLocaleString("en");
   return {
@@ -123,7 +122,7 @@ async function crowd(
       if (!(visit.reason instanceof BenchFailure)) throw visit.reason;
       faults.push(`the visitor beside them: ${visit.reason.message}`);
     }
-    if (visit.status === "rejected" || faults.length > 0) throw new BenchFailure(`${name}: ${faults.join("; ")}`);
+    if (visit.status === "rejected" || faults.length > 0) throw new BenchFailure(faults.join("; "));
     return { visit: visit.value, counts };
   });
   await wait(RECOVERS_AFTER_MS);

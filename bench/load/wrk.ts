@@ -9,6 +9,8 @@ export interface LoadSettings {
   readonly seconds: number;
   /** Sends each request on a connection of its own. Default: connections are kept. */
   readonly newConnections?: boolean;
+  /** Ends the load early, which then rejects. */
+  readonly signal?: AbortSignal;
 }
 
 /** Requests one URL over and over. */
@@ -34,12 +36,12 @@ export async function loadMix(page: URL, files: number, newPages: string, settin
 /** One thread is enough for a server that answers on one thread. */
 async function runWrk(
   url: URL,
-  { connections, seconds, newConnections = false }: LoadSettings,
+  { connections, seconds, newConnections = false, signal }: LoadSettings,
   pages: readonly string[],
 ): Promise<Load> {
   const options = ["-t", "1", "-c", `${connections}`, "-d", `${seconds}s`, "-s", PAGES];
   if (newConnections) options.push("-H", "Connection: close");
-  const { output, cpu } = await runMeasured("wrk", [...options, url.href, "--", ...pages]);
+  const { output, cpu } = await runMeasured("wrk", [...options, url.href, "--", ...pages], signal);
   const report = JSON.parse(output.slice(output.lastIndexOf("{"))) as {
     requests: number;
     durationUs: number;

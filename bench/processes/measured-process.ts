@@ -4,17 +4,23 @@ import { BenchFailure } from "../frame/bench-failure.ts";
 import { atExit } from "./at-exit.ts";
 import { killTree } from "./process-tree.ts";
 
-/** Runs a program to its end. `cpu` is its CPU time divided by the wall time: 1 is one core. Rejects unless it exits with 0. */
+/**
+ * Runs a program to its end, or kills it when the signal aborts. `cpu` is its CPU time divided by the wall time: 1 is one
+ * core. Rejects unless it exits with 0.
+ */
 export async function runMeasured(
   program: string,
   parameters: readonly string[],
+  signal?: AbortSignal,
 ): Promise<{ readonly output: string; readonly cpu: number }> {
   const startedAt = performance.now();
   // The shell's `times` reports the CPU time of its children on any POSIX system. It is written to descriptor 3.
   const child = spawn("sh", ["-c", '"$@" && times >&3', "sh", program, ...parameters], {
     stdio: ["ignore", "pipe", "pipe", "pipe"],
   });
-  const forgetExit = atExit(() => killTree(child.pid));
+  const end = () => killTree(child.pid);
+  const forgetExit = atExit(end);
+  signal?.addEventListener("abort", end);
   const [, stdout, stderr, times] = child.stdio;
   const ended = new Promise<number | null>((resolve, reject) => child.on("error", reject).on("close", resolve));
   const [output, complaint, cpuTimes, exit] = await Promise.all([
@@ -22,7 +28,10 @@ export async function runMeasured(
     text(stderr!),
     text(times as NodeJS.ReadableStream),
     ended,
-  ]).finally(forgetExit);
+  ]).finally(() => {
+    forgetExit();
+    signal?.removeEventListener("abort", end);
+  });
   const wallSeconds = (performance.now() - startedAt) / 1000;
   if (exit !== 0) throw new BenchFailure(`${program} ended with ${exit}: ${complaint.trim() || output.trim()}`);
   return { output, cpu: childrenSeconds(cpuTimes) / wallSeconds };
