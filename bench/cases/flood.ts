@@ -5,7 +5,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { Option } from "commander";
-import { Crowd, paced } from "../flood/crowd.ts";
+import { Crowd, LAST_ANSWERS_MS, PRACTICE_MS, paced } from "../flood/crowd.ts";
 import type { Asking } from "../flood/crowd-thread.ts";
 import { PageOrigin } from "../flood/page-origin.ts";
 import { type Case, chosenBy, count, words } from "../frame/case.ts";
@@ -129,6 +129,7 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
       all.filter(({ needs }) => needs === null || isInstalled(needs)),
     );
     const isTidemark = ({ name }: Pick<Peer, "name">) => name === tidemark(command).name;
+    console.log(lengthOf(chosen.length, chosen.some(isTidemark), seconds));
     await using running = new AsyncDisposableStack();
     const sites = [];
     for (const peer of chosen) {
@@ -146,24 +147,63 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
         const flooded = isElsewhere ? elsewhere.url : server.url;
         const got = await play(server.url, cookies, { flooded, addresses, seconds, practice: elsewhere.url }, crowds);
         const megabytes = memoryBytesOfTree(server.server.pid) / 1e6;
-        rows.push({ peer: peer.name, flood: name, ...crowds, ...got, mostAtOrigin: origin.mostAtOnce, megabytes });
+        const row = { peer: peer.name, flood: name, ...crowds, ...got, mostAtOrigin: origin.mostAtOnce, megabytes };
+        rows.push(row);
+        console.error(
+          cellsOf(row)
+            .map((cell, column) => `${COLUMNS[column]} ${cell}`.trim())
+            .join(", "),
+        );
       }
     }
     console.log();
-    printTable(
-      ["", "known people got", "p99", "new people got", "p99", "hits, p99", "the flood got", "at the origin", "memory"],
-      rows.map(({ peer, flood: name, known, fresh, hits, flooding, mostAtOrigin, megabytes }) => [
-        `${peer}; ${name}`,
-        ...[part(known), p99(known.misses.toJSON()), part(fresh), p99(fresh.misses.toJSON()), p99(hits)],
-        ...[`${flooding}`, `${mostAtOrigin}`, `${megabytes.toFixed(0)} MB`],
-      ]),
-    );
+    printTable(COLUMNS, rows.map(cellsOf));
     const failures = rows.flatMap(({ peer, flood: name, mostAtOrigin }) =>
       isTidemark({ name: peer }) && mostAtOrigin > 10 ? [`${name}: the origin had ${mostAtOrigin} requests.`] : [],
     );
     return { results: { rows }, failures };
   },
 };
+
+interface Row {
+  readonly peer: string;
+  readonly flood: string;
+  readonly known: Crowd;
+  readonly fresh: Crowd;
+  readonly hits: Latencies;
+  readonly flooding: number;
+  readonly mostAtOrigin: number;
+  readonly megabytes: number;
+}
+
+const COLUMNS = [
+  "",
+  "known people got",
+  "p99",
+  "new people got",
+  "p99",
+  "hits, p99",
+  "the flood got",
+  "at the origin",
+  "memory",
+];
+
+function cellsOf({ peer, flood: name, known, fresh, hits, flooding, mostAtOrigin, megabytes }: Row): string[] {
+  return [
+    `${peer}; ${name}`,
+    ...[part(known), p99(known.misses.toJSON()), part(fresh), p99(fresh.misses.toJSON()), p99(hits)],
+    ...[`${flooding}`, `${mostAtOrigin}`, `${megabytes.toFixed(0)} MB`],
+  ];
+}
+
+/** How long the rows of so many peers take, in words. */
+function lengthOf(peers: number, isTidemarkLast: boolean, seconds: number): string {
+  const rows = peers * FLOODS.length;
+  const rowMs = 2 * PRACTICE_MS + WARM_UP_MS + seconds * 1000 + LAST_ANSWERS_MS;
+  const waitMs = isTidemarkLast ? Math.max(0, SETTLED_MS - (rows - FLOODS.length) * rowMs) : 0;
+  const pause = waitMs > 0 ? `, and ${minutes(waitMs)} until sessions at Tidemark are old enough` : "";
+  return `${rows} rows of ${rowMs / 1000} s${pause}: about ${minutes(rows * rowMs + waitMs)}.`;
+}
 
 /** What floods which server, while somebody reads at the one that is measured. */
 interface Flood {
@@ -239,6 +279,10 @@ function addressOf(person: number, round = 0): string {
 
 function part(crowd: Crowd): string {
   return `${(100 * crowd.partServed).toFixed(1)} % of ${crowd.asked}`;
+}
+
+function minutes(ms: number): string {
+  return `${Math.round(ms / 60_000)} minutes`;
 }
 
 function p99({ p99Ms }: Latencies): string {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { constants, setPriority } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { Crowd, paced } from "./crowd.ts";
+import { Crowd, LAST_ANSWERS_MS, PRACTICE_MS, paced } from "./crowd.ts";
 
 /** What the clients of a thread ask for. */
 export interface Asking {
@@ -20,9 +20,6 @@ export interface Asking {
   /** Whether they leave the processor to others first: real clients have machines of their own. */
   readonly isIdle: boolean;
 }
-
-/** The time in which a client's code is compiled. */
-const PRACTICE_MS = 5_000;
 
 /*
  * Clients in a thread of their own, so that no other answers wait behind theirs in this process. Says when they are ready,
@@ -44,5 +41,5 @@ await once(parentPort!, "message");
 await askAt(edge, new Crowd(), warmUpMs);
 const crowd = new Crowd();
 await askAt(edge, crowd, seconds * 1000);
-await wait(11_000);
+await wait(LAST_ANSWERS_MS);
 parentPort!.postMessage((pages === null ? crowd.misses : crowd.hits).toJSON());

@@ -4,6 +4,10 @@ import { LatencyHistogram } from "../frame/latency-histogram.ts";
 
 /** The longest time that a visitor waits for a page. */
 const PATIENCE_MS = 10_000;
+/** The time after which all who have asked have their page, or have given up. */
+export const LAST_ANSWERS_MS = PATIENCE_MS + 1000;
+/** The time in which a client's code is compiled. */
+export const PRACTICE_MS = 5000;
 /** The most simultaneous requests of the flood. */
 const MOST_UNDER_WAY = 3000;
 
