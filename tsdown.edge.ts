@@ -7,8 +7,8 @@ import { compileChecked } from "./worker/site/site.ts";
 import type { SiteInput } from "./worker/site/site-input.ts";
 
 /**
- * The edge for the site in a config file, or that a function gives, in one file. What esbuild makes of the same sources weighs 3 KB more. The site
- * is checked here, so that a mistake ends the build, and the worker carries its settings instead of their schema.
+ * The edge for the site in a config file, or that a function gives. What esbuild makes of the same sources weighs 3 KB more.
+ * The site is checked here, so that a mistake ends the build, and the worker carries its settings instead of their schema.
  */
 export function edgeFor(site: string | (() => Promise<SiteInput>)): UserConfig {
   return {

@@ -4,7 +4,7 @@ import { BenchFailure } from "../frame/bench-failure.ts";
 import { type Case, chosenBy, count, words } from "../frame/case.ts";
 import { NGINX, WRK } from "../frame/programs.ts";
 import { printTable } from "../frame/table.ts";
-import { SOURCES_COMMAND } from "../peers/tidemark.ts";
+import { commandOption, SOURCES_COMMAND } from "../peers/tidemark.ts";
 
 const MIB = 1024 ** 2;
 /** Small bounds, so that both tiers are full, and evict, for most of the time. */
@@ -26,11 +26,11 @@ export const endurance: Case<EnduranceOptions> = {
     count("--minutes", "how long the mixed load lasts", 30),
     new Option("--short", "seconds instead of minutes"),
     count("--workers", "how many processes answer", 1),
-    count("--idle-connections", "how many connections stay open without a request", 10_000),
+    count("--idle-connections", "how many connections stay open after one request", 10_000),
     count("--slow-readers", "how many connections read a large page slowly", 200),
     count("--silent-pipelines", "how many connections send 1,000 requests and read nothing", 50),
     count("--max-growth", "fail if memory grows by more than this many mebibytes, and 16 KiB a connection", 128),
-    new Option("--tidemark <command>", "how to start Tidemark; see the server case").default(COMMAND),
+    commandOption(COMMAND),
   ],
   needs: [NGINX, WRK],
   async measure(options) {

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { Option } from "commander";
 import { Crowd, LAST_ANSWERS_MS, PRACTICE_MS, paced } from "../flood/crowd.ts";
 import type { Asking } from "../flood/crowd-thread.ts";
 import { PageOrigin } from "../flood/page-origin.ts";
@@ -14,7 +13,7 @@ import { isInstalled, NGINX, VARNISH, VARNISH_MODULES } from "../frame/programs.
 import { printTable } from "../frame/table.ts";
 import { nginx, nginxOptions } from "../peers/nginx.ts";
 import { type Peer, RunningPeer, type Site } from "../peers/peer.ts";
-import { SOURCES_COMMAND, tidemark } from "../peers/tidemark.ts";
+import { commandOption, tidemark } from "../peers/tidemark.ts";
 import { varnish } from "../peers/varnish.ts";
 import { memoryBytesOfTree } from "../processes/process-tree.ts";
 import type { Place } from "../processes/server-process.ts";
@@ -117,7 +116,7 @@ export const flood: Case<{ readonly seconds: number; readonly peers?: string; re
   options: [
     count("--seconds", "how long each row is measured", 60),
     words("--peers", "only rows with one of these words in their names"),
-    new Option("--tidemark <command>", "how Tidemark is started").default(SOURCES_COMMAND),
+    commandOption(),
   ],
   needs: [NGINX],
   uses: [VARNISH, VARNISH_MODULES],

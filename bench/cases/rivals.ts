@@ -1,12 +1,11 @@
 import { join } from "node:path";
-import { Option } from "commander";
 import { BenchFailure } from "../frame/bench-failure.ts";
 import { type Case, chosenBy, count, words } from "../frame/case.ts";
 import { AB, GO, NGINX, WRK } from "../frame/programs.ts";
 import { type Contestant, type Lane, laneOf, messageOf, printTurns, summarize, takeTurns } from "../frame/turns.ts";
 import { makeCertificate } from "../inputs/certificate.ts";
 import { type CertificateFiles, type Peer, RunningPeer } from "../peers/peer.ts";
-import { SOURCES_COMMAND, tidemark } from "../peers/tidemark.ts";
+import { commandOption, tidemark } from "../peers/tidemark.ts";
 import { keepFolders } from "../processes/server-process.ts";
 import { bareNode } from "../rivals/bare-node.ts";
 import { caddy } from "../rivals/caddy.ts";
@@ -46,10 +45,7 @@ export const rivals: Case<RivalsOptions> = {
     count("--files", "how many files of 100 KB there are", 12_500),
     words("--forms", "only the forms whose name has one of these, separated by commas"),
     words("--servers", "only the servers whose name has one of these, separated by commas"),
-    new Option(
-      "--tidemark <command>",
-      "how to start Tidemark; {project}, {origin}, {listen}, {cache} and {workers} are filled in",
-    ).default(SOURCES_COMMAND),
+    commandOption(),
   ],
   needs: [NGINX, WRK, AB], // the installed nginx is the origin
   uses: [GO],

@@ -6,7 +6,7 @@
  * - `slow`: each requests the page and reads a little of it ten times a second.
  * - `silent`: each sends 1,000 requests at once and reads nothing.
  *
- * It prints a line when all have connected, and its counts as JSON at the end.
+ * It prints a line when all have begun to connect, and its counts as JSON at the end.
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";

@@ -28,7 +28,7 @@ export class Crowd implements AsyncDisposable {
     this.#lines = createInterface({ input: this.#process.stdout! })[Symbol.asyncIterator]();
   }
 
-  /** Resolves once all connections are open. `bytes`: those of the page. */
+  /** Resolves once all connections have been begun, and most are open. `bytes`: those of the page. */
   static async gather(manner: Manner, page: URL, connections: number, bytes: number): Promise<Crowd> {
     const crowd = new Crowd(manner, page, connections, bytes);
     await crowd.#nextLine();

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Option } from "commander";
 import type { CommandLine } from "../processes/server-process.ts";
 import type { CertificateFiles, Peer } from "./peer.ts";
 
@@ -8,6 +9,12 @@ const PROJECT = resolve(fileURLToPath(new URL("../..", import.meta.url)));
 /** How to start Tidemark from the sources, unless `--tidemark` gives another command. */
 export const SOURCES_COMMAND =
   "node {project}/cli/main.ts serve --origin {origin} {listen} --cache {cache} --workers {workers}";
+
+/** The option for another command. */
+export function commandOption(usual = SOURCES_COMMAND): Option {
+  const filledIn = "{project}, {origin}, {listen}, {cache} and {workers} are filled in";
+  return new Option("--tidemark <command>", `how to start Tidemark; ${filledIn}`).default(usual);
+}
 
 /**
  * Tidemark, started from a command with the placeholders `{project}`, `{origin}`, `{listen}`, `{cache}` and `{workers}`:
