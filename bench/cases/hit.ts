@@ -58,7 +58,7 @@ export const hit: Case<HitOptions> = {
         });
         await takeTurns(lanes, { rounds, warmUpSeconds: WARM_UP_SECONDS });
         const results = summarize(lanes, REFERENCES);
-        printTurns(`hits, ${body}`, results, REFERENCES);
+        printTurns(`hits, ${body}`, results);
         return {
           results: { rows: results },
           failures: results.flatMap(({ name, failure }) => (failure === null ? [] : [`${name}: ${failure}`])),

@@ -65,7 +65,7 @@ export const rivals: Case<RivalsOptions> = {
     for (const form of chosen) {
       const lanes = form.leftOut === null ? await measureForm(form, peers, origins, tls, options) : [];
       const results = summarize(lanes, REFERENCES);
-      if (form.leftOut === null) printTurns(form.name, results, REFERENCES);
+      if (form.leftOut === null) printTurns(form.name, results);
       else console.log(`\n${form.name}: LEFT OUT, because its client could not be installed: ${form.leftOut}`);
       forms.push({ form: form.name, leftOut: form.leftOut, servers: results.map(figuresOf) });
     }

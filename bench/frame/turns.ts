@@ -130,11 +130,14 @@ export interface TurnsResult {
   readonly serverCpu: number;
   readonly clientCpu: number;
   readonly originRequests: number;
-  readonly to: readonly { readonly name: string; readonly rate: number; readonly cpu: number; readonly p99: number }[];
+  /** Beside each reference that was measured. */
+  readonly to: readonly (Reference & { readonly rate: number; readonly cpu: number; readonly p99: number })[];
   readonly rounds: readonly Turn[];
 }
 
 export function summarize(lanes: readonly Lane[], references: readonly Reference[]): readonly TurnsResult[] {
+  const turnsOf = ({ name }: Reference) => lanes.find((lane) => lane.name === name)?.turns ?? [];
+  const measured = references.filter((reference) => turnsOf(reference).length > 0);
   return lanes.map(({ name, turns: rounds, failure }) => {
     const middle = (value: (turn: Turn) => number) => median(rounds.map(value));
     return {
@@ -147,12 +150,12 @@ export function summarize(lanes: readonly Lane[], references: readonly Reference
       serverCpu: middle((turn) => turn.serverCpu),
       clientCpu: middle((turn) => turn.clientCpu),
       originRequests: middle((turn) => turn.originRequests),
-      to: references.map((reference) => {
-        const others = lanes.find((lane) => lane.name === reference.name)?.turns ?? [];
+      to: measured.map((reference) => {
+        const others = turnsOf(reference);
         const ratio = (value: (turn: Turn) => number) =>
           median(rounds.flatMap((turn, round) => (others[round] ? [value(turn) / value(others[round])] : [])));
         return {
-          name: reference.name,
+          ...reference,
           rate: ratio((turn) => turn.requestsPerSecond),
           cpu: ratio((turn) => turn.cpuMicros),
           p99: ratio((turn) => turn.p99Ms),
@@ -164,14 +167,14 @@ export function summarize(lanes: readonly Lane[], references: readonly Reference
 }
 
 /** Prints a line for each server that was measured, and why the others were not. */
-export function printTurns(title: string, results: readonly TurnsResult[], references: readonly Reference[]): void {
+export function printTurns(title: string, results: readonly TurnsResult[]): void {
   console.log(`\n${title}`);
   const measured = results.filter(({ rounds }) => rounds.length > 0);
   if (measured.length > 0)
     printTable(
       [
         ...["", "requests/s", "p50 ms", "p99 ms", "CPU µs", "server", "client", "at the origin"],
-        ...references.flatMap(({ label }) => [`to ${label}`, "CPU", "p99"]),
+        ...measured[0]!.to.flatMap(({ label }) => [`to ${label}`, "CPU", "p99"]),
         "",
       ],
       measured.map((result) => [

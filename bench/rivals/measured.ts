@@ -56,7 +56,6 @@ export function figuresOf(result: TurnsResult): Figures {
   const isWhole = failure === null && rounds.length > 0;
   const whole = (value: number, digits = 0) => (isWhole ? Number(value.toFixed(digits)) : null);
   const rates = rounds.map(({ requestsPerSecond }) => requestsPerSecond);
-  const known = to.filter(({ rate }) => isWhole && Number.isFinite(rate));
   return {
     name,
     failure,
@@ -67,6 +66,6 @@ export function figuresOf(result: TurnsResult): Figures {
     p99Ms: whole(result.p99Ms, 2),
     cpuMicros: whole(result.cpuMicros, 1),
     clientCpu: whole(result.clientCpu, 2),
-    share: Object.fromEntries(known.map((reference) => [reference.name, Number(reference.rate.toFixed(2))])),
+    share: Object.fromEntries(isWhole ? to.map(({ name, rate }) => [name, Number(rate.toFixed(2))]) : []),
   };
 }
