@@ -16,11 +16,12 @@ const CASES: readonly Case<object>[] = [hit, rivals, flood, endurance, purges, s
 const bench = new Command("npm run bench --")
   .description("Measures the edge. Each case prints its tables and writes its results as JSON.")
   .configureHelp({ subcommandTerm: (command) => command.name() })
-  .action(() => bench.outputHelp());
+  .showHelpAfterError();
 for (const each of CASES) bench.addCommand(commandOf(each));
 
 try {
-  await bench.parseAsync();
+  if (process.argv.length > 2) await bench.parseAsync();
+  else bench.outputHelp();
 } catch (failure) {
   if (!(failure instanceof BenchFailure)) throw failure;
   console.error(`FAILED: ${failure.message}`);
