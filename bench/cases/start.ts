@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Miniflare } from "miniflare";
+import { COMPATIBILITY_DATE } from "../../package/compatibility-date.ts";
 import { BenchFailure } from "../frame/bench-failure.ts";
 import { type Case, count } from "../frame/case.ts";
 import { median } from "../frame/median.ts";
@@ -45,7 +46,7 @@ export const start: Case<{ readonly rounds: number }> = {
 async function msOfStart(modules: readonly { readonly path: string; readonly contents: string }[]): Promise<number> {
   const runtime = new Miniflare({
     modules: modules.map((each) => ({ type: "ESModule", ...each })),
-    compatibilityDate: "2026-07-30",
+    compatibilityDate: COMPATIBILITY_DATE,
     durableObjects: { PURGE_LOG: { className: "PurgeLog", useSQLite: true } },
   });
   try {
