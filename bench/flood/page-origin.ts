@@ -1,36 +1,25 @@
-import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { LocalOrigin } from "../processes/local-origin.ts";
 
 /** An application server: its number of workers, and the time that each takes for a page. */
 const WORKERS = 10;
 const PAGE_MS = 200;
 
 /** A site that makes 50 pages a second, and records its simultaneous requests. `/login` sets a session. */
-export class PageOrigin implements AsyncDisposable {
+export class PageOrigin extends LocalOrigin {
   /** The most requests that it had at a time, in work or waiting for a worker. */
   mostAtOnce = 0;
   readonly #waiting: ServerResponse[] = [];
   #working = 0;
   #sessions = 0;
-  readonly #server = createServer(({ url }, response) => {
+
+  protected override answer({ url }: IncomingMessage, response: ServerResponse): void {
     response.setHeader("cache-control", url === "/login" ? "no-store" : "public, max-age=3600");
     if (url === "/login")
       response.setHeader("set-cookie", `session=${`${this.#sessions++}`.padStart(24, "0")}; Path=/`);
     this.#waiting.push(response);
     this.mostAtOnce = Math.max(this.mostAtOnce, this.#waiting.length + this.#working);
     this.#work();
-  });
-
-  static async start(): Promise<PageOrigin> {
-    const origin = new PageOrigin();
-    origin.#server.listen({ port: 0, host: "127.0.0.1", backlog: 4096 });
-    await once(origin.#server, "listening");
-    return origin;
-  }
-
-  get url(): URL {
-    return new URL(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`);
   }
 
   /** Drops waiting requests, and restarts the counts. */
@@ -49,12 +38,5 @@ export class PageOrigin implements AsyncDisposable {
         this.#work();
       }, PAGE_MS);
     }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    const closed = once(this.#server, "close");
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await closed;
   }
 }
