@@ -7,6 +7,7 @@ import type { Answer } from "../../worker/ports/answer.ts";
 import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Network } from "../../worker/rules/forwarding/trusted-proxies.ts";
 import type { ChallengeAnswers } from "../acme/challenge-answers.ts";
+import { joinWaitingPieces } from "../bodies/join-waiting-pieces.ts";
 import { CountedWarning } from "../counted-warning.ts";
 import { BareConnections } from "../http1/bare-connections.ts";
 import { afterGrace, Connection, type Exchange } from "../http1/connection.ts";
@@ -436,6 +437,8 @@ export class Listener {
   }
 
   #requested(exchange: Exchange): void {
+    // Node has ended one without a body.
+    if (!exchange.message.destroyed) joinWaitingPieces(exchange.message);
     this.#connections.on(exchange.message.socket)?.take(exchange);
   }
 

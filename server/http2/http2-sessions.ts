@@ -3,6 +3,7 @@ import type { TLSSocket } from "node:tls";
 import type { EdgeAnswer } from "../../worker/isolate.ts";
 import type { Answer } from "../../worker/ports/answer.ts";
 import type { Bodies } from "../../worker/ports/bodies.ts";
+import { joinWaitingPieces } from "../bodies/join-waiting-pieces.ts";
 import { PushedBody } from "../bodies/pushed-body.ts";
 import type { ExchangeLog } from "../connections/access-log.ts";
 import type { RequestArrivals, Scheme } from "../connections/arrival.ts";
@@ -80,7 +81,7 @@ const OPTIONS = {
   /** nghttp2 counts all resets, and its error does not tell of a flood. So it gets more than both allowances together. */
   streamResetBurst: 2 * RESETS_MIDWAY.burst,
   streamResetRate: 2 * RESETS_MIDWAY.perSecond,
-  /** In MB: none. Node does not subtract the rest of an answer that is reset. Streams and pieces bound the memory. */
+  /** In MB: none. Node does not subtract the rest of an answer that is reset. Streams and windows bound the memory. */
   maxSessionMemory: 2 ** 32 - 1,
   /** In bytes: that of Chromium. A longer head ends its stream. Sites may permit heads of more than nghttp2's 64 KiB. */
   maxSendHeaderBlockLength: 256 * 1024,
@@ -347,6 +348,7 @@ class Session {
     this.#running++;
     if (++this.#requests >= this.#parts.maxRequestsPerConnection || this.#isOverLimit) this.close();
     const hasBody = (flags & nodeHttp2().constants.NGHTTP2_FLAG_END_STREAM) === 0;
+    if (hasBody) joinWaitingPieces(stream);
     const begin = () =>
       void this.#answer(stream, pseudo, raw, hasBody).finally(() => {
         this.#running--;

@@ -1,10 +1,13 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import type { ListenerSettings } from "../../../server/connections/listener.ts";
 import type { Connection } from "../../../server/http1/connection.ts";
 import type { NodeRequest } from "../../../server/http1/node-request.ts";
 import type { ClientRequest } from "../../../worker/ports/answer.ts";
 import { turns } from "../../suite/turns.ts";
+import { usedHeapBytes } from "../../suite/used-heap.ts";
 import { exchange, RawClient } from "../raw-client.ts";
 import { type Answering, answer, type RunningListener, startTestListener } from "./running-listener.ts";
 
@@ -190,6 +193,71 @@ test("a large body is read only as fast as its reader takes it", async () => {
   await client.until((text) => text.includes("page"));
   expect(bytes).toBeGreaterThan(total - 1_000_000);
   client.destroy();
+});
+
+describe("bodies in one-byte chunks take little more memory than their bytes", () => {
+  const CLIENTS = 4;
+  const CHUNKS = 60_000; // Of more than 64 KiB, the rest may not be read.
+  const MAX_GROWTH_BYTES = 5_000_000;
+  const chunks = "1\r\nx\r\n".repeat(CHUNKS);
+  const inChunks = lines(...POST, "Transfer-Encoding: chunked");
+  const getLarge = lines("GET /large HTTP/1.1", "Host: localhost");
+  const large = answer("x".repeat(8_000_000)); // More than the kernel holds.
+
+  /** Clients that have sent this and read nothing, and what they make the process hold. */
+  async function hold(answering: Answering, sent: string, settings?: ListenerSettings) {
+    const sockets = new Set<Socket>();
+    const onRequest = (message: unknown) => sockets.add((message as { readonly socket: Socket }).socket);
+    subscribe("http.server.request.start", onRequest);
+    onTestFinished(() => void unsubscribe("http.server.request.start", onRequest));
+    const either: Answering = (incoming) => (incoming.url.endsWith("/large") ? large : answering(incoming));
+    running = await startTestListener(either, { settings });
+    const clients = Array.from({ length: CLIENTS }, () => new RawClient(running.where));
+    onTestFinished(() => {
+      for (const client of clients) client.destroy();
+    });
+    const before = usedHeapBytes();
+    for (const client of clients) {
+      client.socket.pause();
+      void client.send(sent);
+    }
+    const readBytes = () => [...sockets].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+    for (let read = -1; sockets.size < CLIENTS || read < readBytes(); await turns(100)) read = readBytes();
+    return { clients, readBytes: readBytes(), grownBytes: usedHeapBytes() - before };
+  }
+
+  test.each<[string, boolean]>([
+    ["of which nobody has read anything yet", false],
+    ["whose reader stops after the first piece", true],
+  ])("%s", async (_, isBegun) => {
+    const goOn = Promise.withResolvers<void>();
+    const reads: Answering = async ({ request }) => {
+      const reader = nodeBodies.readThrough(request.body!);
+      let bytes = isBegun ? (await reader.next())!.byteLength : 0;
+      await goOn.promise;
+      for (let piece = await reader.next(); piece !== null; piece = await reader.next()) bytes += piece.byteLength;
+      return answer(`${bytes} bytes`);
+    };
+    const { clients, readBytes, grownBytes } = await hold(reads, inChunks + chunks);
+    expect(readBytes).toBe(CLIENTS * (inChunks.length + chunks.length));
+    expect(grownBytes).toBeLessThan(MAX_GROWTH_BYTES);
+    goOn.resolve();
+    for (const client of clients) {
+      await client.send("0\r\n\r\n");
+      client.socket.resume();
+      expect(await client.until((text) => text.includes("bytes"))).toContain(`${CHUNKS} bytes`);
+    }
+  });
+
+  test("behind an answer that their clients do not read", async () => {
+    const { grownBytes } = await hold(echo, getLarge + inChunks + chunks);
+    expect(grownBytes).toBeLessThan(MAX_GROWTH_BYTES);
+  });
+
+  test("behind the last answer of a connection", async () => {
+    const { grownBytes } = await hold(echo, getLarge + inChunks + chunks, { maxRequestsPerConnection: 1 });
+    expect(grownBytes).toBeLessThan(MAX_GROWTH_BYTES);
+  });
 });
 
 /** Moves the timer of a connection into virtual time, where arriving bytes do not restart it. */

@@ -18,6 +18,7 @@ import { SitesByHost } from "../../../server/connections/sites-by-host.ts";
 import type { EdgeAnswer } from "../../../worker/isolate.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import { readNetwork } from "../../../worker/rules/forwarding/trusted-proxies.ts";
+import { usedHeapBytes } from "../../suite/used-heap.ts";
 import { connected, startTlsListener, stopAll, stops, talk, type Where } from "../connections/tls-listener.ts";
 import { type Answering, answer, streamed } from "../http1/running-listener.ts";
 import { FLAGS, frame, get, getHead, inPieces, literal, PREFACE, settings, TYPES, uint } from "./frames.ts";
@@ -294,6 +295,46 @@ describe("a request in HTTP/2", () => {
     const { head, body, rstCode } = await read(stream);
     expect([head[":status"], body, rstCode]).toEqual(["413", "no, thanks", constants.NGHTTP2_NO_ERROR]);
     expect((await ask(on)).head[":status"]).toBe("413");
+  });
+
+  test("with a body in frames of one byte that wait for its reader takes little more memory than the bytes", async () => {
+    const STREAMS = 2;
+    const FRAMES = 250_000; // The window of a stream takes no more.
+    const goOn = Promise.withResolvers<void>();
+    const { https } = await start(async ({ request }) => {
+      const reader = nodeBodies.readThrough(request.body!);
+      const isBegun = request.headers.get("x-begun") !== null;
+      let bytes = isBegun ? (await reader.next())!.byteLength : 0;
+      await goOn.promise;
+      for (let piece = await reader.next(); piece !== null; piece = await reader.next()) bytes += piece.byteLength;
+      return answer(`${bytes} bytes`);
+    });
+    const socket = await connected(https, { ALPNProtocols: ["h2"] });
+    let received = "";
+    let changed = Promise.withResolvers<void>();
+    socket.on("data", (bytes: Buffer) => {
+      received += bytes.toString("latin1");
+      changed.resolve();
+      changed = Promise.withResolvers();
+    });
+    const until = async (pattern: RegExp, count: number) => {
+      while (received.split(pattern).length <= count) await changed.promise;
+    };
+    const streams = Array.from({ length: STREAMS }, (_, at) => 2 * at + 1);
+    const before = usedHeapBytes();
+    socket.write(Buffer.from(PREFACE + SETTINGS + SETTINGS_ACK, "latin1"));
+    for (const [at, stream] of streams.entries()) {
+      const head = getHead("/", at % 2 === 0 ? literal("x-begun", "1") : "");
+      const data = Buffer.from(frame(TYPES.data, 0, stream, "x").repeat(FRAMES), "latin1");
+      socket.write(frame(HEADERS, FLAGS.endHeaders, stream, head), "latin1");
+      await new Promise((resolve) => socket.write(data, resolve));
+    }
+    socket.write(frame(TYPES.ping, 0, 0, "all sent"));
+    await until(/all sent/, 1);
+    expect(usedHeapBytes() - before).toBeLessThan(5_000_000);
+    goOn.resolve();
+    for (const stream of streams) socket.write(frame(TYPES.data, FLAGS.endStream, stream), "latin1");
+    await until(new RegExp(`${FRAMES} bytes`), STREAMS);
   });
 
   test("whose client gives up while the origin works is logged with 499, or with its 400 if its body was cut off", async () => {
