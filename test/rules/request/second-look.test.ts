@@ -54,14 +54,14 @@ describe("plainRequest", () => {
 });
 
 describe("what two sights say", () => {
-  const a = { status: 200, digest: "a" };
-  const b = { status: 200, digest: "b" };
+  const a = { status: 200, mediaType: "text/html", digest: "a" };
+  const b = { ...a, digest: "b" };
 
   test.each([
     [a, a, "alike"],
     [a, b, "differs"],
-    [a, { status: 404, digest: "a" }, "unlike"],
-    [{ status: 200, digest: null }, b, "alike"],
+    [a, { ...a, status: 404 }, "unlike"],
+    [{ ...a, digest: null }, b, "alike"],
   ] as const)("%j and %j: %s", (odd, plain, says) => {
     expect(compareAnswers(odd, plain)).toBe(says);
   });

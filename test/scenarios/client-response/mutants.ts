@@ -165,7 +165,7 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
     },
     "an answer in place of an error does not give the error's status": {
       in: "staleAnswer",
-      replace: "...(response && { status: response.status }),",
+      replace: "status: response?.status,",
       by: "",
       foundBy: "client-response/stale-for-error-response",
     },

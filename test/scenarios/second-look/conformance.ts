@@ -36,6 +36,7 @@ export const rows: readonly ConformanceRow[] = [
       "second-look/none-for-large",
       "second-look/field-chooses",
       "second-look/field-adds-a-field",
+      "second-look/field-chooses-a-type",
       "second-look/field-chooses-a-redirect",
       "second-look/page-changes-meanwhile",
       "second-look/random-page",

@@ -77,8 +77,8 @@ export const mutants: Mutants = {
     },
     "a plain answer of another status is stored": {
       in: "fetchPlainly",
-      replace: "!decision.isLarge && response.status === status",
-      by: "!decision.isLarge",
+      replace: "response.status === odd.status",
+      by: "true",
       foundBy: "second-look/statuses-differ",
     },
     "none is taken for npm": {
@@ -223,6 +223,24 @@ export const mutants: Mutants = {
       replace: "marked(context) ??",
       by: "",
       foundBy: "second-look/field-chooses",
+    },
+    "a page is stored for who gets data in its place": {
+      in: "fetchPlainly",
+      replace: "!isLike || isOtherType) {",
+      by: "!isLike) {",
+      foundBy: "second-look/field-chooses-a-type",
+    },
+    "data that is new each time does not show that the field chooses": {
+      in: "look-behind:look",
+      replace: "isOtherType || (await",
+      by: "(await",
+      foundBy: "second-look/field-chooses-a-type",
+    },
+    "a field with parameters makes another media type": {
+      in: "second-look:mediaTypeOf",
+      replace: '.split(";")[0]!',
+      by: "",
+      foundBy: "second-look/field-chooses-a-type",
     },
     "an answer with another field is the same page": {
       in: "answerDigest",

@@ -13,6 +13,8 @@ const installation = (number: number) => ({ "x-installation": `0f8fad5b-d9cb-469
 /** The origin has one date for all variants. */
 const OF_ALL_VARIANTS = { "last-modified": "Thu, 01 Jan 2026 11:00:00 GMT" };
 
+const json = (body: string) => page("max-age=60", body, { "content-type": "application/json" });
+
 /** Three second looks find that these fields choose nothing. `sent`: the fields of each, or of all. */
 function looks(...sent: readonly Readonly<Record<string, string>>[]): Step[] {
   return ["/a", "/b", "/c"].flatMap((path, at): Step[] => [
@@ -201,6 +203,25 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", fields: { "x-mobile": "1" }, expect: { xCache: "MISS", fields: { "x-raw": "1" } } },
       { work: "finished" },
       { get: "/a", fields: { "x-mobile": "1" }, expect: { xCache: "BYPASS", fields: { "x-raw": "1" } } },
+    ],
+  },
+  {
+    id: "second-look/field-chooses-a-type",
+    name: "a page is not stored for who gets data in its place, even if the data is new each time",
+    source: SOURCE,
+    origin: {
+      "/a": [json("1"), page("max-age=60", "page", { "content-type": "Text/html" }), json("2"), json("3")],
+      "/b": [json("1"), page("max-age=60", "{}", { "content-type": "application/JSON;charset=utf-8" })],
+    },
+    steps: [
+      { get: "/b", fields: app, expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { get: "/b", fields: app, expect: { xCache: "HIT", body: "{}" } },
+      { get: "/a", fields: { "x-mobile": "1" }, expect: { xCache: "MISS", body: "1" } },
+      { work: "finished" },
+      { originSaw: { "/a": 2 } },
+      { get: "/a", fields: { "x-mobile": "1" }, expect: { xCache: "BYPASS", body: "2" } },
+      { get: "/a", expect: { xCache: "MISS" } },
     ],
   },
   {

@@ -378,7 +378,7 @@ export const mutants: Mutants = {
     },
     "a stale page does not report the status of the origin's answer": {
       in: "staleAnswer",
-      replace: "...(response && { status: response.status }),",
+      replace: "status: response?.status,",
       by: "",
       foundBy: "stale-if-error/replaces-503",
     },

@@ -28,6 +28,8 @@ export const scenarios: readonly Scenario[] = [
       ["unpoly", { "x-up-version": "3.11.0", "x-up-target": "#main" }],
       ["livewire", { "x-livewire": "1", "x-livewire-navigate": "1" }],
       ["tanstack", { "x-tsr-serverfn": "true" }],
+      ["qwik", { "x-qrl": "x" }],
+      ["solidstart", { "x-server-id": "a", "x-server-instance": "server-fn:0" }],
       ["next", { rsc: "1", "next-router-prefetch": "1", "next-router-state-tree": "%5B%22%22%5D", "next-url": "/b" }],
       ["jquery", { "x-requested-with": "XMLHttpRequest" }],
       ["content-type", { "content-type": "application/json" }],

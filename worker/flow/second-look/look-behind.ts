@@ -5,6 +5,7 @@ import {
   answerDigest,
   compareAnswers,
   fieldsThatMayChoose,
+  hasOtherType,
   type PlainRequest,
   plainRequest,
 } from "../../rules/request/second-look.ts";
@@ -16,7 +17,7 @@ import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-f
 import { askOrigin, type ReceivedAnswer } from "../origin/ask-origin.ts";
 import { readBehind, startFillOf } from "../reading-bodies.ts";
 import { type RequestContext, unattended } from "../request-context.ts";
-import { decideStorage, withBody } from "../storing/storage-decision.ts";
+import { decideStorage, type HeadToStore, withBody } from "../storing/storage-decision.ts";
 import { storeUnlessPurged, type TellFollowers, tellNobody } from "../storing/store-unless-purged.ts";
 import { placeOf } from "./place.ts";
 
@@ -43,7 +44,7 @@ export function lookAgainAfterConfirmation(
   notStored: NotStored,
 ): void {
   const plain = plainOf(context, fields, notStored);
-  if (plain) context.background.run(look(context, plain, { status, digest: null }));
+  if (plain) context.background.run(look(context, plain, { status, mediaType: "", digest: null }));
 }
 
 function plainOf(context: RequestContext, fields: Fields, { because }: NotStored): PlainRequest | null {
@@ -73,15 +74,16 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   const begun = context.facts.authorized ? null : beginFetch(plain);
   // A plain visitor asks already, or one has asked and nothing could be stored.
   if (begun && begun.kind !== "lead") return;
-  const first = await fetchForAll(plain, begun?.fetch, odd.status);
+  const first = await fetchForAll(plain, begun?.fetch, odd);
   if (first.kind === "none") return;
   if (first.kind === "other-status") return idleFields.learn(place, leftOut, "unlike");
-  const compared = compareAnswers(odd, first.digest);
+  const isOtherType = first.kind === "other-type";
+  const compared = isOtherType ? "differs" : compareAnswers(odd, first.digest);
   if (odd.digest !== null) idleFields.learn(place, leftOut, compared);
   if (compared !== "differs") return;
   const suspects = fieldsThatMayChoose(leftOut.map(([name]) => name));
-  if (suspects.length === 0 || !(await isRepeated(context, odd))) return;
-  const { freshnessSeconds, initialAgeMs } = first.stored.head;
+  if (suspects.length === 0 || !(isOtherType || (await isRepeated(context, odd)))) return;
+  const { freshnessSeconds, initialAgeMs } = first.head;
   const now = ports.clock.now();
   const until = now + freshnessSeconds * 1000 - initialAgeMs;
   for (const field of suspects) {
@@ -104,22 +106,31 @@ async function isRepeated(context: RequestContext, odd: AnswerDigest): Promise<b
 async function fetchForAll(
   context: RequestContext,
   fetch: LeadingFetch | undefined,
-  status: number,
+  odd: AnswerDigest,
 ): Promise<PlainAnswer> {
   if (fetch) context.background.run(fetch.outcome);
   const tell = fetch?.tell ?? tellNobody;
   try {
-    const answer = await fetchPlainly(context, status, tell);
-    if (answer.kind === "storable") await storeUnlessPurged(context, answer.stored, tell);
+    const answer = await fetchPlainly(context, odd, tell);
+    if (answer.kind === "storable") await storeUnlessPurged(context, withBody(answer.head, answer.bytes), tell);
     return answer;
   } finally {
     tell({ kind: "failed", byOrigin: false }); // unless they have been told
   }
 }
 
-/** `other-status`: its status is not that of the odd answer. `none`: there is none, or it may not be stored. */
+/**
+ * `other-status`, `other-type`: not that of the odd answer, so that it would be wrong for who sends the field. `none`: there
+ * is none, or it may not be stored.
+ */
 type PlainAnswer =
-  | { readonly kind: "storable"; readonly stored: StoredResponse; readonly digest: AnswerDigest }
+  | {
+      readonly kind: "storable";
+      readonly head: HeadToStore;
+      readonly bytes: NonNullable<StoredResponse["body"]>;
+      readonly digest: AnswerDigest;
+    }
+  | { readonly kind: "other-type"; readonly head: HeadToStore }
   | { readonly kind: "other-status" }
   | { readonly kind: "none" };
 
@@ -128,21 +139,23 @@ const NONE: PlainAnswer = { kind: "none" };
 /** Asks for a plain answer, under a stamp of its own (R1). Followers are told of one that may not be stored. */
 async function fetchPlainly(
   context: RequestContext,
-  status: number,
+  odd: AnswerDigest,
   tellFollowers: TellFollowers,
 ): Promise<PlainAnswer> {
   const response = await ask(context, false);
   if (!response) return NONE;
   const decision = decideStorage(context, response);
-  const isStored = decision.kind === "store" && !decision.isLarge && response.status === status;
-  if (!isStored) {
+  const isLike = response.status === odd.status;
+  const isOtherType = hasOtherType(odd, response.fields);
+  if (decision.kind !== "store" || decision.isLarge || !isLike || isOtherType) {
     if (decision.kind === "not-stored") tellFollowers(outcomeOfNotStored(decision.because, response.status));
     context.background.run(cancelBody(response.body));
-    return { kind: response.status === status ? "none" : "other-status" };
+    if (!isLike) return { kind: "other-status" };
+    return decision.kind === "store" && isOtherType ? { kind: "other-type", head: decision.head } : NONE;
   }
   const bytes = await readWhole(context, response);
   if (!bytes) return NONE;
-  return { kind: "storable", stored: withBody(decision.head, bytes), digest: answerDigest(response, bytes) };
+  return { kind: "storable", head: decision.head, bytes, digest: answerDigest(response, bytes) };
 }
 
 /** Asks the origin, if the budget permits. `isAnew`: the origin itself, also where a cache is in its place. */

@@ -57,6 +57,8 @@ export function mayLackReferer(status: number, sent: RequestHeaders, rules: KeyA
 /** What is compared of an answer. */
 export interface AnswerDigest {
   readonly status: number;
+  /** As in its `Content-Type`, in lower case. */
+  readonly mediaType: string;
   /** Of its content; `null` where the origin only confirmed what is stored. */
   readonly digest: string | null;
 }
@@ -74,7 +76,21 @@ export function answerDigest(
 ): AnswerDigest {
   const names = new Set(Array.from(fields, ([name]) => name).filter((name) => !OF_TRANSFER.includes(name)));
   const content = OF_CONTENT.map((name) => fields.get(name));
-  return { status, digest: [bodyDigest(body), ...content, ...[...names].sort()].join("\n") };
+  return {
+    status,
+    mediaType: mediaTypeOf(fields),
+    digest: [bodyDigest(body), ...content, ...[...names].sort()].join("\n"),
+  };
+}
+
+/** RFC 9110 §8.3.1. */
+function mediaTypeOf(fields: Fields): string {
+  return (fields.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
+}
+
+/** Whether the field has chosen another kind of answer. A page that changes keeps its media type. */
+export function hasOtherType(odd: AnswerDigest, plain: Fields): boolean {
+  return odd.digest !== null && odd.mediaType !== mediaTypeOf(plain);
 }
 
 /**

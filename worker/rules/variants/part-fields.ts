@@ -22,6 +22,8 @@ const FRAMEWORKS: readonly PartFields[] = [
   // nextjs.org/docs/app/guides/cdn-caching
   ["rsc", "next-router-prefetch", "next-router-segment-prefetch", "next-router-state-tree", "next-url"],
   ["x-tsr-serverfn"], // tanstack.com/start/latest/docs/framework/react/guide/server-functions
+  ["x-qrl"], // qwik.dev/docs/server$
+  ["x-server-id", "x-server-instance"], // docs.solidjs.com/solid-start/reference/server/get
   ["x-requested-with"], // jQuery and most libraries before `fetch`
   ["content-type"], // an API may refuse a GET without it: apollographql.com/docs/apollo-server/security/cors
 ];
@@ -60,7 +62,7 @@ export function tellsPartsApart(fields: PartFields, isNamed: (name: string) => b
 
 /** All fields that these frameworks send, except the one that says where the visitor is. */
 const OF_FRAMEWORKS =
-  /^(?:hx-(?!current-url)|(?:x-)?turbo-|x-pjax|x-inertia|x-up-|x-livewire|next-|x-tsr-|rsc$|(?:x-requested-with|content-type)$)/;
+  /^(?:hx-(?!current-url)|(?:x-)?turbo-|x-pjax|x-inertia|x-up-|x-livewire|next-|x-tsr-|x-qrl$|x-server-i|rsc$|(?:x-requested-with|content-type)$)/;
 
 /** Whether a framework may choose a part by this field. Even if a few pages ignore it, the next one may not. */
 export function mayChoosePart(name: string): boolean {
