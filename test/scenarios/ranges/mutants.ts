@@ -258,21 +258,33 @@ export const mutants: Mutants = {
       by: '.toLowerCase() === "none"',
       foundBy: "ranges/range-is-ignored",
     },
-    "seventeen parts are answered": {
+    "257 parts are answered": {
       in: "MAX_RANGES",
-      replace: "const MAX_RANGES = 16;",
-      by: "const MAX_RANGES = 17;",
-      foundBy: "ranges/range-is-ignored",
+      replace: "const MAX_RANGES = 256;",
+      by: "const MAX_RANGES = 257;",
+      foundBy: "ranges/many-parts",
     },
-    "sixteen parts are too many": {
+    "256 parts are too many": {
       in: "MAX_RANGES",
-      replace: "const MAX_RANGES = 16;",
-      by: "const MAX_RANGES = 15;",
-      foundBy: "ranges/range-is-ignored",
+      replace: "const MAX_RANGES = 256;",
+      by: "const MAX_RANGES = 255;",
+      foundBy: "ranges/many-parts",
+    },
+    "the heads of many small parts do not count": {
+      in: "parseRange",
+      replace: "askedBytes + headBytes",
+      by: "askedBytes",
+      foundBy: "ranges/many-parts",
+    },
+    "the heads of few small parts count": {
+      in: "FREE_HEADS",
+      replace: "const FREE_HEADS = 16;",
+      by: "const FREE_HEADS = 15;",
+      foundBy: "ranges/many-parts",
     },
     "several parts together may be larger than the page": {
       in: "parseRange",
-      replace: "return askedBytes > lengthBytes ?",
+      replace: "return askedBytes + headBytes > lengthBytes ?",
       by: "return false ?",
       foundBy: "ranges/range-is-ignored",
     },
@@ -285,9 +297,9 @@ export const mutants: Mutants = {
       foundBy: "ranges/several-parts",
     },
     "several parts come in another order than requested": {
-      in: "withPart",
-      replace: "if (touched.length === 0) return [...parts, added];",
-      by: "if (touched.length === 0) return [added, ...parts];",
+      in: "mergedParts",
+      replace: "a.place - b.place",
+      by: "b.place - a.place",
       foundBy: "ranges/several-parts",
     },
     "the last part is not followed by the closing boundary": {
@@ -316,15 +328,15 @@ export const mutants: Mutants = {
       foundBy: "ranges/parts-without-type",
     },
     "parts that touch are sent separately": {
-      in: "withPart",
-      replace: "part.first <= added.last + 1 && added.first <= part.last + 1",
-      by: "part.first <= added.last && added.first <= part.last",
+      in: "mergedParts",
+      replace: "part.first <= before.last + 1",
+      by: "part.first <= before.last",
       foundBy: "ranges/overlapping-parts",
     },
     "parts with a byte between them are sent as one": {
-      in: "withPart",
-      replace: "part.first <= added.last + 1 && added.first <= part.last + 1",
-      by: "part.first <= added.last + 2 && added.first <= part.last + 2",
+      in: "mergedParts",
+      replace: "part.first <= before.last + 1",
+      by: "part.first <= before.last + 2",
       foundBy: "ranges/overlapping-parts",
     },
     "one part that the page does not have makes the answer a 416": {

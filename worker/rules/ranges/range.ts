@@ -11,14 +11,17 @@ export type RangeVerdict =
   | { readonly kind: "unsatisfiable" };
 
 /** More ranges than this are treated as an attack, and the whole body is sent. RFC 9110 §17.15. */
-const MAX_RANGES = 16;
+const MAX_RANGES = 256;
+/** The bytes of a part's head, about. Those of the first 16 parts do not count, because a small page has small parts. */
+const HEAD_BYTES = 128;
+const FREE_HEADS = 16;
 
 /**
  * Reads `Range` for a body of known length. RFC 9110 §14.1.1, §14.1.2, §14.2.
  *
- * The field is ignored, as §14.2 permits, if it has another unit, is malformed, has more than 16 ranges, has ranges
- * that overlap so much that their sum exceeds the body, or is for an empty body, for which no `Content-Range` can be
- * written. Parts that overlap or touch are merged (§15.3.7.2); the order of the request is kept.
+ * The field is ignored, as §14.2 permits, if it has another unit, is malformed, has more than 256 ranges, has ranges
+ * whose sum, with the heads of their parts, exceeds the body, or is for an empty body, for which no `Content-Range` can
+ * be written. Parts that overlap or touch are merged (§15.3.7.2); the order of the request is kept.
  */
 export function parseRange(field: string | null, lengthBytes: number): RangeVerdict {
   if (field === null || lengthBytes === 0) return { kind: "whole" };
@@ -31,17 +34,19 @@ export function parseRange(field: string | null, lengthBytes: number): RangeVerd
     .filter((spec) => spec !== "");
   if (specs.length === 0 || specs.length > MAX_RANGES) return { kind: "whole" };
 
-  let parts: BytePart[] = [];
+  const asked: BytePart[] = [];
   let askedBytes = 0;
   for (const spec of specs) {
     const part = parseSpec(spec, lengthBytes);
     if (part === "malformed") return { kind: "whole" };
     if (part === "unsatisfiable") continue;
     askedBytes += part.last - part.first + 1;
-    parts = withPart(parts, part);
+    asked.push(part);
   }
-  if (parts.length === 0) return { kind: "unsatisfiable" };
-  return askedBytes > lengthBytes ? { kind: "whole" } : { kind: "parts", parts };
+  if (asked.length === 0) return { kind: "unsatisfiable" };
+  const parts = mergedParts(asked);
+  const headBytes = HEAD_BYTES * Math.max(0, parts.length - FREE_HEADS);
+  return askedBytes + headBytes > lengthBytes ? { kind: "whole" } : { kind: "parts", parts };
 }
 
 /** `first-last`, `first-` or `-suffix`. Numbers too large for a double are only compared. */
@@ -58,14 +63,16 @@ function parseSpec(spec: string, lengthBytes: number): BytePart | "malformed" | 
   return first >= lengthBytes ? "unsatisfiable" : { first, last: Math.min(last, lengthBytes - 1) };
 }
 
-/** Adds a part. It is merged with those that it overlaps or touches, at the place of the first of them. */
-function withPart(parts: readonly BytePart[], added: BytePart): BytePart[] {
-  const touches = (part: BytePart) => part.first <= added.last + 1 && added.first <= part.last + 1;
-  const touched = parts.filter(touches);
-  if (touched.length === 0) return [...parts, added];
-  const joined = {
-    first: Math.min(added.first, ...touched.map((part) => part.first)),
-    last: Math.max(added.last, ...touched.map((part) => part.last)),
-  };
-  return parts.flatMap((part) => (part === touched[0] ? [joined] : touched.includes(part) ? [] : [part]));
+/** Joins those that overlap or touch, at the place of the first of them. */
+function mergedParts(asked: readonly BytePart[]): BytePart[] {
+  const parts: { first: number; last: number; place: number }[] = [];
+  const byPosition = asked.map((part, place) => ({ ...part, place })).sort((a, b) => a.first - b.first);
+  for (const part of byPosition) {
+    const before = parts.at(-1);
+    if (before && part.first <= before.last + 1) {
+      before.last = Math.max(before.last, part.last);
+      before.place = Math.min(before.place, part.place);
+    } else parts.push(part);
+  }
+  return parts.sort((a, b) => a.place - b.place).map(({ first, last }) => ({ first, last }));
 }
