@@ -6,13 +6,13 @@ export interface BodyPart {
 }
 
 /**
- * The parts of a multipart body; a text that says why if it is not valid. RFC 2046 §5.1.1, without preamble and
- * epilogue.
+ * The parts of a multipart body; a text that says why if it is not valid. RFC 2046 §5.1.1, with an empty preamble and
+ * without an epilogue: some clients read a line before the first boundary, RFC 9110 §14.6.
  */
 export function readMultipart(contentType: string | undefined, body: string): readonly BodyPart[] | string {
   const boundary = /^multipart\/byteranges; boundary=([0-9A-Za-z'()+_,./:=?-]{1,70})$/.exec(contentType ?? "")?.[1];
   if (boundary === undefined) return `no multipart/byteranges: ${contentType}`;
-  const first = `--${boundary}\r\n`;
+  const first = `\r\n--${boundary}\r\n`;
   const last = `\r\n--${boundary}--\r\n`;
   if (!body.startsWith(first) || !body.endsWith(last)) return "it does not begin and end with the boundary";
   const texts = body.slice(first.length, -last.length).split(`\r\n--${boundary}\r\n`);

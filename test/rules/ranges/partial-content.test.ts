@@ -31,6 +31,7 @@ describe("multipartByteranges", () => {
     expect(contentType).toBe("multipart/byteranges; boundary=SEP");
     expect(body.toString()).toBe(
       [
+        "",
         "--SEP",
         "Content-Type: text/plain",
         "Content-Range: bytes 0-1/10",
@@ -50,7 +51,7 @@ describe("multipartByteranges", () => {
 
   test("a body without a type has parts without one (RFC 9110 §15.3.7.2)", () => {
     const { pieces } = multipartByteranges(two, 10, null, "SEP");
-    expect(pieces[0]).toBe("--SEP\r\nContent-Range: bytes 0-1/10\r\n\r\n");
+    expect(pieces[0]).toBe("\r\n--SEP\r\nContent-Range: bytes 0-1/10\r\n\r\n");
   });
 
   test("the length is that of the bytes, also where a type is not ASCII", () => {

@@ -105,7 +105,7 @@ export const rows: readonly ConformanceRow[] = [
     section: "9110 §14.6, §15.3.7.2",
     requirement:
       "several parts: `multipart/byteranges`, each with `Content-Range` and any type; none in the header section",
-    does: "Yes, in the order of the request; joined if they overlap or touch.",
+    does: "Yes, after an empty line, in the order of the request; joined if they overlap or touch.",
     scenarios: ["ranges/several-parts", "ranges/parts-without-type", "ranges/overlapping-parts"],
   },
   {

@@ -308,6 +308,12 @@ export const mutants: Mutants = {
       by: "}\\r\\n",
       foundBy: "ranges/several-parts",
     },
+    "the first boundary is not preceded by an empty line": {
+      in: "multipartByteranges",
+      replace: "pieces.push(",
+      by: "pieces[0] = pieces[0].slice(2);\n  pieces.push(",
+      foundBy: "ranges/several-parts",
+    },
     "several parts come without their type": {
       in: "answerWithParts",
       replace: 'storedField(head, "content-type")',

@@ -20,9 +20,9 @@ export interface MultipartByteranges {
 }
 
 /**
- * The body of a 206 with several parts. RFC 9110 §14.6, §15.3.7.2. `contentType` is the type of the stored body, `null`
- * for none. `boundary` is a token of up to 70 characters that does not occur in the body; the caller generates a random
- * one.
+ * The body of a 206 with several parts. RFC 9110 §14.6, §15.3.7.2. It begins with an empty line, as that of nginx and
+ * Apache does, because zsync skips one. `contentType` is the type of the stored body, `null` for none. `boundary` is a
+ * token of up to 70 characters that does not occur in the body; the caller generates a random one.
  */
 export function multipartByteranges(
   parts: readonly BytePart[],
@@ -31,8 +31,8 @@ export function multipartByteranges(
   boundary: string,
 ): MultipartByteranges {
   const typeLine = contentType === null ? "" : `Content-Type: ${contentType}\r\n`;
-  const pieces = parts.flatMap((part, index) => [
-    `${index === 0 ? "" : "\r\n"}--${boundary}\r\n${typeLine}Content-Range: ${contentRange(part, lengthBytes)}\r\n\r\n`,
+  const pieces = parts.flatMap((part) => [
+    `\r\n--${boundary}\r\n${typeLine}Content-Range: ${contentRange(part, lengthBytes)}\r\n\r\n`,
     part,
   ]);
   pieces.push(`\r\n--${boundary}--\r\n`);
