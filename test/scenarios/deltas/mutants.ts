@@ -46,6 +46,12 @@ export const mutants: Mutants = {
       by: 'acceptsCoding(request.value("accept-encoding")!, contentEncoding)',
       foundBy: "deltas/origin-encodes-anyway",
     },
+    "what the origin encodes for a visitor who accepts it is for those who do not": {
+      in: "variantOf",
+      replace: "isCoded && name",
+      by: "false && name",
+      foundBy: "deltas/encoded-for-one-who-asks",
+    },
     "a page that is not stored is asked for plain each time": {
       in: "rememberUnstored",
       replace: "&& !resolved.route.asksPlain",

@@ -184,6 +184,22 @@ if (stored.head.variant.length === 0) return`,
       wrap: "(stored, asked) => asked === stored",
       foundBy: "variants/chosen-from-larger-offer",
     },
+    "a page that the origin encodes whatever it is asked serves no client that does not accept its coding": {
+      in: "matchesVariant",
+      replace: "&& !acceptsTheSame(variant, request)",
+      by: "",
+      foundBy: [
+        "variants/coded-whatever-is-asked-with-vary",
+        "variants/coded-whatever-is-asked-without-vary",
+        "variants/followers-in-no-coding",
+      ],
+    },
+    "a page that came for a client that accepts its coding serves those who do not": {
+      in: "acceptsTheSame",
+      replace: "&& value === request.acceptedCodings",
+      by: "",
+      foundBy: ["variants/coded-whatever-is-asked-with-vary", "variants/coded-whatever-is-asked-without-vary"],
+    },
     "a page that was chosen from a smaller offer serves a client that accepts more": {
       in: "coversCodings",
       wrap: "() => true",

@@ -77,7 +77,7 @@ export function mayStore(request: StoreRequest, response: StoreResponse, rules: 
   if (names === "*") return notStored("vary");
   // A visitor's own cookies and credentials do not choose among a few variants: each visitor would have an entry.
   if (names.some((name) => OF_ONE_VISITOR.has(name) && originView.value(name) !== null)) return notStored("vary");
-  const variant = variantOf(names, originView);
+  const variant = variantOf(names, originView, field("content-encoding") !== null);
   if (isVariantTooLong(variant)) return notStored("vary-too-long");
   if (!acceptsCoding(ALL_CODINGS, field("content-encoding") ?? "")) return notStored("coding");
 

@@ -111,14 +111,20 @@ function trimmedAround(separator: string, text: string): string {
     .join(separator);
 }
 
-/** The values of the selecting fields in a request. */
-export function variantOf(names: readonly string[], request: SelectingFields): VariantFields {
-  return names.map((name) => [name, request.value(name)] as const);
+/**
+ * The values of the selecting fields in a request. Of a response that `isCoded`, `Accept-Encoding` is what the client
+ * accepts, whatever the origin was offered.
+ */
+export function variantOf(names: readonly string[], request: SelectingFields, isCoded = false): VariantFields {
+  const value = (name: string) =>
+    isCoded && name === "accept-encoding" ? request.acceptedCodings : request.value(name);
+  return names.map((name) => [name, value(name)] as const);
 }
 
 /**
- * Whether a stored response of this variant and coding may be selected for a request. RFC 9111 §4.1. `passedOver` are
- * the codings that the origin does not choose where it can choose the stored one's.
+ * Whether a stored response of this variant and coding may be selected for a request. RFC 9111 §4.1. One in a coding
+ * that the client does not accept is what the origin has answered to another client that accepts the same. `passedOver`
+ * are the codings that the origin does not choose where it can choose the stored one's.
  */
 export function matchesVariant(
   variant: VariantFields,
@@ -126,13 +132,23 @@ export function matchesVariant(
   request: SelectingFields,
   passedOver = "identity",
 ): boolean {
-  if (contentEncoding !== null && !acceptsCoding(request.acceptedCodings, contentEncoding)) return false;
+  if (
+    contentEncoding !== null &&
+    !acceptsCoding(request.acceptedCodings, contentEncoding) &&
+    !acceptsTheSame(variant, request)
+  )
+    return false;
   return variant.every(([name, value]) => {
     const asked = request.value(name);
     return name === "accept-encoding"
       ? coversCodings(value ?? "identity", asked ?? "identity", passedOver)
       : asked === value;
   });
+}
+
+/** Whether a response with a coding came for a client that accepts the same codings. */
+function acceptsTheSame(variant: VariantFields, request: SelectingFields): boolean {
+  return variant.some(([name, value]) => name === "accept-encoding" && value === request.acceptedCodings);
 }
 
 /** Whether the names or the values of a variant are too long for it to be stored. */
