@@ -20,6 +20,7 @@ export const PAGES: Readonly<Record<string, string>> = {
   "/about": "song:1, about",
   "/shop/a": "shop, a/b, home.banner",
   "/wiki/M*A*S*H": "wiki",
+  "/wiki/*NSYNC": "wiki",
 };
 const all = Object.keys(PAGES);
 
@@ -558,13 +559,13 @@ export const VARNISH: readonly DoorCase[] = [
     answer: "<title>200 Purged</title>",
     purged: ["/about"],
   },
-  {
-    name: "PURGE of a page with a * in its name, as MediaWiki sends it",
-    request: purge({}, "/wiki/M*A*S*H"),
+  ...["/wiki/M*A*S*H", "/wiki/*NSYNC"].map((page) => ({
+    name: `PURGE of ${page}, as MediaWiki sends it`,
+    request: purge({}, page),
     status: 200,
     answer: "<title>200 Purged</title>",
-    purged: ["/wiki/M*A*S*H"],
-  },
+    purged: [page],
+  })),
   {
     name: "PURGE of a * for a directory",
     request: purge({}, "/wiki/*"),

@@ -13,9 +13,10 @@ export function wildcardFault(path: string, host = ""): string | null {
 }
 
 /**
- * The URL of a `PURGE` request, in which a `*` is part of the page's name: MediaWiki sends `/wiki/M*A*S*H`. One at the
- * beginning of a segment stays, and is refused: `/img/*` and `/img/*.png` are typed by somebody who means many pages.
+ * The URL of a `PURGE` request, in which a `*` is part of the page's name: MediaWiki sends `/wiki/M*A*S*H` and
+ * `/wiki/*NSYNC`. One at the beginning of a segment without a letter or digit behind it stays, and is refused: `/img/*` and
+ * `/img/*.png` are typed by somebody who means many pages.
  */
 export function urlOfPurge(url: string): string {
-  return url.replace(/^[^?]+/, (address) => address.replace(/(?<!\/)\*/g, "%2A"));
+  return url.replace(/^[^?]+/, (address) => address.replace(/(?<!\/)\*|\*(?=[\p{L}\p{N}])/gu, "%2A"));
 }
