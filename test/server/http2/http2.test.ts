@@ -1084,7 +1084,13 @@ async function rawClient(where: Where) {
 describe("floods", () => {
   // The kernel resets a connection whose client goes on sending, and the reset may overtake the GOAWAY.
   const END_OR_RESET = [constants.NGHTTP2_NO_ERROR, null];
+  /** What a client may do does not grow, however long the test takes. */
+  const stopAllowances = () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+  };
   const flooded = async (bytes: (turn: number) => string, answering: Answering = shown) => {
+    stopAllowances();
     let asked = 0;
     const running = await start((incoming) => {
       asked++;
@@ -1114,7 +1120,7 @@ describe("floods", () => {
     const seen = await flooded((turn) => headers(2 * turn + 1) + (turn > 0 ? reset(2 * turn - 1) : ""), never);
     expect(seen).toMatchObject({ floods: 1 });
     expect(END_OR_RESET).toContain(seen.code);
-    // As many as it works on at a time, a few that came at once, and those that it lets through each second.
+    // As many as it works on at a time, and a few that came at once.
     expect(seen.asked).toBeLessThan(450);
   });
 
@@ -1228,8 +1234,7 @@ describe("floods", () => {
   });
 
   test("of answers that are given up midway are ten times as large", { tags: ["gate"] }, async () => {
-    vi.useFakeTimers({ toFake: ["performance"] }); // the allowance does not grow
-    onTestFinished(() => void vi.useRealTimers());
+    stopAllowances();
     const large = "x".repeat(80_000); // more than a client takes before it has read
     const { https, listener } = await start(({ url }) => answer(url.endsWith("/page") ? "page" : large));
     const on = session(https);
