@@ -358,7 +358,7 @@ export interface KeyQueryInput {
   /**
    * Parameters to drop. A list of your own replaces the default one. Default: those of well-known trackers: `utm_*`,
    * `gclid`, `gbraid`, `wbraid`, `dclid`, `fbclid`, `msclkid`, `twclid`, `ttclid`, `igshid`, `mc_cid`, `mc_eid`, `_ga`,
-   * `_gl`, `yclid`, `li_fat_id`.
+   * `_gl`, `yclid`, `li_fat_id`, `CMCD`.
    */
   readonly ignore?: readonly string[] | undefined;
   /** If given, all other parameters are dropped. Default: no such list. */

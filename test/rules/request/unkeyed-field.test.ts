@@ -180,6 +180,7 @@ describe("unkeyedField", () => {
         ["X-Request-Id", "<any>"],
         ["x-b3-traceid", "1"],
         ["icy-metadata", "1"],
+        ["cmcd-object", "br=3200,d=4004,ot=v"],
       ],
       odd: null,
     },

@@ -42,6 +42,7 @@ const software = {
   "alt-used": "www.example.test",
   "x-requested-with": "com.example.app",
   "icy-metadata": "1",
+  "cmcd-session": 'sid="6e2fb550-c457-11e9-bb97-0800200c9a66"',
   "x-playback-session-id": "8E5F",
   dpr: "2",
   traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",

@@ -22,6 +22,7 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a?utm_source=mail&x=1&fbclid=2", expect: { xCache: "MISS", body: "v1" } },
       { get: "/a?x=1", expect: { xCache: "HIT" } },
       { get: "/a?gclid=9&x=1", expect: { xCache: "HIT" } },
+      { get: "/a?x=1&CMCD=bl%3D21300%2Cot%3Dv", expect: { xCache: "HIT" } },
       { originSaw: { "/a?x=1": 1 } },
     ],
   },

@@ -43,13 +43,13 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "second-look/for-npm",
-    name: "a second look is taken for npm, whose npm-auth-type says how it would log in, and lets nobody in",
+    name: "a second look is taken for npm and the AWS SDK, whose npm-auth-type and X-Amz-User-Agent let nobody in",
     source: SOURCE,
     origin: { "/a": [page("max-age=60")] },
     steps: [
       {
         get: "/a",
-        fields: { "npm-auth-type": "web", "npm-command": "install", "pacote-req-type": "packument" },
+        fields: { "npm-auth-type": "web", "npm-command": "install", "x-amz-user-agent": "aws-sdk-js/3.1" },
         expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ },
       },
       { work: "finished" },

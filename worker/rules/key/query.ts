@@ -18,7 +18,7 @@ export interface QueryRules {
   readonly sort: boolean;
 }
 
-/** Parameters that trackers add and that are read by scripts on the page, if at all. */
+/** Parameters that trackers add and that are read by scripts on the page, if at all, and one of media players (CTA-5004). */
 export const TRACKING_PARAMETERS: readonly string[] = [
   "utm_*",
   "gclid",
@@ -36,6 +36,7 @@ export const TRACKING_PARAMETERS: readonly string[] = [
   "_gl",
   "yclid",
   "li_fat_id",
+  "CMCD",
 ];
 
 /**

@@ -14,7 +14,7 @@ const WORDS = [
 ] as const;
 
 /** Fields of usual clients whose names speak of credentials, and whose values do not: npm says how it would log in. */
-const WITHOUT = ["user-agent", "npm-auth-type"];
+const WITHOUT = ["user-agent", "x-amz-user-agent", "npm-auth-type"];
 
 /**
  * Whether the name of a field, in lower case, speaks of credentials: what an origin answers to such a field may be for

@@ -176,7 +176,16 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readon
 };
 
 /** The beginnings of other fields of the client's software, from the same sources. */
-const SOFTWARE_PREFIXES = ["x-b3-", "x-datadog-", "x-newrelic-", "uberctx-", "ot-tracer-", "ot-baggage-", "pinpoint-"];
+const SOFTWARE_PREFIXES = [
+  "x-b3-",
+  "x-datadog-",
+  "x-newrelic-",
+  "uberctx-",
+  "ot-tracer-",
+  "ot-baggage-",
+  "pinpoint-",
+  "cmcd-", // media players tell caches how they play: CTA-5004
+];
 
 /** The prefixes of claims. */
 const CLAIM_PREFIXES = [
