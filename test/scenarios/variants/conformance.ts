@@ -55,6 +55,7 @@ export const rows: readonly ConformanceRow[] = [
     does: "Is a variant like them, while one of them is fresh. So is one without `Access-Control-Allow-Origin` beside those with it.",
     scenarios: [
       "variants/default-without-vary",
+      "variants/default-with-vary-of-middleware",
       "variants/default-without-vary-after-restart",
       "variants/default-without-vary-elsewhere",
       "variants/default-without-vary-after-hard-purge",

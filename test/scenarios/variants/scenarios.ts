@@ -209,6 +209,23 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "variants/default-with-vary-of-middleware",
+    name: "a page whose Vary names what compression and CORS add is not used in the place of a fresh one with more, either",
+    source: "RFC 9111 §4.1",
+    origin: {
+      "/a": [
+        form("English", "accept-language, Accept-Encoding, Origin"),
+        { ...form("plain", "Accept-Encoding, Origin"), fields: { ...plain.fields, vary: "Accept-Encoding, Origin" } },
+      ],
+    },
+    steps: [
+      inLanguage("en", { xCache: "MISS", body: "English" }),
+      { get: "/a", expect: { xCache: "MISS", body: "plain" } },
+      inLanguage("en", { xCache: "HIT", body: "English" }),
+      { get: "/a", expect: { xCache: "HIT", body: "plain" } },
+    ],
+  },
+  {
     id: "variants/default-without-vary-after-restart",
     name: "a page without Vary is not used in the place of a fresh one with Vary that was stored before a restart",
     source: "RFC 9111 §4.1",

@@ -63,8 +63,9 @@ export interface SelectionHints {
  * The fields that select among the stored responses of one key; `*` if the response can answer no other request. RFC
  * 9111 §4.1. Fields that origins forget to name are added: `Accept-Encoding` if the content has a coding, `Origin` if the
  * response allows scripts of another origin to read it, unless it allows all origins and the request named none, and those
- * by which the request asked for a part. A response without `Vary` is taken for the default one of a URL whose others have
- * it, and must not be used in their place; so is one without `Access-Control-Allow-Origin`.
+ * by which the request asked for a part. A response without `Vary`, but for what compression and CORS add to all, is taken
+ * for the default one of a URL whose others have it, and must not be used in their place; so is one without
+ * `Access-Control-Allow-Origin`.
  */
 export function selectingFields({
   field,
@@ -74,8 +75,8 @@ export function selectingFields({
   siblingsVaryBy = [],
   owners,
 }: SelectionHints): readonly string[] | "*" {
-  const [vary, allowedOrigin] = [field("vary"), field("access-control-allow-origin")];
-  const names = varyFields(vary);
+  const allowedOrigin = field("access-control-allow-origin");
+  const names = varyFields(field("vary"));
   if (names === "*") return "*";
   const named = names.filter((name) => !keyFields.includes(name));
   if (named.some((name) => meaningInVary(name, owners) === "unknowable")) return "*";
@@ -83,7 +84,8 @@ export function selectingFields({
   for (const name of unnamedPartFields(parts, [...selecting])) selecting.add(name);
   if (field("content-encoding") !== null) selecting.add("accept-encoding");
   if (allowedOrigin !== null && (askedAcross || allowedOrigin.trim() !== "*")) selecting.add("origin");
-  for (const name of siblingsVaryBy) if ((name === "origin" ? allowedOrigin : vary) === null) selecting.add(name);
+  const isDefault = names.every((name) => name === "accept-encoding" || name === "origin");
+  for (const name of siblingsVaryBy) if (name === "origin" ? allowedOrigin === null : isDefault) selecting.add(name);
   return [...selecting].sort();
 }
 
