@@ -81,6 +81,19 @@ describe("a large body", () => {
     await pop.finish();
   });
 
+  test("is not kept in memory by small parts of it that wait for their client", async () => {
+    const ask = pop.start(origin, { site: { limits: { storeBytes: 10 } } });
+    expect(await pop.text(await pop.head(ask()))).toBe(BODY);
+    await pop.finish();
+    const answer = await pop.head(ask("/a", { range: "bytes=11-12,35-36" }));
+    const pieces: [bytes: number, keptBytes: number][] = [];
+    for await (const piece of answer.body!) pieces.push([piece.byteLength, piece.buffer.byteLength]);
+    expect(pieces.filter(([bytes]) => bytes < 10)).toEqual([
+      [2, 2],
+      [2, 2],
+    ]);
+  });
+
   test.each([
     ["just before it would have stalled is stored", STALLED_MS - 1, "HIT", {}],
     [

@@ -47,11 +47,12 @@ export const rows: readonly ConformanceRow[] = [
     section: "9110 §14.2, §17.15",
     requirement:
       "ranges only with GET; unknown units and malformed ranges are ignored, many small ones may be refused; else 206 or 416",
-    does: "Yes; the whole page also for over 256 parts, more bytes than it has (from the 17th part on with their heads), another status than 200, an empty page, or parts out of the page's order where memory does not hold it.",
+    does: "Yes; the whole page also for over 256 parts (64 of a large one), more bytes than it has (from the 17th part on with their heads), another status than 200, an empty page, or parts out of the page's order where memory does not hold it.",
     scenarios: [
       "ranges/range-with-head",
       "ranges/range-is-ignored",
       "ranges/many-parts",
+      "ranges/many-parts-stored-apart",
       "ranges/nothing-to-cut",
       "ranges/part-of-page-not-in-memory",
     ],

@@ -224,6 +224,29 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "ranges/many-parts-stored-apart",
+    name: "up to 64 parts are sent of a large page, which is read from its store for each",
+    source: "RFC 9110 §14.2, §17.15",
+    origin: { "/60000": [{ ...ten, body: "x".repeat(60_000) }] },
+    site: { limits: { storeBytes: 1000 } },
+    steps: [
+      { get: "/60000", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      ...(
+        [
+          [64, 206],
+          [65, 200],
+        ] as const
+      ).map(
+        ([count, status]): Step => ({
+          get: "/60000",
+          fields: { range: `bytes=${Array.from({ length: count }, (_, index) => `${index * 2}-${index * 2}`)}` },
+          expect: { status, xCache: "HIT", ...(status === 206 && { parts: singleBytes(count, "60000") }) },
+        }),
+      ),
+    ],
+  },
+  {
     id: "ranges/several-parts",
     name: "several parts are sent in one multipart body, each with its position and type, in the order of the request",
     source: "RFC 9110 §14.6, §15.3.7.2",

@@ -142,7 +142,7 @@ export const mutants: Mutants = {
       foundBy: "ranges/part-of-page-not-in-memory",
     },
     "parts of a page that comes once are sent in the order of the request": {
-      in: "areInOrder",
+      in: "mayRead",
       replace: "parts[index - 1]!.last < part.first",
       by: "part.first >= 0",
       foundBy: "ranges/part-of-page-not-in-memory",
@@ -269,6 +269,18 @@ export const mutants: Mutants = {
       replace: "const MAX_RANGES = 256;",
       by: "const MAX_RANGES = 255;",
       foundBy: "ranges/many-parts",
+    },
+    "64 parts of a large page are too many": {
+      in: "MAX_PARTS_APART",
+      replace: "const MAX_PARTS_APART = 64;",
+      by: "const MAX_PARTS_APART = 63;",
+      foundBy: "ranges/many-parts-stored-apart",
+    },
+    "any number of parts of a large page is read": {
+      in: "MAX_PARTS_APART",
+      replace: "const MAX_PARTS_APART = 64;",
+      by: "const MAX_PARTS_APART = 65;",
+      foundBy: "ranges/many-parts-stored-apart",
     },
     "the heads of many small parts do not count": {
       in: "parseRange",

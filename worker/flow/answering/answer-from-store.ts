@@ -15,6 +15,9 @@ import { passFoundBody } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { type AnswerMetadata, answerWith, notModifiedFields, storedFields, withSource } from "./answers.ts";
 
+/** The most parts in one answer of a body that is stored apart. */
+const MAX_PARTS_APART = 64;
+
 /**
  * Answers a client with a stored response: the whole body, one or several parts, a 304, a 416, or the header section
  * alone. Conditions are evaluated before ranges (RFC 9110 §13.2.2). `null` if the body is stored apart and is gone.
@@ -66,8 +69,7 @@ function answerInForm(
       const parsed = parseRange(range, head.bodyBytes);
       if (parsed.kind === "unsatisfiable") return unsatisfiable(context, form, fields);
       if (parsed.kind === "parts") {
-        // A body that is not in memory is read once. If the parts need it again, the whole is sent (RFC 9110 §14.2).
-        if (stored.body instanceof Uint8Array || areInOrder(parsed.parts))
+        if (stored.body instanceof Uint8Array || mayRead(stored, parsed.parts))
           return answerWithParts(context, stored, parsed.parts, fields, isHit);
       }
     }
@@ -122,7 +124,7 @@ function unsatisfiable(context: RequestContext, found: FoundResponse, fields: Fi
   return withoutBody(context, found, 416, headFields);
 }
 
-/** RFC 9110 §15.3.7. No part is copied. */
+/** RFC 9110 §15.3.7. */
 function answerWithParts(
   context: RequestContext,
   found: FoundResponse,
@@ -185,15 +187,19 @@ interface BodyParts {
   end?(): unknown;
 }
 
-/** Whether each part lies behind the one before it. */
-function areInOrder(parts: readonly BytePart[]): boolean {
+/**
+ * Whether parts are read of a body that is not in memory: once, so that each has to lie behind the one before it, and few of
+ * one that is stored apart, of which the disk reads 256 KiB for each. Else the whole is sent (RFC 9110 §14.2).
+ */
+function mayRead({ body }: FoundResponse, parts: readonly BytePart[]): boolean {
+  if (body === null && parts.length > MAX_PARTS_APART) return false;
   return parts.every((part, index) => index === 0 || parts[index - 1]!.last < part.first);
 }
 
 /**
- * Parts of a body whose pieces follow each other, cut out of them without a copy: `piece`, which begins `at` that byte,
- * and then those of `reader`. Memory holds one piece, however slowly the client reads. Each part comes after the
- * previous one, unless all of the body is in `piece`.
+ * Parts of a body whose pieces follow each other, cut out of them: `piece`, which begins `at` that byte, and then those of
+ * `reader`. Small parts of these are copied, since each would else keep a whole piece in memory until its client has read
+ * it. Each part comes after the previous one, unless all of the body is in `piece`.
  */
 function partsOf(piece: Uint8Array, reader?: BodyReader, at = 0): BodyParts {
   return {
@@ -202,7 +208,7 @@ function partsOf(piece: Uint8Array, reader?: BodyReader, at = 0): BodyParts {
       while (first <= last) {
         const cut = piece.subarray(first - at, last + 1 - at);
         first += cut.byteLength;
-        if (cut.byteLength > 0) await to.write(cut);
+        if (cut.byteLength > 0) await to.write(reader && cut.byteLength < piece.byteLength / 2 ? new Uint8Array(cut) : cut);
         else {
           at += piece.byteLength;
           at += reader?.skip?.(first - at) ?? 0;
