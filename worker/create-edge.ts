@@ -1,4 +1,3 @@
-import { MISSING_PURGE_LOG } from "../wire/purge-log-binding.ts";
 import { addService } from "../wire/service-binding.ts";
 import { fingerprint } from "./control/access/fingerprint.ts";
 import { configuredTokens, type KnownToken } from "./control/access/tokens.ts";
@@ -159,7 +158,7 @@ function startOnWorkers(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
   };
   const isolate = startIsolate(site, hooks.platform?.(platform) ?? platform);
   if (isLogBound) return isolate;
-  console.error(MISSING_PURGE_LOG);
+  void import("../wire/purge-log-binding.ts").then(({ MISSING_PURGE_LOG }) => console.error(MISSING_PURGE_LOG));
   return withoutControlPlane(isolate, site);
 }
 

@@ -54,7 +54,7 @@ describe("plainRequest", () => {
 });
 
 describe("what two sights say", () => {
-  const a = { status: 200, mediaType: "text/html", digest: "a" };
+  const a = { status: 200, digest: "a" };
   const b = { ...a, digest: "b" };
 
   test.each([

@@ -208,7 +208,8 @@ function partsOf(piece: Uint8Array, reader?: BodyReader, at = 0): BodyParts {
       while (first <= last) {
         const cut = piece.subarray(first - at, last + 1 - at);
         first += cut.byteLength;
-        if (cut.byteLength > 0) await to.write(reader && cut.byteLength < piece.byteLength / 2 ? new Uint8Array(cut) : cut);
+        if (cut.byteLength > 0)
+          await to.write(reader && cut.byteLength < piece.byteLength / 2 ? new Uint8Array(cut) : cut);
         else {
           at += piece.byteLength;
           at += reader?.skip?.(first - at) ?? 0;

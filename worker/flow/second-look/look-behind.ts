@@ -44,7 +44,7 @@ export function lookAgainAfterConfirmation(
   notStored: NotStored,
 ): void {
   const plain = plainOf(context, fields, notStored);
-  if (plain) context.background.run(look(context, plain, { status, mediaType: "", digest: null }));
+  if (plain) context.background.run(look(context, plain, { status, digest: null }));
 }
 
 function plainOf(context: RequestContext, fields: Fields, { because }: NotStored): PlainRequest | null {

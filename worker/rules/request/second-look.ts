@@ -57,9 +57,7 @@ export function mayLackReferer(status: number, sent: RequestHeaders, rules: KeyA
 /** What is compared of an answer. */
 export interface AnswerDigest {
   readonly status: number;
-  /** As in its `Content-Type`, in lower case. */
-  readonly mediaType: string;
-  /** Of its content; `null` where the origin only confirmed what is stored. */
+  /** Of its content, behind its media type; `null` where the origin only confirmed what is stored. */
   readonly digest: string | null;
 }
 
@@ -76,11 +74,7 @@ export function answerDigest(
 ): AnswerDigest {
   const names = new Set(Array.from(fields, ([name]) => name).filter((name) => !OF_TRANSFER.includes(name)));
   const content = OF_CONTENT.map((name) => fields.get(name));
-  return {
-    status,
-    mediaType: mediaTypeOf(fields),
-    digest: [bodyDigest(body), ...content, ...[...names].sort()].join("\n"),
-  };
+  return { status, digest: [mediaTypeOf(fields), bodyDigest(body), ...content, ...[...names].sort()].join("\n") };
 }
 
 /** RFC 9110 §8.3.1. */
@@ -90,7 +84,7 @@ function mediaTypeOf(fields: Fields): string {
 
 /** Whether the field has chosen another kind of answer. A page that changes keeps its media type. */
 export function hasOtherType(odd: AnswerDigest, plain: Fields): boolean {
-  return odd.digest !== null && odd.mediaType !== mediaTypeOf(plain);
+  return odd.digest !== null && !odd.digest.startsWith(`${mediaTypeOf(plain)}\n`);
 }
 
 /**
