@@ -1,8 +1,9 @@
 const FIRST_BYTES = 256;
+const NONE = new Uint8Array(0);
 
 /** Bytes that come in pieces of any size, in one buffer of at most twice their number. */
 export class GrowingBytes {
-  #buffer = new Uint8Array(0);
+  #buffer: Uint8Array = NONE;
   #length = 0;
 
   /** The memory that it takes. */
@@ -39,7 +40,7 @@ export class GrowingBytes {
 
   /** Gives the memory back. */
   clear(): void {
-    this.#buffer = new Uint8Array(0);
+    this.#buffer = NONE;
     this.#length = 0;
   }
 }

@@ -1,8 +1,8 @@
 import type { BodyReader } from "../../worker/ports/bodies.ts";
-import { joined } from "../../worker/rules/storing/joined.ts";
 import { keptPiece } from "./kept-piece.ts";
 import type { NodeBody } from "./node-body.ts";
 import { Spool, type SpoolPlace } from "./spool.ts";
+import { WaitingPieces } from "./waiting-pieces.ts";
 
 /** The source of a body, as its reader controls it. */
 export interface BodySource {
@@ -15,20 +15,14 @@ export interface BodySource {
   cancel(cause: unknown): void;
 }
 
-/** The source stops at this many waiting bytes, or pieces: each piece takes a few hundred bytes more than its own. */
+/** The source stops at this many waiting bytes. */
 const MAX_WAITING_BYTES = 64 * 1024;
-const MAX_WAITING_PIECES = 1024;
-
-/** From this many on, small waiting pieces are joined, because each piece costs its reader more than the copy. */
-const MANY_PIECES = 16;
-const SMALL_PIECE_BYTES = 4 * 1024;
 
 /** A body whose source pushes its pieces, such as a connection. */
 export class PushedBody implements NodeBody {
   readonly lengthBytes: number | null;
   readonly #source: BodySource;
-  readonly #pieces: Uint8Array[] = [];
-  #waitingBytes = 0;
+  readonly #waiting = new WaitingPieces();
   #isPaused = false;
   #isRead = false;
   /** Grows with each piece that the reader asks for. */
@@ -75,9 +69,8 @@ export class PushedBody implements NodeBody {
       this.#reader = undefined;
       return;
     }
-    this.#pieces.push(piece);
-    this.#waitingBytes += piece.byteLength;
-    if (this.#waitingBytes < MAX_WAITING_BYTES && this.#pieces.length < MAX_WAITING_PIECES) return;
+    this.#waiting.push(piece);
+    if (this.#waiting.bytes < MAX_WAITING_BYTES) return;
     if (this.#spool) this.#isSpooling = true;
     else this.#pause();
   }
@@ -132,16 +125,14 @@ export class PushedBody implements NodeBody {
   }
 
   takeWhole(lengthBytes: number): Uint8Array<ArrayBuffer> | undefined {
-    if (this.#isRead || this.#end?.isFailure !== false || this.#waitingBytes !== lengthBytes) return undefined;
+    if (this.#isRead || this.#end?.isFailure !== false || this.#waiting.bytes !== lengthBytes) return undefined;
     this.#isRead = true;
-    const pieces = this.#pieces.splice(0);
-    return pieces.length === 1 ? keptPiece(pieces[0]!) : joined(pieces, lengthBytes);
+    return keptPiece(this.#waiting.takeAll());
   }
 
   async cancel(cause?: unknown): Promise<void> {
     this.#isRead = true;
-    this.#pieces.length = 0;
-    this.#waitingBytes = 0;
+    this.#waiting.clear();
     if (!this.#end) {
       this.#endBy(cause ?? new Error("the body was cancelled"));
       this.#source.cancel(cause);
@@ -150,11 +141,9 @@ export class PushedBody implements NodeBody {
   }
 
   #next(): Promise<Uint8Array | null> {
-    const piece = this.#takePiece();
+    const piece = this.#waiting.shift();
     if (piece) {
-      this.#waitingBytes -= piece.byteLength;
-      const hasRoom = this.#waitingBytes < MAX_WAITING_BYTES / 2 && this.#pieces.length < MAX_WAITING_PIECES / 2;
-      if (hasRoom && !this.#isSpooling) this.#resume();
+      if (this.#waiting.bytes < MAX_WAITING_BYTES / 2 && !this.#isSpooling) this.#resume();
       return Promise.resolve(piece);
     }
     if (this.#isSpooling) return this.#nextOfSpool(this.#spool!);
@@ -176,17 +165,5 @@ export class PushedBody implements NodeBody {
     }
     this.#isSpooling = false;
     return this.#next();
-  }
-
-  #takePiece(): Uint8Array | undefined {
-    const pieces = this.#pieces;
-    let count = 0;
-    let bytes = 0;
-    for (const { byteLength } of pieces) {
-      if (byteLength >= SMALL_PIECE_BYTES) break;
-      count++;
-      bytes += byteLength;
-    }
-    return count < MANY_PIECES ? pieces.shift() : joined(pieces.splice(0, count), bytes);
   }
 }

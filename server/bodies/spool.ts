@@ -1,6 +1,6 @@
-import { joined } from "../../worker/rules/storing/joined.ts";
 import type { BodyFile } from "./body-file.ts";
 import type { BodyFiles } from "./body-files.ts";
+import { WaitingPieces } from "./waiting-pieces.ts";
 
 /** The source stops while this much waits to be written, because the disk is slower. */
 const MOST_UNWRITTEN = 256 * 1024;
@@ -20,8 +20,7 @@ export interface SpoolPlace {
 /** Bytes for which a reader is not ready yet: they wait in a file, and come out in their order. */
 export class Spool {
   readonly #place: SpoolPlace;
-  #unwritten: Uint8Array[] = [];
-  #unwrittenBytes = 0;
+  readonly #unwritten = new WaitingPieces();
   #file: BodyFile | null = null;
   #closed: Promise<void> = Promise.resolve();
   /** The bytes in the file that nobody has read yet, and those on their way there. */
@@ -39,15 +38,14 @@ export class Spool {
   }
 
   get isEmpty(): boolean {
-    return this.#unwrittenBytes === 0 && this.#roomBytes === 0;
+    return this.#unwritten.bytes === 0 && this.#roomBytes === 0;
   }
 
   /** Takes a piece, even if there is no room for it. */
   push(piece: Uint8Array): void {
     this.#unwritten.push(piece);
-    this.#unwrittenBytes += piece.byteLength;
     this.#writing ??= this.#write();
-    if (this.#unwrittenBytes >= MOST_UNWRITTEN) this.#noteFull();
+    if (this.#unwritten.bytes >= MOST_UNWRITTEN) this.#noteFull();
   }
 
   /** The next bytes; `null` if there are none now. */
@@ -56,7 +54,7 @@ export class Spool {
       const piece = (await this.#file?.read(this.#roomBytes)) ?? null;
       if (piece !== null) {
         this.#inFileBytes -= piece.byteLength;
-        if (this.#unwritten.length > 0) this.#writing ??= this.#write();
+        if (this.#unwritten.bytes > 0) this.#writing ??= this.#write();
         return piece;
       }
       if (this.#writing === null) break;
@@ -65,7 +63,6 @@ export class Spool {
     if (this.#giveRoom() > MOST_KEPT_FILE) void this.#closeFile();
     else this.#file?.empty();
     const first = this.#unwritten.shift() ?? null;
-    this.#unwrittenBytes -= first?.byteLength ?? 0;
     this.#noteRoom();
     return first;
   }
@@ -74,8 +71,7 @@ export class Spool {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#unwritten = [];
-    this.#unwrittenBytes = 0;
+    this.#unwritten.clear();
     await this.#writing;
     this.#giveRoom();
     await this.#closeFile();
@@ -88,13 +84,11 @@ export class Spool {
   async #write(): Promise<void> {
     await null; // Pieces that come in the same turn are written together.
     const { files } = this.#place;
-    while (this.#unwritten.length > 0) {
-      const bytes = this.#unwrittenBytes;
+    while (this.#unwritten.bytes > 0) {
+      const { bytes } = this.#unwritten;
       const roomBefore = this.#roomBytes;
       if (!this.#makeRoom(bytes)) break;
-      const batch = joined(this.#unwritten, bytes);
-      this.#unwritten = [];
-      this.#unwrittenBytes = 0;
+      const batch = this.#unwritten.takeAll();
       this.#inFileBytes += bytes;
       try {
         this.#file ??= await files.create();
@@ -104,12 +98,11 @@ export class Spool {
         this.#roomBytes = roomBefore;
         this.#inFileBytes -= bytes;
         this.#unwritten.unshift(batch);
-        this.#unwrittenBytes += bytes;
         break;
       }
     }
     this.#writing = null;
-    if (this.#unwritten.length > 0) this.#noteFull();
+    if (this.#unwritten.bytes > 0) this.#noteFull();
     else this.#noteRoom();
   }
 
@@ -148,7 +141,7 @@ export class Spool {
   }
 
   #noteRoom(): void {
-    if (!this.#isFull || this.#unwritten.length > 0) return;
+    if (!this.#isFull || this.#unwritten.bytes > 0) return;
     this.#isFull = false;
     this.#place.onRoom();
   }

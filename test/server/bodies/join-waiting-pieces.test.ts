@@ -27,7 +27,7 @@ const BYTES = Uint8Array.from({ length: 2 ** 21 }, (_, at) => at % 251);
 const bytesFrom = (from: number, count: number) => BYTES.slice(from, from + count);
 
 describe("small pieces that wait in a stream", () => {
-  test("come out as few, of at most 16 KiB, whole and in their order", async () => {
+  test("come out as few, of at most 64 KiB, whole and in their order", async () => {
     const { stream, got, take } = pushed();
     for (let at = 0; at < 60_000; at++) stream.push(bytesFrom(at, 1));
     stream.push(null);
@@ -35,7 +35,7 @@ describe("small pieces that wait in a stream", () => {
     await new Promise((resolve) => stream.on("end", resolve));
     expect(Buffer.concat(got)).toEqual(Buffer.from(bytesFrom(0, 60_000)));
     expect(got.length).toBeLessThan(10);
-    for (const { buffer } of got) expect(buffer.byteLength).toBeLessThanOrEqual(16 * KIB);
+    for (const { buffer } of got) expect(buffer.byteLength).toBeLessThanOrEqual(64 * KIB);
   });
 
   test("come out when their reader goes on, though nothing comes behind them", async () => {

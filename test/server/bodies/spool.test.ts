@@ -9,6 +9,7 @@ import { joined } from "../../../worker/rules/storing/joined.ts";
 import { byDepth } from "../../suite/depth.ts";
 import { seed } from "../../suite/seed.ts";
 import { until } from "../../suite/until.ts";
+import { usedHeapBytes } from "../../suite/used-heap.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -220,6 +221,20 @@ test.each(["the room is taken", "no file can be written", "too many files are op
     expect(bodies.taken.fileBytes).toBe(0);
   },
 );
+
+test.each([
+  { what: "the disk writes", fileBytes: 8 * MIB },
+  { what: "they have no room there", fileBytes: 0 },
+])("bytes that wait until $what take no more memory because they come one by one", async ({ fileBytes }) => {
+  const origin = new Sending(new HeldBodies({ memoryBytes: MIB, fileBytes, mostFiles: null, folder }), MIB);
+  const before = usedHeapBytes();
+  while (!origin.isPaused) origin.send(1);
+  expect(usedHeapBytes() - before).toBeLessThan(2 * MIB);
+  expect(origin.sentBytes).toBeGreaterThan(256 * KIB);
+  origin.body.end();
+  expect(Buffer.compare(await allOf(origin), expected(origin.sentBytes))).toBe(0);
+  expect(origin.body.taken).toBeLessThan(50);
+});
 
 test("an answer that nobody reads any more frees its room", async () => {
   const bodies = new HeldBodies({ memoryBytes: MIB, fileBytes: 8 * MIB, mostFiles: null, folder });

@@ -143,7 +143,7 @@ describe("requests", () => {
     await origin.fetch({ ...get, method: "POST", fields: [], body: bodyOf(null, "abc", "de") });
     const chunked = requestsIn(seen.join(""))[0]!;
     expect(chunked.fields).toContain("transfer-encoding: chunked");
-    expect(chunked.body).toBe("3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+    expect(chunked.body).toBe("5\r\nabcde\r\n0\r\n\r\n");
   });
 
   test("a body that is cut off leaves no request that looks whole", async () => {
