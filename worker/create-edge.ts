@@ -114,7 +114,7 @@ function startOrExplain(compile: Compile, env: EdgeEnv, hooks: EdgeHooks): Runni
   } catch (error) {
     if (!(error instanceof SiteError)) throw error;
     console.error(`Tidemark cannot start: ${error.message}`);
-    const words = "The settings of this edge are not valid. Its log says which ones, and why.";
+    const words = "The settings of this edge are not valid. Its log says why.";
     return { fetch: () => edgeAnswer(503, "misconfigured", words) };
   }
 }
@@ -181,8 +181,7 @@ function withoutCache(site: Site): Site {
  * healthy.
  */
 function withoutControlPlane(isolate: RunningIsolate, site: Site): RunningIsolate {
-  const detail =
-    "This edge has no binding PURGE_LOG, so it stores nothing. Its log names the lines that are missing in wrangler.toml.";
+  const detail = "This edge has no binding PURGE_LOG, so it stores nothing. Its log says what wrangler.toml lacks.";
   return {
     fetch: (arrival) =>
       isForControl(site, arrival.request, arrival.url)

@@ -41,12 +41,7 @@ export function handle(
     case "bypass":
       return bypass(context, entry.miss);
     case "last-hop":
-      return answerOurselves(
-        context,
-        200,
-        "max-forwards",
-        "Max-Forwards does not let this request go beyond this edge.",
-      );
+      return answerOurselves(context, 200, "max-forwards", "Max-Forwards ends at this edge.");
   }
 }
 
@@ -155,7 +150,7 @@ function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToke
   }
 }
 
-const NOT_STORED = "504: this page is not stored, but the request accepts only a stored one.";
+const NOT_STORED = "504: the request accepts only a stored page.";
 
 /** Fetches and stores the answer, whatever is stored: `Tidemark-Refresh`. Joins no older fetch (R20). */
 async function refresh(context: RequestContext): Promise<Answer> {

@@ -69,3 +69,12 @@ function maxViewAgeOf(context: RequestContext, { reuse }: StoredHead): number {
 export function mayAnswer(verdict: Verdict): verdict is UsableVerdict {
   return verdict.kind === "fresh" || verdict.kind === "stale-usable";
 }
+
+/**
+ * Whether this visitor must ask the origin itself, because the response always needs validation, and the origin may have
+ * another one for its cookies. RFC 9111 §5.2.2.4.
+ */
+export function mustAskForItself({ facts }: RequestContext, held: { readonly head: StoredHead } | undefined): boolean {
+  if (facts.identity === "anonymous" || !held) return false;
+  return held.head.reuse.validateAlways || held.head.freshnessSeconds <= 0;
+}

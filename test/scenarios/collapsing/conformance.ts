@@ -6,7 +6,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4",
     requirement: "requests may be collapsed, if the answer matches them and may be reused",
-    does: "One fetch per key and isolate, then per variant. A follower that may not have the answer shares the next fetch.",
+    does: "One fetch per key and isolate, then per variant. A follower that may not have the answer shares the next fetch. Visitors with cookies each ask for what always needs validation.",
     scenarios: [
       "collapsing/one-fetch-for-many",
       "collapsing/shared-again-once-stored",
@@ -14,6 +14,8 @@ export const rows: readonly ConformanceRow[] = [
       "variants/collapsing-by-variant",
       "validation/follower-and-no-cache",
       "validation/follower-and-short-lifetime",
+      "collapsing/cookie-refuses-page-to-validate",
+      "collapsing/cookie-waits-for-no-validation",
     ],
   },
   {

@@ -97,6 +97,32 @@ export const mutants: Mutants = {
       foundBy: "collapsing/cookie-follows-anonymous",
     },
   },
+  "docs/decisions/0007-what-a-follower-may-take.md": {
+    "a visitor with a cookie takes a page for which each request is to ask the origin": {
+      in: "mayFollow",
+      replace: "&& !mustAskForItself(context, stored)",
+      by: "",
+      foundBy: "collapsing/cookie-refuses-page-to-validate",
+    },
+    "a visitor with a cookie waits for a page for which each request is to ask the origin": {
+      in: "beginFetch",
+      replace: "|| mustAskForItself(context, selectInMemory(context))",
+      by: "",
+      foundBy: "collapsing/cookie-waits-for-no-validation",
+    },
+    "a visitor with a cookie waits for a page that is never fresh": {
+      in: "mustAskForItself",
+      replace: "|| held.head.freshnessSeconds <= 0",
+      by: "",
+      foundBy: "collapsing/cookie-waits-for-no-validation",
+    },
+    "a visitor with a cookie waits for no page that is held": {
+      in: "mustAskForItself",
+      replace: "held.head.reuse.validateAlways || held.head.freshnessSeconds <= 0",
+      by: "true",
+      foundBy: "collapsing/cookie-follows-anonymous",
+    },
+  },
   "docs/http.md#bodies-and-ranges": {
     "followers of a body that is too large to store wait for its end": {
       in: "pump",

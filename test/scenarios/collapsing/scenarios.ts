@@ -168,13 +168,14 @@ export const scenarios: readonly Scenario[] = [
   {
     id: "collapsing/cookie-follows-anonymous",
     name: "a request with a cookie may use an anonymous request's fetch, but not the other way round",
-    source: "docs/http.md#cookies-sessions-and-authorization",
+    source: "docs/http.md#cookies-sessions-and-authorization; docs/decisions/0007-what-a-follower-may-take.md",
     origin: {
       "/a": [{ ...kept, hold: "slow" }],
       "/b": [
         { ...kept, body: "for the cookie", hold: "slow-b" },
         { ...kept, body: "for all" },
       ],
+      "/c": [kept, { ...kept, body: "v2", hold: "slow-c" }],
     },
     steps: [
       { begin: "anonymous", send: { path: "/a" } },
@@ -190,7 +191,72 @@ export const scenarios: readonly Scenario[] = [
       { release: "slow-b" },
       { finish: "cookie", expect: { body: "for the cookie" } },
       { get: "/b", expect: { xCache: "HIT", body: "for all" } },
+      { get: "/c", expect: { xCache: "MISS" } },
+      { advanceMs: 60_000 },
+      { begin: "anonymous", send: { path: "/c" } },
+      { originSees: "/c", count: 2 },
+      { begin: "cookie", send: { path: "/c", fields: { cookie: "session=1" } } },
+      { advanceMs: 1 },
+      { release: "slow-c" },
+      { finish: "anonymous", expect: { body: "v2" } },
+      { finish: "cookie", expect: { body: "v2" } },
+      { originSaw: { "/c": 2 } },
     ],
+  },
+  {
+    id: "collapsing/cookie-refuses-page-to-validate",
+    name: "a request with a cookie does not get the answer to an anonymous one if each request for the page is to ask the origin",
+    source: "RFC 9111 §5.2.2.4; docs/decisions/0007-what-a-follower-may-take.md",
+    only: WAITING_REQUESTS,
+    origin: {
+      "/a": [
+        { status: 429, body: "for ann", hold: "of ann" },
+        { ...validated, body: "for all", hold: "of all" },
+        { ...validated, body: "for bob" },
+      ],
+    },
+    steps: [
+      { begin: "ann", send: { path: "/a", fields: { cookie: "id=ann" } } },
+      { originSees: "/a", count: 1 },
+      { begin: "bob", send: { path: "/a", fields: { cookie: "id=bob" } } },
+      { advanceMs: 1 },
+      { begin: "anonymous", send: { path: "/a" } },
+      { originSees: "/a", count: 2 },
+      { release: "of ann" },
+      { finish: "ann", expect: { status: 429, body: "for ann" } },
+      { advanceMs: 1 },
+      { release: "of all" },
+      { finish: "anonymous", expect: { body: "for all" } },
+      { finish: "bob", expect: { body: "for bob" } },
+      { originSaw: { "/a": 3 } },
+    ],
+  },
+  {
+    id: "collapsing/cookie-waits-for-no-validation",
+    name: "a request with a cookie does not wait for an anonymous one if each request for the held page is to ask the origin",
+    source: "docs/decisions/0007-what-a-follower-may-take.md",
+    origin: Object.fromEntries(
+      ["no-cache", "public, max-age=0"].map((directives) => [
+        `/${directives.length}`,
+        [
+          page(directives, "for all", { etag: '"1"' }),
+          { status: 304, fields: { etag: '"1"' }, hold: directives },
+          page(directives, "for bob", { etag: '"2"' }),
+        ],
+      ]),
+    ),
+    steps: ["no-cache", "public, max-age=0"].flatMap((directives): Scenario["steps"] => {
+      const path = `/${directives.length}`;
+      return [
+        { get: path, expect: { xCache: "MISS", body: "for all" } },
+        { begin: "anonymous", send: { path } },
+        { originSees: path, count: 2 },
+        { get: path, fields: { cookie: "id=bob" }, expect: { body: "for bob" } },
+        { originLastSaw: path, fields: { "if-none-match": '"1"', cookie: "id=bob" } },
+        { release: directives },
+        { finish: "anonymous", expect: { xCache: "REVALIDATED", body: "for all" } },
+      ];
+    }),
   },
   {
     id: "collapsing/follower-is-reported",

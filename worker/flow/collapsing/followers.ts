@@ -9,7 +9,7 @@ import { within } from "../../within.ts";
 import { answerAsOfNow } from "../answering/answer-from-store.ts";
 import { reportFromStore } from "../answering/answers.ts";
 import { forwardedOutcome } from "../answering/pass-on.ts";
-import { mayAnswer, renewUnlessUsable } from "../judging.ts";
+import { mayAnswer, mustAskForItself, renewUnlessUsable } from "../judging.ts";
 import { type Miss, wordsOf } from "../miss.ts";
 import type { RequestContext } from "../request-context.ts";
 import { selects } from "../selection.ts";
@@ -31,16 +31,16 @@ export function waitFor(
 /**
  * R5: a follower may take a response that was fetched after the follower arrived, or that its own judgement would
  * accept now. A response that always needs validation, or is already stale, is only for requests that arrived before
- * its fetch began. RFC 9111 §4.
+ * its fetch began, and where it always does, for none with cookies. RFC 9111 §4.
  */
 export async function mayFollow(
   context: RequestContext,
   fetch: SharedFetch,
-  { stored: { head }, isOfEarlierFetch }: StorableOutcome,
+  { stored, isOfEarlierFetch }: StorableOutcome,
   token: ReceiptToken | null,
 ): Promise<boolean> {
-  if (fetch.order > context.arrival.order && !isOfEarlierFetch) return true;
-  return (await isUnpurged(context, head, token)) && isReusable(context, head);
+  if (fetch.order > context.arrival.order && !isOfEarlierFetch && !mustAskForItself(context, stored)) return true;
+  return (await isUnpurged(context, stored.head, token)) && isReusable(context, stored.head);
 }
 
 async function isUnpurged(
