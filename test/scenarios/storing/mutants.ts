@@ -94,6 +94,19 @@ export const mutants: Mutants = {
       by: 'seconds: 60, source: "none"',
       foundBy: "storing/error-without-freshness",
     },
+    "a page that begins a session is stored for the owner's lifetime, because the origin withholds the cookie by name":
+      {
+        in: "storable",
+        drop: 'if (field("set-cookie") !== null && !originAllowsReuse)',
+        foundBy: "storing/cookie-withheld-by-origin",
+      },
+    "a page that sets a cookie is not stored, though the origin withholds the cookie by name and lets caches reuse the page":
+      {
+        in: "storable",
+        replace: 'field("set-cookie") !== null && !originAllowsReuse',
+        by: 'field("set-cookie") !== null',
+        foundBy: "storing/cookie-withheld-beside-lifetime",
+      },
     "one visitor's Set-Cookie is stored for everybody": {
       in: "reasonInResponse",
       replace: 'if (field("set-cookie") !== null &&',

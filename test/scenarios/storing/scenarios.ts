@@ -73,6 +73,49 @@ export const scenarios: readonly Scenario[] = [
     }),
   ),
   {
+    id: "storing/cookie-withheld-by-origin",
+    name: "a page that sets a cookie is not stored for a lifetime of the owner alone, even if its origin withholds the cookie by name",
+    source: "RFC 9111 §3, §7.3",
+    site: {
+      heuristic: {},
+      routes: [
+        { match: "/ttl{/*}?", ttl: "1h" },
+        { match: "/*", defaultTtl: "1h" },
+      ],
+    },
+    ...neverStored(
+      Object.fromEntries(
+        [
+          ["/a", 'no-cache="Set-Cookie"'],
+          ["/b", 'private="set-cookie"'],
+          ["/guessed", 'no-cache="Set-Cookie"', { "last-modified": "Wed, 01 Jan 2025 10:00:00 GMT" }],
+          ["/ttl", 'no-cache="Set-Cookie"'],
+          ["/ttl/zero", 'max-age=0, no-cache="Set-Cookie"'],
+        ].map(([path, directives, fields]) => [
+          path,
+          page(directives as string, "token of ann", { "set-cookie": "session=ann", ...(fields as object) }),
+        ]),
+      ),
+      "set-cookie",
+    ),
+  },
+  {
+    id: "storing/cookie-withheld-beside-lifetime",
+    name: "a page that its origin lets caches reuse is stored for the owner's lifetime without the cookie that it withholds by name",
+    source: "RFC 9111 §3, §5.2.2.4, §7.3",
+    site: { routes: [{ match: "/*", ttl: "1h" }] },
+    origin: Object.fromEntries(
+      ["max-age=60", "public"].map((directives) => [
+        `/${directives}`,
+        [page(`${directives}, no-cache="Set-Cookie"`, "v1", { "set-cookie": "a=1" })],
+      ]),
+    ),
+    steps: ["/max-age=60", "/public"].flatMap((path): Step[] => [
+      { get: path, expect: { xCache: "MISS", fields: { "set-cookie": "a=1" } } },
+      { get: path, expect: { xCache: "HIT", body: "v1", fields: { "set-cookie": null } } },
+    ]),
+  },
+  {
     id: "storing/x-accel-expires-shortens",
     name: "a response is kept no longer than its origin tells nginx, whatever else gives it a lifetime",
     source: "RFC 9111 §3",

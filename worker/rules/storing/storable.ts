@@ -74,12 +74,15 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   // The owner may shorten the lifetime of an answer to credentials, and not lengthen it.
   const isForCredentials = mayStoreAnswer(request.identity) === "if-wholly-for-everybody";
   const lifetime = isForCredentials && ofOrigin.seconds < ofOwner.seconds ? ofOrigin : ofOwner;
+  const originAllowsReuse = isMeantForAll(cacheControl) || ofOrigin.seconds > 0;
+  // A page that begins a session often holds its token, too, although the origin withholds the cookie by name.
+  if (field("set-cookie") !== null && !originAllowsReuse) return { kind: "not-stored", because: "set-cookie" };
   const freshness = lifetime.seconds > atMost ? { ...lifetime, seconds: atMost } : lifetime;
   const ageMs = initialAgeMs(field("age"), field("date"), requestedAt, receivedAt);
   const reuse = reuseRules(cacheControl);
   const useless = isUseless(response, cacheControl, freshness, ageMs, reuse, rules.stale);
   if (useless) return { kind: "not-stored", because: useless };
-  const sharedWithSessions = originAllowsReuse(cacheControl, ofOrigin, freshness);
+  const sharedWithSessions = originAllowsReuse || !freshness.source.startsWith("route");
   return {
     kind: "storable",
     freshness,
@@ -149,12 +152,6 @@ function hasValidator({ field, receivedAt }: StorableResponse): boolean {
 export function withheldFields({ private: ofOne, noCache }: CacheControl): readonly string[] {
   const ofOneVisitor = typeof ofOne === "string" ? [] : ofOne;
   return typeof noCache === "string" ? ofOneVisitor : [...new Set([...ofOneVisitor, ...noCache])];
-}
-
-/** Whether the origin itself lets caches use the response, so that the owner's lifetime is not the only reason. */
-function originAllowsReuse(cacheControl: CacheControl, ofOrigin: FreshnessLifetime, used: FreshnessLifetime): boolean {
-  if (used.source !== "route" && used.source !== "route-default") return true;
-  return isMeantForAll(cacheControl) || ofOrigin.seconds > 0;
 }
 
 /** Statuses of answers to credentials that may be for everybody: none of them tells whether the visitor was let in. */
