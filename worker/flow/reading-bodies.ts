@@ -28,7 +28,7 @@ export async function readFound(
   let readBytes = 0;
   try {
     for (let piece = await reader.next(); piece !== null; piece = await reader.next()) {
-      if (readBytes + piece.byteLength > bytes.byteLength) throw new Error("a body beyond its length");
+      if (readBytes + piece.byteLength > bytes.byteLength) throw new Error("the body is longer than its head says");
       bytes.set(piece, readBytes);
       readBytes += piece.byteLength;
     }
