@@ -134,6 +134,27 @@ const SESSIONS: readonly (readonly [framework: string, cookie: string])[] = [
   ],
   ["Devise that remembers a login", `remember_user_token=eyJfcmFpbHMiOnsibWVzc2FnZSI6Ilcx--${HEX_64.slice(24)}`],
   ["ASP.NET", "ASP.NET_SessionId=lk3bqz45lk3bqz45lk3bqz45"],
+  [
+    "ASP.NET Core without a login",
+    ".AspNetCore.Session=CfDJ8H%2FG1u0bT%2BVKq3x%2FaQ%2Bp0%2F7mWzKc%2F5Yd%2BR1s%2Fo8%2B2vLh%2FqEn%2BT6",
+  ],
+  ["ASP.NET with forms authentication", `.ASPXAUTH=${HEX_64.toUpperCase().repeat(3)}`],
+  ["OWIN", `.AspNet.ApplicationCookie=${"a1_-".repeat(60)}`],
+  [
+    "Spring Security that remembers a login",
+    "remember-me=Ym9iOjE3OTcyMDUxMzk2MzQ6U0hBMjU2OmNlNjE4MzQ5MjU4MDMwYTIwYWM2YWUzMDgzYjU5NWJhNmY5Nzc4ODVkODAwMGE2OGNlYjRlZDhkYjA3MThlYWI",
+  ],
+  ["Shiro that remembers a login", `rememberMe=${"Ab9+/".repeat(80)}=`],
+  ["Quarkus", `quarkus-credential=DAb9+/${"Ab9".repeat(17)}A==`],
+  [
+    "Mojolicious",
+    "mojolicious=eyJleHBpcmVzIjoxNzk1OTk5MTcxLCJ1IjoiYW5uIn1aWlpaWlpaWlpaWlpaWlpaWlpa---6624a2b0f1818111fd81ecaf4048336fc78f00b02b6969e3aec59877d86bf2fe",
+  ],
+  ["Ktor", `user_session=name%3D%2523sjohn/${HEX_64}`],
+  ["Ktor with an escaped slash", `SESSION=name%3D%2523sjohn%2F${HEX_64}`],
+  ["tower-sessions and axum-login", "id=q9h0lYlEKuJ0S3ZbgdYkXw"],
+  ["ColdFusion", "CFID=14520; CFTOKEN=7a1e9b5d0e41e1-5B1E5E0A-0C4D-1B0D-6C3A9B1F2E3D4C5B"],
+  ["Lucee", "cfid=3f1d2c4b-1111-4222-8333-0123456789ab; cftoken=0"],
 ];
 
 const OTHERS: readonly string[] = [
@@ -171,6 +192,15 @@ const OTHERS: readonly string[] = [
   ".AspNetCore.Culture=c%3Den%7Cuic%3Den",
   ".AspNetCore.Cookies=CfDJ8",
   "ASP.NET_SessionId=1",
+  ".AspNet.Consent=yes",
+  "remember-me=on",
+  "rememberMe=deleteMe",
+  `locale=eyJfcmFpbHMi--${HEX_64.slice(24)}`, // signed by Rails
+  `theme=dark/${HEX_64}`,
+  "user_session=dark/0123456789abcdef",
+  "id=1",
+  "id=3f1d2c4b-1111-4222-8333-0123456789ab",
+  "CFID=14520",
   "session=MTc5NTk1MjY3MXxE",
   `session-id=${"Ab9+".repeat(20)}`,
   'session="54GbH7VPH4nqETZMnm7MWnWjLMAbkVN0/FrAE+DSIhDT="',

@@ -71,8 +71,8 @@ export const mutants: Mutants = {
   },
   "docs/http.md#cookies-sessions-and-authorization": {
     "a session that the owner ignores sends its visitors past the cache": {
-      in: "Visitor.#carriesSession",
-      replace: "&& carriesSession(readCookies(cookie, this.#rules.ignoredCookies, []).forwarded)",
+      in: "carriesSession",
+      replace: "&& !matchesAnyName(name, ignored)",
       by: "",
       foundBy: "identity/ignored-session",
     },
@@ -126,8 +126,8 @@ export const mutants: Mutants = {
     },
     "ignored cookies are forwarded beside those that matter": {
       in: "readCookies",
-      replace: 'kept.length > 0 ? kept.join("; ") : null',
-      by: "kept.length > 0 ? field : null",
+      replace: 'kept.join("; ") || null',
+      by: "kept.join() && field",
       foundBy: "identity/other-cookies-are-forwarded",
     },
   },

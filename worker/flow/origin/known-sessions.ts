@@ -151,7 +151,7 @@ function nameOf(pair: string): string {
 
 /** The cookies with a value that nobody can guess, each as `name=value`. */
 function pairsOf(cookieField: string | null): readonly string[] {
-  return cookiesIn(cookieField ?? "")
+  return cookiesIn(cookieField)
     .filter(([name, value]) => name !== "" && value.length >= LEAST_VALUE)
-    .map(([name, value]) => `${name}=${value}`);
+    .map((cookie) => cookie.join("="));
 }

@@ -65,12 +65,12 @@ export function readCookies(field: string | null, ignored: readonly string[], ou
     const isUnread = cookiesIn(text).every(([name, value]) => name + value === "" || matchesAnyName(name, unread));
     return isUnread ? [] : [text.trim()];
   });
-  return { identifying: kept.length > 0, forwarded: kept.length > 0 ? kept.join("; ") : null };
+  return { identifying: kept.length > 0, forwarded: kept.join("; ") || null };
 }
 
 /** All cookies of a request, those with an empty name included. Two lines of the field arrive joined with a comma. */
-export function cookiesIn(field: string): readonly (readonly [name: string, value: string])[] {
-  return field.split(/[;,]/).map((pair) => {
+export function cookiesIn(field: string | null): readonly (readonly [name: string, value: string])[] {
+  return (field ?? "").split(/[;,]/).map((pair) => {
     const equals = pair.indexOf("=");
     return equals === -1 ? ([pair.trim(), ""] as const) : [pair.slice(0, equals).trim(), pair.slice(equals + 1).trim()];
   });
@@ -78,5 +78,5 @@ export function cookiesIn(field: string): readonly (readonly [name: string, valu
 
 /** The value of one cookie; `null` if the request does not carry it. */
 export function cookieValue(field: string | null, name: string): string | null {
-  return cookiesIn(field ?? "").find(([other]) => other === name)?.[1] ?? null;
+  return cookiesIn(field).find(([other]) => other === name)?.[1] ?? null;
 }

@@ -54,11 +54,8 @@ export class Visitor {
 
   /** Whether the request carries a framework's session that is not ignored, where pages are only for visitors without one. */
   get hasSession(): boolean {
-    this.#hasSession ??= this.#rules.bypass.sessions && this.#carriesSession(this.#request.field("cookie"));
+    const { bypass, ignoredCookies } = this.#rules;
+    this.#hasSession ??= bypass.sessions && carriesSession(this.#request.field("cookie"), ignoredCookies);
     return this.#hasSession;
-  }
-
-  #carriesSession(cookie: string | null): boolean {
-    return carriesSession(cookie) && carriesSession(readCookies(cookie, this.#rules.ignoredCookies, []).forwarded);
   }
 }

@@ -84,7 +84,7 @@ export function readChoices(
   }
   const selecting = new Map(fields);
   if (cookies.length === 0) return { fields, cookie: undefined, selecting };
-  const sent = cookiesIn(field("cookie") ?? "");
+  const sent = cookiesIn(field("cookie"));
   const pairs: string[] = [];
   for (const [name, values] of cookies) {
     const value = sent.find(([other]) => other === name)?.[1];

@@ -156,22 +156,14 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readon
     "sentry-trace", // develop.sentry.dev/sdk/telemetry/traces
     "b3", // github.com/openzipkin/b3-propagation
     "uber-trace-id", // jaegertracing.io, "Client libraries: propagation format"
-    "jaeger-debug-id",
-    "jaeger-baggage",
     "newrelic", // docs.newrelic.com, "How distributed tracing works"
     "grpc-trace-bin", // opencensus.io, "Propagation"
     "x-ot-span-context", // istio.io, "Distributed tracing: overview"
     "elastic-apm-traceparent", // elastic.co/docs/reference/apm, "Distributed tracing"
-    "x-instana-t", // npmjs.com/package/@opentelemetry/propagator-instana
-    "x-instana-s",
-    "x-instana-l",
     "x-dynatrace", // docs.dynatrace.com, "Requirements for tracing with HTTP headers"
     "x-dtpc",
     "x-dtreferer",
     "x-honeycomb-trace", // docs.honeycomb.io, "Beelines: trace propagation"
-    "sw8", // skywalking.apache.org, "Cross Process Propagation Headers Protocol v3"
-    "sw8-correlation",
-    "sw8-x",
   ],
 };
 
@@ -180,10 +172,13 @@ const SOFTWARE_PREFIXES = [
   "x-b3-",
   "x-datadog-",
   "x-newrelic-",
+  "x-instana-", // npmjs.com/package/@opentelemetry/propagator-instana
   "uberctx-",
+  "jaeger-",
   "ot-tracer-",
   "ot-baggage-",
   "pinpoint-",
+  "sw8", // skywalking.apache.org, "Cross Process Propagation Headers Protocol v3"
   "cmcd-", // media players tell caches how they play: CTA-5004
 ];
 
