@@ -230,7 +230,7 @@ export function connectToParent({ timeoutMs, ...options }: UndiciOriginOptions):
 const TOLD_BY_PROBE = new Set(["host", "cdn-loop", "x-forwarded-host", "x-forwarded-proto"]);
 
 /** Fields of the edge that a parent does not believe in this form. */
-const TOLD_OTHERWISE = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-for", "x-country"];
+const TOLD_OTHERWISE = ["x-forwarded-host", "x-forwarded-proto", "x-forwarded-port", "x-forwarded-for", "x-country"];
 
 /** A parent says so before it carries anything out. */
 const REFUSES_CHILD = "it refuses TIDEMARK_PARENT_TOKEN: none of its tokens with the scope parent is this one";

@@ -226,6 +226,18 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
     },
   },
   "docs/http.md#what-goes-to-the-origin": {
+    "the origin does not get the public port": {
+      in: "originRequestFields",
+      replace: "if (port)",
+      by: "if (false)",
+      foundBy: "forwarding/port",
+    },
+    "a page that varies by the public port is not stored": {
+      in: "REQUEST_FIELDS",
+      replace: '"x-forwarded-proto", "x-forwarded-port"',
+      by: '"x-forwarded-proto"',
+      foundBy: "forwarding/port",
+    },
     "the origin gets X-Real-IP unasked": {
       in: "originRequestFields",
       replace: "if (forwarded.forward.realIp)",

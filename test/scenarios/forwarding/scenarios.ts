@@ -85,6 +85,20 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "forwarding/port",
+    name: "the origin gets the port of the public host, if that names one, whatever the client claims",
+    source: "docs/http.md#what-goes-to-the-origin",
+    site: { publicUrl: "http://www.example.test:8787", routes: [{ match: "/login", pass: true }] },
+    origin: { "/a": [page("max-age=60", "for all", { vary: "X-Forwarded-Port" })], "/login": [{ body: "v1" }] },
+    steps: [
+      { get: "/login", fields: { "x-forwarded-port": "1" }, expect: { status: 200 } },
+      { originLastSaw: "/login", fields: { "x-forwarded-host": "www.example.test:8787", "x-forwarded-port": "8787" } },
+      { get: "/a", fields: { "x-forwarded-port": "1" }, expect: { xCache: "MISS" } },
+      { originLastSaw: "/a", fields: { "x-forwarded-port": "8787" } },
+      { get: "/a", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
     id: "forwarding/no-directives-added",
     name: "the edge sends the origin no directive of its own",
     source: "docs/http.md#redirects",

@@ -54,19 +54,22 @@ export function originRequestFields(
   const own: (readonly [name: string, value: string])[] = [];
   if (storing) {
     // Sent even if it is `identity`: without the field, the platform would ask for an encoded answer by itself.
-    own.push(["accept-encoding", forwarded.acceptedCodings]);
-    own.push(...forwarded.conditions);
+    own.push(["accept-encoding", forwarded.acceptedCodings], ...forwarded.conditions);
   }
   if (!storing && forwarded.maxForwards !== null) own.push(["max-forwards", forwarded.maxForwards]);
   if (forwarded.cookie !== null) own.push(["cookie", forwarded.cookie]);
   own.push(["x-forwarded-host", forwarded.host], ["x-forwarded-proto", forwarded.scheme]);
+  const port = /:(\d+)$/.exec(forwarded.host)?.[1];
+  if (port) own.push(["x-forwarded-port", port]);
   if (forwarded.clientAddress !== null) {
     own.push(["x-forwarded-for", forwarded.clientAddress]);
     if (forwarded.forward.realIp) own.push(["x-real-ip", forwarded.clientAddress]);
   }
   if (forwarded.forward.forwarded) own.push(["forwarded", forwardedElement(forwarded)]);
-  own.push(["via", append(client.get("via"), "1.1 tidemark")]);
-  own.push(["cdn-loop", append(client.get("cdn-loop"), loopMember(forwarded.host))]);
+  own.push(
+    ["via", append(client.get("via"), "1.1 tidemark")],
+    ["cdn-loop", append(client.get("cdn-loop"), loopMember(forwarded.host))],
+  );
   for (const field of own) if (isReflected || !isExtra(field[0])) fields.push(field);
   if (!isReflected) fields.push(...extra);
   return fields;
