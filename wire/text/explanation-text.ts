@@ -27,10 +27,11 @@ const BYPASSED: Readonly<Record<string, string>> = {
   "bypass-cookie": "it has a cookie that bypass names",
   "bypass-field": "it has a field that bypass names",
   "bypass-query": "its URL has a parameter that bypass names",
-  "route-condition": "its query does not meet the route's condition for storing",
+  "bypass-session": "its URL has a session",
+  "route-condition": "its query does not meet the route's condition",
   method: "its method is neither GET nor HEAD",
   pass: "the route has pass: true",
-  condition: "it has a condition that only the origin can check, or it asks for a WebSocket",
+  condition: "it has a condition that only the origin can check, or asks for a WebSocket",
 };
 
 const FETCHED: Readonly<Record<string, string>> = {

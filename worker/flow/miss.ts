@@ -23,7 +23,7 @@ export type Miss = MissReason & {
  * - `stale`: a stored response has to be validated.
  * - `doubted`: a stored response is not known to be stale, and may not answer as it is.
  * - `refused`: a stored response must not be used for this visitor.
- * - `past-the-cache`: the owner sends requests with such a cookie, field or parameter past the cache.
+ * - `past-the-cache`: the owner sends requests with such a cookie, field or parameter past the cache, or the path has a session.
  * - `marked`: a second look has found that this field of the request chooses the page.
  * - `passed-on`: the request is not looked up for another reason.
  * - `refresh`: the response is fetched whatever is stored, because of `Tidemark-Refresh`.
@@ -33,7 +33,7 @@ export type MissReason =
   | { readonly kind: "stale"; readonly because: Exclude<ToValidate["because"], Doubt> }
   | { readonly kind: "doubted"; readonly because: Doubt | "unverifiable" }
   | { readonly kind: "refused"; readonly because: "authorization" | "session" }
-  | { readonly kind: "past-the-cache"; readonly because: "cookie" | "field" | "query" }
+  | { readonly kind: "past-the-cache"; readonly because: "cookie" | "field" | "query" | "session" }
   | { readonly kind: "marked"; readonly field: string }
   | { readonly kind: "passed-on"; readonly because: "method" | "pass" | "condition" | "route-condition" }
   | { readonly kind: "purged" | "refresh" };

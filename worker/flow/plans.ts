@@ -44,10 +44,10 @@ function marked(context: RequestContext): Entry | undefined {
 
 function reasonToPassOn(context: RequestContext): MissReason {
   const { resolved } = context;
-  const { method, bypassedBy } = context.facts;
+  const { method } = context.facts;
+  const bypassedBy = context.facts.bypassedBy ?? resolved.bypassedBy;
   if (method !== "GET" && method !== "HEAD") return { kind: "passed-on", because: "method" };
   if (bypassedBy !== null) return { kind: "past-the-cache", because: bypassedBy };
-  if (resolved.bypassesByQuery) return { kind: "past-the-cache", because: "query" };
   if (!resolved.mayStore) return { kind: "passed-on", because: "route-condition" };
   return { kind: "passed-on", because: resolved.route.pass ? "pass" : "condition" };
 }

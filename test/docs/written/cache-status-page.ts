@@ -125,6 +125,7 @@ const NOT_LOOKED_UP: Readonly<
   "bypass-cookie": "the request has a cookie that `bypass` names",
   "bypass-field": "the request has a field that `bypass` names",
   "bypass-query": "the URL has a parameter that `bypass` names",
+  "bypass-session": "the path has a session: `;jsessionid=`",
   "route-condition": "the query does not meet the route's condition",
   "unkeyed-field:…": "a second look has found that this field chooses pages here",
   refresh: "the request is a refresh with a token",

@@ -52,8 +52,8 @@ export const mutants: Mutants = {
     },
     "a request with a parameter that the owner names is looked up": {
       in: "resolveUrl",
-      replace: "withinConditions(asked.search, route) && !bypassesByQuery",
-      by: "withinConditions(asked.search, route)",
+      replace: "isPickedQuery(asked.search, query, route.bypass.query) ?",
+      by: "false ?",
       foundBy: "bypass/by-name",
     },
     "the origin gets the query of the key from a request that goes past the cache by its query": {

@@ -70,6 +70,18 @@ export const mutants: Mutants = {
     },
   },
   "docs/http.md#cookies-sessions-and-authorization": {
+    "a session in the path makes no difference": {
+      in: "resolveUrl",
+      replace: "SESSION_IN_PATH.test(asked.path)",
+      by: "false",
+      foundBy: "identity/session-in-path",
+    },
+    "a session in the path is known in small letters alone": {
+      in: "SESSION_IN_PATH",
+      replace: "/i",
+      by: "/",
+      foundBy: "identity/session-in-path",
+    },
     "a session that the owner ignores sends its visitors past the cache": {
       in: "carriesSession",
       replace: "&& !matchesAnyName(name, ignored)",

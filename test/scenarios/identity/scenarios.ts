@@ -109,6 +109,27 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "identity/session-in-path",
+    name: "a page is not stored whose path has a session of Java, as servlet containers write it for clients without cookies",
+    source: "docs/http.md#cookies-sessions-and-authorization",
+    site: {
+      routes: [
+        { match: "/account", pass: true },
+        { match: "/*", defaultTtl: "1h" },
+      ],
+    },
+    origin: Object.fromEntries(
+      ["/a;jsessionid=0A1B.node1", "/a;v=1;JSessionId=0A1B", "/account;jsessionid=0A1B"].map((path) => [
+        path,
+        [{ body: "Ann's" }, { body: "logged out" }],
+      ]),
+    ),
+    steps: ["/a;jsessionid=0A1B.node1", "/a;v=1;JSessionId=0A1B", "/account;jsessionid=0A1B"].flatMap((path) => [
+      { get: path, expect: { xCache: "BYPASS", body: "Ann's", cacheStatus: /detail=bypass-session$/ } },
+      { get: path, expect: { xCache: "BYPASS", body: "logged out" } },
+    ]),
+  },
+  {
     id: "identity/other-cookies-are-forwarded",
     name: "a cookie that may matter is forwarded, and ignored cookies beside it are removed",
     source: "docs/http.md#cookies-sessions-and-authorization",

@@ -82,7 +82,7 @@ test("each caller is told of its own items, and of what the edge says of none of
   edge.held[0]!.answer();
   await settle();
   const under = (item: string, more = ".") => `No page was stored lately under ${item}${more}`;
-  const ofQuery = '"/a?b" has a query that the site does not store.';
+  const ofQuery = '"/a?b" has a query or session that the site does not store.';
   const ofPrefix = '"/deep" is too deep or too long: everything below /d is purged.';
   const ofOne = under("tag:song:1", "; the nearest is tag:song:12.");
   const ofTwelve = under("tag:song:12");

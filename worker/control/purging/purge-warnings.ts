@@ -15,7 +15,7 @@ export function urlWarnings(
   const named = JSON.stringify(url);
   if (route.pass) return [`${named} is on the route ${route.pattern}, which stores nothing.`];
   const owner = route.pattern === null ? "the site" : `the route ${route.pattern}`;
-  if (!mayStore) return [`${named} has a query that ${owner} does not store.`];
+  if (!mayStore) return [`${named} has a query or session that ${owner} does not store.`];
   const asked = canonicalUrl(absoluteUrl);
   const isDropped =
     asked.kind === "url" && parametersIn(asked.search) > parametersIn(URL.parse(cacheKey)?.search ?? "");

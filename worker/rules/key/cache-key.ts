@@ -19,10 +19,10 @@ export interface ResolvedUrl {
   readonly route: Route;
   /** The tags that the route gives. */
   readonly routeTags: readonly string[];
-  /** False if the route's conditions on the query keep it from being stored, or it bypasses the cache by its query. */
+  /** False if the route's conditions on the query keep it from being stored, or it bypasses the cache. */
   readonly mayStore: boolean;
-  /** True if a parameter sends it past the cache. */
-  readonly bypassesByQuery: boolean;
+  /** What of it sends it past the cache: a parameter, or a session in its path; `null` for nothing. */
+  readonly bypassedBy: "query" | "session" | null;
 }
 
 export interface RefusedUrl {
@@ -43,6 +43,9 @@ export interface KeyRules {
   readonly routes: readonly Route[];
 }
 
+/** As servlet containers (Tomcat, Jetty) write a session for a client without cookies. Jakarta Servlet 6.0 §7.1.3. */
+const SESSION_IN_PATH = /;jsessionid=/i;
+
 /**
  * Resolves a URL. Lookups, purges and refreshes all use this one function. `url` is absolute, as it came over the wire
  * or as a purge names it.
@@ -62,7 +65,8 @@ export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedU
   const { route, parameters } = findRoute(rules.routes, asked.path);
   const query = canonicalQuery(asked.search, route.query);
   const keyed = asked.path + query;
-  const bypassesByQuery = isPickedQuery(asked.search, query, route.bypass.query);
+  const picked = isPickedQuery(asked.search, query, route.bypass.query) ? "query" : null;
+  const bypassedBy = SESSION_IN_PATH.test(asked.path) ? "session" : picked;
   return {
     kind: "resolved",
     cacheKey: `${scheme}://${host}${keyed}`,
@@ -72,8 +76,8 @@ export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedU
     pathAndWholeQuery: asked.path + asked.search,
     route,
     routeTags: route.tags(parameters),
-    mayStore: withinConditions(asked.search, route) && !bypassesByQuery,
-    bypassesByQuery,
+    mayStore: withinConditions(asked.search, route) && bypassedBy === null,
+    bypassedBy,
   };
 }
 
