@@ -106,7 +106,7 @@ export const mutants: Mutants = {
     },
     "a visitor with a cookie waits for a page for which each request is to ask the origin": {
       in: "beginFetch",
-      replace: "|| mustAskForItself(context, selectInMemory(context))",
+      replace: "|| (isKnown && mustAskForItself(context, selectInMemory(context)))",
       by: "",
       foundBy: "collapsing/cookie-waits-for-no-validation",
     },

@@ -51,6 +51,7 @@ const SESSION_COOKIES: readonly RegExp[] = [
  * of the visitor's own.
  */
 export function carriesSession(cookieField: string | null, ignored: readonly string[] = []): boolean {
+  if (cookieField === null) return false;
   return cookiesIn(cookieField).some(([name, value]) => {
     const cookie = `${name}=${value}`;
     return SESSION_COOKIES.some((known) => known.test(cookie)) && !matchesAnyName(name, ignored);
