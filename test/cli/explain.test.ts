@@ -79,7 +79,7 @@ const missText = `MISS  GET https://www.example.com/list?page=2&utm_source=mail
   3. The shared tier has nothing under this key.
   4. The edge asks the origin.
   5. The answer is stored if its own fields allow that.
-  6. The answer is stored only if Vary or fields.trust names x-app, or if second looks find that it changes nothing: usual fields get none.
+  6. The answer is stored only if Vary, key.fields, fields.drop or fields.trust names x-app, or if second looks find that it changes nothing: usual fields get no looks, credentials neither looks nor trust.
 
 Key          https://www.example.com/list?page=2
 Dropped      utm_source=mail

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { Explanation } from "../../wire/explanation.ts";
 import { stepTexts } from "../../wire/text/explanation-text.ts";
+import { startMemoryEngine } from "../engine/memory/memory-engine.ts";
+import type { SiteChange } from "../engine/scenario.ts";
 
 const MISS: Explanation = {
   version: 1,
@@ -51,6 +53,27 @@ test("the one sentence of a URL that no page has says who answers", () => {
   expect(told("control-plane", null)).toEqual(["The control plane answers, to which all of /_tidemark/ belongs."]);
 });
 
+test.each<{ name: string; field?: string; site?: SiteChange; vary?: string }>([
+  { name: "Vary", vary: "x-api-key" },
+  { name: "key.fields", site: { routes: [{ match: "/*", key: { fields: ["x-api-key"] } }] } },
+  { name: "fields.drop", site: { fields: { drop: ["x-api-key"] } } },
+  { name: "fields.trust", field: "x-app", site: { fields: { trust: ["x-app"] } } },
+])("a sentence names $name, by which an answer to an unkeyed field is stored", async (row) => {
+  const { name, field = "x-api-key", site = {}, vary = "accept-encoding" } = row;
+  const said = stepTexts({ ...MISS, steps: [{ step: "store", because: `unkeyed-field:${field}` }] }).at(-1);
+  expect(said!.split(` names ${field}`)[0]).toContain(name);
+  const engine = startMemoryEngine(site, 1);
+  let asked = 0;
+  engine.answerBy!(() => {
+    asked++;
+    return { status: 200, fields: { "cache-control": "max-age=60", vary }, body: "a page" };
+  });
+  for (let count = 0; count < 2; count++) await engine.settle(engine.send({ path: "/a", fields: { [field]: "7" } }));
+  await engine.finishWork();
+  expect(asked).toBe(1);
+  await engine.stop();
+});
+
 test.each([
   ["stale-if-error", /^If the origin fails, .*: stale-if-error allows this\.$/],
   ["stale.ifError", /^If the origin fails, .*: the site's stale\.ifError allows this\.$/],
@@ -73,6 +96,7 @@ test.each([
     "No delta from an older version is sent: the version that the request names is not kept here, or no longer.",
   ],
   ["keyed", "It is not offered as a dictionary: something besides its path selects it."],
+  ["digest", "It is not offered as a dictionary: it has a digest or signature of its bytes."],
   [
     "no-browser-lifetime",
     "It is not offered as a dictionary: browsers get neither a lifetime nor stale-while-revalidate for it.",

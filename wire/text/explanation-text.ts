@@ -98,11 +98,7 @@ function isAnswer(steps: Explanation["steps"], index: number): boolean {
   return steps.slice(index + 1).every(({ step }) => step === "coding" || step === "delta");
 }
 
-function stepText(
-  { step, because }: Explanation["steps"][number],
-  isLast: boolean,
-  { memory, sharedTier }: Explanation,
-): string {
+function stepText({ step, because }: Explanation["steps"][number], isLast: boolean, explanation: Explanation): string {
   const reason = because ?? "";
   const field = /^unkeyed-field:(.*)$/.exec(reason)?.[1];
   switch (step) {
@@ -111,7 +107,7 @@ function stepText(
       const place = step === "memory" ? "Memory" : "The shared tier";
       if (reason === "nothing") return `${place} has nothing under this key.`;
       if (reason === "other-variants") return `${place} has no variant for this request.`;
-      const forSeconds = (step === "memory" ? memory : sharedTier)?.freshForSeconds ?? 0;
+      const forSeconds = explanation[step]?.freshForSeconds ?? 0;
       if (reason === "fresh") return `${place} has the answer: it is fresh for ${forSeconds} s more.`;
       if (isLast) return `${place} has the answer: ${USABLE[reason] ?? reason}.`;
       return `${place} has a response that may not answer: ${UNUSABLE[reason] ?? reason}.`;
@@ -128,8 +124,8 @@ function stepText(
     case "store":
       if (field === undefined) return STORED[reason] ?? reason;
       return (
-        `The answer is stored only if Vary or fields.trust names ${field}, or if ` +
-        "second looks find that it changes nothing: usual fields get none."
+        `The answer is stored only if Vary, key.fields, fields.drop or fields.trust names ${field}, or if second looks ` +
+        "find that it changes nothing: usual fields get no looks, credentials neither looks nor trust."
       );
     case "stale-if-error":
       return STANDS_IN[reason] ?? reason;
@@ -172,9 +168,6 @@ function codingText(reason: string): string {
 /** Why a stored response is sent without a delta. */
 const WHOLE: Readonly<Record<string, string>> = {
   status: "only a 200 can be one",
-  encoded: "the origin sent it encoded",
-  "no-transform": "its Cache-Control says no-transform",
-  digest: "it has a digest or signature of its bytes",
   type: "its Content-Type is not a text type",
   size: "its body is smaller than 1 KiB or larger than 10 MiB",
   keyed: "something besides its path selects it",
@@ -199,6 +192,6 @@ function deltaText(reason: string): string {
   }
   const why = NOT_BY_ONE[reason];
   return why === undefined
-    ? `It is not offered as a dictionary: ${WHOLE[reason] ?? reason}.`
+    ? `It is not offered as a dictionary: ${WHOLE[reason] ?? PLAIN[reason] ?? reason}.`
     : `No delta from an older version is sent: ${why}.`;
 }

@@ -83,7 +83,7 @@ const NOT_STORED: Readonly<Record<NotStoredBecause, Remedy>> = {
   "tag-invalid": ["A tag is longer than 256 bytes or not printable ASCII.", "Correct the tag at the origin."],
   "unkeyed-field": [
     "The request has a field that is not in the key and may have chosen the answer: `unkeyed-field:x-app-version`.",
-    "`key.fields` if it chooses the page, else `fields.drop` or `fields.trust`; a second look may store the page.",
+    "`key.fields` if it chooses the page, else `fields.drop` or (not for credentials) `fields.trust`; a second look may store it.",
   ],
   "redirects-to-itself": [
     "A redirect to the URL that was asked for.",
