@@ -3,7 +3,7 @@ import { isControl } from "../../wire/fields.ts";
 import type { PurgeRecordBody } from "../../wire/purge-record.ts";
 import { mayStandIn } from "../flow/answering/stale-answer.ts";
 import { isHitForMiss, sharedKeyOf } from "../flow/collapsing/begin-fetch.ts";
-import { judgeAtOnce, judgeNow, mayAnswer } from "../flow/judging.ts";
+import { judgeAtOnce, judgeNow, mayAnswer, mustAskForItself } from "../flow/judging.ts";
 import { lookFurther } from "../flow/looking-up.ts";
 import { conditionsOf, type Miss, missOf, type UsableVerdict } from "../flow/miss.ts";
 import { entryOf, planFetch } from "../flow/plans.ts";
@@ -158,11 +158,12 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
   const isShared = plan.kind === "fetch" || plan.kind === "head-by-get";
   const key = isShared ? sharedKeyOf(context) : null;
   const goesAlone = key !== null && isHitForMiss(context, key);
+  const mayFollow = key !== null && !goesAlone && !mustAskForItself(context, selectInMemory(context));
   return {
     plan,
     validates: sendsConditions && conditionsOf(context, plan.miss) !== null,
     standIn: plan.kind !== "forward" && selected ? mayStandIn(context, selected.head, "disconnected") : null,
-    follows: !goesAlone && key !== null && isolate.collapsed.find(key) !== undefined,
+    follows: mayFollow && isolate.collapsed.find(key) !== undefined,
     isHitForMiss: goesAlone,
     unkeyedField: unkeyedField(facts.fields, selectingNames(context), resolved.route),
   };

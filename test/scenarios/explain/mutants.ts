@@ -168,6 +168,12 @@ export const mutants: Mutants = {
       drop: 'if (follows) steps.push(step("follow"));',
       foundBy: "explain/another-fetch",
     },
+    "an explanation says that a visitor with a cookie waits for a page for which each request is to ask the origin": {
+      in: "plannedFetch",
+      replace: "&& !mustAskForItself(context, selectInMemory(context))",
+      by: "",
+      foundBy: "explain/cookie-waits-for-no-validation",
+    },
     "an explanation does not say that nobody waits for the fetch of another": {
       in: "stepsOf",
       drop: 'if (isHitForMiss) steps.push(step("hit-for-miss"));',

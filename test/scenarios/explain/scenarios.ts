@@ -425,6 +425,29 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "explain/cookie-waits-for-no-validation",
+    name: "an explanation does not let a visitor with a cookie wait where each request for the held page is to ask the origin",
+    source: `${SOURCE}; docs/decisions/0007-what-a-follower-may-take.md`,
+    origin: {
+      "/a": [
+        page("no-cache", "v1", { etag: '"1"' }),
+        { status: 304, fields: { etag: '"1"' }, hold: "answer" },
+        { status: 304, fields: { etag: '"1"' } },
+      ],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { begin: "anonymous", send: { path: "/a" } },
+      { originSees: "/a", count: 2 },
+      explain("/a", step("follow"), step("revalidate")),
+      explainRequest("/a", { fields: { Cookie: "id=1" } }, `${step("fetch", "fetch")},${step("revalidate")}`),
+      { get: "/a", fields: { cookie: "id=1" }, expect: { xCache: "REVALIDATED" } },
+      { originSaw: { "/a": 3 } },
+      { release: "answer" },
+      { finish: "anonymous", expect: { xCache: "REVALIDATED" } },
+    ],
+  },
+  {
     id: "explain/nearest-keys",
     name: "on a miss, an explanation names the most similar stored keys and their differences",
     source: SOURCE,
