@@ -101,13 +101,13 @@ if (stored.head.variant.length === 0) return`,
     },
     "a page with the Vary of compression takes the place of all that vary": {
       in: "selectingFields",
-      replace: 'name === "accept-encoding" ||',
+      replace: "OF_MIDDLEWARE.has(name) ||",
       by: "",
       foundBy: "variants/default-with-vary-of-middleware",
     },
-    "a page with the Vary of CORS takes the place of all that vary": {
+    "a page whose Vary names what selects nothing takes the place of all that vary": {
       in: "selectingFields",
-      replace: '|| name === "origin");',
+      replace: '|| meaningInVary(name, owners) !== "selects");',
       by: ");",
       foundBy: "variants/default-with-vary-of-middleware",
     },

@@ -6,6 +6,10 @@ const FRIEND = "https://friend.example";
 const manyNames = Array.from({ length: 512 }, (_, at) => `name-${100 + at}`).join();
 
 /** Pages that vary, RFC 9111 §4.1. */
+/** What compression, CORS and proxies add to all answers. */
+const OF_MIDDLEWARE =
+  "Accept-Encoding, Origin, Access-Control-Request-Method, Access-Control-Request-Headers, X-Forwarded-Proto";
+
 export const scenarios: readonly Scenario[] = [
   {
     id: "variants/follower-of-another-variant",
@@ -214,8 +218,8 @@ export const scenarios: readonly Scenario[] = [
     source: "RFC 9111 §4.1",
     origin: {
       "/a": [
-        form("English", "accept-language, Accept-Encoding, Origin"),
-        { ...form("plain", "Accept-Encoding, Origin"), fields: { ...plain.fields, vary: "Accept-Encoding, Origin" } },
+        form("English", `accept-language, ${OF_MIDDLEWARE}`),
+        { ...plain, fields: { ...plain.fields, vary: OF_MIDDLEWARE } },
       ],
     },
     steps: [

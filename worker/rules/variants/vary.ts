@@ -16,6 +16,14 @@ export interface SelectingFields {
   readonly acceptedCodings: string;
 }
 
+/** What compression and CORS add to the `Vary` of all answers. */
+const OF_MIDDLEWARE = new Set([
+  "accept-encoding",
+  "origin",
+  "access-control-request-method",
+  "access-control-request-headers",
+]);
+
 /** Fields that are case-insensitive lists. RFC 9110 §12.5. */
 const CASELESS_LISTS = new Set(["accept", "accept-charset", "accept-language"]);
 
@@ -84,7 +92,7 @@ export function selectingFields({
   for (const name of unnamedPartFields(parts, [...selecting])) selecting.add(name);
   if (field("content-encoding") !== null) selecting.add("accept-encoding");
   if (allowedOrigin !== null && (askedAcross || allowedOrigin.trim() !== "*")) selecting.add("origin");
-  const isDefault = names.every((name) => name === "accept-encoding" || name === "origin");
+  const isDefault = named.every((name) => OF_MIDDLEWARE.has(name) || meaningInVary(name, owners) !== "selects");
   for (const name of siblingsVaryBy) if (name === "origin" ? allowedOrigin === null : isDefault) selecting.add(name);
   return [...selecting].sort();
 }
