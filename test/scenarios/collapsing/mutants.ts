@@ -59,6 +59,12 @@ export const mutants: Mutants = {
       by: "if (!context.facts.isPartial) fetched.tellFollowers(",
       foundBy: "collapsing/endless-body-behind-part",
     },
+    "a reload of one visitor ends the wait of others for a slow body": {
+      in: "storeOnceWhole",
+      replace: "head, ANYBODY)",
+      by: "head)",
+      foundBy: "collapsing/slow-body",
+    },
     "requests wait a millisecond longer for a body that they would have to validate": {
       in: "MAX_BODY_WAIT_MS",
       replace: "3_000",
@@ -131,6 +137,12 @@ export const mutants: Mutants = {
     },
   },
   R19: {
+    "after a slow body that is stored, requests do not wait for each other for a minute": {
+      in: "CollapsedFetches.begin",
+      replace: 'if (news.kind === "storable") this.forgetHitForMiss(key);',
+      by: "",
+      foundBy: "collapsing/after-slow-body-to-validate",
+    },
     "an error of the origin that must not be stored makes every request fetch for itself": {
       in: "outcomeOfNotStored",
       drop: 'if (isOriginError(status)) return { kind: "failed", byOrigin: "error" };',

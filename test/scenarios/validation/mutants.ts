@@ -223,7 +223,7 @@ export const mutants: Mutants = {
     },
     "a follower takes a page that must be validated for each request": {
       in: "isReusable",
-      replace: "return mayAnswer(judge(head, facts, unpurged, resolved.route.stale, clock.now()));",
+      replace: "return mayAnswer(judge(head, request, unpurged, resolved.route.stale, clock.now()));",
       by: "return true;",
       foundBy: "validation/follower-and-no-cache",
     },
@@ -264,7 +264,7 @@ export const mutants: Mutants = {
     },
     "a follower takes a page that has become stale on the way": {
       in: "isReusable",
-      replace: "judge(head, facts, unpurged",
+      replace: "judge(head, request, unpurged",
       by: "judge({ ...head, freshnessSeconds: 3600 }, facts, unpurged",
       foundBy: "validation/follower-and-short-lifetime",
     },

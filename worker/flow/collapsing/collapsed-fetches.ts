@@ -132,6 +132,7 @@ export class CollapsedFetches {
         this.abandon(fetch);
         if (news.kind === "failing") return;
         if (news.kind === "not-shareable") this.rememberHitForMiss(key);
+        if (news.kind === "storable") this.forgetHitForMiss(key); // of a slow body
         resolve(news);
       },
     };

@@ -1,6 +1,6 @@
 import type { Answer } from "../../ports/answer.ts";
 import type { SharedFetchOutcome } from "../../ports/fetches-elsewhere.ts";
-import { judge } from "../../rules/freshness/judge.ts";
+import { judge, type ReuseRequest } from "../../rules/freshness/judge.ts";
 import { mayAnswerWhileUnknown } from "../../rules/freshness/unknown-purge-state.ts";
 import { mayBeAnsweredInSession } from "../../rules/identity/identity.ts";
 import type { ReceiptToken } from "../../rules/request/receipt-token.ts";
@@ -59,10 +59,14 @@ async function isUnpurged(
 }
 
 /** Whether the response could answer without validation, leaving purges aside. */
-export function isReusable({ ports, facts, resolved }: RequestContext, head: StoredHead): boolean {
+export function isReusable(
+  { ports, facts, resolved }: RequestContext,
+  head: StoredHead,
+  request: ReuseRequest = facts,
+): boolean {
   const { clock } = ports;
   const unpurged = { answer: "not-purged", maxViewAgeMs: 0, awaitsToken: false, madeStaleAt: null } as const;
-  return mayAnswer(judge(head, facts, unpurged, resolved.route.stale, clock.now()));
+  return mayAnswer(judge(head, request, unpurged, resolved.route.stale, clock.now()));
 }
 
 /** The answer of the leader's fetch; `null` if this request does not select it, or if its body is gone. */

@@ -2,6 +2,7 @@ import type { Answer } from "../../ports/answer.ts";
 import type { StreamedBody } from "../../ports/bodies.ts";
 import { cancelBody } from "../../ports/cancel-body.ts";
 import type { FoundResponse } from "../../ports/store.ts";
+import { NO_DIRECTIVES } from "../../rules/directives/request-directives.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { isOriginError } from "../../rules/freshness/origin-error.ts";
 import { contentRange } from "../../rules/ranges/partial-content.ts";
@@ -358,10 +359,13 @@ function answerWhileStoring(
   return withSource(context, answerWith(body, response.status, fields), source);
 }
 
+/** Whoever waits, whatever the request that is answered asks for. */
+const ANYBODY = { authorized: false, hasSession: false, awaitsPurge: false, directives: NO_DIRECTIVES };
+
 /** Followers learn how long the body is, and whether they may have it, because it may take long. */
 function storeOnceWhole(context: RequestContext, fetched: Fetched, head: HeadToStore, body: Promise<ReadBody>): void {
   const { lengthBytes } = fetched.response;
-  fetched.tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, head) });
+  fetched.tellFollowers({ kind: "being-stored", lengthBytes, isReusable: () => isReusable(context, head, ANYBODY) });
   context.storing.run(body.then((read) => storeIfWhole(context, fetched, head, read)));
 }
 
