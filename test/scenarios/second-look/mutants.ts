@@ -242,11 +242,11 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "second-look/field-chooses-a-type",
     },
-    "an answer with another field is the same page": {
-      in: "answerDigest",
-      replace: "...[...names].sort()",
-      by: "",
-      foundBy: "second-look/field-adds-a-field",
+    "redirects that are alike show that a field chooses nothing": {
+      in: "look-behind:look",
+      replace: 'odd.status === 200 || compared !== "alike"',
+      by: "true",
+      foundBy: "second-look/redirects-show-nothing-idle",
     },
     "a redirect to another place is the same page": {
       in: "answerDigest",

@@ -79,7 +79,8 @@ async function look(context: RequestContext, { fields, leftOut }: PlainRequest, 
   if (first.kind === "other-status") return idleFields.learn(place, leftOut, "unlike");
   const isOtherType = first.kind === "other-type";
   const compared = isOtherType ? "differs" : compareAnswers(odd, first.digest);
-  if (odd.digest !== null) idleFields.learn(place, leftOut, compared);
+  // A redirect or an error shows nothing of pages.
+  if (odd.digest !== null && (odd.status === 200 || compared !== "alike")) idleFields.learn(place, leftOut, compared);
   if (compared !== "differs") return;
   const suspects = fieldsThatMayChoose(leftOut.map(([name]) => name));
   if (suspects.length === 0 || !(isOtherType || (await isRepeated(context, odd)))) return;

@@ -64,17 +64,13 @@ export interface AnswerDigest {
 /** The fields in which two answers with the same body may differ so that they are not the same page. */
 const OF_CONTENT = ["location", "content-type", "content-disposition", "content-language"];
 
-/** Fields of one transfer, which answers that are alike may have or not. */
-const OF_TRANSFER = ["age", "connection", "content-length", "keep-alive", "transfer-encoding"];
-
-/** What tells answers apart: their bodies, the fields that say what these are, and which other fields there are. */
+/** What tells answers apart: their bodies, and the fields that say what these are. */
 export function answerDigest(
   { status, fields }: { readonly status: number; readonly fields: Fields },
   body: Uint8Array,
 ): AnswerDigest {
-  const names = new Set(Array.from(fields, ([name]) => name).filter((name) => !OF_TRANSFER.includes(name)));
   const content = OF_CONTENT.map((name) => fields.get(name));
-  return { status, digest: [mediaTypeOf(fields), bodyDigest(body), ...content, ...[...names].sort()].join("\n") };
+  return { status, digest: [mediaTypeOf(fields), bodyDigest(body), ...content].join("\n") };
 }
 
 /** RFC 9110 §8.3.1. */
