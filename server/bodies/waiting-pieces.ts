@@ -57,7 +57,7 @@ export class WaitingPieces {
     const pieces = this.#pieces.splice(0);
     const bytes = this.#bytes;
     this.#bytes = 0;
-    return pieces.length === 1 ? pieces[0]! : joined(pieces, bytes);
+    return asOne(pieces, bytes);
   }
 
   clear(): void {
@@ -72,7 +72,7 @@ export class WaitingPieces {
     const pieces = this.#small.splice(0);
     const bytes = this.#smallBytes;
     this.#smallBytes = 0;
-    return pieces.length === 1 ? pieces[0]! : joined(pieces, bytes);
+    return asOne(pieces, bytes);
   }
 
   /** What comes next is not joined to these. */
@@ -83,4 +83,8 @@ export class WaitingPieces {
       this.#joined.clear();
     } else if (this.#small.length > 0) this.#pieces.push(this.#takeSmall());
   }
+}
+
+function asOne(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
+  return pieces.length === 1 ? pieces[0]! : joined(pieces, bytes);
 }
