@@ -1,8 +1,7 @@
 import type { Answer } from "../../ports/answer.ts";
 import { cancelBody } from "../../ports/cancel-body.ts";
 import type { FoundResponse } from "../../ports/store.ts";
-import { NO_DIRECTIVES } from "../../rules/directives/request-directives.ts";
-import { judge } from "../../rules/freshness/judge.ts";
+import { ANYBODY, judge } from "../../rules/freshness/judge.ts";
 import { mayServeOnError, type OriginFailure, type StandInBecause } from "../../rules/freshness/stale-if-error.ts";
 import type { StoredHead } from "../../rules/storing/stored-response.ts";
 import { mayAnswer, renewUnlessUsable } from "../judging.ts";
@@ -78,8 +77,6 @@ export function mayStandIn(
 export function hasStandIn(context: RequestContext, { selected }: Miss): boolean {
   return selected !== null && mayStandIn(context, selected.head, "disconnected") !== null;
 }
-
-const ANYBODY = { authorized: false, hasSession: false, directives: NO_DIRECTIVES, awaitsPurge: false };
 
 /** Whether a visitor who asks for nothing special may have what is held, at once or in place of an error. */
 export function isOfUseToOthers({ ports, resolved }: RequestContext, held: FoundResponse | null): boolean {

@@ -2,8 +2,8 @@ import type { Answer } from "../../ports/answer.ts";
 import type { StreamedBody } from "../../ports/bodies.ts";
 import { cancelBody } from "../../ports/cancel-body.ts";
 import type { FoundResponse } from "../../ports/store.ts";
-import { NO_DIRECTIVES } from "../../rules/directives/request-directives.ts";
 import { Fields } from "../../rules/fields/fields.ts";
+import { ANYBODY } from "../../rules/freshness/judge.ts";
 import { isOriginError } from "../../rules/freshness/origin-error.ts";
 import { contentRange } from "../../rules/ranges/partial-content.ts";
 import { mayLackReferer } from "../../rules/request/second-look.ts";
@@ -358,9 +358,6 @@ function answerWhileStoring(
   }
   return withSource(context, answerWith(body, response.status, fields), source);
 }
-
-/** Whoever waits, whatever the request that is answered asks for. */
-const ANYBODY = { authorized: false, hasSession: false, awaitsPurge: false, directives: NO_DIRECTIVES };
 
 /** Followers learn how long the body is, and whether they may have it, because it may take long. */
 function storeOnceWhole(context: RequestContext, fetched: Fetched, head: HeadToStore, body: Promise<ReadBody>): void {

@@ -1,4 +1,4 @@
-import type { RequestDirectives } from "../directives/request-directives.ts";
+import { NO_DIRECTIVES, type RequestDirectives } from "../directives/request-directives.ts";
 import type { ReuseRules } from "../directives/reuse-rules.ts";
 import { mayBeAnsweredBy, mayBeAnsweredInSession } from "../identity/identity.ts";
 import type { StoredHead } from "../storing/stored-response.ts";
@@ -48,6 +48,14 @@ export interface ReuseRequest {
   /** True if it carries a receipt's token. It then accepts nothing stale (R9). */
   readonly awaitsPurge: boolean;
 }
+
+/** A visitor who asks for nothing special. */
+export const ANYBODY: ReuseRequest = {
+  authorized: false,
+  hasSession: false,
+  directives: NO_DIRECTIVES,
+  awaitsPurge: false,
+};
 
 /** The owner's rules for stale answers. They cover responses that do not say the same themselves. */
 export interface StaleRules {
