@@ -158,7 +158,7 @@ function plannedFetch(context: RequestContext, miss: Miss): PlannedFetch {
   const isShared = plan.kind === "fetch" || plan.kind === "head-by-get";
   const key = isShared ? sharedKeyOf(context) : null;
   const goesAlone = key !== null && isHitForMiss(context, key);
-  const mayFollow = key !== null && !goesAlone && !mustAskForItself(context, selectInMemory(context));
+  const mayFollow = key !== null && !goesAlone && !mustAskForItself(context);
   return {
     plan,
     validates: sendsConditions && conditionsOf(context, plan.miss) !== null,

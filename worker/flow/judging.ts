@@ -3,6 +3,7 @@ import type { ReceiptToken } from "../rules/request/receipt-token.ts";
 import type { StoredHead } from "../rules/storing/stored-response.ts";
 import type { UsableVerdict } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
+import { selectInMemory } from "./selection.ts";
 
 /** Judges a stored response by the current time and view, whether or not the view is usable. */
 export function judgeNow(context: RequestContext, head: StoredHead, token: ReceiptToken | null, now: number): Verdict {
@@ -72,9 +73,10 @@ export function mayAnswer(verdict: Verdict): verdict is UsableVerdict {
 
 /**
  * Whether this visitor must ask the origin itself, because the response always needs validation, and the origin may have
- * another one for its cookies. RFC 9111 §5.2.2.4.
+ * another one for its cookies. RFC 9111 §5.2.2.4. `given`: the response. Default: the one that memory holds.
  */
-export function mustAskForItself({ facts }: RequestContext, held: { readonly head: StoredHead } | undefined): boolean {
-  if (facts.identity === "anonymous" || !held) return false;
-  return held.head.reuse.validateAlways || held.head.freshnessSeconds <= 0;
+export function mustAskForItself(context: RequestContext, given?: { readonly head: StoredHead }): boolean {
+  if (context.facts.identity === "anonymous") return false;
+  const head = (given ?? selectInMemory(context))?.head;
+  return head !== undefined && (head.reuse.validateAlways || head.freshnessSeconds <= 0);
 }

@@ -112,19 +112,19 @@ export const mutants: Mutants = {
     },
     "a visitor with a cookie waits for a page for which each request is to ask the origin": {
       in: "beginFetch",
-      replace: "|| (isKnown && mustAskForItself(context, selectInMemory(context)))",
+      replace: "|| mustAskForItself(context)",
       by: "",
       foundBy: "collapsing/cookie-waits-for-no-validation",
     },
     "a visitor with a cookie waits for a page that is never fresh": {
       in: "mustAskForItself",
-      replace: "|| held.head.freshnessSeconds <= 0",
+      replace: "|| head.freshnessSeconds <= 0",
       by: "",
       foundBy: "collapsing/cookie-waits-for-no-validation",
     },
     "a visitor with a cookie waits for no page that is held": {
       in: "mustAskForItself",
-      replace: "held.head.reuse.validateAlways || held.head.freshnessSeconds <= 0",
+      replace: "head.reuse.validateAlways || head.freshnessSeconds <= 0",
       by: "true",
       foundBy: "collapsing/cookie-follows-anonymous",
     },

@@ -170,7 +170,7 @@ export const mutants: Mutants = {
     },
     "an explanation says that a visitor with a cookie waits for a page for which each request is to ask the origin": {
       in: "plannedFetch",
-      replace: "&& !mustAskForItself(context, selectInMemory(context))",
+      replace: "&& !mustAskForItself(context)",
       by: "",
       foundBy: "explain/cookie-waits-for-no-validation",
     },

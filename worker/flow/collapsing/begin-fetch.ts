@@ -32,8 +32,7 @@ export function beginFetch(context: RequestContext, mayJoin = true): Begun {
   const { collapsed, originGate } = context.isolate;
   const joins = mayJoin && !originGate?.goesFirst(context.resolved.route.pattern, clientOf(context));
   const key = sharedKeyOf(context);
-  const isKnown = context.facts.identity !== "anonymous";
-  const waitsInVain = isHitForMiss(context, key) || (isKnown && mustAskForItself(context, selectInMemory(context)));
+  const waitsInVain = isHitForMiss(context, key) || mustAskForItself(context);
   // A stream of events does not end, and its place at the origin may be another one than that of a page.
   if (context.facts.asksForStream || waitsInVain) return { kind: "alone" };
   const fetch = collapsed.find(key);
