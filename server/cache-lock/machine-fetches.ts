@@ -40,8 +40,8 @@ const MAX_FETCH_MS = 10_000;
 const OUTDATED_MS = 60_000;
 /** While the folder fails, one call per this time checks whether it works again. */
 const RETRY_MS = 5_000;
-/** The time in which another worker removes the lock of a dead one. */
-const REMOVAL_MS = 10;
+/** The time in which another worker removes the lock of a dead one, on a busy machine, too. */
+const REMOVAL_MS = 50;
 /** The most locks that are remembered for one reason. */
 const MAX_REMEMBERED = 2_000;
 /** Longer paths of sockets are cut by some systems. */

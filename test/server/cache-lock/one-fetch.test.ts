@@ -506,7 +506,7 @@ describe("several workers of a machine", () => {
     rmSync(removal);
     await machine.stores(other, "/a", "v2", PAGE);
     rmSync(lock); // its time is over
-    await machine.clock.advance(10);
+    await machine.clock.advance(50);
     expect(texts(await late)).toEqual(["200 v2"]);
     expect(machine.asked).toHaveLength(2);
   });
