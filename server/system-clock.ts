@@ -1,4 +1,4 @@
-import type { Clock } from "../worker/ports/clock.ts";
+import { type Clock, waitByTimer } from "../worker/ports/clock.ts";
 
 /** The machine's wall clock, its timers, and a clock that nobody can set. */
 export const systemClock: Clock & {
@@ -7,9 +7,5 @@ export const systemClock: Clock & {
 } = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
-  wait: (ms) => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
-    return { over: promise, cancel: () => clearTimeout(timer) };
-  },
+  wait: waitByTimer,
 };

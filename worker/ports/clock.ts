@@ -13,6 +13,13 @@ export interface Wait {
   cancel(): void;
 }
 
+/** Waits by a timer of the runtime, as real clocks do. */
+export function waitByTimer(ms: number): Wait {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  return { over: promise, cancel: () => clearTimeout(timer) };
+}
+
 /** Measures how long something took: milliseconds from any beginning, as precise as the platform allows. */
 export interface Timer {
   now(): number;

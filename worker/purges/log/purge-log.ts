@@ -1,6 +1,6 @@
 import { DurableObject, RpcTarget } from "cloudflare:workers";
 import type { UnseenKey } from "../../metrics/unseen-key.ts";
-import type { Clock, Wait } from "../../ports/clock.ts";
+import { type Clock, waitByTimer } from "../../ports/clock.ts";
 import type { PurgeRecord, PurgeRecordPage } from "../../ports/purge-log.ts";
 import { ConnectedLog, type Connecting, type Connection, MAX_CONNECTIONS, type Push } from "./connected-log.ts";
 import type { AppendRequest, AppendResult, LogConnection, ReaderPosition, ViewDelta } from "./log-contract.ts";
@@ -22,7 +22,7 @@ export class PurgeLog extends DurableObject {
   #log: SqlPurgeLog | undefined;
   #ledger: SqlLedger | undefined;
   #connected: ConnectedLog | undefined;
-  readonly #clock: Clock = { now: () => this.now(), wait };
+  readonly #clock: Clock = { now: () => this.now(), wait: waitByTimer };
   readonly #reports = new ReportIntake(
     (report) => this.#ledgerOpened().hold(report),
     (cause) => cause !== null && console.warn(`The ledger could not store a report: ${String(cause)}`),
@@ -210,12 +210,6 @@ class PurgeLogConnection extends RpcTarget implements ConnectionEnd {
     this.#log.disconnect(this.#connection);
     disposeOf(this.#push);
   }
-}
-
-function wait(ms: number): Wait {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  return { over: promise, cancel: () => clearTimeout(timer) };
 }
 
 /** In this runtime an exception alone does not roll back; only `transactionSync` does. */
