@@ -24,23 +24,11 @@ export const UNRELATED: Items = [{ tags: ["unrelated"] }, () => false];
 
 const tagged = (tag: string): Items => [{ tags: [tag] }, ({ tags }: Page) => tags.includes(tag)];
 
-const PAGES: Readonly<Record<string, Items>> = {
-  "/a": [{ urls: ["/a"] }, ({ target }) => target === "/a"],
-  "/b": [{ urls: [`https://${HOST}/b`] }, ({ target }) => target === "/b"],
-  "/plog/c": [{ tags: ["plog:c"] }, ({ target }) => target === "/plog/c"],
-};
-
-/** One page alone. */
-export const itemsOf = (path: string): Items => PAGES[path]!;
-
-/** Two other keys, one of which may be a page's. */
-export const OTHERS: readonly Items[] = [UNRELATED, tagged(TAGS[0]!)];
-
 const ITEMS: readonly Items[] = [
-  PAGES["/a"]!,
-  PAGES["/b"]!,
+  [{ urls: ["/a"] }, ({ target }) => target === "/a"],
+  [{ urls: [`https://${HOST}/b`] }, ({ target }) => target === "/b"],
   ...TAGS.map(tagged),
-  PAGES["/plog/c"]!,
+  [{ tags: ["plog:c"] }, ({ target }) => target === "/plog/c"],
   UNRELATED,
   [{ prefixes: ["/plog"] }, ({ target }) => target.startsWith("/plog/")],
   [{ hosts: [HOST] }, () => true],

@@ -28,11 +28,6 @@ export function obliviousNginx(origin: URL): Promise<AuditedEdge> {
   return seedNginx(origin, ["proxy_ignore_headers Cache-Control Expires Set-Cookie Vary;"]);
 }
 
-/** nginx whose key has no query. */
-export function nginxWithoutQuery(origin: URL): Promise<AuditedEdge> {
-  return seedNginx(origin, ["proxy_cache_key $scheme$host$uri;"]);
-}
-
 /** The worker of Cloudflare's guide to the Cache API: `caches.default` by URL, with a lifetime of its own. */
 export async function usualWorker(origin: URL): Promise<AuditedEdge> {
   const script = await bundleWorker(new URL("usual.worker.ts", import.meta.url).pathname);
