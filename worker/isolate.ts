@@ -20,9 +20,7 @@ import type { Tokens } from "./ports/access.ts";
 import type { Answer, ClientRequest } from "./ports/answer.ts";
 import type { BackgroundWork } from "./ports/background-work.ts";
 import type { Timer } from "./ports/clock.ts";
-import type { ViewDelta } from "./purges/log/log-contract.ts";
 import { type OpenView, openView } from "./purges/open-view.ts";
-import type { Stamp } from "./rules/storing/stored-response.ts";
 import type { Site } from "./site/site.ts";
 import { MemoryTier } from "./store/memory-tier.ts";
 import { TieredStore } from "./store/tiered-store.ts";
@@ -39,26 +37,18 @@ export interface RunningIsolate {
   fetch(incoming: IncomingRequest): EdgeAnswer | Promise<EdgeAnswer>;
 }
 
-/** An isolate to which the log may push purges. */
-export interface LearningIsolate extends RunningIsolate {
-  /** Takes in purges that the log has sent without being asked (R24). Resolves to whether the view has reached them. */
-  learn(delta: ViewDelta, background: BackgroundWork): Promise<boolean>;
-  /** Reports to the ledger if that is due, where no request comes for a while. */
-  reportIfDue(background: BackgroundWork): void;
-  /** Reports what it has counted up to now, because somebody asks. Never rejects. */
-  reportNow(): Promise<void>;
-  /** Reports what is left, because the isolate ends. Resolves to how many requests the ledger may lack. Never rejects. */
-  reportLast(): Promise<number>;
-  /** How far it has read the log; `null` before it has. */
-  readonly position: Stamp | null;
+/** An isolate with what it is wired from, for a platform that does more with it than have requests answered. */
+export interface WiredIsolate extends RunningIsolate {
+  readonly corridor: Isolate;
+  readonly purging: OpenView;
+  /** `undefined` where nothing is reported. */
+  readonly reports: Reports | undefined;
   /** The owner's tokens. Wrong ones are counted and refused late. */
   readonly tokens: Tokens;
-  /** Its requests at the origin, and those that wait for their turn there; `null` where nothing bounds them. */
-  readonly atOrigin: IsolateStats["atOrigin"] | null;
 }
 
 /** Wires one isolate: the corridor, the control plane, and an outer catch around both. */
-export function startIsolate(site: Site, platform: Platform): LearningIsolate {
+export function startIsolate(site: Site, platform: Platform): WiredIsolate {
   const { clock, reporter, compression } = platform;
   const startedAt = clock.now();
   const reuse = new ReuseSample();
@@ -91,22 +81,10 @@ export function startIsolate(site: Site, platform: Platform): LearningIsolate {
   };
 
   return {
-    get position() {
-      return purging.view.position;
-    },
-    get atOrigin() {
-      return corridor.originGate?.counts ?? null;
-    },
+    corridor,
+    purging,
+    reports,
     tokens,
-    learn: (delta, background) => purging.purges.learn(delta, background),
-    reportIfDue: (background) => {
-      if (reports?.isDue) background.run(reports.send());
-    },
-    reportNow: async () => reports?.sendAll("now"),
-    reportLast: async () => {
-      await reports?.sendAll("last");
-      return reports?.unreported ?? 0;
-    },
     fetch(incoming) {
       if (reports && incoming.pop && !platform.ledger?.pop) reports.pop = incoming.pop;
       const given = refusedAtOnce(corridor, incoming.url) ?? withRescue(corridor, incoming, answer);

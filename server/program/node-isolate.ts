@@ -1,6 +1,7 @@
 import { fingerprint } from "../../worker/control/access/fingerprint.ts";
-import { KnownNeighbours, type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
+import { KnownNeighbours } from "../../worker/isolate.ts";
 import { startControl } from "../../worker/isolate-control.ts";
+import { type LearningIsolate, startLearningIsolate } from "../../worker/learning-isolate.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { ReadLedger } from "../../worker/metrics/reports.ts";
 import type { Tokens } from "../../worker/ports/access.ts";
@@ -78,7 +79,7 @@ export function startNodeIsolate(
   }: NodeParts,
 ): LearningIsolate {
   const reporter = new Counters(originName ?? site.originUrl, write, isServed);
-  const started = startIsolate(site, {
+  const started = startLearningIsolate(site, {
     ...parts,
     ...(compression && { compression }),
     ...(worker !== undefined && { worker }),

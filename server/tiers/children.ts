@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { AFTER_FIELD } from "../../wire/fields.ts";
-import type { EdgeAnswer, LearningIsolate } from "../../worker/isolate.ts";
+import type { EdgeAnswer } from "../../worker/isolate.ts";
+import type { LearningIsolate } from "../../worker/learning-isolate.ts";
 import type { Answer, ClientRequest } from "../../worker/ports/answer.ts";
 import type { BackgroundWork } from "../../worker/ports/background-work.ts";
 import type { Clock } from "../../worker/ports/clock.ts";

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import { sqlOver } from "../../server/log/node-sql.ts";
 import type { IsolateStats, SiteStats } from "../../wire/stats.ts";
-import { type LearningIsolate, startIsolate } from "../../worker/isolate.ts";
 import { startControl } from "../../worker/isolate-control.ts";
+import { type LearningIsolate, startLearningIsolate } from "../../worker/learning-isolate.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { LedgerClient, ReadLedger, Report } from "../../worker/metrics/reports.ts";
 import type { OriginAnswer, OriginRequest } from "../../worker/ports/origin.ts";
@@ -207,7 +207,7 @@ export class Replay {
     const log = this.#logFor(name);
     const site = compileSite({ origin: ORIGIN, hosts: [HOST], ...this.#world.site }, {});
     const now = () => this.now + (this.#skewMs[pop] ?? 0);
-    const isolate = startIsolate(site, {
+    const isolate = startLearningIsolate(site, {
       clock: { now, wait: () => ({ over: new Promise(() => undefined), cancel: () => undefined }) },
       random: this.random,
       sharedTier: {

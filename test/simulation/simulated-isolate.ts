@@ -1,6 +1,6 @@
 import { answerForChild } from "../../server/tiers/answer-for-child.ts";
 import { readPosition } from "../../server/tiers/parent-fields.ts";
-import type { LearningIsolate } from "../../worker/isolate.ts";
+import type { LearningIsolate } from "../../worker/learning-isolate.ts";
 import type { Answer, ClientRequest } from "../../worker/ports/answer.ts";
 import type { StreamedBody } from "../../worker/ports/bodies.ts";
 import type { OriginRequest, OriginResponse } from "../../worker/ports/origin.ts";

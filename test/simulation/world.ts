@@ -1,6 +1,7 @@
 import { nodeBodies } from "../../server/bodies/node-bodies.ts";
-import { KnownNeighbours, startIsolate } from "../../worker/isolate.ts";
+import { KnownNeighbours } from "../../worker/isolate.ts";
 import { startControl } from "../../worker/isolate-control.ts";
+import { startLearningIsolate } from "../../worker/learning-isolate.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { EdgeEvent } from "../../worker/ports/reporter.ts";
 import type { Sql } from "../../worker/purges/log/sql.ts";
@@ -400,7 +401,7 @@ export class World {
     const purge = { ...site.purge, rememberedByNameMs: this.#rememberedByNameMs };
     const clock = () => Math.floor(fate.now() + offsetMs);
     const isChild = this.#hasParent && pop === CHILDREN_POP;
-    const running = startIsolate({ ...site, purge } as Site, {
+    const running = startLearningIsolate({ ...site, purge } as Site, {
       clock: { now: clock, wait: (ms) => fate.scheduler.wait(ms) },
       random: () => fate.random(),
       sharedTier: this.#tiers[pop]!.reachedBy(reader),

@@ -3,8 +3,8 @@ import type { Interim, Reply } from "../../../local/cdn/scripted-origin.ts";
 import { NodeCompression } from "../../../server/compression/node-compression.ts";
 import { OriginNewsOffice } from "../../../server/origin/origin-news-office.ts";
 import { OriginTalks } from "../../../server/origin/origin-talks.ts";
-import { type LearningIsolate, startIsolate } from "../../../worker/isolate.ts";
 import { startControl } from "../../../worker/isolate-control.ts";
+import { type LearningIsolate, startLearningIsolate } from "../../../worker/learning-isolate.ts";
 import { Counters } from "../../../worker/metrics/counters.ts";
 import type { Tokens } from "../../../worker/ports/access.ts";
 import type { InterimResponse } from "../../../worker/ports/origin.ts";
@@ -54,7 +54,7 @@ export function startMemoryEngine(
     const pop = name.split("/").at(-2) ?? "";
     const { compresses } = latest;
     const { memoryBytes } = latest.site.limits;
-    return startIsolate(latest.site, {
+    return startLearningIsolate(latest.site, {
       ...(compresses && {
         compression: new NodeCompression({
           settings: compresses,

@@ -11,7 +11,7 @@ import type { Janitor } from "../../../server/disk/eviction/janitor.ts";
 import { plainAnswer } from "../../../server/http1/web-answer.ts";
 import { startNodeIsolate } from "../../../server/program/node-isolate.ts";
 import type { Child } from "../../../worker/flow/request-context.ts";
-import type { LearningIsolate } from "../../../worker/isolate.ts";
+import type { LearningIsolate } from "../../../worker/learning-isolate.ts";
 import type { Turn } from "../../../worker/ports/answer.ts";
 import type { OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";

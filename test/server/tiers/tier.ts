@@ -14,7 +14,7 @@ import { withRoomForTiers } from "../../../server/tiers/room-for-tiers.ts";
 import { rulesFingerprint } from "../../../server/tiers/rules-fingerprint.ts";
 import { readNamedTokens } from "../../../worker/control/access/named-tokens.ts";
 import { configuredTokens } from "../../../worker/control/access/tokens.ts";
-import type { LearningIsolate } from "../../../worker/isolate.ts";
+import type { LearningIsolate } from "../../../worker/learning-isolate.ts";
 import type { Clock } from "../../../worker/ports/clock.ts";
 import type { Origin, OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
 import { compileSite, type SiteOverrides } from "../../../worker/site/site.ts";
