@@ -41,7 +41,6 @@ export function startControl(
     hasDashboard: site.hasDashboard,
     settings: { version: 1, ...site.settings, limits: site.limits, purge: site.purge },
     originIsDown: () => corridor.originState.isDown(clock.now()),
-    now: () => clock.now(),
     fingerprint: platform.fingerprint,
   });
   const explainPage = explainer(site, platform, { corridor, memory, purging });

@@ -27,7 +27,7 @@ const ports = {
   hasDashboard: true,
   doors: {},
   settings: { version: 1 },
-  now: () => 0,
+  clock: { now: () => 0 },
 } as unknown as ControlPorts;
 
 async function statusOf({ method, path }: Route, fields: Record<string, string>): Promise<number> {

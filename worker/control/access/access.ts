@@ -1,6 +1,7 @@
 import { SESSION_COOKIE } from "../../../wire/fields.ts";
 import { CONTROL_PLANE_CLOSED } from "../../../wire/problem.ts";
 import type { TokenScope, Tokens } from "../../ports/access.ts";
+import type { Clock } from "../../ports/clock.ts";
 import { cookieValue } from "../../rules/identity/cookies.ts";
 import { problemResponse } from "../problem-response.ts";
 import { bearerToken } from "./tokens.ts";
@@ -13,8 +14,7 @@ export interface AccessPorts {
   readonly tokens: Tokens;
   /** Whether sessions of the dashboard may read. */
   readonly hasDashboard: boolean;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 /** Whether a call may do this. A session replaces a token only for calls that change nothing. */
@@ -47,8 +47,8 @@ export async function authorize(ports: AccessPorts, request: Request, scope: Tok
  * The name of the token behind a session; `null` without one. Browsers send a `SameSite=Strict` cookie with requests of
  * other hosts of the same site, too, which `Sec-Fetch-Site` tells apart.
  */
-async function sessionName({ tokens, hasDashboard, now }: AccessPorts, { headers }: Request): Promise<string | null> {
+async function sessionName({ tokens, hasDashboard, clock }: AccessPorts, { headers }: Request): Promise<string | null> {
   const id = cookieValue(headers.get("cookie"), SESSION_COOKIE);
   if (!hasDashboard || id === null || /^(same|cross)-site$/.test(headers.get("sec-fetch-site") ?? "")) return null;
-  return (await tokens.sessions?.nameOf(id, now())) ?? null;
+  return (await tokens.sessions?.nameOf(id, clock.now())) ?? null;
 }

@@ -15,7 +15,7 @@ export function answerPage({ request: { headers } }: RoutedCall): Response {
 export async function openSession({ request, by, token }: RoutedCall, ports: AccessPorts): Promise<Response> {
   // A session cannot open another one: it would last for ever.
   if (token === "") return problemResponse("unauthorized", "Send Authorization: Bearer <token>.");
-  const now = ports.now();
+  const now = ports.clock.now();
   const session = await ports.tokens.sessions?.open(token, now);
   const mayPurge = (await ports.tokens.check(token, "purge")).kind === "allowed";
   const endsInMs = session ? session.endsAt - now : null;

@@ -3,6 +3,7 @@ import type { PurgeReceiptBody } from "../../../wire/purge-receipt.ts";
 import { purgeRequestSchema, tooManyItems } from "../../../wire/purge-request.ts";
 import { IN_ENGLISH } from "../../../wire/text/english.ts";
 import { unseenWarning } from "../../../wire/text/unseen-warning.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { AcceptedItems, AppendOutcome, PurgeLogWriter } from "../../ports/purge-log.ts";
 import type { Reporter } from "../../ports/reporter.ts";
 import type { KeyRules } from "../../rules/key/cache-key.ts";
@@ -19,8 +20,7 @@ export interface PurgePorts {
   readonly reporter: Reporter;
   /** A short text that identifies a long one. */
   readonly fingerprint: (text: string) => Promise<string>;
-  /** Epoch milliseconds. */
-  readonly now: () => number;
+  readonly clock: Clock;
 }
 
 /** The caller of a purge: the name of its token, and the public address to which it sent the purge. */
@@ -45,7 +45,7 @@ export async function purge(
   ports: PurgePorts,
   known?: KnownKeys,
 ): Promise<PurgeVerdict> {
-  const { rules, log, reporter, fingerprint, now } = ports;
+  const { rules, log, reporter, fingerprint, clock } = ports;
   const tooMany = tooManyItems(body);
   if (tooMany) return { kind: "invalid", errors: [{ path: "", message: tooMany }] };
   const checked = purgeRequestSchema.safeParse(body, IN_ENGLISH);
@@ -66,7 +66,7 @@ export async function purge(
   };
   if (request.dryRun) {
     const warned = warnedOf(plan.warnings, await lookUp());
-    const nothing = { seq: 0, logId: "", token: "", at: new Date(now()).toISOString(), settlesInMs: 0 };
+    const nothing = { seq: 0, logId: "", token: "", at: new Date(clock.now()).toISOString(), settlesInMs: 0 };
     const receipt = { ...nothing, accepted, replayed: false, dryRun: true, ...warned, planned: plan.planned };
     return { kind: "accepted", receipt, refresh: [] };
   }
