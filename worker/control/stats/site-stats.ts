@@ -47,6 +47,8 @@ export async function findStats(
 function siteStats(reading: LedgerReading, pop: string | null, nothing: () => CountTree): SiteStats {
   const { from, to, spans, counts, routes, pops, metrics: _, ...rest } = reading;
   const whole = (tree: CountTree) => withTimes(addCounts(nothing(), withoutOwn(tree)));
+  const { requests, fromCache, statuses, origin, bytes, times } = nothing();
+  const noSpan = { requests, fromCache, statuses, origin, bytes, times } as CountTree;
   const waits = waitsOf(sumOfRoutes(routes));
   return {
     version: 1,
@@ -58,7 +60,7 @@ function siteStats(reading: LedgerReading, pop: string | null, nothing: () => Co
     ...rest,
     spans: spans.map(({ at, counts: each }) => ({
       at: new Date(at).toISOString(),
-      ...withTimes(addCounts(noSpanCounts(), each)),
+      ...withTimes(addCounts(structuredClone(noSpan), each)),
     })),
     ...memoryStats(reading),
     ...(waits.count > 0 && { waits }),
@@ -96,12 +98,6 @@ function wholeRoute(tree: CountTree): CountTree {
   const whole = addCounts(structuredClone(NO_ROUTE_COUNTS), tree);
   for (const found of Object.values(treeAt(whole, "compared.keys"))) addCounts(found as CountTree, NO_FETCHES);
   return whole;
-}
-
-function noSpanCounts(): CountTree {
-  const bytes = { fromCache: 0, fromOrigin: 0, unmeasuredBodies: 0 };
-  const origin = { asked: 0, answered: 0, failed: 0, awaited: 0, turnedAway: 0 };
-  return { requests: 0, fromCache: 0, statuses: {}, origin, bytes, times: {} };
 }
 
 const NO_FETCHES: CountTree = { fetches: 0, same: 0, different: 0 };
