@@ -18,13 +18,13 @@ describe("browserCacheControl", () => {
     ["nothing beside no-store", "no-store, must-understand", null],
     ["nothing beside what cannot be read", "private; max-age=60", null],
   ])("tells %s", (_, sent, expected) => {
-    expect(browserCacheControl(sent, 600, 10)).toBe(expected);
+    expect(browserCacheControl(sent, 600, 10, Number.POSITIVE_INFINITY)).toBe(expected);
   });
 
   test("always tells the owner's time, and never allows what the origin forbids", () => {
     fc.assert(
       fc.property(anyText, fc.nat(1e9), fc.nat(1e9), (sent, ttlSeconds, ageSeconds) => {
-        const told = browserCacheControl(sent, ttlSeconds, ageSeconds);
+        const told = browserCacheControl(sent, ttlSeconds, ageSeconds, Number.POSITIVE_INFINITY);
         const before = parseCacheControl(sent);
         expect(told === null).toBe(before.noStore || before.noCache === "whole");
         if (told === null) return;

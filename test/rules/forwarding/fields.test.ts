@@ -147,7 +147,7 @@ describe("tags", () => {
     [[""], [], { kind: "refused", because: "tag-invalid" }],
     [[], ["x".repeat(257)], { kind: "refused", because: "tag-invalid" }],
   ])("%j with %j", (routeTags, texts, expected) => {
-    expect(collectTags(routeTags, texts, 4)).toEqual(expected);
+    expect(collectTags(routeTags, texts, 4, [])).toEqual(expected);
   });
 });
 

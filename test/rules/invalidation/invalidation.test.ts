@@ -10,11 +10,11 @@ const UNSAFE = ["POST", "PUT", "PATCH", "DELETE", "PURGE", "MKCOL", "FOO", "get"
 
 describe("invalidatedTargets", () => {
   test.each(SAFE)("%s invalidates nothing (RFC 9110 §9.2.1)", (method) => {
-    expect(invalidatedUrls(method, 200, URL_, "/a", "/b")).toEqual([]);
+    expect(invalidatedUrls(method, 200, URL_, "/a", "/b", null)).toEqual([]);
   });
 
   test.each(UNSAFE)("“%s” invalidates its own URL (RFC 9111 §4.4)", (method) => {
-    expect(invalidatedUrls(method, 200, URL_, null, null)).toEqual([URL_]);
+    expect(invalidatedUrls(method, 200, URL_, null, null, null)).toEqual([URL_]);
   });
 
   test.each<[status: number, invalidates: boolean]>([
@@ -30,7 +30,7 @@ describe("invalidatedTargets", () => {
     [404, false],
     [500, false],
   ])("an answer %i to POST invalidates: %s (RFC 9111 §4.4)", (status, invalidates) => {
-    expect(invalidatedUrls("POST", status, URL_, null, null)).toEqual(invalidates ? [URL_] : []);
+    expect(invalidatedUrls("POST", status, URL_, null, null, null)).toEqual(invalidates ? [URL_] : []);
   });
 
   test.each<{ name: string; location?: string; contentLocation?: string; expect: readonly string[] }>([
@@ -79,19 +79,19 @@ describe("invalidatedTargets", () => {
       expect: ["https://www.example.test/c"],
     },
   ])("$name (RFC 9111 §4.4)", (row) => {
-    const targets = invalidatedUrls("POST", 201, URL_, row.location ?? null, row.contentLocation ?? null);
+    const targets = invalidatedUrls("POST", 201, URL_, row.location ?? null, row.contentLocation ?? null, null);
     expect(targets).toEqual([URL_, ...row.expect]);
   });
 
   test("an invalid URL invalidates nothing", () => {
-    expect(invalidatedUrls("POST", 200, "/plog", "https://www.example.test/a", null)).toEqual([]);
+    expect(invalidatedUrls("POST", 200, "/plog", "https://www.example.test/a", null, null)).toEqual([]);
   });
 
   test("an answer can invalidate only its own origin, whatever it names", () => {
     const reference = fc.option(fc.oneof(fc.webUrl(), anyText, fc.string()));
     fc.assert(
       fc.property(reference, reference, (location, contentLocation) => {
-        const targets = invalidatedUrls("PUT", 200, URL_, location, contentLocation);
+        const targets = invalidatedUrls("PUT", 200, URL_, location, contentLocation, null);
         expect(targets[0]).toBe(URL_);
         for (const target of targets) expect(new URL(target).origin).toBe("https://www.example.test");
       }),

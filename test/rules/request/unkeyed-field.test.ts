@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
 import type { Identity } from "../../../worker/rules/identity/identity.ts";
+import { NO_OWNERS_FIELDS } from "../../../worker/rules/request/request-fields.ts";
 import { isPlainRequest, unkeyedField } from "../../../worker/rules/request/unkeyed-field.ts";
 
 type Lines = readonly (readonly [name: string, value: string])[];
@@ -199,6 +200,6 @@ describe("unkeyedField", () => {
     },
     { name: "a foreign Origin is", fields: [["origin", "https://evil.example"]], odd: "origin" },
   ])("$name", ({ fields, inKey = [], odd }) => {
-    expect(unkeyedField(new Fields(fields), inKey)).toBe(odd);
+    expect(unkeyedField(new Fields(fields), inKey, NO_OWNERS_FIELDS)).toBe(odd);
   });
 });

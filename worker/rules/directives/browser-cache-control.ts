@@ -13,7 +13,7 @@ export function browserCacheControl(
   sent: string | null,
   ttlSeconds: number,
   ageSeconds: number,
-  mostSeconds = Number.POSITIVE_INFINITY,
+  mostSeconds: number,
 ): string | null {
   const said = parseCacheControl(sent);
   if (said.noStore || said.noCache === "whole" || ttlSeconds > mostSeconds) return null;

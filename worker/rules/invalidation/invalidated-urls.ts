@@ -13,7 +13,7 @@ export function invalidatedUrls(
   url: string,
   location: string | null,
   contentLocation: string | null,
-  destination: string | null = null,
+  destination: string | null,
 ): readonly string[] {
   if (isSafeMethod(method) || status < 200 || status > 399) return [];
   const target = URL.parse(url);

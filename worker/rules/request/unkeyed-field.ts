@@ -6,7 +6,6 @@ import {
   isContinued,
   isTrusted,
   type KeyAndOwnersFields,
-  NO_OWNERS_FIELDS,
   ordinaryForm,
   reachesOriginAsSent,
 } from "./request-fields.ts";
@@ -53,7 +52,7 @@ export function isPlainRequest(
  * The field by which a request may get another answer than everybody; `null` for none. An unkeyed one, or one of a request
  * that accepts neither HTML nor anything, or that a browser sends ahead or for a service worker.
  */
-export function oddField(fields: RequestHeaders, inKey: readonly string[], owners = NO_OWNERS_FIELDS): string | null {
+export function oddField(fields: RequestHeaders, inKey: readonly string[], owners: KeyAndOwnersFields): string | null {
   const special = SPECIAL.find((name) => !inKey.includes(name) && fields.get(name) !== null);
   if (special !== undefined) return special;
   if (!inKey.includes("accept") && !acceptsPages(fields.get("accept"))) return "accept";
@@ -67,7 +66,7 @@ export function oddField(fields: RequestHeaders, inKey: readonly string[], owner
 export function unkeyedField(
   fields: RequestHeaders,
   inKey: readonly string[],
-  owners = NO_OWNERS_FIELDS,
+  owners: KeyAndOwnersFields,
 ): string | null {
   const ownHop = hopByHopFields(fields.get("connection"));
   let characters = 0;

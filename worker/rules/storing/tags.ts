@@ -46,7 +46,7 @@ export function collectTags(
   routeTags: readonly string[],
   fieldTexts: readonly string[],
   maxTags: number,
-  earlierTags: readonly string[] = [],
+  earlierTags: readonly string[],
 ): TagsVerdict {
   if (fieldTexts.length + routeTags.length + earlierTags.length === 0) return { kind: "tags", tags: [] };
   const tags = new Set(routeTags);

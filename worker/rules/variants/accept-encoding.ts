@@ -60,7 +60,7 @@ export function acceptsCoding(accepted: string, contentEncoding: string): boolea
  * not count, because the origin would not choose it where it can choose the stored one. All are results of
  * `acceptedCodings`.
  */
-export function coversCodings(stored: string, asked: string, passedOver = "identity"): boolean {
+export function coversCodings(stored: string, asked: string, passedOver: string): boolean {
   return (bitsOf(asked) & ~bitsOf(stored) & ~bitsOf(passedOver)) === 0;
 }
 
