@@ -56,7 +56,7 @@ export interface QueueInput {
   readonly maxWaiting?: number | undefined;
 }
 
-/** The settings of a site. Only `origin` is required. An unknown setting is an error, as is a value that is not allowed. */
+/** The settings of a site. Only `origin` is required. */
 export interface SiteInput {
   /**
    * The origin's address: scheme, host and port, without a path; as a text, or as `url` beside the limits for requests
