@@ -102,7 +102,7 @@ const refused: readonly ({ name: string; source: string; because: NotStoredBecau
     fields: { "cache-control": "no-cache, max-age=60" },
     because: "no-cache",
   },
-  ...["1", 'W/"', '"a" "b"'].map((malformed) => ({
+  ...["*", 'W/"', '"a" "b"', "a, b"].map((malformed) => ({
     name: `no-cache with ${malformed} for an entity tag`,
     source: "RFC 9110 §8.8.3",
     fields: { "cache-control": "no-cache", etag: malformed },

@@ -112,7 +112,15 @@ const cases: readonly {
     expect: true,
   },
   { name: "a star in quotes is a tag", rfc: "9110 §13.1.2", ifNoneMatch: '"*"', etag: '"a"', expect: false },
-  { name: "a tag without quotes is none", rfc: "9110 §8.8.3", ifNoneMatch: "a", etag: "a", expect: false },
+  { name: "the same tag without quotes is held", rfc: "9110 §8.8.3", ifNoneMatch: "a", etag: "a", expect: true },
+  ...['"a"', "a, b", "a b", "b"].map((other) => ({
+    name: `a tag without quotes is not that of ${other}`,
+    rfc: "9110 §8.8.3",
+    ifNoneMatch: other,
+    etag: "a",
+    expect: false,
+  })),
+  { name: "nor is one with quotes", rfc: "9110 §8.8.3", ifNoneMatch: "a", etag: '"a"', expect: false },
   {
     name: "two dates are no date",
     rfc: "9110 §13.1.3",

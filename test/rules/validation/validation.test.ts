@@ -33,7 +33,12 @@ describe("validationFields", () => {
       expect: [["if-modified-since", "Thursday, 01-Jan-26 11:00:00 GMT"]],
     },
     { name: "a date that is none is not sent", stored: dated("yesterday"), expect: null },
-    { name: "a tag without quotes is not sent", stored: both("a", LATER), expect: [["if-modified-since", LATER]] },
+    { name: "a tag without quotes is sent as it came", stored: tagged("a-/+="), expect: [["if-none-match", "a-/+="]] },
+    ...["*", '"a', 'a"b"', "a, b", "a b", ""].map((malformed) => ({
+      name: `${malformed} is no tag, and is not sent`,
+      stored: both(malformed, LATER),
+      expect: [["if-modified-since", LATER]] as const,
+    })),
     { name: "two tags in one text are not sent", stored: tagged('"a", "b"'), expect: null },
   ])("$name (RFC 9111 §4.3.1)", (row) => {
     expect(validationFields(row.stored, NOON)).toEqual(row.expect);

@@ -113,7 +113,9 @@ describe("the form that a client holds, by its If-None-Match", () => {
     { sent: '"1"', etag: 'W/"1"', held: "weak" },
     { sent: '"2"', etag: '"1"', held: null },
     { sent: "*", etag: '"1"', held: null },
-    { sent: "1", etag: "1", held: null },
+    { sent: "1", etag: "1", held: "plain" },
+    { sent: "W/1", etag: "1", held: "weak" },
+    { sent: "1", etag: '"1"', held: null },
   ])("$sent against $etag: $held", ({ sent, etag, held }) => {
     expect(heldForm(sent, etag)).toBe(held);
   });

@@ -166,8 +166,8 @@ export const mutants: Mutants = {
     },
     "a 304 has the weak tag, although the client has named the strong one": {
       in: "heldForm",
-      replace: 'matchesStrongly(tag, etag))) return "plain";',
-      by: 'matchesStrongly(tag, etag))) return "weak";',
+      replace: 'tags.includes(etag)) return "plain";',
+      by: 'tags.includes(etag)) return "weak";',
       foundBy: "compression/conditions",
     },
   },

@@ -206,8 +206,19 @@ export const scenarios: readonly Scenario[] = [
     id: "compression/conditions",
     name: "a client that has either form gets a 304 with the entity tag that it named",
     source: "RFC 9110 §13.1.2",
-    origin: { "/a": [text("max-age=60", V1, { etag: '"1"' })] },
+    origin: {
+      "/a": [text("max-age=60", V1, { etag: '"1"' })],
+      "/without-quotes": [text("max-age=60", V1, { etag: "1" })],
+    },
     steps: [
+      { get: "/without-quotes", expect: { xCache: "MISS" } },
+      ...["1", "W/1"].map(
+        (etag): Step => ({
+          get: "/without-quotes",
+          fields: { ...BROWSER, "if-none-match": etag },
+          expect: { status: 304, fields: { etag } },
+        }),
+      ),
       ...warmed("/a"),
       {
         get: "/a",

@@ -6,9 +6,10 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.1",
     requirement: "the entity tag MUST be sent, `Last-Modified` SHOULD be",
-    does: "Both as they came, if well-formed. Without either, and for a purged page, the page is fetched in full.",
+    does: "Both as they came, if well-formed; a tag also without quotes, if it has no comma, space or `*`. Without either, and for a purged page, the page is fetched in full.",
     scenarios: [
       "validation/by-weak-tag",
+      "validation/by-tag-without-quotes",
       "validation/malformed-tag-and-date",
       "validation/malformed-tag-alone",
       "validation/by-date-alone",
@@ -34,8 +35,8 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.2",
     requirement: "`If-None-Match` is evaluated on a stored 200",
-    does: "Weakly. A malformed one matches nothing, and still overrides `If-Modified-Since`.",
-    scenarios: ["validation/if-none-match"],
+    does: "Weakly. A malformed one matches nothing but the same tag without quotes, and still overrides `If-Modified-Since`.",
+    scenarios: ["validation/if-none-match", "validation/tag-without-quotes"],
   },
   {
     table: "caching",
@@ -112,6 +113,7 @@ export const rows: readonly ConformanceRow[] = [
     does: "Stored if it has a validator, like anything that is never fresh.",
     scenarios: [
       "validation/no-cache-each-time",
+      "validation/no-cache-without-quotes",
       "validation/max-age-zero-each-time",
       "validation/past-expires-each-time",
     ],

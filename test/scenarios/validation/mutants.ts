@@ -181,10 +181,16 @@ export const mutants: Mutants = {
       by: 'fields.length === 0 ? [["if-none-match", "*"]] : fields',
       foundBy: "validation/no-validator",
     },
-    "a text without quotes counts as an entity tag": {
-      in: "entity-tag:ENTITY_TAG",
-      replace: '/^(?:W\\/)?"[\\x21\\x23-\\x7e\\x80-\\uffff]*"$/',
-      by: '/^(?:W\\/)?"?[\\x21\\x23-\\x7e\\x80-\\uffff]*"?$/',
+    "a tag without quotes is not sent to the origin": {
+      in: "validationFields",
+      replace: "isEntityTag(etag)",
+      by: "isEntityTag(etag) && etag.endsWith('\"')",
+      foundBy: "validation/by-tag-without-quotes",
+    },
+    "a star counts as an entity tag": {
+      in: "entityTags",
+      replace: '[^", *]',
+      by: '[^", ]',
       foundBy: "validation/malformed-tag-alone",
     },
     "a number counts as a date": {
@@ -208,6 +214,12 @@ export const mutants: Mutants = {
       replace: "if (stored.reuse.validateAlways)",
       by: "if (false)",
       foundBy: "validation/no-cache-each-time",
+    },
+    "a page with a tag without quotes counts as one that cannot be validated": {
+      in: "hasValidator",
+      replace: 'isEntityTag(field("etag") ?? "")',
+      by: 'field("etag")?.endsWith(\'"\')',
+      foundBy: "validation/no-cache-without-quotes",
     },
     "a response that is never fresh is not stored, although it can be validated": {
       in: "isUseless",
@@ -306,6 +318,26 @@ export const mutants: Mutants = {
       in: "entityTags",
       wrap: '(text) => text.split(",")',
       foundBy: "validation/if-none-match",
+    },
+  },
+  "RFC 9110 §8.8.3": {
+    "a tag without quotes is none": {
+      in: "entityTags",
+      replace: '|^[^", *]+$',
+      by: "",
+      foundBy: "validation/tag-without-quotes",
+    },
+    "a tag without quotes may be one of a list": {
+      in: "entityTags",
+      replace: '|^[^", *]+$',
+      by: '|[^", *]+',
+      foundBy: "validation/tag-without-quotes",
+    },
+    "a tag without quotes serves If-Range": {
+      in: "matchesStrongly",
+      replace: `one.startsWith('"')`,
+      by: "!isWeak(one)",
+      foundBy: "validation/tag-without-quotes",
     },
   },
   "RFC 9110 §13.1.3": {

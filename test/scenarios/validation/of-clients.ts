@@ -209,6 +209,30 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "validation/tag-without-quotes",
+    name: "a client that names the origin's entity tag without quotes, as it came, gets a 304, but no parts by If-Range",
+    source: "RFC 9110 §8.8.3, §13.1.2, §13.1.5",
+    origin: {
+      "/a": [page("max-age=60", "v1", { etag: "a+/=", "last-modified": MODIFIED })],
+      "/unstored": [page("private", "v1", { etag: "1" })],
+    },
+    steps: [
+      { advanceMs: 1_000 },
+      { get: "/a", expect: { xCache: "MISS" } },
+      { get: "/a", fields: { "if-none-match": "a+/=" }, expect: { status: 304, body: "", fields: { etag: "a+/=" } } },
+      ...["a", "a+/=b", '"a+/="', 'a+/=, "1"', '"1", a+/='].map(
+        (held): Step => ({
+          get: "/a",
+          fields: { "if-none-match": held, "if-modified-since": MODIFIED },
+          expect: { status: 200, xCache: "HIT", body: "v1" },
+        }),
+      ),
+      { get: "/a", fields: { range: "bytes=0-0", "if-range": "a+/=" }, expect: { status: 200, body: "v1" } },
+      { get: "/unstored", fields: { "if-none-match": "1" }, expect: { status: 304, xCache: "MISS" } },
+      { originSaw: { "/a": 1 } },
+    ],
+  },
+  {
     id: "validation/if-modified-since",
     name: "a client that has the page of the stored date or a later one gets a 304, with the date if there is no entity tag",
     source: "RFC 9110 §13.1.3, §15.4.5; RFC 9111 §4.3.2",

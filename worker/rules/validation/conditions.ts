@@ -67,15 +67,15 @@ export function mayHoldCoded(acceptedCodings: string, field: (name: string) => s
 
 /**
  * Whether the requested parts belong to the version that the client holds, so that `Range` applies; otherwise the
- * client gets the whole body. RFC 9110 §13.1.5. The client joins bytes, so only strong validators count. A weak tag
- * never matches. A date has to equal `Last-Modified`, and the `Date` of the response has to be at least one second
- * later (§8.8.2.2), because the page may have changed twice within one second. Both times are the origin's and are
- * assumed to be from one clock. `now` is epoch milliseconds.
+ * client gets the whole body. RFC 9110 §13.1.5. The client joins bytes, so only strong validators count. A weak tag,
+ * or one without quotes, never matches. A date has to equal `Last-Modified`, and the `Date` of the response has to be
+ * at least one second later (§8.8.2.2), because the page may have changed twice within one second. Both times are the
+ * origin's and are assumed to be from one clock. `now` is epoch milliseconds.
  */
 export function rangeStillHolds(ifRange: string | null, stored: Required<StoredValidators>, now: number): boolean {
   if (ifRange === null) return true;
   const held = ifRange.trim();
-  if (isEntityTag(held)) return stored.etag !== null && matchesStrongly(held, stored.etag);
+  if (isEntityTag(held)) return matchesStrongly(held, stored.etag);
   const heldAt = parseHttpDate(held, now);
   const modifiedAt = parseHttpDate(stored.lastModified, now);
   const generatedAt = parseHttpDate(stored.date, now);

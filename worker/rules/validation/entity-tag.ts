@@ -1,19 +1,19 @@
-/** The syntax of an entity tag: a quoted text, with `W/` before it if it is weak. RFC 9110 §8.8.3. */
-const ENTITY_TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\uffff]*"$/;
-
-/** Whether a text is one entity tag. Some origins send malformed ones, mostly without quotes. */
+/** Whether a text is one entity tag. */
 export function isEntityTag(text: string): boolean {
-  return ENTITY_TAG.test(text);
+  return entityTags(text)[0] === text;
 }
 
-/** The members of a list of entity tags. RFC 9110 §8.8.3. */
+/**
+ * The members of a list of entity tags: quoted texts, with `W/` before weak ones. RFC 9110 §8.8.3. A text without quotes
+ * is one tag, as Next.js and Javalin send it, because browsers return it as it came.
+ */
 export function entityTags(text: string): string[] {
-  return text.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  return text.match(/(?:W\/)?"[^"]*"|^[^", *]+$/g) ?? [];
 }
 
-/** Strong comparison: the same tag, and neither is weak. RFC 9110 §8.8.3.2. */
-export function matchesStrongly(one: string, other: string): boolean {
-  return one === other && !isWeak(one);
+/** Strong comparison: the same tag, and neither is weak or malformed. RFC 9110 §8.8.3.2. */
+export function matchesStrongly(one: string, other: string | null): boolean {
+  return one === other && one.startsWith('"');
 }
 
 /** Weak comparison: the same tag, whether weak or not. RFC 9110 §8.8.3.2. */

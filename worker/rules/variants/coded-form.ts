@@ -3,7 +3,7 @@ import { readCacheDirectives } from "../directives/cache-directives.ts";
 import { Fields } from "../fields/fields.ts";
 import type { StoredFields } from "../storing/stored-response.ts";
 import { DIGESTS } from "../validation/conditions.ts";
-import { entityTags, isWeak, matchesStrongly, matchesWeakly } from "../validation/entity-tag.ts";
+import { entityTags, isWeak, matchesWeakly } from "../validation/entity-tag.ts";
 import type { Coding } from "./accept-encoding.ts";
 import { isOfType } from "./coded-types.ts";
 
@@ -125,6 +125,6 @@ export function weakened(tag: string): string {
 export function heldForm(ifNoneMatch: string | null, etag: string | null): "plain" | "weak" | null {
   if (ifNoneMatch === null || etag === null) return null;
   const tags = entityTags(ifNoneMatch);
-  if (tags.some((tag) => matchesStrongly(tag, etag))) return "plain";
+  if (!isWeak(etag) && tags.includes(etag)) return "plain";
   return tags.some((tag) => matchesWeakly(tag, etag)) ? "weak" : null;
 }
