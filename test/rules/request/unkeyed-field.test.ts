@@ -85,6 +85,16 @@ const cases: readonly {
   },
   { name: "a directive for caches is", fields: [["cache-control", "max-stale, stale-if-error=60"]], plain: true },
   { name: "a directive that none knows is not", fields: [["cache-control", "stale-if-evil=60"]], plain: false },
+  ...["2", "1.5", "1.100000023841858", "99999"].map((value) => ({
+    name: `a screen of ${value} is`,
+    fields: [["dpr", value]] as const,
+    plain: true,
+  })),
+  ...["x", "2x", "-1", ".5", "1e3", "100000", "1.000000000000000000", "1, 2"].map((value) => ({
+    name: `a screen of ${value} is not`,
+    fields: [["dpr", value]] as const,
+    plain: false,
+  })),
   {
     name: "a comment with escaped parentheses is",
     fields: [["user-agent", String.raw`docker/24.0.7 go/go1.20.10 UpstreamClient(Docker-Client/24.0.7 \(linux\))`]],

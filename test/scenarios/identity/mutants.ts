@@ -206,6 +206,18 @@ export const mutants: Mutants = {
       by: String.raw`\\`,
       foundBy: "identity/escaped-letter",
     },
+    "a number counts as usual, however long it is": {
+      in: "request-fields:NUMBER",
+      replace: "{1,5}",
+      by: "+",
+      foundBy: "identity/long-number",
+    },
+    "a client hint counts as usual, whatever it says": {
+      in: "request-fields:NUMBER",
+      replace: "?$/",
+      by: "?/",
+      foundBy: "identity/odd-number",
+    },
     "a value counts as usual, however long it is": {
       in: "unkeyedField",
       replace: "|| value.length > MAX_VALUE_CHARACTERS",
@@ -262,6 +274,12 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "identity/escaped-parentheses",
     },
+    "an answer to a request that names its screen is not stored": {
+      in: "ORDINARY_FORMS",
+      replace: "dpr: NUMBER,",
+      by: "",
+      foundBy: "identity/client-hints",
+    },
     "an answer to a request with a traceparent is not stored": {
       in: "ORDINARY_FORMS",
       replace: "traceparent: LIST,",
@@ -288,6 +306,12 @@ export const mutants: Mutants = {
     },
   },
   "RFC 9111 §4.1": {
+    "a page for one screen is for all, though Vary names the field": {
+      in: "REQUEST_FIELDS",
+      replace: '"alt-used",',
+      by: '"alt-used", "dpr",',
+      foundBy: "identity/client-hints",
+    },
     "the name of an app selects, though the origin has not seen it": {
       in: "OriginView.field",
       replace: "treatmentOf(name, value, this.#rules).inVary",

@@ -1,4 +1,4 @@
-import type { Scenario } from "../../engine/scenario.ts";
+import type { Scenario, Step } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
 
 const minute = { "cache-control": "max-age=60" };
@@ -10,6 +10,8 @@ const odd: readonly (readonly [id: string, what: string, fields: Readonly<Record
   ["escaped-letter", "a value with an escaped letter", { "user-agent": String.raw`a \x3cb` }],
   ["user-context", "what asks for the hash of its visitor", { accept: "application/vnd.fos.user-context-hash" }],
   ["long-field-value", "a value of more than 1024 characters", { "user-agent": "x".repeat(1_025) }],
+  ["long-number", "a client hint that is no short number", { width: "100000" }],
+  ["odd-number", "a client hint that is no number", { dpr: "2x" }],
   [
     "too-much-field-text",
     "more than 4096 characters of fields",
@@ -44,13 +46,20 @@ const software = {
   "icy-metadata": "1",
   "cmcd-session": 'sid="6e2fb550-c457-11e9-bb97-0800200c9a66"',
   "x-playback-session-id": "8E5F",
-  dpr: "2",
+  rtt: "50",
+  downlink: "10",
+  ect: "4g",
   traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   tracestate: "vendor=1",
   "x-request-id": "7",
   "x-turbo-request-id": "9a3f1c52-0b7e-4d1a-8f3e-6c2d5b4a7e10",
   "x-b3-traceid": "80f198ee56343ba8",
 };
+
+/** Chrome sends these where `Accept-CH` names them. */
+const hints = { dpr: "1.100000023841858", width: "320", "viewport-width": "1280", "device-memory": "0.25" };
+
+const inVary = (what: number) => ({ fields: { ...minute, vary: "DPR, Width, ECT" }, body: String(what) });
 
 /** Pages for one visitor are not shared: cookies, credentials, and unusual request fields. */
 export const scenarios: readonly Scenario[] = [
@@ -394,6 +403,26 @@ export const scenarios: readonly Scenario[] = [
       { get: "/v2/a/manifests/1", fields: docker, expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
       { originLastSaw: "/v2/a/manifests/1", fields: docker },
       { get: "/v2/a/manifests/1", fields: docker, expect: { xCache: "HIT" } },
+    ],
+  },
+  {
+    id: "identity/client-hints",
+    name: "what a browser says of its screen and its memory reaches the origin, and selects only where Vary names it",
+    source: "RFC 9111 §4.1; docs/security.md#what-of-a-request-reaches-the-origin",
+    origin: { "/a": [page("max-age=60")], "/error": [{ status: 404, fields: minute }], "/vary": [1, 2, 3].map(inVary) },
+    steps: [
+      ...["/a", "/error"].flatMap((path): readonly Step[] => [
+        { get: path, fields: hints, expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+        { originLastSaw: path, fields: hints },
+        { get: path, fields: { ...hints, dpr: "1" }, expect: { xCache: "HIT" } },
+        { get: path, expect: { xCache: "HIT" } },
+      ]),
+      { get: "/vary", fields: { dpr: "1", width: "320" }, expect: { xCache: "MISS", body: "1" } },
+      { get: "/vary", fields: { dpr: "2", width: "320" }, expect: { xCache: "MISS", body: "2" } },
+      { get: "/vary", expect: { xCache: "MISS", body: "3" } },
+      { get: "/vary", fields: { dpr: "2", width: "320", ect: "4g" }, expect: { xCache: "HIT", body: "2" } },
+      { get: "/vary", fields: { dpr: "1", width: "320" }, expect: { xCache: "HIT", body: "1" } },
+      { get: "/vary", fields: { ect: "3g" }, expect: { xCache: "HIT", body: "3" } },
     ],
   },
   {

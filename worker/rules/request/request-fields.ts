@@ -122,12 +122,7 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readon
     "dictionary-id", // RFC 9842 §2.3
     "ua-cpu", // Internet Explorer: learn.microsoft.com, "User-Agent and other request headers"
     "x-uidh", // added by Verizon: eff.org/deeplinks/2014/11/verizon-x-uidh
-    // The client hints from before they were called Sec-CH-*: www.ietf.org/archive/id/draft-ietf-httpbis-client-hints-07,
-    // wicg.github.io/netinfo, www.w3.org/TR/device-memory. `key.fields` sends them on and keys by them.
-    "dpr",
-    "viewport-width",
-    "width",
-    "device-memory",
+    // How fast the network is at the moment: wicg.github.io/netinfo. `key.fields` sends these on and keys by them.
     "rtt",
     "downlink",
     "ect",
@@ -332,6 +327,8 @@ const LIST = /^[A-Za-z0-9*][A-Za-z0-9 ,;=.*+/_-]*$/;
 const WORDS = /^(?:[^<>"'\\^`{|}]|\\[()])*$/;
 /** The same, but with double quotes, which structured fields use. RFC 9651. */
 const STRUCTURED = /^[^<>'\\^`{|}]*$/;
+/** What a screen or a memory measures. Chrome writes factors with up to 16 digits. */
+const NUMBER = /^\d{1,5}(?:\.\d{1,17})?$/;
 /** Directives for caches on the way, which every cache passes on (RFC 9111 §5.2; RFC 5861 §4), without other extensions. */
 const DIRECTIVES =
   /^(?:(?:no-cache|no-store|no-transform|only-if-cached|(?:m(?:ax-age|in-fresh|ax-stale)|stale-if-error)(?:=\d{1,10})?)(?:, *|$))+$/i;
@@ -354,6 +351,12 @@ const ORDINARY_FORMS: ReadonlyMap<string, RegExp> = new Map(
     priority: LIST,
     purpose: LIST,
     "save-data": LIST,
+    // The client hints from before they were called Sec-CH-*, which Chrome still sends where `Accept-CH` names them:
+    // www.ietf.org/archive/id/draft-ietf-httpbis-client-hints-07, www.w3.org/TR/device-memory.
+    dpr: NUMBER,
+    width: NUMBER,
+    "viewport-width": NUMBER,
+    "device-memory": NUMBER,
     "service-worker": /^script$/,
     "service-worker-navigation-preload": /^true$/,
     traceparent: LIST,
