@@ -37,6 +37,7 @@ const BYPASSED: Readonly<Record<string, string>> = {
 const FETCHED: Readonly<Record<string, string>> = {
   "only-if-cached": "The request accepts only a stored answer, so it gets 504.",
   forward: "The request is passed on to the origin as it is.",
+  part: "The edge asks the origin for the part alone, and stores the answer only if that is the whole page.",
   "fetch-for-one": "The edge asks the origin for this visitor only.",
   "head-by-get": "The edge asks the origin with GET, so that it can store the page.",
   head: "The edge asks the origin with HEAD.",

@@ -18,7 +18,7 @@ import { type IncomingRequest, type Isolate, openContext, type RequestContext } 
 import { withoutIdleFields } from "./second-look/second-look.ts";
 import { learnVariants, selectInMemory } from "./selection.ts";
 import { refreshInBackground } from "./storing/background-refresh.ts";
-import { fetchAndStore } from "./storing/fetch-and-store.ts";
+import { fetchAndStore, fetchPart } from "./storing/fetch-and-store.ts";
 
 /**
  * The one path from request to response. No input from a client or an origin makes it throw. A memory hit is returned
@@ -136,7 +136,9 @@ function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToke
     case "only-if-cached":
       return answerOurselves(context, 504, "only-if-cached", NOT_STORED);
     case "forward":
-      return plan.miss.isForPart ? ofKey(forward(context, plan.miss)) : forward(context, plan.miss);
+      return forward(context, plan.miss);
+    case "part":
+      return ofKey(fetchPart(context, plan.miss));
     case "head-by-get":
       return ofKey(headByGet(context, miss, token, lookAgain));
     case "head":

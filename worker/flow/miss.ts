@@ -116,12 +116,19 @@ export function isPurgedByNow({ ports }: RequestContext, head: StoredHead): bool
   return answer === "purged" || answer === "unverifiable";
 }
 
+/** What a request that is looked up may say of a part. */
+const OF_PARTS = ["range", "if-range", "if-none-match", "if-modified-since"];
+
 /**
  * The fields that ask the origin to confirm the stored response; `null` if it has no validators, or was purged while the
- * request waited. RFC 9111 §4.3.1.
+ * request waited. RFC 9111 §4.3.1. For a part, they are the client's.
  */
-export function conditionsOf(context: RequestContext, { toValidate }: Miss): ReturnType<typeof validationFields> {
-  const { ports } = context;
+export function conditionsOf(
+  context: RequestContext,
+  { toValidate, isForPart }: Miss,
+): ReturnType<typeof validationFields> {
+  const { facts, ports } = context;
+  if (isForPart) return [...facts.fields].filter(([name]) => OF_PARTS.includes(name));
   if (toValidate === null || ports.origin.isCache || isPurgedByNow(context, toValidate.head)) return null;
   return validationFields(validatorsOf(toValidate.head), ports.clock.now());
 }

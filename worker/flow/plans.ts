@@ -57,13 +57,22 @@ export interface FetchPlan {
   /**
    * - `only-if-cached`: answered with 504, because the request accepts only a stored answer.
    * - `forward`: passed on, and the answer is not stored.
+   * - `part`: only the part is fetched. The answer is not stored, unless the origin sends the whole page.
    * - `fetch-for-one`: the answer may be for one visitor, so nobody waits for it. It is stored if it is for everybody.
    * - `head-by-get`: a HEAD for which the page is fetched by GET, and stored.
    * - `head`: a HEAD that is passed on. It may freshen what is stored.
    * - `fetch-unstored`: fetched for this request alone, because it forbids storing.
    * - `fetch`: fetched, and stored if that is allowed. Others may wait for the answer.
    */
-  readonly kind: "only-if-cached" | "forward" | "fetch-for-one" | "head-by-get" | "head" | "fetch-unstored" | "fetch";
+  readonly kind:
+    | "only-if-cached"
+    | "forward"
+    | "part"
+    | "fetch-for-one"
+    | "head-by-get"
+    | "head"
+    | "fetch-unstored"
+    | "fetch";
   readonly miss: Miss;
   /** True if only its credentials or its session send it to the origin. */
   readonly isPastTheCache: boolean;
@@ -82,7 +91,7 @@ export function planFetch(context: RequestContext, miss: Miss): FetchPlan {
     return { kind: "fetch-for-one", miss: { ...miss, selected: null, toValidate: null }, isPastTheCache: true };
   }
   if (facts.method === "HEAD") return plan(mayFetchByGet(context, miss) ? "head-by-get" : "head", miss);
-  if (facts.isPartial && !mayFetchWhole(context, miss)) return plan("forward", { ...miss, isForPart: true });
+  if (facts.isPartial && !mayFetchWhole(context, miss)) return plan("part", { ...miss, isForPart: true });
   return plan(forbidsStoring ? "fetch-unstored" : "fetch", miss);
 }
 

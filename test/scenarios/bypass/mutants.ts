@@ -58,8 +58,8 @@ export const mutants: Mutants = {
     },
     "the origin gets the query of the key from a request that goes past the cache by its query": {
       in: "forward",
-      replace: "miss.isForPart ? asked :",
-      by: 'miss.isForPart || miss.kind === "past-the-cache" ? asked :',
+      replace: "withWholeQuery(asked)",
+      by: 'miss.kind === "past-the-cache" ? asked : withWholeQuery(asked)',
       foundBy: "bypass/by-name",
     },
     "requests that go past the cache by the owner's word are not counted": {

@@ -11,8 +11,8 @@ export const mutants: Mutants = {
     },
     "a client that goes past the cache may get a part of the plain page": {
       in: "forward",
-      replace: "withoutDoubtfulRange(miss.isForPart ? asked : withWholeQuery(asked))",
-      by: "miss.isForPart ? withoutDoubtfulRange(asked) : withWholeQuery(asked)",
+      replace: "withoutDoubtfulRange(withWholeQuery(asked))",
+      by: "withWholeQuery(asked)",
       foundBy: "compression/part-of-missing-page",
     },
     "a client that names the time of its coded form gets a part of the plain page": {

@@ -35,9 +35,9 @@ export const mutants: Mutants = {
       foundBy: "deltas/plain-from-origin",
     },
     "a part is asked for in another coding than the whole page": {
-      in: "askingForPart",
+      in: "fetchOnce",
       replace: "storing: true",
-      by: "storing: false",
+      by: "storing: !isForPart",
       foundBy: "deltas/plain-from-origin",
     },
     "what the origin encodes against the edge's wish is fetched for each visitor": {

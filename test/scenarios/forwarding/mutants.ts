@@ -200,7 +200,7 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
   "docs/http.md#the-cache-key": {
     "a route that passes drops parameters": {
       in: "forward",
-      replace: "miss.isForPart ? asked : withWholeQuery(asked)",
+      replace: "withWholeQuery(asked)",
       by: "asked",
       foundBy: "forwarding/pass-route",
     },

@@ -39,8 +39,8 @@ export const mutants: Mutants = {
     },
     "a redirect of a request for a part loses the tracking parameters": {
       in: "fetchFromOrigin",
-      replace: "plan.miss.isForPart ? ofKey(forward(context, plan.miss)) : forward(context, plan.miss)",
-      by: "forward(context, plan.miss)",
+      replace: "ofKey(fetchPart(context, plan.miss))",
+      by: "fetchPart(context, plan.miss)",
       foundBy: "key/trackers-on-redirects",
     },
     "a redirect to another site gets the tracking parameters": {
@@ -70,9 +70,9 @@ export const mutants: Mutants = {
       foundBy: ["key/choice-that-comes-back", "key/choice-that-nothing-needs"],
     },
     "a part is asked for with all that the client sent": {
-      in: "askingForPart",
+      in: "fetchOnce",
       replace: "storing: true",
-      by: "storing: false",
+      by: "storing: !isForPart",
       foundBy: "key/choices-of-part",
     },
     "paths that differ in case are one entry": {
@@ -125,14 +125,14 @@ export const mutants: Mutants = {
     },
     "only a request that the owner sends past the cache keeps its query": {
       in: "forward",
-      replace: "miss.isForPart ? asked :",
-      by: 'miss.kind === "passed-on" && miss.because === "method" ? asked :',
+      replace: "withWholeQuery(asked)",
+      by: 'miss.kind === "passed-on" && miss.because === "method" ? asked : withWholeQuery(asked)',
       foundBy: "key/query-of-what-is-not-stored",
     },
     "a part is requested with the query as it came": {
-      in: "forward",
-      replace: "miss.isForPart ? asked : withWholeQuery(asked)",
-      by: "withWholeQuery(asked)",
+      in: "fetchPart",
+      replace: "withoutDoubtfulRange(context)",
+      by: "{ ...context, resolved: { ...context.resolved, pathAndQuery: context.resolved.pathAndWholeQuery } }",
       foundBy: "key/query-of-a-part",
     },
     "parameters are sorted, whatever the route says": {

@@ -343,9 +343,9 @@ this.#sql = {
   R15: {
     "a POST is written to the log before it is forwarded": {
       in: "askAndInvalidate",
-      replace: "const result = await askOrigin(context, call); await invalidateAfter(context, result);",
+      replace: "const result = await askOrigin(context, { storing: false }); await invalidateAfter(context, result);",
       by: `await invalidateAfter(context, { kind: "failed", answerInstead: () => new Response() });
-const result = await askOrigin(context, call);`,
+const result = await askOrigin(context, { storing: false });`,
       foundBy: ["invalidation-log/fetched-during-post", "simulation"],
     },
     "a POST whose answer is lost invalidates nothing": {

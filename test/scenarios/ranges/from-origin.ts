@@ -56,6 +56,43 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "ranges/whole-instead-of-part",
+    name: "a whole page with which the origin answers a request for a part is stored like any other",
+    source: "RFC 9110 §14.2; RFC 9111 §3",
+    origin: {
+      "/a": [ten],
+      "/no-store": [page("no-store", "0123456789")],
+      "/part": [{ ...ten, fields: { ...ten.fields, "content-range": "bytes 0-1/10" }, body: "01" }, ten],
+      "/missing": [{ ...page("max-age=60", "none"), status: 404 }, ten],
+    },
+    steps: [
+      {
+        get: "/a",
+        fields: { range: "bytes=0-1", "if-range": '"0"' },
+        expect: {
+          status: 200,
+          xCache: "MISS",
+          body: "0123456789",
+          cacheStatus: "tidemark; fwd=partial; fwd-status=200; stored",
+        },
+      },
+      { originLastSaw: "/a", fields: { range: "bytes=0-1", "if-range": '"0"' } },
+      part("bytes=2-3", "bytes 2-3/10", "23"),
+      { get: "/a", expect: { status: 200, xCache: "HIT", body: "0123456789" } },
+      { originSaw: { "/a": 1 } },
+      {
+        get: "/no-store",
+        fields: { range: "bytes=0-1" },
+        expect: { status: 200, cacheStatus: "tidemark; fwd=partial; fwd-status=200; detail=no-store" },
+      },
+      // Neither a part that is not called one nor an error is the page.
+      { get: "/part", fields: { range: "bytes=0-1" }, expect: { status: 200, body: "01" } },
+      { get: "/part", expect: { status: 200, xCache: "MISS", body: "0123456789" } },
+      { get: "/missing", fields: { range: "bytes=0-1" }, expect: { status: 404, body: "none" } },
+      { get: "/missing", expect: { status: 200, xCache: "MISS", body: "0123456789" } },
+    ],
+  },
+  {
     id: "ranges/part-after-validation",
     name: "a part of a stale page is cut once the origin has confirmed the page, which is fresh again",
     source: "RFC 9111 §4.3; RFC 9110 §14.2",

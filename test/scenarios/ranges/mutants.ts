@@ -54,6 +54,24 @@ export const mutants: Mutants = {
     },
   },
   "RFC 9110 §14.2": {
+    "a whole page with which the origin answers a request for a part is not stored": {
+      in: "answerToPart",
+      replace: "status !== 200 ||",
+      by: "true ||",
+      foundBy: "ranges/whole-instead-of-part",
+    },
+    "an error that answers a request for a part is stored": {
+      in: "answerToPart",
+      replace: "status !== 200 ||",
+      by: "",
+      foundBy: "ranges/whole-instead-of-part",
+    },
+    "a part that the origin sends with 200 is stored as the whole page": {
+      in: "answerToPart",
+      replace: '|| fields.has("content-range")',
+      by: "",
+      foundBy: "ranges/whole-instead-of-part",
+    },
     "64 parts of a large page are too many": {
       in: "MAX_PARTS_APART",
       replace: "const MAX_PARTS_APART = 64;",
@@ -115,13 +133,13 @@ export const mutants: Mutants = {
     },
     "who waited for a part of a page that turned out to be too large asks for the whole": {
       in: "followOrTryAgain",
-      replace: "context.facts.isPartial ? fetchPart() : fetchAlone()",
+      replace: "context.facts.isPartial ? fetchPart(context, miss) : fetchAlone()",
       by: "fetchAlone()",
       foundBy: "ranges/large-whole-page-without-length-and-followers",
     },
     "who waited for a part of a page that is too large asks for the whole": {
       in: "followOrTryAgain",
-      drop: 'if (context.facts.isPartial && planFetch(context, miss).kind === "forward") return fetchPart();',
+      drop: 'if (context.facts.isPartial && planFetch(context, miss).kind === "part") return fetchPart(context, miss);',
       foundBy: "ranges/large-whole-page-and-followers",
     },
     "the whole of a page that is too large for it is asked for again with each part": {
@@ -514,8 +532,9 @@ export const mutants: Mutants = {
   },
   "RFC 5861 §4": {
     "no part of a stale page without validators replaces a failed origin's answer": {
-      in: "forward",
-      drop: "if (part) return part;",
+      in: "fetchOnce",
+      replace: "if (answer) return answer;",
+      by: "if (answer && !miss.isForPart) return answer;",
       foundBy: "ranges/part-on-error-without-validators",
     },
     "the origin is asked a second time before a part of a stale page replaces its error": {

@@ -10,8 +10,8 @@ export const mutants: Mutants = {
       foundBy: "second-look/refused-without-referer",
     },
     "a client whose Referer is withheld gets no part": {
-      in: "forward:forward",
-      replace: "miss.isForPart && mayLackReferer(response.status, context.facts.fields, context.resolved.route)",
+      in: "answerToPart",
+      replace: "mayLackReferer(status, context.facts.fields, context.resolved.route)",
       by: "false",
       foundBy: "second-look/refused-part-without-referer",
     },

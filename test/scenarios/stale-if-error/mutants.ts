@@ -27,9 +27,9 @@ export const mutants: Mutants = {
       foundBy: "stale-if-error/known-down-asked-behind-head",
     },
     "a request for a part of a stale page waits for an origin that is down": {
-      in: "askingForPart",
-      replace: ", hasStandIn: () => hasStandIn(context, miss)",
-      by: "",
+      in: "fetchOnce",
+      replace: "hasStandIn: () => hasStandIn(context, miss)",
+      by: "hasStandIn: () => !isForPart && hasStandIn(context, miss)",
       foundBy: "stale-if-error/known-down-asked-behind-part",
     },
     "an origin that is down is asked all the time": {

@@ -567,9 +567,9 @@ if (contentEncoding !== null && !acceptsCoding(`,
       foundBy: "variants/no-coding-serves-all",
     },
     "a part is requested in other codings than the whole page": {
-      in: "askingForPart",
+      in: "fetchOnce",
       replace: "storing: true",
-      by: "storing: false",
+      by: "storing: !isForPart",
       foundBy: "variants/codings-of-part",
     },
     "a client gets the coding that the origin chooses, although it does not accept it": {

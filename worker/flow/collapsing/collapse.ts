@@ -8,11 +8,11 @@ import { staleAnswer } from "../answering/stale-answer.ts";
 import { judgeAfterWait, mayAnswer } from "../judging.ts";
 import type { Miss } from "../miss.ts";
 import { answerBusy } from "../origin/ask-origin.ts";
-import { forward, forwardHead } from "../origin/forward.ts";
+import { forwardHead } from "../origin/forward.ts";
 import { planFetch } from "../plans.ts";
 import { clientOf, type RequestContext } from "../request-context.ts";
 import { selectInMemory } from "../selection.ts";
-import { fetchAndStore } from "../storing/fetch-and-store.ts";
+import { fetchAndStore, fetchPart } from "../storing/fetch-and-store.ts";
 import { beginFetch, fetchKeyOf } from "./begin-fetch.ts";
 import type { SharedFetch } from "./collapsed-fetches.ts";
 import { follow, mayFollow, waitFor } from "./followers.ts";
@@ -60,7 +60,6 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
   const { collapsed, neighbours, originGate } = context.isolate;
   if (fetch.place) originGate?.share(fetch.place, clientOf(context));
   const fetchAlone = () => fetchAndStore(context, miss, null);
-  const fetchPart = () => forward(context, { ...miss, isForPart: true });
   const outcome = await waitFor(context, fetch);
   switch (outcome.kind) {
     case "waited-enough": {
@@ -73,7 +72,7 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
       await neighbours?.bring(context, fetch);
       return lookAgain();
     case "not-shareable":
-      return context.facts.isPartial ? fetchPart() : fetchAlone();
+      return context.facts.isPartial ? fetchPart(context, miss) : fetchAlone();
     case "failed": {
       const isBusy = outcome.byOrigin === "busy";
       const answer = outcome.byOrigin ? await staleAnswer(context, miss, outcome.byOrigin) : null;
@@ -85,7 +84,7 @@ async function followOrTryAgain(attempt: Attempt, fetch: SharedFetch): Promise<A
       if (answer) return answer;
       if (isBusy) return answerBusy(context);
       // The whole of which the request wants a part has turned out not to be stored.
-      if (context.facts.isPartial && planFetch(context, miss).kind === "forward") return fetchPart();
+      if (context.facts.isPartial && planFetch(context, miss).kind === "part") return fetchPart(context, miss);
       return attempt.hasFailed ? fetchAlone() : collapse({ ...attempt, hasFailed: true });
     }
     case "storable": {

@@ -58,8 +58,8 @@ export interface OriginCall {
   readonly storing: boolean;
   /** The edge's own conditions when it sends, if it has any (RFC 9111 §4.3.1), or those of a part. */
   readonly conditions?: () => readonly (readonly [name: string, value: string])[] | null;
-  /** True if the answer is a part, for this client alone. */
-  readonly isForPart?: true;
+  /** True if only a part is asked for, for this client alone. */
+  readonly isForPart?: true | undefined;
   /** True if no answer is of use that a cache in place of the origin has stored. */
   readonly isAnew?: boolean;
   /** Whether a stale page may stand in for a failed origin. Default: none may. */

@@ -7,7 +7,6 @@ import { invalidatedUrls } from "../../rules/invalidation/invalidated-urls.ts";
 import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
 import { partsKey } from "../../rules/key/cache-key.ts";
 import { groupPurgeKey, urlPurgeKey } from "../../rules/key/purge-key.ts";
-import { mayLackReferer } from "../../rules/request/second-look.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import { storedField, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { freshenByHead } from "../../rules/validation/freshen.ts";
@@ -19,25 +18,16 @@ import { isInMemory } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "../storing/freshening.ts";
 import { storeUnlessPurged, tellNobody } from "../storing/store-unless-purged.ts";
-import { askOrigin, hasFailed, type OriginCall, type OriginResult } from "./ask-origin.ts";
+import { askOrigin, hasFailed, type OriginResult } from "./ask-origin.ts";
 
-/**
- * Sends the request on and streams the answer: unchanged, but a part is asked for as the whole page is. It stores nothing. A
- * stored part may stand in for an error.
- */
+/** Sends the request on unchanged and streams the answer. It stores nothing. */
 export async function forward(asked: RequestContext, miss: Miss): Promise<Answer> {
-  const context = withoutDoubtfulRange(miss.isForPart ? asked : withWholeQuery(asked));
-  const asking = askAndInvalidate(context, miss.isForPart ? askingForPart(context, miss) : { storing: false });
+  const context = withoutDoubtfulRange(withWholeQuery(asked));
+  const asking = askAndInvalidate(context);
   // On Workers the code of a request whose client has left ends, unless something holds it.
   if (!isSafeMethod(context.facts.method)) context.background.run(asking.catch(() => undefined));
   const result = await asking;
-  const part = miss.isForPart && hasFailed(result) ? await staleAnswer(context, miss, result) : null;
-  if (part) return part;
-  if (result.kind !== "answered") return result.answerInstead();
-  const { response } = result;
-  if (miss.isForPart && mayLackReferer(response.status, context.facts.fields, context.resolved.route))
-    return forwardWithReferer(context, response, miss);
-  return passOn(context, response, miss, undefined);
+  return result.kind === "answered" ? passOn(context, result.response, miss, undefined) : result.answerInstead();
 }
 
 /** Sends a request that was refused once more, now with its `Referer`. The answer is for this client alone. */
@@ -52,8 +42,8 @@ export async function forwardWithReferer(
   return passOn(context, result.response, miss, { because: "unkeyed-field", field: "referer" });
 }
 
-async function askAndInvalidate(context: RequestContext, call: OriginCall): Promise<OriginResult> {
-  const result = await askOrigin(context, call);
+async function askAndInvalidate(context: RequestContext): Promise<OriginResult> {
+  const result = await askOrigin(context, { storing: false });
   await invalidateAfter(context, result);
   return result;
 }
@@ -62,7 +52,7 @@ async function askAndInvalidate(context: RequestContext, call: OriginCall): Prom
  * A client may hold a coded form, to which the origin's bytes would not fit. Neither a date nor a weak tag tells which one, so
  * it gets the whole page.
  */
-function withoutDoubtfulRange(context: RequestContext): RequestContext {
+export function withoutDoubtfulRange(context: RequestContext): RequestContext {
   const { facts, ports, resolved } = context;
   const held = facts.field("if-range") ?? facts.field("if-unmodified-since");
   if (!ports.compression || resolved.route.pass || facts.method !== "GET") return context;
@@ -70,19 +60,6 @@ function withoutDoubtfulRange(context: RequestContext): RequestContext {
   const fields = Fields.copy(facts.fields, (name) => name !== "range" && name !== "if-range");
   return { ...context, facts: facts.withFields(fields) };
 }
-
-/** A part is one of the page for which the key stands, so the origin is asked as it is for the whole, but for the range. */
-function askingForPart(context: RequestContext, miss: Miss): OriginCall {
-  const { facts } = context;
-  const conditions = OF_PARTS.flatMap((name) => {
-    const value = facts.field(name);
-    return value === null ? [] : [[name, value] as const];
-  });
-  return { storing: true, conditions: () => conditions, isForPart: true, hasStandIn: () => hasStandIn(context, miss) };
-}
-
-/** What a request that is looked up may say of a part. */
-const OF_PARTS = ["range", "if-range", "if-none-match", "if-modified-since"];
 
 function withWholeQuery(context: RequestContext): RequestContext {
   const { resolved } = context;

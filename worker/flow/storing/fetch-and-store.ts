@@ -28,7 +28,7 @@ import { type LeadingFetch, outcomeOfNotStored } from "../collapsing/collapsed-f
 import { isReusable } from "../collapsing/followers.ts";
 import { conditionsOf, type Miss, wordsOf } from "../miss.ts";
 import { askOrigin, type FetchedResponse, hasFailed, type ReceivedAnswer } from "../origin/ask-origin.ts";
-import { forward, forwardWithReferer } from "../origin/forward.ts";
+import { forwardWithReferer, withoutDoubtfulRange } from "../origin/forward.ts";
 import { hintAtLinks } from "../origin/interim-responses.ts";
 import { findAgain, isInMemory, startFillFor, startFillOf } from "../reading-bodies.ts";
 import { clientOf, pageOf, type RequestContext } from "../request-context.ts";
@@ -65,6 +65,14 @@ export function fetchAndStore(context: RequestContext, miss: Miss, fetch: Leadin
   return fetchOnce({ ...context, place: fetch.place }, miss, fetch.tell);
 }
 
+/**
+ * Asks the origin for the part alone. It is one of the page for which the key stands, so the origin is asked as it is for the
+ * whole, but for the range.
+ */
+export function fetchPart(context: RequestContext, miss: Miss): Promise<Answer> {
+  return fetchOnce(withoutDoubtfulRange(context), { ...miss, isForPart: true }, tellOfOne(context));
+}
+
 /** For a fetch that nobody waits for. If its answer can be stored, the next requests wait for each other again. */
 function tellOfOne(context: RequestContext): TellFollowers {
   return ({ kind }) => {
@@ -76,7 +84,13 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   try {
     hintAtLinks(context, miss);
     const conditions = () => conditionsOf(context, miss);
-    const result = await askOrigin(context, { storing: true, conditions, hasStandIn: () => hasStandIn(context, miss) });
+    const { isForPart } = miss;
+    const result = await askOrigin(context, {
+      storing: true,
+      conditions,
+      isForPart,
+      hasStandIn: () => hasStandIn(context, miss),
+    });
     if (hasFailed(result)) {
       tellFollowers({ kind: "failing" }); // It may take long to know whether a stored page stands in.
       if (result.kind === "busy") tellFollowers({ kind: "failed", byOrigin: !context.isUnattended && "busy" });
@@ -92,7 +106,8 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
       tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" && "disconnected" });
       return result.answerInstead();
     }
-    const answer = answerBy(context, miss, miss.toValidate, result.response, tellOf(result.response, tellFollowers));
+    const answerOf = isForPart ? answerToPart : answerBy;
+    const answer = answerOf(context, miss, result.response, tellOf(result.response, tellFollowers));
     return answer instanceof Promise ? await answer : answer;
   } catch (cause) {
     tellFollowers({ kind: "failed", byOrigin: false }); // No follower waits for a leader that a bug has ended.
@@ -115,15 +130,30 @@ function tellOf(response: FetchedResponse, tell: TellFollowers): TellFollowers {
   return (news) => tell(news.kind === "storable" ? { ...told, ...news } : news);
 }
 
-/** Answers by what the origin has sent. `toValidate`: the stored response that it was asked to confirm. */
+/** Answers by what the origin has sent for a part. That may be the whole page, which is stored. RFC 9110 §14.2. */
+function answerToPart(
+  context: RequestContext,
+  miss: Miss,
+  response: ReceivedAnswer,
+  tellFollowers: TellFollowers,
+): Answer | Promise<Answer> {
+  const { status, fields } = response;
+  if (mayLackReferer(status, context.facts.fields, context.resolved.route))
+    return forwardWithReferer(context, response, miss);
+  // An error may be about the range. Some send a part with 200.
+  if (status !== 200 || fields.has("content-range")) return passOn(context, response, miss, undefined);
+  return answerFetched(context, { miss, response, tellFollowers }, decideStorage(context, response));
+}
+
+/** Answers by what the origin has sent. */
 function answerBy(
   context: RequestContext,
   miss: Miss,
-  toValidate: FoundResponse | null,
   response: ReceivedAnswer,
   tellFollowers: TellFollowers,
 ): Answer | Promise<Answer> {
   const { facts, background } = context;
+  const { toValidate } = miss;
   const { status, fields, fetchedAt } = response;
   context.isolate.codings.learn(facts.originView.value("accept-encoding")!, fields.get("content-encoding"), fetchedAt);
   if (status === 304 && toValidate) return answerFreshened(context, miss, toValidate, response, tellFollowers);
@@ -287,7 +317,7 @@ async function answerPart(context: RequestContext, fetched: Fetched, decision: S
     tellFollowers({ kind: "failed", byOrigin: false });
   }
   if (toValidate && isOutdated && !mayBeStored) forgetOutdated(context, toValidate);
-  return forward(context, { ...miss, selected: isOutdated ? null : miss.selected, isForPart: true });
+  return fetchPart(context, { ...miss, selected: isOutdated ? null : miss.selected });
 }
 
 /** The whole page; `null` if it is slow, and the origin takes another request meanwhile, which may be later. */
