@@ -2,6 +2,7 @@ import fc from "fast-check";
 import CachePolicy from "http-cache-semantics";
 import { describe, expect, test } from "vitest";
 import { readRequestDirectives } from "../../worker/rules/directives/request-directives.ts";
+import { Fields } from "../../worker/rules/fields/fields.ts";
 import { currentAgeMs } from "../../worker/rules/freshness/current-age.ts";
 import { judge, type PurgeKnowledge } from "../../worker/rules/freshness/judge.ts";
 import { identityOf } from "../../worker/rules/identity/identity.ts";
@@ -61,7 +62,13 @@ function ours({ fields, status, delayMs, heldMs, ...request }: Exchange): Opinio
       forbidsStoring: request.requestDirectives === "no-store",
       isPlain: request.plain,
     },
-    { status, requestedAt: NOON - delayMs, receivedAt: NOON, field: (name) => fields[name] ?? null },
+    {
+      status,
+      requestedAt: NOON - delayMs,
+      receivedAt: NOON,
+      field: (name) => fields[name] ?? null,
+      fields: new Fields(Object.entries(fields)),
+    },
     { heuristic: HEURISTIC, targetedFields: [], stale: NO_STALE_RULES },
   );
   if (verdict.kind === "not-stored") return NOT_STORED;

@@ -81,6 +81,18 @@ export const identity: readonly Case[] = [
     defence: { in: "reasonInResponse", replace: 'return "set-cookie";', by: "return undefined;" },
   },
   {
+    name: "an answer that hands out a session in a field is not stored for the owner's lifetime",
+    site: { routes: [{ match: "/*", defaultTtl: "1h" }] },
+    origin: (request) => ({ fields: isFirst(request) ? { "vendure-auth-token": "of ann" } : {}, body: "v1" }),
+    first: { path: "/a", fields: ONE_BROWSER },
+    second: { path: "/a", fields: OTHER_BROWSER },
+    defence: {
+      in: "storable",
+      replace: "originAllowsReuse ? undefined : response.fields.lines(handsOutCredentials)[0]",
+      by: "undefined",
+    },
+  },
+  {
     name: "if a route strips Set-Cookie, nobody gets it",
     site: { routes: [{ match: "/*", stripSetCookie: true }] },
     origin: (request) => page("v1", isFirst(request) ? { "set-cookie": "session=1" } : {}),

@@ -3,6 +3,7 @@ import type { Timer } from "../ports/clock.ts";
 import type { AnsweredByEdgeEvent, AnsweredEvent, EdgeEvent, Reporter } from "../ports/reporter.ts";
 import type { Route } from "../rules/key/route.ts";
 import type { ClientClass } from "../rules/queueing/client-class.ts";
+import { notStoredDetail } from "../rules/storing/not-stored.ts";
 import {
   addCounts,
   addUnder,
@@ -341,9 +342,10 @@ export class Counters implements Reporter {
     }
   }
 
-  #countNotStored({ because, url, at, field, ...event }: EdgeEvent & { kind: "not-stored" }): void {
+  #countNotStored(event: EdgeEvent & { kind: "not-stored" }): void {
+    const { because, url, at, field } = event;
     const route = this.#routeCounts(event.route);
-    this.lastRefusals.remember(url, { because: field === undefined ? because : `${because}:${field}`, at });
+    this.lastRefusals.remember(url, { because: notStoredDetail(event), at });
     this.#top.notStored.add(withoutQuery(url), 1, because);
     addUnder(route.findings, ["refused", because]);
     if (because === "no-freshness") this.#likeness.lacksLifetime(url, at, route.compared);

@@ -1,4 +1,5 @@
 import type { ClientClass } from "../rules/queueing/client-class.ts";
+import type { NotStored } from "../rules/storing/not-stored.ts";
 import type { StoredHead, StoredResponse } from "../rules/storing/stored-response.ts";
 
 /** An event, as plain data. Only an adapter writes log lines. */
@@ -30,16 +31,14 @@ export type EdgeEvent =
   | { readonly kind: "body-cut-off" }
   /**
    * An answer of the origin that may not be stored, by the `detail` of its `Cache-Status`, or whose body has turned out
-   * on its way not to be. `field` is the one that is not in the key, in a client's spelling.
+   * on its way not to be. `field` is in a client's spelling.
    */
-  | {
+  | ({
       readonly kind: "not-stored";
-      readonly because: string;
       readonly route: string | null;
       readonly url: string;
       readonly at: number;
-      readonly field?: string;
-    }
+    } & NotStored)
   /** A response was fetched, or confirmed, and is stored. */
   | {
       readonly kind: "fetched";

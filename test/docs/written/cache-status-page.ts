@@ -47,7 +47,10 @@ const NOT_STORED: Readonly<Record<NotStoredBecause, Remedy>> = {
     "`X-Accel-Redirect` or `X-Sendfile` asks a web server for a file, and none has sent it.",
     "Let the origin send the file itself, or keep its web server behind the edge.",
   ],
-  "set-cookie": ["The answer sets a cookie.", "`stripSetCookie: true` on routes whose pages need none."],
+  "set-cookie": [
+    "The answer sets a cookie; or only the owner gives a lifetime, and a field hands out credentials: `set-cookie:x-auth-token`.",
+    "`stripSetCookie: true` on routes whose pages need no cookie. If all may have the field, let the origin say `public`.",
+  ],
   vary: [
     "`Vary` is `*`, malformed, or names a field that cannot select.",
     "Correct the origin's `Vary`, or `fields.drop`.",

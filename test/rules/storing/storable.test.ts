@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Fields } from "../../../worker/rules/fields/fields.ts";
 import type { NotStoredBecause } from "../../../worker/rules/storing/not-stored.ts";
 import {
   type StorableRequest,
@@ -23,7 +24,13 @@ function verdictOn({ status = 200, fields = {}, request = {}, rules = {} }: Exch
   const all: Record<string, string> = { date: at(0), "content-length": "2", ...fields };
   return storable(
     { identity: "anonymous", forbidsStoring: false, isPlain: true, ...request },
-    { status, requestedAt: NOON, receivedAt: NOON, field: (name) => all[name] ?? null },
+    {
+      status,
+      requestedAt: NOON,
+      receivedAt: NOON,
+      field: (name) => all[name] ?? null,
+      fields: new Fields(Object.entries(all)),
+    },
     { heuristic: null, targetedFields: [], stale: NO_STALE_RULES, ...rules },
   );
 }

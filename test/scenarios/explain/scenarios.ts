@@ -314,8 +314,12 @@ export const scenarios: readonly Scenario[] = [
         page("max-age=60"),
       ],
       "/field": [page("max-age=60")],
+      "/token": [{ fields: { "x-auth-token": "of ann" }, body: "v1" }],
     },
+    site: { routes: [{ match: "/token", ttl: "1h" }] },
     steps: [
+      { get: "/token", expect: { xCache: "MISS" } },
+      explain("/token", '"lastRefusal":{"because":"set-cookie:x-auth-token","at"'),
       explain("/a", step("store", "yes"), '],"nearest"'),
       { get: "/a", expect: { xCache: "MISS" } },
       { advanceMs: 5_000 },

@@ -107,6 +107,24 @@ export const mutants: Mutants = {
         by: 'field("set-cookie") !== null',
         foundBy: "storing/cookie-withheld-beside-lifetime",
       },
+    "a page that hands out credentials in a field is stored for the owner's lifetime": {
+      in: "storable",
+      replace: "originAllowsReuse ? undefined : response.fields.lines(handsOutCredentials)[0]",
+      by: "undefined",
+      foundBy: "storing/credentials-in-a-field",
+    },
+    "Cache-Status does not name the field that hands out credentials": {
+      in: "notStoredDetail",
+      replace: "field = given",
+      by: "field",
+      foundBy: "storing/credentials-in-a-field",
+    },
+    "a page with a field named like credentials is not stored, though its origin lets caches reuse it": {
+      in: "storable",
+      replace: "originAllowsReuse ? undefined :",
+      by: "",
+      foundBy: "storing/credentials-beside-lifetime",
+    },
     "one visitor's Set-Cookie is stored for everybody": {
       in: "reasonInResponse",
       replace: 'if (field("set-cookie") !== null &&',

@@ -116,6 +116,46 @@ export const scenarios: readonly Scenario[] = [
     ]),
   },
   {
+    id: "storing/credentials-in-a-field",
+    name: "a page whose field hands out credentials is not stored for a lifetime of the owner alone, and Cache-Status names the field",
+    source: "RFC 9111 §3; docs/security.md#who-can-send-what",
+    site: {
+      heuristic: {},
+      routes: [
+        { match: "/ttl{/*}?", ttl: "1h" },
+        { match: "/*", defaultTtl: "1h" },
+      ],
+    },
+    ...neverStored(
+      {
+        "/a": { fields: { "x-auth-token": "of ann" }, body: "v1" },
+        "/guessed": {
+          fields: { "last-modified": "Wed, 01 Jan 2025 10:00:00 GMT", "x-auth-token": "of ann" },
+          body: "v1",
+        },
+        "/ttl": { fields: { "x-auth-token": "of ann" }, body: "v1" },
+        "/ttl/zero": page("max-age=0", "v1", { "x-auth-token": "of ann" }),
+      },
+      '"set-cookie:x-auth-token"',
+    ),
+  },
+  {
+    id: "storing/credentials-beside-lifetime",
+    name: "a page whose field may hand out credentials is stored if its origin lets caches reuse it",
+    source: "RFC 9111 §3",
+    site: { routes: [{ match: "/*", ttl: "1h" }] },
+    origin: Object.fromEntries(
+      ["max-age=60", "public"].map((directives) => [
+        `/${directives}`,
+        [page(directives, "v1", { "x-auth-token": "for all" })],
+      ]),
+    ),
+    steps: ["/max-age=60", "/public"].flatMap((path): Step[] => [
+      { get: path, expect: { xCache: "MISS" } },
+      { get: path, expect: { xCache: "HIT", fields: { "x-auth-token": "for all" } } },
+    ]),
+  },
+  {
     id: "storing/x-accel-expires-shortens",
     name: "a response is kept no longer than its origin tells nginx, whatever else gives it a lifetime",
     source: "RFC 9111 §3",

@@ -40,7 +40,16 @@ export function decideStorage(
   const redirectsToItself = isRedirectToItself(context, status, field("location"));
   const verdict = mayStore(
     facts,
-    { status, requestedAt: fetchedAt, receivedAt, field, lengthBytes, redirectsToItself, earlierTags },
+    {
+      status,
+      requestedAt: fetchedAt,
+      receivedAt,
+      field,
+      fields: response.fields,
+      lengthBytes,
+      redirectsToItself,
+      earlierTags,
+    },
     {
       ...route,
       defaultTtlSeconds: route.defaultTtlSeconds(status),

@@ -23,3 +23,14 @@ const WITHOUT = ["user-agent", "x-amz-user-agent", "npm-auth-type"];
 export function speaksOfCredentials(name: string): boolean {
   return !WITHOUT.includes(name) && WORDS.some((word) => name.includes(word));
 }
+
+/** Tokens of a model's limits, of the next page of a list and of a profile are nobody's. */
+const HANDED_OUT = /(?<!continuation-?|debug-|page-)token(?!s)|session|secret|jwt|\bauth(orization)?\b/;
+
+/**
+ * Whether the name of an answer's field, in lower case, says that it hands out what lets its visitor in. Of answers, keys,
+ * users and signatures are ordinary.
+ */
+export function handsOutCredentials(name: string): boolean {
+  return HANDED_OUT.test(name);
+}

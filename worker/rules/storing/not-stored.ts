@@ -42,10 +42,12 @@ export interface NotStored {
   readonly because: NotStoredBecause;
   /** The name of the field that is to blame, where it is one that is not in the key. */
   readonly field?: string;
+  /** The name of the answer's field that hands out credentials. */
+  readonly given?: string;
 }
 
 /** The reason in one word, with the field after a colon. */
-export function notStoredDetail({ because, field }: NotStored): string {
+export function notStoredDetail({ because, given, field = given }: NotStored): string {
   return field === undefined ? because : `${because}:${field}`;
 }
 

@@ -1,6 +1,7 @@
 import type { CacheControl } from "../directives/cache-control.ts";
 import { type ReuseRules, reuseRules } from "../directives/reuse-rules.ts";
 import { effectiveCacheControl } from "../directives/targeted-fields.ts";
+import type { Fields } from "../fields/fields.ts";
 import { parseHttpDate } from "../fields/http-date.ts";
 import { isEventStream } from "../forwarding/event-stream.ts";
 import { initialAgeMs } from "../freshness/current-age.ts";
@@ -14,10 +15,11 @@ import {
 import { isHeuristicallyCacheable } from "../freshness/heuristic-freshness.ts";
 import { mayBeStale, type StaleRules, secondsWhileRevalidated } from "../freshness/judge.ts";
 import { type Identity, mayStoreAnswer } from "../identity/identity.ts";
+import { handsOutCredentials } from "../request/credential-names.ts";
 import { isEntityTag } from "../validation/entity-tag.ts";
 import { varyFields } from "../variants/vary.ts";
 import { isFramed } from "./framing.ts";
-import type { NotStoredBecause } from "./not-stored.ts";
+import type { NotStored, NotStoredBecause } from "./not-stored.ts";
 import { isErrorStatus, isStorableStatus, isUnderstoodStatus } from "./storable-status.ts";
 
 /** The properties of the request that affect storing. */
@@ -31,6 +33,7 @@ export interface StorableRequest {
 
 /** The properties of the response that affect storing. */
 export interface StorableResponse extends ReceivedResponse {
+  readonly fields: Fields;
   /** When the fetch began: epoch milliseconds. */
   readonly requestedAt: number;
 }
@@ -44,7 +47,7 @@ export interface StorableRules extends LifetimeRules {
 
 export type StorableVerdict =
   | ({ readonly kind: "storable" } & Storable)
-  | { readonly kind: "not-stored"; readonly because: NotStoredBecause };
+  | ({ readonly kind: "not-stored" } & NotStored);
 
 /** The derived rules for a response that may be stored. */
 export interface Storable {
@@ -82,6 +85,9 @@ export function storable(request: StorableRequest, response: StorableResponse, r
   const reuse = reuseRules(cacheControl);
   const useless = isUseless(response, cacheControl, freshness, ageMs, reuse, rules.stale);
   if (useless) return { kind: "not-stored", because: useless };
+  // With Bearer tokens, frameworks begin a session by such a field, and forget Cache-Control.
+  const given = originAllowsReuse ? undefined : response.fields.lines(handsOutCredentials)[0];
+  if (given) return { kind: "not-stored", because: "set-cookie", given };
   const sharedWithSessions = originAllowsReuse || !freshness.source.startsWith("route");
   return {
     kind: "storable",
