@@ -1,9 +1,9 @@
 import type { FoundResponse } from "../ports/store.ts";
 import type { ForwardReason, XCache } from "../rules/forwarding/cache-status.ts";
-import type { Verdict } from "../rules/freshness/judge.ts";
+import { isMadeStale, isWorthStoring, type Verdict } from "../rules/freshness/judge.ts";
 import { notStoredDetail } from "../rules/storing/not-stored.ts";
 import { type StoredHead, validatorsOf } from "../rules/storing/stored-response.ts";
-import { validationFields } from "../rules/validation/conditions.ts";
+import { sinceModifiedMs, validationFields } from "../rules/validation/conditions.ts";
 import type { RequestContext } from "./request-context.ts";
 import { hasVariants } from "./selection.ts";
 
@@ -110,18 +110,22 @@ export function missOf(context: RequestContext, unusable: readonly UnusableRespo
   return missBy(reasonToFetch(verdict));
 }
 
-/** Whether a response that was judged before a wait may not even be confirmed now (R10). */
-export function isPurgedByNow({ ports }: RequestContext, head: StoredHead): boolean {
+/**
+ * Whether the origin may confirm a response now, after a wait (R10). Where the page has changed, validators must tell
+ * its versions apart, and many origins make tags from `Last-Modified` and the length.
+ */
+export function mayBeConfirmed({ ports }: RequestContext, head: StoredHead): boolean {
   const answer = ports.purges.check(head);
-  return answer === "purged" || answer === "unverifiable";
+  if (!isMadeStale(answer)) return isWorthStoring(answer);
+  return !(sinceModifiedMs(validatorsOf(head), ports.clock.now()) < 1000);
 }
 
 /** What a request that is looked up may say of a part. */
 const OF_PARTS = ["range", "if-range", "if-none-match", "if-modified-since"];
 
 /**
- * The fields that ask the origin to confirm the stored response; `null` if it has no validators, or was purged while the
- * request waited. RFC 9111 §4.3.1. For a part, they are the client's.
+ * The fields that ask the origin to confirm the stored response; `null` if it has no validators, or may not be confirmed.
+ * RFC 9111 §4.3.1. For a part, they are the client's.
  */
 export function conditionsOf(
   context: RequestContext,
@@ -129,7 +133,7 @@ export function conditionsOf(
 ): ReturnType<typeof validationFields> {
   const { facts, ports } = context;
   if (isForPart) return [...facts.fields].filter(([name]) => OF_PARTS.includes(name));
-  if (toValidate === null || ports.origin.isCache || isPurgedByNow(context, toValidate.head)) return null;
+  if (toValidate === null || ports.origin.isCache || !mayBeConfirmed(context, toValidate.head)) return null;
   return validationFields(validatorsOf(toValidate.head), ports.clock.now());
 }
 

@@ -1,9 +1,11 @@
-import type { Scenario } from "../../engine/scenario.ts";
+import type { Scenario, Step } from "../../engine/scenario.ts";
 import { SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { ALL_DONE, ANEW, done, HOSTS, inGroups, onMobile, post, v1, v2 } from "./openings.ts";
 
 const taggedV1 = page("max-age=3600", "v1", { etag: '"1"' });
+const taggedAt = (time: string, body = "v1") =>
+  page("max-age=3600", body, { etag: '"1"', "last-modified": `Thu, 01 Jan 2026 ${time} GMT` });
 const unchanged = { status: 304, fields: { "cache-control": "max-age=3600", etag: '"1"' } };
 
 /** What happens to `/b` when the answer to a POST to `/a` has these fields. */
@@ -79,6 +81,24 @@ export const scenarios: readonly Scenario[] = [
       { send: { method: "POST", path: "/a" }, expect: { status: 204 } },
       { advanceMs: 1_000 },
       { send: { path: "/a", isolate: "b" }, expect: { xCache: "REVALIDATED", body: "v1" } },
+    ],
+  },
+  {
+    id: "invalidation/changed-twice-in-a-second",
+    name: "after an unsafe request, a page fetched in the second of its Last-Modified is fetched in full, because its validators may stand for two versions",
+    source: "RFC 9110 §8.8.2.2; docs/protocol.md#r10-modes",
+    only: SEVERAL_ISOLATES,
+    origin: { "/a": [taggedAt("12:00:00"), { status: 204 }, taggedAt("12:00:00", "v2")], "/b": [taggedAt("11:59:59")] },
+    steps: [
+      ...["/a", "/b"].flatMap((path): Step[] => [
+        { send: { path, isolate: "b" }, expect: { xCache: "MISS", body: "v1" } },
+        { send: { method: "PUT", path, body: "v2" }, expect: {} },
+      ]),
+      { advanceMs: 1_000 },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "EXPIRED", body: "v2" } },
+      { originLastSaw: "/a", fields: { "if-none-match": null, "if-modified-since": null } },
+      { send: { path: "/b", isolate: "b" }, expect: {} },
+      { originLastSaw: "/b", fields: { "if-none-match": '"1"' } },
     ],
   },
   ...["PUT", "POST", "DELETE", "PATCH"].map(

@@ -444,9 +444,27 @@ export const mutants: Mutants = {
     },
     "a page that was purged in a wait is confirmed": {
       in: "conditionsOf",
-      replace: "|| isPurgedByNow(context, toValidate.head)",
+      replace: "|| !mayBeConfirmed(context, toValidate.head)",
       by: "",
       foundBy: ["purging/hard-while-a-follower-waits", "purging/hard-while-in-line"],
+    },
+    "a 304 confirms a softly purged page whose validators may stand for two versions": {
+      in: "conditionsOf",
+      replace: "!mayBeConfirmed(context, toValidate.head)",
+      by: '["purged", "unverifiable"].includes(ports.purges.check(toValidate.head))',
+      foundBy: ["purging/soft-within-a-second", "invalidation/changed-twice-in-a-second"],
+    },
+    "a page is confirmed after an unsafe request, whatever its validators tell apart": {
+      in: "mayBeConfirmed",
+      replace: "!isMadeStale(answer)",
+      by: 'answer !== "soft"',
+      foundBy: "invalidation/changed-twice-in-a-second",
+    },
+    "a page is not confirmed after a purge, although it was a second old when it was fetched": {
+      in: "mayBeConfirmed",
+      replace: "< 1000",
+      by: "<= 1000",
+      foundBy: "invalidation/changed-twice-in-a-second",
     },
     "what is to be confirmed is settled before a request waits for its turn": {
       in: "fetchOnce",
@@ -456,9 +474,9 @@ export const mutants: Mutants = {
     },
     "a HEAD freshens a page that was purged in a wait": {
       in: "forwardHead",
-      replace: "&& !isPurgedByNow(context, stored.head)",
+      replace: "&& mayBeConfirmed(context, stored.head)",
       by: "",
-      foundBy: "purging/hard-while-a-head-is-in-line",
+      foundBy: ["purging/hard-while-a-head-is-in-line", "purging/soft-within-a-second-and-head"],
     },
   },
   R18: {

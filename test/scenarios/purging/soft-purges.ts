@@ -4,6 +4,8 @@ import { page } from "../page.ts";
 import { v1 } from "./openings.ts";
 
 const v2 = page("max-age=3600", "v2", { etag: '"2"' });
+/** Fetched in the second of its `Last-Modified`. */
+const young = page("max-age=3600", "v1", { "last-modified": "Thu, 01 Jan 2026 12:00:00 GMT" });
 const unchanged = { status: 304, fields: { "cache-control": "max-age=3600", etag: '"1"' } };
 const soft = "docs/protocol.md#soft-purges";
 function cacheable(cacheControl: string, body = "v1") {
@@ -158,6 +160,31 @@ export const scenarios: readonly Scenario[] = [
       },
       { originLastSaw: "/a", fields: { "if-none-match": '"1"' } },
       { get: "/a", expect: { xCache: "HIT", body: "v1" } },
+    ],
+  },
+  {
+    id: "purging/soft-within-a-second",
+    name: "a softly purged page that was fetched in the second of its Last-Modified is fetched in full",
+    source: `${soft}; RFC 9110 §8.8.2.2`,
+    origin: { "/a": [young, { ...young, body: "v2" }] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      { get: "/a", expect: { xCache: "EXPIRED", body: "v2" } },
+      { originLastSaw: "/a", fields: { "if-modified-since": null } },
+    ],
+  },
+  {
+    id: "purging/soft-within-a-second-and-head",
+    name: "a HEAD does not confirm a softly purged page that was fetched in the second of its Last-Modified",
+    source: `${soft}; RFC 9111 §4.3.5; RFC 9110 §8.8.2.2`,
+    origin: { "/a": [young, young, { ...young, body: "v2" }] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { purge: { urls: ["/a"], mode: "soft" } },
+      { send: { method: "HEAD", path: "/a" }, expect: { xCache: "EXPIRED" } },
+      { advanceMs: 1 },
+      { get: "/a", expect: { xCache: "EXPIRED", body: "v2" } },
     ],
   },
   {

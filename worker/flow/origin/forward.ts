@@ -13,7 +13,7 @@ import { freshenByHead } from "../../rules/validation/freshen.ts";
 import { clientFields, passOn } from "../answering/pass-on.ts";
 import { passOnUnlessHeld } from "../answering/pass-on-unless-held.ts";
 import { hasStandIn, staleAnswer } from "../answering/stale-answer.ts";
-import { isPurgedByNow, type Miss } from "../miss.ts";
+import { type Miss, mayBeConfirmed } from "../miss.ts";
 import { isInMemory } from "../reading-bodies.ts";
 import type { RequestContext } from "../request-context.ts";
 import { forgetOutdated, forgetWithdrawn, freshen } from "../storing/freshening.ts";
@@ -91,7 +91,7 @@ export async function forwardHead(context: RequestContext, miss: Miss, notStored
       },
     );
     if (effect === "invalidate") forgetOutdated(context, stored);
-    if (effect === "freshen" && !isPurgedByNow(context, stored.head)) {
+    if (effect === "freshen" && mayBeConfirmed(context, stored.head)) {
       const freshened = freshen(context, stored, response); // as if by a 304 (R2)
       if (freshened) forgetWithdrawn(context, freshened);
       if (freshened?.notStored === null && isInMemory(freshened.stored)) {

@@ -68,19 +68,23 @@ export function mayHoldCoded(acceptedCodings: string, field: (name: string) => s
 /**
  * Whether the requested parts belong to the version that the client holds, so that `Range` applies; otherwise the
  * client gets the whole body. RFC 9110 §13.1.5. The client joins bytes, so only strong validators count. A weak tag,
- * or one without quotes, never matches. A date has to equal `Last-Modified`, and the `Date` of the response has to be
- * at least one second later (§8.8.2.2), because the page may have changed twice within one second. Both times are the
- * origin's and are assumed to be from one clock. `now` is epoch milliseconds.
+ * or one without quotes, never matches. A date has to equal `Last-Modified`, and be strong (§8.8.2.2). `now` is epoch
+ * milliseconds.
  */
 export function rangeStillHolds(ifRange: string | null, stored: Required<StoredValidators>, now: number): boolean {
   if (ifRange === null) return true;
   const held = ifRange.trim();
   if (isEntityTag(held)) return matchesStrongly(held, stored.etag);
-  const heldAt = parseHttpDate(held, now);
-  const modifiedAt = parseHttpDate(stored.lastModified, now);
-  const generatedAt = parseHttpDate(stored.date, now);
-  if (heldAt === undefined || modifiedAt === undefined || generatedAt === undefined) return false;
-  return heldAt === modifiedAt && generatedAt - modifiedAt >= 1000;
+  return parseHttpDate(held, now) === parseHttpDate(stored.lastModified, now) && sinceModifiedMs(stored, now) >= 1000;
+}
+
+/**
+ * How long before the response its page was last modified, in milliseconds; `NaN` if that is not known. A page may
+ * change twice within a second, so `Last-Modified` stands for one version only from 1000 on. RFC 9110 §8.8.2.2. Both
+ * times are the origin's and are assumed to be from one clock. `now` is epoch milliseconds.
+ */
+export function sinceModifiedMs({ lastModified, date }: Required<StoredValidators>, now: number): number {
+  return Number(parseHttpDate(date, now)) - Number(parseHttpDate(lastModified, now));
 }
 
 /**
