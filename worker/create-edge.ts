@@ -74,6 +74,8 @@ export interface EdgeHooks {
   readonly clock?: Clock;
   /** Accept a token that could be guessed, as on a developer's machine. Default false. */
   readonly acceptsWeakTokens?: boolean;
+  /** Compiles the site. Default: with what the variables say. */
+  readonly compile?: Compile;
   /** Returns the platform that the edge runs on, given the real one. Default: the real one. */
   readonly platform?: (platform: Platform) => Platform;
 }
@@ -81,7 +83,7 @@ export interface EdgeHooks {
 /** Like `createEdge`, with parts of the platform replaced. */
 export function createEdgeWithHooks(siteInput: SiteInput, hooks: EdgeHooks): ExportedHandler<EdgeEnv> {
   compileSite(siteInput, {}); // so that a mistake ends the start, and not the first request
-  return edgeOf((overrides) => compileSite(siteInput, overrides), hooks);
+  return edgeOf(hooks.compile ?? ((overrides) => compileSite(siteInput, overrides)), hooks);
 }
 
 type Compile = (overrides: SiteOverrides) => Site;

@@ -317,7 +317,6 @@ class EdgeGroup {
         TIDEMARK_ORIGIN: origin,
         TIDEMARK_TOKEN: token,
         ...(namedTokens !== undefined && { TIDEMARK_TOKENS: namedTokens }),
-        TIDEMARK_HOSTS: "*",
         TIDEMARK_CLIENT_ADDRESS: "127.0.0.1",
         ...(publicUrl !== null && { TIDEMARK_PUBLIC_URL: publicUrl }),
         DEV: settings,

@@ -3,7 +3,7 @@
  * the round trips of public networks, and with a line for each request. A deployed worker has none of this.
  */
 import type { EdgeEnv, SiteInput } from "tidemark/worker";
-import { createEdgeWithHooks, isControl, type Platform } from "tidemark/worker/internal";
+import { compileSite, createEdgeWithHooks, isControl, type Platform } from "tidemark/worker/internal";
 import { SIMULATED_REGIONS_PATH } from "../../wire/simulated-regions.ts";
 import {
   behindNetwork,
@@ -18,6 +18,7 @@ import {
 import { EarlyPurges, earlyPurgeLine } from "./early-purges.ts";
 import type { Answer, CurrentExchange, Exchange } from "./exchange.ts";
 import { LOGIN_PATH, LoginCode } from "./login-code.ts";
+import { purgingHere } from "./purges-here.worker.ts";
 import type { DevSettings } from "./request-log-entry.ts";
 import { EARLY_PURGES_PATH, pathOf, RequestWatch } from "./request-watch.worker.ts";
 import { ServedHosts } from "./served-hosts.ts";
@@ -66,10 +67,21 @@ const loginCode = new LoginCode();
 /** The edge for a site, as `createEdge` of `tidemark/worker` makes it, on this machine's network. */
 export function createDevEdge(site: SiteInput, current: CurrentExchange): ExportedHandler<DevEnv> {
   let settings: DevSettings | undefined;
+  let isAtOneHost = false;
   const edge = createEdgeWithHooks(site, {
     acceptsWeakTokens: true,
-    platform: (platform) =>
-      behindNetwork(watching(reporting(platform, edgeEnv!, current), current), networkOf(settings!, current)),
+    compile: (overrides) => {
+      // The origin may have a name of the site, which visitors here do not use.
+      const here = { ...overrides, ...(site.hosts === undefined && { hosts: null }), originIsElsewhere: true };
+      const compiled = compileSite(site, here);
+      isAtOneHost = compiled.publicHost !== null;
+      return { ...compiled, hosts: compiled.hosts && served!.within(compiled.hosts) };
+    },
+    platform: (platform) => {
+      const watched = watching(reporting(platform, edgeEnv!, current), current);
+      const behind = behindNetwork(watched, networkOf(settings!, current));
+      return isAtOneHost ? behind : purgingHere(behind);
+    },
   });
   let edgeEnv: DevEnv | undefined;
   let served: ServedHosts | undefined;

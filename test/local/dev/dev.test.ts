@@ -66,8 +66,12 @@ function ask(path: string, fields: Record<string, string> = {}, method = "GET"):
 
 /** Sends a purge that purges nothing. */
 function tryPurge(url: string): Promise<ClientAnswer> {
+  return purge({ urls: [url], dryRun: true });
+}
+
+function purge(asked: object): Promise<ClientAnswer> {
   const fields = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-  const body = JSON.stringify({ urls: [url], dryRun: true });
+  const body = JSON.stringify(asked);
   const call = { method: "POST", path: "/_tidemark/purge", fields, host: `localhost:${port}`, body };
   return exchange(new URL(`http://127.0.0.1:${port}`), agent, call);
 }
@@ -99,7 +103,8 @@ describe("tidemark dev, in one run", () => {
     temporary = mkdtempSync(resolve(folder, "temporary-"));
     const flags = [
       "--config",
-      config(`{ origin: "${origin.url}", hosts: ["www.example.test"] }`),
+      // Which of the visitor's hosts the origin may see, only hosts tell.
+      config(`{ origin: "${origin.url}", hosts: ["www.example.test"], forward: { host: "visitor" } }`),
       "--port",
       String(port),
     ];
@@ -220,6 +225,29 @@ describe("tidemark dev, in one run", () => {
       return ((await answer.json()) as { changedFor?: number }[]).map(({ changedFor }) => changedFor);
     };
     expect([await foundFor(1), await foundFor(3)]).toEqual([[undefined], [2]]); // 2 and 3 are for one change
+  });
+
+  test.each([
+    { urls: ["https://www.example.test/shop/a"] },
+    { prefixes: ["www.example.test/shop"] },
+    { hosts: ["www.example.test"] },
+    { urls: ["http://www.example.test:1/shop/a"] },
+    { urls: ["http://127.0.0.1/shop/a", "/shop/a"] },
+  ])("a purge of the site's public address reaches the page that the browser has from here: %j", async (asked) => {
+    origin.reply("/shop/a", { fields: { "cache-control": "max-age=60" }, body: "v1" });
+    await ask("/shop/a");
+    expect((await ask("/shop/a")).fields["x-cache"]).toBe("HIT");
+    const { status, body } = await purge(asked);
+    expect([status, JSON.parse(body)]).toEqual([200, expect.not.objectContaining({ warnings: expect.anything() })]);
+    expect((await ask("/shop/a")).fields["x-cache"]).toBe("MISS");
+  });
+
+  test("neither purges nor explains a host that it does not serve", async () => {
+    const url = "https://evil.example/private";
+    const refusal = "evil.example is not a host of this site";
+    expect(await tryPurge(url)).toMatchObject({ status: 400, body: expect.stringContaining(refusal) });
+    const explained = await ask(`/_tidemark/explain?url=${url}`, { authorization: `Bearer ${TOKEN}` });
+    expect(explained).toMatchObject({ status: 200, body: expect.stringContaining(refusal) });
   });
 
   test("says once that the origin is down, answers 502, and says when it is back", async () => {

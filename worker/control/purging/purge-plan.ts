@@ -173,6 +173,5 @@ function onSiteHost(target: ResolvedUrl, { hosts }: KeyRules): string {
 
 /** The rules that decide whether a named host is one of the site's. `publicHost` replaces it later. */
 function rulesOfNamedHost(rules: KeyRules): KeyRules {
-  const { publicHost, hosts } = rules;
-  return publicHost === null ? rules : { ...rules, publicHost: null, hosts: hosts && [...hosts, publicHost] };
+  return { ...rules, publicHost: null };
 }
