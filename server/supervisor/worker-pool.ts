@@ -17,6 +17,9 @@ import {
   WorkerProcess,
 } from "./worker-process.ts";
 
+/** Why a worker ends before its answers. */
+const STOPPED_TWICE = "the server was told a second time to stop";
+
 /** How long workers may take to finish their answers when new ones already accept connections. Milliseconds. */
 export const REPLACE_WITHIN_MS = 3_600_000;
 
@@ -218,9 +221,9 @@ export class WorkerPool {
     this.#nextBeat?.cancel();
   }
 
-  /** Gives the workers that are alive at most this time for their answers. */
+  /** Gives the workers that are alive at most this time for their answers; none only at a second stop. */
   finishWithin(ms: number): void {
-    for (const worker of this.alive) ms === 0 ? worker.kill() : void this.#drain(worker, ms);
+    for (const worker of this.alive) ms === 0 ? worker.kill(STOPPED_TWICE) : void this.#drain(worker, ms);
   }
 
   /** Lets them call the log again; if it cannot be reached, their calls fail instead of waiting. */

@@ -348,7 +348,7 @@ describe("a supervisor", () => {
     void supervisor.stop();
     await supervisor.stop();
     await expect(held.answer).rejects.toThrow();
-    expect(events.at(-1)).toEqual({ kind: "worker-killed", name: "worker-1" });
+    expect(eventInWords(events.at(-1)!)).toBe("worker-1 died: the server was told a second time to stop");
   });
 
   test("kills a worker that does not finish in time", { tags: ["deep"] }, async () => {
