@@ -47,6 +47,7 @@ describe("a prefix as a purge names it", () => {
     ["/a/..", /names no path segment/],
     ["?x", /names no path segment/],
     ["www.example.test", /names no path segment/],
+    ["shop", /names no path segment like \/shop/],
     ["https://www.example.test/", /names no path segment/],
     ["/*", /names no path segment/],
     ["/shop/*", /like prefixes: \["\/shop"\]/],

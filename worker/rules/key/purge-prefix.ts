@@ -28,7 +28,8 @@ export function parsePurgePrefix(text: string, hosts: readonly string[] | null):
   const url = canonicalUrl(`http://host.invalid${pathText}`);
   if (url.kind === "refused") return refused(url.because);
   const { path, search } = url;
-  if (/^[/*]*$/.test(path)) return refused("it names no path segment; to purge a whole site, use hosts or everything");
+  if (/^[/*]*$/.test(path))
+    return refused("it names no path segment like /shop; to purge a whole site, use hosts or everything");
   const fault = wildcardFault(path);
   if (fault !== null) return refused(fault);
   const prefix = pathPrefixes(path).at(-1);
