@@ -3,7 +3,7 @@ import { build, type Plugin } from "esbuild";
 import { ConfigFileError, expectConfigFile, whatItThrew } from "../../package/config-file-error.ts";
 import { importConfig } from "../../package/import-config.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
-import { formatMessage, ownWorker, WORKER_OPTIONS } from "../runtime/bundle.ts";
+import { bundlingFault, ownWorker, WORKER_OPTIONS } from "../runtime/bundle.ts";
 
 /** The part of a site that the harness reads; the worker reads the rest itself. */
 export interface ConfiguredSite {
@@ -52,7 +52,7 @@ export async function loadSite(file: string, withinMs?: number): Promise<Configu
     const code = Buffer.from(result.outputFiles[0]!.text).toString("base64");
     module = await importConfig(`data:text/javascript;base64,${code}`, withinMs);
   } catch (error) {
-    throw new ConfigFileError(`${file}: ${reasonOf(error)}`, { cause: withoutData(error) });
+    throw new ConfigFileError(faultOf(file, error), { cause: withoutData(error) });
   }
   const site = module.default as Partial<SiteInput> | undefined;
   if (site?.origin === undefined) {
@@ -83,8 +83,8 @@ function withoutData(error: unknown): unknown {
   return error;
 }
 
-function reasonOf(error: unknown): string {
+function faultOf(file: string, error: unknown): string {
   const { errors } = (error ?? {}) as { errors?: unknown };
   const isBuildFailure = Array.isArray(errors) && errors.every((each) => typeof each === "object" && "text" in each);
-  return isBuildFailure ? `\n${errors.map(formatMessage).join("\n")}` : whatItThrew(error);
+  return isBuildFailure ? bundlingFault(file, errors) : `${file}: ${whatItThrew(error)}`;
 }

@@ -5,7 +5,7 @@ import { ConfigFileError } from "../../package/config-file-error.ts";
 import type { SimulatedRegion } from "../../wire/simulated-regions.ts";
 import { roundTripsOf } from "../cdn/latency.ts";
 import { type ConfiguredSite, loadSite } from "../config/config-file.ts";
-import { bundleWorker, type EntryCode, watchWorker } from "../runtime/bundle.ts";
+import { bundleWorker, bundlingFault, type EntryCode, watchWorker } from "../runtime/bundle.ts";
 import {
   type EdgeRuntime,
   type EdgeWorker,
@@ -99,8 +99,8 @@ export async function startDevEdge(options: DevEdgeOptions): Promise<DevEdge> {
         if (group) tellMistake(error.message);
       });
   };
-  const onError = (errors: string) => {
-    const words = `${configFile}: ${errors}`;
+  const onError = (errors: Parameters<typeof bundlingFault>[1]) => {
+    const words = bundlingFault(configFile!, errors);
     if (isBuilt) tellMistake(words);
     else started.reject(new ConfigFileError(words));
   };

@@ -2,6 +2,8 @@ import { isBuiltin } from "node:module";
 import { basename, dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, context, type Message, type Plugin } from "esbuild";
+import { ownPackage } from "../../package/own-package.ts";
+import { unknownEntry } from "../../wire/text/unknown-entry.ts";
 
 /** The code of a worker that is not in a file. */
 export type EntryCode = NonNullable<BuildOptions["stdin"]>;
@@ -38,7 +40,7 @@ export function edgeEntry(configFile: string): EntryCode {
 
 /**
  * Resolves `tidemark/worker` to this package's own worker, whichever file imports it: the folder of a config need not
- * have the package installed.
+ * have the package installed. Says of a misspelt entry of the package which one may be meant.
  */
 export const ownWorker: Plugin = {
   name: "own-worker",
@@ -46,6 +48,10 @@ export const ownWorker: Plugin = {
     build.onResolve({ filter: /^tidemark\/worker(\/internal)?$/ }, ({ path, kind, resolveDir }) =>
       resolveDir === HERE ? undefined : build.resolve(path, { kind, resolveDir: HERE }),
     );
+    build.onResolve({ filter: /^tidemark\// }, ({ path }) => {
+      const fault = unknownEntry(path, ownPackage.exports);
+      return fault === null ? undefined : { errors: [{ text: fault }] };
+    });
   },
 };
 
@@ -60,14 +66,14 @@ export async function bundleWorker(entry: string | EntryCode): Promise<string> {
 export async function watchWorker(
   entry: EntryCode,
   onBuild: (script: string) => void,
-  onError: (messages: string) => void,
+  onError: (errors: readonly Message[]) => void,
 ): Promise<{ stop(): Promise<void> }> {
   const reportBuild: Plugin = {
     name: "report-build",
     setup(build) {
       build.onEnd((result) => {
         const script = result.outputFiles?.[0]?.text;
-        if (result.errors.length > 0) onError(result.errors.map(formatMessage).join("\n"));
+        if (result.errors.length > 0) onError(result.errors);
         else if (script !== undefined) onBuild(script);
       });
     },
@@ -75,6 +81,15 @@ export async function watchWorker(
   const watching = await context({ ...WORKER_OPTIONS, stdin: entry, plugins: [ownWorker, reportBuild] });
   await watching.watch();
   return { stop: () => watching.dispose() };
+}
+
+/** Why a config cannot be bundled. Its name comes first, as its owner has written it, and not again at each place in it. */
+export function bundlingFault(configFile: string, errors: readonly Message[]): string {
+  const isInConfig = ({ location }: Message) => location !== null && resolve(location.file) === resolve(configFile);
+  const named = (message: Message) =>
+    isInConfig(message) ? { ...message, location: { ...message.location!, file: configFile } } : message;
+  const lines = errors.map((message) => formatMessage(named(message)));
+  return errors.every(isInConfig) ? lines.join("\n") : `${configFile}: ${lines.join("\n")}`;
 }
 
 /**

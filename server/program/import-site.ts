@@ -4,6 +4,8 @@ import { extname, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { ConfigFileError, DEFAULT_CONFIG, expectConfigFile, whatItThrew } from "../../package/config-file-error.ts";
 import { importConfig } from "../../package/import-config.ts";
+import { ownPackage } from "../../package/own-package.ts";
+import { unknownEntry } from "../../wire/text/unknown-entry.ts";
 import { withValue } from "../../worker/site/site-error.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
 import { stateOfFile } from "../startup/watched-files.ts";
@@ -29,6 +31,8 @@ function addHooks(note: (path: string) => void): void {
       if (specifier === "tidemark/worker") return { url: OWN_WORKER, shortCircuit: true };
       if (specifier.startsWith("cloudflare:")) return { url: RUNTIME_MODULE, shortCircuit: true };
       const isByOwner = isOwners(context.parentURL);
+      const fault = isByOwner ? unknownEntry(specifier, ownPackage.exports) : null;
+      if (fault !== null) throw new Error(fault); // Node would say that the package is missing, which need not be there
       // The file may be missing, or a link, which can lead elsewhere later.
       const named = ADDRESS.test(specifier) ? pathOf(URL.parse(specifier, context.parentURL)) : null;
       if (isByOwner && named !== null) note(named);

@@ -611,7 +611,7 @@ describe("tidemark dev", () => {
       const options = { origin: undefined, firstPort: port, config: file, publicUrl: null, token: TOKEN };
       const more = { namedTokens: undefined, regions: undefined, latency: false, persists: false, onEntry: null };
       const session = await startDevSession({ ...options, ...more, onTraffic: () => undefined, printLine }, null);
-      expect(await told).toMatch(/^.*site\.ts: .*site\.ts:1:\d+: .*\nThe earlier rules stay in force\.$/);
+      expect(await told).toMatch(/^[^:]*site\.ts:1:\d+: .*\nThe earlier rules stay in force\.$/);
       origin.reply("/a", { body: "v1" });
       expect(await ask("/a")).toMatchObject({ status: 200, body: "v1" });
       await session.stop();

@@ -39,6 +39,28 @@ test("a config that waits for what never comes is refused with that reason, and 
   rmSync(folder, { recursive: true });
 });
 
+test.each([
+  [
+    "an import of what the package lacks",
+    'import "tidemark/workr";',
+    "there is no tidemark/workr; did you mean tidemark/worker\\?",
+  ],
+  ["what is no TypeScript", "const a = { b: ];", "(?:Expected|Unexpected|Expression expected).*"],
+])("a config with %s is refused with the reason after its name, which stands there once", async (_, line, reason) => {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  const file = join(folder, "tidemark.config.ts");
+  writeFileSync(file, `${line}\nexport default { origin: "http://127.0.0.1:8000" };\n`);
+  const told = new RegExp(`^tidemark: ${file}(?::1)?(?::\\d+)?: ${reason}\n$`);
+  for (const command of ["serve", "dev"]) {
+    const args = [CLI, command, "--config", file, ...(command === "serve" ? ["--check"] : [])];
+    expect(await run(process.execPath, args, { cwd: folder })).toMatchObject({
+      exit: 2,
+      stderr: expect.stringMatching(told),
+    });
+  }
+  rmSync(folder, { recursive: true });
+});
+
 test("a config with a function where none may be is refused with its place", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   const file = join(folder, "tidemark.config.ts");
