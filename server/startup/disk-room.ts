@@ -26,6 +26,12 @@ export function keptFiles(pages: string): number {
   return keptFilesOf(files);
 }
 
+/** The size of the file system of `pages`. */
+export function fileSystemBytes(pages: string): number {
+  const { blocks, bsize } = statfsSync(nearestExisting(pages));
+  return blocks * bsize;
+}
+
 /**
  * What the owner should know if the file system has less room than `--disk`; `null` if it has enough. Before there are any
  * pages, that is what is free; later it is all of it, because nobody has counted the pages yet.

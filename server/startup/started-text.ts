@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
 import { addressText } from "../origin/origin-address.ts";
 import { ONLY_SITE } from "../supervisor/site-logs.ts";
+import { fileSystemBytes } from "./disk-room.ts";
 import { localAuthority } from "./listen-addresses.ts";
 import type { Prepared } from "./prepare-server.ts";
 import type { PreparedSite } from "./prepared-site.ts";
@@ -105,6 +106,8 @@ function memoryText({ settings: { memoryBytes, workers } }: Prepared): string {
 
 function diskText({ settings: { disk, roomForBodies, workers } }: Prepared): string {
   if (disk === null) return "none";
+  const has = fileSystemBytes(disk.folder);
+  if (has < disk.maxBytes) return `${disk.folder}  (at most the ${sizeText(has)} of its file system)`;
   const forBodies = sizeText(roomForBodies.fileBytes * workers);
   return `${disk.folder}  (at most ${sizeText(disk.maxBytes)}, and ${forBodies} for bodies of requests)`;
 }

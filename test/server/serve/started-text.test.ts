@@ -59,6 +59,12 @@ describe("what a server prints when it has started", () => {
     return startedText({ addresses: ["127.0.0.1:8080"], prepared }).replaceAll("8080", "PORT");
   }
 
+  test("a file system that is smaller than --disk bounds the pages", async () => {
+    const cache = join(folder, "cache");
+    const text = await textOf({ cache, diskBytes: 2 ** 50 });
+    expect(text).toMatch(/^ {2}disk {5}\S+pages {2}\(at most the [\d.]+GiB of its file system\)$/m);
+  });
+
   test("with hosts: how to ask as a visitor of one of them", { tags: ["deep"] }, async () => {
     const text = await textOf({ environment: { TIDEMARK_HOSTS: "www.example.test,example.test" } });
     expect(text).toContain('\n  curl -si http://localhost:PORT/ -H "Host: www.example.test" | grep ');
