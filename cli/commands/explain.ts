@@ -9,7 +9,7 @@ import { explanationReport } from "../text/explanation-report.ts";
 import { printPurgeError } from "../text/print-error.ts";
 
 interface ExplainFlags {
-  readonly header: Readonly<Record<string, string>>;
+  readonly header?: Readonly<Record<string, string>>;
   readonly request: string;
   readonly json?: true;
   readonly endpoint?: string;
@@ -33,7 +33,7 @@ export function explainCommand(): Command {
   return refuseTokenFlag(new Command("explain"))
     .description(DESCRIPTIONS.explain)
     .argument("<url>", "a path of the site or a whole URL", valueNotFlag)
-    .option("-H, --header <name: value>", "a field of the request; may be repeated", addField, {})
+    .option("-H, --header <name: value>", "a field of the request; may be repeated", addField)
     .option("-X, --request <method>", "the method", "GET")
     .option("--json", "print the edge's JSON")
     .option("--endpoint <url>", "the site's origin (else TIDEMARK_ENDPOINT)", valueNotFlag)
@@ -56,7 +56,7 @@ async function explain(url: string, { header, request, json, endpoint }: Explain
   }
 }
 
-function addField(line: string, fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function addField(line: string, fields: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const [, name, value] = /^([^:\s]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError('Write it as "Name: value".');
   return withField(fields, name, value);

@@ -477,6 +477,11 @@ describe.concurrent("tidemark", () => {
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining("(Did you mean purge?)") });
   });
 
+  test("--help names no default where there is none", async ({ expect }) => {
+    const { stdout } = await tidemark({ args: ["explain", "--help"] });
+    expect(stdout).not.toContain("default: {}");
+  });
+
   test("A command that is loaded when it is called reads its own flags", async ({ expect }) => {
     const help = await tidemark({ args: ["dev", "--help"] });
     expect(help).toEqual({ exit: 0, stdout: expect.stringContaining("--origin <url>"), stderr: "" });
