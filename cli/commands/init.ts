@@ -13,7 +13,15 @@ import type { EdgeNames, EdgeScript } from "../init/found-tools.ts";
 import { type InitialisedProject, initProject } from "../init/init-project.ts";
 import { initServer } from "../init/init-server.ts";
 import { ProjectFileError } from "../init/project-file-error.ts";
-import { AnswerError, hostOf, originOf, passedOf, type SiteAnswers, serverOriginOf } from "../init/site-answers.ts";
+import {
+  AnswerError,
+  checkAnswers,
+  hostOf,
+  originOf,
+  passedOf,
+  type SiteAnswers,
+  serverOriginOf,
+} from "../init/site-answers.ts";
 import { wranglerConfigIn } from "../init/wrangler-config.ts";
 import { parseManifest, type WrittenFile } from "../init/written-files.ts";
 import { DESCRIPTIONS } from "../text/descriptions.ts";
@@ -138,16 +146,22 @@ async function answersFrom(flags: InitFlags, worker: AppWorker | null): Promise<
       }
     }
   };
-  const askOrigin = () =>
-    app === null
-      ? ask("Where is the site now, like https://origin.example.com?", readOrigin)
-      : ask(`Where is the site now (Enter for the worker ${app})?`, (text) =>
-          text.trim() === "" ? null : readOrigin(text),
-        );
+  const fitting = (given: Pick<SiteAnswers, "origin" | "host">) => {
+    checkAnswers(given); // here, so that the question comes again
+    return given;
+  };
+  const readHost = (text: string) => fitting({ origin: origin ?? null, host: hostOf(text) }).host;
+  const askOrigin = (publicHost: string) =>
+    ask(
+      `Where is the site now${app === null ? ", like https://origin.example.com" : ` (Enter for the worker ${app})`}?`,
+      (text) =>
+        app !== null && text.trim() === "" ? null : fitting({ origin: readOrigin(text), host: publicHost }).origin,
+    );
   try {
+    const publicHost = host ?? (await ask("The public host, like www.example.com?", readHost));
     return {
-      host: host ?? (await ask("The public host, like www.example.com?", hostOf)),
-      origin: origin ?? (await askOrigin()),
+      host: publicHost,
+      origin: origin ?? (await askOrigin(publicHost)),
       passed: passed ?? (await ask("Paths that must never be stored, like /admin,/cart (Enter for none)?", passedOf)),
     };
   } finally {

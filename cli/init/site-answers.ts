@@ -63,7 +63,7 @@ export function passedOf(text: string): readonly string[] {
 }
 
 /** Checks that the answers fit together. Throws `AnswerError`. */
-export function checkAnswers({ origin, host }: SiteAnswers): void {
+export function checkAnswers({ origin, host }: Pick<SiteAnswers, "origin" | "host">): void {
   if (origin === null || new URL(origin).hostname !== host) return;
   throw new AnswerError(
     `the origin, ${origin}, has the public host's name, so each request would come back to the edge. Give the server ` +

@@ -964,8 +964,10 @@ describe.skipIf(!hasPython)(hasPython ? "at a terminal" : NOT_RUN, () => {
   }
 
   test("it asks three questions, and repeats one after a wrong answer", async () => {
-    const screen = await type(["init"], ["http://a/b", "www.example.com", "origin.example.com", "/admin"]);
+    const origins = ["https://www.example.com", "origin.example.com"];
+    const screen = await type(["init"], ["http://a/b", "www.example.com", ...origins, "/admin"]);
     expect(screen).toContain("is not a host name like www.example.com");
+    expect(screen).toContain("each request would come back to the edge");
     expect(screen).toContain("written    wrangler.toml");
     const config = await get("tidemark.config.ts");
     for (const part of ['"https://origin.example.com"', '"www.example.com"', '"/admin{/*}?"']) {
