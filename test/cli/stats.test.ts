@@ -125,13 +125,13 @@ Not stored: no-store 1,200, cut-off 9, bad\ufffd[2J 3, store-failed 2.
 
   test("a machine and its processes, with what its workers have", () => {
     const MIB = 1024 ** 2;
-    const process = { pid: 7, isDraining: false, residentBytes: 81_000_000, openFiles: 20, maxOpenFiles: 1024 };
+    const process = { pid: 7, isDraining: false, residentBytes: 81 * MIB, openFiles: 20, maxOpenFiles: 1024 };
     const memory = { entries: 1200, bytes: 60 * MIB, maxBytes: 64 * MIB, evictions: 34 };
     const worker = { connections: 300, maxConnections: 20_000, memory, origin: null };
     const figures = {
       name: "edge-1\u001b",
       memory: { bytes: 60 * MIB, maxBytes: 128 * MIB },
-      disk: { usedBytes: 2e9, maxBytes: 9e9, freeBytes: 30e9, files: 9, evictions: 0 },
+      disk: { usedBytes: 2560 * MIB, maxBytes: 9216 * MIB, freeBytes: 30_720 * MIB, files: 9, evictions: 0 },
       origin: null,
       processes: [
         { ...process, name: "supervisor", worker: null },
@@ -143,10 +143,10 @@ Not stored: no-store 1,200, cut-off 9, bad\ufffd[2J 3, store-failed 2.
       certificates: [{ file: "/etc/site.crt", names: [], expiresAt: "2026-03-01T00:00:00.000Z" }],
     };
     const lines = [
-      "On edge-1\ufffd, pages take 60 MiB of the 128 MiB of --memory, and 2 GB of the 9 GB of --disk for pages, where 30 GB are free.",
-      "supervisor: 81 MB resident, 20 of 1,024 files open.",
-      "worker-3 (ends): 81 MB resident, 20 of 1,024 files open, 300 of 20,000 connections, 1,200 pages, 34 evicted.",
-      "worker-4: 81 MB resident, 300 of 20,000 connections, 1,200 pages, 34 evicted.",
+      "On edge-1\ufffd, pages take 60 MiB of the 128 MiB of --memory, and 2.5 GiB of the 9 GiB of --disk for pages, where 30 GiB are free.",
+      "supervisor: 81 MiB resident, 20 of 1,024 files open.",
+      "worker-3 (ends): 81 MiB resident, 20 of 1,024 files open, 300 of 20,000 connections, 1,200 pages, 34 evicted.",
+      "worker-4: 81 MiB resident, 300 of 20,000 connections, 1,200 pages, 34 evicted.",
       "/etc/site.crt expires at 2026-03-01T00:00:00.000Z.",
     ];
     expect(machineLines(figures)).toEqual(lines);
