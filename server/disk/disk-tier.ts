@@ -20,6 +20,7 @@ import { FileBody } from "./file-body.ts";
 import { type FileKind, fileBytes, PREFIX_BYTES, readHead, readPrefix, readWholeBody } from "./file-format.ts";
 import type { FileWriter } from "./file-writer.ts";
 import { LikelyCached } from "./likely-cached.ts";
+import { OpenPages, PageFile } from "./open-pages.ts";
 import { OpenedFile } from "./opened-file.ts";
 
 /** Larger files are streamed. Up to this size, reading a file at once costs less. */
@@ -46,6 +47,8 @@ export interface DiskTierParts {
   readonly likelyCached?: LikelyCached;
   /** Writes the files of small entries. Default: they are written by `files`. */
   readonly writer?: FileWriter;
+  /** How many files of pages may be open for their readers. Default: any number. */
+  readonly mostOpen?: number | null;
 }
 
 /** What the tiers of several sites share in one process. */
@@ -56,6 +59,7 @@ interface SharedParts {
   /** The order in which bodies are read: each reads one block, and then waits behind the others. */
   readonly turns: Turns;
   readonly backlog: Backlog;
+  readonly pages: OpenPages;
 }
 
 /*
@@ -64,7 +68,8 @@ interface SharedParts {
  * - A rename replaces a file at once: a reader has the old one or the new one, whole. A crash leaves at most a draft.
  * - A loss of power may tear any file, also a renamed one, because nothing is synced. So all bytes have checksums, and a
  *   file that is torn, of another format, or of another key with the same hash is a miss.
- * - An open file can be read to its end, even if it is deleted or replaced in the meantime.
+ * - An open file can be read to its end, even if it is deleted or replaced in the meantime. One that was closed because too many
+ *   were open is opened again: then the checksums tell another file, and the body is cut off.
  * - All processes see each other's files at once. But two that write the same file
  *   do not wait for each other: the later rename stays. So an older response may replace a newer one of another process.
  *   If a purge came between them, its stamp shows that (R23).
@@ -98,6 +103,7 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
       cached: likelyCached ?? new LikelyCached(),
       turns: new Turns(MAX_READS),
       backlog: new Backlog(folder.path, say),
+      pages: new OpenPages(parts.mostOpen ?? null),
     };
     const { room, health, cached, backlog } = this.#shared;
     this.#room = room;
@@ -407,14 +413,15 @@ export class DiskTier implements SharedTier, CodedFiles, DictionaryFiles {
   }
 
   #bodyOf(name: string, { fd, prefix }: OpenedFile, table: Buffer, part: BytePart | null): FileBody {
+    const page = new PageFile(this.#files, this.#folder.pathOf(name), fd, this.#shared.pages);
     const mayStayOpen = prefix.bodyBytes > SOON_READ_BYTES;
     if (mayStayOpen) this.#room.opened(name, fileBytes(prefix));
     const close = () => {
-      this.#files.closeNow(fd);
+      page.close();
       if (mayStayOpen) this.#room.closed(name);
     };
-    const file = { fd, bodyAt: PREFIX_BYTES + prefix.headBytes, bodyBytes: prefix.bodyBytes, table, close };
-    return new FileBody(this.#files, this.#shared.turns, file, part, () => {
+    const file = { page, bodyAt: PREFIX_BYTES + prefix.headBytes, bodyBytes: prefix.bodyBytes, table, close };
+    return new FileBody(this.#shared.turns, file, part, () => {
       void this.#dropInTurn(name).catch(() => undefined); // The next look-up is a miss, too.
     });
   }

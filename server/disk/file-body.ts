@@ -2,12 +2,12 @@ import type { Turns } from "../../package/turns.ts";
 import type { BodyReader } from "../../worker/ports/bodies.ts";
 import type { BytePart } from "../../worker/rules/ranges/range.ts";
 import type { NodeBody } from "../bodies/node-body.ts";
-import { type DiskFiles, readAll } from "./disk-files.ts";
 import { BLOCK_BYTES, isBlockIntact } from "./file-format.ts";
+import type { PageFile } from "./open-pages.ts";
 
 /** An open file of the cache. */
 export interface OpenFile {
-  readonly fd: number;
+  readonly page: PageFile;
   /** Where the body begins. */
   readonly bodyAt: number;
   readonly bodyBytes: number;
@@ -25,7 +25,6 @@ const forgotten = new FinalizationRegistry<() => void>((close) => close());
  */
 export class FileBody implements NodeBody {
   readonly lengthBytes: number;
-  readonly #files: DiskFiles;
   readonly #turns: Turns;
   readonly #file: OpenFile;
   readonly #torn: () => void;
@@ -37,8 +36,7 @@ export class FileBody implements NodeBody {
   #reading: Promise<Uint8Array | null> = Promise.resolve(null);
 
   /** `torn` is called when a block cannot be read, or differs from what was written. */
-  constructor(files: DiskFiles, turns: Turns, file: OpenFile, part: BytePart | null, torn: () => void) {
-    this.#files = files;
+  constructor(turns: Turns, file: OpenFile, part: BytePart | null, torn: () => void) {
     this.#turns = turns;
     this.#file = file;
     this.#torn = torn;
@@ -86,7 +84,7 @@ export class FileBody implements NodeBody {
     } catch (cause) {
       this.#end = this.#at;
       this.#finish();
-      this.#torn();
+      if (!this.#file.page.wasClosed) this.#torn();
       throw cause;
     }
   }
@@ -94,12 +92,12 @@ export class FileBody implements NodeBody {
   async #nextBlock(): Promise<Uint8Array | null> {
     const end = this.#end; // a cancellation during the read changes it
     if (this.#at >= end) return null; // cancelled while it waited for its turn
-    const { fd, bodyAt, bodyBytes, table } = this.#file;
+    const { page, bodyAt, bodyBytes, table } = this.#file;
     const block = Math.floor(this.#at / BLOCK_BYTES);
     const from = block * BLOCK_BYTES;
     const to = Math.min(from + BLOCK_BYTES, bodyBytes);
     const bytes = new Uint8Array(Buffer.allocUnsafeSlow(to - from).buffer);
-    const readBytes = await readAll(this.#files, fd, bytes, bytes.length, bodyAt + from);
+    const readBytes = await page.read(bytes, bodyAt + from);
     if (readBytes < bytes.length || !isBlockIntact(bytes, block, table)) throw new Error("a stored body is damaged");
     const piece = bytes.subarray(this.#at - from, Math.min(end, to) - from);
     this.#at += piece.length;

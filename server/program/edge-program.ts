@@ -68,11 +68,12 @@ export async function startWorker({ name, settings, logs, line, survey }: Worker
 }
 
 /** The disk tier; `null` if there is none. */
-function openDisk({ disk }: Edge, line: ProcessLine, say: Say): DiskTier | null {
+function openDisk({ disk, maxOpenPages }: Edge, line: ProcessLine, say: Say): DiskTier | null {
   if (disk === null) return null;
   const folder = CacheFolder.at(disk.folder);
   const writer = new WriterThread(folder);
-  return new DiskTier({ folder, janitor: janitorBehind(line), now: () => systemClock.now(), say, writer });
+  const janitor = janitorBehind(line);
+  return new DiskTier({ folder, janitor, now: () => systemClock.now(), say, writer, mostOpen: maxOpenPages });
 }
 
 /** The fetches of all workers of the machine. They share them if they have a disk tier in common. */

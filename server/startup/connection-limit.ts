@@ -23,6 +23,8 @@ const MORE_REFUSED = 10;
 const SHARE_OF_ORIGINS = 1 / 2;
 /** The share of that rest for files of bodies: otherwise slow uploads could keep pages from being read and fetched. */
 const SHARE_OF_BODIES = 1 / 4;
+/** The share of that rest for pages that clients read slowly: otherwise they could keep others from being opened. */
+const SHARE_OF_PAGES = 1 / 8;
 
 export interface ConnectionLimit {
   /** The connections of clients that one worker takes at a time. */
@@ -31,6 +33,8 @@ export interface ConnectionLimit {
   readonly toOrigins: number | null;
   /** The files of one worker for bodies on their way; `null` without a limit. */
   readonly bodyFiles: number | null;
+  /** The files of pages that one worker has open for their readers; `null` without a limit. */
+  readonly pages: number | null;
   /** What the owner should know; `null` if the limit is not a low one. */
   readonly warning: string | null;
 }
@@ -45,7 +49,8 @@ export function connectionLimit(openFiles: number | null, handles: number, sites
   const connections = Math.min(Math.max(bounded, LEAST_CONNECTIONS), MOST_CONNECTIONS);
   const rest = Math.max(files - mostConnections(connections), 2);
   const part = (share: number) => (openFiles === null ? null : Math.floor(rest * share));
-  const limit = { connections, toOrigins: part(SHARE_OF_ORIGINS), bodyFiles: part(SHARE_OF_BODIES) };
+  const ofRest = { toOrigins: part(SHARE_OF_ORIGINS), bodyFiles: part(SHARE_OF_BODIES), pages: part(SHARE_OF_PAGES) };
+  const limit = { connections, ...ofRest };
   if (connections >= FEW_CONNECTIONS) return { ...limit, warning: null };
   const warning =
     `each worker accepts at most ${connections} connections, because a process may open only ${openFiles} files here: raise ` +

@@ -40,6 +40,8 @@ export interface EdgeSettings {
   readonly maxConnections: number;
   /** The connections of one worker to all origins, and parents, together; `null` without a limit. */
   readonly maxOriginConnections: number | null;
+  /** The files of pages that one worker has open for their readers; `null` without a limit. */
+  readonly maxOpenPages: number | null;
   /** Whether plain requests are answered without Node's own objects. */
   readonly usesFastAnswers: boolean;
   /** For addresses with TLS; `null` if there are none. */

@@ -164,6 +164,7 @@ export async function prepare(
     ...roomOnDisk(options, workers, limit.bodyFiles),
     maxConnections: limit.connections,
     maxOriginConnections: limit.toOrigins,
+    maxOpenPages: limit.pages,
     usesFastAnswers,
     tls,
     usesAcme: acme !== null,

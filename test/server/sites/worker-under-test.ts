@@ -94,6 +94,7 @@ async function startIn(
     roomForBodies: { memoryBytes: 1024 ** 2, fileBytes: 0, mostFiles: null, folder: null },
     maxConnections: 20_000,
     maxOriginConnections: null,
+    maxOpenPages: null,
     usesFastAnswers: true,
     tls: {
       certificates: readCertificates({ pairs: [pair], folder: null }),

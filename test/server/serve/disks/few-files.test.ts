@@ -10,22 +10,22 @@ import { until } from "../../../suite/until.ts";
 import { ServerProcess } from "../running-server.ts";
 
 test.each([
-  [null, 16, 1, 20_000, null, null],
-  [1_048_576, 0, 1, 20_000, 513_265, 256_632],
-  [29_382, 0, 1, 20_000, 3_668, 1_834],
-  [29_381, 0, 1, 19_999, 3_668, 1_834],
-  [29_398, 16, 1, 20_000, 3_668, 1_834],
-  [5_916, 0, 1, 4_000, 735, 367],
-  [5_914, 0, 1, 3_999, 735, 367],
-  [1024, 16, 1, 654, 121, 60],
-  [1024, 16, 50, 554, 103, 51],
-  [300, 16, 1, 160, 31, 15],
-  [10, 16, 1, 10, 1, 0],
+  [null, 16, 1, 20_000, null, null, null],
+  [1_048_576, 0, 1, 20_000, 513_265, 256_632, 128_316],
+  [29_382, 0, 1, 20_000, 3_668, 1_834, 917],
+  [29_381, 0, 1, 19_999, 3_668, 1_834, 917],
+  [29_398, 16, 1, 20_000, 3_668, 1_834, 917],
+  [5_916, 0, 1, 4_000, 735, 367, 183],
+  [5_914, 0, 1, 3_999, 735, 367, 183],
+  [1024, 16, 1, 654, 121, 60, 30],
+  [1024, 16, 50, 554, 103, 51, 25],
+  [300, 16, 1, 160, 31, 15, 7],
+  [10, 16, 1, 10, 1, 0, 0],
 ])(
-  "of %j files that a process may open, %i of them handles of sockets, with %i sites, %i are for clients, %j for origins and %j for bodies",
-  (openFiles, handles, sites, connections, toOrigins, bodyFiles) => {
+  "of %j files that a process may open, %i of them handles of sockets, with %i sites, %i are for clients, %j for origins, %j for bodies and %j for pages",
+  (openFiles, handles, sites, connections, toOrigins, bodyFiles, pages) => {
     const limit = connectionLimit(openFiles, handles, sites);
-    expect(limit).toMatchObject({ connections, toOrigins, bodyFiles });
+    expect(limit).toMatchObject({ connections, toOrigins, bodyFiles, pages });
     expect(limit.warning !== null).toBe(connections < 4_000);
   },
 );
