@@ -1,12 +1,14 @@
 import type { Bodies } from "../../worker/ports/bodies.ts";
 import { HeldBodies, type RoomForBodies } from "./held-bodies.ts";
 import { keptPiece } from "./kept-piece.ts";
+import { LaterBody } from "./later-body.ts";
 import { nodeBody } from "./node-body.ts";
 import { makePipe } from "./pipe.ts";
 
 /** The bodies of this platform. */
 export const nodeBodies: Bodies = {
   pipe: makePipe,
+  later: (lengthBytes, make, drop) => new LaterBody(lengthBytes, make, drop),
   read: (body) => {
     const reader = nodeBody(body).read();
     return {

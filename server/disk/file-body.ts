@@ -25,6 +25,7 @@ const forgotten = new FinalizationRegistry<() => void>((close) => close());
  */
 export class FileBody implements NodeBody {
   readonly lengthBytes: number;
+  readonly isReadOnDemand = true;
   readonly #turns: Turns;
   readonly #file: OpenFile;
   readonly #torn: () => void;

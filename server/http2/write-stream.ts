@@ -1,10 +1,12 @@
 import type { OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Answer } from "../../worker/ports/answer.ts";
-import type { Bodies, BodyReader } from "../../worker/ports/bodies.ts";
+import type { Bodies, BodyReader, StreamedBody } from "../../worker/ports/bodies.ts";
+import { nodeBody } from "../bodies/node-body.ts";
 import type { AnswerHead } from "../http1/answer-head.ts";
 import type { MadeAnswer } from "../http1/made-answers.ts";
 import type { Written } from "../http1/write-answer.ts";
 import { nodeHttp2 } from "./node-http2.ts";
+import type { Place, PlacesOfConnection } from "./piece-places.ts";
 
 /** Fields of a connection, which exist only in HTTP/1.1. RFC 9113 §8.2.2. */
 const NOT_IN_HTTP2: ReadonlySet<string> = new Set([
@@ -66,16 +68,24 @@ export function hasGivenUp(stream: ServerHttp2Stream): boolean {
 /** The bytes that are handed over at a time, so that few bytes wait in memory for the client. */
 const PIECE_BYTES = 64 * 1024;
 
-/**
- * Writes an answer on a stream, as fast as the client reads. Never rejects. `waits` is called with true whenever the client
- * has to read before more can be written, and with false when it has.
- */
+/** How streams of a connection wait for their client. */
+export interface Waiting {
+  /**
+   * Called with true whenever the client has to read before more can be written, and with false when it has. `isBehind`: it
+   * has to read from other streams.
+   */
+  waits(isWaiting: boolean, isBehind?: boolean): void;
+  /** The places for pieces of bodies that are read on demand; `null` without a bound. */
+  readonly places: PlacesOfConnection | null;
+}
+
+/** Writes an answer on a stream, as fast as the client reads. Never rejects. */
 export async function writeStream(
   stream: ServerHttp2Stream,
   { head, bytes }: MadeAnswer,
   { body }: Answer,
   bodies: Bodies,
-  waits: (isWaiting: boolean) => void,
+  waiting: Waiting,
 ): Promise<Written> {
   const isStream = body !== null && !(body instanceof Uint8Array);
   const hasBody = bytes === null ? isStream && !head.isBodiless : bytes.byteLength > 0;
@@ -85,22 +95,25 @@ export async function writeStream(
   if (bytes !== null && bytes.byteLength <= PIECE_BYTES) {
     const { sent } = writePiece(stream, bytes);
     stream.end();
-    waits(true);
+    waiting.waits(true);
     return { bodyBytes: bytes.byteLength, isWhole: await hasFinished(stream, sent) };
   }
-  const reader = bytes === null ? bodies.readThrough(body as Exclude<typeof body, Uint8Array | null>) : wholly(bytes);
-  return writePieces(stream, reader, head, waits);
+  if (bytes !== null) return writePieces(stream, wholly(bytes), head, { ...waiting, places: null });
+  const streamed = body as StreamedBody;
+  const places = nodeBody(streamed).isReadOnDemand ? waiting.places : null;
+  return writePieces(stream, bodies.readThrough(streamed), head, { ...waiting, places });
 }
 
 async function writePieces(
   stream: ServerHttp2Stream,
   reader: BodyReader,
   { framing }: AnswerHead,
-  waits: (isWaiting: boolean) => void,
+  { waits, places }: Waiting,
 ): Promise<Written> {
   let bodyBytes = 0;
   let wake: (() => void) | undefined;
   let isWritten = false;
+  let place: Place | undefined;
   let sent = Promise.resolve(true);
   stream.on("drain", () => wake?.());
   stream.on("close", () => {
@@ -109,6 +122,12 @@ async function writePieces(
   });
   try {
     for (;;) {
+      place?.give();
+      const next = places?.take();
+      if (next instanceof Promise) waits(true, true);
+      place = await next;
+      if (next instanceof Promise) waits(false);
+      if (hasEnded(stream)) break;
       const piece = await reader.next();
       if (piece === null || hasEnded(stream)) break;
       if (framing.kind === "length" && bodyBytes + piece.byteLength > framing.bytes)
@@ -125,6 +144,7 @@ async function writePieces(
           if (hasEnded(stream)) resolve();
         });
         waits(false);
+        if (!hasEnded(stream)) place?.moved();
       }
     }
     if (hasEnded(stream)) return { bodyBytes, isWhole: false };
@@ -140,6 +160,8 @@ async function writePieces(
     void reader.cancel().catch(() => undefined);
     cutStream(stream, "the answer is incomplete");
     return { bodyBytes, isWhole: false };
+  } finally {
+    place?.give();
   }
 }
 

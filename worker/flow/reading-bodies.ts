@@ -67,10 +67,11 @@ export function passFoundBody(
   body: StreamedBody,
   isHit: boolean,
 ): StreamedBody {
-  const { store } = context.ports;
+  const { bodies, store } = context.ports;
   if (!isHit || !store.admits(head)) return body;
-  const fill = startFillFor(context, body, head.bodyBytes);
-  return readBehind(context, fill, (bytes) => store.remember({ head, body: bytes }, true))!;
+  const remember = (bytes: Uint8Array<ArrayBuffer>) => store.remember({ head, body: bytes }, true);
+  const fill = () => readBehind(context, startFillFor(context, body, head.bodyBytes), remember)!;
+  return bodies.later(head.bodyBytes, fill, () => body.cancel());
 }
 
 /** Has `use` called, behind the answer, with a body that was read whole on its way. Returns the client's stream. */

@@ -10,6 +10,11 @@ export interface StreamedBody {
 export interface Bodies {
   /** Makes a pipe. With a length, its reader gets an error if fewer bytes come. */
   pipe(lengthBytes: number | null): { readonly readable: StreamedBody; readonly writable: BodyWriter };
+  /**
+   * A body of this length that is made when its reader begins, if the platform tells when, so that it holds nothing before.
+   * `drop` is called in place of `make` if nobody reads it.
+   */
+  later(lengthBytes: number, make: () => StreamedBody, drop: () => unknown): StreamedBody;
   /** Reads a body in pieces that may be kept: none of them holds much more memory than its own bytes. */
   read(body: StreamedBody): BodyReader;
   /** Reads a body that is passed on at once, in pieces as large as they arrive, if the runtime can. */

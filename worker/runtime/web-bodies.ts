@@ -10,6 +10,7 @@ export function webBodies(
       const { readable, writable } = makePipe(lengthBytes);
       return { readable, writable: new WebWriter(writable) };
     },
+    later: (_, make) => make(),
     read: (body) => read(streamOf(body)),
     readThrough: (body) => readThrough(streamOf(body)),
     copy: (body, to) => (to as WebWriter).takeAll(streamOf(body)),

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { nodeBodiesHeldIn } from "../../../server/bodies/node-bodies.ts";
 import { nodeBody } from "../../../server/bodies/node-body.ts";
+import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import { FillBudget, startFill } from "../../../worker/flow/storing/fill.ts";
 import type { Answer } from "../../../worker/ports/answer.ts";
+import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import type { Clock } from "../../../worker/ports/clock.ts";
 import type { Origin } from "../../../worker/ports/origin.ts";
 import { Fields } from "../../../worker/rules/fields/fields.ts";
@@ -18,6 +20,14 @@ const PIECE = "x".repeat(64 * 1024);
 /** Four of them take all of `fillBytes`. */
 const FILM = Array.from({ length: 31 }, () => PIECE);
 const LIMITS = { storeBytes: "2MiB", fillBytes: "8MiB", memoryBytes: "64MiB" } as const;
+
+async function bytesOf({ body }: Answer): Promise<number> {
+  if (body instanceof Uint8Array) return body.byteLength;
+  const reader = nodeBody(body!).read();
+  let bytes = 0;
+  for (let piece = await reader.next(); piece !== null; piece = await reader.next()) bytes += piece.byteLength;
+  return bytes;
+}
 
 test.each([
   ["has been stored meanwhile", false],
@@ -46,13 +56,6 @@ test.each([
   const start = () => pop.start(origin, { bodies, site: { limits: LIMITS }, sharedTier: { get } });
   let fetch = start();
   const ask = (path: string) => pop.scheduler.settle(Promise.resolve(fetch(path))) as Promise<Answer>;
-  const bytesOf = async ({ body }: Answer) => {
-    if (body instanceof Uint8Array) return body.byteLength;
-    const reader = nodeBody(body!).read();
-    let bytes = 0;
-    for (let piece = await reader.next(); piece !== null; piece = await reader.next()) bytes += piece.byteLength;
-    return bytes;
-  };
 
   const askForFilms = () => Promise.all([1, 2, 3, 4].map((each) => ask(`/film-${each}`)));
   if (isOnDisk) {
@@ -71,6 +74,53 @@ test.each([
   for (const film of films) expect(await bytesOf(film)).toBe(FILM.length * PIECE.length);
   await pop.finish();
 });
+
+test.each([
+  ["the whole", {}, 200],
+  ["a part", { range: "bytes=5-94" }, 206],
+  ["two parts", { range: "bytes=5-94,200-299" }, 206],
+])(
+  "nothing is read from the disk for a hit with %s before its client reads, or if it leaves",
+  async (_, fields, status) => {
+    const bytes = FILM.length * PIECE.length;
+    const head = Fields.of(["cache-control", "max-age=60", "content-length", `${bytes}`]);
+    const origin: Origin = {
+      url: "http://origin.example",
+      fetch: async () => ({
+        kind: "answered",
+        response: { status: 200, statusText: "", fields: head, body: streamed(FILM, bytes) },
+      }),
+    };
+    const folder = temporaryFolder();
+    const bodies = nodeBodiesHeldIn({ memoryBytes: 1024 ** 2, fileBytes: 64 * 1024 ** 2, mostFiles: null, folder });
+    const pop = new PopUnderTest();
+    const seen: string[] = [];
+    const get: SharedTier["get"] = async (key) => {
+      const found = await pop.tier.get(key);
+      if (!found || isMarker(found)) return found;
+      const none = () => undefined;
+      const begin = () => seen.push("read");
+      const body = new PushedBody(bytes, { begin, pause: none, resume: none, cancel: () => seen.push("left") });
+      return { ...found, body };
+    };
+    const start = () => pop.start(origin, { bodies, site: { limits: LIMITS }, sharedTier: { get } });
+    expect(await bytesOf((await pop.scheduler.settle(Promise.resolve(start()("/film")))) as Answer)).toBe(bytes);
+    await pop.finish();
+    const fetch = start();
+    const ask = () => pop.scheduler.settle(Promise.resolve(fetch("/film", fields))) as Promise<Answer>;
+    const [leaving, reading] = [await ask(), await ask()];
+    expect([leaving.status, reading.status]).toEqual([status, status]);
+    await pop.scheduler.advance(0);
+    expect(seen).toEqual([]);
+    await nodeBody(leaving.body as StreamedBody).cancel();
+    expect(seen).toEqual(["left"]);
+    const reader = nodeBody(reading.body as StreamedBody).read();
+    const first = reader.next().catch(() => null);
+    await vi.waitUntil(() => seen.includes("read"));
+    await reader.cancel();
+    await first;
+  },
+);
 
 test("a client that reads 3 kB a second of what has been stored gets all of it, also while there is no more room ahead of it", async () => {
   const folder = temporaryFolder();

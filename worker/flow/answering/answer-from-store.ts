@@ -159,18 +159,21 @@ function streamed(
 ): Answer | Promise<Answer | null> {
   const { ports, background } = context;
   const answer = (parts: BodyParts): Answer => {
-    const { readable, writable } = ports.bodies.pipe(lengthBytes);
-    const send = async () => {
-      for (const piece of pieces) {
-        if (typeof piece === "string") await writable.write(new TextEncoder().encode(piece));
-        else await parts.send(piece, writable);
-      }
-      await writable.close();
+    const begin = () => {
+      const { readable, writable } = ports.bodies.pipe(lengthBytes);
+      const send = async () => {
+        for (const piece of pieces) {
+          if (typeof piece === "string") await writable.write(new TextEncoder().encode(piece));
+          else await parts.send(piece, writable);
+        }
+        await writable.close();
+      };
+      // A failure reaches the client as a cut-off body. No other code has to learn of it.
+      const sent = send().catch((cause: unknown) => writable.abort(cause));
+      background.run(sent.finally(parts.end).catch(() => undefined));
+      return readable;
     };
-    // A failure reaches the client as a cut-off body. No other code has to learn of it.
-    const sent = send().catch((cause: unknown) => writable.abort(cause));
-    background.run(sent.finally(() => parts.end?.()).catch(() => undefined));
-    return { ...answerWith(readable, status, fields), bodyBytes: lengthBytes };
+    return { ...answerWith(ports.bodies.later(lengthBytes, begin, parts.end), status, fields), bodyBytes: lengthBytes };
   };
   if (body instanceof Uint8Array) return answer(partsOf(body));
   if (body)
@@ -184,7 +187,7 @@ function streamed(
 interface BodyParts {
   send(part: BytePart | null, to: BodyWriter): Promise<void>;
   /** No more parts are sent. */
-  end?(): unknown;
+  readonly end: () => unknown;
 }
 
 /**
@@ -238,5 +241,5 @@ async function partsStoredApart(
   const body = await store.readBody(bodyKey, first && { first: first.first, last: parts.at(-1)!.last });
   if (!body) return undefined;
   if (parts.length > 1) return partsOf(new Uint8Array(0), bodies.readThrough(body), first!.first);
-  return { send: (_, to) => bodies.copy(body, to) };
+  return { send: (_, to) => bodies.copy(body, to), end: () => body.cancel() };
 }
