@@ -99,8 +99,10 @@ export class LogKeeper implements ServedLog {
     };
     this.#held = new HeldAnswers({ find: (seq) => this.#usePurges((log) => log.find(seq)) }, clock);
     this.readers = new LogReaders(pushed, clock, hasStrangers, confirmWithinMs);
-    // After a loss of power, only the counts of a report are missing.
-    const store = (report: string) => file.useWithoutSync((_, ledger) => ledger.take(report));
+    const store = (report: string) => {
+      file.expectFile(); // or the owner would hear only from a purge that the file is gone
+      file.useWithoutSync((_, ledger) => ledger.take(report)); // after a loss of power, only these counts are missing
+    };
     this.#reports = new ReportIntake(store, options.onCounts);
     if (file.unwritable === null) this.#lookForRepeats();
     else {

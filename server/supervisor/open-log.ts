@@ -101,6 +101,6 @@ function claimOnceWritable(servers: LogFolder): void {
 /** Whether the workers' reports can be stored, for the owner: `null` says that they can again. */
 function countsInWords(folder: string, cause: unknown): string {
   if (cause === null) return `the counts of requests are stored in ${folder} again`;
-  const why = messageOf(cause instanceof StorageError ? cause.cause : cause);
+  const why = messageOf((cause instanceof StorageError && cause.cause) || cause);
   return `the counts of requests cannot be stored in ${folder}, and wait in the workers, where a reload or stop loses them: ${why}`;
 }

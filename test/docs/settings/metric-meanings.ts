@@ -45,7 +45,7 @@ export const METRIC_MEANINGS: Readonly<Record<string, string>> = {
   machine_page_bytes: "what pages take in the memories of all workers",
   machine_page_limit_bytes: "`--memory`",
   origin_concurrency: "the most requests of this machine at the origin",
-  log_writable: "0 while the disk of the purge log takes no writes: purges get 503, and the counts stand still",
+  log_writable: "0 while the purge log takes no writes or its file is gone: purges get 503, the counts stand still",
   disk_used_bytes: "what pages take of the disk",
   disk_limit_bytes: "what they may take of `--disk`",
   disk_free_bytes: "what is free in the file system of `--cache`",

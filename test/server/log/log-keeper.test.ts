@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -167,6 +167,21 @@ test("a read says that its report was not stored, and the owner is told of the f
   expect([await read(1), await read(2), ...(await stored())]).toEqual([false, false, true, 20]);
   expect(counts.slice(1)).toEqual([null]);
   expect(failures).toEqual([]);
+});
+
+test("while the log's file is not at its path, no report is stored, so that the owner knows before there is a purge", async () => {
+  const path = join(folder, "purge-log.sqlite");
+  const look = async (number: number) => {
+    const { reportFailed = false } = await keeper.read(null, 1000, 1000, report({ number }));
+    const { counts, isWritable } = JSON.parse(await keeper.readLedger(null, null));
+    return { reportFailed, isWritable, requests: counts.requests ?? 0 };
+  };
+  renameSync(path, join(folder, "elsewhere"));
+  expect(await look(1)).toEqual({ reportFailed: true, isWritable: false, requests: 0 });
+  expect(counts).toEqual([expect.objectContaining({ fault: "removed" })]);
+  renameSync(join(folder, "elsewhere"), path);
+  expect(await look(1)).toEqual({ reportFailed: false, isWritable: true, requests: 10 });
+  expect(counts.slice(1)).toEqual([null]);
 });
 
 test("the owner is told of each purge that takes longer to be written than a lease lasts", async () => {

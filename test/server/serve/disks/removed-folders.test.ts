@@ -51,10 +51,15 @@ describe("if somebody removes the folder of a running server", { timeout: 60_000
     });
     return answer.status;
   };
+  const isLogWritable = async (edge: URL) => {
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const metrics = await (await fetch(new URL("/_tidemark/metrics", edge), { headers })).text();
+    return Number(/^tidemark_log_writable (.)$/m.exec(metrics)?.[1]);
+  };
   const linesWith = (server: ServerProcess, words: string) =>
     server.printed.split("\n").filter((line) => line.includes(words));
 
-  test("log: purges are refused, one line says why, and the next server fetches every page again", async () => {
+  test("log: purges are refused, a metric and lines say so, and the next server fetches every page again", async () => {
     publish("v1");
     const { server, edge } = await start();
     await ask(edge);
@@ -63,9 +68,13 @@ describe("if somebody removes the folder of a running server", { timeout: 60_000
     await ask(edge);
     rmSync(join(cache, "log"), { recursive: true });
     publish("v2");
+    expect(await isLogWritable(edge)).toBe(0);
+    await server.prints(/the counts of requests cannot be stored in .*: .*its file was removed while the server ran/);
     expect([await purge(edge), await purge(edge)]).toEqual([503, 503]);
     expect(await ask(edge)).toEqual({ xCache: "HIT", body: "v1" });
-    expect(linesWith(server, "its file was removed while the server ran; restart the server")).toHaveLength(1);
+    expect(linesWith(server, "the purge log refuses purges")).toEqual([
+      expect.stringContaining("its file was removed while the server ran; restart the server"),
+    ]);
     process.kill(Number(/worker-1 \(process (\d+)\)/.exec(server.printed)![1]), "SIGKILL");
     await server.prints(/worker-2 died: Error: \S+ was removed while the server ran; restart it/);
     await server.stop();
