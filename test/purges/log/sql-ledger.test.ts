@@ -158,7 +158,7 @@ describe("rows are read and written sparingly", () => {
       first.ledger.take(report({ number }));
       first.now += MINUTE_MS;
     }
-    expect([first.count("DELETE FROM seen_keys"), first.count("SELECT id, pop, heard_at")]).toEqual([1, 1]);
+    expect([first.count("DELETE FROM seen_keys"), first.count("SELECT * FROM reporters")]).toEqual([1, 1]);
     const world = ledgerAt();
     world.ledger.take(report());
     for (let number = 2; number <= 60; number++) {
@@ -302,6 +302,29 @@ describe("the clock of an isolate may be wrong", () => {
     expect(world.ledger.read(null, null).counts.requests).toBe(40);
   });
 
+  test.each([
+    ["at a start", 0],
+    ["while reports wait", 1e12],
+  ])("a clock that is ahead for less than three hours %s deletes nothing", (_, agoMs) => {
+    const world = ledgerAt();
+    world.ledger.take(report({ seen: ["#a"] }));
+    world.ledger.take(report({ isolate: "two" }));
+    const ledger = new SqlLedger(sqlOver(world.database), () => world.now);
+    world.now += 100 * DAY_MS;
+    for (let number = 2; number <= 4; number++) {
+      ledger.take(report({ number, agoMs }));
+      world.now += 59 * MINUTE_MS;
+    }
+    world.now = NOON + 3 * HOUR_MS;
+    ledger.take(report({ number: 5 }));
+    expect(ledger.read(DAY_MS, null)).toMatchObject({
+      counts: { requests: 60 },
+      spans: [{ at: NOON, counts: { requests: 20 } }, { at: NOON + 3 * HOUR_MS }],
+      isolates: { reported: 2 },
+    });
+    expect(rows(world.database, "seen_keys")).toBe(1);
+  });
+
   test("a clock that is set a minute after the start, because it was behind, leaves everything at its time", () => {
     const world = ledgerAt();
     world.ledger.take(report());
@@ -340,7 +363,10 @@ describe("the share that the ledger has heard of", () => {
     world.ledger.take(report());
     world.ledger.take(report({ isolate: "two", isLast: true }));
     world.now += 3 * DAY_MS;
-    world.ledger.take(report({ isolate: "three" }));
+    for (let number = 1; number <= 2; number++) {
+      world.now += 4 * HOUR_MS;
+      world.ledger.take(report({ isolate: "three", number }));
+    }
     expect(rows(world.database, "reporters")).toBe(1);
     expect(world.ledger.read(10 * DAY_MS, null).isolates).toMatchObject({
       reported: 3,

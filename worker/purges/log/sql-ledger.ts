@@ -38,6 +38,9 @@ const MAX_REPORT_CHARACTERS = 1024 * 1024;
 const MAX_ISOLATES = 10_000;
 const ISOLATE_KEPT_MS = 2 * DAY_MS;
 
+/** A clock may be ahead for so long before anything is deleted by it. A report counts in the last two hours, whatever it says. */
+const MAY_BE_AHEAD_MS = 3 * HOUR_MS;
+
 /** An isolate that has reported within this time is alive. */
 const ALIVE_MS = 2 * REPORT_EVERY_MS;
 
@@ -57,6 +60,8 @@ interface Reporter {
   readonly row: readonly (string | number)[];
 }
 
+type TopKind = keyof TopLists;
+
 interface LedgerRow {
   readonly at: number;
   readonly pop: string;
@@ -69,7 +74,8 @@ export class SqlLedger {
   readonly #sql: Sql;
   readonly #now: () => number;
   readonly #seen: SqlSeenKeys;
-  #prunedAt = Number.NEGATIVE_INFINITY;
+  /** 0 before the first time. */
+  #prunedAt = 0;
   /** What reports have added that is not written yet. */
   readonly #held = new Map<string, HeldRow>();
   readonly #reporters = new Map<string, Reporter>();
@@ -102,7 +108,7 @@ export class SqlLedger {
     const { isolate, number, coversMs, agoMs, isLast, memory, routes, top } = report;
     const known =
       this.#reporters.get(isolate) ?? this.#sql.exec("SELECT number FROM reporters WHERE id = ?", isolate)[0];
-    if (known && (known.number as number) >= number) return;
+    if ((known?.number as number) >= number) return;
     // A difference of two readings of one clock: right even if the clock itself is not.
     const at = this.#now() - Math.min(Math.max(0, agoMs), 2 * HOUR_MS - MINUTE_MS);
     const counts = { ...report.counts, heard: { heardMs: coversMs } };
@@ -151,8 +157,8 @@ export class SqlLedger {
         if (span.top) top = mergeTop(top, span.top);
         continue;
       }
-      pops[rowPop] = addCounts(pops[rowPop] ?? emptyTree(), span.counts);
-      if (lastMs !== null) spans.set(at, addCounts(spans.get(at) ?? emptyTree(), countsOverTime(span.counts)));
+      pops[rowPop] = addCounts(pops[rowPop] ?? {}, span.counts);
+      if (lastMs !== null) spans.set(at, addCounts(spans.get(at) ?? {}, countsOverTime(span.counts)));
     }
     for (const counts of Object.values(pops)) addCounts(sum.counts, counts);
     return {
@@ -173,17 +179,16 @@ export class SqlLedger {
   }
 
   #writeHeld(): void {
-    let isNewHour = false;
+    const now = this.#now();
+    let isToBePruned = now < this.#prunedAt;
     for (const row of this.#held.values()) {
-      const isNew = this.#addTo(...row);
-      if (isNew && row[0] === HOUR_MS && row[2] === SITE) isNewHour = true;
+      if (this.#addTo(...row) && row[0] === HOUR_MS && row[2] === SITE) isToBePruned = true;
     }
     for (const { row } of this.#reporters.values()) {
       this.#sql.exec("INSERT OR REPLACE INTO reporters VALUES (?, ?, ?, ?, ?, ?, ?)", ...row);
     }
     // The look at all rows costs reads, of which a platform may sell few. An object may live for less than an hour.
-    const now = this.#now();
-    if (isNewHour || now < this.#prunedAt) this.#prune(now);
+    if (isToBePruned) this.#prune(now);
   }
 
   #holdRow(spanMs: number, at: number, pop: string, more: Span): void {
@@ -233,26 +238,31 @@ export class SqlLedger {
       ...[now - ALIVE_MS, from, pop],
     );
     const share = heardMs / (heardMs + row!.unheardMs);
-    return { ...row!, heardMs, heardShare: Number.isNaN(share) ? 1 : share };
+    return { ...row!, heardMs, heardShare: share >= 0 ? share : 1 };
   }
 
   #prune(now: number): void {
     // A machine may start with a clock that is behind until it is set, so the first time decides nothing.
-    if (this.#prunedAt > Number.NEGATIVE_INFINITY) this.#bringBack(now);
+    if (this.#prunedAt > 0) this.#bringBack(now);
     this.#prunedAt = now;
-    this.#seen.prune(now);
+    // How late it is for sure, also by a clock that is ahead until it is set: by the rows, which outlive an object.
+    const { at } = this.#sql.exec<{ at: number }>(
+      "SELECT ifnull(max(at), 0) + ? AS at FROM ledger WHERE span = ? AND at < ?",
+      ...[MAY_BE_AHEAD_MS, HOUR_MS, now - MAY_BE_AHEAD_MS],
+    )[0]!;
+    this.#seen.prune(at);
     for (const { spanMs, keptMs } of SPANS) {
-      this.#sql.exec("DELETE FROM ledger WHERE span = ? AND at < ?", spanMs, now - keptMs - spanMs);
+      this.#sql.exec("DELETE FROM ledger WHERE span = ? AND at < ?", spanMs, at - keptMs - spanMs);
     }
     const old = this.#sql.exec(
-      `SELECT id, pop, heard_at, ended FROM reporters WHERE heard_at < ?
-        UNION SELECT * FROM (SELECT id, pop, heard_at, ended FROM reporters ORDER BY heard_at DESC LIMIT -1 OFFSET ?)`,
-      ...[now - ISOLATE_KEPT_MS, MAX_ISOLATES],
+      `SELECT * FROM reporters WHERE heard_at < ?
+        UNION SELECT * FROM (SELECT * FROM reporters ORDER BY heard_at DESC LIMIT -1 OFFSET ?)`,
+      ...[at - ISOLATE_KEPT_MS, MAX_ISOLATES],
     );
     for (const { id, pop, heard_at: heardAt, ended } of old) {
-      const heard = { all: 1, lost: ended ? 0 : 1 };
-      for (const [spanMs, at] of spansAt(heardAt as number)) {
-        if (this.#row(spanMs, at, pop as string)) this.#addTo(spanMs, at, pop as string, { counts: { heard } });
+      const heard = { all: 1, lost: +!ended };
+      for (const [spanMs, spanAt] of spansAt(heardAt as number)) {
+        if (this.#row(spanMs, spanAt, pop as string)) this.#addTo(spanMs, spanAt, pop as string, { counts: { heard } });
       }
       this.#sql.exec("DELETE FROM reporters WHERE id = ?", id as string);
     }
@@ -284,17 +294,16 @@ function countsOverTime(counts: CountTree): CountTree {
 /** The sum, in place of the first where that can be. */
 function sumOf(some: Span | undefined, more: Span): Span {
   return {
-    counts: addCounts(some?.counts ?? emptyTree(), more.counts),
-    ...(more.routes && { routes: addCounts(some?.routes ?? emptyTree(), more.routes) }),
-    ...(more.top && { top: mergeTop(some?.top ?? null, more.top) }),
+    counts: addCounts(some?.counts ?? {}, more.counts),
+    ...(more.routes && { routes: addCounts(some?.routes ?? {}, more.routes) }),
+    ...(more.top && { top: mergeTop(some?.top, more.top) }),
   };
 }
 
-function mergeTop(some: TopLists | null, more: TopLists): TopLists {
-  const merged: Partial<Record<keyof TopLists, TopLists["missed"]>> = {};
+function mergeTop(some: TopLists | null | undefined, more: TopLists): TopLists {
+  const merged: Partial<Record<TopKind, TopLists["missed"]>> = {};
   for (const kind in more) {
-    const each = kind as keyof TopLists;
-    merged[each] = mergeTopUrls(some?.[each] ?? [], more[each]);
+    merged[kind as TopKind] = mergeTopUrls(some?.[kind as TopKind] ?? [], more[kind as TopKind]);
   }
   return merged as TopLists;
 }

@@ -58,8 +58,7 @@ export class SqlSeenKeys {
       if (kind === undefined) continue;
       const held = this.#held.get(kind) ?? new Set();
       if (!held.has(kind)) held.add(key);
-      if (key === kind || held.size > MAX_SEEN) this.#held.set(kind, new Set([kind]));
-      else this.#held.set(kind, held);
+      this.#held.set(kind, key === kind || held.size > MAX_SEEN ? new Set([kind]) : held);
     }
   }
 
@@ -89,22 +88,25 @@ export class SqlSeenKeys {
     }));
   }
 
-  /** Forgets keys that were not named for long, and kinds that have too many keys. It reads each key three times. */
-  prune(now: number): void {
+  /**
+   * Forgets keys that were not named for long, which is as of `at`, and kinds that have too many keys. It reads each key three
+   * times.
+   */
+  prune(at: number): void {
     this.#written = 0;
-    this.#sql.exec("DELETE FROM seen_keys WHERE at <= ?", now - SEEN_FOR_MS - NOTED_EVERY_MS);
+    this.#sql.exec("DELETE FROM seen_keys WHERE at <= ?", at - SEEN_FOR_MS - NOTED_EVERY_MS);
     const full = this.#sql.exec<{ kind: SeenKind }>(
       "SELECT kind FROM seen_kinds JOIN seen_keys ON key GLOB kind || '*' GROUP BY kind HAVING count(*) > ?",
       MAX_SEEN,
     );
-    for (const { kind } of full) this.#forget(kind, now);
+    for (const { kind } of full) this.#forget(kind);
   }
 
   #writeHeld(): void {
     const now = this.#now();
     for (const [kind, keys] of this.#held) {
       this.#sql.exec("INSERT OR IGNORE INTO seen_kinds VALUES (?, ?)", kind, now);
-      if (keys.has(kind)) this.#forget(kind, now);
+      if (keys.has(kind)) this.#forget(kind);
       else this.#writeKeys(kind, [...keys], now);
     }
     if (this.#written > MAX_SEEN) this.prune(now);
@@ -127,8 +129,8 @@ export class SqlSeenKeys {
     return rows.map(({ key }) => key);
   }
 
-  #forget(kind: SeenKind, now: number): void {
+  #forget(kind: SeenKind): void {
     this.#sql.exec("DELETE FROM seen_keys WHERE key GLOB ? || '*'", kind);
-    this.#sql.exec("UPDATE seen_kinds SET since = ? WHERE kind = ?", now + SEEN_FOR_MS, kind);
+    this.#sql.exec("UPDATE seen_kinds SET since = ? WHERE kind = ?", this.#now() + SEEN_FOR_MS, kind);
   }
 }
