@@ -342,6 +342,21 @@ describe("the purge log", () => {
     });
 
     test.each([
+      [99, true],
+      [100, false],
+    ])("the oldest, after a clock was ahead for %i purges: it is kept: %s", (ahead, isKept) => {
+      const world = new World();
+      const log = world.open();
+      for (let seq = 1; seq <= 256; seq++) {
+        if (seq > 256 - ahead) world.now = 100 * DAY_MS;
+        log.append(purge(["#a"], { id: `${seq}` }));
+      }
+      world.now = 0;
+      expect(log.find(1) !== null).toBe(isKept);
+      expect(log.append(purge(["#a"], { id: "1" }))).toMatchObject({ replayed: isKept });
+    });
+
+    test.each([
       [256, true],
       [255, false],
     ])("the first of 256 rows, where %i are kept: %s", (maxAuditRows, isKept) => {

@@ -27,8 +27,8 @@ import { byDepth } from "../../suite/depth.ts";
 import { AUDIT_MS, type Day, DISK_BYTES, HOUR_MS, MEMORY_BYTES } from "./day.ts";
 import { type Class, type Held, heldBy } from "./held-state.ts";
 
-/** When the audit trail was pruned last: it is, once in 256 purges. */
-const LAST_PRUNED = "(SELECT at FROM audit WHERE seq = (SELECT max(seq) / 256 * 256 FROM audit))";
+/** As of when the audit trail was pruned last: once in 256 purges, as of the oldest of the last hundred. */
+const LAST_PRUNED = "(SELECT at FROM audit WHERE seq = (SELECT max(seq) / 256 * 256 - 99 FROM audit))";
 /** How far the clock may have been set back since. */
 const SET_BACK_MS = 3 * 60_000;
 /** Of what is opened for a moment, for each worker and its visitors. */

@@ -9,6 +9,9 @@ const MAX_KEY_CHARACTERS = 2000;
 /** The most rows in one answer. */
 export const MAX_LISTED = 500;
 
+/** A clock may be ahead for fewer purges than this without anything being deleted by it. */
+const MAY_BE_AHEAD = 100;
+
 /** Every id is remembered for at least this long, however many others there are. */
 export const MIN_ID_MS = 24 * 3600 * 1000;
 
@@ -125,7 +128,12 @@ export class AuditTrail {
   }
 
   /** Deletes rows and ids that are too old or too many. A soft purge whose row is gone counts as made long ago. */
-  prune(head: number, now: number): void {
+  prune(head: number): void {
+    // How late it is for sure: a clock that is ahead until it is set must not outdate the whole trail.
+    const { at } = this.#sql.exec<{ at: number }>(
+      "SELECT CAST(min(at) AS REAL) AS at FROM audit WHERE seq > ?",
+      head - MAY_BE_AHEAD,
+    )[0]!;
     const { maxAuditRows, auditRetentionMs, keptInvalidations, maxIds, idRetentionMs } = this.#settings;
     this.#sql.exec(
       "DELETE FROM audit WHERE mode <> 'hard' AND mode = 'invalidate' AND seq <= ?", // by the index of dated purges
@@ -134,12 +142,12 @@ export class AuditTrail {
     this.#sql.exec(
       `DELETE FROM audit WHERE seq < (SELECT seq FROM audit WHERE at >= ? AND seq >= coalesce(
         (SELECT seq FROM audit ORDER BY seq DESC LIMIT 1 OFFSET ?), 0) ORDER BY seq LIMIT 1)`,
-      ...[now - auditRetentionMs, maxAuditRows - 1],
+      ...[at - auditRetentionMs, maxAuditRows - 1],
     );
     this.#sql.exec(
       `DELETE FROM ids WHERE seq < coalesce(
         (SELECT seq FROM ids WHERE at >= ? AND (seq > ? OR at >= ?) ORDER BY seq LIMIT 1), ?)`,
-      ...[now - idRetentionMs, head - maxIds, now - MIN_ID_MS, head + 1],
+      ...[at - idRetentionMs, head - maxIds, at - MIN_ID_MS, head + 1],
     );
   }
 }
@@ -147,11 +155,11 @@ export class AuditTrail {
 /** The first keys of a purge, as many as a row has room for, as JSON. */
 export function writePurgeKeys(keys: readonly string[]): string {
   let room = MAX_KEY_CHARACTERS;
-  const beyond = keys.findIndex((key) => {
+  const kept = keys.filter((key) => {
     room -= key.length;
-    return room < 0;
+    return room >= 0;
   });
-  return JSON.stringify(beyond < 0 ? keys : keys.slice(0, beyond));
+  return JSON.stringify(kept);
 }
 
 /** A row of the trail as it is stored. */

@@ -326,7 +326,7 @@ export class SqlPurgeLog implements LogStorage {
     if (purge.purgeKeyCount > this.#settings.maxReplyKeys) this.#forgetUpTo(seq);
     const excess = this.#state().keys - this.#settings.maxHeldKeys;
     if (excess > 0) this.#forgetUpTo(this.#keys.seqOfOldest(excess));
-    if (seq % PRUNE_EVERY === 0) this.#audit.prune(seq, now);
+    if (seq % PRUNE_EVERY === 0) this.#audit.prune(seq);
     return seq;
   }
 
