@@ -981,7 +981,7 @@ describe("loosened defences are reported at the start", () => {
     [
       "Set-Cookie that is stripped",
       [{ match: "/a", stripSetCookie: true }],
-      ["The route /a removes Set-Cookie from every answer to GET and HEAD, and stores the answer for everybody."],
+      ["The route /a removes Set-Cookie from answers to GET and HEAD, and stores them for everybody."],
     ],
     [
       "a claim that is believed",

@@ -29,7 +29,7 @@ export const mutants: Mutants = {
     },
     "the conditions of a request with Authorization do not reach the origin": {
       in: "RequestFacts.isForWholePage",
-      replace: "!this.isPartial && asksIf === null",
+      replace: "!this.isPartial && this.#condition === null",
       by: "!this.isPartial",
       foundBy: "identity/authorization-and-conditions",
     },

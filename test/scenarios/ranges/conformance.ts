@@ -7,7 +7,12 @@ export const rows: readonly ConformanceRow[] = [
     section: "3.3, 3.4",
     requirement: "incomplete responses may be stored, completed, and combined",
     does: "They are not; a whole that the origin sends for a part is. A large body needs its announced length to become an entry.",
-    scenarios: ["ranges/part-of-missing-page", "ranges/whole-instead-of-part", "bodies/large-cut-off"],
+    scenarios: [
+      "ranges/part-of-missing-page",
+      "ranges/whole-instead-of-part",
+      "ranges/whole-for-an-odd-range",
+      "bodies/large-cut-off",
+    ],
   },
   {
     table: "caching",

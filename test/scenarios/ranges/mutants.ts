@@ -53,6 +53,32 @@ export const mutants: Mutants = {
       foundBy: "ranges/part-after-restart",
     },
   },
+  "RFC 9111 §4.1": {
+    "what a range of another unit, or with other characters, gets from the origin is stored": {
+      in: "RequestFacts.asksForOnePart",
+      replace: '&& /^bytes=[\\d-]{2,31}$/.test(this.field("range")!)',
+      by: "",
+      foundBy: "ranges/whole-for-an-odd-range",
+    },
+    "what a condition beside a range gets from the origin is stored": {
+      in: "RequestFacts.asksForOnePart",
+      replace: "this.#condition ?? this.field",
+      by: "this.field",
+      foundBy: "ranges/whole-for-an-odd-range",
+    },
+    "what If-Range beside a range gets from the origin is stored": {
+      in: "RequestFacts.asksForOnePart",
+      replace: 'this.#condition ?? this.field("if-range")',
+      by: "this.#condition",
+      foundBy: "ranges/whole-for-an-odd-range",
+    },
+    "a page that the origin has chosen by the range is stored for all": {
+      in: "answerToPart",
+      replace: '&& !/range/i.test(fields.get("vary") ?? "")',
+      by: "",
+      foundBy: "ranges/whole-for-an-odd-range",
+    },
+  },
   "RFC 9110 §14.2": {
     "a whole page with which the origin answers a request for a part is not stored": {
       in: "answerToPart",

@@ -130,7 +130,7 @@ function tellOf(response: FetchedResponse, tell: TellFollowers): TellFollowers {
   return (news) => tell(news.kind === "storable" ? { ...told, ...news } : news);
 }
 
-/** Answers by what the origin has sent for a part. That may be the whole page, which is stored. RFC 9110 §14.2. */
+/** Answers by what the origin has sent for a part. That may be the whole page, which may be stored. RFC 9110 §14.2. */
 function answerToPart(
   context: RequestContext,
   miss: Miss,
@@ -140,8 +140,9 @@ function answerToPart(
   const { status, fields } = response;
   if (mayLackReferer(status, context.facts.fields, context.resolved.route))
     return forwardWithReferer(context, response, miss);
-  // An error may be about the range. Some send a part with 200.
-  if (status !== 200 || fields.has("content-range")) return passOn(context, response, miss, undefined);
+  // An error may be about the range, and some send a part with 200. Nor does anybody get what the range has chosen.
+  const isForAll = context.facts.asksForOnePart && !/range/i.test(fields.get("vary") ?? "");
+  if (status !== 200 || fields.has("content-range") || !isForAll) return passOn(context, response, miss, undefined);
   return answerFetched(context, { miss, response, tellFollowers }, decideStorage(context, response));
 }
 

@@ -153,8 +153,17 @@ export class RequestFacts {
 
   /** True if it asks for nothing but the whole page, which the origin then answers with a page for the store. */
   get isForWholePage(): boolean {
-    const asksIf = this.field("if-none-match") ?? this.field("if-modified-since");
-    return this.method === "GET" && !this.isPartial && asksIf === null;
+    return this.method === "GET" && !this.isPartial && this.#condition === null;
+  }
+
+  /** True if it asks for one part as all clients write it, so that an answer with the whole page is for everybody. */
+  get asksForOnePart(): boolean {
+    const asksIf = this.#condition ?? this.field("if-range");
+    return asksIf === null && /^bytes=[\d-]{2,31}$/.test(this.field("range")!);
+  }
+
+  get #condition(): string | null {
+    return this.field("if-none-match") ?? this.field("if-modified-since");
   }
 
   /** The effect of its `Max-Forwards`. */
