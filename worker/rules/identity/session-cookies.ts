@@ -14,8 +14,9 @@ const SESSION_COOKIES: readonly RegExp[] = [
   /^[^=]*="?\.?[\w%+/=-]+\.[\w-]{5}[AQgw]\.[\w-]{27,86}"?$/,
   // Data by how it begins: iron-session, h3, Nuxt, hapi and hono-sessions (`Fe26.2*`, iron), aiohttp-session (`gAAAAA`,
   // Fernet, in quotes), ASP.NET Core (`CfDJ8`, the magic header of its data protection), Supabase (base64 of JSON),
-  // gorilla/sessions, gin and echo (base64 of a time until 2033 and `|`: `gorilla/securecookie`).
-  /^[^=]*="?(?:Fe26\.2\*|gAAAAA|CfDJ8|base64-eyJ|MT[cgk][\w-]{10}[HXn3][wx])[\w%*~=-]{20,}"?$/,
+  // gorilla/sessions, gin and echo (base64 of a time until 2033 and `|`: `gorilla/securecookie`), Tornado and Jupyter
+  // (`create_signed_value`: version, key and time).
+  /^[^=]*="?(?:Fe26\.2\*|gAAAAA|CfDJ8|base64-eyJ|MT[cgk][\w-]{10}[HXn3][wx]|2\|1:\d+\|10:)[\w%*~=|:+/.-]{20,}"?$/,
   // Express (`s:`), React Router (base64 of JSON), better-auth and `@fastify/session` (an id of 32 characters or a UUID):
   // data and 43 characters of HMAC-SHA256. `@fastify/secure-session`: data, `;` and a nonce.
   /^[^=]*=(?:(?:(?:s:|s%3A|eyJ|I[j-n])[\w%+/=-]{8,}|[\w-]{32,36})\.(?:[\w+/=-]|%[23]\w){43,44}|[\w%+/=-]{24,}%3B(?:[\w+/=-]|%2\w){32})$/,
@@ -36,10 +37,10 @@ const SESSION_COOKIES: readonly RegExp[] = [
   /^(?:[\w-]*session|remember_\w+|mojolicious)=(?:eyJpdiI6[\w%+/=-]{64,}|[\w%+/=]{16,}(?:-{2,4}[\w%+/=]{16,})+|[^|]+(?:\/|%2F|\|[0-9a-f]{64})[0-9a-f]{64}"?)$/i,
   // PHP: `session.sid_length`, 22 to 256 characters of `session.sid_bits_per_character`; 6 adds `-` and an escaped comma.
   /^PHPSESSID=(?:[\w-]|%2C){22,}$/,
-  // tower-sessions and axum-login: 128 bits.
-  /^id=[\w-]{22}$/,
-  // `cookie-session` and `koa-session`: 27 characters of HMAC-SHA1, in a cookie of their own.
-  /^(?:session|koa\.sess)\.sig=[\w-]{27}$/,
+  // tower-sessions, axum-login and Gradio: 128 bits.
+  /^(?:id|access-token-[\w%=-]+)=[\w-]{22}$/,
+  // `cookie-session` and `koa-session`: 27 characters of HMAC-SHA1, in a cookie of their own. Flask-Session: behind an id.
+  /^(?:(?:session|koa\.sess)\.sig=|session=[\w-]{36,43}\.)[\w-]{27}$/,
   // WordPress: user, end, token and HMAC (`wp_generate_auth_cookie`).
   /^wordpress_logged_in_\w{32}=.+(?:%7C|\|)\w{43}(?:%7C|\|)[0-9a-f]{32,64}$/,
   // Java: Tomcat, Jetty, Undertow, WebSphere and WebLogic, with the name of the node behind the id; Spring Session.
