@@ -24,6 +24,15 @@ describe("plainRequest", () => {
       leftOut: ["x-app-version", "x-os"],
     },
     { name: "a field that selects stays", fields: [["x-tenant", "a"]], inKey: ["x-tenant"], leftOut: null },
+    {
+      name: "of a signed request there is none, also where the signature selects",
+      fields: [
+        ["signature", 'keyId="a"'],
+        ["date", "Mon, 30 Nov 2026 03:00:00 GMT"],
+      ],
+      inKey: ["signature"],
+      leftOut: null,
+    },
     { name: "where nothing is left out, there is none", fields: [["accept", "*/*"]], leftOut: null },
     { name: "with cookies that count there is none", fields: [["x-a", "1"]], identity: "cookies", leftOut: null },
     { name: "with credentials there is none", fields: [["x-a", "1"]], identity: "authorized", leftOut: null },

@@ -25,8 +25,8 @@ const MAX_LEFT_OUT = 16;
 const MAX_BLAMED = 5;
 
 /**
- * The same request without its unknown fields; `null` if there is no second look: for a visitor who may be known, for
- * fields with credentials, for usual fields with unusual values, which every visitor sends in some form, or for `Origin`,
+ * The same request without its unknown fields; `null` if there is no second look: for a visitor who may be known, for a
+ * request that signs its fields (RFC 9421), for fields with credentials, for usual fields with unusual values, which every visitor sends in some form, or for `Origin`,
  * which may choose the CORS fields of equal bodies. `inKey`: the fields that select.
  */
 export function plainRequest(
@@ -35,7 +35,7 @@ export function plainRequest(
   inKey: readonly string[],
   owners: KeyAndOwnersFields,
 ): PlainRequest | null {
-  if (identity !== "anonymous") return null;
+  if (identity !== "anonymous" || sent.get("signature") !== null) return null;
   let fields = Fields.copy(sent);
   const leftOut: (readonly [name: string, value: string])[] = [];
   for (;;) {
