@@ -17,10 +17,10 @@ import { MAX_FIELDS } from "../http1/request-target.ts";
 import { plainAnswer } from "../http1/web-answer.ts";
 import type { Written } from "../http1/write-answer.ts";
 import { Allowance } from "./allowance.ts";
+import { FirstPieces, FirstPiecesOfConnection } from "./first-pieces.ts";
 import { http2Fields, http2Target, listBytes } from "./http2-target.ts";
 import { LAST_STREAM_WITHIN_MS, mayNameLastStream } from "./last-stream.ts";
 import { nodeHttp2 } from "./node-http2.ts";
-import { PiecePlaces, PlacesOfConnection } from "./piece-places.ts";
 import {
   cutStream,
   hasEnded,
@@ -94,7 +94,7 @@ export class Http2Sessions {
   readonly #sessions = new Set<Session>();
   readonly #left: () => void;
   readonly #floods: CountedWarning;
-  readonly #places = new PiecePlaces();
+  readonly #firstPieces = new FirstPieces();
   #isClosing = false;
 
   /** `left` is called when a connection has ended. */
@@ -128,9 +128,9 @@ export class Http2Sessions {
       },
     });
     inner.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
-    // Visitors who read slowly behind a proxy would hold up the others.
-    const places = arrivals.isOfProxy ? null : new PlacesOfConnection(this.#places);
-    const session = new Session(inner, socket, arrivals, maxStreams, isOverLimit, places, this.#parts, () =>
+    // Visitors who read nothing behind a proxy would hold up the others.
+    const firstPieces = arrivals.isOfProxy ? null : new FirstPiecesOfConnection(this.#firstPieces);
+    const session = new Session(inner, socket, arrivals, maxStreams, isOverLimit, firstPieces, this.#parts, () =>
       this.#floods.add("HTTP/2 connections were closed because they flooded the server"),
     );
     this.#sessions.add(session);
@@ -169,7 +169,7 @@ class Session {
   /** Requests at a time, with those that the client has cancelled and on which the edge still works. */
   readonly #maxRunning: number;
   readonly #isOverLimit: boolean;
-  readonly #places: PlacesOfConnection | null;
+  readonly #firstPieces: FirstPiecesOfConnection | null;
   readonly #parts: Http2Parts;
   readonly #flooded: () => void;
   readonly #resets = new Allowance(RESETS.burst, RESETS.perSecond);
@@ -199,7 +199,7 @@ class Session {
     arrivals: RequestArrivals,
     maxStreams: number,
     isOverLimit: boolean,
-    places: PlacesOfConnection | null,
+    firstPieces: FirstPiecesOfConnection | null,
     parts: Http2Parts,
     flooded: () => void,
   ) {
@@ -208,7 +208,7 @@ class Session {
     this.#arrivals = arrivals;
     this.#maxRunning = 2 * maxStreams;
     this.#isOverLimit = isOverLimit;
-    this.#places = places;
+    this.#firstPieces = firstPieces;
     this.#parts = parts;
     this.#flooded = flooded;
     session.on("error", (error) => {
@@ -380,7 +380,7 @@ class Session {
     hasBody: boolean,
   ): Promise<void> {
     const startedAt = performance.now();
-    const watch = new StallWatch(stream, this.#parts.stallMs, this.#places, () => this.#ping());
+    const watch = new StallWatch(stream, this.#parts.stallMs, () => this.#ping());
     const fields = http2Fields(raw, pseudo[":authority"]);
     const arrival = this.#arrivals.of(fields, "/"); // the host is in the fields, whatever the path
     const method = pseudo[":method"]!;
@@ -415,8 +415,8 @@ class Session {
     const asked = { isHead: request.method === "HEAD", knowsChunks: true, keepsAlive: true };
     try {
       const made = this.#parts.made[request.arrival.scheme].make(answer, asked);
-      const waits = (isWaiting: boolean, isBehind?: boolean) => watch.writes(isWaiting, isBehind);
-      return await writeStream(stream, made, answer, this.#parts.bodies, { waits, places: this.#places });
+      const waits = (isWaiting: boolean) => watch.writes(isWaiting);
+      return await writeStream(stream, made, answer, this.#parts.bodies, { waits, firstPieces: this.#firstPieces });
     } catch (cause) {
       this.#parts.warn(`An HTTP/2 answer could not be written: ${String(cause)}`);
       cutStream(stream, "the answer could not be written");
@@ -434,24 +434,19 @@ function isFlood({ code, errno }: NodeJS.ErrnoException): boolean {
 class StallWatch {
   readonly #stream: ServerHttp2Stream;
   readonly #ms: number;
-  readonly #places: PlacesOfConnection | null;
   readonly #stalled: () => void;
   #isArmed = false;
   #isWriting = false;
-  /** Whether it waits for other streams of its connection, from which the client reads. */
-  #isBehind = false;
   #isReading = false;
 
-  constructor(stream: ServerHttp2Stream, ms: number, places: PlacesOfConnection | null, stalled: () => void) {
+  constructor(stream: ServerHttp2Stream, ms: number, stalled: () => void) {
     this.#stream = stream;
     this.#ms = ms;
-    this.#places = places;
     this.#stalled = stalled;
   }
 
-  writes(isWaiting: boolean, isBehind = false): void {
+  writes(isWaiting: boolean): void {
     this.#isWriting = isWaiting;
-    this.#isBehind = isBehind;
     if (isWaiting) this.#begin();
   }
 
@@ -471,10 +466,6 @@ class StallWatch {
     this.#isArmed = true;
     this.#stream.on("timeout", () => {
       if (!this.#isWriting && !this.#isReading) return;
-      if (this.#isBehind && this.#places!.hasMovedWithin(this.#ms, performance.now())) {
-        this.#stream.setTimeout(this.#ms);
-        return;
-      }
       cutStream(this.#stream, "the client stalls");
       this.#stalled();
     });

@@ -5,8 +5,8 @@ import { nodeBody } from "../bodies/node-body.ts";
 import type { AnswerHead } from "../http1/answer-head.ts";
 import type { MadeAnswer } from "../http1/made-answers.ts";
 import type { Written } from "../http1/write-answer.ts";
+import type { FirstPiecesOfConnection } from "./first-pieces.ts";
 import { nodeHttp2 } from "./node-http2.ts";
-import type { Place, PlacesOfConnection } from "./piece-places.ts";
 
 /** Fields of a connection, which exist only in HTTP/1.1. RFC 9113 §8.2.2. */
 const NOT_IN_HTTP2: ReadonlySet<string> = new Set([
@@ -68,15 +68,15 @@ export function hasGivenUp(stream: ServerHttp2Stream): boolean {
 /** The bytes that are handed over at a time, so that few bytes wait in memory for the client. */
 const PIECE_BYTES = 64 * 1024;
 
+/** The same for the first piece, which shows whether the client takes any. */
+const FIRST_PIECE_BYTES = 16 * 1024;
+
 /** How streams of a connection wait for their client. */
 export interface Waiting {
-  /**
-   * Called with true whenever the client has to read before more can be written, and with false when it has. `isBehind`: it
-   * has to read from other streams.
-   */
-  waits(isWaiting: boolean, isBehind?: boolean): void;
-  /** The places for pieces of bodies that are read on demand; `null` without a bound. */
-  readonly places: PlacesOfConnection | null;
+  /** Called with true whenever the client has to read before more can be written, and with false when it has. */
+  waits(isWaiting: boolean): void;
+  /** The places for bodies that are read on demand; `null` without a bound. */
+  readonly firstPieces: FirstPiecesOfConnection | null;
 }
 
 /** Writes an answer on a stream, as fast as the client reads. Never rejects. */
@@ -98,53 +98,59 @@ export async function writeStream(
     waiting.waits(true);
     return { bodyBytes: bytes.byteLength, isWhole: await hasFinished(stream, sent) };
   }
-  if (bytes !== null) return writePieces(stream, wholly(bytes), head, { ...waiting, places: null });
+  if (bytes !== null) return writePieces(stream, wholly(bytes), head, { ...waiting, firstPieces: null });
   const streamed = body as StreamedBody;
-  const places = nodeBody(streamed).isReadOnDemand ? waiting.places : null;
-  return writePieces(stream, bodies.readThrough(streamed), head, { ...waiting, places });
+  const firstPieces = nodeBody(streamed).isReadOnDemand ? waiting.firstPieces : null;
+  return writePieces(stream, bodies.readThrough(streamed), head, { ...waiting, firstPieces });
 }
 
 async function writePieces(
   stream: ServerHttp2Stream,
   reader: BodyReader,
   { framing }: AnswerHead,
-  { waits, places }: Waiting,
+  { waits, firstPieces }: Waiting,
 ): Promise<Written> {
   let bodyBytes = 0;
   let wake: (() => void) | undefined;
   let isWritten = false;
-  let place: Place | undefined;
   let sent = Promise.resolve(true);
   stream.on("drain", () => wake?.());
   stream.on("close", () => {
     wake?.();
     if (!isWritten) void reader.cancel().catch(() => undefined);
   });
+  const place = firstPieces?.take();
+  let isFirst = firstPieces !== null;
+  const endFirst = () => {
+    if (isFirst) firstPieces?.give();
+    isFirst = false;
+  };
   try {
-    for (;;) {
-      place?.give();
-      const next = places?.take();
-      if (next instanceof Promise) waits(true, true);
-      place = await next;
-      if (next instanceof Promise) waits(false);
-      if (hasEnded(stream)) break;
+    if (place) {
+      waits(true);
+      await place;
+      waits(false);
+    }
+    while (!hasEnded(stream)) {
       const piece = await reader.next();
       if (piece === null || hasEnded(stream)) break;
       if (framing.kind === "length" && bodyBytes + piece.byteLength > framing.bytes)
         throw new Error("a body is longer than announced");
-      for (let at = 0; at < piece.byteLength && !hasEnded(stream); at += PIECE_BYTES) {
-        const part = piece.subarray(at, at + PIECE_BYTES);
+      for (let at = 0; at < piece.byteLength && !hasEnded(stream); ) {
+        const part = piece.subarray(at, at + (isFirst ? FIRST_PIECE_BYTES : PIECE_BYTES));
+        at += part.byteLength;
         bodyBytes += part.byteLength;
         const written = writePiece(stream, part);
         sent = written.sent;
-        if (written.hasRoom) continue;
+        if (written.hasRoom && !isFirst) continue;
         waits(true);
         await new Promise<void>((resolve) => {
           wake = resolve;
           if (hasEnded(stream)) resolve();
+          if (isFirst) void sent.then(() => resolve());
         });
         waits(false);
-        if (!hasEnded(stream)) place?.moved();
+        endFirst();
       }
     }
     if (hasEnded(stream)) return { bodyBytes, isWhole: false };
@@ -161,7 +167,7 @@ async function writePieces(
     cutStream(stream, "the answer is incomplete");
     return { bodyBytes, isWhole: false };
   } finally {
-    place?.give();
+    endFirst();
   }
 }
 

@@ -73,7 +73,18 @@ test("clients without windows have few pieces read for them, and few files opene
   await until(() => open.size === 0);
 });
 
-test("a client that opens its windows later gets all bodies, on more streams than there are pieces for it", async () => {
+test("bodies of which a client has taken something, and reads no more, hold up none of its others", async () => {
+  const { https, blocks } = await start();
+  const on = session(https);
+  await once(on, "connect");
+  on.setLocalWindowSize(64 * 1024 * 1024);
+  await ask(on, 40);
+  await until(() => blocks() >= 40);
+  const [live] = await ask(on, 1);
+  expect(await isWhole(live!)).toBe(true);
+});
+
+test("a client that opens its windows later gets all bodies, on more streams than there are places for it", async () => {
   const { https, blocks } = await start();
   const on = session(https, { initialWindowSize: 0 });
   const streams = await ask(on, 40);
