@@ -53,8 +53,10 @@ function forSite(read: () => Promise<SiteInput>): Rolldown.Plugin {
     "virtual:checked-site": (checked) => `export default ${JSON.stringify(checked)};`,
     [resolve(import.meta.dirname, "worker/control/dashboard/dashboard-page.ts")]: ({ rules }) =>
       rules.dashboard ? null : 'export const PAGE = "", PAGE_POLICY = "";',
-    [resolve(import.meta.dirname, "worker/control/vendor-apis/vendors.ts")]: ({ rules }) => {
-      const open = Object.entries(rules.doors).flatMap(([name, door]) => (door ? [name] : []));
+    [resolve(import.meta.dirname, "worker/control/vendor-apis/doors.ts")]: (checked) =>
+      openDoors(checked).length > 0 ? null : "export const answerAtDoor = async () => null;",
+    [resolve(import.meta.dirname, "worker/control/vendor-apis/vendors.ts")]: (checked) => {
+      const open = openDoors(checked);
       return [
         ...open.map((name) => `import { ${name} } from "./${name}.ts";`),
         `export const VENDORS = { ${open} };`,
@@ -66,6 +68,10 @@ function forSite(read: () => Promise<SiteInput>): Rolldown.Plugin {
     resolveId: (id) => (id.startsWith("virtual:") ? id : null),
     load: async (id) => (Object.hasOwn(parts, id) ? parts[id]!(await site()) : null),
   };
+}
+
+function openDoors({ rules }: CheckedSite): string[] {
+  return Object.entries(rules.doors).flatMap(([name, door]) => (door ? [name] : []));
 }
 
 /** The edge as `wrangler deploy` deploys it, which leaves it as it is. */

@@ -93,6 +93,8 @@ describe("what wrangler would deploy", () => {
     for (const each of Object.values(words)) expect(codeOf(deployed)).not.toContain(each);
     expect(codeOf(other)).toContain(words.fastly);
     expect(codeOf(other)).not.toContain(words.cloudflare);
+    const atAllDoors = "/_tidemark/doors/";
+    expect([deployed, other].map((edge) => codeOf(edge).includes(atAllDoors))).toEqual([false, true]);
     const withAll = await buildEdge({ doors: EVERY_DOOR });
     for (const each of Object.values(words)) expect(codeOf(withAll)).toContain(each);
     expect(weightOf(withAll.modules[CONTROL]!)).toBeLessThan(MAX_CONTROL_BYTES_WITH_DOORS);
