@@ -15,8 +15,9 @@ import { isTag } from "../rules/storing/tags.ts";
 import { type AddressCheck, HOST_CHECKS, ORIGIN_CHECKS, PUBLIC_URL_CHECKS } from "./addresses.ts";
 import { DEFAULT_QUEUE } from "./default-queue.ts";
 import { MOST_RESPONSE_FIELD_BYTES, MOST_RESPONSE_FIELDS } from "./most-response-fields.ts";
-import { IN_WORDS, SiteError, siteErrors } from "./site-error.ts";
+import { SiteError } from "./site-error.ts";
 import type { CompressionInput, RouteInput, SiteInput } from "./site-input.ts";
+import { IN_WORDS, siteErrors } from "./site-issues.ts";
 import { durationError, durationMs, durationSeconds, sizeBytes } from "./units.ts";
 
 function refinements(checks: readonly AddressCheck[]): z.core.$ZodCheck<string>[] {

@@ -3,8 +3,9 @@ import { CODINGS, type Coding } from "../rules/variants/accept-encoding.ts";
 import type { CodingRules } from "../rules/variants/coded-form.ts";
 import { CODED_TYPES } from "../rules/variants/coded-types.ts";
 import { type DeltaSettings, deltaSettings } from "./delta-settings.ts";
-import { IN_WORDS, SiteError, siteErrors } from "./site-error.ts";
+import { SiteError } from "./site-error.ts";
 import type { SiteInput } from "./site-input.ts";
+import { IN_WORDS, siteErrors } from "./site-issues.ts";
 import { sizeBytes } from "./units.ts";
 
 /** The site's `compression` with its defaults. */

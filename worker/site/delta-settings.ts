@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 import type { DeltaRules } from "../rules/deltas/dictionary-use.ts";
-import { IN_WORDS, SiteError, siteErrors } from "./site-error.ts";
+import { SiteError } from "./site-error.ts";
 import type { RouteInput, SiteInput } from "./site-input.ts";
+import { IN_WORDS, siteErrors } from "./site-issues.ts";
 import { durationMs } from "./units.ts";
 
 /** The rules of the routes with `deltas`, by their patterns. */
