@@ -8,6 +8,7 @@ import { SqlPurgeLog } from "../../worker/purges/log/sql-purge-log.ts";
 import type { Stamp } from "../../worker/rules/storing/stored-response.ts";
 import { messageOf } from "../message-of.ts";
 import { ClockSteps, type Clocks } from "./clock-steps.ts";
+import { followClock } from "./follow-clock.ts";
 import { hasCopies, keepCopies, refuseAnyDamage, refuseDamage } from "./log-damage.ts";
 import { sqlOver } from "./node-sql.ts";
 import { NotedHead } from "./noted-head.ts";
@@ -328,7 +329,8 @@ export class LogFile {
 
   #followClock(): void {
     try {
-      this.#steps.tell((byMs) => this.#opened.log.followClock(byMs));
+      const { database } = this.#opened;
+      this.#steps.tell((byMs) => followClock(sqlOver(database), byMs, this.#options.clocks.now()));
     } catch {
       // The disk may be full, and reads must still work. The next call tries again.
     }

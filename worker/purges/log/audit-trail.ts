@@ -116,17 +116,6 @@ export class AuditTrail {
     this.#settledUpTo = seq;
   }
 
-  /**
-   * Moves the settle times that were ahead along with the clock, which is at `now`. If it went back, purges that had settled
-   * stay so. Those that are not newer than `now` may have come since, so they wait for their time again.
-   */
-  followClock(byMs: number, now: number): void {
-    this.#sql.exec(
-      "UPDATE audit SET settles_at = max(settles_at + ?, ?) WHERE settles_at > ? OR at > ?",
-      ...[byMs, now, now - byMs, now],
-    );
-  }
-
   /** Deletes rows and ids that are too old or too many. A soft purge whose row is gone counts as made long ago. */
   prune(head: number): void {
     // How late it is for sure: a clock that is ahead until it is set must not outdate the whole trail.

@@ -70,13 +70,7 @@ export class SqlPurgeLog implements LogStorage {
     this.#settings = { ...LOG_SETTINGS, ...settings };
     this.#now = now;
     this.#newId = newId;
-    this.#leases = new GrantedLeases({
-      read: () =>
-        JSON.parse(sql.exec("SELECT longest_lease FROM state")[0]!.longest_lease as string) as ReturnType<
-          LeaseStorage["read"]
-        >,
-      write: (longest) => sql.exec("UPDATE state SET longest_lease = ?", JSON.stringify(longest)),
-    });
+    this.#leases = new GrantedLeases(leasesIn(sql));
     [this.#keys, this.#audit] = sql.transaction(() => this.#open());
     this.#load = new LogLoad(this.#settings.readsPerSecond);
     this.#startedAt = now();
@@ -143,18 +137,6 @@ export class SqlPurgeLog implements LogStorage {
 
   settleUpTo({ logId, seq }: Stamp): void {
     if (this.#state().id === logId) this.#audit.settleUpTo(seq, this.#now());
-  }
-
-  /**
-   * Moves the instants that are still ahead along with the clock, which has just been set forward (or back, if
-   * negative). Repetitions and settle times then stay as far away as they were.
-   */
-  followClock(byMs: number): void {
-    this.#sql.transaction(() => {
-      this.#sql.exec("UPDATE repeats SET due_at = due_at + ?", byMs);
-      this.#audit.followClock(byMs, this.#now());
-      this.#leases.followClock(byMs);
-    });
   }
 
   #replyTo(since: ReaderPosition | null, leaseMs: number): ViewDelta {
@@ -347,4 +329,15 @@ function writeItems(rows: readonly PurgedKey[], truncatedAt: number): Uint32Arra
   const items = new Uint32Array(sent.length * ITEM_WORDS);
   for (const [index, { a, b, seq }] of sent.entries()) items.set([a, b, seq], index * ITEM_WORDS);
   return items;
+}
+
+/** Where a log stores the leases that it has granted. */
+export function leasesIn(sql: Sql): LeaseStorage {
+  return {
+    read: () =>
+      JSON.parse(sql.exec("SELECT longest_lease FROM state")[0]!.longest_lease as string) as ReturnType<
+        LeaseStorage["read"]
+      >,
+    write: (longest) => sql.exec("UPDATE state SET longest_lease = ?", JSON.stringify(longest)),
+  };
 }

@@ -85,16 +85,6 @@ export class GrantedLeases {
     return this.#leases(now).namelessAt + COUNTS_FOR_MS;
   }
 
-  /** Moves all instants along with the clock, which has just been set forward (or back, if negative). */
-  followClock(byMs: number): void {
-    const { until, namelessAt, bornAt } = this.#leases(0);
-    this.#storage.write({
-      until: Object.fromEntries(Object.entries(until).map(([ms, at]) => [ms, at + byMs])),
-      namelessAt: namelessAt + byMs,
-      bornAt: bornAt === undefined ? undefined : bornAt + byMs,
-    });
-  }
-
   /** Milliseconds; 0 before any lease was granted. */
   longestLivingMs(now: number): number {
     return Math.max(0, ...Object.keys(this.#living(now)).map(Number));
