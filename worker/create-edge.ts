@@ -1,7 +1,6 @@
 import { addService } from "../wire/service-binding.ts";
 import { fingerprint } from "./control/access/fingerprint.ts";
 import { configuredTokens, type KnownToken } from "./control/access/tokens.ts";
-import { problemResponse } from "./control/problem-response.ts";
 import { edgeAnswer } from "./flow/answering/answers.ts";
 import { isForControl, type RunningIsolate, startIsolate } from "./isolate.ts";
 import { Counters } from "./metrics/counters.ts";
@@ -191,7 +190,9 @@ function withoutControlPlane(isolate: RunningIsolate, site: Site): RunningIsolat
   return {
     fetch: (arrival) =>
       isForControl(site, arrival.request, arrival.url)
-        ? problemResponse("unavailable", detail, undefined, EDGE_ANSWER_FIELDS)
+        ? loadControl().then(({ problemResponse }) =>
+            problemResponse("unavailable", detail, undefined, EDGE_ANSWER_FIELDS),
+          )
         : isolate.fetch(arrival),
   };
 }

@@ -15,6 +15,7 @@ import type { Site } from "./site/site.ts";
 import { UnchangedStore } from "./store/unchanged-store.ts";
 
 export { readNamedTokens } from "./control/access/named-tokens.ts";
+export { problemResponse } from "./control/problem-response.ts";
 
 /** Wires the control plane of one isolate. `webRequest` makes the web's class of a platform's request. */
 export function startControl(
