@@ -39,6 +39,9 @@ const HOST = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/;
 const validHosts = new Set<string>();
 const MAX_VALID_HOSTS = 100;
 
+/** No target has a fragment (RFC 9112 §3.2). What comes before it is another page, which its DELETE must not reach. */
+export const FRAGMENT = refused(400, "the URL has a #; write %23 for one");
+
 export function isHost(text: string): boolean {
   if (validHosts.has(text)) return true;
   if (!HOST.test(text) || !URL.canParse(`http://${text}/`)) return false;
@@ -71,10 +74,11 @@ export function requestTarget(line: RequestLine, fields: ClientFields, scheme: S
   if (hosts === 0 && versionMinor === 1) return refused(400, "no Host field");
   const host = hosts === 0 ? HOST_OF_NONE : fields.get("host")!;
   if (!isHost(host)) return refused(400, "the Host field is not a host");
+  if (target.includes("#")) return FRAGMENT;
   if (target.startsWith("/")) return { kind: "url", url: `${scheme}://${host}${target}` };
   if (method === "CONNECT") return refused(501, "this server is not a proxy and does not accept CONNECT");
   // The absolute form, whose host replaces that of the field. RFC 9112 §3.2.2.
-  const origin = /^(https?):\/\/([^/?#]*)/i.exec(target);
+  const origin = /^(https?):\/\/([^/?]*)/i.exec(target);
   if (!origin) return refused(400, "the target is neither a path nor a URL");
   // The scheme of a URL must be that of the connection. RFC 9110 §7.4.
   if (origin[1]!.toLowerCase() !== scheme) {

@@ -127,6 +127,7 @@ describe("a request in HTTP/2", () => {
     ["with another Host than :authority", { host: "other.test" }, 400, /:authority and Host contradict/],
     ["for a host that is none", { ":authority": "a:b" }, 400, /host is not valid/],
     ["for *", { ":path": "*", ":method": "OPTIONS" }, 400, /not a path/],
+    ["with a fragment", { ":path": "/photos/#1.jpg", ":method": "DELETE" }, 400, /write %23/],
     ["with bytes in its path that no URL has", { ":path": "/caf\xc3\xa9" }, 400, /not a path/],
     ["without encryption", { ":scheme": "http" }, 421, /encrypted/],
     ["with an expectation that is not met", { expect: "more" }, 417, /100-continue/],
