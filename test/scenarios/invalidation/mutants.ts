@@ -81,10 +81,34 @@ const target = { ...resolve(each, incoming.child), cacheKey, pathAndQuery, kind:
       foundBy: "invalidation/absolute-content-location",
     },
     "a client's Destination invalidates whatever its method": {
-      in: "invalidatedUrls",
+      in: "destinationAt",
       replace: 'method === "MOVE" || method === "COPY"',
       by: "true",
       foundBy: "invalidation/post-to-b",
+    },
+    "a Destination counts only under the public URL": {
+      in: "invalidateAfter",
+      replace: "[url, incoming.url]",
+      by: "[url]",
+      foundBy: "invalidation/move-to-as-asked",
+    },
+    "a Destination counts only as the client has asked": {
+      in: "invalidateAfter",
+      replace: "[url, incoming.url]",
+      by: "[incoming.url]",
+      foundBy: "invalidation/move-to-the-public-host",
+    },
+    "a Destination under another scheme does not count": {
+      in: "invalidateAfter",
+      replace: "destinationAt(address, facts, [url, incoming.url])",
+      by: 'facts.field("destination")',
+      foundBy: "invalidation/move-to-this-site-over-tls",
+    },
+    "a Destination on any host is a page of this site": {
+      in: "destinationAt",
+      replace: "!urls.some((url) => hostIn(url) === hostIn(destination))",
+      by: "false",
+      foundBy: "invalidation/move-to-another-host",
     },
     "Content-Location is read only where there is no Location": {
       in: "invalidatedUrls",

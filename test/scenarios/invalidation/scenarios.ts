@@ -202,6 +202,29 @@ export const scenarios: readonly Scenario[] = [
       ],
     }),
   ),
+  ...(
+    [
+      ["as-asked", "http://www.example.test/b", "MISS", { publicUrl: "https://public.test" }],
+      ["the-public-host", "http://public.test:80/b", "MISS", { publicUrl: "https://public.test" }],
+      ["this-site-over-tls", "https://WWW.example.test/b#c", "MISS", {}],
+      ["another-host", "http://m.example.test/b", "HIT", {}],
+      ["user-information", "http://www.example.test@evil.test/b", "HIT", {}],
+    ] as const
+  ).map(
+    ([id, destination, becomes, site]): Scenario => ({
+      id: `invalidation/move-to-${id}`,
+      name: `MOVE with the Destination ${destination}, ${id.replaceAll("-", " ")}, invalidates ${becomes === "MISS" ? "the page there" : "no page of this site"}`,
+      source: "RFC 9111 §4.4; RFC 4918 §10.3",
+      site,
+      origin: { "/a": [done], "/b": [v1, v2] },
+      steps: [
+        { get: "/b", expect: { xCache: "MISS" } },
+        { send: { method: "MOVE", path: "/a", fields: { destination } }, expect: { xCache: "BYPASS" } },
+        ALL_DONE,
+        { get: "/b", expect: becomes === "HIT" ? { xCache: becomes, body: "v1" } : { xCache: ANEW, body: "v2" } },
+      ],
+    }),
+  ),
   {
     id: "invalidation/answer-is-lost",
     name: "an unsafe request whose answer is lost invalidates its URL, because it may have succeeded",

@@ -2,6 +2,7 @@ import type { Answer } from "../../ports/answer.ts";
 import { cancelBody } from "../../ports/cancel-body.ts";
 import type { OriginResponse } from "../../ports/origin.ts";
 import { Fields } from "../../rules/fields/fields.ts";
+import { destinationAt } from "../../rules/forwarding/destination.ts";
 import { invalidatedGroups } from "../../rules/invalidation/cache-groups.ts";
 import { invalidatedUrls } from "../../rules/invalidation/invalidated-urls.ts";
 import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
@@ -113,12 +114,14 @@ async function invalidateAfter(context: RequestContext, result: OriginResult, en
   const { collapsed, resolve } = context.isolate;
   if (isSafeMethod(facts.method) || resolved.route.pass) return;
   if (result.kind === "refused" || result.kind === "switched") return;
-  const url = `${resolved.scheme}://${resolved.host}${resolved.pathAndQuery}`;
+  const address = `${resolved.scheme}://${resolved.host}`;
+  const url = address + resolved.pathAndQuery;
   const isAnswered = result.kind === "answered" && !isLost(result.response);
   const fields = isAnswered ? clientFields(context, result.response.fields) : new Fields();
   const status = isAnswered ? result.response.status : 200;
   const [location, contentLocation] = [fields.get("location"), fields.get("content-location")];
-  const named = invalidatedUrls(facts.method, status, url, location, contentLocation, facts.field("destination"));
+  const destination = destinationAt(address, facts, [url, incoming.url]);
+  const named = invalidatedUrls(facts.method, status, url, location, contentLocation, destination);
   const groups = status < 400 ? invalidatedGroups(facts.method, fields.get("cache-group-invalidation")) : [];
   const invalidated = named.flatMap((each) => {
     const target = resolve(each, incoming.child);

@@ -2,8 +2,7 @@ import { isSafeMethod } from "./safe-method.ts";
 
 /**
  * The URLs, absolute and without fragment, whose stored responses an unsafe request invalidates: its own, and those
- * that its answer names in `Location` and `Content-Location`, or a MOVE or COPY in `Destination` (RFC 4918 §10.3), on the
- * same origin, because a site must not invalidate the pages of another. RFC 9111 §4.4. Only an answer that is not an error
+ * that its answer names in `Location` and `Content-Location`, or it has as `destination`, on the same origin, because a site must not invalidate the pages of another. RFC 9111 §4.4. Only an answer that is not an error
  * invalidates. `url` is the absolute public URL of the request, and the fields are as clients see them. References are
  * resolved against it; malformed ones are ignored.
  */
@@ -18,8 +17,7 @@ export function invalidatedUrls(
   if (isSafeMethod(method) || status < 200 || status > 399) return [];
   const target = URL.parse(url);
   if (!target) return [];
-  const written = method === "MOVE" || method === "COPY" ? destination : null;
-  const named = [location, contentLocation, written].flatMap((text) =>
+  const named = [location, contentLocation, destination].flatMap((text) =>
     text === null ? [] : (URL.parse(text, target.href) ?? []),
   );
   const sameOrigin = named.filter(
