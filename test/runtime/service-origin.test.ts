@@ -17,6 +17,7 @@ const EDGE_AND_APP = `
       const page = new Response("<p>old</p>", { headers });
       const path = new URL(request.url).pathname;
       if (path.endsWith("/cf")) return Response.json(request.cf ?? null, { headers: { "cache-control": "max-age=60" } });
+      if (request.method === "MOVE") return new Response(request.headers.get("destination"));
       if (path === "/shorter") return new Response("x", page);
       if (path === "/none") return new Response(null, page);
       if (path === "/text") return new Response("a longer text", page);
@@ -84,6 +85,12 @@ describe("an app in the origin's place whose answer has another length than it s
     });
     expect({ status, length: fields["content-length"] }).toEqual({ status: 200, length: undefined });
   });
+});
+
+test("the Destination of a MOVE has the address that the app sees in its request", async () => {
+  const destination = `https://${HOST}/b`;
+  const { body } = await exchange(edge.url, agent, { method: "MOVE", path: "/a", fields: { destination } });
+  expect(body).toBe(`http://${HOST}/b`);
 });
 
 describe("what the platform tells of the visitor", () => {

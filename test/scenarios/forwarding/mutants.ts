@@ -28,6 +28,32 @@ export const mutants: Mutants = {
       foundBy: "forwarding/own-origin",
     },
   },
+  "RFC 4918 §10.3": {
+    "the origin gets the Destination as the client wrote it": {
+      in: "fieldsToSend",
+      replace: "destination === null ?",
+      by: "true ?",
+      foundBy: "forwarding/destination-for-origin",
+    },
+    "an origin with the public Host gets its own name in Destination": {
+      in: "addressAtOrigin",
+      replace: 'forward.host === "visitor" ?',
+      by: "false ?",
+      foundBy: "forwarding/destination-for-origin-by-public-host",
+    },
+    "a request with a Destination loses what the route keys by": {
+      in: "fieldsToSend",
+      replace: "[...chosen, ",
+      by: "[",
+      foundBy: "forwarding/destination-for-origin",
+    },
+    "the rest of a Destination is cut after its host": {
+      in: "destinationAt",
+      replace: "destination.replace(SITE, address)",
+      by: "address()",
+      foundBy: "forwarding/destination-for-origin",
+    },
+  },
   "RFC 9110 §15.2": {
     "nobody gets interim responses": {
       in: "send",

@@ -98,6 +98,39 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", expect: { xCache: "HIT" } },
     ],
   },
+  ...(
+    [
+      ["origin", {}, "http://origin.internal:8080"],
+      [
+        "origin-by-public-host",
+        { hosts: ["www.example.test"], forward: { host: "visitor" } },
+        "http://www.example.test",
+      ],
+    ] as const
+  ).map(
+    ([id, site, address]): Scenario => ({
+      id: `forwarding/destination-for-${id}`,
+      name: `the Destination of a MOVE or COPY that names this site names the same page at ${address} where the origin has that name`,
+      source: "RFC 4918 §10.3; docs/http.md#what-goes-to-the-origin",
+      only: { on: ["memory"], because: "the address of an origin on a socket is not known before it is up" },
+      site: { publicUrl: "https://www.example.test", routes: [{ match: "/*", key: { country: true } }], ...site },
+      origin: { "/a": [{ status: 201 }] },
+      steps: (
+        [
+          ["MOVE", "https://www.example.test//b%2fc;d?e#f", `${address}//b%2fc;d?e#f`],
+          ["COPY", "HTTP://localhost:8787/b", `${address}/b`],
+          ["COPY", "/b", "/b"],
+          ["MOVE", "http://localhost:8787@evil.test/b", "http://localhost:8787@evil.test/b"],
+          ["MOVE", "http://localhost:8787\\@evil.test/b", "http://localhost:8787\\@evil.test/b"],
+          ["MOVE", "https://other.test/b", "https://other.test/b"],
+          ["POST", "https://www.example.test/b", "https://www.example.test/b"],
+        ] as const
+      ).flatMap(([method, destination, sent]): Step[] => [
+        { send: { method, path: "/a", host: "localhost:8787", fields: { destination } }, expect: { status: 201 } },
+        { originLastSaw: "/a", method, fields: { destination: sent, "x-country": "XX" } },
+      ]),
+    }),
+  ),
   {
     id: "forwarding/no-directives-added",
     name: "the edge sends the origin no directive of its own",

@@ -100,7 +100,7 @@ const target = { ...resolve(each, incoming.child), cacheKey, pathAndQuery, kind:
     },
     "a Destination under another scheme does not count": {
       in: "invalidateAfter",
-      replace: "destinationAt(address, facts, [url, incoming.url])",
+      replace: "destinationAt(() => address, facts, [url, incoming.url])",
       by: 'facts.field("destination")',
       foundBy: "invalidation/move-to-this-site-over-tls",
     },

@@ -4,6 +4,7 @@ import type { OriginAnswer, OriginFailure, OriginRequest, OriginResponse } from 
 import { reasonFieldIsBroken, reasonToRefuseFields } from "../../rules/fields/field-limits.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { memoize } from "../../rules/fields/memoize.ts";
+import { destinationAt } from "../../rules/forwarding/destination.ts";
 import { hasLooped, originRequestFields } from "../../rules/forwarding/origin-request-fields.ts";
 import { isOriginError } from "../../rules/freshness/origin-error.ts";
 import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
@@ -272,6 +273,8 @@ function fieldsToSend(
   const { scheme, host, route } = resolved;
   const { site } = isolate;
   const { maxForwards } = facts;
+  const chosen = storing ? facts.choices.fields : toldChoices(facts.choices);
+  const destination = destinationAt(() => addressAtOrigin(context), facts, [resolved.cacheKey, incoming.url]);
   const fields = originRequestFields(facts.fields, {
     scheme,
     host,
@@ -282,13 +285,24 @@ function fieldsToSend(
     cookie: storing ? facts.visitor.cookies.forwarded : facts.visitor.cookieToPassOn,
     maxForwards: maxForwards.kind === "forward" ? maxForwards.field : null,
     fieldRules: facts.mode === "refresh" ? withTraceState(route) : route,
-    chosenFields: withoutProxysWord(site, storing ? facts.choices.fields : toldChoices(facts.choices)),
+    chosenFields: withoutProxysWord(
+      site,
+      destination === null ? chosen : new Map([...chosen, ["destination", destination]]),
+    ),
     conditions: conditions?.() ?? [],
     extra: site.originFields,
     isReflected: facts.method === "TRACE",
   });
   if (facts.isWebSocket) fields.push(["upgrade", "websocket"], ["connection", "upgrade"]);
   return fields;
+}
+
+/** This site's address as the origin has it, by its own scheme and `Host`. A worker or a parent has the public one. */
+function addressAtOrigin({ ports, resolved, isolate }: RequestContext): string {
+  const { forward, originService } = isolate.site;
+  const { url, isCache } = ports.origin;
+  if (isCache || originService) return `${resolved.scheme}://${resolved.host}`;
+  return forward.host === "visitor" ? url.replace(/\/\/.*/, `//${resolved.host}`) : url;
 }
 
 /**

@@ -120,7 +120,7 @@ async function invalidateAfter(context: RequestContext, result: OriginResult, en
   const fields = isAnswered ? clientFields(context, result.response.fields) : new Fields();
   const status = isAnswered ? result.response.status : 200;
   const [location, contentLocation] = [fields.get("location"), fields.get("content-location")];
-  const destination = destinationAt(address, facts, [url, incoming.url]);
+  const destination = destinationAt(() => address, facts, [url, incoming.url]);
   const named = invalidatedUrls(facts.method, status, url, location, contentLocation, destination);
   const groups = status < 400 ? invalidatedGroups(facts.method, fields.get("cache-group-invalidation")) : [];
   const invalidated = named.flatMap((each) => {

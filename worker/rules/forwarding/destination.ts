@@ -10,14 +10,14 @@ const SITE = /^https?:\/\/([^/?#@\\]+)(?=\/)/i;
  * rest stays as it was sent.
  */
 export function destinationAt(
-  address: string,
+  address: () => string,
   facts: Pick<RequestFacts, "method" | "field">,
   urls: readonly string[],
 ): string | null {
   const { method } = facts;
   const destination = method === "MOVE" || method === "COPY" ? facts.field("destination") : null;
   if (destination === null || !urls.some((url) => hostIn(url) === hostIn(destination))) return destination;
-  return destination.replace(SITE, () => address);
+  return destination.replace(SITE, address);
 }
 
 function hostIn(url: string): string | null {
