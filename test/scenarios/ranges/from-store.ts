@@ -295,6 +295,28 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "ranges/several-parts-of-a-download",
+    name: "several parts of a page do not come with the Content-Range that scripts send with the whole",
+    source: "RFC 9110 §15.3.7.2",
+    origin: { "/a": [{ ...ten, fields: { ...ten.fields, "content-range": "bytes 0-9/10" } }] },
+    steps: [
+      ...stored,
+      {
+        get: "/a",
+        fields: { range: "bytes=0-1,9-" },
+        expect: {
+          status: 206,
+          fields: { "content-range": null },
+          parts: [
+            { contentRange: "bytes 0-1/10", contentType: "text/plain", body: "01" },
+            { contentRange: "bytes 9-9/10", contentType: "text/plain", body: "9" },
+          ],
+        },
+      },
+      { get: "/a", expect: { status: 200, xCache: "HIT", fields: { "content-range": null } } },
+    ],
+  },
+  {
     id: "ranges/parts-without-type",
     name: "parts of a page without a Content-Type have none",
     source: "RFC 9110 §15.3.7.2",

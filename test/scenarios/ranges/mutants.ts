@@ -383,6 +383,12 @@ export const mutants: Mutants = {
     },
   },
   "RFC 9110 §15.3.7.2": {
+    "several parts come with the Content-Range of the whole": {
+      in: "MADE",
+      replace: "age|content-(?:length|range)",
+      by: "age|content-length",
+      foundBy: "ranges/several-parts-of-a-download",
+    },
     "the parts of a page without a type have an empty one": {
       in: "multipartByteranges",
       replace: 'contentType === null ? ""',
