@@ -1,9 +1,11 @@
 import { maySignRequest } from "../rules/identity/signed-request.ts";
 import type { FetchKey } from "../rules/key/fetch-key.ts";
+import { unkeyedField } from "../rules/request/unkeyed-field.ts";
 import { isHitForMiss, sharedKeyOf } from "./collapsing/begin-fetch.ts";
 import { conditionsOf, type Miss, type MissReason, missBy } from "./miss.ts";
 import type { RequestContext } from "./request-context.ts";
 import { fieldThatPasses } from "./second-look/second-look.ts";
+import { selectingNames } from "./selection.ts";
 
 /** The corridor's first decision about a request. Making it changes nothing. */
 export type Entry =
@@ -101,12 +103,14 @@ function plan(kind: FetchPlan["kind"], miss: Miss): FetchPlan {
 
 /**
  * Whether the page is fetched by GET and stored for a HEAD that misses. What is held is validated by the HEAD itself
- * (RFC 9111 §4.3.5), which costs the origin less.
+ * (RFC 9111 §4.3.5), which costs the origin less. A GET with an unkeyed field would store nothing at once, and may lack what
+ * the HEAD asks for: the offset of an upload (tus).
  */
 function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss): boolean {
   const { facts, resolved } = context;
   if (!resolved.route.storesOnHead || facts.directives.forbidsStoring) return false;
   if (selected !== null || toValidate !== null) return false;
+  if (unkeyedField(facts.fields, selectingNames(context), resolved.route) !== null) return false;
   const key = sharedKeyOf(context);
   return !isUnstoredFor("HEAD", context, key) && !isHitForMiss(context, key);
 }

@@ -42,7 +42,6 @@ export const rows: readonly ConformanceRow[] = [
       "second-look/random-page",
       "second-look/several-fields",
       "second-look/keeps-the-choice",
-      "second-look/none-for-a-head",
       "second-look/after-a-confirmation",
       "second-look/purged-meanwhile",
       "second-look/plain-requests-wait",

@@ -64,11 +64,6 @@ export const mutants: Mutants = {
       by: '{ kind: "store" }',
       foundBy: "second-look/idle-field-and-304-private",
     },
-    "a second look is taken behind a HEAD that a GET has answered": {
-      in: "plainOf",
-      drop: "if (answersHead) return null;",
-      foundBy: "second-look/none-for-a-head",
-    },
     "a second look asks without the visitor's language": {
       in: "look-behind:look",
       replace: "withFields(fields)",

@@ -73,18 +73,6 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    id: "second-look/none-for-a-head",
-    name: "a HEAD that the edge fetches with GET causes no second look",
-    source: SOURCE,
-    origin: { "/a": [page("max-age=60")] },
-    steps: [
-      { send: { method: "HEAD", path: "/a", fields: app }, expect: { xCache: "MISS", cacheStatus: /unkeyed-field/ } },
-      { work: "finished" },
-      { originSaw: { "/a": 1 } },
-      { stats: { "secondLooks.asked": 0 } },
-    ],
-  },
-  {
     id: "second-look/statuses-differ",
     name: "nothing is stored if the plain answer has another status",
     source: SOURCE,

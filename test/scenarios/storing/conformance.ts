@@ -32,7 +32,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3",
     requirement: "our own rule: a HEAD that finds nothing stored",
-    does: "Is answered from a GET, which is stored, unless the owner says otherwise. What is not stored is cancelled and asked for by HEAD for an hour, an error 4xx at once. What is held is confirmed by the HEAD itself (§4.3.5).",
+    does: "Is answered from a GET, which is stored, unless the owner says otherwise or it has unknown fields. What is not stored is cancelled and asked for by HEAD for an hour, an error 4xx at once. What is held is confirmed by the HEAD itself (§4.3.5).",
     scenarios: [
       "storing/head-miss-stores-the-page",
       "storing/head-miss-stores-nothing",

@@ -259,22 +259,21 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "storing/head-where-get-is-an-error",
     },
-    "an unkeyed field of one HEAD keeps the page from being stored for HEADs with another": {
-      in: "rememberUnstored",
-      replace: "remember(key,",
-      by: "remember(fetchKeyOf(context),",
-      foundBy: "storing/heads-with-an-unkeyed-field",
-    },
-    "a private answer to one HEAD with an unkeyed field is every HEAD's": {
+    "a private answer to one odd HEAD is every HEAD's": {
       in: "rememberUnstored",
       replace: "...sharedKeyOf(context)",
       by: "...fetchKeyOf(context)",
-      foundBy: "storing/private-head-with-an-unkeyed-field",
+      foundBy: "storing/private-head-of-an-odd-request",
     },
-    "every HEAD with an unkeyed field is sent as a GET": {
-      in: "answerFetched",
-      replace: "|| decision.field",
-      by: "",
+    "a HEAD with an unkeyed field is sent as a GET": {
+      in: "mayFetchByGet",
+      drop: "if (unkeyedField(facts.fields, selectingNames(context), resolved.route) !== null) return false;",
+      foundBy: "storing/heads-with-an-unkeyed-field",
+    },
+    "a HEAD with a field by which pages vary stores none": {
+      in: "mayFetchByGet",
+      replace: "selectingNames(context), resolved.route)",
+      by: "[], resolved.route)",
       foundBy: "storing/heads-with-an-unkeyed-field",
     },
   },
@@ -364,7 +363,7 @@ export const mutants: Mutants = {
   "docs/protocol.md#promise-1-private-stays-private": {
     "one odd HEAD keeps the page from being stored for those that follow": {
       in: "answerFetched",
-      replace: "if (!isOfVisitor || decision.field) rememberUnstored(context, decision.field)",
+      replace: "if (!isOfVisitor) rememberUnstored(context)",
       by: "context.isolate.unstored.remember(fetchKeyOf(context), context.ports.clock.now())",
       foundBy: "storing/head-of-an-odd-request",
     },

@@ -48,10 +48,9 @@ export function lookAgainAfterConfirmation(
 }
 
 function plainOf(context: RequestContext, fields: Fields, { because }: NotStored): PlainRequest | null {
-  const { facts, resolved, answersHead } = context;
+  const { facts, resolved } = context;
   const { route } = resolved;
   if (because !== "unkeyed-field" || !route.looksAgain || facts.method !== "GET" || facts.isPartial) return null;
-  if (answersHead) return null;
   const names = selectingFields({
     field: (name) => fields.get(name),
     askedAcross: facts.field("origin") !== null,

@@ -264,7 +264,7 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
   if (decision.kind === "not-stored") {
     tellFollowers(outcomeOfNotStored(decision.because, response.status));
     const isOfVisitor = decision.because === "request-no-store" || mayBeOfOneRequest(decision.because, response.status);
-    if (!isOfVisitor || decision.field) rememberUnstored(context, decision.field);
+    if (!isOfVisitor) rememberUnstored(context);
     if (miss.toValidate && isAboutPage(decision.because, response.status)) forgetOutdated(context, miss.toValidate);
     return pass(decision);
   }
