@@ -37,7 +37,7 @@ const BYPASSED: Readonly<Record<string, string>> = {
 const FETCHED: Readonly<Record<string, string>> = {
   "only-if-cached": "The request accepts only a stored answer, so it gets 504.",
   forward: "The request is passed on to the origin as it is.",
-  part: "The edge asks the origin for the part alone, and stores the answer only if that is the whole page.",
+  part: "The edge asks the origin for the part. No part is stored.",
   "fetch-for-one": "The edge asks the origin for this visitor only.",
   "head-by-get": "The edge asks the origin with GET, so that it can store the page.",
   head: "The edge asks the origin with HEAD.",
@@ -62,7 +62,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "hit-for-miss": "The last answer could not be stored, so for some seconds each request fetches alone.",
   revalidate:
     "It is asked with the validators of the stored response: if it answers 304, that response is the answer (REVALIDATED).",
-  part: "The edge fetches the whole page. If that is too large, the origin is asked again for the part alone.",
+  part: "The edge fetches the whole page. If that is too large, it asks for the part alone.",
 };
 
 const STANDS_IN: Readonly<Record<string, string>> = {
@@ -152,7 +152,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   digest: "it has a digest or signature of its bytes",
   type: "the edge does not compress its Content-Type",
   size: "its body is too small or too large",
-  part: "the request asks for a part, and parts are cut from the plain bytes",
+  part: "parts are cut from the plain bytes",
   "not-wanted": "the request's Accept-Encoding accepts none of the codings that the edge makes",
   "not-smaller": "compressing it did not make it smaller",
 };

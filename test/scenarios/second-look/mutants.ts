@@ -96,7 +96,7 @@ export const mutants: Mutants = {
     },
     "a second look is taken with a session's cookies": {
       in: "plainRequest",
-      drop: 'if (identity !== "anonymous") return null;',
+      drop: 'if (identity !== "anonymous" || sent.get("signature") !== null) return null;',
       foundBy: "second-look/none-for-session",
     },
     "a second look is taken with a session's cookies beside credentials": {

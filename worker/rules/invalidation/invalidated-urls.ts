@@ -2,9 +2,10 @@ import { isSafeMethod } from "./safe-method.ts";
 
 /**
  * The URLs, absolute and without fragment, whose stored responses an unsafe request invalidates: its own, and those
- * that its answer names in `Location` and `Content-Location`, or it has as `destination`, on the same origin, because a site must not invalidate the pages of another. RFC 9111 §4.4. Only an answer that is not an error
- * invalidates. `url` is the absolute public URL of the request, and the fields are as clients see them. References are
- * resolved against it; malformed ones are ignored.
+ * that its answer names in `Location` and `Content-Location`, or it has as `destination`, on the same origin, because a
+ * site must not invalidate the pages of another. RFC 9111 §4.4. Only an answer that is not an error invalidates. `url` is
+ * the absolute public URL of the request, and the fields are as clients see them. References are resolved against it;
+ * malformed ones are ignored.
  */
 export function invalidatedUrls(
   method: string,
