@@ -43,8 +43,8 @@ const TRY_AGAIN_MS = 1000;
 const PIPE_AGAIN_MS = 2;
 /** So long the end of the process waits for the reader of a full pipe. Milliseconds. */
 const PIPE_CLOSE_MS = 1000;
-/** No process takes longer to write its lines. Milliseconds. */
-const LOOK_AGAIN_MS = 10;
+/** No process takes longer to write its lines, on a busy machine either. Milliseconds. */
+const LOOK_AGAIN_MS = 250;
 
 const STANDARD_OUTPUT = "/dev/stdout";
 const STANDARD_OUTPUT_FILE = 1;
