@@ -75,7 +75,8 @@ export class FastAnswers {
     if (method !== GET && method !== HEAD) return false;
     const { socket } = connection;
     if (!connection.isQuiet) return false;
-    if (socket.writableLength > 0 || !socket.writable || target.charCodeAt(0) !== SLASH) return false;
+    if (socket.writableLength > 0 || !socket.writable) return false;
+    if (target.charCodeAt(0) !== SLASH || target.includes("#")) return false;
     const host = plainHost(headers);
     if (host === null || !isHost(host)) return false;
     const startedAt = this.#parts.log ? performance.now() : 0;

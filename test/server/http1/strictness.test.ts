@@ -45,6 +45,7 @@ test.each<[name: string, bytes: string, status: number]>([
   ["a space in the target", lines("GET /a b HTTP/1.1", HOST), 400],
   ["a byte beyond ASCII in the target", lines("GET /\xff HTTP/1.1", HOST), 400],
   ["a fragment in the target", lines("DELETE /photos/#1.jpg HTTP/1.1", HOST), 400],
+  ["a fragment in the target of a GET", lines("GET /photos/#1.jpg HTTP/1.1", HOST), 400],
   ["a fragment in a whole URL", lines("DELETE http://localhost#/photos/ HTTP/1.1", HOST), 400],
   ["an asterisk as target", lines("OPTIONS * HTTP/1.1", HOST), 400],
   ["a target without a slash", lines("GET a HTTP/1.1", HOST), 400],

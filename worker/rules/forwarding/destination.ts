@@ -1,5 +1,6 @@
 import { canonicalHost } from "../key/canonical-url.ts";
 import type { RequestFacts } from "../request/request-facts.ts";
+import { hopByHopFields } from "./hop-by-hop.ts";
 
 /** The scheme and the authority of a URL with a path. */
 const SITE = /^https?:\/\/([^/?#@\\]+)(?=\/)/i;
@@ -16,7 +17,8 @@ export function destinationAt(
 ): string | null {
   const { method } = facts;
   const destination = method === "MOVE" || method === "COPY" ? facts.field("destination") : null;
-  if (destination === null || !urls.some((url) => hostIn(url) === hostIn(destination))) return destination;
+  if (destination === null || hopByHopFields(facts.field("connection")).has("destination")) return null;
+  if (!urls.some((url) => hostIn(url) === hostIn(destination))) return destination;
   return destination.replace(SITE, address);
 }
 
