@@ -37,42 +37,66 @@ export class FirstPieces {
   }
 }
 
+/** The place of a stream. */
+export interface Place {
+  /** Resolves once the stream has it, or waits no more; `undefined` if it has it. */
+  readonly come: Promise<void> | undefined;
+  /** Gives it back, or waits for it no more. Only the first call counts. */
+  give(): void;
+}
+
 /** Those of one connection, for which its streams wait in their order. */
 export class FirstPiecesOfConnection {
   readonly #all: FirstPieces;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
   #taken = 0;
 
   constructor(all: FirstPieces) {
     this.#all = all;
   }
 
-  /** Takes a place; a promise if the stream has to wait for it. Whoever has it gives it back, once. */
-  take(): Promise<void> | undefined {
-    if (!this.#mayTake()) return new Promise((resolve) => this.#waiting.push(resolve));
-    this.#taken++;
-    return undefined;
-  }
-
-  /** Hands a place on to the next stream, or else to the other connections. */
-  give(): void {
-    if (this.#waiting.length > 0) this.#letNextIn();
-    else if (--this.#taken > 0) this.#all.give();
+  take(): Place {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const isFree = this.#mayTake();
+    if (isFree) this.#taken++;
+    else this.#waiting.add(resolve);
+    let isGiven = false;
+    return {
+      come: isFree ? undefined : promise,
+      give: () => {
+        if (isGiven) return;
+        isGiven = true;
+        if (this.#waiting.has(resolve)) this.#letIn(resolve);
+        else this.#give();
+      },
+    };
   }
 
   /** A place of all is free, for which it has waited. */
   letIn(): void {
     this.#taken++;
     this.#letNextIn();
-    if (this.#waiting.length > 0 && this.#mayTake()) this.letIn();
+    if (this.#waiting.size > 0 && this.#mayTake()) this.letIn();
   }
 
   #mayTake(): boolean {
     return this.#taken === 0 || (this.#taken < MOST_OF_CONNECTION && this.#all.takeFor(this));
   }
 
+  /** Hands a place on to the next stream, or else to the other connections. */
+  #give(): void {
+    if (this.#waiting.size > 0) this.#letNextIn();
+    else if (--this.#taken > 0) this.#all.give();
+  }
+
   #letNextIn(): void {
-    this.#waiting.shift()!();
-    if (this.#waiting.length === 0) this.#all.forget(this);
+    const [next] = this.#waiting;
+    this.#letIn(next!);
+  }
+
+  #letIn(resolve: () => void): void {
+    this.#waiting.delete(resolve);
+    if (this.#waiting.size === 0) this.#all.forget(this);
+    resolve();
   }
 }

@@ -68,8 +68,8 @@ export function hasGivenUp(stream: ServerHttp2Stream): boolean {
 /** The bytes that are handed over at a time, so that few bytes wait in memory for the client. */
 const PIECE_BYTES = 64 * 1024;
 
-/** The same for the first piece, which shows whether the client takes any. */
-const FIRST_PIECE_BYTES = 16 * 1024;
+/** The same for the first piece, which shows whether the client takes any. No window is smaller for long. */
+const FIRST_PIECE_BYTES = 4 * 1024;
 
 /** How streams of a connection wait for their client. */
 export interface Waiting {
@@ -115,22 +115,15 @@ async function writePieces(
   let isWritten = false;
   let sent = Promise.resolve(true);
   stream.on("drain", () => wake?.());
+  const place = firstPieces?.take();
+  let isFirst = place !== undefined;
   stream.on("close", () => {
+    place?.give();
     wake?.();
     if (!isWritten) void reader.cancel().catch(() => undefined);
   });
-  const place = firstPieces?.take();
-  let isFirst = firstPieces !== null;
-  const endFirst = () => {
-    if (isFirst) firstPieces?.give();
-    isFirst = false;
-  };
   try {
-    if (place) {
-      waits(true);
-      await place;
-      waits(false);
-    }
+    if (place?.come) await place.come; // The client is not to blame for this wait.
     while (!hasEnded(stream)) {
       const piece = await reader.next();
       if (piece === null || hasEnded(stream)) break;
@@ -142,15 +135,15 @@ async function writePieces(
         bodyBytes += part.byteLength;
         const written = writePiece(stream, part);
         sent = written.sent;
-        if (written.hasRoom && !isFirst) continue;
+        if (isFirst) void sent.then(() => place!.give());
+        isFirst = false;
+        if (written.hasRoom) continue;
         waits(true);
         await new Promise<void>((resolve) => {
           wake = resolve;
           if (hasEnded(stream)) resolve();
-          if (isFirst) void sent.then(() => resolve());
         });
         waits(false);
-        endFirst();
       }
     }
     if (hasEnded(stream)) return { bodyBytes, isWhole: false };
@@ -167,7 +160,7 @@ async function writePieces(
     cutStream(stream, "the answer is incomplete");
     return { bodyBytes, isWhole: false };
   } finally {
-    endFirst();
+    place?.give();
   }
 }
 
