@@ -384,9 +384,9 @@ export const mutants: Mutants = {
   },
   "RFC 9110 §15.3.7.2": {
     "several parts come with the Content-Range of the whole": {
-      in: "MADE",
-      replace: "age|content-(?:length|range)",
-      by: "age|content-length",
+      in: "answerWithParts",
+      replace: 'name !== "content-range" &&',
+      by: "",
       foundBy: "ranges/several-parts-of-a-download",
     },
     "the parts of a page without a type have an empty one": {
@@ -417,7 +417,7 @@ export const mutants: Mutants = {
   "RFC 9530 §2": {
     "a part has the digest of the whole page": {
       in: "answerWithParts",
-      replace: ".filter((name) => !OF_WHOLE_CONTENT.has(name))",
+      replace: " && !OF_WHOLE_CONTENT.has(name)",
       by: "",
       foundBy: "ranges/digest-of-the-whole",
     },

@@ -134,7 +134,8 @@ function answerWithParts(
 ): Answer | Promise<Answer | null> {
   const { random } = context.ports;
   const { head, body } = found;
-  const partFields = fields.filter((name) => !OF_WHOLE_CONTENT.has(name));
+  // Scripts for downloads send Content-Range with the whole page, too.
+  const partFields = fields.filter((name) => name !== "content-range" && !OF_WHOLE_CONTENT.has(name));
   const [only] = parts;
   if (only && parts.length === 1) {
     partFields.set("content-range", contentRange(only, head.bodyBytes));

@@ -96,12 +96,9 @@ export function decideStorage(
   };
 }
 
-/** `Content-Range` says nothing with a 200, but scripts for downloads send it always. RFC 9110 §14.4. */
-const MADE = /^(?:age|content-(?:length|range))$/;
-
 /** The fields that all answers with a response have, without those that are `withheld` or made for each answer. */
 export function linesWithout(withheld: readonly string[], fields: Fields): StoredFields {
-  return fields.lines((name) => !MADE.test(name) && !withheld.includes(name));
+  return fields.lines((name) => name !== "age" && name !== "content-length" && !withheld.includes(name));
 }
 
 /** The head with its body, whose length is what has come. */
