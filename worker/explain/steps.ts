@@ -12,7 +12,7 @@ type Step = Explanation["steps"][number];
 /** A pretended request as the corridor has judged it. */
 export interface JudgedRequest {
   readonly entry: Entry;
-  readonly facts: Pick<RequestFacts, "identity" | "isPartial" | "asksForOnePart">;
+  readonly facts: Pick<RequestFacts, "identity" | "isPartial">;
   readonly memory: StoredHead | undefined;
   readonly sharedTier: StoredHead | undefined;
   /** Whether variants of the page are stored that the request does not select. */
@@ -119,8 +119,8 @@ export function stepsOf(judged: JudgedRequest): Step[] {
   if (validates) steps.push(step("revalidate"));
   if (standIn) steps.push(step("stale-if-error", standIn));
   if (facts.isPartial && plan.kind.startsWith("fetch")) steps.push(step("part"));
-  const isForOne = plan.kind === "part" && !facts.asksForOnePart;
-  if (isForOne || plan.kind === "forward" || plan.kind === "head" || plan.kind === "fetch-unstored") {
+  const { kind } = plan;
+  if (kind === "part" || kind === "forward" || kind === "head" || kind === "fetch-unstored") {
     return [...steps, step("store", "no")];
   }
   steps.push(step("store", mayStoreAnswer(facts.identity)));

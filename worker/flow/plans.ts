@@ -59,7 +59,7 @@ export interface FetchPlan {
   /**
    * - `only-if-cached`: answered with 504, because the request accepts only a stored answer.
    * - `forward`: passed on, and the answer is not stored.
-   * - `part`: only the part is fetched. The answer is not stored, unless the origin sends the whole page.
+   * - `part`: only the part is fetched. The answer is not stored.
    * - `fetch-for-one`: the answer may be for one visitor, so nobody waits for it. It is stored if it is for everybody.
    * - `head-by-get`: a HEAD for which the page is fetched by GET, and stored.
    * - `head`: a HEAD that is passed on. It may freshen what is stored.
@@ -120,13 +120,22 @@ function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss):
  * confirmed.
  */
 function mayFetchWhole(context: RequestContext, miss: Miss): boolean {
-  const mayBeSmall =
-    context.isolate.site.limits.fetchWholeBytes > 0 && !isUnstoredFor("PARTS", context, sharedKeyOf(context));
+  const mayBeSmall = fetchWholeBytes(context) > 0 && !isUnstoredFor("PARTS", context, sharedKeyOf(context));
   return mayBeSmall || conditionsOf(context, miss) !== null;
 }
 
+/** The largest page that is fetched for one of its parts. An origin that ignores ranges sends the whole anyway. */
+export function fetchWholeBytes(context: RequestContext): number {
+  const { fetchWholeBytes: chosen, storeBytes } = context.isolate.site.limits;
+  return isUnstoredFor("RANGE", context, sharedKeyOf(context)) ? storeBytes : chosen;
+}
+
 /** Whether a GET for such a request is known to store nothing. */
-function isUnstoredFor(requests: "PARTS" | "HEAD", { isolate, ports }: RequestContext, key: FetchKey): boolean {
+function isUnstoredFor(
+  requests: "PARTS" | "HEAD" | "RANGE",
+  { isolate, ports }: RequestContext,
+  key: FetchKey,
+): boolean {
   return isolate.unstored.has(key, ports.clock.now(), requests);
 }
 

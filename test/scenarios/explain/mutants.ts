@@ -159,7 +159,7 @@ export const mutants: Mutants = {
     },
     "an explanation says that an answer that is passed on may be stored": {
       in: "stepsOf",
-      replace: 'plan.kind === "forward" ||',
+      replace: 'kind === "forward" ||',
       by: "",
       foundBy: "explain/request-decides-storing",
     },

@@ -6,11 +6,11 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "3.3, 3.4",
     requirement: "incomplete responses may be stored, completed, and combined",
-    does: "They are not; a whole that the origin sends for a part is. A large body needs its announced length to become an entry.",
+    does: "They are not; of origins that ignore ranges, the whole is fetched. A large body needs its announced length to become an entry.",
     scenarios: [
       "ranges/part-of-missing-page",
       "ranges/whole-instead-of-part",
-      "ranges/whole-for-an-odd-range",
+      "ranges/whole-for-a-range",
       "bodies/large-cut-off",
     ],
   },

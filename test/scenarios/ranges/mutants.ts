@@ -54,47 +54,47 @@ export const mutants: Mutants = {
     },
   },
   "RFC 9111 §4.1": {
-    "what a range of another unit, or with other characters, gets from the origin is stored": {
-      in: "RequestFacts.asksForOnePart",
-      replace: '&& /^bytes=[\\d-]{2,31}$/.test(this.field("range")!)',
-      by: "",
-      foundBy: "ranges/whole-for-an-odd-range",
-    },
-    "what a condition beside a range gets from the origin is stored": {
-      in: "RequestFacts.asksForOnePart",
-      replace: "this.#condition ?? this.field",
-      by: "this.field",
-      foundBy: "ranges/whole-for-an-odd-range",
-    },
-    "what If-Range beside a range gets from the origin is stored": {
-      in: "RequestFacts.asksForOnePart",
-      replace: 'this.#condition ?? this.field("if-range")',
-      by: "this.#condition",
-      foundBy: "ranges/whole-for-an-odd-range",
-    },
     "a page that the origin has chosen by the range is stored for all": {
       in: "answerToPart",
-      replace: '&& !/range/i.test(fields.get("vary") ?? "")',
-      by: "",
-      foundBy: "ranges/whole-for-an-odd-range",
+      replace: "return passOn(context, response, miss, undefined);",
+      by: "return answerFetched(context, { miss, response, tellFollowers: tellNobody }, decideStorage(context, response));",
+      foundBy: "ranges/whole-for-a-range",
     },
   },
   "RFC 9110 §14.2": {
-    "a whole page with which the origin answers a request for a part is not stored": {
+    "an origin that ignores ranges is asked for each part": {
       in: "answerToPart",
-      replace: "status !== 200 ||",
-      by: "true ||",
+      replace: "if (mayStore)",
+      by: "if (false)",
       foundBy: "ranges/whole-instead-of-part",
     },
-    "an error that answers a request for a part is stored": {
+    "a page whose whole is not stored is fetched whole for its parts": {
       in: "answerToPart",
-      replace: "status !== 200 ||",
+      replace: 'decision.kind === "store" && !decision.isLarge',
+      by: '!(decision.kind === "store" && decision.isLarge)',
+      foundBy: "ranges/whole-instead-of-part",
+    },
+    "a page that is too large to be stored with its head is fetched whole for its parts": {
+      in: "answerToPart",
+      replace: "&& !decision.isLarge",
       by: "",
       foundBy: "ranges/whole-instead-of-part",
     },
-    "a part that the origin sends with 200 is stored as the whole page": {
+    "an error is taken for a whole page": {
       in: "answerToPart",
-      replace: '|| fields.has("content-range")',
+      replace: "status === 200 &&",
+      by: "",
+      foundBy: "ranges/whole-instead-of-part",
+    },
+    "a part that the origin sends with 200 is taken for the whole page": {
+      in: "answerToPart",
+      replace: '&& !fields.has("content-range")',
+      by: "",
+      foundBy: "ranges/whole-instead-of-part",
+    },
+    "an origin that obeys If-Range is taken for one that ignores ranges": {
+      in: "answerToPart",
+      replace: '&& facts.isPartial && facts.field("if-range") === null',
       by: "",
       foundBy: "ranges/whole-instead-of-part",
     },

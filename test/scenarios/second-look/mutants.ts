@@ -11,7 +11,7 @@ export const mutants: Mutants = {
     },
     "a client whose Referer is withheld gets no part": {
       in: "answerToPart",
-      replace: "mayLackReferer(status, context.facts.fields, context.resolved.route)",
+      replace: "mayLackReferer(status, facts.fields, resolved.route)",
       by: "false",
       foundBy: "second-look/refused-part-without-referer",
     },

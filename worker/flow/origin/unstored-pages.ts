@@ -8,8 +8,9 @@ const MAX_PAGES = 2_000;
 
 /**
  * The pages of which this isolate knows that a GET would store nothing: it is of no use in place of a HEAD, and only the
- * origin can encode its answer. Where others may store the page, that is known of some `requests` alone, "PARTS" or "HEAD",
- * or of those with the odd field of the key.
+ * origin can encode its answer. Where others may store the page, that is known of some `requests` alone, or of those with the
+ * odd field of the key: "HEAD", "PARTS" for GETs of the whole in place of a part, and "RANGE" for those of the part, because
+ * the origin ignores ranges.
  */
 export class UnstoredPages {
   readonly #keys = new ExpiringKeys(MAX_PAGES, UNSTORED_MS);

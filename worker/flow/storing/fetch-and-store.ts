@@ -30,6 +30,7 @@ import { conditionsOf, type Miss, wordsOf } from "../miss.ts";
 import { askOrigin, type FetchedResponse, hasFailed, type ReceivedAnswer } from "../origin/ask-origin.ts";
 import { forwardWithReferer, withoutDoubtfulRange } from "../origin/forward.ts";
 import { hintAtLinks } from "../origin/interim-responses.ts";
+import { fetchWholeBytes } from "../plans.ts";
 import { findAgain, isInMemory, startFillFor, startFillOf } from "../reading-bodies.ts";
 import { clientOf, pageOf, type RequestContext } from "../request-context.ts";
 import { lookAgain, lookAgainAfterConfirmation, toAskAgainAsSent } from "../second-look/second-look.ts";
@@ -70,7 +71,7 @@ export function fetchAndStore(context: RequestContext, miss: Miss, fetch: Leadin
  * whole, but for the range.
  */
 export function fetchPart(context: RequestContext, miss: Miss): Promise<Answer> {
-  return fetchOnce(withoutDoubtfulRange(context), { ...miss, isForPart: true }, tellOfOne(context));
+  return fetchOnce(withoutDoubtfulRange(context), { ...miss, isForPart: true }, tellNobody);
 }
 
 /** For a fetch that nobody waits for. If its answer can be stored, the next requests wait for each other again. */
@@ -106,8 +107,10 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
       tellFollowers({ kind: "failed", byOrigin: result.kind === "failed" && "disconnected" });
       return result.answerInstead();
     }
-    const answerOf = isForPart ? answerToPart : answerBy;
-    const answer = answerOf(context, miss, result.response, tellOf(result.response, tellFollowers));
+    const { response } = result;
+    const answer = isForPart
+      ? answerToPart(context, miss, response)
+      : answerBy(context, miss, response, tellOf(response, tellFollowers));
     return answer instanceof Promise ? await answer : answer;
   } catch (cause) {
     tellFollowers({ kind: "failed", byOrigin: false }); // No follower waits for a leader that a bug has ended.
@@ -130,20 +133,20 @@ function tellOf(response: FetchedResponse, tell: TellFollowers): TellFollowers {
   return (news) => tell(news.kind === "storable" ? { ...told, ...news } : news);
 }
 
-/** Answers by what the origin has sent for a part. That may be the whole page, which may be stored. RFC 9110 §14.2. */
-function answerToPart(
-  context: RequestContext,
-  miss: Miss,
-  response: ReceivedAnswer,
-  tellFollowers: TellFollowers,
-): Answer | Promise<Answer> {
+/**
+ * Passes on what the origin has sent for a part, which the range may have chosen. Where that is the whole page, the next
+ * request for a part fetches the page as everybody gets it. RFC 9110 §14.2.
+ */
+function answerToPart(context: RequestContext, miss: Miss, response: ReceivedAnswer): Answer | Promise<Answer> {
   const { status, fields } = response;
-  if (mayLackReferer(status, context.facts.fields, context.resolved.route))
-    return forwardWithReferer(context, response, miss);
-  // An error may be about the range, and some send a part with 200. Nor does anybody get what the range has chosen.
-  const isForAll = context.facts.asksForOnePart && !/range/i.test(fields.get("vary") ?? "");
-  if (status !== 200 || fields.has("content-range") || !isForAll) return passOn(context, response, miss, undefined);
-  return answerFetched(context, { miss, response, tellFollowers }, decideStorage(context, response));
+  const { facts, isolate, ports, resolved } = context;
+  if (mayLackReferer(status, facts.fields, resolved.route)) return forwardWithReferer(context, response, miss);
+  if (status === 200 && !fields.has("content-range") && facts.isPartial && facts.field("if-range") === null) {
+    const decision = decideStorage(context, response);
+    const mayStore = decision.kind === "store" && !decision.isLarge;
+    if (mayStore) isolate.unstored.remember(sharedKeyOf(context), ports.clock.now(), "RANGE");
+  }
+  return passOn(context, response, miss, undefined);
 }
 
 /** Answers by what the origin has sent. */
@@ -288,10 +291,10 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
 async function answerPart(context: RequestContext, fetched: Fetched, decision: StorageDecision): Promise<Answer> {
   const { miss, response, tellFollowers } = fetched;
   const { lengthBytes } = response;
-  const { isolate, background } = context;
+  const { background } = context;
   const { toValidate } = miss;
   const heldBytes = lengthBytes === null || toValidate === null ? 0 : toValidate.head.bodyBytes;
-  const wholeBytes = Math.max(isolate.site.limits.fetchWholeBytes, heldBytes);
+  const wholeBytes = Math.max(fetchWholeBytes(context), heldBytes);
   const isOutdated = decision.kind === "store" || isAboutPage(decision.because, response.status);
   let mayBeStored = false;
   // One that does not tell its length is read until it turns out to be too large, or slow.

@@ -156,12 +156,6 @@ export class RequestFacts {
     return this.method === "GET" && !this.isPartial && this.#condition === null;
   }
 
-  /** True if it asks for one part as all clients write it, so that an answer with the whole page is for everybody. */
-  get asksForOnePart(): boolean {
-    const asksIf = this.#condition ?? this.field("if-range");
-    return asksIf === null && /^bytes=[\d-]{2,31}$/.test(this.field("range")!);
-  }
-
   get #condition(): string | null {
     return this.field("if-none-match") ?? this.field("if-modified-since");
   }
