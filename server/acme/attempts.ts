@@ -9,6 +9,8 @@ export const FIRST_PAUSE_MS = {
   name: 15 * MINUTE_MS,
   /** The pause if the authority is out of reach, for example while the machine's network is not up yet. */
   authority: MINUTE_MS,
+  /** The pause if a certificate is here, but cannot be written. */
+  disk: MINUTE_MS,
 } as const;
 const LAST_PAUSE_MS = 6 * 60 * MINUTE_MS;
 

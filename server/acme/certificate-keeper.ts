@@ -47,6 +47,8 @@ interface Known {
   /** Failed attempts in a row. */
   attempts: number;
   notBeforeAt: number;
+  /** Why the last attempt failed; `null` if none of this process has. */
+  because: string | null;
   /** The key of the next certificate, as PEM; `null` if it has none yet. */
   key: string | null;
   /** That certificate and its chain, as PEM, which could not be written to disk; `null` if it has to be ordered. */
@@ -80,7 +82,7 @@ interface Looked extends Need {
 type Refusal = Extract<OrderOutcome, { kind: "refused" }>;
 
 const AT_ONCE = { earlyAt: 0, untilAt: 0 };
-const TOO_SOON = { because: "the last attempt was a short time ago" };
+const TOO_SOON = "the last attempt was a short time ago";
 const OUT_OF_USE = { because: "the authority could not be used a short time ago" };
 
 /**
@@ -127,12 +129,11 @@ export class CertificateKeeper {
     const now = this.#parts.clock.now();
     this.#pausedUntilAt = 0;
     for (const [name, known] of this.#known) {
-      Object.assign(known, {
-        attempts: 0,
-        isTold: false,
-        notBeforeAt: mayStartAt(this.#notes.lastAt(name), now),
-        askWindowAt: now,
-      });
+      // To write what is here asks no authority. Nor does anybody wait longer because the owner wants it sooner.
+      const mayAt = known.chain === null ? mayStartAt(this.#notes.lastAt(name), now) : now;
+      const dueAt = endOfPause(known.notBeforeAt, now, LONGEST_PAUSE_MS.name);
+      const notBeforeAt = dueAt > now ? Math.min(dueAt, mayAt) : mayAt;
+      Object.assign(known, { attempts: 0, isTold: false, notBeforeAt, askWindowAt: now });
     }
     this.look();
   }
@@ -183,7 +184,8 @@ export class CertificateKeeper {
     const dueAt = known.attempts > 0 ? earlyAt : untilAt;
     const mayAt = this.#mayOrderAt(known);
     if (dueAt <= now && mayAt > now && !known.isTold) {
-      this.#tell({ name, old }, isPaused(known.notBeforeAt, now, LONGEST_PAUSE_MS.name) ? TOO_SOON : OUT_OF_USE);
+      const isOfName = isPaused(known.notBeforeAt, now, LONGEST_PAUSE_MS.name);
+      this.#tell({ name, old }, isOfName ? { because: known.because ?? TOO_SOON } : OUT_OF_USE);
     }
     const askAt = known.id === null ? dueAt : Math.min(dueAt, known.askWindowAt);
     const nextAt = dueAt > now ? askAt : mayAt;
@@ -262,7 +264,8 @@ export class CertificateKeeper {
   }
 
   #refused(need: Need, refusal: Refusal): Refusal {
-    const { concerns, retryAfterMs } = refusal;
+    const { because, concerns, retryAfterMs } = refusal;
+    this.#state(need.name).because = because;
     if (concerns === "name" || retryAfterMs !== null) this.#count(need.name, retryAfterMs);
     else this.#notes.forget(need.name); // the authority was not asked, so it has not counted the attempt
     if (concerns === "name") this.#failuresOfAll = 0;
@@ -275,7 +278,8 @@ export class CertificateKeeper {
     const { clock, random } = this.#parts;
     const known = this.#state(name);
     known.attempts++;
-    known.notBeforeAt = clock.now() + pauseAfter(known.attempts, "name", retryAfterMs, random());
+    const of = known.chain === null ? "name" : "disk";
+    known.notBeforeAt = clock.now() + pauseAfter(known.attempts, of, retryAfterMs, random());
   }
 
   /** Orders nothing for a while. Several orders that fail at the same time are one failure. */
@@ -321,7 +325,7 @@ export class CertificateKeeper {
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     const notBeforeAt = mayStartAt(this.#notes.lastAt(name), this.#parts.clock.now());
-    const nothing = { key: null, chain: null, isTold: false, id: null, window: null, askWindowAt: 0 };
+    const nothing = { because: null, key: null, chain: null, isTold: false, id: null, window: null, askWindowAt: 0 };
     const fresh: Known = { attempts: 0, notBeforeAt, ...nothing };
     this.#known.set(name, fresh);
     return fresh;

@@ -388,10 +388,22 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     await scene.pass(0);
     expect(scene.authority.orders.length).toBe(4);
     expect(scene.said.at(-1)).toMatch(
-      /the last attempt was a short time ago\. .* The next attempt is at 2026-03-01T00:39:00Z\.$/,
+      /^there is no certificate for www\.example\.com: .*nothing answers there\. .* The next attempt is at 2026-03-01T00:39:00Z\.$/,
     );
     await scene.pass(MINUTE);
     expect(scene.authority.orders.length).toBe(5);
+  },
+
+  "an authority is not asked later because the owner wants it sooner": async (scene) => {
+    scene.authority.refuses = () => NO_ROUTE;
+    await scene.start();
+    await scene.pass(5 * MINUTE);
+    scene.keeper?.tryAgain();
+    await scene.pass(0);
+    expect(scene.said).toHaveLength(2);
+    expect(scene.said[1]).toBe(scene.said[0]);
+    await scene.pass(10 * MINUTE);
+    expect(scene.authority.orders.length).toBe(4);
   },
 
   "an authority that is out of use is the reason for a name that was never tried": async (scene) => {
@@ -502,6 +514,24 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     await scene.pass(30 * DAY);
     expect(authority.orders.filter(({ name }) => name === NAME)).toHaveLength(2);
     expect(scene.kept().split("-----END")[0]).not.toBe(first.split("-----END")[0]);
+  },
+
+  "a folder that has room again has the certificate within a minute, or as soon as the owner wants it": async (
+    scene,
+  ) => {
+    const { folder } = scene;
+    const { keep } = folder;
+    folder.keep = () => {
+      throw new Error("ENOSPC: no space left on device, write");
+    };
+    await scene.start();
+    await scene.pass(MINUTE);
+    expect(scene.said).toHaveLength(2);
+    folder.keep = keep;
+    scene.keeper?.tryAgain();
+    await scene.pass(0);
+    expect(scene.folder.certificateOf(NAME)?.names).toEqual([NAME]);
+    expect(scene.authority.orders).toHaveLength(1);
   },
 
   "a folder without room for a certificate does not get it in place of a newer one of another process": async (
