@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { ConfigFileError } from "../../package/config-file-error.ts";
-import { LOG_WORKER, PurgeLogRuntime } from "../runtime/purge-log-runtime.ts";
+import { LOG_WORKER } from "../runtime/log-address.ts";
+import { PurgeLogRuntime } from "../runtime/purge-log-runtime.ts";
 import { simulatedWorker } from "../runtime/simulated-worker.ts";
 import { TemporaryFolder } from "../runtime/temporary-folder.ts";
 import { Cdn, stopInTurn } from "./cdn.ts";
@@ -55,6 +56,7 @@ export async function assembleCdn<Region extends string>(options: CdnOptions<Reg
         now: clock.now,
         roundTrips: roundTrips[index]!,
         isOriginOnRealTime: origin === null,
+        logAddress: logRuntime.address,
         lifecycle,
       });
       started.push(pop);
@@ -72,7 +74,8 @@ export async function assembleCdn<Region extends string>(options: CdnOptions<Reg
         "The worker did not make its edge with createEdge of tidemark/worker, so it cannot be put on simulated time.",
       );
     }
-    await Promise.all(pops.map((pop) => pop.waitForLog()));
+    logRuntime.address.publish();
+    await Promise.all(pops.map((pop) => pop.waitForLog(true)));
     const cleanUp = () => home.remove();
     return new Cdn<Region>({ pops, logRuntime, origin, clock, lifecycle, ...site, token, cleanUp });
   } catch (error) {

@@ -73,6 +73,11 @@ export async function checkStop(call: string): Promise<void> {
   await checkTimers(call, TO_STOP);
 }
 
+/** Whether no fake timer keeps runtimes from finding each other. */
+export async function areRealToStart(): Promise<boolean> {
+  return !(await firstToRun(TO_START, [currently(TO_START)])).includes(undefined);
+}
+
 /** Rejects, in words, if a fake timer or date would keep runtimes from starting, or from stopping later. */
 export async function checkStart(call: string): Promise<void> {
   await checkTimers(call, TO_START);

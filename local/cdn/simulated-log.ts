@@ -1,5 +1,5 @@
 import type { PurgeLogRuntime } from "../runtime/purge-log-runtime.ts";
-import { checkStart, checkStop } from "./check-timers.ts";
+import { areRealToStart, checkStart, checkStop } from "./check-timers.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Pop } from "./pop.ts";
 
@@ -19,7 +19,7 @@ export class SimulatedLog {
   async stop(): Promise<void> {
     await this.#lifecycle.change("cdn.log.stop", async () => {
       await checkStop("cdn.log.stop");
-      await this.#stop();
+      await this.#stop(await areRealToStart());
     });
   }
 
@@ -38,9 +38,9 @@ export class SimulatedLog {
    * @internal
    */
   async reset(): Promise<void> {
-    await Promise.all(this.#pops.map((pop) => pop.loseLogConnections()));
+    await this.#stop();
     await this.#runtime.reset();
-    await Promise.all(this.#pops.map((pop) => pop.waitForLog()));
+    await this.#publish();
   }
 
   /** Replaces it by a new, empty log with another id, so entries stored under the old log are no longer valid. */
@@ -51,8 +51,10 @@ export class SimulatedLog {
     });
   }
 
-  async #stop(): Promise<void> {
+  /** `tells`: whether the PoPs are told before. With a fake setTimeout they would not hear it. */
+  async #stop(tells = true): Promise<void> {
     await Promise.all(this.#pops.map((pop) => pop.loseLogConnections()));
+    if (tells) await this.#withdraw();
     await this.#runtime.stop();
   }
 
@@ -61,7 +63,22 @@ export class SimulatedLog {
       await checkStart(call);
       await change();
       await this.#runtime.start();
-      await Promise.all(this.#pops.map((pop) => pop.waitForLog()));
+      await this.#publish();
     });
+  }
+
+  async #publish(): Promise<void> {
+    this.#runtime.address.publish();
+    await this.#untilReached(true);
+  }
+
+  /** While it still answers, so that a PoP that does not reach it has taken up that it is gone. */
+  async #withdraw(): Promise<void> {
+    this.#runtime.address.withdraw();
+    await this.#untilReached(false);
+  }
+
+  async #untilReached(isReached: boolean): Promise<void> {
+    await Promise.all(this.#pops.map((pop) => pop.waitForLog(isReached)));
   }
 }

@@ -6,6 +6,7 @@ import type { SimulatedRegion } from "../../wire/simulated-regions.ts";
 import { roundTripsOf } from "../cdn/latency.ts";
 import { type ConfiguredSite, loadSite } from "../config/config-file.ts";
 import { bundleWorker, bundlingFault, type EntryCode, watchWorker } from "../runtime/bundle.ts";
+import { LOG_WORKER } from "../runtime/log-address.ts";
 import {
   type EdgeRuntime,
   type EdgeWorker,
@@ -13,7 +14,7 @@ import {
   startWorkerGroup,
   thrownWhileLoading,
 } from "../runtime/miniflare.ts";
-import { LOG_WORKER } from "../runtime/purge-log-runtime.ts";
+
 import { TemporaryFolder } from "../runtime/temporary-folder.ts";
 import { DevError } from "./dev-error.ts";
 import { DEV_COMPATIBILITY_FLAGS, devEntry, devEntryWithoutRules } from "./entry.ts";

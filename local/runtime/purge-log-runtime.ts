@@ -1,20 +1,21 @@
 import { rm } from "node:fs/promises";
 import { NO_LATENCY } from "../cdn/latency.ts";
+import { LOG_WORKER, LogAddress } from "./log-address.ts";
 import { startWorkerGroup, type WorkerGroup, type WorkerGroupOptions } from "./miniflare.ts";
 import { SimulatedIsolate } from "./simulated-isolate.ts";
 
-/** The name under which the PoPs find the purge log. */
-export const LOG_WORKER = "purge-log";
-
 /** The purge log in a runtime of its own, which can be stopped and started. */
 export class PurgeLogRuntime {
+  /** Where the PoPs find it, which its callers tell them. */
+  readonly address: LogAddress;
   readonly #options: WorkerGroupOptions & { readonly persist: string };
   #group: WorkerGroup | undefined;
   #now: number;
   #isFirst = true;
 
   constructor(options: Omit<WorkerGroupOptions, "workers"> & { readonly persist: string }, now: number) {
-    this.#options = { ...options, workers: [LOG_WORKER] };
+    this.address = new LogAddress(options);
+    this.#options = { ...options, registry: this.address.ownRegistry, workers: [LOG_WORKER] };
     this.#now = now;
   }
 

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Agent, get, type IncomingMessage } from "node:http";
-import { connect } from "node:net";
+import { connect, Socket } from "node:net";
 import { type Cdn, startCdn } from "tidemark/local";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import "tidemark/local/matchers";
@@ -257,6 +257,34 @@ test("a restarted log knows every purge that it acknowledged", async () => {
   });
   await cdn.advance("2s");
   await expect(cdn.get("/known")).toNeverShow("v1");
+});
+
+test("every PoP reaches a log that started again, even if one hears late that the log was gone", async ({
+  onTestFinished,
+}) => {
+  const { write } = Socket.prototype;
+  let late: Socket | undefined;
+  let pings = 0;
+  const hear = () => late?.uncork();
+  const spy = vi.spyOn(Socket.prototype, "write").mockImplementation(function (this: Socket, ...args: unknown[]) {
+    const text = String(args[0]);
+    if (!late && text.startsWith("POST / HTTP/1.1")) {
+      late = this; // Miniflare tells a runtime which others there are
+      late.cork();
+    }
+    if (text.includes("ping-log") && late && ++pings === 100) hear();
+    return Reflect.apply(write, this, args);
+  });
+  onTestFinished(() => spy.mockRestore());
+  await cdn.log.stop();
+  await expect.poll(() => late).toBeDefined();
+  await cdn.log.start();
+  spy.mockRestore();
+  hear();
+  for (let turn = 0; turn < 10; turn++) {
+    for (const from of cdn.regions)
+      expect(await purgeOf("/late", `late-${from}-${turn}`, from)).toMatchObject({ status: 200 });
+  }
 });
 
 test("a recreated log has another id, and pages stored under the old one are fetched again", {

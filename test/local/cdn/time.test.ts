@@ -154,6 +154,18 @@ test.each(["queueMicrotask", "setTimeout"] as const)(
   },
 );
 
+test("a log stops with a fake setTimeout, and starts again without it", { tags: ["deep"] }, async () => {
+  await using faked = await startCdn({ site: {}, origin: { "/faked": page("v1") } });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    await faked.log.stop();
+  } finally {
+    vi.useRealTimers();
+  }
+  await faked.log.start();
+  expect(await faked.purger.purgeUrls("/faked")).toMatchObject({ seq: 1 });
+});
+
 test("a CDN stops with a fake setTimeout", { tags: ["deep"] }, async () => {
   const faked = await startCdn({ site: {} });
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
