@@ -1,12 +1,11 @@
-import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ConfigFileError } from "../../package/config-file-error.ts";
 import type { SimulatedRegion } from "../../wire/simulated-regions.ts";
 import { roundTripsOf } from "../cdn/latency.ts";
 import { type ConfiguredSite, loadSite } from "../config/config-file.ts";
 import { bundleWorker, bundlingFault, type EntryCode, watchWorker } from "../runtime/bundle.ts";
-import { LOG_WORKER } from "../runtime/log-address.ts";
+import { LOG_WORKER, LogAddress } from "../runtime/log-address.ts";
 import {
   type EdgeRuntime,
   type EdgeWorker,
@@ -14,7 +13,6 @@ import {
   startWorkerGroup,
   thrownWhileLoading,
 } from "../runtime/miniflare.ts";
-
 import { TemporaryFolder } from "../runtime/temporary-folder.ts";
 import { DevError } from "./dev-error.ts";
 import { DEV_COMPATIBILITY_FLAGS, devEntry, devEntryWithoutRules } from "./entry.ts";
@@ -147,9 +145,6 @@ interface Front {
 /** The runtime's line for an origin whose certificate it does not trust, and the line that follows each of its errors. */
 const CERTIFICATE_FAULT = /TLS peer's certificate is not trusted; reason = (.+)/;
 const STACK_OF_ADDRESSES = /^stack: .+@[0-9a-f]{6,}/;
-
-/** How often it looks whether the entry of the purge log is still there. */
-const LOOK_EVERY_MS = 1000;
 
 /** All edges of the command, with the purge log that they share if there are several. */
 class EdgeGroup {
@@ -286,17 +281,18 @@ class EdgeGroup {
   /** The log does not depend on the rules, so it keeps running when they change. */
   async #startLog(front: Front, registry: string, home: string): Promise<void> {
     const { persist, pops } = this.#options;
+    const address = new LogAddress({ registry, temporary: home });
     const log = await startWorkerGroup({
       ...this.#worker(front, pops[0]!),
       workers: [LOG_WORKER],
-      registry,
+      registry: address.ownRegistry,
       temporary: home,
       log: { className: "PurgeLog" },
       bindings: { compatibilityFlags: [...DEV_COMPATIBILITY_FLAGS] },
       ...(persist !== null && { persist: await folder(persist, LOG_WORKER) }),
     });
     this.#stops.push(() => log.stop());
-    this.#stops.push(await keepFile(join(registry, LOG_WORKER)));
+    address.publish();
   }
 
   #worker({ script, origin }: Front, { region, port }: DevPop): EdgeWorker {
@@ -329,19 +325,6 @@ class EdgeGroup {
 function simulatedRegion(region: string, port: number, latency: boolean): SimulatedRegion {
   const { clientMs, originMs } = roundTripsOf(region, latency);
   return { region, city: cityOf(region), port, clientMs, originMs };
-}
-
-/**
- * Writes a file again if it is gone, until the returned function is called: after a machine has slept, Miniflare takes
- * the entries of its registry for those of processes that have ended, and removes them.
- */
-async function keepFile(file: string): Promise<() => Promise<void>> {
-  const text = await readFile(file, "utf8");
-  const writeIfGone = () => {
-    if (!existsSync(file)) writeFile(file, text).catch(() => undefined); // the next turn tries again
-  };
-  const timer = setInterval(writeIfGone, LOOK_EVERY_MS).unref();
-  return async () => clearInterval(timer);
 }
 
 async function folder(parent: string, name: string): Promise<string> {
