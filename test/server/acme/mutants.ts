@@ -190,8 +190,8 @@ export const mutants: Mutants = {
     },
     "whatever keeps a name waiting is told as an attempt for it": {
       in: "CertificateKeeper.#look",
-      replace: "isPaused(known.notBeforeAt, now, LONGEST_PAUSE_MS.name) ? TOO_SOON : OUT_OF_USE",
-      by: "TOO_SOON",
+      replace: "isOfName ? { because: known.because ?? TOO_SOON } : OUT_OF_USE",
+      by: "{ because: TOO_SOON }",
       foundBy: "keeper: an authority that is out of use is the reason for a name that was never tried",
     },
     "all hosts are ordered at the same time": {
