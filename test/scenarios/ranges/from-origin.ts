@@ -79,6 +79,8 @@ export const scenarios: readonly Scenario[] = [
       "/large": [page("max-age=60", "more than sixteen bytes")],
       "/part": [{ ...ten, fields: { ...ten.fields, "content-range": "bytes 0-1/10" }, body: "01" }],
       "/missing": [{ ...page("max-age=60", "none"), status: 404 }],
+      "/part-once": [{ ...ten, fields: { ...ten.fields, "content-range": "bytes 0-1/10" }, body: "01" }, ten],
+      "/missing-once": [{ ...page("max-age=60", "none"), status: 404 }, ten],
       "/if-range": [ten],
     },
     steps: [
@@ -103,6 +105,11 @@ export const scenarios: readonly Scenario[] = [
       ...asksForParts("/part", {}),
       ...asksForParts("/missing", {}),
       ...asksForParts("/if-range", { "if-range": '"0"' }),
+      // Neither a part that is not called one nor an error is the page.
+      { get: "/part-once", fields: { range: "bytes=0-1" }, expect: { status: 200, body: "01" } },
+      { get: "/part-once", expect: { status: 200, xCache: "MISS", body: "0123456789" } },
+      { get: "/missing-once", fields: { range: "bytes=0-1" }, expect: { status: 404, body: "none" } },
+      { get: "/missing-once", expect: { status: 200, xCache: "MISS", body: "0123456789" } },
     ],
   },
   {
@@ -113,13 +120,19 @@ export const scenarios: readonly Scenario[] = [
       "/usual": [page("max-age=60", "first bytes"), ten],
       "/unit": [page("max-age=60", "one item"), ten],
       "/shown": [page("max-age=60", "no range <script>"), ten],
+      "/parts": [{ ...ten, fields: { ...ten.fields, "content-type": "multipart/byteranges; boundary=x" } }, ten],
+      "/vary": [page("max-age=60", "by range", { vary: "Accept, Range" }), ten],
       "/if-range": [page("max-age=60", "no date <script>"), ten],
+      "/if-none-match": [page("max-age=60", "no tag <script>"), ten],
     },
     steps: [
       ...chosen("/usual", { range: "bytes=0-1" }),
       ...chosen("/unit", { range: "items=0-0" }),
       ...chosen("/shown", { range: "bytes=0-1<script>" }),
+      ...chosen("/parts", { range: "bytes=0-1, 3-4" }),
+      ...chosen("/vary", { range: "bytes=0-1" }),
       ...chosen("/if-range", { range: "bytes=0-1", "if-range": "<script>" }),
+      ...chosen("/if-none-match", { range: "bytes=0-1", "if-none-match": "<script>" }),
     ],
   },
   {
