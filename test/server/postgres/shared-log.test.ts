@@ -170,7 +170,10 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
       await admin.query("BEGIN; SELECT FROM tidemark_log FOR UPDATE");
     });
 
-    /** Two purges take the turns and wait for the log's row; these wait for a turn meanwhile. */
+    /**
+     * Two purges take the turns and wait for the log's row; these wait for a turn meanwhile. They may be written before
+     * the second one, because PostgreSQL gives the row to whoever asks first once it is free.
+     */
     async function burst(purges: readonly Parameters<typeof purge>[]) {
       const first = [appended(machine, "#first")];
       await eventually(async () => (await waiting()) === 1);
@@ -213,7 +216,10 @@ describe.skipIf(noPostgres)("a log in PostgreSQL that machines share", { timeout
         [["#b"], { id: "b" }],
         [["#a"], { id: "a" }],
       ]);
-      expect(outcomes.map(seqOf)).toEqual([3, 4, 3]);
+      const seqs = outcomes.map(seqOf);
+      const [first] = seqs;
+      expect([2, 3]).toContain(first);
+      expect(seqs).toEqual([first, first! + 1, first]);
       expect(outcomes).toMatchObject([
         { value: { replayed: false } },
         { value: { replayed: false } },
