@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, test } from "vitest";
 import type * as z from "zod/mini";
+import { resolveUrl } from "../../worker/rules/key/cache-key.ts";
 import { type CheckedSite, checkSite, type siteSchema } from "../../worker/site/check-site.ts";
 import { compileChecked, compileSite, type Site, type SiteOverrides } from "../../worker/site/site.ts";
 import { SiteError } from "../../worker/site/site-error.ts";
@@ -288,6 +289,11 @@ describe("the error for a mistake in a site's rules has its place, its value and
       "a pattern with an escape of an unreserved character",
       { origin, routes: [{ match: "/%7Eann/*" }] },
       /^routes\[0\]\.match: matches nothing: the edge writes such paths as "\/~ann\/\*"; found "\/%7Eann\/\*"$/,
+    ],
+    [
+      "a pattern with escapes of characters that not all clients escape",
+      { origin, routes: [{ match: "/%40team/*" }] },
+      /^routes\[0\]\.match: matches nothing: the edge writes such paths as "\/@team\/\*"; found "\/%40team\/\*"$/,
     ],
     [
       "a pattern with an escape in lower case",
@@ -738,6 +744,27 @@ describe("compileSite", () => {
     const routeOf = (path: string) => site.routes.find((route) => route.match(path));
     expect(routeOf("/a/b")).toMatchObject({ pattern: "/a/*", pass: true });
     expect(routeOf("/b")).toMatchObject({ pattern: null, pass: false, ttlSeconds: undefined });
+  });
+
+  test("a route holds for each character of a path, however it is spelt, or is refused with a spelling that does", () => {
+    const refused: string[] = [];
+    for (let code = 0x20; code < 0x7f; code++) {
+      const encoded = `%${code.toString(16)}`;
+      let match = `/a${encoded}b/*`;
+      const [problem] = problemsOf({ origin, routes: [{ match }] });
+      if (problem) {
+        refused.push(decodeURIComponent(encoded));
+        match = JSON.parse(/as (".*"); found /.exec(problem)![1]!);
+      }
+      const site = compileSite({ origin, routes: [{ match, pass: true }] }, {});
+      const raw = decodeURIComponent(encoded);
+      const hasRaw = !/[ %/?#\\]/.test(raw); // these part a URL, or cannot be in one
+      for (const spelling of [encoded, encoded.toUpperCase(), ...(hasRaw ? [raw] : [])]) {
+        const page = resolveUrl(`${origin}/a${spelling}b/c`, site);
+        expect([match, spelling, page.kind === "resolved" && page.route.pattern]).toEqual([match, spelling, match]);
+      }
+    }
+    expect(refused.join("")).toContain("!$&'()*+,-.");
   });
 
   test("optional features are off, and have usual values when they are on", () => {

@@ -5,7 +5,7 @@ import { hopByHopFields } from "../rules/forwarding/hop-by-hop.ts";
 import { isAddress, isWithin, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import { MAX_SKEW_MS, MAX_VIEW_AGE_MS } from "../rules/freshness/unknown-purge-state.ts";
 import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
-import { normalEscapes } from "../rules/key/canonical-url.ts";
+import { normalEscapes, routeSpelling } from "../rules/key/canonical-url.ts";
 import { TRACKING_PARAMETERS } from "../rules/key/query.ts";
 import { readPattern } from "../rules/key/text-pattern.ts";
 import type { QueueLimits } from "../rules/queueing/queue-order.ts";
@@ -523,10 +523,15 @@ function ofConnection(name: string): boolean {
   return [...hopByHopFields(null), "content-length", "expect"].includes(name) && !name.startsWith("proxy-auth");
 }
 
-/** A pattern with the escapes of paths before its first group, which all that matches has, unless that has dot segments. */
+/**
+ * A pattern in the spelling of the paths that are held against it, before its first group, which all that matches has,
+ * unless that has dot segments. Characters that mean something in a pattern get a backslash.
+ */
 function asPathsAre(match: string): string {
   const [start] = /^[^({\\]*/.exec(match)!;
-  return /\/(?:\.|%2e)/i.test(start) ? match : normalEscapes(start) + match.slice(start.length);
+  if (/\/(?:\.|%2e)/i.test(start)) return match;
+  const spelt = (encoded: string) => routeSpelling(encoded).replace(/^[(){}*+:]/, "\\$&");
+  return normalEscapes(start).replace(/%../g, spelt) + match.slice(start.length);
 }
 
 function isUrlPattern(text: string): boolean {

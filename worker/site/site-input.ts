@@ -232,7 +232,10 @@ export interface SitePurgeInput {
 
 /** The rules for the paths that a pattern matches. */
 export interface RouteInput {
-  /** The paths of the route, in the syntax of URLPattern's pathnames: `/admin/*`, `/plog/:slug`. It begins with `/`. */
+  /**
+   * The paths of the route, in the syntax of URLPattern's pathnames: `/admin/*`, `/plog/:slug`. It begins with `/`, and
+   * holds for a path whichever of its characters a client sends as escapes.
+   */
   readonly match: string;
   /** Send every request to the origin unchanged; look up and store nothing. Default false. */
   readonly pass?: boolean | undefined;

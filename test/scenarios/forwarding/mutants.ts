@@ -224,6 +224,12 @@ if (!/^[0-9]+$/.test(field)) return { kind: "answer" };`,
     },
   },
   "docs/http.md#the-cache-key": {
+    "a route does not hold for a path with escapes": {
+      in: "route:findRoute",
+      replace: "routeSpelling(path)",
+      by: "path",
+      foundBy: "forwarding/pass-route-by-escapes",
+    },
     "a route that passes drops parameters": {
       in: "forward",
       replace: "withWholeQuery(asked)",

@@ -177,6 +177,22 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "forwarding/pass-route-by-escapes",
+    name: "a route holds for a path also where the client sends its characters as escapes",
+    source: "docs/http.md#the-cache-key",
+    site: { routes: [{ match: "/@team/*", pass: true }] },
+    origin: {
+      "/%40team/+": [page("max-age=60")],
+      "/@team/%2Fx": [page("max-age=60")],
+      "/%40teams": [page("max-age=60")],
+    },
+    steps: [
+      { get: "/%40team/+", expect: { xCache: "BYPASS", body: "v1" } },
+      { get: "/@team/%2Fx", expect: { xCache: "BYPASS" } },
+      { get: "/%40teams", expect: { xCache: "MISS" } },
+    ],
+  },
+  {
     id: "forwarding/hop-by-hop-fields",
     name: "hop-by-hop fields, and those that Connection names, are neither forwarded nor stored",
     source: "RFC 9110 §7.6.1",

@@ -204,7 +204,7 @@ export const scenarios: readonly Scenario[] = [
       routes: [
         { match: "/docs/[id]/*", key: { query: { only: [] } } },
         { match: "/it's/*", key: { query: { ignore: ["a"] } }, ttl: "1m", browserTtl: "1h" },
-        { match: "/b%5D/*", key: { query: { only: [] } } },
+        { match: "/b]/*", key: { query: { only: [] } } },
       ],
     },
     origin: { "/docs/[id]/x?v=a": [v1], "/it's/x?a=1": [v1], "/b%5D/x?utm=1": [v1] },

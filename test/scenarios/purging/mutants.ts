@@ -88,9 +88,9 @@ export const mutants: Mutants = {
       foundBy: "purging/escaped-by-clients",
     },
     "a URL is purged by the rules of the route of the caller's spelling alone": {
-      in: "planPurge",
-      replace: '[item, ...same.filter((each) => each.kind === "planned")]',
-      by: "[item]",
+      in: "route:findRoute",
+      replace: "routeSpelling(path)",
+      by: "path",
       foundBy: "purging/escaped-on-another-route",
     },
     "browsers that keep pages of a route that is spelt otherwise are not mentioned": {
@@ -549,6 +549,12 @@ export const mutants: Mutants = {
       in: "routeTags",
       replace: ", ...filled((value) => value)",
       by: "",
+      foundBy: "purging/tags-of-route-and-escapes",
+    },
+    "a route's parameters are never in the URL's own spelling": {
+      in: "route:findRoute",
+      replace: "(plain !== path && route.match(path)) || parameters",
+      by: "parameters",
       foundBy: "purging/tags-of-route-and-escapes",
     },
     "a comma in a parameter makes the route's tag invalid": {

@@ -12,7 +12,6 @@ import {
   urlPurgeKey,
 } from "../../rules/key/purge-key.ts";
 import { parsePurgePrefix } from "../../rules/key/purge-prefix.ts";
-import { otherSpellings, tellsSpellings } from "../../rules/key/purge-spelling.ts";
 import { wildcardFault } from "../../rules/key/purge-url.ts";
 import type { Route } from "../../rules/key/route.ts";
 import { browserWarnings, machineWarnings, mayTouch, prefixWarnings, urlWarnings } from "./purge-warnings.ts";
@@ -23,8 +22,6 @@ type Planned = NonNullable<PurgeReceiptBody["planned"]>;
 export interface PurgePlan {
   /** The purge keys of the items, each once. */
   readonly purgeKeys: readonly string[];
-  /** Those of items with one key alone. Of others a page may have any. */
-  readonly soleKeys: readonly string[];
   readonly planned: Planned;
   /** The URLs to fetch again, if the purge asks for that. */
   readonly refresh: readonly string[];
@@ -54,9 +51,6 @@ interface Refused {
 /** Resolves each item to the form that keys have. `base` is the public address to which the purge was sent. */
 export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRules): PurgePlan {
   const keys = new Set<string>(request.everything ? [EVERYTHING_PURGE_KEY] : []);
-  const soleKeys = new Set<string>();
-  // Looking for routes is the dearest part of a purge, and few sites have any that may tell spellings apart.
-  const mayDiffer = rules.routes.some(({ pattern }) => pattern !== null && tellsSpellings(pattern));
   const touched = new Set<Route>(request.everything ? rules.routes : []);
   const planned: Planned = [];
   const refresh: string[] = [];
@@ -69,17 +63,13 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
         errors.push({ path: `${list}[${index}]`, message: `${JSON.stringify(text)}: ${item.because}` });
         continue;
       }
-      const same = mayDiffer && list === "urls" ? otherSpellings(text).map(plan) : [];
-      const all = [item, ...same.filter((each) => each.kind === "planned")];
-      const own = new Set(all.map(({ purgeKey }) => purgeKey));
-      for (const key of own) keys.add(key);
-      if (own.size === 1) soleKeys.add(item.purgeKey);
+      keys.add(item.purgeKey);
       planned.push(item.planned);
       if (item.refresh !== undefined) refresh.push(item.refresh);
       warnings.push(...item.warnings);
       if (item.host !== null && rules.hosts === null)
         warnings.push(...machineWarnings(text, item.host, new URL(base).host));
-      for (const route of all.flatMap(({ routes }) => routes)) touched.add(route);
+      for (const route of item.routes) touched.add(route);
     }
   };
   const namedHostRules = rulesOfNamedHost(rules);
@@ -88,7 +78,7 @@ export function planPurge(request: PurgeRequestBody, base: string, rules: KeyRul
   add("hosts", request.hosts, (host) => planHost(host, rules, namedHostRules));
   add("tags", request.tags, planTag);
   warnings.push(...browserWarnings(touched));
-  return { purgeKeys: [...keys], soleKeys: [...soleKeys], planned, refresh, warnings, errors };
+  return { purgeKeys: [...keys], planned, refresh, warnings, errors };
 }
 
 function planUrl(url: string, base: string, rules: KeyRules, namedHostRules: KeyRules): PlannedItem | Refused {

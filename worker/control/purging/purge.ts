@@ -62,7 +62,7 @@ export async function purge(
   };
   const lookUp = async () => {
     if (!known || request.refresh) return []; // a page that is fetched anyway need not have been there
-    return unseenItems(plan.soleKeys, known);
+    return unseenItems(plan.purgeKeys, known);
   };
   if (request.dryRun) {
     const warned = warnedOf(plan.warnings, await lookUp());

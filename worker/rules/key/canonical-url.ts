@@ -79,13 +79,24 @@ function refused(because: string): UrlVerdict {
   return { kind: "refused", because };
 }
 
-/** Decodes escapes of unreserved characters and writes the others in upper case. RFC 3986 §6.2.2.1, §6.2.2.2. */
-export function normalEscapes(path: string): string {
+/**
+ * Decodes escapes of plain characters and writes the others in upper case. Default: those that are unreserved. RFC 3986
+ * §6.2.2.1, §6.2.2.2.
+ */
+export function normalEscapes(path: string, plain = /[A-Za-z0-9\-._~]/): string {
   if (!path.includes("%")) return path;
   return path.replace(/%[0-9a-f]{2}/gi, (encoded) => {
     const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
-    return /[A-Za-z0-9\-._~]/.test(character) ? character : encoded.toUpperCase();
+    return plain.test(character) ? character : encoded.toUpperCase();
   });
+}
+
+/**
+ * A canonical path with every character as it is that some clients escape and others do not. Routes are held against it,
+ * so that no spelling evades them. RFC 3986 §3.3.
+ */
+export function routeSpelling(path: string): string {
+  return normalEscapes(path, /[!$&-,:;=@[\]^`{|}]/);
 }
 
 /** Whether the path would climb out of its route at an origin that decodes slashes first, or reads `..;x` as `..`. */

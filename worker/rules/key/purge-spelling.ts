@@ -27,20 +27,3 @@ function spelt(text: string, plain: RegExp): string {
 function escaped(character: string): string {
   return `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`.toUpperCase();
 }
-
-/** Whether a route's pattern may match a path in one spelling and not in another: it has more than plain characters. */
-export function tellsSpellings(pattern: string): boolean {
-  return /[^\w.~/:*?+{}-]/.test(pattern);
-}
-
-/**
- * A URL with all characters of its path as they are, and with all as escapes, as far as it is written otherwise. Another
- * route than that of the caller's spelling may decide which parameters are in the key.
- */
-export function otherSpellings(url: string): string[] {
-  const [, authority = "", path = "", query = ""] = /^(https?:\/\/[^/]*)?([^?]*)(.*)$/is.exec(url) ?? [];
-  const raw = path.replace(/%(?:2[146-9bc]|3[abd]|40|5[bde]|60|7[b-d])/gi, decodeURIComponent);
-  const paths = new Set([raw, raw.replace(/[!$&'()+,:;=@[\]^`{|}]/g, escaped)]);
-  paths.delete(path);
-  return [...paths].map((each) => authority + each + query);
-}

@@ -1,5 +1,6 @@
 import type { StaleRules } from "../freshness/judge.ts";
 import type { RequestRules } from "../request/request-facts.ts";
+import { routeSpelling } from "./canonical-url.ts";
 import type { PathMatcher } from "./path-matcher.ts";
 import type { QueryRules } from "./query.ts";
 
@@ -44,14 +45,18 @@ export interface Route extends RequestRules {
   readonly tags: (parameters: Readonly<Record<string, string>>) => readonly string[];
 }
 
-/** The first route that matches, with the path's parameters. The last route of a site matches everything. */
+/**
+ * The first route that matches, with the parameters in the path's own spelling, if the route matches that, too. The last
+ * route of a site matches everything.
+ */
 export function findRoute(
   routes: readonly Route[],
   path: string,
 ): { readonly route: Route; readonly parameters: Readonly<Record<string, string>> } {
+  const plain = routeSpelling(path);
   for (const route of routes) {
-    const parameters = route.match(path);
-    if (parameters) return { route, parameters };
+    const parameters = route.match(plain);
+    if (parameters) return { route, parameters: (plain !== path && route.match(path)) || parameters };
   }
   throw new Error(`no route matches ${path}: the last route of a site must match everything`);
 }
