@@ -180,7 +180,7 @@ describe("a large body", () => {
     const ask = start();
     await expect(pop.text(await ask())).rejects.toThrow("bytes arrived");
     await pop.finish();
-    expect(reporter.counts().store).toMatchObject({ stored: 0, discarded: { "cut-off": 1 } });
+    expect(reporter.counts().store).toMatchObject({ stored: 0, refused: { "cut-off": 1 } });
     expect(xCache(await ask())).toBe("MISS");
   });
 

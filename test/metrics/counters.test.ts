@@ -137,7 +137,6 @@ describe("each kind of event", () => {
       { origin: { failed: 1 } },
       "The origin http://origin.test took too long to answer. Failures so far: 1. Pages that are not cached get 504 or 503 until it answers.",
     ],
-    [{ kind: "body-cut-off" }, { store: { discarded: { "cut-off": 1 } } }],
     [{ kind: "fill-discarded", because: "purged" }, { store: { discarded: { purged: 1 } } }],
     [{ kind: "not-stored", ...at, because: "private", at: 0 }, { store: { refused: { private: 1 } } }],
     [{ kind: "second-look" }, { secondLooks: { asked: 1, marked: 0 } }],

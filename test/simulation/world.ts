@@ -441,7 +441,7 @@ export class World {
     if (event.kind === "invalidation-dropped") this.#history.gaveUp.add(isolate);
     fate.count("fills crossed by a purge", event.kind === "fill-discarded" && event.because === "purged");
     fate.count("collapsed requests", event.kind === "collapsed");
-    fate.count("bodies cut off", event.kind === "body-cut-off");
+    fate.count("bodies cut off", event.kind === "not-stored" && event.because === "cut-off");
     fate.count("views taken from another isolate of the PoP", event.kind === "view-shared");
     fate.count("origin failures", event.kind === "origin-failed");
     fate.count("requests that waited for their turn at the origin", event.kind === "origin-awaited");

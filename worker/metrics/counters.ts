@@ -156,7 +156,6 @@ export class Counters implements Reporter {
       this.#counts.origin.turnedAway++;
       this.#counts.queue.turnedAway[client]++;
     },
-    "body-cut-off": () => addUnder(this.#discarded, ["cut-off"]),
     "fill-discarded": ({ because }) => addUnder(this.#discarded, [because]),
     "not-stored": (event) => this.#countNotStored(event),
     fetched: (event) => {

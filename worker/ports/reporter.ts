@@ -28,7 +28,6 @@ export type EdgeEvent =
   | { readonly kind: "origin-awaited"; readonly client: ClientClass }
   /** A request was not sent to the busy origin, because too many wait or it has waited too long. */
   | { readonly kind: "origin-turned-away"; readonly client: ClientClass }
-  | { readonly kind: "body-cut-off" }
   /**
    * An answer of the origin that may not be stored, by the `detail` of its `Cache-Status`, or whose body has turned out
    * on its way not to be. `field` is in a client's spelling.

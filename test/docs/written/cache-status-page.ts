@@ -102,6 +102,10 @@ const NOT_STORED: Readonly<Record<NotStoredBecause, Remedy>> = {
     "Too many bodies were on their way, or too much of them; or this one stood still, or outlived its client by a minute.",
     "`limits.fillBytes`, `limits.fills`.",
   ],
+  "cut-off": [
+    "The origin broke its body off: less than `Content-Length`, no last chunk, or a reset.",
+    "See the origin's log for its timeouts and crashes.",
+  ],
 };
 
 type Because<Reason, Kind> = Extract<Reason, { readonly kind: Kind; readonly because: string }>["because"];
@@ -202,7 +206,7 @@ export function cacheStatusPage(): string {
     INTRODUCTION,
     `## X-Cache\n\n${table(["value", "the client gets"], of(OUTCOMES))}`,
     `## fwd\n\n${table(["`fwd`", "why the origin was asked"], of(FORWARDED))}`,
-    `## Not stored\n\nThe first reason that holds is given. What shows only on the body's way (\`over-budget\`, and \`too-large\` without
+    `## Not stored\n\nThe first reason that holds is given. What shows only on the body's way (\`over-budget\`, \`cut-off\`, and \`too-large\` without
 \`Content-Length\`) comes after \`stored\` was sent: \`tidemark explain\` tells it. \`store.refused\` of the stats counts
 them, and \`store.unkeyedFields\` the first 50 names of fields.\n\n${table(
       ["`detail`", "why the answer was not stored", "what to do"],

@@ -150,7 +150,7 @@ export const mutants: Mutants = {
     },
     "a large body that was cut off is not counted": {
       in: "copyBeside",
-      drop: 'ports.reporter.report({ kind: "body-cut-off" });',
+      drop: 'reportNotStored(context, { because: "cut-off" });',
       foundBy: "bodies/large-cut-off",
     },
   },

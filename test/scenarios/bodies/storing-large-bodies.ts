@@ -124,7 +124,7 @@ export const scenarios: readonly Scenario[] = [
     steps: [
       { get: "/a", expect: { status: 200, xCache: "MISS", cutOff: true } },
       ALL_DONE,
-      { stats: { "store.stored": 0, "store.discarded.cut-off": 1 } },
+      { stats: { "store.stored": 0, "store.refused.cut-off": 1 } },
       { get: "/a", expect: { xCache: "MISS", body: UPPER, cutOff: false } },
       ALL_DONE,
       { get: "/a", expect: { xCache: "HIT", body: UPPER } },

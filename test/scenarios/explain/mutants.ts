@@ -39,6 +39,12 @@ export const mutants: Mutants = {
       by: "undefined",
       foundBy: "explain/last-refusal",
     },
+    "an explanation does not say that the last body was cut off": {
+      in: "storeIfWhole",
+      replace: 'read.kind !== "too-large" || !context.facts.isPartial',
+      by: 'read.kind !== "cut-off"',
+      foundBy: "explain/turns-out-cut-off",
+    },
     "the first refusal of a page is told, not the last": {
       in: "LastRefusals.remember",
       replace: "if (url.length > MAX_KEY_CHARACTERS) return;",

@@ -337,18 +337,20 @@ export const scenarios: readonly Scenario[] = [
   },
   ...(
     [
-      ["too-large", { storeBytes: 4 }],
-      ["over-budget", { fillBytes: 1 }],
+      ["too-large", "too-large", { storeBytes: 4 }, { framing: "chunked" }],
+      ["over-budget", "over-budget", { fillBytes: 1 }, { framing: "chunked" }],
+      ["cut-off", "cut-off", {}, { cutAfterBytes: 4 }],
+      ["large-cut-off", "cut-off", { storeBytes: 4 }, { cutAfterBytes: 4 }],
     ] as const
   ).map(
-    ([because, limits]): Scenario => ({
-      id: `explain/turns-out-${because}`,
-      name: `an explanation says that the copy of a page was given up while its body came: ${because}`,
+    ([id, because, limits, sent]): Scenario => ({
+      id: `explain/turns-out-${id}`,
+      name: `an explanation says that the copy of a page was given up while its body came: ${id}`,
       source: SOURCE,
       site: { limits },
-      origin: { "/a": [{ ...page("max-age=60", "0123456789"), framing: "chunked" }] },
+      origin: { "/a": [{ ...page("max-age=60", "0123456789"), ...sent }] },
       steps: [
-        { get: "/a", expect: { cacheStatus: /; stored$/ } },
+        { get: "/a", expect: { cacheStatus: /; stored$/, cutOff: because === "cut-off" } },
         { work: "finished" },
         explain("/a", step("store", "yes"), `"lastRefusal":{"because":"${because}"`),
         { stats: { [`store.refused.${because}`]: 1, [`store.discarded.${because}`]: 0 } },

@@ -406,16 +406,14 @@ async function storeIfWhole(
   head: HeadToStore,
   read: ReadBody,
 ): Promise<unknown> {
-  const { reporter } = context.ports;
   if (read.kind !== "whole") {
-    if (read.kind === "cut-off") reporter.report({ kind: "body-cut-off" });
     // Of a page that is too large to be fetched for a part, others may still store the whole.
-    else if (read.kind === "over-budget" || !context.facts.isPartial) reportNotStored(context, { because: read.kind });
+    if (read.kind !== "too-large" || !context.facts.isPartial) reportNotStored(context, { because: read.kind });
     if (read.kind === "too-large") rememberUnstored(context);
     return tellFollowers(read.kind === "too-large" ? { kind: "not-shareable" } : { kind: "failed", byOrigin: false });
   }
   if (response.lengthBytes === null && read.bytes.byteLength > 0) {
-    reporter.report({ kind: "body-measured", ...pageOf(context), bytes: read.bytes.byteLength });
+    context.ports.reporter.report({ kind: "body-measured", ...pageOf(context), bytes: read.bytes.byteLength });
   }
   return storeUnlessPurged(context, withBody(head, read.bytes), tellFollowers);
 }

@@ -1,5 +1,6 @@
 import type { BodyReader, StreamedBody } from "../../ports/bodies.ts";
 import { within } from "../../within.ts";
+import { reportNotStored } from "../answering/pass-on.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
 import type { RequestContext } from "../request-context.ts";
 import { BodySink } from "./body-sink.ts";
@@ -79,7 +80,7 @@ async function copyBeside(
     }
     if (readBytes !== lengthBytes) throw new Error(`only ${readBytes} of ${lengthBytes} bytes arrived`);
   } catch (cause) {
-    ports.reporter.report({ kind: "body-cut-off" });
+    reportNotStored(context, { because: "cut-off" });
     await Promise.all([client.abort(cause), copy.abort(cause)]);
     return false;
   }

@@ -34,8 +34,9 @@ export type NotStoredBecause =
   | "other-rules"
   // Not a rule: this isolate is already storing the same large body (`flow/storing/fetch-and-store.ts`).
   | "being-stored"
-  // Not a rule: the copy was given up while the body was on its way (`flow/storing/fill.ts`).
-  | "over-budget";
+  // Not rules: the copy was given up, or broke off, while the body was on its way (`flow/storing/fill.ts`).
+  | "over-budget"
+  | "cut-off";
 
 /** The reason why an answer is not stored. */
 export interface NotStored {
