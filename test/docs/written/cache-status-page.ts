@@ -40,6 +40,10 @@ const NOT_STORED: Readonly<Record<NotStoredBecause, Remedy>> = {
     "If it is, let the origin say `public` or `s-maxage`.",
   ],
   status: ["The status says nothing to other visitors (206, 401, 429 …).", "Nothing."],
+  "unreadable-cache-control": [
+    "`Cache-Control`, whose value is behind the colon, or `Surrogate-Control` cannot be read, so that it may forbid storing.",
+    "Correct it at the origin: commas between directives, as in `public, max-age=60`.",
+  ],
   "no-store": ["The origin says `no-store`.", "If the page may be stored, change the origin's `Cache-Control`."],
   private: ["The origin says `private`.", "The same, if the page is for everybody."],
   "x-accel-expires": ["The origin says `X-Accel-Expires: 0`, which nginx obeys.", "The same."],

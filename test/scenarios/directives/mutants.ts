@@ -449,7 +449,7 @@ if (!fields.has("date"))`,
   "docs/protocol.md#promise-1-private-stays-private": {
     "a Cache-Control that cannot be read forbids nothing": {
       in: "parseText",
-      replace: "return { ...said, noStore: true };",
+      replace: "return UNREADABLE;",
       by: "return said;",
       foundBy: "directives/malformed-private-semicolon",
     },

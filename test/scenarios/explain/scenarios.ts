@@ -358,6 +358,18 @@ export const scenarios: readonly Scenario[] = [
     }),
   ),
   {
+    id: "explain/unreadable-cache-control",
+    name: "an explanation says which Cache-Control could not be read, as far as ASCII can",
+    source: SOURCE,
+    origin: { "/a": [page("public; max-age=60")], "/long": [page(`max-age=60 pub\u00e9 ${"x".repeat(100)}`)] },
+    steps: [
+      { get: "/a", expect: { cacheStatus: /detail="unreadable-cache-control:public; max-age=60"$/ } },
+      explain("/a", '"lastRefusal":{"because":"unreadable-cache-control:public; max-age=60"'),
+      { get: "/long", expect: { cacheStatus: /detail="unreadable-cache-control:max-age=60 pub\?+ x{46,48}"$/ } },
+      { stats: { "store.refused.unreadable-cache-control": 2, "store.refused.no-store": 0 } },
+    ],
+  },
+  {
     id: "explain/past-the-cache",
     name: "an explanation says why a request goes past the cache",
     source: SOURCE,

@@ -54,10 +54,11 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.4, 3",
     requirement: "the updated response decides about storing",
-    does: "It goes to the client that asked. `private`, `no-store` and `Vary: *` remove the stored copy.",
+    does: "It goes to the client that asked. `private`, `no-store`, `Vary: *` and what cannot be read remove the stored copy.",
     scenarios: [
       "freshening/304-with-private",
       "freshening/304-with-no-store",
+      "freshening/304-with-unreadable-cache-control",
       "freshening/304-with-vary-of-everything",
       "freshening/304-for-one-visitor",
     ],

@@ -113,6 +113,12 @@ export const mutants: Mutants = {
       by: "",
       foundBy: "freshening/304-with-no-store",
     },
+    "a page stays stored although a 304's Cache-Control cannot be read": {
+      in: "isWithdrawal",
+      replace: '|| because === "unreadable-cache-control"',
+      by: "",
+      foundBy: "freshening/304-with-unreadable-cache-control",
+    },
     "a page stays stored although a 304 says that it varies by everything": {
       in: "isWithdrawal",
       replace: '|| because === "vary"',

@@ -333,9 +333,15 @@ export const scenarios: readonly Scenario[] = [
       { originLastSaw: "/a", fields: { "if-none-match": null } },
     ],
   },
-  ...["private", "no-store"].map(
-    (directive): Scenario => ({
-      id: `freshening/304-with-${directive}`,
+  ...(
+    [
+      ["private", "private", "private"],
+      ["no-store", "no-store", "no-store"],
+      ["unreadable-cache-control", "private; x", '"unreadable-cache-control:private; x"'],
+    ] as const
+  ).map(
+    ([id, directive, detail]): Scenario => ({
+      id: `freshening/304-with-${id}`,
       name: `a 304 with ${directive} goes to the client that asked, and the stored page is not used again`,
       source: "RFC 9111 §4.3.4, §5.2.2; docs/protocol.md#promise-1-private-stays-private",
       only: BACKGROUND_WORK,
@@ -368,7 +374,7 @@ export const scenarios: readonly Scenario[] = [
             xCache: "REVALIDATED",
             body: "v1",
             ageSeconds: 0,
-            cacheStatus: `tidemark; fwd=stale; fwd-status=304; detail=${directive}`,
+            cacheStatus: `tidemark; fwd=stale; fwd-status=304; detail=${detail}`,
             fields: { "cache-control": directive, "cache-tag": null },
           },
         },

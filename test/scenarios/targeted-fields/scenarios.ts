@@ -141,6 +141,7 @@ export const scenarios: readonly Scenario[] = [
       "/a": [page("no-store", "v1", { "surrogate-control": "max-age=10" })],
       "/cdn": [{ fields: { "surrogate-control": "max-age=60", "cdn-cache-control": "no-store" }, body: "v1" }],
       "/remote": [page("max-age=60", "v1", { "surrogate-control": "no-store-remote" })],
+      "/unreadable": [page("max-age=60", "v1", { "surrogate-control": "max-age=60 private" })],
     },
     steps: [
       {
@@ -152,6 +153,8 @@ export const scenarios: readonly Scenario[] = [
         get: "/remote",
         expect: { xCache: "MISS", cacheStatus: /detail=no-store$/, fields: { "surrogate-control": null } },
       },
+      // Its value is for caches alone.
+      { get: "/unreadable", expect: { cacheStatus: /detail="unreadable-cache-control:surrogate-control"$/ } },
       { advanceMs: 9_999 },
       { get: "/a", expect: { xCache: "HIT", fields: { "surrogate-control": null } } },
       { advanceMs: 1 },

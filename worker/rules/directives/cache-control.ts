@@ -92,6 +92,9 @@ export const PERMISSIONS: ReadonlySet<string> = new Set(["public", "must-underst
 /** The value of an absent field. */
 const NOTHING: CacheControl = emptyCacheControl();
 
+/** The one value of all fields that cannot be read, so that they can be told from `no-store`. */
+export const UNREADABLE: CacheControl = { ...NOTHING, noStore: true };
+
 /** Parses the field's text, in which several lines are joined with commas; `null` for an absent field. Never throws. */
 export function parseCacheControl(text: string | null): CacheControl {
   return text === null ? NOTHING : parseText(text);
@@ -101,7 +104,7 @@ export function parseCacheControl(text: string | null): CacheControl {
 const parseText = memoize((text: string): CacheControl => {
   const said = emptyCacheControl();
   const directives = readCacheDirectives(text);
-  if (directives === undefined) return { ...said, noStore: true };
+  if (directives === undefined) return UNREADABLE;
   for (const { name, value, isQuoted } of directives) {
     const known = KNOWN_DIRECTIVES.get(name);
     switch (known?.kind) {

@@ -1,5 +1,5 @@
 import { membersOf } from "../fields/list-members.ts";
-import { type CacheControl, KNOWN_DIRECTIVES, parseCacheControl } from "./cache-control.ts";
+import { type CacheControl, KNOWN_DIRECTIVES, parseCacheControl, UNREADABLE } from "./cache-control.ts";
 import { type CacheDirective, readCacheDirectives } from "./cache-directives.ts";
 
 /**
@@ -13,7 +13,7 @@ import { type CacheDirective, readCacheDirectives } from "./cache-directives.ts"
 export function parseSurrogateControl(text: string): CacheControl | undefined {
   const ours = membersOf(text).filter((member) => !FOR_ANOTHER.test(member));
   const directives = readCacheDirectives(ours.join(","));
-  if (directives === undefined) return parseCacheControl("no-store");
+  if (directives === undefined) return UNREADABLE;
   const members = directives.flatMap(inCacheControl);
   return members.length === 0 ? undefined : parseCacheControl(members.join(","));
 }

@@ -9,6 +9,7 @@ export type NotStoredBecause =
   // Reasons in the response: `storable.ts`.
   | "authorization"
   | "status"
+  | "unreadable-cache-control"
   | "no-store"
   | "private"
   | "x-accel-expires"
@@ -43,11 +44,11 @@ export interface NotStored {
   readonly because: NotStoredBecause;
   /** The name of the field that is to blame, where it is one that is not in the key. */
   readonly field?: string;
-  /** The name of the answer's field that hands out credentials. */
+  /** What of the answer is to blame: the name of a field that hands out credentials, or what cannot be read. */
   readonly given?: string;
 }
 
-/** The reason in one word, with the field after a colon. */
+/** The reason in one word, with what is to blame after a colon. */
 export function notStoredDetail({ because, given, field = given }: NotStored): string {
   return field === undefined ? because : `${because}:${field}`;
 }
@@ -73,5 +74,7 @@ export function isAboutPage(because: NotStoredBecause, status: number): boolean 
  * be selected by any request (`Vary: *`, RFC 9111 §4.1).
  */
 export function isWithdrawal(because: NotStoredBecause | null): boolean {
-  return because === "private" || because === "no-store" || because === "vary";
+  return (
+    because === "private" || because === "no-store" || because === "unreadable-cache-control" || because === "vary"
+  );
 }

@@ -1,4 +1,4 @@
-import type { CacheControl } from "../directives/cache-control.ts";
+import { type CacheControl, UNREADABLE } from "../directives/cache-control.ts";
 import { type ReuseRules, reuseRules } from "../directives/reuse-rules.ts";
 import { effectiveCacheControl } from "../directives/targeted-fields.ts";
 import type { Fields } from "../fields/fields.ts";
@@ -67,10 +67,14 @@ export interface Storable {
 export function storable(request: StorableRequest, response: StorableResponse, rules: StorableRules): StorableVerdict {
   const { field, requestedAt, receivedAt } = response;
   const speaking = effectiveCacheControl(field, rules.targetedFields);
-  const { cacheControl } = speaking;
+  const { cacheControl, source } = speaking;
   const atMost = Math.min(accelSeconds(field("x-accel-expires"), receivedAt), nextSeconds(field("x-nextjs-cache")));
   if (request.forbidsStoring) return { kind: "not-stored", because: "request-no-store" }; // §5.2.1.5
   const because = reasonInResponse(request, response, cacheControl, atMost);
+  if (because === "unreadable-cache-control") {
+    const given = source === "cache-control" ? inAscii(field(source)!) : source; // Clients see no Surrogate-Control.
+    return { kind: "not-stored", because, given };
+  }
   if (because) return { kind: "not-stored", because };
   const ofOwner = freshnessLifetime(response, speaking, rules);
   const ofOrigin = isExplicit(ofOwner) ? ofOwner : freshnessLifetime(response, speaking, { heuristic: null });
@@ -111,6 +115,7 @@ function reasonInResponse(
   if (mayStore === "if-wholly-for-everybody" && !isWhollyMeantForAll(status, cacheControl)) return "authorization"; // §3.5
   if (!isStorableStatus(status)) return "status";
   if (cacheControl.mustUnderstand && !isUnderstoodStatus(status)) return "status"; // §5.2.2.3
+  if (cacheControl === UNREADABLE) return "unreadable-cache-control";
   if (cacheControl.noStore && !cacheControl.mustUnderstand) return "no-store"; // §5.2.2.5, §5.2.2.3
   if (cacheControl.private === "whole") return "private"; // §5.2.2.7
   if (atMostSeconds <= 0) return "x-accel-expires";
@@ -170,6 +175,11 @@ function isWhollyMeantForAll(status: number, cacheControl: CacheControl): boolea
 /** Whether the origin says that this one answer is for everybody. `s-maxage=0` and malformed values do not say so. */
 function isMeantForAll({ public: isPublic, sMaxage }: CacheControl): boolean {
   return isPublic || (typeof sMaxage === "number" && sMaxage > 0);
+}
+
+/** The beginning of a value, as `Cache-Status` can have it. RFC 9651 §3.3.3. */
+function inAscii(value: string): string {
+  return value.slice(0, 64).replace(/[^ -~]/g, "?");
 }
 
 /** Fields in which an app asks the web server before it to send a file in place of the body, which is empty. */
