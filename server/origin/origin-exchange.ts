@@ -27,6 +27,7 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
   #controller: Dispatcher.DispatchController | undefined;
   #isTimedOut = false;
   #body: PushedBody | undefined;
+  #bodyBytes = 0;
   #hasEnded = false;
   /** Made for those who ask. */
   #end: PromiseWithResolvers<void> | undefined;
@@ -121,6 +122,7 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, piece: Buffer): void {
+    this.#bodyBytes += piece.byteLength;
     this.#body?.push(piece);
   }
 
@@ -132,9 +134,11 @@ export class OriginExchange implements Dispatcher.DispatchHandler, BodySource {
     else this.#body?.end();
   }
 
+  /** undici takes the spaces behind a `Content-Length` for digits, and then another length than its own parser. RFC 9112 §5. */
   onResponseError(_controller: Dispatcher.DispatchController | undefined, cause: Error): void {
     this.#noteEnd();
-    this.#body?.fail(cause);
+    if (this.#body?.lengthBytes === this.#bodyBytes) this.#body.end();
+    else this.#body?.fail(cause);
     const because = becauseOf(cause);
     const saysNothing = because === "unreachable" && (this.#controller !== undefined || ownLack(cause) !== null);
     // undici starts a request before it writes a byte or reads the body. What it refuses to send is refused elsewhere, too.

@@ -361,6 +361,18 @@ describe("answers", () => {
     });
   });
 
+  test.each([
+    ["whole", "page", "page"],
+    ["cut off", "pag", "cut off"],
+  ])("spaces behind a length are no part of it: a body is %s", async (_, sent, expected) => {
+    const { url } = await rawOrigin((_request, socket) =>
+      socket.end(`HTTP/1.1 200 OK\r\nContent-Length: 4  \r\n\r\n${sent}`),
+    );
+    const { fields, body } = answered(await connectTo(url).fetch(get));
+    expect(fields.get("content-length")).toBe("4");
+    expect(await textOf(body).catch(() => "cut off")).toBe(expected);
+  });
+
   test("chunks with trailers are a whole body", async () => {
     const bytes = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-A: 1\r\n\r\n";
     expect(await textOf(answered(await fetched(bytes)).body)).toBe("ok");
@@ -403,6 +415,7 @@ describe("answers", () => {
     ["no HTTP", "220 mail.example\r\n\r\n"],
     ["two lengths", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
     ["a length that is none", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\nab"],
+    ["a space behind chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked \r\n\r\n1\r\na\r\n0\r\n\r\n"],
     ["a transfer coding without chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nabcd"],
     ["a transfer coding in chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"],
     [
