@@ -15,5 +15,6 @@ class TidemarkConfig(AppConfig):
         register(checks.settings_are_complete, Tags.caches)
         register(checks.saves_are_atomic, Tags.models)
         register(checks.relations_purge, Tags.models)
+        register(checks.parents_purge, Tags.models)
         register(checks.sqlite_writers_wait, Tags.caches)
         register(checks.no_cache_keeps_pages, Tags.caches)

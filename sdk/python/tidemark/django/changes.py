@@ -10,7 +10,7 @@ from django.db import connections, models, router, transaction
 from django.db.models.signals import m2m_changed, post_delete, post_save, pre_delete, pre_save
 
 from .purging import purge
-from .relations import ROWS_AT_ONCE, Joined, is_joined, joined_by_call, joined_to_deleted, rows_of
+from .relations import ROWS_AT_ONCE, Joined, extending, is_joined, joined_by_call, joined_to_deleted, rows_of, shares_rows
 
 TagsOf = Callable[[Any], Iterable[str]]
 
@@ -107,7 +107,10 @@ class PurgedQuerySet(models.QuerySet[Any]):
         return self if len(keys) > most or self.query.where.contains_over_clause else self._chain().filter(pk__in=keys)
 
     def _purge(self, keys: list[Any]) -> None:
-        purge(tags=tags_of(self.model, rows_of((self.model, keys), self.db)), using=self.db)
+        changed, registered = Joined(self.model, keys), registered_models()
+        children = [each for each in registered if shares_rows(each, self.model) and not issubclass(self.model, each)]
+        tags = [tags_of(each, rows_of(extending(each, changed), self.db)) for each in [self.model, *children]]
+        purge(tags=chain(*tags), using=self.db)
 
     def _stored(self, rows: list[Any], unique: list[Collection[str]]) -> tuple[list[Any], list[Any]]:
         """The keys of the stored rows that equal these in unique fields, and those of these without values there."""
@@ -157,7 +160,7 @@ def tags_of(model: type[models.Model], rows: Iterable[Any]) -> list[str]:
 
 
 def _together(rows: Iterable[Any], each: list[TagsOf]) -> list[str]:
-    return list(dict.fromkeys(named for row in rows for tags in each for named in tags(row)))
+    return list(dict.fromkeys(named for row in (rows if each else ()) for tags in each for named in tags(row)))
 
 
 def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = True) -> None:
@@ -169,6 +172,9 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
     With `former`, the row as it was is read before it is saved, so that a song that moves to another album is gone from
     the page of the one it left. It costs a query; without it only the new tags are purged. Where two transactions may move
     one row at the same time, lock it first (`select_for_update`), or the second does not see what the first has made of it.
+
+    A row is purged by the change of the one that it extends, too (multi-table inheritance), but not by another row that
+    extends the same.
 
     Rows that are saved outside of a transaction belong to a `PurgedModel`. `update` and `bulk_create` send no signals:
     `PurgedQuerySet` purges there. For raw SQL call `purge`. Fixtures (`loaddata`) are left out.
@@ -182,16 +188,26 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
         link = instance._meta.get_ancestor_link(model) if key is None else None
         return key if link is None else getattr(instance, link.attname)
 
+    def is_concerned(instance: Any) -> bool:
+        return shares_rows(model, type(instance))
+
+    def stored(instance: Any, using: str) -> Iterable[Any]:
+        if isinstance(instance, model):
+            row = Joined(model, [key_in_model(instance)])
+        elif is_concerned(instance):
+            row = extending(model, Joined(type(instance), [instance.pk]))
+        else:
+            return []
+        return [] if row.keys == [None] else rows_of(row, using)
+
     def tags_now(instance: Any, joined: list[Joined], using: str) -> list[str]:
-        own = [instance] if isinstance(instance, model) else []
-        if own and _has_expression(instance):
-            own, joined = [], [(model, [key_in_model(instance)]), *joined]
+        is_known = isinstance(instance, model) and not _has_expression(instance)
+        own = [instance] if is_known else stored(instance, using)
         return _together(chain(own, *(rows_of(each, using) for each in joined)), [tags])
 
     def tags_stored(instance: Any, using: str) -> list[str]:
         """An instance may be older than its row, or have been built by its key alone."""
-        key = key_in_model(instance) if isinstance(instance, model) else None
-        return [] if key is None else _together(rows_of((model, [key]), using), [tags])
+        return _together(stored(instance, using), [tags])
 
     def note(instance: Any, change: str, joined: list[Joined], former_tags: list[str]) -> None:
         # Not purged: a save that fails outside of a transaction would leave the purge behind.
@@ -200,17 +216,18 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
     def purge_noted(instance: Any, change: str, joined: list[Joined], using: str) -> None:
         noted = instance.__dict__.get("_tidemark_noted", {})
         joined, former_tags = noted.pop((registration, change), (joined, []))
-        if joined or isinstance(instance, model):
+        if joined or is_concerned(instance):
             purge(tags=[*former_tags, *tags_now(instance, joined, using)], using=using)
 
-    # Rows of its proxies and of the models that extend it are rows of the model, too.
+    # Rows of its proxies and of the models that extend it are rows of the model, too. Those of the models that it extends are
+    # parts of its rows: of their changes, Django sends a signal for its own model only when they are deleted.
 
     def before_save(instance: Any, raw: bool, using: str, **_: Any) -> None:
-        if former and isinstance(instance, model) and not raw:
+        if former and is_concerned(instance) and not raw:
             note(instance, "save", [], tags_stored(instance, using))
 
     def after_save(instance: Any, raw: bool, using: str, **_: Any) -> None:
-        if isinstance(instance, model) and not raw:
+        if is_concerned(instance) and not raw:
             purge_noted(instance, "save", [], using)
 
     def before_delete(instance: Any, using: str, origin: Any = None, **_: Any) -> None:
@@ -224,10 +241,11 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
         purge_noted(instance, "delete", [], using)
 
     def around_call(sender: Any, instance: Any, action: str, using: str, **call: Any) -> None:
-        joined = [joined_by_call(sender, instance, using, **call)] if issubclass(call["model"], model) else []
+        others = [joined_by_call(sender, instance, using, **call)] if shares_rows(model, call["model"]) else []
+        joined = [extending(model, each) for each in others]
         if action.startswith("post_"):
             purge_noted(instance, sender._meta.label, joined, using)
-        elif joined or isinstance(instance, model):
+        elif joined or is_concerned(instance):
             former_tags = [*tags_stored(instance, using), *tags_now(instance, joined, using)]
             note(instance, sender._meta.label, joined, former_tags)
 

@@ -76,6 +76,27 @@ def relations_purge(**_: Any) -> list[CheckMessage]:
             id="tidemark.W004",
         )
         for model in registered_models()
-        if any(field.many_to_one for field in model._meta.get_fields())
-        and not isinstance(model._base_manager.all(), PurgedQuerySet)
+        if not _relations_purge(model)
+    ]
+
+
+def _relations_purge(model: Any) -> bool:
+    has_relations = any(field.many_to_one for field in model._meta.get_fields())
+    return not has_relations or isinstance(model._base_manager.all(), PurgedQuerySet)
+
+
+def parents_purge(**_: Any) -> list[CheckMessage]:
+    """A row of a model is changed by each model that it extends, too."""
+    return [
+        Warning(
+            f"Changes of a {parent.__name__}, which {model.__name__} extends, can lose the purge of the {model.__name__}.",
+            hint=f"class {parent.__name__}(PurgedModel): …, with a PurgedQuerySet as its manager and its base manager.",
+            obj=parent,
+            id="tidemark.W006",
+        )
+        for model in registered_models()
+        for parent in model._meta.all_parents
+        if not issubclass(parent, PurgedModel)
+        or not isinstance(parent._default_manager.all(), PurgedQuerySet)
+        or not _relations_purge(parent)
     ]

@@ -40,6 +40,10 @@ class LoudSong(Song):
         proxy = True
 
 
+class Single(Song):
+    pass
+
+
 def first_genre():
     return Genre.objects.order_by("pk").first()
 
@@ -56,6 +60,10 @@ class Review(PurgedModel):
     class Meta:
         base_manager_name = "objects"
         constraints = [models.UniqueConstraint(fields=["author", "song"], name="once_a_song")]
+
+
+class Interview(Review):
+    pass
 
 
 purge_on_change(Song, lambda song: [f"song:{song.pk}", f"album:{song.album_id}", "songs"])
