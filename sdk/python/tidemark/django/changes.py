@@ -24,6 +24,18 @@ def connect_deletes() -> None:
         _to_connect.pop(0)()
 
 
+def _of_proxy(model: type[models.Model], tags: TagsOf) -> TagsOf:
+    """Its rows are changed by the model behind it, too, and the tags may call what only the proxy has."""
+
+    def of_row(row: Any) -> Iterable[str]:
+        if not isinstance(row, model):
+            row = copy(row)
+            row.__class__ = model
+        return tags(row)
+
+    return of_row if model._meta.proxy else tags
+
+
 def registered_models() -> list[type[models.Model]]:
     return list(dict.fromkeys(model for model, _ in _registered))
 
@@ -174,11 +186,15 @@ def purge_on_change(model: type[models.Model], tags: TagsOf, *, former: bool = T
     one row at the same time, lock it first (`select_for_update`), or the second does not see what the first has made of it.
 
     A row is purged by the change of the one that it extends, too (multi-table inheritance), but not by another row that
-    extends the same.
+    extends the same. The tags of a proxy are those of all rows of its table: they may be none for some.
 
     Rows that are saved outside of a transaction belong to a `PurgedModel`. `update` and `bulk_create` send no signals:
     `PurgedQuerySet` purges there. For raw SQL call `purge`. Fixtures (`loaddata`) are left out.
     """
+    if model._meta.abstract:
+        raise ValueError(f"purge_on_change: {model.__name__} is abstract and has no rows: name the models that extend it")
+    tags = _of_proxy(model, tags)
+    model = model._meta.concrete_model
     _registered.append((model, tags))
 
     def key_in_model(instance: Any) -> Any:

@@ -39,6 +39,9 @@ class LoudSong(Song):
     class Meta:
         proxy = True
 
+    def loudly(self):
+        return self.title.upper()
+
 
 class Single(Song):
     pass

@@ -1,12 +1,12 @@
-"""The purges of rows whose model extends another: run by test/backends/django.test.ts."""
+"""The purges of rows whose model extends another, or is the proxy of another: run by test/backends/django.test.ts."""
 
-from django.db import connection
+from django.db import connection, models
 from django.test import TransactionTestCase
 from django.test.utils import CaptureQueriesContext
 
 from tidemark.django import PurgedQuerySet, changes, purge_on_change
 
-from .models import Album, Concert, Event, Genre, Interview, Single, Song, Tour
+from .models import Album, Concert, Event, Genre, Interview, LoudSong, Single, Song, Tour
 from .tests import WithEdge, keep_receivers
 
 
@@ -98,3 +98,45 @@ class Parents(WithRegistered, TransactionTestCase):
         purge_on_change(Interview, lambda interview: [f"-{interview.pk}"])
         purge_on_change(Concert, lambda concert: [f"-{concert.pk}"])
         self.assertEqual(counts(), before)
+
+
+class Proxies(WithRegistered, TransactionTestCase):
+    def test_a_row_of_a_registered_proxy_is_purged_by_whichever_model_it_is_changed(self):
+        purge_on_change(LoudSong, lambda song: [f"-{song.loudly()}", *(f"-{genre.name}" for genre in song.genres.all())])
+        rock = Genre.objects.create(name="rock")
+        song = Song.objects.create(title="old")
+        single = Single.objects.create(title="single")
+
+        def rename(title):
+            song.title = title
+            return song
+
+        song_only = Song.objects.filter(pk=song.pk)
+        changes = {
+            "saved": (lambda: rename("saved").save(), {"-OLD", "-SAVED"}),
+            "saved as the proxy": (lambda: LoudSong.objects.get(title="saved").save(), {"-SAVED"}),
+            "saved as a child": (lambda: single.save(), {"-SINGLE"}),
+            "updated": (lambda: song_only.update(title="new"), {"-SAVED", "-NEW"}),
+            "made in bulk": (lambda: Song.objects.bulk_create([Song(title="bulk")]), {"-BULK"}),
+            "made without a key": (
+                lambda: Song.objects.bulk_create([Song(title="none")], ignore_conflicts=True),
+                {"-NONE"},
+            ),
+            "joined": (lambda: rename("new").genres.add(rock), {"-NEW", "-rock"}),
+            "joined from there": (lambda: rock.song_set.add(single.pk), {"-SINGLE", "-rock"}),
+            "its genre deleted": (lambda: rock.delete(), {"-NEW", "-SINGLE", "-rock"}),
+            "deleted": (lambda: song.delete(), {"-NEW"}),
+        }
+        for name, (change, expected) in changes.items():
+            with self.subTest(name):
+                self.assertEqual(self.own(change), expected)
+        self.assertIs(type(single), Single)
+
+    def test_an_abstract_model_is_refused(self):
+        class Named(models.Model):
+            class Meta:
+                abstract = True
+                app_label = "songs"
+
+        with self.assertRaisesRegex(ValueError, "Named is abstract"):
+            purge_on_change(Named, lambda named: [f"-{named.pk}"])
