@@ -5,8 +5,15 @@ export const mutants: Mutants = {
   "RFC 9111 §3": {
     "a stream of events is stored": {
       in: "reasonInResponse",
-      drop: 'if (isEventStream(field("content-type"))) return "no-freshness";',
+      replace: 'isEventStream(field("content-type")) ||',
+      by: "",
       foundBy: "storing/stream-of-events",
+    },
+    "sound with titles in it is stored": {
+      in: "reasonInResponse",
+      replace: '|| field("icy-metaint") !== null',
+      by: "",
+      foundBy: "storing/titles-in-a-stream",
     },
     "a lifetime that is not a number counts as an hour": {
       in: "secondsOrNone",

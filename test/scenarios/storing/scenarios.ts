@@ -329,6 +329,26 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
+    id: "storing/titles-in-a-stream",
+    name: "a player's wish for titles reaches the origin, and an answer with titles in its body is not stored",
+    source: "RFC 9111 §3; docs/security.md#what-of-a-request-reaches-the-origin",
+    origin: {
+      "/radio": [page("max-age=60", "sound, title", { "icy-metaint": "7" }), page("max-age=60", "sound")],
+      "/file": [page("max-age=60", "sound")],
+    },
+    steps: [
+      {
+        get: "/radio",
+        fields: { "icy-metadata": "1" },
+        expect: { xCache: "MISS", body: "sound, title", cacheStatus: /detail=no-freshness/ },
+      },
+      { originLastSaw: "/radio", fields: { "icy-metadata": "1" } },
+      { get: "/radio", expect: { xCache: "MISS", body: "sound" } },
+      { get: "/file", fields: { "icy-metadata": "1" }, expect: { xCache: "MISS", cacheStatus: /; stored$/ } },
+      { get: "/file", expect: { xCache: "HIT" } },
+    ],
+  },
+  {
     id: "storing/any-status-with-lifetime",
     name: "a response with a stated lifetime is stored and returned whatever its status, even an unknown one",
     source: "RFC 9111 §3; RFC 9110 §15",

@@ -128,7 +128,6 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readon
     "ect",
     // Media players.
     "x-playback-session-id", // AVPlayer: developer.apple.com, "HTTP Live Streaming authoring specification"
-    "icy-metadata", // VLC, ExoPlayer, mpv: the SHOUTcast protocol
     "getcontentfeatures.dlna.org", // DLNA guidelines, part 1
     "transfermode.dlna.org",
     // Proxies, gateways and monitors.
@@ -347,6 +346,7 @@ const ORDINARY_FORMS: ReadonlyMap<string, RegExp> = new Map(
     dnt: LIST,
     "early-data": LIST,
     from: WORDS,
+    "icy-metadata": LIST, // VLC, ExoPlayer, mpv: the SHOUTcast protocol; see `storable` for the titles that they get
     pragma: DIRECTIVES,
     priority: LIST,
     purpose: LIST,
