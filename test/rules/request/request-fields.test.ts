@@ -43,6 +43,7 @@ describe("reachesOriginAsSent", () => {
     "X-Request-Id",
     "X-Turbo-Request-Id",
     "X-B3-TraceId",
+    "Docker-Distribution-Api-Version",
     "X-Datadog-Trace-Id",
     "MF-Original-Hostname",
   ])("%s does not reach the origin as it was sent where the answer may be stored", (name) => {

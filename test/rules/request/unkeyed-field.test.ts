@@ -185,12 +185,13 @@ describe("unkeyedField", () => {
       odd: null,
     },
     {
-      name: "what WebViews, players and tracers send is not",
+      name: "what WebViews, players, tracers and clients of registries send is not",
       fields: [
         ["X-Requested-With", "com.example.app"],
         ["X-Request-Id", "<any>"],
         ["x-b3-traceid", "1"],
         ["icy-metadata", "1"],
+        ["Docker-Distribution-Api-Version", "registry/2.0"],
         ["cmcd-object", "br=3200,d=4004,ot=v"],
       ],
       odd: null,

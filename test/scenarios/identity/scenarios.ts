@@ -53,6 +53,7 @@ const software = {
   "x-request-id": "7",
   "x-turbo-request-id": "9a3f1c52-0b7e-4d1a-8f3e-6c2d5b4a7e10",
   "x-b3-traceid": "80f198ee56343ba8",
+  "docker-distribution-api-version": "registry/2.0",
 };
 
 /** Chrome sends these where `Accept-CH` names them. */
@@ -426,7 +427,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: "identity/software-fields",
-    name: "if the answer is stored, the origin does not get the fields that tracers, WebViews and players add",
+    name: "if the answer is stored, the origin does not get the fields that tracers, WebViews, players and clients of registries add",
     source: "docs/security.md#what-of-a-request-reaches-the-origin",
     origin: { "/a": [page("max-age=60")], "/shared": [page("public, max-age=60")] },
     steps: [

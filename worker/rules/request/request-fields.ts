@@ -130,6 +130,8 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readon
     "x-playback-session-id", // AVPlayer: developer.apple.com, "HTTP Live Streaming authoring specification"
     "getcontentfeatures.dlna.org", // DLNA guidelines, part 1
     "transfermode.dlna.org",
+    // Clients of registries of images: what the registry itself says in each answer.
+    "docker-distribution-api-version", // github.com/containers/image, docker/docker_client.go: podman, skopeo, CRI-O
     // Proxies, gateways and monitors.
     "x-bluecoat-via", // Blue Coat ProxySG, against loops
     "x-imforwards", // Cisco Web Security Appliance, against loops
