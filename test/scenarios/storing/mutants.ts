@@ -337,6 +337,12 @@ export const mutants: Mutants = {
       by: "if (false) {",
       foundBy: "storing/head-of-large-page",
     },
+    "a page that a GET would store is called too large for a HEAD": {
+      in: "answerFetched",
+      replace: "return pass();",
+      by: 'return pass({ because: "too-large" });',
+      foundBy: "storing/head-of-large-page",
+    },
     "every HEAD of a page that is not stored is a GET": {
       in: "rememberUnstored",
       replace: "&& !answersHead",

@@ -262,7 +262,7 @@ function storeFreshened(context: RequestContext, stored: FoundResponse, tellFoll
 function answerFetched(context: RequestContext, fetched: Fetched, decision: StorageDecision): Answer {
   const { miss, response, tellFollowers } = fetched;
   const { lengthBytes } = response;
-  const pass = (notStored: NotStored) =>
+  const pass = (notStored?: NotStored) =>
     passOnUnlessHeld(context, response, miss, notStored, sentStatus(context, response));
   if (decision.kind === "not-stored") {
     tellFollowers(outcomeOfNotStored(decision.because, response.status));
@@ -275,7 +275,7 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
     tellFollowers({ kind: "not-shareable" });
     if (context.answersHead) {
       rememberUnstored(context);
-      return pass({ because: "too-large" });
+      return pass(); // no rule refuses the page: a GET would store it at its client's pace
     }
     const toClient = copyLargeBody(context, response.body!, decision.head, lengthBytes);
     if (!toClient) return pass({ because: "being-stored" });
