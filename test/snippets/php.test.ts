@@ -150,18 +150,23 @@ describe.skipIf(!hasPhp)(hasPhp ? "the blocks in PHP" : WITHOUT_PHP, () => {
     });
   });
 
-  test("docs/sites.md, WordPress: wp-config.php takes host and scheme from the edge", { tags: ["deep"] }, async () => {
+  test("docs/sites.md, WordPress: wp-config.php takes host, scheme and client from the edge", {
+    tags: ["deep"],
+  }, async () => {
     const block = blockWith("docs/sites.md", "HTTP_X_FORWARDED_HOST");
-    const tell = "echo $_SERVER['HTTP_HOST'], ' ', $_SERVER['HTTPS'] ?? 'off';";
+    const tell = "echo $_SERVER['HTTP_HOST'], ' ', $_SERVER['HTTPS'] ?? 'off', ' ', $_SERVER['REMOTE_ADDR'];";
+    const atOrigin = "<?php $_SERVER['HTTP_HOST'] = 'origin.test'; $_SERVER['REMOTE_ADDR'] = '192.0.2.1';";
     for (const [forwarded, told] of [
       [
         "$_SERVER['HTTP_X_FORWARDED_HOST'] = 'www.example.com'; $_SERVER['HTTP_X_FORWARDED_PROTO'] = 'https';",
-        "www.example.com on",
+        "www.example.com on 192.0.2.1",
       ],
-      ["$_SERVER['HTTP_X_FORWARDED_PROTO'] = 'http';", "origin.test off"],
-      ["", "origin.test off"],
+      ["$_SERVER['HTTP_X_FORWARDED_PROTO'] = 'http';", "origin.test off 192.0.2.1"],
+      ["$_SERVER['HTTP_X_FORWARDED_FOR'] = '2001:db8::7';", "origin.test off 2001:db8::7"],
+      ["$_SERVER['HTTP_X_FORWARDED_FOR'] = '198.51.100.7, 192.0.2.2';", "origin.test off 198.51.100.7"],
+      ["", "origin.test off 192.0.2.1"],
     ]) {
-      expect(await run(`<?php $_SERVER['HTTP_HOST'] = 'origin.test'; ${forwarded} ${block} ${tell}`)).toEqual([told]);
+      expect(await run(`${atOrigin} ${forwarded} ${block} ${tell}`)).toEqual([told]);
     }
   });
 
