@@ -55,6 +55,19 @@ describe("toClientFields", () => {
     expect(dated(new Fields([["date", "yesterday"]]))).toBe("yesterday");
   });
 
+  test.each([
+    ["0; url=http://origin.internal:8080/new?x=1", "0; url=https://www.example.test/new?x=1"],
+    ["0;URL = 'https://origin.internal:8080/new'", "0;URL = 'https://www.example.test/new'"],
+    ['1.5, "//origin.internal:8080/"', '1.5, "https://www.example.test/"'],
+    ["http://origin.internal:8080/new", "https://www.example.test/new"],
+    ["0; url=/login?to=http://origin.internal:8080/", "0; url=/login?to=http://origin.internal:8080/"],
+    ["0; url=https://elsewhere.test/a", "0; url=https://elsewhere.test/a"],
+    ["30", "30"],
+    ["0; url=", "0; url="],
+  ])("Refresh: %s does not name the hidden origin", (refresh, expected) => {
+    expect(toClientFields(new Fields([["refresh", refresh]]), address, [], NOON).get("refresh")).toBe(expected);
+  });
+
   test("Set-Cookie lines stay separate, and the origin's own Via stays", () => {
     const sent = new Fields([
       ["set-cookie", "a=1"],

@@ -95,7 +95,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "semantics",
     section: "9110 §10.2.2",
     requirement: "`Location`",
-    does: "Passed on, with the public name instead of the hidden origin's. A server of your own makes equal lines one: `test/server/origin/undici-origin.test.ts`.",
+    does: "Passed on, with the public name instead of the hidden origin's, as `Refresh` is. A server of your own makes equal lines one: `test/server/origin/undici-origin.test.ts`.",
     scenarios: ["forwarding/redirect-hides-origin"],
   },
   {

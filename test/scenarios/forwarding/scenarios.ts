@@ -10,8 +10,14 @@ export const scenarios: readonly Scenario[] = [
     id: "forwarding/redirect-hides-origin",
     name: "a redirect is passed on and does not name the hidden origin",
     source: "RFC 9110 §10.2.2",
-    origin: { "/old": [{ status: 302, fields: { location: "/new" } }] },
-    steps: [{ get: "/old", expect: { status: 302, xCache: "MISS", fields: { location: "/new" } } }],
+    origin: {
+      "/old": [{ status: 302, fields: { location: "/new" } }],
+      "/later": [{ fields: { refresh: "5; url=/new" } }],
+    },
+    steps: [
+      { get: "/old", expect: { status: 302, xCache: "MISS", fields: { location: "/new" } } },
+      { get: "/later", expect: { fields: { refresh: "5; url=/new" } } },
+    ],
   },
   {
     id: "forwarding/forwarded-fields-replaced",

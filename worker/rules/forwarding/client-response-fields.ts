@@ -18,6 +18,9 @@ const keptFromClients = memoize(
 /** Fields that may name the origin. */
 const LOCATIONS = ["location", "content-location"];
 
+/** What is before the URL of a `Refresh`, and the URL. WHATWG HTML, "shared declarative refresh steps". */
+const REFRESH = /^([\d.\s;,]*(?:url\s*=\s*)?["']?)([^"']+)/i;
+
 /**
  * The fields of the origin's answer as clients see them: without hop-by-hop and tag fields, with public locations, a date
  * and one line of Strict-Transport-Security. All other fields stay as the origin sent them. RFC 9110 §7.6. `hidden` are the
@@ -40,6 +43,12 @@ export function toClientFields(
     const value = fields.get(name);
     if (value !== null) fields.set(name, publicLocation(value, address));
   }
+  const refresh = fields.get("refresh");
+  if (refresh !== null)
+    fields.set(
+      "refresh",
+      refresh.replace(REFRESH, (_, delay: string, url: string) => delay + publicLocation(url, address)),
+    );
   return fields;
 }
 
@@ -55,10 +64,10 @@ export interface PublicAddress {
 const HOST = /^\s*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2,}[^/\\?#]*/i;
 
 /**
- * `Location` or `Content-Location` for clients. If it names the hidden origin, under either scheme, the public address
- * replaces the origin's, and the rest stays as it was sent: a parser would take each byte of UTF-8 for a character. Only an
- * origin that wants this page over https keeps that scheme, because its client would else come back for ever. Any other
- * value is passed on unchanged. RFC 9110 §10.2.2.
+ * `Location`, `Content-Location` or the URL in `Refresh` for clients. If it names the hidden origin, under either scheme,
+ * the public address replaces the origin's, and the rest stays as it was sent: a parser would take each byte of UTF-8 for
+ * a character. Only an origin that wants this page over https keeps that scheme, because its client would else come back
+ * for ever. Any other value is passed on unchanged. RFC 9110 §10.2.2.
  */
 export function publicLocation(location: string, address: PublicAddress): string {
   const url = URL.parse(location, `${address.originUrl}/`);
