@@ -197,6 +197,22 @@ describe("invalid answers", () => {
   });
 });
 
+describe("what an origin sends after its answer", () => {
+  const OTHER = "HTTP/1.1 200 OK\r\ncache-control: max-age=60\r\ncontent-length: 5\r\n\r\nother";
+  test.each([
+    ["a second answer", `HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok${OTHER}`],
+    ["a body with a 204", `HTTP/1.1 204 No Content\r\ncontent-length: ${OTHER.length}\r\n\r\n${OTHER}`],
+  ])("is taken for the answer to the next request: %s", { tags: ["deep"] }, async (_, bytes) => {
+    await start((_, socket) => socket.write(bytes));
+    await exchange(edge.url, agent, { path: "/a" });
+    const { body, fields } = await exchange(edge.url, agent, { path: "/b" });
+    expect({ body, status: fields["cache-status"] }).toEqual({
+      body: "other",
+      status: expect.stringMatching(/; stored$/),
+    });
+  });
+});
+
 describe("the status line", () => {
   test.each(
     inGate(1, [

@@ -106,6 +106,13 @@ export const rows: readonly ConformanceRow[] = [
   },
   {
     table: "impossible",
+    requirement: "a second answer to one request; a body with a 204",
+    does: "The next visitor of that connection gets it, and it may be stored; one's own server closes the connection. `test/runtime/wire.test.ts`.",
+    scenarios: [],
+    noMutant: "the runtime decides",
+  },
+  {
+    table: "impossible",
     requirement: "100, 102 or 103 before the response; differing `Content-Length` fields; no HTTP at all",
     does: "502: `test/runtime/wire.test.ts`.",
     scenarios: [],
