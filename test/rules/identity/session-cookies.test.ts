@@ -157,6 +157,9 @@ const SESSIONS: readonly (readonly [framework: string, cookie: string])[] = [
   ["Ktor", `user_session=name%3D%2523sjohn/${HEX_64}`],
   ["Ktor with an escaped slash", `SESSION=name%3D%2523sjohn%2F${HEX_64}`],
   ["tower-sessions and axum-login", "id=q9h0lYlEKuJ0S3ZbgdYkXw"],
+  ["actix-session", "id=i+yP4QNKNC8Ebe35O1VWYfh8bOKeJdqOuNKYTh7vAA673qs3mBil8Q%3D%3D"],
+  ["actix-session, with data", "id=B8yadcqnDqMkZoXv54N8XdZbGZDA0CETcFTW8GZaVLXgJtPO%2FnzpJA%3D%3D"],
+  ["Vert.x in cookies", `vertx-web.session=${"AAAAIDZjNmE3".repeat(4)}.HKrmX0yq3v1Zb9JwT5rE2cQaLkPzN8sUoVtWd4fGh1I`],
   ["ColdFusion", "CFID=14520; CFTOKEN=7a1e9b5d0e41e1-5B1E5E0A-0C4D-1B0D-6C3A9B1F2E3D4C5B"],
   ["Lucee", "cfid=3f1d2c4b-1111-4222-8333-0123456789ab; cftoken=0"],
 ];

@@ -21,9 +21,9 @@ const SESSION_COOKIES: readonly RegExp[] = [
   // data and 43 characters of HMAC-SHA256. `@fastify/secure-session`: data, `;` and a nonce.
   /^[^=]*=(?:(?:(?:s:|s%3A|eyJ|I[j-n])[\w%+/=-]{8,}|[\w-]{32,36})\.(?:[\w+/=-]|%[23]\w){43,44}|[\w%+/=-]{24,}%3B(?:[\w+/=-]|%2\w){32})$/,
   // Ids, some of them UUIDs: Astro, Fiber, scs, Auth.js with a database, Rails with a store of its own, CodeIgniter, Lucia
-  // (its guide: id and secret); aiohttp-session and fastapi-users with a store; ASP.NET, iris, beego, ColdFusion,
-  // Lucee.
-  /^(?:(?:[^=]*[-_.])?session(?:[-_](?:id|token))?|asp\.net_sessionid|cf(?:id|token)|fastapiusersauth)=(?:[a-z2-9]{24}\.)?[\w-]{24,64}$/i,
+  // (its guide: id and secret); Vert.x (data and HMAC in its cookie store); aiohttp-session and fastapi-users with a store;
+  // ASP.NET, iris, beego, ColdFusion, Lucee.
+  /^(?:(?:[^=]*[-_.])?session(?:[-_](?:id|token))?|asp\.net_sessionid|cf(?:id|token)|fastapiusersauth)=(?:[\w-]{24,}\.)?[\w-]{24,64}$/i,
   // Django: 32 small letters and digits (`django/contrib/sessions/backends/base.py`), or text, time and signature
   // (`signed_cookies.py`).
   /^sessionid=(?:[a-z0-9]{32}|\.?[\w-]+:\w{6}:[\w-]{43})$/,
@@ -37,8 +37,8 @@ const SESSION_COOKIES: readonly RegExp[] = [
   /^(?:[\w-]*session|remember_\w+|mojolicious)=(?:eyJpdiI6[\w%+/=-]{64,}|[\w%+/=]{16,}(?:-{2,4}[\w%+/=]{16,})+|[^|]+(?:\/|%2F|\|[0-9a-f]{64})[0-9a-f]{64}"?)$/i,
   // PHP: `session.sid_length`, 22 to 256 characters of `session.sid_bits_per_character`; 6 adds `-` and an escaped comma.
   /^PHPSESSID=(?:[\w-]|%2C){22,}$/,
-  // tower-sessions, axum-login and Gradio: 128 bits.
-  /^(?:id|access-token-[\w%=-]+)=[\w-]{22}$/,
+  // tower-sessions, axum-login and Gradio: 128 bits. actix-session: nonce, data and tag in base64.
+  /^(?:id|access-token-[\w%=-]+)=(?:[\w-]{22}|[\w%+/=]{40,})$/,
   // `cookie-session` and `koa-session`: 27 characters of HMAC-SHA1, in a cookie of their own. Flask-Session: behind an id.
   /^(?:(?:session|koa\.sess)\.sig=|session=[\w-]{36,43}\.)[\w-]{27}$/,
   // WordPress: user, end, token and HMAC (`wp_generate_auth_cookie`).
