@@ -1,4 +1,4 @@
-import type { Scenario } from "../../engine/scenario.ts";
+import type { Scenario, Step } from "../../engine/scenario.ts";
 import { page } from "../page.ts";
 
 const SOURCE = "docs/http.md#the-way-of-a-request";
@@ -29,10 +29,21 @@ export const scenarios: readonly Scenario[] = [
     id: "second-look/refused-head-without-referer",
     name: "a HEAD that is refused without its Referer is asked for again with it, too",
     source: SOURCE,
-    origin: { "/a": [refused, page("max-age=60")] },
+    origin: {
+      "/a": [refused, page("max-age=60")],
+      "/unstored": [refused, page("public, max-age=60"), refused, page("public, max-age=60")],
+    },
     steps: [
       { send: { method: "HEAD", path: "/a", fields: { referer } }, expect: { status: 200, body: "" } },
       { originSaw: { "/a": 2 } },
+      ...[2, 4].flatMap((count): Step[] => [
+        {
+          send: { method: "HEAD", path: "/unstored", fields: { referer, cookie: "session=1" } },
+          expect: { status: 200, body: "", cacheStatus: /detail="unkeyed-field:referer"$/ },
+        },
+        { originLastSaw: "/unstored", fields: { referer, cookie: "session=1" } },
+        { originSaw: { "/unstored": count } },
+      ]),
     ],
   },
   {

@@ -8,6 +8,7 @@ import { invalidatedUrls } from "../../rules/invalidation/invalidated-urls.ts";
 import { isSafeMethod } from "../../rules/invalidation/safe-method.ts";
 import { partsKey } from "../../rules/key/cache-key.ts";
 import { groupPurgeKey, urlPurgeKey } from "../../rules/key/purge-key.ts";
+import { mayLackReferer } from "../../rules/request/second-look.ts";
 import type { NotStored } from "../../rules/storing/not-stored.ts";
 import { storedField, validatorsOf } from "../../rules/storing/stored-response.ts";
 import { freshenByHead } from "../../rules/validation/freshen.ts";
@@ -78,6 +79,8 @@ export async function forwardHead(context: RequestContext, miss: Miss, notStored
   if (answer) return answer;
   if (result.kind !== "answered") return result.answerInstead();
   const { response } = result;
+  if (mayLackReferer(response.status, context.facts.fields, context.resolved.route))
+    return forwardWithReferer(context, response, miss);
   const stored = miss.selected;
   if (stored && !ports.origin.isCache && response.status === 200 && stored.head.status === 200) {
     const { fields, lengthBytes } = response;
