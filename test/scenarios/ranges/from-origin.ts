@@ -18,6 +18,7 @@ const asksForParts = (url: string, fields: Readonly<Record<string, string>>): re
   { get: url, fields: { range: "bytes=0-1", ...fields }, expect: { xCache: "MISS" } },
   { get: url, fields: { range: "bytes=2-3" }, expect: { xCache: "MISS" } },
   { originLastSaw: url, fields: { range: "bytes=2-3" } },
+  { originSaw: { [url]: 2 } },
 ];
 
 /** Parts of a page that is not stored, or not fresh. */

@@ -224,7 +224,7 @@ export const mutants: Mutants = {
     "a page that has changed is read whole for a part of it, however large it is": {
       in: "answerPart",
       replace: "toValidate.head.bodyBytes;",
-      by: "isolate.site.limits.storeBytes;",
+      by: "context.isolate.site.limits.storeBytes;",
       foundBy: "ranges/part-of-changed-page",
     },
     "a part of a stale page without validators costs the origin a request for the whole as well": {
