@@ -72,7 +72,7 @@ const NOT_STORED: Readonly<Record<NotStoredBecause, Remedy>> = {
     "Send `Content-Length` or chunks.",
   ],
   "no-freshness": [
-    "Neither the origin nor a rule gives a lifetime, or it is `text/event-stream`, or has `icy-metaint`.",
+    "Neither the origin nor a rule gives a lifetime, or it is `text/event-stream`.",
     "`Cache-Control` at the origin, or `defaultTtl`.",
   ],
   "no-cache": ["The origin says `no-cache`, and there is no validator to ask with.", "Let the origin send an `ETag`."],

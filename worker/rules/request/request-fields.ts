@@ -348,7 +348,6 @@ const ORDINARY_FORMS: ReadonlyMap<string, RegExp> = new Map(
     dnt: LIST,
     "early-data": LIST,
     from: WORDS,
-    "icy-metadata": LIST, // VLC, ExoPlayer, mpv: the SHOUTcast protocol; see `storable` for the titles that they get
     pragma: DIRECTIVES,
     priority: LIST,
     purpose: LIST,

@@ -125,8 +125,7 @@ function reasonInResponse(
   if (mayStore === "if-for-everybody" && !isMeantForAll(cacheControl)) return "cookie";
   if (isErrorStatus(status) && !request.isPlain) return "error-for-odd-request";
   if (!isFramed(status, field)) return "unframed-body"; // RFC 9112 §8
-  // A copy would repeat old events, or the titles that a radio writes into its sound.
-  if (isEventStream(field("content-type")) || field("icy-metaint") !== null) return "no-freshness";
+  if (isEventStream(field("content-type"))) return "no-freshness"; // A copy would repeat old events.
   return undefined;
 }
 
