@@ -112,6 +112,13 @@ const cases: readonly {
     expect: true,
   },
   { name: "a star in quotes is a tag", rfc: "9110 §13.1.2", ifNoneMatch: '"*"', etag: '"a"', expect: false },
+  ...['"a', '"a;b', "a b", "a, b"].map((same) => ({
+    name: `the malformed tag ${same} is held if it comes back as it is`,
+    rfc: "9110 §8.8.3",
+    ifNoneMatch: same,
+    etag: same,
+    expect: true,
+  })),
   { name: "the same tag without quotes is held", rfc: "9110 §8.8.3", ifNoneMatch: "a", etag: "a", expect: true },
   ...['"a"', "a, b", "a b", "b"].map((other) => ({
     name: `a tag without quotes is not that of ${other}`,

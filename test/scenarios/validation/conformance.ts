@@ -38,7 +38,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.2",
     requirement: "`If-None-Match` is evaluated on a stored 200",
-    does: "Weakly. A malformed one matches nothing but the same tag without quotes, and still overrides `If-Modified-Since`.",
+    does: "Weakly. A malformed one matches nothing but itself, and still overrides `If-Modified-Since`.",
     scenarios: ["validation/if-none-match", "validation/tag-without-quotes"],
   },
   {

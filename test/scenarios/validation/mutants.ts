@@ -304,7 +304,7 @@ export const mutants: Mutants = {
     },
     "If-None-Match: * matches nothing": {
       in: "isNotModified",
-      replace: 'ifNoneMatch.trim() === "*"',
+      replace: 'held === "*"',
       by: "false",
       foundBy: "validation/if-none-match",
     },

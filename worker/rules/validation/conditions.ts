@@ -31,8 +31,10 @@ export function isNotModified(
   now: number,
 ): boolean {
   if (ifNoneMatch !== null) {
-    if (ifNoneMatch.trim() === "*") return true;
+    const held = ifNoneMatch.trim();
     const { etag } = stored;
+    // Browsers return a malformed tag as it came: Apache leaves a quote out of those of negotiated pages.
+    if (held === "*" || held === etag) return true;
     return etag !== null && entityTags(ifNoneMatch).some((tag) => matchesWeakly(tag, etag));
   }
   const since = parseHttpDate(ifModifiedSince, now);
