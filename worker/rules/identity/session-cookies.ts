@@ -36,7 +36,8 @@ const SESSION_COOKIES: readonly RegExp[] = [
   // does: user and HMAC-SHA512. Mojolicious: as Rails, with `-` for the padding of base64. Ktor: data and HMAC-SHA256.
   /^(?:[\w-]*session|remember_\w+|mojolicious)=(?:eyJpdiI6[\w%+/=-]{64,}|[\w%+/=]{16,}(?:-{2,4}[\w%+/=]{16,})+|[^|]+(?:\/|%2F|\|[0-9a-f]{64})[0-9a-f]{64}"?)$/i,
   // PHP: `session.sid_length`, 22 to 256 characters of `session.sid_bits_per_character`; 6 adds `-` and an escaped comma.
-  /^PHPSESSID=(?:[\w-]|%2C){22,}$/,
+  // Some applications name it: Drupal, Moodle, Tiny Tiny RSS, Icinga Web, Cacti. Perl: CGI::Session, Request Tracker.
+  /^(?:(?:PHP|CGI)SESSID|S?SESS[0-9a-f]{32}|MoodleSession\w*|ttrss_sid|Icingaweb2|Cacti|RT_SID_[^=]+)=(?:[\w-]|%2C){22,}$/,
   // tower-sessions, axum-login and Gradio: 128 bits. actix-session: nonce, data and tag in base64.
   /^(?:id|access-token-[\w%=-]+)=(?:[\w-]{22}|[\w%+/=]{40,})$/,
   // `cookie-session` and `koa-session`: 27 characters of HMAC-SHA1, in a cookie of their own. Flask-Session: behind an id.
