@@ -8,6 +8,7 @@ export { whyClosed } from "./control/access/named-tokens.ts";
 export { createEdgeWithHooks, type EdgeHooks } from "./create-edge.ts";
 export type { Platform } from "./platform.ts";
 export { parseHttpDate } from "./rules/fields/http-date.ts";
+export { routeSpelling } from "./rules/key/canonical-url.ts";
 export { EVERYTHING_PURGE_KEY, pathPurgeKey, prefixPurgeKey, readPurgeKey } from "./rules/key/purge-key.ts";
 export { refuseServerSettings } from "./site/refuse-server-settings.ts";
 export { reviewSite } from "./site/review-site.ts";

@@ -10,6 +10,7 @@ import {
   type Platform,
   parseHttpDate,
   refuseServerSettings,
+  routeSpelling,
 } from "tidemark/worker/internal";
 import {
   type AnswersToLose,
@@ -262,7 +263,7 @@ async function carryOut(command: HarnessCommand, env: EdgeEnv): Promise<unknown>
 function pathsThatMatch(text: string, paths: readonly string[]): readonly string[] | null {
   try {
     const pattern = new URLPattern({ pathname: text });
-    return paths.filter((path) => pattern.test({ pathname: path.replace(/\?.*/s, "") }));
+    return paths.filter((path) => pattern.test({ pathname: routeSpelling(path.replace(/\?.*/s, "")) }));
   } catch {
     return null; // URLPattern throws on an invalid pattern
   }

@@ -234,7 +234,7 @@ export interface SitePurgeInput {
 export interface RouteInput {
   /**
    * The paths of the route, in the syntax of URLPattern's pathnames: `/admin/*`, `/plog/:slug`. It begins with `/`, and
-   * holds for a path whichever of its characters a client sends as escapes.
+   * holds for a path whichever of ``!$&'()*+,:;=@[]|`` a client sends as escapes: it has these as they are.
    */
   readonly match: string;
   /** Send every request to the origin unchanged; look up and store nothing. Default false. */

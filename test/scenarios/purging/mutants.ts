@@ -553,8 +553,8 @@ export const mutants: Mutants = {
     },
     "a route's parameters are never in the URL's own spelling": {
       in: "route:findRoute",
-      replace: "(plain !== path && route.match(path)) || parameters",
-      by: "parameters",
+      replace: "own ? [parameters, own] : [parameters]",
+      by: "[parameters]",
       foundBy: "purging/tags-of-route-and-escapes",
     },
     "a comma in a parameter makes the route's tag invalid": {

@@ -127,9 +127,18 @@ export const scenarios: readonly Scenario[] = [
     id: "purging/tags-of-route-and-escapes",
     name: "a purge by a route's tag reaches the pages whose parameter is escaped, and may spell it as their URL does",
     source: "docs/reference/worker.md#siteinput",
-    site: { routes: [{ match: "/wiki/:title", tags: ["page:{title}"] }] },
+    site: {
+      routes: [
+        { match: "/wiki/:title", tags: ["page:{title}"] },
+        { match: "/:user@:host", tags: ["host:{host}"] },
+      ],
+    },
     origin: Object.fromEntries(
-      ["Foo_(film)", "Foo_%28film%29", "a,b", "a%2Cb", "Ol%C3%A9%20o%22"].map((title) => [`/wiki/${title}`, [v1]]),
+      [
+        "/ann@b@c",
+        "/ann%40b@c",
+        ...["Foo_(film)", "Foo_%28film%29", "a,b", "a%2Cb", "Ol%C3%A9%20o%22"].map((title) => `/wiki/${title}`),
+      ].map((path) => [path, [v1]]),
     ),
     steps: [
       { get: "/wiki/Foo_(film)", expect: { xCache: "MISS" } },
@@ -148,6 +157,14 @@ export const scenarios: readonly Scenario[] = [
       { get: "/wiki/Ol%C3%A9%20o%22", expect: { xCache: "MISS" } },
       { purge: { tags: ['page:Ol%C3%A9%20o"'] } },
       { get: "/wiki/Ol%C3%A9%20o%22", expect: { xCache: "MISS" } },
+      { get: "/ann@b@c", expect: { xCache: "MISS" } },
+      { get: "/ann%40b@c", expect: { xCache: "MISS" } },
+      { purge: { tags: ["host:b@c"] } },
+      { get: "/ann@b@c", expect: { xCache: "MISS" } },
+      { get: "/ann%40b@c", expect: { xCache: "MISS" } },
+      { purge: { tags: ["host:c"] } },
+      { get: "/ann@b@c", expect: { xCache: "HIT" } },
+      { get: "/ann%40b@c", expect: { xCache: "MISS" } },
     ],
   },
   {

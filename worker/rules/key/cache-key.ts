@@ -62,7 +62,7 @@ export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedU
   if (/^\/+_tidemark\//.test(asked.path)) {
     return { kind: "refused", status: 400, because: "the control plane's path begins with /_tidemark/, spelt so" };
   }
-  const { route, parameters } = findRoute(rules.routes, asked.path);
+  const { route, readings } = findRoute(rules.routes, asked.path);
   const query = canonicalQuery(asked.search, route.query);
   const keyed = asked.path + query;
   const picked = isPickedQuery(asked.search, query, route.bypass.query) ? "query" : null;
@@ -75,7 +75,7 @@ export function resolveUrl(url: string, rules: KeyRules): ResolvedUrl | RefusedU
     pathAndQuery: keyed,
     pathAndWholeQuery: asked.path + asked.search,
     route,
-    routeTags: route.tags(parameters),
+    routeTags: readings.flatMap(route.tags),
     mayStore: withinConditions(asked.search, route) && bypassedBy === null,
     bypassedBy,
   };

@@ -79,24 +79,21 @@ function refused(because: string): UrlVerdict {
   return { kind: "refused", because };
 }
 
-/**
- * Decodes escapes of plain characters and writes the others in upper case. Default: those that are unreserved. RFC 3986
- * §6.2.2.1, §6.2.2.2.
- */
-export function normalEscapes(path: string, plain = /[A-Za-z0-9\-._~]/): string {
+/** Decodes escapes of unreserved characters and writes the others in upper case. RFC 3986 §6.2.2.1, §6.2.2.2. */
+export function normalEscapes(path: string): string {
   if (!path.includes("%")) return path;
   return path.replace(/%[0-9a-f]{2}/gi, (encoded) => {
     const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
-    return plain.test(character) ? character : encoded.toUpperCase();
+    return /[A-Za-z0-9\-._~]/.test(character) ? character : encoded.toUpperCase();
   });
 }
 
-/**
- * A canonical path with every character as it is that some clients escape and others do not. Routes are held against it,
- * so that no spelling evades them. RFC 3986 §3.3.
- */
+/** The escapes of what some clients escape in a path and others do not: `!$&'()*+,:;=@[]|`. RFC 3986 §3.3. */
+export const ESCAPED_BY_SOME = /%(?:2[146-9A-C]|3[ABD]|40|5[BD]|7C)/gi;
+
+/** A canonical path with these characters as they are. Routes are held against it, so that no spelling evades them. */
 export function routeSpelling(path: string): string {
-  return normalEscapes(path, /[!$&-,:;=@[\]^`{|}]/);
+  return path.includes("%") ? path.replace(ESCAPED_BY_SOME, decodeURIComponent) : path;
 }
 
 /** Whether the path would climb out of its route at an origin that decodes slashes first, or reads `..;x` as `..`. */

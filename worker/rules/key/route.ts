@@ -46,17 +46,19 @@ export interface Route extends RequestRules {
 }
 
 /**
- * The first route that matches, with the parameters in the path's own spelling, if the route matches that, too. The last
- * route of a site matches everything.
+ * The first route that matches, with the path's parameters, and with those of the path's own spelling, if the route matches
+ * that, too. The last route of a site matches everything.
  */
 export function findRoute(
   routes: readonly Route[],
   path: string,
-): { readonly route: Route; readonly parameters: Readonly<Record<string, string>> } {
+): { readonly route: Route; readonly readings: readonly Readonly<Record<string, string>>[] } {
   const plain = routeSpelling(path);
   for (const route of routes) {
     const parameters = route.match(plain);
-    if (parameters) return { route, parameters: (plain !== path && route.match(path)) || parameters };
+    if (!parameters) continue;
+    const own = plain === path ? undefined : route.match(path);
+    return { route, readings: own ? [parameters, own] : [parameters] };
   }
   throw new Error(`no route matches ${path}: the last route of a site must match everything`);
 }
