@@ -282,7 +282,8 @@ function addAddress(text: string, before: readonly ListenAddress[] | undefined):
     throw new InvalidArgumentError(
       text.startsWith("unix:")
         ? "A unix socket has an absolute path: unix:/run/edge.sock."
-        : "It must have a port, up to 65535: 8080, 127.0.0.1:8080, [::]:80 or *:80; or be like unix:/run/edge.sock.",
+        : (zoneRefusal(text) ??
+            "It must have a port, up to 65535: 8080, 127.0.0.1:8080, [::]:80 or *:80; or be like unix:/run/edge.sock."),
     );
   }
   return [...(before ?? []), address];
@@ -291,9 +292,18 @@ function addAddress(text: string, before: readonly ListenAddress[] | undefined):
 function addTlsAddress(text: string, before: readonly ListenAddress[] | undefined): readonly ListenAddress[] {
   const address = readListenAddress(text);
   if (address === null || "path" in address) {
-    throw new InvalidArgumentError("It must have a port, up to 65535: 8443, 127.0.0.1:8443, [::]:443 or *:443.");
+    throw new InvalidArgumentError(
+      zoneRefusal(text) ?? "It must have a port, up to 65535: 8443, 127.0.0.1:8443, [::]:443 or *:443.",
+    );
   }
   return [...(before ?? []), { ...address, scheme: "https" }];
+}
+
+/** Why an address with a zone is refused; `null` of another one. RFC 4007 §11. */
+function zoneRefusal(text: string): string | null {
+  const [, zone, port] = /^\[?[\dA-Fa-f:.]+(%[^\]:]+)\]?:(\d+)$/.exec(text) ?? [];
+  if (zone === undefined) return null;
+  return `An IPv6 zone, like ${zone}, is not supported: leave it out. A link-local address needs one: listen on [::]:${port} instead.`;
 }
 
 function addFile(text: string, before: readonly string[] | undefined): readonly string[] {

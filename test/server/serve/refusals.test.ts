@@ -240,6 +240,13 @@ const refusals: readonly Refusal[] = [
     args: [...ORIGIN, "--listen", address, "--check"],
     words: ["It must have a port, up to 65535: 8080, 127.0.0.1:8080, [::]:80 or *:80; or be like unix:/run/edge.sock."],
   })),
+  ...(["--listen", "--listen-tls"] as const).map((option) => ({
+    name: `an IPv6 zone in ${option}`,
+    args: [...ORIGIN, option, "[fe80::1%eth0]:8080", "--check"],
+    words: [
+      "is invalid. An IPv6 zone, like %eth0, is not supported: leave it out. A link-local address needs one: listen on [::]:8080 instead.",
+    ],
+  })),
   {
     name: "a port as the dev command names it",
     args: [...ORIGIN, "--port", "8080"],
