@@ -1,4 +1,4 @@
-import { connect, type Socket } from "node:net";
+import { connect, Socket } from "node:net";
 import type { UnseenKey } from "../../worker/metrics/unseen-key.ts";
 import type { Clock } from "../../worker/ports/clock.ts";
 import type { PurgeRecord, PurgeRecordPage } from "../../worker/ports/purge-log.ts";
@@ -23,6 +23,8 @@ export interface LogClientOptions {
   /** The name by which the supervisor expects this worker. */
   readonly name: string;
   readonly clock: Clock;
+  /** Called before each connection, of which there is none if it throws. */
+  readonly enter?: () => void;
 }
 
 /** A connection, and the calls that wait for their answers on it. */
@@ -154,8 +156,8 @@ export class SupervisedLog implements LogCalls {
 
   #connect(): Promise<Connection> {
     const { promise, resolve, reject } = Promise.withResolvers<Connection>();
-    const { socketPath, name } = this.#options;
-    const connection: Connection = { socket: connect(socketPath), calls: new Map() };
+    const { name } = this.#options;
+    const connection: Connection = { socket: this.#dial(), calls: new Map() };
     const { socket, calls } = connection;
     const frames = new FrameReader((message) => this.#take(message, connection));
     let cause: Error | null = null;
@@ -182,6 +184,17 @@ export class SupervisedLog implements LogCalls {
       void this.#retry();
     });
     return promise;
+  }
+
+  /** A socket that connects, or that fails because it may not. */
+  #dial(): Socket {
+    const { socketPath, enter } = this.#options;
+    try {
+      enter?.();
+    } catch (cause) {
+      return new Socket().destroy(cause as Error);
+    }
+    return connect(socketPath);
   }
 
   async #retry(): Promise<void> {

@@ -60,7 +60,7 @@ class DamagedLockError extends OwnerError {
  */
 export class LogFolder {
   readonly path: string;
-  /** The file that each worker of this supervisor locks before it does anything else. */
+  /** The file that each worker of this supervisor locks before it reads the log. */
   readonly workersLock: string;
   /** The Unix socket on which workers reach the log. */
   readonly socketPath: string;

@@ -6,7 +6,7 @@ export interface LogOfSite {
   readonly site: string;
   /** Where it reaches the log. */
   readonly socket: string;
-  /** The worker holds a shared lock on this file for as long as it lives. */
+  /** The worker holds a shared lock on this file from before it reaches the log until it ends. */
   readonly lock: string;
 }
 

@@ -7,6 +7,7 @@ import { setFlagsFromString } from "node:v8";
 import { FileLock } from "../log/file-lock.ts";
 import { SupervisedLog } from "../log/log-client.ts";
 import { StorageError, storageFault } from "../log/storage-error.ts";
+import { messageOf } from "../message-of.ts";
 import { sayToOperator } from "../own-lines.ts";
 import type { ListeningSocket, RunningWorker, WorkerProgram } from "../program/worker-program.ts";
 import { systemClock } from "../system-clock.ts";
@@ -66,19 +67,45 @@ process.on("disconnect", () => {
 async function start({ name, settings, reader, ...rest }: Start): Promise<void> {
   drainMs = rest.drainMs;
   process.title = `tidemark ${name}`; // what ps and top show
-  for (const path of new Set([rest.lock, ...rest.logs.map(({ lock }) => lock)])) {
-    if (!existsSync(dirname(path))) throw new Error(`${dirname(path)} was removed while the server ran; restart it`);
-    const lock = takeLock(path);
-    if (lock === null) throw new Error("another supervisor has taken over");
-    locks.push(lock);
-  }
-  for (const { site, socket } of rest.logs) {
-    logs.set(site, new SupervisedLog({ socketPath: socket, name: reader, clock: systemClock }));
+  holdLock(rest.lock, [dirname(rest.lock)]);
+  for (const { site, socket, lock } of rest.logs) {
+    const enter = lock === rest.lock ? () => undefined : entranceOf(site, lock, name);
+    logs.set(site, new SupervisedLog({ socketPath: socket, name: reader, clock: systemClock, enter }));
   }
   const { startWorker } = await program;
   running = await startWorker({ name, settings, logs, line, survey: () => line.survey() });
   for (const [site, log] of logs) log.learnBy((delta) => running!.learn(delta, site));
   tell({ kind: "started" });
+}
+
+/**
+ * What locks the file beside the log of one of several sites, before anything is read from that log. Where it cannot be
+ * locked, this worker serves the other sites. It does not make the file: that would be in another folder than the log, where
+ * the next supervisor does not look for those who read it.
+ */
+function entranceOf(site: string, lock: string, worker: string): () => void {
+  let isHeld = false;
+  let isSaid = false;
+  return () => {
+    if (isHeld) return;
+    try {
+      holdLock(lock, [dirname(lock), lock]);
+      isHeld = true;
+    } catch (cause) {
+      if (!isSaid) sayToOperator(`${worker}: site ${site}: its purge log is out of reach: ${messageOf(cause)}`);
+      isSaid = true;
+      throw cause;
+    }
+  };
+}
+
+/** `needed`: what must be there already. */
+function holdLock(path: string, needed: readonly string[]): void {
+  const gone = needed.find((each) => !existsSync(each));
+  if (gone !== undefined) throw new Error(`${gone} was removed while the server ran; restart it`);
+  const lock = takeLock(path);
+  if (lock === null) throw new Error("another supervisor has taken over");
+  locks.push(lock);
 }
 
 /** Names the file if that fails. */

@@ -324,6 +324,12 @@ export const OTHER_LINES: readonly OtherLine[] = [
     meaning: "The first order failed: connections with TLS for that host fail.",
   },
   {
+    line: "site …: its purge log is out of reach: …",
+    source: "server/supervisor/worker-main.ts",
+    meaning:
+      "The folder of one of several sites' logs is gone, or cannot be locked. Put it back as it was, or restart the server; until then new workers answer 503 for this site.",
+  },
+  {
     line: "site …: its purge log does not answer, so the server answers 503 for this site until it does.",
     source: "server/program/edge-program.ts",
     meaning: "One of several sites has lost its log; the others go on.",

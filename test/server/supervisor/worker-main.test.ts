@@ -1,11 +1,12 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { ToWorker } from "../../../server/supervisor/process-messages.ts";
+import { FileLock } from "../../../server/log/file-lock.ts";
+import type { LogOfSite, ToWorker } from "../../../server/supervisor/process-messages.ts";
 import { forkWorker, WORKER_MAIN } from "../../../server/supervisor/worker-ahead.ts";
 import { listenLocally } from "../../suite/local-url.ts";
 
@@ -15,7 +16,11 @@ afterEach(() => {
 });
 
 /** A process for a worker, and what it tells, in order. */
-function startProcess(): { child: ChildProcess; told: string[]; until: (kind: string) => Promise<void> } {
+function startProcess(logs: readonly LogOfSite[] = []): {
+  child: ChildProcess;
+  told: string[];
+  until: (kind: string) => Promise<void>;
+} {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
   const child = forkWorker(WORKER_MAIN, join(import.meta.dirname, "slow-worker.ts"));
   ends.push(() => rmSync(folder, { recursive: true }));
@@ -26,7 +31,7 @@ function startProcess(): { child: ChildProcess; told: string[]; until: (kind: st
     kind: "start",
     name: "worker-1",
     settings: null,
-    logs: [],
+    logs,
     reader: "worker-1",
     lock: join(folder, "lock"),
     drainMs: 1_000,
@@ -62,4 +67,21 @@ test("one that is told to end before it has all handles does not listen", { tags
   child.send({ kind: "drain", withinMs: 1_000 } satisfies ToWorker);
   await once(child, "exit");
   expect(told).toEqual(["started", "drains"]);
+});
+
+test("one that cannot lock the file of a site's log starts, and connects to that log once it holds the lock", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-"));
+  ends.push(() => rmSync(folder, { recursive: true }));
+  const server = createServer();
+  server.listen(join(folder, "log.sock"));
+  ends.push(() => server.close());
+  const isConnected = once(server, "connection") as Promise<[Socket]>;
+  const lock = join(folder, "lock");
+  const { until } = startProcess([{ site: "blog", socket: join(folder, "log.sock"), lock }]);
+  await until("started");
+  expect(existsSync(lock)).toBe(false); // one that it made would tell the next supervisor nothing
+  writeFileSync(lock, "");
+  const [socket] = await isConnected;
+  ends.push(() => socket.destroy());
+  expect(FileLock.take(lock, "exclusive")).toBeNull();
 });

@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { get, type IncomingMessage } from "node:http";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { get, type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -35,6 +35,30 @@ describe("if somebody removes the folder of a running server", { timeout: 60_000
     servers.push(server);
     return { server, edge: await server.address() };
   }
+  /** With several sites, of which each has all pages under its own host. */
+  async function startSites(...sites: readonly string[]): Promise<{ server: ServerProcess; edge: URL }> {
+    mkdirSync(join(folder, "sites"));
+    for (const site of sites) {
+      const config = { origin: origin.url, hosts: [`${site}.test`] };
+      writeFileSync(join(folder, "sites", `${site}.config.ts`), `export default ${JSON.stringify(config)};`);
+      writeFileSync(join(folder, "sites", `${site}.env`), `TIDEMARK_TOKEN=${site}-${TOKEN}`, { mode: 0o600 });
+    }
+    const args = ["--sites", "sites", "--listen", "127.0.0.1:0", "--workers", "1", "--cache", cache];
+    const server = new ServerProcess(folder, args);
+    servers.push(server);
+    return { server, edge: await server.address() };
+  }
+  const askSite = async (edge: URL, site: string, path = "/page", purged?: object) => {
+    const fields = {
+      host: `${site}.test`,
+      authorization: `Bearer ${site}-${TOKEN}`,
+      "content-type": "application/json",
+    };
+    const asked = request(new URL(path, edge), { headers: fields, method: purged ? "POST" : "GET", agent: false });
+    asked.end(purged && JSON.stringify(purged));
+    const [answer] = (await once(asked, "response")) as [IncomingMessage];
+    return { status: answer.statusCode, body: await text(answer) };
+  };
   const publish = (body: string) =>
     origin.reply("/page", { fields: { "cache-control": "max-age=3600", "cache-tag": "all" }, body });
   const ask = async (edge: URL) => {
@@ -81,6 +105,32 @@ describe("if somebody removes the folder of a running server", { timeout: 60_000
     const next = await start();
     expect(await ask(next.edge)).toEqual({ xCache: "MISS", body: "v2" });
     expect(await purge(next.edge)).toBe(200);
+  });
+
+  test("log of one of several sites: only its pages get 503 from new workers, until the folder is back", async () => {
+    publish("v1");
+    const { server, edge } = await startSites("shop", "blog");
+    expect(await askSite(edge, "blog")).toEqual({ status: 200, body: "v1" });
+    const log = join(cache, "sites/blog/log");
+    renameSync(log, join(folder, "log"));
+    mkdirSync(log); // as the mount point of a file system that is not mounted
+    server.signal("SIGHUP");
+    await server.prints(/worker-2: site blog: its purge log is out of reach: \S+ was removed while the server ran/);
+    await server.prints(
+      /site blog: its purge log does not answer, so the server answers 503 for this site until it does/,
+    );
+    await server.prints(/the new settings are in use/);
+    await server.hasRetired(1);
+    const purge = () => askSite(edge, "blog", "/_tidemark/purge", { tags: ["all"] });
+    publish("v2");
+    expect((await askSite(edge, "shop")).status).toBe(200);
+    expect([await askSite(edge, "blog"), await purge()]).toMatchObject([{ status: 503 }, { status: 503 }]);
+    expect(readdirSync(log)).toEqual([]);
+    rmdirSync(log);
+    renameSync(join(folder, "log"), log);
+    await until(async () => (await purge()).status === 200);
+    expect(await askSite(edge, "blog")).toEqual({ status: 200, body: "v2" });
+    expect(server.printed.match(/is out of reach/g)).toHaveLength(1);
   });
 
   test("pages: a line says that pages are kept in memory, and purges go on", async () => {
