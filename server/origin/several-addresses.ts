@@ -1,17 +1,12 @@
 import type { Origin, OriginAnswer, OriginFailure, OriginRequest } from "../../worker/ports/origin.ts";
 import { codeOrMessageOf } from "../message-of.ts";
 import { AnswerDeadline } from "./answer-deadline.ts";
+import { FailedAddresses } from "./failed-addresses.ts";
 import type { OriginAddress } from "./origin-address.ts";
 import { UndiciOrigin, type UndiciOriginOptions } from "./undici-origin.ts";
 
 /** A connection to one of several addresses takes at most this long, because the next one may answer. Milliseconds. */
 const CONNECT_TIMEOUT_MS = 3_000;
-
-/** An address that could not be connected to comes after the others for this long. Milliseconds. */
-const AVOIDED_MS = 10_000;
-
-/** When an address failed that works, as far as is known. */
-const NEVER = Number.NEGATIVE_INFINITY;
 
 /** An origin that is asked at one address, or at several. */
 export interface OriginAtAddress extends Origin {
@@ -22,7 +17,6 @@ type OriginAtOne = Pick<UndiciOrigin, "url" | "timeoutMs" | "fetchBefore" | "clo
 
 interface Address {
   readonly origin: OriginAtOne;
-  failedAt: number;
   /** What ends the wait of each request there that may be sent to another address. */
   readonly waiting: Set<() => void>;
 }
@@ -32,21 +26,19 @@ export class SeveralAddresses implements OriginAtAddress {
   readonly url: string;
   readonly #timeoutMs: number;
   readonly #addresses: readonly Address[];
-  readonly #now: () => number;
-  readonly #say: (line: string) => void;
+  readonly #failed: FailedAddresses;
 
   /** In the order in which they are tried. `now`: epoch milliseconds. `say` gets a line for the owner's log. */
   constructor(origins: readonly [OriginAtOne, ...OriginAtOne[]], now: () => number, say: (line: string) => void) {
     this.url = origins[0].url;
     this.#timeoutMs = origins[0].timeoutMs;
-    this.#addresses = origins.map((origin) => ({ origin, failedAt: NEVER, waiting: new Set() }));
-    this.#now = now;
-    this.#say = say;
+    this.#addresses = origins.map((origin) => ({ origin, waiting: new Set() }));
+    this.#failed = new FailedAddresses(now, say);
   }
 
   async fetch(request: OriginRequest): Promise<OriginAnswer> {
     const deadline = new AnswerDeadline(this.#timeoutMs);
-    const [first, ...others] = this.#inOrder();
+    const [first, ...others] = this.#failed.inOrder(this.#addresses, ({ origin }) => origin.url);
     let answer = await this.#fetchAt(first!, deadline, request);
     for (const next of others) {
       if (answer.kind !== "failed" || !mayBeRepeated(request, answer, deadline)) break;
@@ -61,51 +53,34 @@ export class SeveralAddresses implements OriginAtAddress {
   }
 
   async #fetchAt(address: Address, deadline: AnswerDeadline, request: OriginRequest): Promise<OriginAnswer> {
-    // Of an address that has failed, one request finds out whether it still does: the others go on to avoid it.
-    const isTrial = address.failedAt !== NEVER;
-    if (isTrial) address.failedAt = this.#now();
+    const isTrial = this.#failed.isTrial(address.origin.url);
     const giveUp = () => deadline.onPassed();
     if (isRepeatable(request)) address.waiting.add(giveUp);
     const answer = await address.origin.fetchBefore(deadline, request);
     address.waiting.delete(giveUp);
     if (answer.kind === "failed") {
       if (!answer.saysNothing && answer.wasNeverSent) this.#fails(address, answer);
-    } else if (isTrial) this.#works(address);
+    } else if (isTrial) this.#failed.works(address.origin.url);
     return answer;
   }
 
   #fails(address: Address, { because, cause }: OriginFailure): void {
     const why = codeOrMessageOf(cause);
-    if (address.failedAt === NEVER) {
-      this.#say(`the origin's address ${address.origin.url} takes no connection (${why}), so others are asked first`);
-    }
-    address.failedAt = this.#now();
+    this.#failed.fails(address.origin.url, why);
     // A machine that is gone answers nothing more; one that refuses a connection may go on with those that it has.
     if (because === "timed-out" || why === "EHOSTUNREACH") for (const giveUp of address.waiting) giveUp();
-  }
-
-  #works(address: Address): void {
-    if (address.failedAt !== NEVER) this.#say(`the origin's address ${address.origin.url} answers again`);
-    address.failedAt = NEVER;
-  }
-
-  #inOrder(): readonly Address[] {
-    const now = this.#now();
-    // A failure far ahead is one from before the clock was set back.
-    const isAvoided = ({ failedAt }: Address) => Number(Math.abs(now - failedAt) < AVOIDED_MS);
-    return this.#addresses.toSorted((a, b) => isAvoided(a) - isAvoided(b));
   }
 }
 
 /** An origin with several addresses, in the order in which they are tried. All get the first one's name in `Host`. */
 export function connectToSeveral(
   [first, ...others]: readonly [OriginAddress, ...OriginAddress[]],
-  options: Omit<UndiciOriginOptions, "address">,
+  options: Omit<UndiciOriginOptions, "address" | "say">,
   now: () => number,
   say: (line: string) => void,
 ): SeveralAddresses {
   const connectTimeoutMs = Math.min(CONNECT_TIMEOUT_MS, Math.ceil(options.timeoutMs / (1 + others.length)));
-  const ofEach = { ...options, connectTimeoutMs };
+  const ofEach = { ...options, connectTimeoutMs, say };
   const { host } = new URL(first.url);
   const next = others.map((address) => new UndiciOrigin({ address, host, ...ofEach }));
   return new SeveralAddresses([new UndiciOrigin({ address: first, ...ofEach }), ...next], now, say);

@@ -17,9 +17,13 @@ type Answer = (error: NodeJS.ErrnoException | null, addresses: readonly LookupAd
 
 /**
  * The lookups of one name, at most one at a time. Each connection's own would wait for two of libuv's threads, and fail with
- * one lost packet. `now`: milliseconds that are never set back.
+ * one lost packet. `now`: milliseconds that are never set back. `inOrder`: which addresses each connection tries first.
  */
-export function sharedLookup(lookup: LookupFunction, now: () => number): LookupFunction {
+export function sharedLookup(
+  lookup: LookupFunction,
+  now: () => number,
+  inOrder: (found: readonly LookupAddress[]) => readonly LookupAddress[] = (found) => found,
+): LookupFunction {
   let known: readonly LookupAddress[] = [];
   let knownAt = Number.NEGATIVE_INFINITY;
   const waiting: Answer[] = [];
@@ -30,7 +34,8 @@ export function sharedLookup(lookup: LookupFunction, now: () => number): LookupF
     for (const answer of waiting.splice(0)) answer(...outcome);
   };
   return (name, options, done) => {
-    const answer: Answer = (error, addresses) => {
+    const answer: Answer = (error, found) => {
+      const addresses = inOrder(found);
       if (options.all) done(error, [...addresses]);
       else done(error, addresses[0]?.address ?? "", addresses[0]?.family);
     };

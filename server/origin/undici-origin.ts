@@ -10,6 +10,7 @@ import { isSafeMethod } from "../../worker/rules/invalidation/safe-method.ts";
 import { MOST_RESPONSE_FIELD_BYTES } from "../../worker/site/most-response-fields.ts";
 import { nodeBody } from "../bodies/node-body.ts";
 import { systemClock } from "../system-clock.ts";
+import { AddressesOfName } from "./addresses-of-name.ts";
 import { AnswerDeadline } from "./answer-deadline.ts";
 import type { OriginAddress } from "./origin-address.ts";
 import { OriginExchange } from "./origin-exchange.ts";
@@ -32,6 +33,8 @@ export interface UndiciOriginOptions {
   readonly host?: string | undefined;
   /** Finds the addresses of a name; if one does not answer, the next is tried. Default: as the system does. */
   readonly lookup?: LookupFunction;
+  /** Gets a line for the owner's log if an address of a name keeps connections waiting. Default: nobody is told. */
+  readonly say?: (line: string) => void;
   /** Whether `Host` is the public host, as in `X-Forwarded-Host`. Default: the host of the address. */
   readonly tellsPublicHost?: boolean;
   /**
@@ -105,12 +108,14 @@ export class UndiciOrigin implements Origin {
     this.#serverName = isNamed && !tellsPublicHost ? hostname : null;
     const socketPath = address.socketPath === null ? {} : { socketPath: address.socketPath };
     const check = options.host === undefined ? checkServerIdentity : namedAlso(options.host);
+    const elapsed = () => systemClock.elapsed();
+    const addresses = new AddressesOfName(hostname, elapsed, options.say ?? (() => undefined));
     const connect = buildConnector({
       ...tls,
       checkServerIdentity: tellsPublicHost ? namedForVisitors(check) : check,
       ...socketPath,
       allowH2: false,
-      lookup: sharedLookup(options.lookup ?? lookup, () => systemClock.elapsed()),
+      lookup: sharedLookup(options.lookup ?? lookup, elapsed, (found) => addresses.inOrder(found)),
       autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
       timeout: options.connectTimeoutMs ?? timeoutMs,
     });
@@ -126,6 +131,7 @@ export class UndiciOrigin implements Origin {
       connect: (target, callback) => {
         const socket = connect(target, callback) as unknown as Socket | undefined;
         if (socket) readBeforeFailing(socket);
+        if (socket) addresses.watch(socket);
         socket?.prependListener("error", (error) => {
           this.#readBefore.set(error, socket.bytesRead);
           this.#brokenBy = error;

@@ -181,12 +181,12 @@ function originOf(
 /** The origin at its address, or at each of several in turn. They get the name of the first, whose links are the site's. */
 function connectToOrigin(
   address: OriginAddress,
-  { site, maxConnections, ...options }: Omit<UndiciOriginOptions, "address"> & { readonly site: Site },
+  { site, maxConnections, ...options }: Omit<UndiciOriginOptions, "address" | "say"> & { readonly site: Site },
   say: (line: string) => void,
 ): OriginAtAddress {
   const others = site.otherOriginUrls.map((url) => ({ url, socketPath: null }));
   const count = 1 + others.length;
-  if (count === 1) return new UndiciOrigin({ address, maxConnections: maxConnections ?? null, ...options });
+  if (count === 1) return new UndiciOrigin({ address, maxConnections: maxConnections ?? null, say, ...options });
   const ofEach = { ...options, maxConnections: maxConnections ? partOfEach(maxConnections, count) : null };
   return connectToSeveral([address, ...others], ofEach, () => systemClock.now(), say);
 }

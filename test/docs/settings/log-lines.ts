@@ -254,12 +254,13 @@ export const OTHER_LINES: readonly OtherLine[] = [
   },
   {
     line: "the origin's address … takes no connection (…), so others are asked first",
-    source: "server/origin/several-addresses.ts",
-    meaning: "Of an origin with several addresses; the line says why. It is tried again every 10 s.",
+    source: "server/origin/failed-addresses.ts",
+    meaning:
+      "Of an origin with several addresses, or a name that has several; the line says why. It is tried again every 10 s.",
   },
   {
     line: "the origin's address … answers again",
-    source: "server/origin/several-addresses.ts",
+    source: "server/origin/failed-addresses.ts",
     meaning: "That is over.",
   },
   {

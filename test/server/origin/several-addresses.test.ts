@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
 import { PushedBody } from "../../../server/bodies/pushed-body.ts";
 import { connectToSeveral, SeveralAddresses } from "../../../server/origin/several-addresses.ts";
-import type { UndiciOriginOptions } from "../../../server/origin/undici-origin.ts";
+import { UndiciOrigin, type UndiciOriginOptions } from "../../../server/origin/undici-origin.ts";
 import type { StreamedBody } from "../../../worker/ports/bodies.ts";
 import type { OriginAnswer, OriginRequest } from "../../../worker/ports/origin.ts";
 import { SocketOrigin } from "../../runtime/socket-origin.ts";
@@ -283,4 +283,51 @@ test("an address of a name that is far away is given a second, which Node's cloc
   });
   expect(await said(await named.fetch(get))).toBe("far away");
   expect(connect).toHaveBeenCalledWith(expect.objectContaining({ autoSelectFamilyAttemptTimeout: 1_000 }));
+});
+
+test("an address of a name that no connection reaches is tried by one of them in ten seconds, and told of once", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const [unreachable, reached] = ["255.255.255.255", "127.0.0.1"];
+  const server = new SocketOrigin((_, socket) => socket.end("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"));
+  ends.push(() => server.stop());
+  const { port } = new URL(await server.start());
+  const tried: string[] = [];
+  const { connect } = net;
+  const spied = vi.spyOn(net, "connect").mockImplementation((...options: readonly unknown[]) => {
+    const socket = (connect as (...given: readonly unknown[]) => net.Socket)(...options);
+    return socket.on("connectionAttempt", (address) => tried.push(address));
+  });
+  ends.push(() => spied.mockRestore());
+  const told: string[] = [];
+  const origin = new UndiciOrigin({
+    address: { url: `http://app.example.test:${port}`, socketPath: null },
+    timeoutMs: 10_000,
+    bodies: nodeBodies,
+    lookup: (_name, _options, callback) =>
+      setImmediate(
+        callback,
+        null,
+        [unreachable, reached].map((address) => ({ address, family: 4 })),
+      ),
+    say: (line) => told.push(line),
+  });
+  ends.push(() => origin.close());
+  for (const [wait, connections] of [
+    [0, 1],
+    [0, 1],
+    [9_999, 1],
+    [1, 2],
+  ] as const) {
+    vi.advanceTimersByTime(wait);
+    await Promise.all(Array.from({ length: connections }, async () => said(await origin.fetch(get))));
+    tried.push("|");
+  }
+  expect(tried.join(" ").replaceAll(unreachable, "no").replaceAll(reached, "yes")).toBe(
+    "no yes | yes | yes | no yes yes |",
+  );
+  expect(told).toEqual([
+    expect.stringMatching(
+      /^the origin's address 255\.255\.255\.255 of app\.example\.test takes no connection \(E\w+\), so others are asked first$/,
+    ),
+  ]);
 });
