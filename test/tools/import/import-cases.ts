@@ -346,6 +346,12 @@ export const importCases: readonly ImportCase[] = [
     },
   },
   {
+    name: "escapes that routes see as characters",
+    server: `location / { ${CACHED} if ($request_uri ~ "^/%40team/|^/c%23") { return 403; } }
+      location /a/ { ${CACHED} if ($request_uri ~ "^/a/(?!%40team)") { return 403; } } location /b\`/ { ${CACHED} }`,
+    routes: { "/@team/x": null, "/c%23": null, "/steam/x": STORES, "/a/@team": null },
+  },
+  {
     name: "escapes in another letter case",
     server: `location / { ${CACHED} if ($request_uri ~ "^/caf%c3%a9/") { return 403; } }
       location /a/ { ${CACHED} if ($request_uri ~ "^/a/(?!caf%C3%A9/)") { return 403; } }

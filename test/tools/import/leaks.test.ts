@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importSummary } from "../../../tools/import/import-report.ts";
 import { type ImportedSite, siteOf } from "../../../tools/import/imported-site.ts";
 import { importNginx } from "../../../tools/import/nginx/import-nginx.ts";
+import { resolveUrl } from "../../../worker/rules/key/cache-key.ts";
+import { compileSite } from "../../../worker/site/site.ts";
 import type { RouteInput } from "../../../worker/site/site-input.ts";
 import { routesOf } from "./finders.ts";
 import { importCases } from "./import-cases.ts";
@@ -27,10 +29,12 @@ function imported(server: string, http = ""): ImportedSite {
   return importNginx(file, { origin: ORIGIN, host: null, server: null, root: null });
 }
 
-/** The rules of the first route that matches a path. */
+/** The rules of the route that the edge takes for a path. */
 function routeOf(site: ImportedSite, path: string): Omit<RouteInput, "match"> | undefined {
-  const { routes = [] } = siteOf(site);
-  const found = routes.find(({ match }) => new URLPattern({ pathname: match }).test({ pathname: path }));
+  const config = siteOf(site);
+  const page = resolveUrl(`https://www.example.com${path}`, compileSite(config, {}));
+  if (page.kind !== "resolved") throw new Error(`no page has the path ${path}`);
+  const found = config.routes?.find(({ match }) => match === page.route.pattern);
   if (found === undefined) return undefined;
   const { match: _, ...rules } = found;
   return rules;
@@ -777,6 +781,44 @@ describe("spellings of a path", () => {
     );
     expect(routeOf(site, "/caf%C3%A9")).toEqual(expected);
   });
+
+  test.each(["/{abc", "/%7Babc", "/%5Eabc", "/%60abc"])(
+    "nor does one store %s, which has an escape in patterns",
+    (path) => {
+      const site = imported(`location / { ${CACHED} } location ~ "^/.{4}$" { proxy_pass ${ORIGIN}; }`);
+      expect(routeOf(site, path)).toEqual(PASS);
+    },
+  );
+
+  test.each(["/a+b/x", "/a%2Bb/x", "/%40b/x", "/@b/x", "/%5Bb/x"])("%s is in its location, as in nginx", (path) => {
+    const site = imported(`location / { proxy_pass ${ORIGIN}; }
+      location /a+b/ { ${CACHED} } location ~ ^/@b/ { ${CACHED} } location ~ ^/\\[b/ { ${CACHED} }`);
+    expect(routeOf(site, path)).toEqual(HOUR);
+  });
+
+  test("a location may have any character in its name", () => {
+    const site = imported(
+      `location "/a\`{b}^|%[c]/" { ${CACHED} } location /b\` { ${CACHED} } location ~ x\`$ { ${CACHED} }`,
+    );
+    expect(routeOf(site, "/b%60")).toEqual(HOUR);
+  });
+
+  test.each([
+    ["^/%40team/", "/%40team/x", PASS],
+    ["^/%40team/", "/@team/x", PASS],
+    ["^/%40team/", "/steam/x", HOUR],
+    ["^/a%24b%c3", "/a$b%C3%A9", PASS],
+    ["^/%7ball", "/%7Ball", PASS],
+    ["^/a%2ex", "/a.x", PASS],
+    ["^/a%2ex", "/abx", HOUR],
+    ["^/(?!%40team)", "/@team/x", PASS],
+  ])(
+    "an escape in an expression over the path as sent is found however routes see it: %s in %s",
+    (regex, path, rules) => {
+      const site = imported(`location / { ${CACHED} if ($request_uri ~ "${regex}") { return 403; } }`);
+      expect(routeOf(site, path)).toEqual(rules === HOUR ? expect.objectContaining(HOUR) : rules);
+    },
+  );
 });
 
 test.each(importCases)("the case of the mutants: $name", (each) => {

@@ -293,15 +293,27 @@ export const mutants: Mutants = {
     },
     "an escape in a location is one of the visitor's": {
       in: "path-patterns:encoded",
-      replace: '/[^\\x21-\\x7e]|["%<>`]/gu',
-      by: '/[^\\x21-\\x7e]|["<>`]/gu',
+      replace: '/[^\\x21-\\x7e]|["%<>]/gu',
+      by: '/[^\\x21-\\x7e]|["<>]/gu',
       foundBy: "import: escapes that nginx does not read",
     },
     "an escape in the path as sent is decoded": {
       in: "whereTarget",
-      replace: "withEscapes(regex.source)",
+      replace: "seen.source",
       by: "regex.source",
       foundBy: "import: escapes that nginx does not read",
+    },
+    "an escape that a route sees as its character stays one": {
+      in: "withEscapes",
+      replace: "!DECODED.test(sent)",
+      by: "true",
+      foundBy: "import: escapes that routes see as characters",
+    },
+    "what forbids an escape finds no less than what forbids its character": {
+      in: "whereTarget",
+      replace: "seen.isDecoded && FORBIDS.test(regex.source)",
+      by: "false",
+      foundBy: "import: escapes that routes see as characters",
     },
     "an escape is matched in one letter case": {
       in: "whereTarget",

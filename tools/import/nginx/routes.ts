@@ -174,7 +174,7 @@ function ofOtherSpellings(routes: Routes, locations: readonly Location[], { sour
   const isByte = locations.some((each) =>
     isRegex(each) ? seesEscapes(each.text, { ignoreCase: each.kind === "regex-ignoring-case" }) : false,
   );
-  const patterns = ["//*", "/*//*", isByte ? "/*%*" : "/*%([2-7].*)"];
+  const patterns = ["//*", "/*//*", isByte ? "/*%(.*)" : "/*%([2-7].*)"];
   const text = "server (nginx reads // as / and decodes escapes, and then takes another location)";
   return patterns.map((match) => ({ value: { match, pass: true }, from: [{ place, text }] }));
 }

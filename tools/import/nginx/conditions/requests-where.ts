@@ -358,10 +358,12 @@ export function cookieNamed(name: string): RegExp {
 function whereTarget(regex: NonNullable<Comparison["regex"]>): readonly Caused[] {
   // An escape may have two letter cases. In the path of a route it is in upper case, however it was sent.
   const ofOneCase = !regex.ignoreCase && !regex.source.startsWith("(?i)") && MAY_HAVE_ESCAPES.test(regex.source);
-  // Without regard to case, what an expression forbids is more, so that it finds less.
-  if (ofOneCase && FORBIDS_LETTERS.test(regex.source)) return [unknown("$request_uri")];
-  const cause = pathCause({ source: withEscapes(regex.source), ignoreCase: regex.ignoreCase || ofOneCase });
-  const inPath: Caused = { cause, from: [], isExact: !ofOneCase && !regex.source.includes("$") };
+  const seen = withEscapes(regex.source);
+  // Without regard to case, or to how a character is sent, what an expression forbids is more, so that it finds less.
+  const forbids = (ofOneCase && FORBIDS_LETTERS.test(regex.source)) || (seen.isDecoded && FORBIDS.test(regex.source));
+  if (forbids) return [unknown("$request_uri")];
+  const cause = pathCause({ source: seen.source, ignoreCase: regex.ignoreCase || ofOneCase });
+  const inPath: Caused = { cause, from: [], isExact: !ofOneCase && !seen.isDecoded && !regex.source.includes("$") };
   const tail = queryTail(regex.source);
   if (tail === null) return [inPath];
   const inQuery = tail === "" ? ({ kind: "any-query" } as const) : patternOf({ ...regex, source: tail }, "query");
@@ -373,11 +375,25 @@ function whereTarget(regex: NonNullable<Comparison["regex"]>): readonly Caused[]
 /** Escapes of two digits have one case. */
 const MAY_HAVE_ESCAPES = /%(?!\d\d(?![?*{]))/;
 const FORBIDS_LETTERS = /\(\?<?!|\[\^(?:\\.|[^\]\\])*[a-z]/i;
+const FORBIDS = /\(\?<?!/;
 
-/** An expression over a path as it was sent, with its escapes, as one over a decoded path: a class is not encoded. */
-function withEscapes(source: string): string {
-  const pieces = /\\?%|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]/g;
-  return source.replace(pieces, (piece) => (/^\\?%/.test(piece) ? "[%]" : piece));
+/** The escapes that a route sees as the characters that they stand for. */
+const DECODED = /^%(?:2[146-9A-E]|3[0-9ABD]|4[\dA-F]|5[\dABDF]|6[1-9A-F]|7[\dACE])$/i;
+
+/**
+ * An expression over a path as it was sent, with its escapes, as one over a decoded path: a class is not encoded.
+ * `isDecoded`: it also finds paths that have the character itself.
+ */
+function withEscapes(regex: string): { readonly source: string; readonly isDecoded: boolean } {
+  let isDecoded = false;
+  const pieces = /\\?(%(?:[\da-f]{2}(?![?*+{]))?)|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]/gi;
+  const source = regex.replace(pieces, (piece, sent: string | undefined) => {
+    if (sent === undefined) return piece;
+    if (!DECODED.test(sent)) return `[%]${sent.slice(1)}`;
+    isDecoded = true;
+    return escapedForRegex(decodeURIComponent(sent));
+  });
+  return { source, isDecoded };
 }
 
 function pathCause({ source, ignoreCase }: NonNullable<Comparison["regex"]>): Cause {

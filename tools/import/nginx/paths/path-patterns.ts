@@ -276,5 +276,5 @@ function characterClass(text: string, ignoreCase: boolean): string {
 
 /** Patterns match paths in the form of URLs, but nginx matches them decoded. */
 function encoded(text: string): string {
-  return text.replace(/[^\x21-\x7e]|["%<>`]/gu, (character) => encodeURIComponent(character));
+  return text.replace(/[^\x21-\x7e]|["%<>]/gu, (character) => encodeURIComponent(character));
 }
