@@ -61,6 +61,11 @@ export const BY_DESIGN: readonly Difference[] = [
     { answerFields: ["x-accel-expires"] },
   ),
   safer(
+    "Answers with X-Accel-Buffering: no, which nginx does not store, are stored as others are. Where one must not be, let the origin say no-store.",
+    ["stored", "answer"],
+    { answerValues: { "x-accel-buffering": /^no$/i } },
+  ),
+  safer(
     "CDN-Cache-Control and Surrogate-Control, which nginx ignores, decide before Cache-Control.",
     ["stored", "answer"],
     { answerFields: ["cdn-cache-control", "surrogate-control"] },

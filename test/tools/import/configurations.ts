@@ -211,7 +211,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
   },
   {
     name: "statuses",
-    asked: [{ path: "/stats/a" }, { path: "/stats" }],
+    asked: ["/stats/a", "/stats", "/live/kept", "/live", "/unbuffered", "/headers/accel"].map((path) => ({ path })),
     hosts: ["docs.example.com"],
     paths: [
       "/",
@@ -233,9 +233,13 @@ export const CONFIGURATIONS: readonly Configuration[] = [
       "/failures/b",
       "/failures",
       "/headers/accel",
+      "/live/a",
+      "/unbuffered",
     ],
     pages: {
       "/headers/accel": { fields: { "cache-control": "no-cache", "x-accel-expires": "600" } },
+      "/live/kept": { fields: { "x-accel-buffering": "yes" } },
+      "/unbuffered": { fields: { "x-accel-buffering": "no" } },
       "/gone": { status: 410 },
       "/missing": { status: 404 },
       "/forbidden": { status: 403 },

@@ -156,6 +156,7 @@ describe("a condition that leads elsewhere", () => {
     "rewrite ^/(.*)$ /app/$1 break;",
     'proxy_no_cache "$remote_addr";',
     "proxy_method POST;",
+    "proxy_buffering off;",
   ])("that a site cannot express stores nothing: %s", (line) => {
     const site = imported(`location / { ${line} ${CACHED} } location /other { ${CACHED} }`);
     expect(routeOf(site, "/")).toEqual(PASS);
@@ -497,10 +498,13 @@ describe("what an edge cannot refuse ends --strict", () => {
     expect(refused(imported(`location / { ${line} ${CACHED} } location /other { ${CACHED} }`))).toHaveLength(1);
   });
 
-  test.each(["auth_basic off", "ssl_verify_client off", "satisfy all"])("%s does not, and pages are stored", (line) => {
-    const site = imported(`${line}; location / { ${CACHED} }`);
-    expect([refused(site), routeOf(site, "/")]).toEqual([[], HOUR]);
-  });
+  test.each(["auth_basic off", "ssl_verify_client off", "satisfy all", "proxy_buffering on"])(
+    "%s does not, and pages are stored",
+    (line) => {
+      const site = imported(`${line}; location / { ${CACHED} }`);
+      expect([refused(site), routeOf(site, "/")]).toEqual([[], HOUR]);
+    },
+  );
 
   test.each(["return 301 /new", "auth_basic off"])("%s does not", (line) => {
     expect(refused(imported(`location / { ${line}; ${CACHED} } location /other { ${CACHED} }`))).toEqual([]);

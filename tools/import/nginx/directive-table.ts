@@ -165,6 +165,17 @@ const TABLE: readonly Line[] = [
     "passes",
     dropped("The edge does not change bodies.", "answer"),
   ],
+  [
+    "X_buffering",
+    "replaces",
+    "content",
+    "passes",
+    {
+      kind: "changed",
+      why: "nginx stores only what it buffers, so nothing is stored here, even if the origin says X-Accel-Buffering: yes.",
+      aspects: ["stored"],
+    },
+  ],
   ["X_pass_request_headers", "replaces", "content", "passes", dropped(FIELDS)],
   [
     "slice",
@@ -220,7 +231,7 @@ const TABLE: readonly Line[] = [
     { kind: "safer", why: "Purges are calls with a token, and apply everywhere: docs/purging.md.", aspects: [] },
   ],
   [
-    "X_buffer* X_busy_buffers_size X_max_temp_file_size X_temp_* X_connect_timeout X_send_* X_http_version",
+    "X_buffer_size X_buffers X_busy_buffers_size X_max_temp_file_size X_temp_* X_connect_timeout X_send_* X_http_version",
     "replaces",
     "content",
     "harmless",
@@ -384,7 +395,7 @@ const WITHOUT_EFFECT: readonly (readonly [value: string, names: RegExp])[] = [
     "off",
     /^(?:gzip|brotli|zstd|auth_basic|auth_request|autoindex|\w+_redirect|modsecurity|slice|mirror|underscores_in_headers|\w+_intercept_errors|ssl_verify_client|ssi)$/,
   ],
-  ["on", /_pass_request_|^ignore_invalid_headers$/],
+  ["on", /_pass_request_|_buffering$|^ignore_invalid_headers$/],
   ["all", /^satisfy$/],
   ["0", /^slice$/],
 ];

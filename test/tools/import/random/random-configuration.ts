@@ -355,6 +355,7 @@ class Writer {
         ]),
       ),
       ...this.#when(0.02, () => "proxy_cache_min_uses 2;"),
+      ...this.#when(0.02, () => `proxy_buffering ${this.#oneOf(["off", "on"])};`),
     ];
   }
 

@@ -183,6 +183,7 @@ function replyTo({ method, target, fields }: SeenRequest): Reply {
   if (kind === 1) return { body, fields: { "cache-control": "max-age=600" } };
   if (kind === 2) return { body, fields: { "set-cookie": "theme=v0" } };
   if (kind === 3) return { body, status: 404 };
+  if (kind === 4) return { body, fields: { "x-accel-buffering": "no" } };
   return { body };
 }
 
