@@ -373,6 +373,11 @@ export const importCases: readonly ImportCase[] = [
     },
   },
   {
+    name: "a location that disregards letter case by itself",
+    server: `location / { ${CACHED} } location ~ (?i)^/account/ { proxy_pass http://10.0.0.1; }`,
+    routes: { "/Account/x": null, "/x": STORES },
+  },
+  {
     name: "other spellings",
     server: `location / { ${CACHED} } location /account/ { proxy_pass http://10.0.0.1; }`,
     routes: { "//account/x": null, "/account": null, "/accounts": STORES },

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { configText } from "../../../tools/import/config-text.ts";
 import { importFile } from "../../../tools/import/import-file.ts";
-import { differenceLines } from "../../../tools/import/import-report.ts";
+import { differenceLines, importSummary } from "../../../tools/import/import-report.ts";
 import { type ImportedSite, siteOf } from "../../../tools/import/imported-site.ts";
 import { bothPatterns, type Patterns, regexPatterns } from "../../../tools/import/nginx/paths/path-patterns.ts";
 import { portableRegex } from "../../../tools/import/nginx/paths/portable-regex.ts";
@@ -139,13 +139,54 @@ describe("an expression of a location", () => {
     expect(found).toEqual({ kind: "patterns", patterns: ["/caf%C3%A9.html"] });
   });
 
-  test.each(["(a)\\1", "(?i)a", "a++", "(?>a)", "[[:space:]]", "\\p{L}", "\\K"])(
+  test.each(["(a)\\1", "b(?i)a", "(?i:a)", "a++", "(?>a)", "[[:space:]]", "\\p{L}", "\\K"])(
     "%s cannot be expressed by a pattern",
     (regex) => {
       expect(regexPatterns(regex, { ignoreCase: false, prefix: null }).kind).toBe("unsupported");
     },
   );
 });
+
+describe("an expression that no pattern can say", () => {
+  const SECOND = `location /blog/ { ${CACHED} } location / { ${CACHED} } location = /a { ${CACHED} }`;
+
+  test.each([
+    ["location ~ (?>jpg|png)$", "deny all;", "no cache in 1, location ~", "A route's pattern cannot express (?>"],
+    ["location ~ (a+)+$", CACHED, "location ~", "This expression may take exponential time"],
+  ])("is named where it keeps locations behind it from storing: %s { %s }", async (head, body, because, why) => {
+    const site = await imported(server(`${head} { ${body} } ${SECOND}`));
+    expect(site.locations.filter(({ stores }) => stores).map(({ source }) => source.text)).toEqual(["location = /a"]);
+    expect(importSummary(site)).toContain(`4 locations: 1 store, 3 pass, because of: ${because}`);
+    const list = differenceLines(site.differences, 1000).filter((line) => line.includes(head));
+    expect(list.filter((line) => line.includes(`: ${why}`))).toHaveLength(1);
+    for (const each of ["location /blog/", "location /"])
+      expect(list.filter((line) => line.includes(`${each}: Nothing is stored here`))).toHaveLength(1);
+  });
+
+  test("covers those that begin as it does alone", async () => {
+    const site = await imported(
+      server(`location ~ ^/blog/(?>a|b) { deny all; } ${SECOND} location ^~ /blog/c { ${CACHED} }`),
+    );
+    expect(
+      site.locations.flatMap(({ source, isCached, stores }) => (isCached && !stores ? [source.text] : [])),
+    ).toEqual(["location /blog/"]);
+  });
+});
+
+test.each(["location ~ (?i)\\.(jpg|png)$", 'location ~ "(?i)^/IMG/"', "location ~* (?i)/img/"])(
+  "%s is one of both letter cases",
+  async (head) => {
+    const site = await imported(
+      server(`${head} { proxy_pass http://10.0.0.1; } location / { ${CACHED} proxy_cache_valid 200 1h; }`),
+    );
+    const passing = site.routes
+      .filter(({ value }) => value.pass)
+      .map(({ value }) => new URLPattern({ pathname: value.match }));
+    const passes = (pathname: string) => passing.some((each) => each.test({ pathname }));
+    expect([passes("/img/a.JPG"), passes("/blog/a")]).toEqual([true, false]);
+    expect(site.locations.map(({ stores }) => stores)).toEqual([false, true]);
+  },
+);
 
 describe("in doubt nothing is stored", () => {
   const passes = ({ routes }: ImportedSite) => routes.every(({ value }) => value.pass === true);

@@ -339,6 +339,12 @@ export const mutants: Mutants = {
       by: "/%[a-f\\d]/i.test(regex.source)",
       foundBy: "import: escapes in another letter case",
     },
+    "a location that disregards letter case by itself has one": {
+      in: "tokenize",
+      replace: 'regex.slice("(?i)".length), true',
+      by: 'regex.slice("(?i)".length), false',
+      foundBy: "import: a location that disregards letter case by itself",
+    },
     "other spellings of a path are stored": {
       in: "ofOtherSpellings",
       replace: '"//*", "/*//*"',

@@ -54,6 +54,7 @@ export function importRoutes(locations: readonly Location[], facts: Facts): Impo
     if (known) known.all.push(...match.patterns);
     else reads.set(match.location, readLocation(match, locations, facts));
   }
+  for (const [location, read] of reads) passBehindWider(location, read, order);
   const routes = order.flatMap((match) => routesOf(match, reads.get(match.location)!));
   const all = withoutShadowed([
     ...ofOtherSpellings(routes, locations, facts.server),
@@ -97,8 +98,7 @@ function readLocation(
   };
   if (isCached(location)) {
     if (unsupported !== null) {
-      const why = `${whyNoPattern(unsupported)}, so this route matches more paths. Nothing is stored on it.`;
-      pass(source.text, source, why);
+      pass(source.text, source, whyWider(unsupported));
     }
     for (const { directive } of isRegex(location) ? locations.filter(({ parent }) => parent === location) : []) {
       const why =
@@ -126,6 +126,32 @@ function readLocation(
     because,
     differences: because.length > 0 ? withoutStored(differences) : differences,
   };
+}
+
+/** A location whose paths all belong to the route of an earlier one that matches more than its expression stores nothing. */
+function passBehindWider(location: Location, read: Read, order: readonly OrderedMatch[]): void {
+  if (!isCached(location) || read.because.length > 0) return;
+  const wider = order.flatMap((match, at) =>
+    match.location === location ? [wideBefore(match, order.slice(0, at))] : [],
+  );
+  if (wider.includes(undefined)) return;
+  for (const { location: other, unsupported } of new Set(wider as OrderedMatch[])) {
+    const { source } = other.directive;
+    const why = whyWider(unsupported!);
+    read.because.push(source.text);
+    read.differences.push({ kind: "changed", source, why, aspects: ["stored"], affects: { routes: read.all } });
+  }
+  read.differences.splice(0, Infinity, ...withoutStored(read.differences));
+}
+
+function wideBefore({ patterns }: OrderedMatch, earlier: readonly OrderedMatch[]): OrderedMatch | undefined {
+  return earlier.find(({ unsupported, patterns: [wide] }) => {
+    return unsupported !== null && patterns.every((each) => each.startsWith(wide!.replace(/\*$/, "")));
+  });
+}
+
+function whyWider(construct: string): string {
+  return `${whyNoPattern(construct)}, so this route matches more paths. Nothing is stored on it.`;
 }
 
 function whyNoPattern(construct: string): string {

@@ -187,6 +187,7 @@ function closes(tokens: readonly Token[], end: number): boolean {
 
 /** The tokens of an expression, or a construct that JavaScript does not have or that cannot match paths. */
 export function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
+  if (regex.startsWith("(?i)")) return tokenize(regex.slice("(?i)".length), true);
   const tokens: Token[] = [];
   const literal = (character: string) => {
     const swapped = character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase();
