@@ -11,6 +11,9 @@ const safer = (why: string, aspects: readonly Aspect[], affects: Omit<Affected, 
 /** Methods whose answers are never stored, and that change pages. */
 export const UNSAFE: readonly string[] = ["POST", "PUT", "PATCH", "DELETE"];
 
+/** The paths that nginx may read as others. */
+export const SPELLINGS: readonly string[] = ["//*", "/*//*", "/*%([2-7].*)"];
+
 /** What the edge does differently from nginx on every site, whatever the file says. */
 export const BY_DESIGN: readonly Difference[] = [
   safer(
@@ -42,6 +45,14 @@ export const BY_DESIGN: readonly Difference[] = [
   safer("If a HEAD finds a stale page, the edge asks the origin with HEAD, and stores nothing.", ["stored"], {
     methods: ["HEAD"],
   }),
+  {
+    ...safer(
+      "Paths with //, or with escapes of ASCII characters like %20, are not stored if locations differ: nginx reads // as / and decodes escapes before it chooses a location.",
+      ["stored"],
+      {},
+    ),
+    affects: { routes: SPELLINGS },
+  },
   safer("Requests for hosts that are not the site's get 421.", ["answer", "stored"], { host: "foreign" }),
   safer(
     "The edge serves parts of stored pages whether or not the origin offers parts. If a page is not stored, it fetches only the requested part, unless limits.fetchWholeBytes says otherwise.",

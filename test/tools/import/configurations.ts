@@ -211,7 +211,9 @@ export const CONFIGURATIONS: readonly Configuration[] = [
   },
   {
     name: "statuses",
-    asked: ["/stats/a", "/stats", "/live/kept", "/live", "/unbuffered", "/headers/accel"].map((path) => ({ path })),
+    asked: ["/stats/a", "/stats", "/live/kept", "/live", "/unbuffered", "/headers/accel", "/a%20b"].map((path) => ({
+      path,
+    })),
     hosts: ["docs.example.com"],
     paths: [
       "/",
@@ -237,7 +239,7 @@ export const CONFIGURATIONS: readonly Configuration[] = [
       "/unbuffered",
     ],
     pages: {
-      "/headers/accel": { fields: { "cache-control": "no-cache", "x-accel-expires": "600" } },
+      "/headers/accel": { fields: { "x-accel-expires": "600", "cache-control": "no-cache" } },
       "/live/kept": { fields: { "x-accel-buffering": "yes" } },
       "/unbuffered": { fields: { "x-accel-buffering": "no" } },
       "/gone": { status: 410 },

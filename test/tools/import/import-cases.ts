@@ -373,6 +373,17 @@ export const importCases: readonly ImportCase[] = [
     },
   },
   {
+    name: "bytes of a path",
+    server: `location / { ${CACHED} if ($request_uri ~ "^/.{6}$") { return 403; } }
+      location ~ "^/.{4}$|A9$" { proxy_pass http://10.0.0.1; } location /b/ { ${CACHED} }`,
+    routes: { "/%C3%A9": null, "/%C3%A9xy": null, "/%C3%A9xyA9": null, "/b/%A9": STORES, "/b/%C3%A9x": STORES },
+  },
+  {
+    name: "lookbehinds over bytes of a path",
+    server: `location / { ${CACHED} } location ~ "(?<!A9)x$" { proxy_pass http://10.0.0.1; }`,
+    routes: { "/%A9x": null, "/x/y": STORES },
+  },
+  {
     name: "a location that disregards letter case by itself",
     server: `location / { ${CACHED} } location ~ (?i)^/account/ { proxy_pass http://10.0.0.1; }`,
     routes: { "/Account/x": null, "/x": STORES },

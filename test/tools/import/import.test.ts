@@ -6,12 +6,16 @@ import { configText } from "../../../tools/import/config-text.ts";
 import { importFile } from "../../../tools/import/import-file.ts";
 import { differenceLines, importSummary } from "../../../tools/import/import-report.ts";
 import { type ImportedSite, siteOf } from "../../../tools/import/imported-site.ts";
+import { seesEscapes } from "../../../tools/import/nginx/paths/escapes.ts";
 import { bothPatterns, type Patterns, regexPatterns } from "../../../tools/import/nginx/paths/path-patterns.ts";
 import { portableRegex } from "../../../tools/import/nginx/paths/portable-regex.ts";
+import { tokenize } from "../../../tools/import/nginx/paths/tokens.ts";
 import { compileSite } from "../../../worker/site/site.ts";
 import { evaluateSite } from "../../docs/site-blocks.ts";
+import { chances } from "../../engine/chances.ts";
 import { run } from "../../packed/installed-package.ts";
 import { windowsPathsIn } from "../../suite/on-windows.ts";
+import { seed } from "../../suite/seed.ts";
 import { FOLDER } from "./comparison.ts";
 import { CONFIGURATIONS } from "./configurations.ts";
 
@@ -100,6 +104,25 @@ describe("an expression of a location", () => {
     "/,",
   ];
 
+  const PIECES = [
+    ".",
+    ".",
+    "[^/]",
+    "[^A-C]",
+    "[^%3]",
+    "\\D",
+    "\\W",
+    "\\d",
+    "[A-C]",
+    "[0-9.]",
+    "A",
+    "3",
+    "9",
+    "a",
+    "/",
+    "\\.",
+  ];
+
   test.each([
     "\\.(jpg|png)$",
     "^/blog/\\d+$",
@@ -132,6 +155,52 @@ describe("an expression of a location", () => {
         expect({ ignoreCase, prefix, matched }).toEqual({ ignoreCase, prefix, matched: wanted });
       }
     }
+  });
+
+  test("has a match where nginx finds one in the bytes of a path, which the route sees as escapes", () => {
+    const chance = chances(seed);
+    const oneOf = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)]!;
+    const some = (most: number, write: () => string) =>
+      Array.from({ length: 1 + Math.floor(chance() * most) }, write).join("");
+    const quantifier = () => oneOf(["", "", "", "", "*", "+", "?", "*?", "+?", "{2}", "{0,2}", "{1,}"]);
+    const expression = (depth: number): string =>
+      some(4, () => {
+        if (depth === 0 || chance() < 0.8) return oneOf(PIECES) + quantifier();
+        const inner = expression(depth - 1);
+        return oneOf([
+          `(${inner})${quantifier()}`,
+          `(?:${inner}|${expression(depth - 1)})${quantifier()}`,
+          `(?!${inner})`,
+        ]);
+      });
+    let compared = 0;
+    for (let count = 0; count < 400; count++) {
+      const regex = oneOf(["", "", "^/", ".*"]) + expression(2) + oneOf(["", "", "$", "|A"]);
+      const ignoreCase = chance() < 0.3;
+      const prefix = oneOf([null, null, "/a", "/a/"]);
+      const tokens = tokenize(regex, ignoreCase);
+      if (typeof tokens === "string" || seesEscapes(tokens)) continue;
+      const found = regexPatterns(regex, { ignoreCase, prefix });
+      if (found.kind !== "patterns") continue; // It would take exponential time.
+      const patterns = found.patterns.map((pathname) => new URLPattern({ pathname }));
+      const plain = new RegExp(regex, ignoreCase ? "i" : "");
+      for (let at = 0; at < 20; at++) {
+        const path = `/${some(6, () => oneOf(["/", "a", "b", ".", "A", "C", "3", "9", "%C3", "%A9", "%B3", "%9C", "%AA"]))}`;
+        if (/\/\.{1,2}(?:\/|$)/.test(path)) continue; // A URL has no such segments.
+        const bytes = path.replace(/%(..)/g, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)));
+        const wanted = plain.test(bytes) && bytes.startsWith(prefix ?? "");
+        const isMatched = patterns.some((pattern) => pattern.test({ pathname: path }));
+        expect({ regex, ignoreCase, prefix, path, isMatched }).toEqual({
+          regex,
+          ignoreCase,
+          prefix,
+          path,
+          isMatched: wanted,
+        });
+        compared++;
+      }
+    }
+    expect(compared).toBeGreaterThan(4_000);
   });
 
   test("matches decoded characters in the form that URLs have", () => {

@@ -773,9 +773,15 @@ describe("spellings of a path", () => {
   );
 
   test.each([
-    ["^/.$", PASS],
-    ["^/[^/]{3}/", PASS],
-    ["A9$", PASS],
+    ["\\bx", PASS],
+    ["^/[!-~]+$", PASS],
+    ["(?<=A9)/", PASS],
+    ["^/é+$", PASS],
+    ["/xmlrpc.php", HOUR],
+    ["^/.$", HOUR],
+    ["^/[^/]{3}/", HOUR],
+    ["^/[^0-9]+x$", HOUR],
+    ["A9$", HOUR],
     ["\\.(jpg|png)$", HOUR],
     ["^/blog/.*/edit$", HOUR],
     ["[^/]\\.php(/|$)", HOUR],
@@ -784,6 +790,27 @@ describe("spellings of a path", () => {
       `location / { ${CACHED} } location ~ ${regex.includes("{") ? `"${regex}"` : regex} { proxy_pass ${ORIGIN}; }`,
     );
     expect(routeOf(site, "/caf%C3%A9")).toEqual(expected);
+    const told = site.differences.flatMap(({ why, source }) => (why.includes("bytes") ? [source!.text] : []));
+    expect(told).toEqual(expected === PASS ? [`location ~ ${regex}`] : []);
+  });
+
+  test.each([
+    ["^/.$", "/%C3", "/a%C3"],
+    ["^/.{5}$", "/caf%C3%A9", "/%C3%A9"],
+    ["/xmlrpc.php", "/xmlrpc%C3php", "/xmlrpc%C3%A9php"],
+    ["^/[^0-9/]+x$", "/%C3%A9x", "/%C3%A95x"],
+    ["A9$", "/xA9", "/%A9"],
+    ["^/.*A9$", "/%A9A9", "/%A9"],
+  ])("the expression %s counts the bytes of %s as nginx does, and of %s", (regex, found, other) => {
+    const site = imported(`location / { ${CACHED} } location ~ "${regex}" { proxy_pass ${ORIGIN}; }`);
+    expect([routeOf(site, found), routeOf(site, other)]).toEqual([PASS, HOUR]);
+  });
+
+  test("an expression over the path as sent has the characters of escapes", () => {
+    const site = imported(`location / { ${CACHED} if ($request_uri ~ "^/.{6}$|C4") { return 403; } }`);
+    expect(routeOf(site, "/%C3%A9")).toEqual(PASS);
+    expect(routeOf(site, "/%C4%A9/")).toEqual(PASS);
+    expect(routeOf(site, "/%C3%A9/")).toEqual(expect.objectContaining(HOUR));
   });
 
   test.each(["/{abc", "/%7Babc", "/%5Eabc", "/%60abc"])(

@@ -131,7 +131,7 @@ export const mutants: Mutants = {
     },
     "a location may take exponential time": {
       in: "regexPatterns",
-      replace: "isTooSlow(tokens)",
+      replace: "alternatives.some(isTooSlow)",
       by: "false",
       foundBy: "import: loops that may take exponential time",
     },
@@ -292,7 +292,7 @@ export const mutants: Mutants = {
       foundBy: "import: lines of a map that are missing",
     },
     "an escape in a location is one of the visitor's": {
-      in: "path-patterns:encoded",
+      in: "tokens:encoded",
       replace: '/[^\\x21-\\x7e]|["%<>]/gu',
       by: '/[^\\x21-\\x7e]|["<>]/gu',
       foundBy: "import: escapes that nginx does not read",
@@ -339,6 +339,30 @@ export const mutants: Mutants = {
       by: "/%[a-f\\d]/i.test(regex.source)",
       foundBy: "import: escapes in another letter case",
     },
+    "a byte of a path is one character of an escape": {
+      in: "overEscapes",
+      replace: "isWild(token) && !isSure",
+      by: "false",
+      foundBy: "import: bytes of a path",
+    },
+    "an escape's digits are text": {
+      in: "escapes:searched",
+      replace: "NOT_WITHIN + source",
+      by: "source",
+      foundBy: "import: bytes of a path",
+    },
+    "what may see escapes as text does not": {
+      in: "seesEscapes",
+      replace: 'return token.source.startsWith("(?<")',
+      by: "return false",
+      foundBy: "import: lookbehinds over bytes of a path",
+    },
+    "a path as it was sent has bytes": {
+      in: "whereTarget",
+      replace: "isSent: true",
+      by: "isSent: false",
+      foundBy: "import: bytes of a path",
+    },
     "a location that disregards letter case by itself has one": {
       in: "tokenize",
       replace: 'regex.slice("(?i)".length), true',
@@ -346,7 +370,7 @@ export const mutants: Mutants = {
       foundBy: "import: a location that disregards letter case by itself",
     },
     "other spellings of a path are stored": {
-      in: "ofOtherSpellings",
+      in: "SPELLINGS",
       replace: '"//*", "/*//*"',
       by: '"/*//*"',
       foundBy: "import: other spellings",

@@ -1,4 +1,5 @@
 import type { RouteInput } from "#tidemark/internal";
+import { SPELLINGS } from "../by-design.ts";
 import type { Difference, LocationOutcome, Sourced } from "../imported-site.ts";
 import type { ServerFacts } from "./conditions/conditions-of.ts";
 import { noteOn } from "./directive-table.ts";
@@ -19,6 +20,7 @@ import {
   TOO_SLOW,
 } from "./paths/path-patterns.ts";
 import { portableRegex } from "./paths/portable-regex.ts";
+import { tokenize } from "./paths/tokens.ts";
 
 type Routes = readonly Sourced<RouteInput>[];
 
@@ -56,11 +58,8 @@ export function importRoutes(locations: readonly Location[], facts: Facts): Impo
   }
   for (const [location, read] of reads) passBehindWider(location, read, order);
   const routes = order.flatMap((match) => routesOf(match, reads.get(match.location)!));
-  const all = withoutShadowed([
-    ...ofOtherSpellings(routes, locations, facts.server),
-    ...ofRedirects(routes, locations),
-    ...routes,
-  ]);
+  const spellings = ofOtherSpellings(routes, locations, facts.server);
+  const all = withoutShadowed([...spellings, ...ofRedirects(routes, locations), ...routes]);
   const end = all.some(({ value }) => value.match === "/*") ? null : ofNoLocation(facts.server);
   return {
     routes: end === null ? all : [...all, end.route],
@@ -72,6 +71,7 @@ export function importRoutes(locations: readonly Location[], facts: Facts): Impo
         ...ofStoringNothing(location, own, because),
         ...ofFiles(location, own),
       ]),
+      ...ofCountedBytes(spellings, locations),
       ...(end === null ? [] : [end.difference]),
     ],
   };
@@ -175,7 +175,7 @@ function passedPatterns({ location, prefix }: Pick<OrderedMatch, "location" | "p
   if (isRegex(location)) {
     return bothPatterns([{ regex: text, ignoreCase: kind === "regex-ignoring-case" }, passed], prefix);
   }
-  return regexPatterns(passed.regex, { ignoreCase: passed.ignoreCase, prefix: text === "/" ? null : text });
+  return regexPatterns(passed.regex, { ...passed, prefix: text === "/" ? null : text });
 }
 
 function routesOf(match: OrderedMatch, { all, imported, because }: Read): Routes {
@@ -197,12 +197,26 @@ function routesOf(match: OrderedMatch, { all, imported, because }: Read): Routes
  */
 function ofOtherSpellings(routes: Routes, locations: readonly Location[], { source: { place } }: Directive): Routes {
   if (new Set(routes.map(({ value: { match, ...rules } }) => JSON.stringify(rules))).size < 2) return [];
-  const isByte = locations.some((each) =>
-    isRegex(each) ? seesEscapes(each.text, { ignoreCase: each.kind === "regex-ignoring-case" }) : false,
-  );
-  const patterns = ["//*", "/*//*", isByte ? "/*%(.*)" : "/*%([2-7].*)"];
+  const patterns = locations.some(countsBytes) ? [...SPELLINGS, ANY_ESCAPE] : SPELLINGS;
   const text = "server (nginx reads // as / and decodes escapes, and then takes another location)";
   return patterns.map((match) => ({ value: { match, pass: true }, from: [{ place, text }] }));
+}
+
+const ANY_ESCAPE = "/*%(.*)";
+
+function countsBytes(location: Location): boolean {
+  const { kind, text } = location;
+  const tokens = isRegex(location) ? tokenize(text, kind === "regex-ignoring-case") : "";
+  return typeof tokens !== "string" && seesEscapes(tokens);
+}
+
+function ofCountedBytes(spellings: Routes, locations: readonly Location[]): Difference[] {
+  if (spellings.length === 0) return [];
+  const why =
+    "nginx compares the bytes of characters outside of ASCII, which routes see as escapes. This expression may tell them apart, so paths with such characters are not stored.";
+  return locations.filter(countsBytes).map(({ directive: { source } }) => {
+    return { kind: "changed", source, why, aspects: ["stored"], affects: { routes: [ANY_ESCAPE] } };
+  });
 }
 
 /** nginx itself redirects `/shop` to `/shop/` if a location of that name goes to an upstream. */

@@ -17,7 +17,7 @@ export type Cause =
   /** The pattern is found in the query as it was sent, without its `?`. */
   | { readonly kind: "query"; readonly pattern: RegExp }
   | { readonly kind: "any-query" }
-  | { readonly kind: "path"; readonly regex: string; readonly ignoreCase: boolean }
+  | { readonly kind: "path"; readonly regex: string; readonly ignoreCase: boolean; readonly isSent?: boolean }
   /** An answer that is never stored anyway: one that sets a cookie. */
   | { readonly kind: "sets-cookie" }
   /** All requests: a site's settings cannot express the condition. */
@@ -362,7 +362,8 @@ function whereTarget(regex: NonNullable<Comparison["regex"]>): readonly Caused[]
   // Without regard to case, or to how a character is sent, what an expression forbids is more, so that it finds less.
   const forbids = (ofOneCase && FORBIDS_LETTERS.test(regex.source)) || (seen.isDecoded && FORBIDS.test(regex.source));
   if (forbids) return [unknown("$request_uri")];
-  const cause = pathCause({ source: seen.source, ignoreCase: regex.ignoreCase || ofOneCase });
+  const ignoreCase = regex.ignoreCase || ofOneCase;
+  const cause = { kind: "path", regex: seen.source, ignoreCase, isSent: true } as const;
   const inPath: Caused = { cause, from: [], isExact: !ofOneCase && !seen.isDecoded && !regex.source.includes("$") };
   const tail = queryTail(regex.source);
   if (tail === null) return [inPath];

@@ -1,13 +1,12 @@
 import type { Affected, Difference, Source } from "../../imported-site.ts";
 import type { Condition } from "../conditions/conditions-of.ts";
 import { ALWAYS_SENT, type Cause, type Caused, cookieNamed } from "../conditions/requests-where.ts";
+import type { Expression } from "../paths/path-patterns.ts";
 import type { CachedLocation, LocationPart, LocationRules } from "./cached-location.ts";
 import type { KeyPart } from "./key.ts";
 
 /** Paths below a location that are never stored. */
-export interface PassedPaths {
-  readonly regex: string;
-  readonly ignoreCase: boolean;
+export interface PassedPaths extends Expression {
   readonly from: readonly Source[];
 }
 
@@ -102,12 +101,12 @@ class BypassReader {
   }
 
   #takePath(
-    { regex, ignoreCase }: Cause & { readonly kind: "path" },
+    { kind, ...expression }: Cause & { readonly kind: "path" },
     { isExact }: Caused,
     { effect }: Condition,
     sources: readonly Source[],
   ): void {
-    this.#passed.push({ regex, ignoreCase, from: sources });
+    this.#passed.push({ ...expression, from: sources });
     const why = "These paths are never stored, with any query. nginx compared path and query.";
     if (!isExact && effect !== "other")
       this.#differ("changed", sources.at(-1)!, why, ["stored"], { parameters: ["*"] });

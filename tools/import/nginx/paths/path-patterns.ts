@@ -1,4 +1,6 @@
 import { mayTakeExponentialTime } from "#tidemark/internal";
+import { overEscapes, searched } from "./escapes.ts";
+import { encoded, sourceOf, type Token, tokenize } from "./tokens.ts";
 
 /**
  * Regular expressions of nginx (PCRE) as patterns of routes (URLPattern pathname syntax). A pattern matches whole
@@ -17,24 +19,8 @@ export const TOO_SLOW = "a loop that may take exponential time";
 export interface Expression {
   readonly regex: string;
   readonly ignoreCase: boolean;
-}
-
-/** The POSIX classes as ranges of ASCII, because nginx compares bytes. */
-const POSIX: Readonly<Record<string, string>> = {
-  alnum: "A-Za-z0-9",
-  alpha: "A-Za-z",
-  digit: "0-9",
-  lower: "a-z",
-  upper: "A-Z",
-  xdigit: "A-Fa-f0-9",
-};
-
-export interface Token {
-  readonly kind: "literal" | "other" | "quantifier" | "open" | "close" | "or" | "start" | "end";
-  /** In the syntax of JavaScript with the flag `v`. */
-  readonly source: string;
-  /** The character of a literal. */
-  readonly character?: string;
+  /** Whether nginx searches for it in the path as it was sent, with its escapes. Default: in the decoded path. */
+  readonly isSent?: boolean;
 }
 
 /** A URLPattern treats dots at the end of a text as a segment `.` or `..`, and removes it. */
@@ -58,25 +44,36 @@ export function literalPattern(text: string): string {
  */
 export function regexPatterns(
   regex: string,
-  { ignoreCase, prefix }: { ignoreCase: boolean; prefix: string | null },
+  { ignoreCase, prefix, isSent = false }: Omit<Expression, "regex"> & { readonly prefix: string | null },
 ): Patterns {
   const tokens = tokenize(regex, ignoreCase);
   if (typeof tokens === "string") return { kind: "unsupported", construct: tokens };
-  if (isTooSlow(tokens)) return { kind: "unsupported", construct: TOO_SLOW };
-  const patterns = alternativesOf(tokens).flatMap((alternative) => patternsOf(alternative, prefix));
+  const alternatives = readAlternatives(tokens, isSent);
+  if (alternatives.some(isTooSlow)) return { kind: "unsupported", construct: TOO_SLOW };
+  const patterns = alternatives.flatMap((alternative) => patternsOf(alternative, prefix, isSent));
   return { kind: "patterns", patterns: [...new Set(patterns)] };
 }
 
-function isTooSlow(tokens: readonly Token[]): boolean {
-  return mayTakeExponentialTime(tokens.map(({ source }) => source).join(""));
+/** The alternatives of an expression that is searched for. */
+function readAlternatives(tokens: readonly Token[], isSent: boolean): (readonly Token[])[] {
+  return alternativesOf(tokens).map((each) => {
+    let wanted: readonly Token[] = each;
+    // What may stand before a match is left out, or it would be tried again and again.
+    while (isAnything(wanted)) wanted = wanted.slice(2);
+    return isSent ? wanted : overEscapes(wanted);
+  });
 }
 
-function patternsOf(alternative: readonly Token[], prefix: string | null): string[] {
+function isTooSlow(tokens: readonly Token[]): boolean {
+  return mayTakeExponentialTime(sourceOf(tokens));
+}
+
+function patternsOf(alternative: readonly Token[], prefix: string | null, isSent: boolean): string[] {
   const isFromStart = alternative[0]?.kind === "start";
   const isToEnd = alternative.at(-1)?.kind === "end";
-  let body = alternative.slice(isFromStart ? 1 : 0, isToEnd ? -1 : undefined);
+  const body = alternative.slice(isFromStart ? 1 : 0, isToEnd ? -1 : undefined);
   const isPlain = !body.some(({ kind }) => kind === "start" || kind === "end");
-  const general = [generalPattern(alternative, prefix ?? "/")];
+  const general = [lookingPattern(looked([alternative], isSent), prefix ?? "/")];
   if (!isPlain) return general;
   if (isFromStart) {
     const leading = leadingLiterals(body);
@@ -89,11 +86,10 @@ function patternsOf(alternative: readonly Token[], prefix: string | null): strin
     if (!text.startsWith("/") || ENDS_WITH_DOTS.test(text)) return general;
     return [literalPattern(text) + rest];
   }
-  while (isAnything(body)) body = body.slice(2);
   if (body.length === 0) return [prefixPattern(prefix ?? "/")];
   const leading = leadingLiterals(body);
   const text = leading.map(({ character }) => character).join("");
-  if (text === "" || ENDS_WITH_DOTS.test(text)) return general;
+  if (text === "" || ENDS_WITH_DOTS.test(text) || beginsWithDigit(text)) return general;
   const rest = restPattern(body.slice(leading.length), isToEnd);
   if (text.startsWith("/")) {
     if (prefix !== null) return prefix.includes(text) && rest === "*" ? [prefixPattern(prefix)] : general;
@@ -109,25 +105,22 @@ function patternsOf(alternative: readonly Token[], prefix: string | null): strin
  * The patterns of all paths that begin with `prefix` and in which both expressions have a match. Unlike a pattern of
  * only one expression, they do not include paths of other locations.
  */
-export function bothPatterns([first, second]: readonly [Expression, Expression], prefix: string | null): Patterns {
-  const tokens = [first, second].map(({ regex, ignoreCase }) => tokenize(regex, ignoreCase));
-  const construct = tokens.find((each) => typeof each === "string");
-  if (construct !== undefined) return { kind: "unsupported", construct: construct as string };
-  if ((tokens as Token[][]).some(isTooSlow)) return { kind: "unsupported", construct: TOO_SLOW };
-  const looks = (tokens as Token[][]).map((each) => looked(each));
+export function bothPatterns(both: readonly [Expression, Expression], prefix: string | null): Patterns {
+  const looks: string[] = [];
+  for (const { regex, ignoreCase, isSent = false } of both) {
+    const tokens = tokenize(regex, ignoreCase);
+    if (typeof tokens === "string") return { kind: "unsupported", construct: tokens };
+    const alternatives = readAlternatives(tokens, isSent);
+    if (alternatives.some(isTooSlow)) return { kind: "unsupported", construct: TOO_SLOW };
+    looks.push(looked(alternatives, isSent));
+  }
   return { kind: "patterns", patterns: [lookingPattern(looks.join(""), prefix ?? "/")] };
 }
 
-/** Searches for the expression from the start of the path, and so can express everything that one can. */
-function generalPattern(alternative: readonly Token[], prefix: string): string {
-  return lookingPattern(looked(alternative), prefix);
-}
-
-/** A lookahead that finds a match anywhere; so what may stand before it is left out, which would be tried again and again. */
-function looked(tokens: readonly Token[]): string {
-  let wanted = tokens;
-  while (isAnything(wanted)) wanted = wanted.slice(2);
-  return `(?=.*?(?:${wanted.map(({ source }) => source).join("")}))`;
+/** A lookahead from the start of the path that finds a match anywhere, and so can express everything that one can. */
+function looked(alternatives: readonly (readonly Token[])[], isSent: boolean): string {
+  const sources = alternatives.map((each) => (isSent ? sourceOf(each) : searched(each)));
+  return `(?=.*?(?:${sources.join("|")}))`;
 }
 
 function lookingPattern(looks: string, prefix: string): string {
@@ -135,9 +128,14 @@ function lookingPattern(looks: string, prefix: string): string {
   return `${literalPattern(prefix)}((?<=^${looks}${before}).*)`;
 }
 
+/** Whether a text may be found within an escape. */
+function beginsWithDigit(text: string): boolean {
+  return /^[\dA-F]/.test(text);
+}
+
 function restPattern(rest: readonly Token[], isToEnd: boolean): string {
   if (rest.length === 0) return isToEnd ? "" : "*";
-  const source = rest.map((token) => token.source).join("");
+  const source = sourceOf(rest);
   if (/^(?:\.\*\??|\(\?:\.\*\??\))$/.test(source)) return "*";
   if (!isToEnd) return `((?:${source}).*)`;
   const inner = /^\(\?:([^()]+)\)$/.exec(source)?.[1];
@@ -183,99 +181,4 @@ function closes(tokens: readonly Token[], end: number): boolean {
     if (kind === "close" && --depth === 0) return index === end;
   }
   return false;
-}
-
-/** The tokens of an expression, or a construct that JavaScript does not have or that cannot match paths. */
-export function tokenize(regex: string, ignoreCase: boolean): Token[] | string {
-  if (regex.startsWith("(?i)")) return tokenize(regex.slice("(?i)".length), true);
-  const tokens: Token[] = [];
-  const literal = (character: string) => {
-    const swapped = character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase();
-    const escaped = encoded(character).replace(/[\^$\\.*+?()[\]{}|/]/g, "\\$&");
-    if (ignoreCase && /[a-z]/i.test(character)) tokens.push({ kind: "other", source: `[${character}${swapped}]` });
-    else if (escaped.length > 2) tokens.push({ kind: "literal", source: `(?:${escaped})`, character });
-    else tokens.push({ kind: "literal", source: escaped, character });
-  };
-  for (let at = 0; at < regex.length; ) {
-    const rest = regex.slice(at);
-    const character = String.fromCodePoint(rest.codePointAt(0)!);
-    const found = (pattern: RegExp) => pattern.exec(rest)?.[0];
-    const quantifier = found(/^(?:[*+?]|\{\d+(?:,\d*)?\})/);
-    if (quantifier !== undefined) {
-      const next = regex[at + quantifier.length];
-      if (next === "+") return `the possessive ${quantifier}+`;
-      const lazy = next === "?" ? "?" : "";
-      tokens.push({ kind: "quantifier", source: quantifier + lazy });
-      at += quantifier.length + lazy.length;
-    } else if (character === "\\") {
-      const letter = regex[at + 1] ?? "";
-      if (/[dDwWsSbB]/.test(letter)) tokens.push({ kind: "other", source: `\\${letter}` });
-      else if (letter === "A") tokens.push({ kind: "start", source: "^" });
-      else if (letter === "z" || letter === "Z") tokens.push({ kind: "end", source: "$" });
-      else if (/[0-9A-Za-z]/.test(letter) || letter === "") return `\\${letter}`;
-      else literal(letter);
-      at += 2;
-    } else if (character === "(") {
-      const opening = found(/^\((?:\?(?:P?<[A-Za-z_]\w*>|:|=|!|<=|<!))?/)!;
-      if (opening === "(" && /[?*]/.test(regex[at + 1] ?? "")) return found(/^\([?*][^)]{0,8}/)!;
-      const isCapture = opening === "(" || /[A-Za-z_]/.test(opening);
-      tokens.push({ kind: "open", source: isCapture ? "(?:" : opening });
-      at += opening.length;
-    } else if (character === "[") {
-      const written = found(/^\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]/);
-      if (written === undefined) return "a [ without its ]";
-      const text = written.replace(/\[:(\w+):\]/g, (whole, name: string) => POSIX[name] ?? whole);
-      if (/\[:\w+:\]/.test(text)) return /\[:\w+:\]/.exec(text)![0];
-      tokens.push({ kind: "other", source: characterClass(text, ignoreCase) });
-      at += written.length;
-    } else {
-      if (character === ")") tokens.push({ kind: "close", source: ")" });
-      else if (character === "|") tokens.push({ kind: "or", source: "|" });
-      else if (character === "^") tokens.push({ kind: "start", source: "^" });
-      else if (character === "$") tokens.push({ kind: "end", source: "$" });
-      else if (character === ".") tokens.push({ kind: "other", source: "." });
-      else literal(character);
-      at += character.length;
-    }
-  }
-  return isExpression(tokens) ? tokens : regex;
-}
-
-/** False for a class like `[z-a]` or a bracket without its partner, for example. */
-function isExpression(tokens: readonly Token[]): boolean {
-  const source = tokens.map((token) => token.source).join("");
-  try {
-    // A pattern has only ASCII in its groups.
-    return /^\p{ASCII}*$/u.test(source) && new RegExp(source, "v") !== null;
-  } catch {
-    return false; // RegExp throws on an invalid expression.
-  }
-}
-
-/** `[a-z_-]` with the escapes that JavaScript's classes need. */
-function characterClass(text: string, ignoreCase: boolean): string {
-  const isNegated = text.startsWith("[^");
-  const members = text.slice(isNegated ? 2 : 1, -1);
-  const escaped = (character: string) => (/[()[\]{}/\-\\|^]/.test(character) ? `\\${character}` : character);
-  const parts: string[] = [];
-  for (const [member] of members.matchAll(/\\.|[^\\]-[^\\\]]|[^\\]/gs)) {
-    if (/^\\[dDwWsS]$/.test(member)) parts.push(member);
-    else if (member.length === 3) {
-      parts.push(`${escaped(member[0]!)}-${escaped(member[2]!)}`);
-      if (ignoreCase && /^[a-z]-[a-z]$/.test(member)) parts.push(member.toUpperCase());
-      if (ignoreCase && /^[A-Z]-[A-Z]$/.test(member)) parts.push(member.toLowerCase());
-    } else {
-      const character = member.at(-1)!;
-      parts.push(escaped(character));
-      if (ignoreCase && /[a-z]/i.test(character)) {
-        parts.push(character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase());
-      }
-    }
-  }
-  return `[${isNegated ? "^" : ""}${[...new Set(parts)].join("")}]`;
-}
-
-/** Patterns match paths in the form of URLs, but nginx matches them decoded. */
-function encoded(text: string): string {
-  return text.replace(/[^\x21-\x7e]|["%<>]/gu, (character) => encodeURIComponent(character));
 }

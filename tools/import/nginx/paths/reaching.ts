@@ -1,4 +1,4 @@
-import { type Token, tokenize } from "./path-patterns.ts";
+import { type Token, tokenize } from "./tokens.ts";
 
 /**
  * For an expression that is compared with a folder's path, `/blog/`, and with that of its index, `/blog/index.php`:
