@@ -90,6 +90,9 @@ function clientIn(line: string, bracket: number): string {
 /** The only word between the time and the request, if it is a host name. */
 const HOST_AFTER_TIME = /\] ((?:[\w-]+\.)+[a-z][\w-]*)(?::(?:80|443))? $/i;
 
+/** The visitor in X-Forwarded-For, before the address of a balancer. A virtual host with such a name has its port. */
+const FORWARDED = /^(?:-|(?:\d+\.){3}\d+|[\da-f]*:[\da-f]*:[\da-f:.]*)$/i;
+
 /**
  * `www.example.com:443 192.0.2.7 - alice [`: only there the third word is the dash of identd. Some write the host after
  * the time, instead.
@@ -105,10 +108,8 @@ function readHost(line: string, bracket: number, requestStart: number, into: { h
   if (secondEnd < 0 || secondEnd >= bracket || line.charCodeAt(secondEnd + 1) !== DASH) return;
   // An address of X-Forwarded-For that is followed by another.
   if (line.charCodeAt(firstEnd - 1) === COMMA) return;
-  into.host = line
-    .slice(0, firstEnd)
-    .toLowerCase()
-    .replace(/:(?:80|443)$/, "");
+  const first = line.slice(0, firstEnd);
+  if (!FORWARDED.test(first)) into.host = first.toLowerCase().replace(/:(?:80|443)$/, "");
 }
 
 /** The next quote that is not escaped; -1 if there is none. */

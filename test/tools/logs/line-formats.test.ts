@@ -71,6 +71,18 @@ describe("a line of", () => {
       expect: { ...page, host: "www.example.com", client: "192.0.2.7" },
     },
     {
+      name: "Apache with X-Forwarded-For in front of the balancer's address, which is no host",
+      lines: ["203.0.113.5", "2001:db8::7", "::ffff:203.0.113.5", "-"].map(
+        (visitor) => `${visitor} 10.0.0.5 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`,
+      ),
+      expect: { ...page, host: "", client: "10.0.0.5" },
+    },
+    {
+      name: "Apache with a virtual host that has an address for its name",
+      lines: [`192.0.2.1:8080 192.0.2.7 - - ${TIME} "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`],
+      expect: { ...page, host: "192.0.2.1:8080", client: "192.0.2.7" },
+    },
+    {
       name: "nginx with $host between the time and the request",
       lines: [
         `192.0.2.7 - - ${TIME} WWW.example.com "GET /a?q=x HTTP/1.1" 200 2326 "-" "Firefox"`,
