@@ -325,7 +325,7 @@ export const mutants: Mutants = {
       in: "entityTags",
       replace: '|^[^", *]+$',
       by: "",
-      foundBy: "validation/tag-without-quotes",
+      foundBy: "validation/by-tag-without-quotes",
     },
     "a tag without quotes may be one of a list": {
       in: "entityTags",
