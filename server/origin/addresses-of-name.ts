@@ -2,6 +2,7 @@ import type { LookupAddress } from "node:dns";
 import type { Socket } from "node:net";
 import { codeOrMessageOf } from "../message-of.ts";
 import { FailedAddresses } from "./failed-addresses.ts";
+import { ownLack } from "./origin-failure.ts";
 
 /** This failure comes at once, so the next address is tried without a wait. A restart of the origin is no news, either. */
 const REFUSED = "ECONNREFUSED";
@@ -35,7 +36,9 @@ export class AddressesOfName {
       isTrial = this.#failed.isTrial(tried);
     });
     socket.on("connectionAttemptTimeout", (address) => fails(address, "ETIMEDOUT"));
-    socket.on("connectionAttemptFailed", (address, _port, _family, error) => fails(address, codeOrMessageOf(error)));
+    socket.on("connectionAttemptFailed", (address, _port, _family, error) => {
+      if (ownLack(error) === null) fails(address, codeOrMessageOf(error)); // what is lacking here says nothing of it
+    });
     socket.once("connect", () => {
       if (isTrial) this.#failed.works(tried);
     });

@@ -30,6 +30,7 @@ export class FailedAddresses {
     if (!this.#failedAt.has(address)) {
       this.#say(`the origin's address ${address} takes no connection (${why}), so others are asked first`);
     }
+    this.#failedAt.delete(address); // so that it is the newest
     this.#failedAt.set(address, this.#now());
     const [oldest] = this.#failedAt.keys();
     if (this.#failedAt.size > MOST_KEPT) this.#failedAt.delete(oldest!);

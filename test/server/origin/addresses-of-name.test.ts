@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 import { expect, test } from "vitest";
 import { AddressesOfName } from "../../../server/origin/addresses-of-name.ts";
+import { FailedAddresses } from "../../../server/origin/failed-addresses.ts";
 
 const SILENT = "fd00::1";
 const FOUND = [
@@ -69,6 +70,8 @@ test("one that fails, and then another that takes the connection, are told apart
 
 test.each([
   ["refuses connections keeps its place, because that costs no time", true, "ECONNREFUSED"],
+  ["cannot be tried for what is lacking here keeps its place", true, "EMFILE"],
+  ["is of a kind that this machine has none of keeps its place", true, "EADDRNOTAVAIL"],
   ["has no other beside it is not said to come after others", false, "EHOSTUNREACH"],
 ])("one that %s", (_, isOneOfSeveral, code) => {
   const { told, order, connection } = nameUnderTest();
@@ -86,4 +89,17 @@ test("of addresses that are new each time, the oldest failures are forgotten", (
   expect(order()).toEqual(["10.0.0.2", SILENT]);
   fails("fd00::2");
   expect(order()).toEqual([SILENT, "10.0.0.2"]);
+});
+
+test("the oldest failures are forgotten, not those that were repeated", () => {
+  let now = 0;
+  const failed = new FailedAddresses(
+    () => now,
+    () => undefined,
+  );
+  for (let each = 0; each < 100; each++) failed.fails(`a${each}`, "ETIMEDOUT");
+  now = 5_000;
+  failed.fails("a0", "ETIMEDOUT");
+  failed.fails("a100", "ETIMEDOUT");
+  expect(failed.inOrder(["a0", "a1", "a2"], (each) => each)).toEqual(["a1", "a0", "a2"]);
 });
