@@ -171,6 +171,8 @@ const SESSIONS: readonly (readonly [framework: string, cookie: string])[] = [
 ];
 
 const OTHERS: readonly string[] = [
+  "id=356a192b7913b04c54574d18c28d46e6395428ab",
+  `id=${"0a".repeat(32)}`,
   "sessionid=1",
   "sessionid=3K2J5H8X9C0V1B2N4M6Q7W8E9R0T1Y2U",
   "Sessionid=3k2j5h8x9c0v1b2n4m6q7w8e9r0t1y2u",
