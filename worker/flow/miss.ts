@@ -4,6 +4,7 @@ import { isMadeStale, isWorthStoring, type Verdict } from "../rules/freshness/ju
 import { notStoredDetail } from "../rules/storing/not-stored.ts";
 import { type StoredHead, validatorsOf } from "../rules/storing/stored-response.ts";
 import { sinceModifiedMs, validationFields } from "../rules/validation/conditions.ts";
+import { isEntityTag } from "../rules/validation/entity-tag.ts";
 import type { RequestContext } from "./request-context.ts";
 import { hasVariants } from "./selection.ts";
 
@@ -111,13 +112,17 @@ export function missOf(context: RequestContext, unusable: readonly UnusableRespo
 }
 
 /**
- * Whether the origin may confirm a response now, after a wait (R10). Where the page has changed, validators must tell
- * its versions apart, and many origins make tags from `Last-Modified` and the length.
+ * Whether the origin may confirm a response now, after a wait (R10). Validators must tell the versions of a page apart, and
+ * a date does not within its second (RFC 9110 §8.8.2.2). Where the page has changed, tags count as dates, because many
+ * origins make them from `Last-Modified` and the length.
  */
 export function mayBeConfirmed({ ports }: RequestContext, head: StoredHead): boolean {
   const answer = ports.purges.check(head);
-  if (!isMadeStale(answer)) return isWorthStoring(answer);
-  return !(sinceModifiedMs(validatorsOf(head), ports.clock.now()) < 1000);
+  const isCurrent = !isMadeStale(answer);
+  if (isCurrent && !isWorthStoring(answer)) return false;
+  const validators = validatorsOf(head);
+  if (isCurrent && isEntityTag(validators.etag ?? "")) return true;
+  return !(sinceModifiedMs(validators, ports.clock.now()) < 1000);
 }
 
 /** What a request that is looked up may say of a part. */

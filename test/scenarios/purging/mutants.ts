@@ -460,6 +460,18 @@ export const mutants: Mutants = {
       by: 'answer !== "soft"',
       foundBy: "invalidation/changed-twice-in-a-second",
     },
+    "a page is confirmed by a date of the second in which it was sent": {
+      in: "mayBeConfirmed",
+      replace: '&& isEntityTag(validators.etag ?? "")',
+      by: "",
+      foundBy: "validation/young-date-alone",
+    },
+    "a malformed tag counts where the date says nothing": {
+      in: "mayBeConfirmed",
+      replace: 'isEntityTag(validators.etag ?? "")',
+      by: "validators.etag !== null",
+      foundBy: "validation/young-date-and-malformed-tag",
+    },
     "a page is not confirmed after a purge, although it was a second old when it was fetched": {
       in: "mayBeConfirmed",
       replace: "< 1000",

@@ -6,7 +6,7 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.1",
     requirement: "the entity tag MUST be sent, `Last-Modified` SHOULD be",
-    does: "Both as they came, if well-formed; a tag also without quotes, if it has no comma, space or `*`. Without either, or if it is purged, the page is fetched in full, like one with a young `Last-Modified` (9110 §8.8.2.2) after a soft purge or unsafe request.",
+    does: "Both as they came, if well-formed; a tag also without quotes, if it has no comma, space or `*`. Without either, or if it is purged, the page is fetched in full, like one with a young `Last-Modified` (9110 §8.8.2.2) and no tag, or after a soft purge or unsafe request.",
     scenarios: [
       "validation/by-weak-tag",
       "validation/by-tag-without-quotes",
@@ -16,6 +16,8 @@ export const rows: readonly ConformanceRow[] = [
       "validation/by-tag-and-date",
       "validation/tag-and-malformed-date",
       "validation/malformed-date-alone",
+      "validation/young-date-alone",
+      "validation/young-date-and-malformed-tag",
       "validation/no-validator",
       "validation/purged-is-not-validated",
       "purging/soft-within-a-second",

@@ -181,6 +181,12 @@ export const mutants: Mutants = {
       by: 'fields.length === 0 ? [["if-none-match", "*"]] : fields',
       foundBy: "validation/no-validator",
     },
+    "a tag without quotes is none": {
+      in: "entityTags",
+      replace: '|^[^", *]+$',
+      by: "",
+      foundBy: "validation/by-tag-without-quotes",
+    },
     "a tag without quotes is not sent to the origin": {
       in: "validationFields",
       replace: "isEntityTag(etag)",
@@ -321,12 +327,6 @@ export const mutants: Mutants = {
     },
   },
   "RFC 9110 §8.8.3": {
-    "a tag without quotes is none": {
-      in: "entityTags",
-      replace: '|^[^", *]+$',
-      by: "",
-      foundBy: "validation/by-tag-without-quotes",
-    },
     "a tag without quotes may be one of a list": {
       in: "entityTags",
       replace: '|^[^", *]+$',

@@ -5,6 +5,8 @@ import { briefV1, briefV2, MODIFIED, stillBriefV1, stillV1, storedAndStale, v1, 
 
 const logIsOurs = { on: ["memory", "server"], because: "one instance of the runtime cannot lose its own log" } as const;
 
+const NOON = "Thu, 01 Jan 2026 12:00:00 GMT";
+
 /** Stale pages are confirmed by the origin, RFC 9111 §4.3. */
 export const scenarios: readonly Scenario[] = [
   {
@@ -188,6 +190,12 @@ export const scenarios: readonly Scenario[] = [
       ["no-validator", "no validator", {}],
       ["malformed-tag-alone", "a malformed entity tag", { etag: "*" }],
       ["malformed-date-alone", "a malformed Last-Modified", { "last-modified": "0" }],
+      [
+        "young-date-and-malformed-tag",
+        "such a Last-Modified and a malformed entity tag",
+        { "last-modified": NOON, etag: '"1' },
+      ],
+      ["young-date-alone", "a Last-Modified of the second in which it was sent", { "last-modified": NOON }],
     ] as const
   ).map(
     ([id, what, validators]): Scenario => ({
