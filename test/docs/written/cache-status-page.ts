@@ -107,7 +107,7 @@ const NOT_STORED: Readonly<Record<NotStoredBecause, Remedy>> = {
     "`limits.fillBytes`, `limits.fills`.",
   ],
   "cut-off": [
-    "The origin broke its body off: less than `Content-Length`, no last chunk, or a reset.",
+    "The body broke off: less than `Content-Length`, no last chunk, or a reset.",
     "See the origin's log for its timeouts and crashes.",
   ],
 };

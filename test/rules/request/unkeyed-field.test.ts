@@ -190,6 +190,7 @@ describe("unkeyedField", () => {
         ["X-Requested-With", "com.example.app"],
         ["X-Request-Id", "<any>"],
         ["x-b3-traceid", "1"],
+        ["icy-metadata", "1"],
         ["x-playback-session-id", "1"],
         ["Docker-Distribution-Api-Version", "registry/2.0"],
         ["cmcd-object", "br=3200,d=4004,ot=v"],

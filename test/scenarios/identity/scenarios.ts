@@ -43,6 +43,7 @@ const docker = { "user-agent": String.raw`docker/24.0.7 go/go1.20.10 UpstreamCli
 const software = {
   "alt-used": "www.example.test",
   "x-requested-with": "com.example.app",
+  "icy-metadata": "1",
   "cmcd-session": 'sid="6e2fb550-c457-11e9-bb97-0800200c9a66"',
   "x-playback-session-id": "8E5F",
   rtt: "50",

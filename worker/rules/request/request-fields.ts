@@ -128,6 +128,7 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readon
     "ect",
     // Media players.
     "x-playback-session-id", // AVPlayer: developer.apple.com, "HTTP Live Streaming authoring specification"
+    "icy-metadata", // VLC, ExoPlayer, mpv: the SHOUTcast protocol, whose titles are for streams, which a route passes
     "getcontentfeatures.dlna.org", // DLNA guidelines, part 1
     "transfermode.dlna.org",
     // Clients of registries of images: what the registry itself says in each answer.
