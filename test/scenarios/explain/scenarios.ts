@@ -413,6 +413,12 @@ export const scenarios: readonly Scenario[] = [
     steps: [
       explainRequest("/a", { fields: { Cookie: "id=1" } }, outcome("MISS"), step("store", "if-for-everybody")),
       explainRequest("/a", { fields: { Authorization: "Basic x" } }, step("store", "if-wholly-for-everybody")),
+      explainRequest(
+        "/a",
+        { fields: { Authorization: "Basic x", Range: "bytes=0-1" } },
+        step("fetch", "forward"),
+        step("store", "no"),
+      ),
       explainRequest("/a", { fields: { "X-App": "2" } }, step("store", "yes"), step("store", "unkeyed-field:x-app")),
       explainRequest(
         "/a",
