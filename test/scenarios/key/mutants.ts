@@ -232,7 +232,7 @@ export const mutants: Mutants = {
     },
     "the countryField counts as a field that may choose pages": {
       in: "compileRoute",
-      replace: "...(site.countryField ? [site.countryField] : [])",
+      replace: "...(site.countryField ? [site.countryField] : []),",
       by: "",
       foundBy: "key/choice-of-country-behind-a-proxy",
     },
