@@ -162,7 +162,7 @@ export const mutants: Mutants = {
     "an error that only a request without its field gets is stored": {
       in: "lookAgain",
       replace: "response.status === 200",
-      by: "response.status < 400",
+      by: "(response.status === 200 || response.status >= 400)",
       foundBy: "second-look/idle-field-and-404",
     },
     "a field that mattered is left out again": {
