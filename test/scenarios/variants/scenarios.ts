@@ -336,11 +336,11 @@ export const scenarios: readonly Scenario[] = [
     origin: {
       "/a": [
         {
-          fields: { ...plain.fields, vary: "Accept-Encoding, Origin", "access-control-allow-origin": FRIEND },
+          fields: { ...plain.fields, vary: "Accept-Language, Origin", "access-control-allow-origin": FRIEND },
           body: "a",
         },
-        { fields: { ...plain.fields, vary: "Accept-Encoding" }, body: "a" },
-        { fields: { ...plain.fields, vary: "Accept-Encoding", "access-control-allow-origin": "*" }, body: "all" },
+        { fields: { ...plain.fields, vary: "Accept-Language" }, body: "a" },
+        { fields: { ...plain.fields, vary: "Accept-Language", "access-control-allow-origin": "*" }, body: "all" },
       ],
     },
     steps: [
