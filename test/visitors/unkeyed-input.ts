@@ -110,6 +110,85 @@ const odd: readonly (readonly [field: string, value: string])[] = [
   ["accept-language", `en,${"x".repeat(1024)}`],
 ];
 
+/** The origin gets what the client sent beside what the route has chosen. */
+const BESIDE_CHOICE: Change = { in: "originRequestFields", replace: "!isChosen(name) &&", by: "" };
+
+/** Values of what a route keys by, of which the origin gets one of few, each without the piece that chooses it. */
+const madeUp: readonly (readonly [
+  what: string,
+  key: NonNullable<NonNullable<NonNullable<Case["site"]>["routes"]>[number]["key"]>,
+  field: string,
+  value: string,
+  defence: Change,
+])[] = [
+  [
+    "a made-up value of a cookie that a route keys by",
+    { cookies: { currency: ["eur"] } },
+    "cookie",
+    "currency=<evil>",
+    {
+      in: "readChoices",
+      replace: "value !== undefined && values.includes(value) ? value : null",
+      by: "value ?? null",
+    },
+  ],
+  [
+    "a made-up language",
+    { languages: ["en", "de"] },
+    "accept-language",
+    "en-<evil>",
+    {
+      in: "readChoices",
+      replace: 'negotiatedLanguage(field("accept-language"), languages)',
+      by: 'field("accept-language")',
+    },
+  ],
+  [
+    "a made-up country",
+    { country: true },
+    "x-country",
+    "<evil>",
+    {
+      in: "readChoices",
+      replace: "fields.set(COUNTRY_FIELD, country !== null",
+      by: "fields.set(COUNTRY_FIELD, field(COUNTRY_FIELD) ? field(COUNTRY_FIELD) : country !== null",
+    },
+  ],
+  [
+    "a made-up device",
+    { device: true },
+    "x-device",
+    "<evil>",
+    {
+      in: "readChoices",
+      replace: "fields.set(DEVICE_FIELD, device)",
+      by: "fields.set(DEVICE_FIELD, field(DEVICE_FIELD) ?? device)",
+    },
+  ],
+  [
+    "a made-up browser, on a route that keys by device",
+    { device: true },
+    "user-agent",
+    "evil",
+    {
+      in: "readChoices",
+      replace: '"user-agent", device === "mobile"',
+      by: '"user-agent", field("user-agent") ? field("user-agent") : device === "mobile"',
+    },
+  ],
+  // In the spelling of gateways, which the route's list of dropped fields does not know.
+  ["a made-up language with underscores", { languages: ["en", "de"] }, "accept_language", "en-<evil>", BESIDE_CHOICE],
+  ["a made-up country with underscores", { country: true }, "x_country", "<evil>", BESIDE_CHOICE],
+  ["a made-up device with underscores", { device: true }, "x_device", "<evil>", BESIDE_CHOICE],
+  [
+    "a made-up browser with underscores, on a route that keys by device",
+    { device: true },
+    "user_agent",
+    "evil",
+    BESIDE_CHOICE,
+  ],
+];
+
 /** A site behind a proxy that tells countries, and that the visitors go around. */
 const BEHIND_PROXY: Case["site"] = {
   trustedProxies: ["198.51.100.0/24"],
@@ -129,39 +208,15 @@ const isNoKey = (field: string) => ({
 
 /** Input outside the key does not determine stored responses. */
 export const unkeyedInput: readonly Case[] = [
-  ...(
-    [
-      [
-        "a made-up value of a cookie that a route keys by",
-        { cookies: { currency: ["eur"] } },
-        "cookie",
-        "currency=<evil>",
-      ],
-      ["a made-up language", { languages: ["en", "de"] }, "accept-language", "en-<evil>"],
-      ["a made-up country", { country: true }, "x-country", "<evil>"],
-      ["a made-up device", { device: true }, "x-device", "<evil>"],
-      ["a made-up browser, on a route that keys by device", { device: true }, "user-agent", "evil"],
-    ] as const
-  ).map(
-    ([what, key, field, value]): Case => ({
+  ...madeUp.map(
+    ([what, key, field, value, defence]): Case => ({
       name: `${what} does not reach the origin`,
       site: { routes: [{ match: "/*", key }] },
       origin: reflecting(field),
       first: { path: "/a", fields: { [field]: value } },
       second: { path: "/a" },
       witness: "first",
-      defence:
-        field === "cookie"
-          ? {
-              in: "readChoices",
-              replace: "value !== undefined && values.includes(value) ? value : null",
-              by: "value ?? null",
-            }
-          : {
-              in: "originRequestFields",
-              replace: "!isChosen(name) &&",
-              by: "",
-            },
+      defence,
     }),
   ),
   {
