@@ -31,11 +31,13 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe.skipIf(!hasAnalyze)(hasAnalyze ? "docs/examples/server/tidemark.service" : UNITS_NOT_RUN, () => {
+  /** Reads no units of this machine, whose mistakes it would tell as well. */
   const analyze = (...args: readonly string[]) => {
-    const { status, stdout, stderr } = spawnSync("systemd-analyze", [...args], { encoding: "utf8" });
+    const env = { ...process.env, SYSTEMD_UNIT_PATH: join(folder, "units") };
+    const { status, stdout, stderr } = spawnSync("systemd-analyze", [...args], { encoding: "utf8", env });
     return { status, said: stdout + stderr };
   };
-  /** The units, with programs that this machine has. */
+  /** The units, with programs that this machine has, and the one of systemd that each service requires. */
   const units = (change: (text: string) => string = (text) => text) => {
     const copies = join(folder, "units");
     cpSync(UNITS, copies, { recursive: true });
@@ -45,16 +47,20 @@ describe.skipIf(!hasAnalyze)(hasAnalyze ? "docs/examples/server/tidemark.service
     mkdirSync(dropIns, { recursive: true });
     const tls = readFileSync(join(UNITS, "tls.conf"), "utf8").replace("/usr/bin/node", process.execPath);
     writeFileSync(join(dropIns, "tls.conf"), change(tls));
+    writeFileSync(join(copies, "sysinit.target"), "[Unit]\n"); // an empty file would mask it
     return [service, join(copies, "tidemark.socket"), join(copies, "tidemark-https.socket")] as const;
   };
 
-  test("is valid with its socket, and a misspelt setting would show", () => {
+  test("is valid with its socket, and a misspelt setting or unit would show", () => {
     expect(analyze("verify", ...units())).toEqual({ status: 0, said: "" });
     expect(analyze("verify", ...units((text) => text.replace("ProtectClock", "ProtectClocks"))).said).toContain(
       "'ProtectClocks'",
     );
     expect(analyze("verify", ...units((text) => text.replace("LoadCredential", "LoadCredentials"))).said).toContain(
       "'LoadCredentials'",
+    );
+    expect(analyze("verify", ...units((text) => text.replace("=tidemark.socket", "=tidemarks.socket"))).said).toContain(
+      "tidemarks.socket not found",
     );
   });
 
