@@ -8,6 +8,8 @@ export interface UsersProject {
   readonly name: string;
   readonly manager: "npm" | "pnpm" | "yarn";
   readonly devDependencies: Readonly<Record<string, string>>;
+  /** What yarn takes wherever another package depends on one of these. */
+  readonly resolutions?: Readonly<Record<string, string>>;
   /** Whether it is an app on Workers, which the edge then asks. */
   readonly isWorker: boolean;
 }
@@ -27,12 +29,13 @@ export type Step = (folder: string, command: string, ...args: readonly string[])
 /** Installs the package beside the tools of a project, and runs its commands and theirs. Resolves to what the last ones said. */
 export async function takeUp(
   { home, tarball }: Pick<InstalledPackage, "home" | "tarball">,
-  { name, manager, devDependencies, isWorker }: UsersProject,
+  { name, manager, devDependencies, resolutions, isWorker }: UsersProject,
   step: Step,
 ): Promise<{ readonly tests: string; readonly deploy: string }> {
   const folder = join(home, name);
   await mkdir(folder);
-  const manifest = { name: "app", private: true, dependencies: { tidemark: `file:${tarball}` }, devDependencies };
+  const dependencies = { tidemark: `file:${tarball}` };
+  const manifest = { name: "app", private: true, dependencies, devDependencies, resolutions };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
   for (const [file, text] of Object.entries(isWorker ? WORKER : {})) await writeFile(join(folder, file), text);
   const flags = manager === "pnpm" ? ["--no-frozen-lockfile"] : [];
