@@ -218,9 +218,9 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
       foundBy: "client-response/not-stored-is-uri-miss",
     },
     "a part is reported as a miss of the page": {
-      in: "planFetch",
-      replace: "{ ...miss, isForPart: true }",
-      by: "miss",
+      in: "miss:wordsOf",
+      replace: "miss.isForPart",
+      by: "false",
       foundBy: "client-response/part-is-partial",
     },
     "a page that the request may not have is reported as not stored": {
