@@ -46,6 +46,19 @@ def keep_receivers(test):
         test.addCleanup(setattr, signal, "receivers", list(signal.receivers))
 
 
+def a_cover():
+    """A model of a test's own apps, whose related managers purge nothing."""
+
+    class Cover(PurgedModel):
+        album = models.ForeignKey(Album, on_delete=models.CASCADE)
+        objects = PurgedQuerySet.as_manager()
+
+        class Meta:
+            app_label = "songs"
+
+    return Cover
+
+
 class FakeEdge(ThreadingHTTPServer):
     """Answers as it is told, in turn, and then with receipts."""
 
@@ -686,14 +699,7 @@ class Checks(SimpleTestCase):
 
     @isolate_apps("songs")
     def test_a_model_whose_related_managers_purge_no_row_that_extends_it_is_named(self):
-        class Cover(PurgedModel):
-            album = models.ForeignKey(Album, on_delete=models.CASCADE)
-            objects = PurgedQuerySet.as_manager()
-
-            class Meta:
-                app_label = "songs"
-
-        class Poster(Cover):
+        class Poster(a_cover()):
             class Meta:
                 app_label = "songs"
                 base_manager_name = "objects"
@@ -712,16 +718,9 @@ class Checks(SimpleTestCase):
 
     @isolate_apps("songs")
     def test_a_model_whose_related_managers_purge_nothing_is_named(self):
-        class Cover(PurgedModel):
-            album = models.ForeignKey(Album, on_delete=models.CASCADE)
-            objects = PurgedQuerySet.as_manager()
-
-            class Meta:
-                app_label = "songs"
-
         keep_receivers(self)
         self.addCleanup(changes._registered.pop)
-        purge_on_change(Cover, lambda cover: [f"cover:{cover.pk}"])
+        purge_on_change(a_cover(), lambda cover: [f"cover:{cover.pk}"])
         self.assertIn("a related manager purge no Cover", self.found()["tidemark.W004"].msg)
 
 
