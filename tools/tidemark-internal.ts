@@ -35,9 +35,10 @@ export { carriesSession } from "../worker/rules/identity/session-cookies.ts";
 export { speaksOfCredentials } from "../worker/rules/request/credential-names.ts";
 export { varyFields } from "../worker/rules/variants/vary.ts";
 
-// `import` writes a site as its owner would, without the expressions of which the edge warns, and tells which fields of
-// visitors reach the origin, and which may be keyed.
+// `import` writes a site as its owner would, without the expressions of which the edge warns, for paths as its routes see
+// them, and tells which fields of visitors reach the origin, and which may be keyed.
 
+export { normalEscapes, routeSpelling } from "../worker/rules/key/canonical-url.ts";
 export { mayBeKeyed, ordinaryForm, treatmentOf } from "../worker/rules/request/request-fields.ts";
 export { mayTakeExponentialTime } from "../worker/site/exponential-time.ts";
 export { SiteError } from "../worker/site/site-error.ts";

@@ -1,3 +1,4 @@
+import { normalEscapes, routeSpelling } from "#tidemark/internal";
 import type { Source } from "../../imported-site.ts";
 import type { Directive } from "../files/directives.ts";
 import type { Levels } from "../in-force.ts";
@@ -378,9 +379,6 @@ const MAY_HAVE_ESCAPES = /%(?!\d\d(?![?*{]))/;
 const FORBIDS_LETTERS = /\(\?<?!|\[\^(?:\\.|[^\]\\])*[a-z]/i;
 const FORBIDS = /\(\?<?!/;
 
-/** The escapes that a route sees as the characters that they stand for. */
-const DECODED = /^%(?:2[146-9A-E]|3[0-9ABD]|4[\dA-F]|5[\dABDF]|6[1-9A-F]|7[\dACE])$/i;
-
 /**
  * An expression over a path as it was sent, with its escapes, as one over a decoded path: a class is not encoded.
  * `isDecoded`: it also finds paths that have the character itself.
@@ -390,9 +388,10 @@ function withEscapes(regex: string): { readonly source: string; readonly isDecod
   const pieces = /\\?(%(?:[\da-f]{2}(?![?*+{]))?)|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]/gi;
   const source = regex.replace(pieces, (piece, sent: string | undefined) => {
     if (sent === undefined) return piece;
-    if (!DECODED.test(sent)) return `[%]${sent.slice(1)}`;
+    const inRoute = routeSpelling(normalEscapes(sent));
+    if (inRoute.length === sent.length) return `[%]${sent.slice(1)}`;
     isDecoded = true;
-    return escapedForRegex(decodeURIComponent(sent));
+    return escapedForRegex(inRoute);
   });
   return { source, isDecoded };
 }
