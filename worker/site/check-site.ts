@@ -5,7 +5,7 @@ import { hopByHopFields } from "../rules/forwarding/hop-by-hop.ts";
 import { isAddress, isWithin, readNetwork } from "../rules/forwarding/trusted-proxies.ts";
 import { MAX_SKEW_MS, MAX_VIEW_AGE_MS } from "../rules/freshness/unknown-purge-state.ts";
 import { ANALYTICS_COOKIES } from "../rules/identity/cookies.ts";
-import { ESCAPED_BY_SOME, normalEscapes, routeSpelling } from "../rules/key/canonical-url.ts";
+import { ESCAPED_BY_SOME, normalEscapes } from "../rules/key/canonical-url.ts";
 import { TRACKING_PARAMETERS } from "../rules/key/query.ts";
 import { readPattern } from "../rules/key/text-pattern.ts";
 import type { QueueLimits } from "../rules/queueing/queue-order.ts";
@@ -524,14 +524,14 @@ function ofConnection(name: string): boolean {
 }
 
 /**
- * A pattern in the spelling of the paths that are held against it: of their escapes before its first group, which all that
- * matches has, unless that has dot segments, and of the characters that it has as escapes. These get a backslash if they mean
- * something in a pattern.
+ * A pattern in the spelling of the paths that are held against it: its escapes of what only some clients escape are decoded,
+ * with a backslash before what means something in a pattern. Other escapes are spelt as those of paths before its first
+ * group, which all that matches has, unless that has dot segments.
  */
 function asPathsAre(match: string): string {
   const [start] = /^[^({\\]*/.exec(match)!;
   const spelt = /\/(?:\.|%2e)/i.test(start) ? match : normalEscapes(start) + match.slice(start.length);
-  return spelt.replace(ESCAPED_BY_SOME, (encoded) => routeSpelling(encoded).replace(/[$()*+:]/, "\\$&"));
+  return spelt.replace(ESCAPED_BY_SOME, (encoded) => decodeURIComponent(encoded).replace(/[$()*+:]/, "\\$&"));
 }
 
 function isUrlPattern(text: string): boolean {
