@@ -55,7 +55,7 @@ export const explanationSchema = z.object({
   steps: z.array(z.object({ step: z.string(), because: z.nullable(z.string()) })),
   /**
    * Why and when the last answer of this page was not stored, as the `detail` of its `Cache-Status` said; only on a miss,
-   * and if this isolate remembers it.
+   * and if this isolate, or another worker of the server, remembers it.
    */
   lastRefusal: z.optional(z.object({ because: z.string(), at: z.iso.datetime() })),
   /** On a miss, the most similar keys in memory. */

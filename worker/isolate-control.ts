@@ -72,14 +72,14 @@ export function startControl(
  */
 function explainer(
   site: Site,
-  { audit, sharedTier, reporter, worker }: Platform,
+  { audit, sharedTier, reporter, worker, lastRefusal = (url) => reporter.lastRefusals.of(url) }: Platform,
   { corridor, memory, purging }: Pick<ControlledParts, "corridor" | "memory" | "purging">,
 ): (incoming: IncomingRequest) => Promise<Explanation> {
   const ports = {
     keys: () => memory.keys(),
     worker,
     purgeOf: (stored: StoredHead) => purging.view.purgeOf(stored),
-    lastRefusal: (url: string) => reporter.lastRefusals.of(url),
+    lastRefusal,
     findPurge: async (seq: number) => {
       const row = await audit.find(seq).catch(() => null);
       return row && recordBody(row);

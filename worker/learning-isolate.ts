@@ -1,5 +1,6 @@
 import type { IsolateStats } from "../wire/stats.ts";
 import { type RunningIsolate, startIsolate } from "./isolate.ts";
+import type { Refusal } from "./metrics/last-refusals.ts";
 import type { Platform } from "./platform.ts";
 import type { Tokens } from "./ports/access.ts";
 import type { BackgroundWork } from "./ports/background-work.ts";
@@ -17,6 +18,8 @@ export interface LearningIsolate extends RunningIsolate {
   reportNow(): Promise<void>;
   /** Reports what is left, because the isolate ends. Resolves to how many requests the ledger may lack. Never rejects. */
   reportLast(): Promise<number>;
+  /** Why and when the last answer of a page was not stored, as far as this isolate knows. */
+  lastRefusal(url: string): Refusal | undefined;
   /** How far it has read the log; `null` before it has. */
   readonly position: Stamp | null;
   /** The owner's tokens. Wrong ones are counted and refused late. */
@@ -36,6 +39,7 @@ export function startLearningIsolate(site: Site, platform: Platform): LearningIs
       return corridor.originGate?.counts ?? null;
     },
     tokens,
+    lastRefusal: (url) => platform.reporter.lastRefusals.of(url),
     learn: (delta, background) => purging.purges.learn(delta, background),
     reportIfDue: (background) => {
       if (reports?.isDue) background.run(reports.send());

@@ -1,4 +1,5 @@
 import type { IsolateStats } from "../wire/stats.ts";
+import type { ExplainPorts } from "./explain/explain.ts";
 import type { IncomingRequest, Isolate, Neighbours } from "./flow/request-context.ts";
 import type { FillBudget } from "./flow/storing/fill.ts";
 import type { Counters } from "./metrics/counters.ts";
@@ -53,6 +54,8 @@ export interface Platform {
   readonly neighbours?: Neighbours;
   /** The name of this isolate in an explanation. Default: nothing. */
   readonly worker?: string;
+  /** As `ExplainPorts` has it, where other isolates can be asked. Default: as far as this one knows. */
+  readonly lastRefusal?: ExplainPorts["lastRefusal"];
   /** A short text that identifies a long one. */
   readonly fingerprint: (text: string) => Promise<string>;
   /** What several sites in one process share: the memory for pages, and that for bodies on their way. Default: nothing. */

@@ -16,12 +16,25 @@ import { namesFitting } from "../connections/certificate-choice.ts";
 import type { Certificate } from "../connections/certificates.ts";
 import type { SurveyedWorkers } from "../supervisor/worker-pool.ts";
 import { type ProcessFigures, processFigures, type WorkerFigures } from "./process-figures.ts";
+import type { AskedPage, RefusedPage } from "./surveyed-refusals.ts";
 
 /** What the supervisor has found out of its machine, for a worker that asks. Plain data. */
 export interface MachineSurvey {
   /** Whether all workers have reported to their ledgers. */
   readonly isCurrent: boolean;
   readonly machine: SurveyedMachine;
+  /** What the workers know of the pages that somebody asks about. */
+  readonly refusals: readonly RefusedPage[];
+}
+
+/** What somebody wants to know who looks at the machine: how it is, or why a page was not stored. Plain data. */
+export type LookedFor = typeof MACHINE | AskedPage;
+
+export const MACHINE = "machine";
+
+/** What a worker says of itself. */
+export interface WorkerReply extends ProcessFigures {
+  readonly refusals: readonly RefusedPage[];
 }
 
 export interface SurveyedMachine extends Omit<MachineStats, "inWords" | "log" | "origin" | "processes"> {
@@ -54,8 +67,10 @@ export interface DiskFigures {
 export async function surveyMachine(surveyed: SurveyedWorkers, parts: MachineParts): Promise<MachineSurvey> {
   const { workers, areAll, deaths } = surveyed;
   const { memoryBytes, certificates, disk, folder } = parts;
-  const ofWorkers = workers.map(({ name, isDraining, said }): SurveyedProcess => {
-    return { name, isDraining, ...(said as ProcessFigures) };
+  const replies = workers.map(({ said }) => said as WorkerReply);
+  const ofWorkers = workers.map(({ name, isDraining }, index): SurveyedProcess => {
+    const { refusals: _, ...figures } = replies[index]!;
+    return { name, isDraining, ...figures };
   });
   const pages = ofWorkers.reduce((sum, { worker }) => sum + (worker?.memory.bytes ?? 0), 0);
   const supervisor: SurveyedProcess = { name: "supervisor", isDraining: false, ...(await processFigures()) };
@@ -69,7 +84,7 @@ export async function surveyMachine(surveyed: SurveyedWorkers, parts: MachinePar
     workerDeaths: deaths,
     certificates: certificates.map(certificateStats),
   };
-  return { isCurrent: areAll, machine };
+  return { isCurrent: areAll, machine, refusals: replies.flatMap(({ refusals }) => refusals) };
 }
 
 function freeBytesOf(folder: string): Promise<number | null> {

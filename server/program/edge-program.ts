@@ -1,6 +1,7 @@
 import type { OriginQueueStats } from "../../wire/machine-stats.ts";
 import { counted } from "../../wire/text/numbers.ts";
 import { FillBudget, type RunningIsolate } from "../../worker/isolate.ts";
+import type { Refusal } from "../../worker/metrics/last-refusals.ts";
 import { REPORT_EVERY_MS, type ReadLedger } from "../../worker/metrics/reports.ts";
 import type { BackgroundWork } from "../../worker/ports/background-work.ts";
 import type { ViewDelta } from "../../worker/purges/log/log-contract.ts";
@@ -23,8 +24,17 @@ import { WriterThread } from "../disk/file-writer.ts";
 import { ownAnswer } from "../http1/own-answer.ts";
 import type { KeptReading, LogCalls } from "../log/log-messages.ts";
 import { machineMetrics } from "../machine/machine-metrics.ts";
-import { type LookingSite, type MachineSurvey, seenBySite, withoutDead } from "../machine/machine-survey.ts";
-import { type ProcessFigures, processFigures } from "../machine/process-figures.ts";
+import {
+  type LookedFor,
+  type LookingSite,
+  MACHINE,
+  type MachineSurvey,
+  seenBySite,
+  type WorkerReply,
+  withoutDead,
+} from "../machine/machine-survey.ts";
+import { processFigures } from "../machine/process-figures.ts";
+import { type AskedPage, newestRefusal, refusalsOf } from "../machine/surveyed-refusals.ts";
 import { OriginTalks } from "../origin/origin-talks.ts";
 import { sayToOperator } from "../own-lines.ts";
 import { PermitLeases } from "../permits/leased-permits.ts";
@@ -46,6 +56,7 @@ const LEFT_AFTER_ANSWERS_MS = 1_000;
 
 type Edge = Omit<EdgeSettings, "sites">;
 type Say = (line: string) => void;
+type Survey = NonNullable<WorkerStart["survey"]>;
 
 /** The program of each worker: the edge of each site, with a listener in front of all and the origins behind them. */
 export async function startWorker({ name, settings, logs, line, survey }: WorkerStart): Promise<RunningWorker> {
@@ -119,8 +130,19 @@ function startSites(
   const partsOf = ({ name }: SiteSettings): SiteParts => {
     const log = logs.get(name)!;
     const readLedger = survey && ledgerOnMachine(log, survey, () => lookingSite(name, started));
+    const own = (url: string) => started.get(name)!.isolate.lastRefusal(url);
+    const lastRefusal = survey && ((url: string) => refusalOnMachine({ site: name, url }, survey, own(url)));
     const isServed = () => !closed.has(name);
-    const alone = { ...common, worker, log, readLedger, tier, isServed, write: say };
+    const alone = {
+      ...common,
+      worker,
+      log,
+      readLedger,
+      ...(lastRefusal && { lastRefusal }),
+      tier,
+      isServed,
+      write: say,
+    };
     if (memory instanceof OnlyMemory) return { ...alone, memory: memory.entries };
     return {
       ...alone,
@@ -142,10 +164,10 @@ function lookingSite(name: string, all: ReadonlyMap<string, StartedSite>): Looki
 }
 
 /** The ledger of a site, once all workers have reported to it, with the machine as the owner of the site may see it. */
-function ledgerOnMachine(log: LogCalls, survey: () => Promise<unknown>, looking: () => LookingSite): ReadLedger {
+function ledgerOnMachine(log: LogCalls, survey: Survey, looking: () => LookingSite): ReadLedger {
   return async (...asked) => {
     // Without a supervisor there is no log to read either, and the error of that one is told.
-    const found = (await survey().catch(() => null)) as MachineSurvey | null;
+    const found = await surveyFor(MACHINE, survey);
     const text = await log.readLedger(...asked);
     if (found === null) return text;
     const { isWritable, ...reading } = JSON.parse(text) as KeptReading;
@@ -154,6 +176,21 @@ function ledgerOnMachine(log: LogCalls, survey: () => Promise<unknown>, looking:
     const current = isCurrent && { isCurrent, isolates: withoutDead(reading.isolates, machine) };
     return JSON.stringify({ ...reading, ...current, machine, metrics: machineMetrics(machine) });
   };
+}
+
+/** Why the last answer of a page was not stored that any worker has seen. `own`: as far as this one knows. */
+async function refusalOnMachine(
+  page: AskedPage,
+  survey: Survey,
+  own: Refusal | undefined,
+): Promise<Refusal | undefined> {
+  const found = await surveyFor(page, survey);
+  return newestRefusal(page, found?.refusals ?? [], own);
+}
+
+/** `null` if the supervisor has died. */
+function surveyFor(lookedFor: LookedFor, survey: Survey): Promise<MachineSurvey | null> {
+  return survey(lookedFor).catch(() => null) as Promise<MachineSurvey | null>;
 }
 
 interface WorkerParts {
@@ -211,10 +248,15 @@ class EdgeWorker implements RunningWorker {
     return (await this.#parts.accessLog?.reopen()) ?? true;
   }
 
-  async survey(): Promise<ProcessFigures> {
+  /** It reports to the ledgers of its sites for those who look at the machine. */
+  async survey(lookedFor: readonly LookedFor[]): Promise<WorkerReply> {
     const { edge, sites, memory } = this.#parts;
-    await Promise.all([...sites.values()].map(({ isolate }) => isolate.reportNow()));
-    return processFigures({
+    if (lookedFor.includes(MACHINE)) {
+      await Promise.all([...sites.values()].map(({ isolate }) => isolate.reportNow()));
+    }
+    const pages = lookedFor.filter((each) => each !== MACHINE);
+    const refusals = refusalsOf(pages, ({ site, url }) => sites.get(site)?.isolate.lastRefusal(url));
+    const figures = await processFigures({
       connections: this.#listener?.connections ?? 0,
       maxConnections: edge.maxConnections,
       memory: {
@@ -225,6 +267,7 @@ class EdgeWorker implements RunningWorker {
       },
       origins: Object.fromEntries([...sites].flatMap(([name, site]) => queueOf(site).map((queue) => [name, queue]))),
     });
+    return { ...figures, refusals };
   }
 
   async drain(withinMs: number): Promise<void> {

@@ -4,6 +4,7 @@ import { startControl } from "../../worker/isolate-control.ts";
 import { type LearningIsolate, startLearningIsolate } from "../../worker/learning-isolate.ts";
 import { Counters } from "../../worker/metrics/counters.ts";
 import type { ReadLedger } from "../../worker/metrics/reports.ts";
+import type { Platform } from "../../worker/platform.ts";
 import type { Tokens } from "../../worker/ports/access.ts";
 import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Clock, Timer } from "../../worker/ports/clock.ts";
@@ -43,6 +44,8 @@ export interface NodeParts {
   readonly originTalk?: OriginTalk | undefined;
   /** The name of this worker in an explanation. Default: nothing. */
   readonly worker?: string | undefined;
+  /** Default: what this worker knows. */
+  readonly lastRefusal?: Platform["lastRefusal"];
   /** A name for this worker that no other has, also after a restart, and the name of the machine. */
   readonly isolate: string;
   readonly pop?: string;
@@ -73,6 +76,7 @@ export function startNodeIsolate(
     originTalk,
     originName,
     worker,
+    lastRefusal,
     readLedger,
     isServed,
     ...parts
@@ -83,6 +87,7 @@ export function startNodeIsolate(
     ...parts,
     ...(compression && { compression }),
     ...(worker !== undefined && { worker }),
+    ...(lastRefusal && { lastRefusal }),
     ...(permitsOf && { permitsOf }),
     ...(originTalk && { originTalk }),
     ...(fetchesElsewhere && { neighbours: new KnownNeighbours(fetchesElsewhere) }),

@@ -26,9 +26,9 @@ export interface WorkerStart {
   readonly line: ProcessLine;
   /**
    * Makes a survey of the machine: all workers are asked, this one as well, and then the supervisor says what it knows.
-   * Plain data. Rejects if the supervisor has died. Default: nothing is known of the machine.
+   * `lookedFor`: plain data, as is the answer. Rejects if the supervisor has died. Default: nothing is known of the machine.
    */
-  readonly survey?: () => Promise<unknown>;
+  readonly survey?: (lookedFor: unknown) => Promise<unknown>;
 }
 
 export interface RunningWorker {
@@ -50,8 +50,8 @@ export interface RunningWorker {
    * has told the owner why. Default: it has none.
    */
   reopen?(): Promise<boolean>;
-  /** Reports to the ledgers of its sites, and says how it is: plain data for the survey. Default: it says nothing. */
-  survey?(): Promise<unknown>;
+  /** Says what those look for who look at the machine: plain data for the survey. Default: it says nothing. */
+  survey?(lookedFor: readonly unknown[]): Promise<unknown>;
   /**
    * Stops accepting connections, and resolves when all answers are out and all connections are closed. The process ends
    * then, or after the supervisor's time limit.

@@ -5,6 +5,7 @@ import { configuredTokens } from "../../worker/control/access/tokens.ts";
 import type { FillBudget } from "../../worker/isolate.ts";
 import type { LearningIsolate } from "../../worker/learning-isolate.ts";
 import type { ReadLedger } from "../../worker/metrics/reports.ts";
+import type { Platform } from "../../worker/platform.ts";
 import type { Bodies } from "../../worker/ports/bodies.ts";
 import type { Origin } from "../../worker/ports/origin.ts";
 import type { PermitsOf } from "../../worker/ports/origin-permits.ts";
@@ -67,6 +68,8 @@ export interface SiteParts {
   readonly largestBodyBytes: number | null;
   /** Reads its ledger for its owner. Default: as the log gives it. */
   readonly readLedger?: ReadLedger | undefined;
+  /** What the workers of the machine know of refusals. Default: what this one knows. */
+  readonly lastRefusal?: Platform["lastRefusal"];
   /** The fetches of all workers of this machine. Default: each worker fetches for itself. */
   readonly fetches?: MachineFetches | undefined;
   /** The permits for the origins, which all workers of the machine share. */

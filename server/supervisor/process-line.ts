@@ -49,8 +49,8 @@ export class LineToSupervisor implements ProcessLine {
   }
 
   /** A survey of the machine, of which this worker is a part. Rejects if the supervisor has died. */
-  survey(): Promise<unknown> {
-    return this.#await((number) => ({ kind: "survey-asked", number }));
+  survey(lookedFor: unknown): Promise<unknown> {
+    return this.#await((number) => ({ kind: "survey-asked", number, lookedFor }));
   }
 
   tell(message: unknown): void {
@@ -77,7 +77,7 @@ export class LineToSupervisor implements ProcessLine {
   }
 }
 
-type Asking = ServiceMessage | { readonly kind: "survey-asked"; readonly number: number };
+type Asking = ServiceMessage | { readonly kind: "survey-asked"; readonly number: number; readonly lookedFor: unknown };
 
 /** What a worker sends for the service. */
 export type ServiceMessage =

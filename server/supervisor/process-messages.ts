@@ -33,8 +33,8 @@ export type ToWorker =
   /** The log goes to another process: calls of it are held back, and go on with "resume". */
   | { readonly kind: "hold" }
   | { readonly kind: "resume" }
-  /** Somebody looks at the machine. */
-  | { readonly kind: "survey" }
+  /** Some look at the machine, each for something. */
+  | { readonly kind: "survey"; readonly lookedFor: readonly unknown[] }
   /** It is to give a "sign". */
   | { readonly kind: "give-sign" }
   /** The log files of the worker were moved away. */
@@ -52,7 +52,7 @@ export type ToSupervisor =
   /** No call of the log is under way. */
   | { readonly kind: "held" }
   /** It wants a survey of the machine, which is told by an "answer". */
-  | { readonly kind: "survey-asked"; readonly number: number }
+  | { readonly kind: "survey-asked"; readonly number: number; readonly lookedFor: unknown }
   /** What it says of itself in a survey: plain data. */
   | { readonly kind: "surveyed"; readonly said: unknown }
   /** It comes to its messages. */

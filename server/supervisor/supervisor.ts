@@ -84,7 +84,7 @@ export class Supervisor {
   readonly #ended = Promise.withResolvers<void>();
   #lifecycle: Lifecycle;
   /** A survey shows what its callers did before they asked. */
-  readonly #surveys = new AskedTogether<void, unknown>(() => this.#survey());
+  readonly #surveys = new AskedTogether<unknown, unknown>((lookedFor) => this.#survey(lookedFor));
   /** The callers who wait for the next load of the configuration, and for the end of an upgrade. */
   readonly #reloads: PromiseWithResolvers<boolean>[] = [];
   readonly #upgrades: PromiseWithResolvers<boolean>[] = [];
@@ -112,7 +112,7 @@ export class Supervisor {
       soundAfterMs,
       hangsAfterMs,
       onEnded: (reader) => this.#dismiss(reader),
-      survey: () => this.#surveys.ask(),
+      survey: (lookedFor) => this.#surveys.ask(lookedFor),
       onHopeless: (cause) => void this.#giveUp(cause),
     });
     this.#lifecycle = beginLifecycle(handOver !== null);
@@ -185,8 +185,8 @@ export class Supervisor {
   }
 
   /** The workers of a predecessor report to the ledger as well, and only their own supervisor could ask them. */
-  async #survey(): Promise<unknown> {
-    const ofPool = await this.#pool.survey();
+  async #survey(lookedFor: readonly unknown[]): Promise<unknown> {
+    const ofPool = await this.#pool.survey(lookedFor);
     const surveyed = { ...ofPool, areAll: ofPool.areAll && !this.#lifecycle.hasPredecessor };
     return this.#options.describe ? this.#options.describe(surveyed) : surveyed;
   }

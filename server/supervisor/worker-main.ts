@@ -51,7 +51,7 @@ process.on("message", (message: ToWorker, handle: unknown) => {
   else if (message.kind === "answer") line.take(message);
   else if (message.kind === "reopen") void reopen();
   else if (message.kind === "give-sign") tell({ kind: "sign" });
-  else if (message.kind === "survey") void survey();
+  else if (message.kind === "survey") void survey(message.lookedFor);
   else if (message.kind === "hold") void holdLogs();
   else if (message.kind === "resume") for (const log of logs.values()) log.resume();
   else void drain(message.withinMs);
@@ -73,7 +73,7 @@ async function start({ name, settings, reader, ...rest }: Start): Promise<void> 
     logs.set(site, new SupervisedLog({ socketPath: socket, name: reader, clock: systemClock, enter }));
   }
   const { startWorker } = await program;
-  running = await startWorker({ name, settings, logs, line, survey: () => line.survey() });
+  running = await startWorker({ name, settings, logs, line, survey: (lookedFor) => line.survey(lookedFor) });
   for (const [site, log] of logs) log.learnBy((delta) => running!.learn(delta, site));
   tell({ kind: "started" });
 }
@@ -155,8 +155,8 @@ async function reopen(): Promise<void> {
   tell({ kind: "reopened", hasWorked });
 }
 
-async function survey(): Promise<void> {
-  const said = await running?.survey?.().catch((cause: unknown) => console.error(cause));
+async function survey(lookedFor: readonly unknown[]): Promise<void> {
+  const said = await running?.survey?.(lookedFor).catch((cause: unknown) => console.error(cause));
   tell({ kind: "surveyed", said: said ?? null });
 }
 

@@ -86,7 +86,7 @@ export interface PoolParts {
   /** A worker is gone, the reader of the logs by this name. */
   readonly onEnded: (reader: string) => void;
   /** Makes a survey of the machine, for a worker that wants one. Never rejects. */
-  readonly survey: () => Promise<unknown>;
+  readonly survey: (lookedFor: unknown) => Promise<unknown>;
   /** Workers die at their start again and again. */
   readonly onHopeless: (cause: Error) => void;
 }
@@ -116,10 +116,13 @@ export class WorkerPool {
   }
 
   /** What the workers say of themselves that answer visitors or finish their answers. */
-  async survey(): Promise<SurveyedWorkers> {
+  async survey(lookedFor: readonly unknown[]): Promise<SurveyedWorkers> {
     const asked = [...this.alive].filter(({ isListening }) => isListening);
     const all = await Promise.all(
-      asked.map(async (worker) => ({ name: worker.name, isDraining: worker.isDraining, said: await worker.survey() })),
+      asked.map(async (worker) => {
+        const { name, isDraining } = worker;
+        return { name, isDraining, said: await worker.survey(lookedFor) };
+      }),
     );
     const workers = all.filter(({ said }) => said !== null);
     return { workers, areAll: workers.length === all.length, deaths: this.#deaths };

@@ -73,7 +73,7 @@ export interface Surroundings {
   /** `null` if there is none. */
   readonly service: ServedWorker | null;
   /** A survey of the machine, which never rejects: plain data. */
-  readonly survey: () => Promise<unknown>;
+  readonly survey: (lookedFor: unknown) => Promise<unknown>;
   /** For how long it may compute without a sign. */
   readonly hangsAfterMs: number;
 }
@@ -115,7 +115,7 @@ export class WorkerProcess {
   readonly #clock: Clock;
   readonly #service: ServedWorker | null;
   /** Makes a survey of the machine, for a worker that wants one. */
-  readonly #survey: () => Promise<unknown>;
+  readonly #survey: Surroundings["survey"];
   readonly #started = Promise.withResolvers<void>();
   readonly #listening = Promise.withResolvers<void>();
   readonly #reopened = new AnswersInTurn<boolean>(true);
@@ -227,8 +227,8 @@ export class WorkerProcess {
   }
 
   /** What it says of itself; `null` if it has ended, or does not answer within a second. */
-  survey(): Promise<unknown> {
-    this.#tell({ kind: "survey" });
+  survey(lookedFor: readonly unknown[]): Promise<unknown> {
+    this.#tell({ kind: "survey", lookedFor });
     return within(this.#clock, SURVEYED_WITHIN_MS, this.#surveyed.next(), () => null);
   }
 
@@ -263,7 +263,7 @@ export class WorkerProcess {
     if (message.kind === "failed") ({ because: this.#because, isLockedOut: this.isLockedOut } = message);
     if (message.kind === "tell") this.#service?.tell(message.message);
     if (message.kind === "ask") void this.#answer(message.number, this.#service?.ask(message.question));
-    if (message.kind === "survey-asked") void this.#answer(message.number, this.#survey());
+    if (message.kind === "survey-asked") void this.#answer(message.number, this.#survey(message.lookedFor));
     if (message.kind === "surveyed") this.#surveyed.take(message.said);
     if (message.kind !== "listening") return;
     this.isListening = true;

@@ -25,6 +25,12 @@ import { type StoredHead, tagsOf } from "../rules/storing/stored-response.ts";
 import { nearestKeys } from "./nearest-keys.ts";
 import { type JudgedRequest, outcomeOf, type PlannedFetch, stepsOf } from "./steps.ts";
 
+/** Why and when, in epoch milliseconds, the last answer of a page was not stored. */
+interface LastRefusal {
+  readonly because: string;
+  readonly at: number;
+}
+
 /** What an explanation needs beside the corridor's own ports. */
 export interface ExplainPorts {
   /** The worker of a server that has several. */
@@ -33,8 +39,8 @@ export interface ExplainPorts {
   keys(): Iterable<string>;
   /** The number of the purge by which the view has judged a stored response; 0 for none. */
   purgeOf(stored: StoredHead): number;
-  /** Why and when, in epoch milliseconds, the last answer of a page was not stored, as far as this isolate knows. */
-  lastRefusal(url: string): { readonly because: string; readonly at: number } | undefined;
+  /** As far as that is known. Never rejects. */
+  lastRefusal(url: string): LastRefusal | undefined | Promise<LastRefusal | undefined>;
   /** A row of the audit trail; `null` if there is none, or if the log does not answer. */
   findPurge(seq: number): Promise<PurgeRecordBody | null>;
 }
@@ -59,7 +65,9 @@ export async function explain(incoming: IncomingRequest, isolate: Isolate, ports
   const context = openContext(incoming, isolate, resolved);
   const judged = await judgeRequest(context);
   const { memory, sharedTier, hit, fetch } = judged;
-  const refusal = fetch && ports.lastRefusal(resolved.cacheKey);
+  const refusal = fetch && (await ports.lastRefusal(resolved.cacheKey));
+  // Another isolate than the one that remembers it may have stored the page since.
+  const isLast = refusal && ![memory, sharedTier].some((head) => head && head.receivedAt > refusal.at);
   const decisive = hit?.head ?? fetch?.plan.miss.selected?.head;
   return {
     ...common,
@@ -72,7 +80,7 @@ export async function explain(incoming: IncomingRequest, isolate: Isolate, ports
     purge: await purgeOf(context, [decisive, memory, hit ? undefined : sharedTier], ports),
     outcome: outcomeOf(judged),
     steps: stepsOf(judged),
-    ...(refusal && { lastRefusal: { ...refusal, at: new Date(refusal.at).toISOString() } }),
+    ...(isLast && { lastRefusal: { ...refusal, at: new Date(refusal.at).toISOString() } }),
     nearest: fetch ? nearest(context, resolved, ports) : [],
   };
 }

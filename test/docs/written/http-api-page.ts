@@ -279,8 +279,8 @@ and \`--json\` as the edge sends it:
   \`STALE\`), \`part\`, and \`store\` with \`no\`, \`yes\` or the condition; as which \`client\` it would wait for a place; \`origin-busy\`
   (others wait there), \`queue-full\` (no more may), \`origin-down\`. Where a server [compresses](../server.md#compression), a last
   step \`coding\` says in which coding the page goes out, or why plain.
-- \`lastRefusal\` says why and when the last answer of the page was not stored, if this isolate has seen one since it was last
-  stored.
+- \`lastRefusal\` says why and when the page's last answer was not stored, as far as this isolate, or any worker of a server,
+  remembers.
 - \`purge\` is the purge that touched what is stored: its \`seq\`, what it has \`made\` of the page (\`purged\`, \`soft\`, \`invalidated\`), and
   its row of the audit trail.
 - \`nearest\` are up to three keys in this isolate's memory with the same path but for scheme, letter case and a final slash.

@@ -35,7 +35,7 @@ export const mutants: Mutants = {
     },
     "an explanation does not say why the last answer was not stored": {
       in: "explain",
-      replace: "fetch && ports.lastRefusal(resolved.cacheKey)",
+      replace: "fetch && (await ports.lastRefusal(resolved.cacheKey))",
       by: "undefined",
       foundBy: "explain/last-refusal",
     },
@@ -55,6 +55,12 @@ export const mutants: Mutants = {
       in: "LastRefusals.forget",
       drop: "this.#refusals.delete(url);",
       foundBy: "explain/last-refusal",
+    },
+    "a refusal is told although another isolate has stored the page since": {
+      in: "explain:explain",
+      replace: "head && head.receivedAt > refusal.at",
+      by: "false",
+      foundBy: "explain/stored-elsewhere-since",
     },
     "an explanation says that the key has all parameters of the URL": {
       in: "droppedOf",

@@ -335,6 +335,20 @@ export const scenarios: readonly Scenario[] = [
       explain("/a", outcome("MISS", "purged"), step("store", "yes"), '],"nearest"'),
     ],
   },
+  {
+    id: "explain/stored-elsewhere-since",
+    name: "an explanation says nothing of an answer that was not stored, if another isolate has stored the page since",
+    source: SOURCE,
+    origin: { "/a": [page("max-age=60", "v1", { "set-cookie": "a=1" }), page("max-age=60")] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { advanceMs: 1_000 },
+      { get: "/a", isolate: "b", expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { advanceMs: 70_000 },
+      explain("/a", step("fetch", "fetch"), '],"nearest"'),
+    ],
+  },
   ...(
     [
       ["too-large", "too-large", { storeBytes: 4 }, { framing: "chunked" }],

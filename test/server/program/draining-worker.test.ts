@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
+import { MACHINE } from "../../../server/machine/machine-survey.ts";
 import type { ProcessFigures } from "../../../server/machine/process-figures.ts";
 import { ASKS_FOR_PERMITS, isPermitMessage } from "../../../server/permits/permit-messages.ts";
 import { PermitOffice } from "../../../server/permits/permit-office.ts";
@@ -48,7 +49,7 @@ async function startOrigin(): Promise<ScriptedOrigin> {
   return origin;
 }
 
-const surveyOf = async ({ worker }: WorkerUnderTest) => ((await worker.survey!()) as ProcessFigures).worker!;
+const surveyOf = async ({ worker }: WorkerUnderTest) => ((await worker.survey!([MACHINE])) as ProcessFigures).worker!;
 
 async function ask(path: string, port: number, host = "a.test"): Promise<RawClient> {
   const client = new RawClient({ host: "127.0.0.1", port });

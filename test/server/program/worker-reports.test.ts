@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
+import { MACHINE } from "../../../server/machine/machine-survey.ts";
 import { startWorker } from "../../../server/program/edge-program.ts";
 import { ONLY_SITE } from "../../../server/supervisor/site-logs.ts";
 import { ReportIntake } from "../../../worker/purges/log/report-intake.ts";
@@ -18,7 +19,7 @@ test("a worker that nobody visits reports within a quarter more than a minute af
   });
   const { worker, stop } = await startSites({ startWorker }, [{ name: ONLY_SITE, token: TOKEN, site: SITE }]);
   vi.advanceTimersByTime(5_000);
-  await worker.survey!();
+  await worker.survey!([MACHINE]);
   reports.mockClear();
   vi.advanceTimersByTime(75_000);
   await until(() => reports.mock.calls.length === 1);
@@ -41,14 +42,14 @@ test.each([
   const { port, worker, stop } = await startSites({ startWorker }, [{ name: "a", token: TOKEN, site: SITE }]);
   const ask = () => exchange({ port }, "GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n");
   await ask();
-  await worker.survey!();
+  await worker.survey!([MACHINE]);
   if (isFull) {
     reports.mockImplementation(() => {
       throw new Error("database or disk is full");
     });
   }
   for (let request = 0; request < 2; request++) await ask();
-  await worker.survey!(); // reports them, and the report stays unconfirmed
+  await worker.survey!([MACHINE]); // reports them, and the report stays unconfirmed
   await ask();
   said.mockClear();
   await stop();

@@ -5,6 +5,7 @@ import { Agent, fetch as undiciFetch } from "undici";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { DEFAULT_CACHE } from "../../../cli/server-folder.ts";
 import { ScriptedOrigin } from "../../../local/cdn/scripted-origin.ts";
+import type { Explanation } from "../../../wire/explanation.ts";
 import { tidemark } from "../../cli/run-command.ts";
 import { byDepth, inGate } from "../../suite/depth.ts";
 import { freePort } from "../../suite/free-ports.ts";
@@ -243,6 +244,26 @@ describe("tidemark serve", () => {
       expect(await explain()).toMatchObject({ worker: expect.stringMatching(/^worker-[12], one of 2$/) });
       expect(origin.countOf("/page")).toBeLessThanOrEqual(2 * ROUNDS); // two workers, at most once each per version
     }, 60_000); // each purge may have to settle by the clock
+
+    test("each worker says why the last answer of a page was not stored, whichever worker gave it", async () => {
+      const [, token] = await server.prints(/token +(\S+)/);
+      const withCookie = { "cache-control": "max-age=60", "set-cookie": "a=1" };
+      origin.reply("/refused", { fields: withCookie }, { fields: { "cache-control": "no-store" } });
+      const headers = { authorization: `Bearer ${token}`, connection: "close" };
+      const saidByEach = async () => {
+        const said = new Map<string | undefined, string | undefined>();
+        await until(async () => {
+          const answer = await fetch(new URL("/_tidemark/explain?url=/refused", address), { headers });
+          const { worker, lastRefusal } = (await answer.json()) as Explanation;
+          return said.set(worker, lastRefusal?.because).size === 2;
+        });
+        return [...said.values()];
+      };
+      await ask(address, "/refused", { headers: { connection: "close" } });
+      expect(await saidByEach()).toEqual(["set-cookie", "set-cookie"]);
+      await ask(address, "/refused", { headers: { connection: "close" } });
+      expect(await saidByEach()).toEqual(["no-store", "no-store"]); // of either worker, it is the newest
+    });
 
     test("no worker has a page that a form has changed, once the answer to the form is there", async () => {
       const fields = { "cache-control": "max-age=3600" };

@@ -35,7 +35,7 @@ function workerOf(child: Child): WorkerProcess {
 test("the end of a process answers what it was asked before and is asked later", async () => {
   const child = new Child();
   const worker = workerOf(child);
-  const ask = () => Promise.all([worker.survey(), worker.survey(), worker.reopen(), worker.hold()]);
+  const ask = () => Promise.all([worker.survey([]), worker.survey([]), worker.reopen(), worker.hold()]);
   const before = ask();
   child.emit("exit", 1, null);
   expect(await before).toEqual([null, null, true, undefined]);
@@ -48,9 +48,9 @@ test("a process answers in turn, and nothing is held of its answers", async () =
     if (kind === "survey") child.emit("message", { kind: "surveyed", said: Array(1000).fill(++answered) });
   });
   const worker = workerOf(child);
-  const seen = async () => ((await worker.survey()) as number[])[0];
+  const seen = async () => ((await worker.survey([])) as number[])[0];
   expect(await Promise.all([seen(), seen(), seen()])).toEqual([1, 2, 3]);
   const usedAtFirst = usedHeapBytes();
-  for (let asked = 0; asked < 2000; asked++) await worker.survey();
+  for (let asked = 0; asked < 2000; asked++) await worker.survey([]);
   expect(usedHeapBytes() - usedAtFirst).toBeLessThan(4_000_000);
 });
