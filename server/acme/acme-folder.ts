@@ -100,9 +100,11 @@ export class AcmeFolder {
   attempts(): AttemptsMade {
     try {
       const read = JSON.parse(readFileSync(join(this.path, "attempts.json"), "utf8")) as Partial<AttemptsMade>;
-      return { lastAt: { ...read.lastAt }, notBeforeAt: Number(read.notBeforeAt) || 0 };
+      const times = Object.entries({ ...read.lastAt }).filter(([, at]) => Number.isFinite(at));
+      return { lastAt: Object.fromEntries(times), notBeforeAt: Number(read.notBeforeAt) || 0 };
     } catch {
-      return { lastAt: {}, notBeforeAt: 0 }; // there is none yet, or it is not valid
+      // There is none yet, or it is not valid: the authority itself refuses what is too often for it.
+      return { lastAt: {}, notBeforeAt: 0 };
     }
   }
 

@@ -159,8 +159,9 @@ function refuseOthers(path: string): void {
   // A power loss may have emptied a mark that was written without a flush.
   const isEmptied = statSync(join(path, MARK), { throwIfNoEntry: false })?.size === 0;
   if (isEmptied && names.some((name) => FOLDER_OF_FORMAT.test(name))) return;
+  const why = names.includes(MARK) ? `its ${MARK} is damaged; a cache can be deleted` : `it has no ${MARK}`;
   throw new CacheFolderError(
-    `The folder ${path} is not empty and is not a cache of tidemark (it has no ${MARK}). Name an empty folder, or one that does not exist.`,
+    `The folder ${path} is not empty and is not a cache of tidemark (${why}). Name an empty folder, or one that does not exist.`,
   );
 }
 

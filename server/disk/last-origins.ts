@@ -26,7 +26,9 @@ export function replacedOrigins(folder: string, origins: ReadonlyMap<string, str
 /** Empty if the file is missing or damaged: then nothing is known of the pages. */
 function read(path: string): Map<string, string> {
   try {
-    return new Map(JSON.parse(readFileSync(path, "utf8")) as [string, string][]);
+    const entries = JSON.parse(readFileSync(path, "utf8")) as unknown[][];
+    const areTexts = entries.every((entry) => entry.length === 2 && entry.every((each) => typeof each === "string"));
+    return new Map(areTexts ? (entries as [string, string][]) : []);
   } catch {
     return new Map();
   }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
+import type { LeasesOnRecord } from "../../worker/purges/settlement/granted-leases.ts";
 
 /*
  * SQLite has checksums in its write-ahead log and none in its file. So what the rules depend on is there twice, in a table
@@ -36,6 +37,9 @@ export function refuseDamage(database: DatabaseSync): void {
   for (const [table, copy] of Object.entries(COPIES)) {
     if (names.has(table)) refuseDamagedTable(database, table, names.has(copy) ? copy : null);
   }
+  for (const [table, isReadable] of Object.entries(READABLE)) {
+    if (names.has(table) && !isReadable(database)) throw damage(`${table} has values that no log of this version has`);
+  }
 }
 
 /** The same, also of what is noticed otherwise only when it is read: the audit trail and the counts. */
@@ -61,6 +65,47 @@ function refuse(database: DatabaseSync, check: string): void {
   const [first] = database.prepare(`PRAGMA ${check}`).all();
   const [found] = Object.values(first!);
   if (found !== "ok") throw damage(String(found));
+}
+
+/**
+ * Whether this program can read what SQLite finds whole: another one may have written it. It must not be passed over, because
+ * a lease that is forgotten lets a purge settle too early (R6); another log instead counts with the longest one (R13).
+ */
+const READABLE: Readonly<Record<string, (database: DatabaseSync) => boolean>> = {
+  state: (database) => {
+    const whole = ["form", "head", "floor", "keys", "hard", "soft", "invalidate"].map(
+      (column) => `typeof(${column}) = 'integer' AND ${column} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`,
+    );
+    const rows = database
+      .prepare(`SELECT longest_lease, typeof(id) = 'text' AND ${whole.join(" AND ")} AS fits FROM state`)
+      .all();
+    return rows.every(({ fits, longest_lease: leases }) => fits === 1 && areLeases(String(leases)));
+  },
+  repeats: (database) => {
+    const purge = [
+      ["mode", "'text'"],
+      ["content", "'text'"],
+      ["purgeKeys", "'text'"],
+      ["purgeKeyCount", "'integer'"],
+      ["accepted", "'object'"],
+      ["reason", "'text', 'null'"],
+      ["by", "'text'"],
+    ].map(([name, types]) => `ifnull(json_type(purge, '$.${name}'), '') IN (${types})`);
+    const numbers = ["due_at", "repeat_of", "skew_ms"].map((column) => `typeof(${column}) = 'integer'`);
+    const fits = [...numbers, "json_valid(hashes)", "json_valid(purge)", ...purge].join(" AND ");
+    return database.prepare(`SELECT count(*) AS odd FROM repeats WHERE NOT (${fits})`).get()!.odd === 0;
+  },
+};
+
+/** Each log has granted some when it was opened for the first time. */
+function areLeases(text: string): boolean {
+  try {
+    const { until, namelessAt, bornAt = 0 } = JSON.parse(text) as LeasesOnRecord;
+    const numbers = [namelessAt, bornAt, ...Object.entries(until).flatMap(([ms, at]) => [Number(ms), at])];
+    return Object(until) === until && numbers.every(Number.isFinite);
+  } catch {
+    return false;
+  }
 }
 
 function checksumIn(database: DatabaseSync): number {

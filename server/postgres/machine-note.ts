@@ -26,6 +26,18 @@ export class LogChangedError extends OwnerError {
   }
 }
 
+/** The note in a machine's folder does not say what it should. */
+export class DamagedNoteError extends OwnerError {
+  override readonly name = "DamagedNoteError";
+
+  constructor(path: string) {
+    super(
+      `${path} is damaged, or another version wrote it, so this server cannot tell which purges its stored pages have ` +
+        "missed. Delete it together with the folder pages, or restore both, while no server runs on the folder.",
+    );
+  }
+}
+
 interface Note {
   readonly machine: string;
   /** The folder in which that machine keeps its note. */
@@ -44,6 +56,7 @@ export class MachineNote {
   readonly #path: string | null;
   #note: Note;
 
+  /** Throws a `DamagedNoteError` if the folder has a note that cannot be used: pages there could be purged ones (R13). */
   constructor(folder: string | null, newId: () => string) {
     this.#path = folder === null ? null : join(folder, NOTE_FILE);
     const home = folder === null ? "" : homeOf(folder);
@@ -97,15 +110,16 @@ export class MachineNote {
 
   /** `home`: that of a note that does not name it, because an earlier version wrote it. */
   #read(home: string): Note | null {
-    if (this.#path === null || !existsSync(this.#path)) return null;
-    try {
-      const note = JSON.parse(readFileSync(this.#path, "utf8")) as Partial<Note>;
-      const { machine, home: written = home, position, left } = note;
-      if (typeof machine !== "string" || !Array.isArray(left)) return null;
-      return { machine, home: written, position: position ?? null, left };
-    } catch {
-      return null; // a torn note: the machine gets another name, and its last one is forgotten after a day
-    }
+    const path = this.#path;
+    if (path === null || !existsSync(path)) return null;
+    const text = orElse("", () => readFileSync(path, "utf8")).replaceAll("\0", "");
+    // The disk fails, or lost the note with the power: the machine gets another name, and its last one is forgotten after a day.
+    if (text === "") return null;
+    const note = orElse(null, () => JSON.parse(text) as Partial<Note> | null);
+    const { machine, home: written = home, position = null, left } = note ?? {};
+    if (!isText(machine) || !isText(written) || !isPosition(position) || !Array.isArray(left) || !left.every(isText))
+      throw new DamagedNoteError(path);
+    return { machine, home: written, position, left };
   }
 
   /**
@@ -120,6 +134,15 @@ export class MachineNote {
       // As above.
     }
   }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isPosition(value: unknown): value is NotedPosition | null {
+  const { logId, seq, mark } = (value ?? {}) as Partial<NotedPosition>;
+  return value === null || (isText(logId) && Number.isSafeInteger(seq) && isText(mark));
 }
 
 /** On a disk that takes no writes. */

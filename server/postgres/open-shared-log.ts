@@ -34,11 +34,12 @@ export function expectNoLogIn(folder: string): void {
 export async function openSharedLog(options: SharedLogOptions): Promise<SharedLogKeeper> {
   const { url, folder, clock, random, settings, onReplaced } = options;
   expectNoLogIn(folder);
+  const note = new MachineNote(folder, randomUUID);
   const database = await Database.over({ url, clock, random });
   try {
     const log = await PgPurgeLog.open({
       database,
-      note: new MachineNote(folder, randomUUID),
+      note,
       // A host may run several servers, each in a folder of its own.
       name: `${hostname()}:${dirname(folder)}`,
       onReplaced: () => onReplaced(database.where),

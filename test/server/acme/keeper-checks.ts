@@ -603,6 +603,18 @@ export const CHECKS: Readonly<Record<string, (scene: KeeperScene) => Promise<voi
     expect(scene.authority.orders.length).toBe(1);
   },
 
+  "a folder with notes of another form is one without": async (scene) => {
+    mkdirSync(scene.folder.path, { recursive: true });
+    const path = join(scene.folder.path, "attempts.json");
+    for (const notes of [{ lastAt: { [NAME]: "then" }, notBeforeAt: {} }, { lastAt: { [NAME]: null } }, null, []]) {
+      writeFileSync(path, JSON.stringify(notes));
+      expect(scene.folder.attempts()).toEqual({ lastAt: {}, notBeforeAt: 0 });
+    }
+    writeFileSync(path, JSON.stringify({ lastAt: { [NAME]: "then" }, notBeforeAt: "soon" }));
+    await scene.start();
+    expect(scene.authority.orders.length).toBe(1);
+  },
+
   "a folder keeps the key of the account, the same for all processes, for this user alone": async (scene) => {
     const key = scene.folder.accountKey();
     expect(scene.folder.accountKey()).toBe(key);

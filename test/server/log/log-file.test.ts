@@ -233,6 +233,43 @@ describe("a log in a file", () => {
       expect(next.use((log) => log.head.logId)).not.toBe("log-1");
     });
 
+    test.each([
+      ["state", 'longest_lease = \'{"granted":{"1000":1}}\''],
+      ["state", 'longest_lease = \'{"until":7,"namelessAt":1}\''],
+      ["state", 'longest_lease = \'{"until":{"1000":"1"},"namelessAt":1}\''],
+      ["state", "longest_lease = '{\"until\":{}}'"],
+      ["state", "longest_lease = substr(longest_lease, 1, 9)"],
+      ["state", "longest_lease = 'null'"],
+      ["state", "longest_lease = NULL"],
+      ["state", "id = NULL"],
+      ["state", "head = 'seven'"],
+      ["state", "floor = 1e300"],
+      ["state", "invalidate = -1"],
+      ["repeats", "purge = substr(purge, 1, 9)"],
+      ["repeats", "purge = '[]'"],
+      ["repeats", "purge = json_remove(purge, '$.mode')"],
+      ["repeats", "purge = json_set(purge, '$.reason', 7)"],
+      ["repeats", "hashes = 'none'"],
+      ["repeats", "due_at = 'soon'"],
+    ])("by another version, whole for SQLite, in %s: %s", (table, change) => {
+      const file = open();
+      append(file, "#a", { repeatAfterMs: HOUR_MS });
+      closed(file);
+      const database = new DatabaseSync(join(folder, FILE));
+      database.exec(`UPDATE ${table} SET ${change}`);
+      database.close();
+      now += 2 * HOUR_MS;
+      const next = open();
+      expect(replaced).toEqual([
+        expect.stringContaining(
+          `: it was damaged (${table} has values that no log of this version has), and its file was`,
+        ),
+      ]);
+      expect(() => next.use((log) => log.runDue())).not.toThrow();
+      expect(append(next, "#b")).toMatchObject({ seq: 1, settlesInMs: LONGEST_USE_MS + 250 });
+      expect(next.use((log) => log.head.logId)).not.toBe("log-1");
+    });
+
     test("in the keys of purges: this is noticed at the start, too, though only readers would meet it", () => {
       const file = open();
       file.use((log) => log.append(purge(Array.from({ length: 500 }, (_, index) => `#${index}`))));

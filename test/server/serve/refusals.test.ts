@@ -11,6 +11,17 @@ import { ServerProcess } from "./running-server.ts";
 
 const ORIGIN = ["--origin", "http://127.0.0.1:8000"];
 
+/** Notes of a shared log that are damaged, or another version's. */
+const NOTES = [
+  '{"machine":"m',
+  "null",
+  '{"machine":7,"position":null,"left":[]}',
+  '{"machine":"m","position":null}',
+  '{"machine":"m","position":null,"left":[7]}',
+  '{"machine":"m","position":{"logId":"log","seq":"1","mark":""},"left":[]}',
+  '{"machine":"m","position":{"logId":"log","seq":1},"left":[]}',
+];
+
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "tidemark-"));
@@ -26,6 +37,12 @@ beforeAll(() => {
   writeFileSync(join(folder, "locked", "log", "supervisor.lock"), "no lock");
   mkdirSync(join(folder, "shared", "log"), { recursive: true });
   writeFileSync(join(folder, "shared", "log", "shared-log.json"), "{}");
+  for (const [index, text] of NOTES.entries()) {
+    mkdirSync(join(folder, `noted-${index}`, "log"), { recursive: true });
+    writeFileSync(join(folder, `noted-${index}`, "log", "shared-log.json"), text);
+  }
+  mkdirSync(join(folder, "marked", "pages", "files-1"), { recursive: true });
+  writeFileSync(join(folder, "marked", "pages", "tidemark-cache.json"), "torn");
   mkdirSync(join(folder, "foreign", "pages"), { recursive: true });
   writeFileSync(join(folder, "foreign", "pages", "mine.txt"), "");
 });
@@ -174,6 +191,17 @@ const refusals: readonly Refusal[] = [
       "tidemark: The lock ",
       "/locked/log/supervisor.lock is damaged. Delete it while no server runs on the folder.\n",
     ],
+  },
+  ...NOTES.map((text, index) => ({
+    name: `a cache with ${text} as its note of a shared log`,
+    args: [...ORIGIN, "--cache", `noted-${index}`, "--log", "postgres://nobody@127.0.0.1:9/none"],
+    environment: HOSTS,
+    words: [`/noted-${index}/log/shared-log.json is damaged, or another version wrote it`, "Delete it together with"],
+  })),
+  {
+    name: "a cache whose mark is damaged",
+    args: [...ORIGIN, "--cache", "marked"],
+    words: ["is not a cache of tidemark (its tidemark-cache.json is damaged; a cache can be deleted)"],
   },
   {
     name: "an access log that is a folder",
