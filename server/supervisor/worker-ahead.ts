@@ -1,22 +1,16 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { moduleBeside } from "../../package/own-package.ts";
 import { variablesOfCompiledCode } from "../compiled-code.ts";
+import { ROOM_OF_YOUNG_OBJECTS } from "../program/young-objects.ts";
 
 /** The main module of a worker's process. */
 export const WORKER_MAIN = moduleBeside(import.meta.url, "worker-main");
-
-/**
- * V8 would let the young objects of a busy worker take 128 MiB, of which it keeps less than a tenth. A bound of 64 MiB, two
- * halves, makes no request dearer. Nor would 32 MiB make a hit dearer, and a process would take 25 MiB less, but in a flood
- * of misses one request of a hundred would wait 20 % longer.
- */
-const YOUNG_OBJECTS = "--max-semi-space-size=32";
 
 /** Starts a worker's process, which loads its program at once, and starts that when it is told its settings. Throws if it cannot. */
 export function forkWorker(main: string, program: string): ChildProcess {
   return fork(main, [program], {
     serialization: "advanced",
-    execArgv: [...process.execArgv, YOUNG_OBJECTS],
+    execArgv: [...process.execArgv, ROOM_OF_YOUNG_OBJECTS],
     env: { ...process.env, ...variablesOfCompiledCode() },
   });
 }

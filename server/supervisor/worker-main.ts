@@ -1,15 +1,14 @@
 import { existsSync } from "node:fs";
-import { flushCompileCache } from "node:module";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
-import { setFlagsFromString } from "node:v8";
 import { FileLock } from "../log/file-lock.ts";
 import { SupervisedLog } from "../log/log-client.ts";
 import { StorageError, storageFault } from "../log/storage-error.ts";
 import { messageOf } from "../message-of.ts";
 import { sayToOperator } from "../own-lines.ts";
 import type { ListeningSocket, RunningWorker, WorkerProgram } from "../program/worker-program.ts";
+import { keepObjectsYoung } from "../program/young-objects.ts";
 import { systemClock } from "../system-clock.ts";
 import { LineToSupervisor } from "./process-line.ts";
 import type { ToSupervisor, ToWorker } from "./process-messages.ts";
@@ -134,19 +133,6 @@ async function listen(): Promise<void> {
   await running!.listen([...sockets.values()], notAdmitted);
   keepObjectsYoung();
   tell({ kind: "listening" });
-}
-
-/**
- * V8 would make some objects of each connection old at once, because others from the same line of code have lived long. They
- * would keep the rest of their connection until the old generation is collected: with one request on each connection, its
- * pauses were 8 ms instead of 0.5. A version of V8 without this flag says so and goes on.
- *
- * With another flag V8 takes no code from Node's own cache, or from ours, and compiles it. So what the program needs is loaded
- * before, which saves 50 ms.
- */
-function keepObjectsYoung(): void {
-  flushCompileCache(); // what it has compiled, if that is to be kept
-  setFlagsFromString("--no-allocation-site-pretenuring");
 }
 
 async function reopen(): Promise<void> {
