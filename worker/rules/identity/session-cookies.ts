@@ -21,16 +21,16 @@ const SESSION_COOKIES: readonly RegExp[] = [
   // data and 43 characters of HMAC-SHA256. `@fastify/secure-session`: data, `;` and a nonce.
   /^[^=]*=(?:(?:(?:s:|s%3A|eyJ|I[j-n])[\w%+/=-]{8,}|[\w-]{32,36})\.(?:[\w+/=-]|%[23]\w){43,44}|[\w%+/=-]{24,}%3B(?:[\w+/=-]|%2\w){32})$/,
   // Ids, some of them UUIDs: Astro, Fiber, scs, Auth.js with a database, Rails with a store of its own, CodeIgniter, Lucia
-  // (its guide: id and secret); Vert.x (data and HMAC in its cookie store); aiohttp-session and fastapi-users with a store;
-  // ASP.NET, iris, beego, ColdFusion, Lucee.
-  /^(?:(?:[^=]*[-_.])?session(?:[-_](?:id|token))?|asp\.net_sessionid|cf(?:id|token)|fastapiusersauth)=(?:[\w-]{24,}\.)?[\w-]{24,64}$/i,
+  // (its guide: id and secret); Vert.x (data and HMAC in its cookie store); Flask-Session (id and HMAC-SHA1, if signed);
+  // aiohttp-session and fastapi-users with a store; ASP.NET, iris, beego, ColdFusion, Lucee. Odoo: 84 or 86 characters.
+  /^(?:(?:[^=]*[-_.])?session(?:[-_](?:id|token))?|asp\.net_sessionid|cf(?:id|token)|fastapiusersauth)=(?:[\w-]{24,}\.)?[\w-]{24,86}$/i,
   // Django: 32 small letters and digits (`django/contrib/sessions/backends/base.py`), or text, time and signature
-  // (`signed_cookies.py`).
-  /^sessionid=(?:[a-z0-9]{32}|\.?[\w-]+:\w{6}:[\w-]{43})$/,
+  // (`signed_cookies.py`), also under other names that end so.
+  /^(?:[^=]*[-_.])?sessionid=(?:[a-z0-9]{32}|\.?[\w-]+:\w{6}:[\w-]{43})$/,
   // Rack: 64 hexadecimal digits of `Rack::Session::SessionId`, or encrypted or signed data of `Rack::Session::Cookie`.
   // Encrypted data of Litestar, divided if it is long, and of aiohttp-session, in quotes. Logins that Spring Security and
-  // Shiro remember; ASP.NET's forms authentication and OWIN.
-  /^(?:(?:rack\.|aiohttp_)?session(?:-\d+)?|remember-?me|quarkus-credential|\.asp(?:net\.\w+|xauth))="?[\w%+/=-]{60,}"?$/i,
+  // Shiro remember; ASP.NET's forms authentication and OWIN. Plone: HMAC-SHA256, time and user in base64.
+  /^(?:(?:rack\.|aiohttp_)?session(?:-\d+)?|remember-?me|quarkus-credential|\.asp(?:net\.\w+|xauth)|__ac)="?[\w%+/=-]{56,}"?$/i,
   // Rails: data, nonce and tag of `ActiveSupport::MessageEncryptor`, or data and digest of `MessageVerifier`. Laravel:
   // base64 of JSON that begins with `{"iv":` (`Illuminate\Encryption\Encrypter`). Both remember logins, too, as Flask-Login
   // does: user and HMAC-SHA512. Mojolicious: as Rails, with `-` for the padding of base64. Ktor: data and HMAC-SHA256.
@@ -40,12 +40,13 @@ const SESSION_COOKIES: readonly RegExp[] = [
   /^(?:(?:PHP|CGI)SESSID|S?SESS[0-9a-f]{32}|MoodleSession\w*|ttrss_sid|Icingaweb2|Cacti|RT_SID_[^=]+)=(?:[\w-]|%2C){22,}$/,
   // tower-sessions, axum-login and Gradio: 128 bits. actix-session: nonce, data and tag in base64.
   /^(?:id|access-token-[\w%=-]+)=(?:[\w-]{22}|(?![0-9a-f]+$)[\w%+/=]{40,})$/,
-  // `cookie-session` and `koa-session`: 27 characters of HMAC-SHA1, in a cookie of their own. Flask-Session: behind an id.
-  /^(?:(?:session|koa\.sess)\.sig=|session=[\w-]{36,43}\.)[\w-]{27}$/,
+  // `cookie-session` and `koa-session`: 27 characters of HMAC-SHA1, in a cookie of their own. Datasette: behind data.
+  /^(?:(?:session|koa\.sess)\.sig=|ds_actor=[\w.-]+\.)[\w-]{27}$/,
   // WordPress: user, end, token and HMAC (`wp_generate_auth_cookie`).
   /^wordpress_logged_in_\w{32}=.+(?:%7C|\|)\w{43}(?:%7C|\|)[0-9a-f]{32,64}$/,
   // Java: Tomcat, Jetty, Undertow, WebSphere and WebLogic, with the name of the node behind the id; Spring Session.
-  /^(?:JSESSIONID|SESSION)=[\w-]{20}[\w.:!-]*$/,
+  // Pyramid, repoze.who and Paste: a digest, then time and user.
+  /^(?:JSESSIONID|SESSION|auth_tkt)="?[\w-]{20}/,
 ];
 
 /**
