@@ -61,6 +61,7 @@ const SESSIONS: readonly (readonly [framework: string, cookie: string])[] = [
   ["Flask-Session with a signer", "session=uriTrDc3C1Kowx2nj10bXNCa7hgi2aZl7RWky1c3HBA.Tr7_HD4lRPmZAjgZQ2RwE7v7M9g"],
   ["cookie-session", "session=eyJ1IjoxfQ==; session.sig=lrOyB0sCWD1XA6ga9U02XDLpl78"],
   ["koa-session", "koa.sess=eyJ1IjoxfQ==; koa.sess.sig=VORgLANy1aBRgpv_diLZSDalTNU"],
+  ["koa-session under another name", "shop:sess=eyJ1IjoxfQ==; shop:sess.sig=VORgLANy1aBRgpv_diLZSDalTNU"],
   ["WordPress", `wordpress_logged_in_${HEX_64.slice(32)}=ann%7C1767268800%7C${"x".repeat(43)}%7C${HEX_64}`],
   ["Tomcat", "JSESSIONID=0A1B2C3D4E5F60718293A4B5C6D7E8F9.node1"],
   ["Jetty", "JSESSIONID=node01xk9c3l2m8b7v6n5q4w3e2r1t0.node0"],

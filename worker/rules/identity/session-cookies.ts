@@ -40,8 +40,9 @@ const SESSION_COOKIES: readonly RegExp[] = [
   /^(?:(?:PHP|CGI)SESSID|S?SESS[0-9a-f]{32}|MoodleSession\w*|ttrss_sid|Icingaweb2|Cacti|RT_SID_[^=]+)=(?:[\w-]|%2C){22,}$/,
   // tower-sessions, axum-login and Gradio: 128 bits. actix-session: nonce, data and tag in base64.
   /^(?:id|access-token-[\w%=-]+)=(?:[\w-]{22}|(?![0-9a-f]+$)[\w%+/=]{40,})$/,
-  // `cookie-session` and `koa-session`: 27 characters of HMAC-SHA1, in a cookie of their own. Datasette: behind data.
-  /^(?:(?:session|koa\.sess)\.sig=|ds_actor=[\w.-]+\.)[\w-]{27}$/,
+  // `cookie-session` and `koa-session`: 27 characters of HMAC-SHA1, in a cookie beside that of the session, whose name ends
+  // so by default. Datasette: behind data.
+  /^(?:[^=]*sess(?:ion)?\.sig=|ds_actor=[\w.-]+\.)[\w-]{27}$/,
   // WordPress: user, end, token and HMAC (`wp_generate_auth_cookie`).
   /^wordpress_logged_in_\w{32}=.+(?:%7C|\|)\w{43}(?:%7C|\|)[0-9a-f]{32,64}$/,
   // Java: Tomcat, Jetty, Undertow, WebSphere and WebLogic, with the name of the node behind the id; Spring Session.
