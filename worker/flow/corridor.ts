@@ -128,7 +128,7 @@ function hit(
 function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToken | null): Answer | Promise<Answer> {
   const plan = planFetch(context, miss);
   const lookAgain = (inLineSince = context.inLineSince) => lookUp({ ...context, hasLookedAgain: true, inLineSince });
-  if (plan.isPastTheCache) context.ports.reporter.report({ kind: "asked-past-the-cache" });
+  if (plan.kind === "forward" || plan.kind === "fetch-for-one") reportPastTheCache(context);
   // The origin gets the key's query.
   const ofKey = (answer: Answer | Promise<Answer>) =>
     answer instanceof Promise ? answer.then((later) => giveTrackersBack(context, later)) : answer;
@@ -170,6 +170,10 @@ async function refresh(context: RequestContext): Promise<Answer> {
 
 /** Sends a request that is not looked up to the origin unchanged, and stores nothing. */
 async function bypass(context: RequestContext, miss: Miss): Promise<Answer> {
-  if (miss.kind === "past-the-cache") context.ports.reporter.report({ kind: "asked-past-the-cache" });
+  if (miss.kind === "past-the-cache") reportPastTheCache(context);
   return forward(context, miss);
+}
+
+function reportPastTheCache({ ports }: RequestContext): void {
+  ports.reporter.report({ kind: "asked-past-the-cache" });
 }

@@ -58,7 +58,7 @@ function reasonToPassOn(context: RequestContext): MissReason {
 export interface FetchPlan {
   /**
    * - `only-if-cached`: answered with 504, because the request accepts only a stored answer.
-   * - `forward`: passed on, and the answer is not stored.
+   * - `forward`: passed on because of its credentials or its session, and the answer is not stored.
    * - `part`: only the part is fetched. The answer is not stored.
    * - `fetch-for-one`: the answer may be for one visitor, so nobody waits for it. It is stored if it is for everybody.
    * - `head-by-get`: a HEAD for which the page is fetched by GET, and stored.
@@ -76,29 +76,23 @@ export interface FetchPlan {
     | "fetch-unstored"
     | "fetch";
   readonly miss: Miss;
-  /** True if only its credentials or its session send it to the origin. */
-  readonly isPastTheCache: boolean;
 }
 
 export function planFetch(context: RequestContext, miss: Miss): FetchPlan {
   const { facts } = context;
   const { forbidsStoring, onlyIfCached } = facts.directives;
-  if (onlyIfCached) return plan("only-if-cached", miss);
+  const plan = (kind: FetchPlan["kind"]) => ({ kind, miss });
+  if (onlyIfCached) return plan("only-if-cached");
   const needsSession = (miss.kind === "refused" && miss.because === "session") || losesSession(context);
   if (facts.authorized || needsSession) {
     const isSigned = maySignRequest(facts.field("authorization"));
-    if (needsSession || !facts.isForWholePage || forbidsStoring || isSigned)
-      return { kind: "forward", miss, isPastTheCache: true };
+    if (needsSession || !facts.isForWholePage || forbidsStoring || isSigned) return plan("forward");
     // It validates nothing and nobody joins it: until its head is there, its answer may be for one visitor.
-    return { kind: "fetch-for-one", miss: { ...miss, selected: null, toValidate: null }, isPastTheCache: true };
+    return { kind: "fetch-for-one", miss: { ...miss, selected: null, toValidate: null } };
   }
-  if (facts.method === "HEAD") return plan(mayFetchByGet(context, miss) ? "head-by-get" : "head", miss);
-  if (facts.isPartial && !mayFetchWhole(context, miss)) return plan("part", { ...miss, isForPart: true });
-  return plan(forbidsStoring ? "fetch-unstored" : "fetch", miss);
-}
-
-function plan(kind: FetchPlan["kind"], miss: Miss): FetchPlan {
-  return { kind, miss, isPastTheCache: false };
+  if (facts.method === "HEAD") return plan(mayFetchByGet(context, miss) ? "head-by-get" : "head");
+  if (facts.isPartial && !mayFetchWhole(context, miss)) return { kind: "part", miss: { ...miss, isForPart: true } };
+  return plan(forbidsStoring ? "fetch-unstored" : "fetch");
 }
 
 /**

@@ -92,7 +92,7 @@ describe("freshenedByHead", () => {
     name: string;
     stored?: Validators;
     head: Validators;
-    contentLength?: string;
+    bodyBytes?: number;
     contentEncoding?: string;
     expect: "freshen" | "invalidate" | "nothing";
   }>([
@@ -113,37 +113,30 @@ describe("freshenedByHead", () => {
       name: "the same tag and length",
       stored: tagged('"a"'),
       head: tagged('"a"'),
-      contentLength: "10",
+      bodyBytes: 10,
       expect: "freshen",
     },
-    { name: "one byte less", stored: tagged('"a"'), head: tagged('"a"'), contentLength: "9", expect: "invalidate" },
-    { name: "one byte more", stored: tagged('"a"'), head: tagged('"a"'), contentLength: "11", expect: "invalidate" },
-    {
-      name: "a length that is none",
-      stored: tagged('"a"'),
-      head: tagged('"a"'),
-      contentLength: "x",
-      expect: "freshen",
-    },
+    { name: "one byte less", stored: tagged('"a"'), head: tagged('"a"'), bodyBytes: 9, expect: "invalidate" },
+    { name: "one byte more", stored: tagged('"a"'), head: tagged('"a"'), bodyBytes: 11, expect: "invalidate" },
     {
       name: "no validator, but another length",
       stored: tagged('"a"'),
       head: bare,
-      contentLength: "9",
+      bodyBytes: 9,
       expect: "invalidate",
     },
     {
       name: "no validator, but the same length",
       stored: tagged('"a"'),
       head: bare,
-      contentLength: "10",
+      bodyBytes: 10,
       expect: "nothing",
     },
     {
       name: "another length in another coding",
       stored: tagged('"a"'),
       head: tagged('"a"'),
-      contentLength: "9",
+      bodyBytes: 9,
       contentEncoding: "gzip",
       expect: "freshen",
     },
@@ -151,15 +144,15 @@ describe("freshenedByHead", () => {
       name: "another length in another coding, and another tag",
       stored: tagged('"a"'),
       head: tagged('"b"'),
-      contentLength: "9",
+      bodyBytes: 9,
       contentEncoding: "gzip",
       expect: "invalidate",
     },
     { name: "nothing to compare", stored: tagged('"a"'), head: bare, expect: "nothing" },
   ])("$name: $expect (RFC 9111 §4.3.5)", (row) => {
     const stored = { ...(row.stored ?? bare), bodyBytes: 10, contentEncoding: null };
-    const { contentLength = null, contentEncoding = null } = row;
-    expect(freshenByHead(stored, { ...row.head, contentLength, contentEncoding })).toBe(row.expect);
+    const { bodyBytes = null, contentEncoding = null } = row;
+    expect(freshenByHead(stored, { ...row.head, bodyBytes, contentEncoding })).toBe(row.expect);
   });
 });
 
@@ -177,14 +170,11 @@ test("no text makes these rules throw", () => {
   const text = fc.option(anyText);
   const validators = fc.record({ etag: text, lastModified: text });
   fc.assert(
-    fc.property(validators, validators, text, text, (stored, got, contentLength, contentEncoding) => {
+    fc.property(validators, validators, fc.option(fc.nat()), text, (stored, got, bodyBytes, contentEncoding) => {
       const fields = validationFields(stored, NOON);
       expect(fields === null || fields.length > 0).toBe(true);
       expect(typeof confirms(got, stored)).toBe("boolean");
-      const verdict = freshenByHead(
-        { ...got, bodyBytes: 1, contentEncoding },
-        { ...got, contentLength, contentEncoding },
-      );
+      const verdict = freshenByHead({ ...got, bodyBytes: 1, contentEncoding }, { ...got, bodyBytes, contentEncoding });
       expect(["freshen", "invalidate", "nothing"]).toContain(verdict);
     }),
   );

@@ -274,7 +274,7 @@ export const mutants: Mutants = {
     },
     "a HEAD with another length freshens the stored page": {
       in: "freshenByHead",
-      replace: "Number(contentLength) !== stored.bodyBytes",
+      replace: "bodyBytes !== stored.bodyBytes",
       by: "false",
       foundBy: "freshening/head-with-another-length",
     },

@@ -90,7 +90,7 @@ export async function forwardHead(context: RequestContext, miss: Miss, notStored
       {
         etag: fields.get("etag"),
         lastModified: fields.get("last-modified"),
-        contentLength: lengthBytes === null ? null : String(lengthBytes),
+        bodyBytes: lengthBytes,
         contentEncoding: fields.get("content-encoding"),
       },
     );

@@ -46,15 +46,9 @@ export function freshenFields(stored: Fields, from304: Fields): Fields {
   return new Fields([...stored.filter((name) => !taken.has(name)), ...taken]);
 }
 
-/** The properties by which a stored response is compared with the answer to a HEAD. */
-export interface StoredForHead extends Validators {
-  readonly bodyBytes: number;
-  readonly contentEncoding: string | null;
-}
-
-/** The properties of a 200 to HEAD; `null` for a field that it does not have. */
-export interface HeadResponse extends Validators {
-  readonly contentLength: string | null;
+/** The properties by which a stored response is compared with a 200 to HEAD; `null` for one that it does not have. */
+export interface ForHead extends Validators {
+  readonly bodyBytes: number | null;
   readonly contentEncoding: string | null;
 }
 
@@ -63,10 +57,10 @@ export interface HeadResponse extends Validators {
  * must match; otherwise the stored response is invalid. Equal lengths without a validator prove nothing, so nothing is
  * done. Lengths in different codings are not compared: many servers compress the answers to GET only.
  */
-export function freshenByHead(stored: StoredForHead, head: HeadResponse): "freshen" | "invalidate" | "nothing" {
-  const { etag, lastModified, contentLength } = head;
-  const isComparable = contentLength !== null && head.contentEncoding === stored.contentEncoding;
-  if (isComparable && /^[0-9]+$/.test(contentLength) && Number(contentLength) !== stored.bodyBytes) return "invalidate";
+export function freshenByHead(stored: ForHead, head: ForHead): "freshen" | "invalidate" | "nothing" {
+  const { etag, lastModified, bodyBytes } = head;
+  const isComparable = bodyBytes !== null && head.contentEncoding === stored.contentEncoding;
+  if (isComparable && bodyBytes !== stored.bodyBytes) return "invalidate";
   if (etag !== null && (stored.etag === null || !matchesWeakly(etag, stored.etag))) return "invalidate";
   if (lastModified !== null && lastModified !== stored.lastModified) return "invalidate";
   return etag === null && lastModified === null ? "nothing" : "freshen";
