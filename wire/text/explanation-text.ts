@@ -36,8 +36,9 @@ const BYPASSED: Readonly<Record<string, string>> = {
 
 const FETCHED: Readonly<Record<string, string>> = {
   "only-if-cached": "The request accepts only a stored answer, so it gets 504.",
-  forward: "The request is passed on to the origin as it is.",
-  part: "The edge asks the origin for the part. No part is stored.",
+  forward: "The origin gets the request as it is.",
+  part: "The edge asks the origin for the part.",
+  date: "The edge asks the origin by the request's If-Modified-Since.",
   "fetch-for-one": "The edge asks the origin for this visitor only.",
   "head-by-get": "The edge asks the origin with GET, so that it can store the page.",
   head: "The edge asks the origin with HEAD.",
@@ -62,7 +63,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   "hit-for-miss": "The last answer could not be stored, so for some seconds each request fetches alone.",
   revalidate:
     "It is asked with the validators of the stored response: if it answers 304, that response is the answer (REVALIDATED).",
-  part: "The edge fetches the whole page. If that is too large, it asks for the part alone.",
+  part: "The edge asks the origin for the whole page or, if that is too large, for the part.",
 };
 
 const STANDS_IN: Readonly<Record<string, string>> = {

@@ -120,7 +120,7 @@ export function stepsOf(judged: JudgedRequest): Step[] {
   if (standIn) steps.push(step("stale-if-error", standIn));
   if (facts.isPartial && plan.kind.startsWith("fetch")) steps.push(step("part"));
   const { kind } = plan;
-  if (kind === "part" || kind === "forward" || kind === "head" || kind === "fetch-unstored") {
+  if (kind === "part" || kind === "date" || kind === "forward" || kind === "head" || kind === "fetch-unstored") {
     return [...steps, step("store", "no")];
   }
   steps.push(step("store", mayStoreAnswer(facts.identity)));

@@ -138,7 +138,8 @@ function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToke
     case "forward":
       return forward(context, plan.miss);
     case "part":
-      return ofKey(fetchPart(context, plan.miss));
+    case "date":
+      return ofKey(fetchPart(context, miss, plan.kind));
     case "head-by-get":
       return ofKey(headByGet(context, miss, token, lookAgain));
     case "head":

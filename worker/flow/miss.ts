@@ -14,8 +14,8 @@ export type Miss = MissReason & {
   readonly selected: FoundResponse | null;
   /** The stored response that the origin may confirm; `null` for none. RFC 9111 §4.3.1. */
   readonly toValidate: FoundResponse | null;
-  /** True if the origin is asked only for the part that the request names. */
-  readonly isForPart?: true;
+  /** Set if the client's own conditions go to the origin: for the part that it names, or by its date. */
+  readonly asks?: "part" | "date";
 };
 
 /**
@@ -70,7 +70,7 @@ export const BODY_GONE = missBy({ kind: "absent", because: "body-gone" });
 /** The words that people read about a miss. No decision reads them. */
 export function wordsOf(miss: Miss): MissWords {
   const words = wordsOfReason(miss);
-  return miss.isForPart ? { ...words, reason: "partial" } : words;
+  return miss.asks === "part" ? { ...words, reason: "partial" } : words;
 }
 
 function wordsOfReason(miss: MissReason): MissWords {
@@ -125,19 +125,16 @@ export function mayBeConfirmed({ ports }: RequestContext, head: StoredHead): boo
   return !(sinceModifiedMs(validators, ports.clock.now()) < 1000);
 }
 
-/** What a request that is looked up may say of a part. */
-const OF_PARTS = ["range", "if-range", "if-none-match", "if-modified-since"];
+/** What a request that is looked up may say of a part, or of what its client holds. */
+const OF_CLIENT = ["range", "if-range", "if-none-match", "if-modified-since"];
 
 /**
  * The fields that ask the origin to confirm the stored response; `null` if it has no validators, or may not be confirmed.
- * RFC 9111 §4.3.1. For a part, they are the client's.
+ * RFC 9111 §4.3.1. For a part, or by the client's date, they are the client's.
  */
-export function conditionsOf(
-  context: RequestContext,
-  { toValidate, isForPart }: Miss,
-): ReturnType<typeof validationFields> {
+export function conditionsOf(context: RequestContext, { toValidate, asks }: Miss): ReturnType<typeof validationFields> {
   const { facts, ports } = context;
-  if (isForPart) return [...facts.fields].filter(([name]) => OF_PARTS.includes(name));
+  if (asks) return [...facts.fields].filter(([name]) => OF_CLIENT.includes(name));
   if (toValidate === null || ports.origin.isCache || !mayBeConfirmed(context, toValidate.head)) return null;
   return validationFields(validatorsOf(toValidate.head), ports.clock.now());
 }

@@ -1,5 +1,5 @@
 import { maySignRequest } from "../rules/identity/signed-request.ts";
-import type { FetchKey } from "../rules/key/fetch-key.ts";
+import { type FetchKey, fetchKeyText } from "../rules/key/fetch-key.ts";
 import { unkeyedField } from "../rules/request/unkeyed-field.ts";
 import { isHitForMiss, sharedKeyOf } from "./collapsing/begin-fetch.ts";
 import { conditionsOf, type Miss, type MissReason, missBy } from "./miss.ts";
@@ -60,6 +60,7 @@ export interface FetchPlan {
    * - `only-if-cached`: answered with 504, because the request accepts only a stored answer.
    * - `forward`: passed on because of its credentials or its session, and the answer is not stored.
    * - `part`: only the part is fetched. The answer is not stored.
+   * - `date`: the origin is asked by the client's date. The answer is not stored.
    * - `fetch-for-one`: the answer may be for one visitor, so nobody waits for it. It is stored if it is for everybody.
    * - `head-by-get`: a HEAD for which the page is fetched by GET, and stored.
    * - `head`: a HEAD that is passed on. It may freshen what is stored.
@@ -70,6 +71,7 @@ export interface FetchPlan {
     | "only-if-cached"
     | "forward"
     | "part"
+    | "date"
     | "fetch-for-one"
     | "head-by-get"
     | "head"
@@ -91,7 +93,8 @@ export function planFetch(context: RequestContext, miss: Miss): FetchPlan {
     return { kind: "fetch-for-one", miss: { ...miss, selected: null, toValidate: null } };
   }
   if (facts.method === "HEAD") return plan(mayFetchByGet(context, miss) ? "head-by-get" : "head");
-  if (facts.isPartial && !mayFetchWhole(context, miss)) return { kind: "part", miss: { ...miss, isForPart: true } };
+  if (facts.isPartial && !mayFetchWhole(context, miss)) return plan("part");
+  if (mayAskByDate(context, miss)) return plan("date");
   return plan(forbidsStoring ? "fetch-unstored" : "fetch");
 }
 
@@ -116,6 +119,17 @@ function mayFetchByGet(context: RequestContext, { selected, toValidate }: Miss):
 function mayFetchWhole(context: RequestContext, miss: Miss): boolean {
   const mayBeSmall = fetchWholeBytes(context) > 0 && !isUnstoredFor("PARTS", context, sharedKeyOf(context));
   return mayBeSmall || conditionsOf(context, miss) !== null;
+}
+
+/**
+ * Whether the origin is asked by the client's date: if nothing else would be (RFC 9110 §13.2.2), and the page is known to
+ * have a date and no lifetime.
+ */
+function mayAskByDate(context: RequestContext, { kind }: Miss): boolean {
+  const { facts, isolate, ports } = context;
+  if (kind !== "absent" || facts.field("if-modified-since") === null) return false;
+  if (facts.field("if-none-match") !== null || facts.field("range") !== null) return false;
+  return isolate.unstored.dated.has(fetchKeyText(sharedKeyOf(context)), ports.clock.now());
 }
 
 /** The largest page that is fetched for one of its parts. An origin that ignores ranges sends the whole anyway. */

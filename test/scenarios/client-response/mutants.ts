@@ -219,7 +219,7 @@ if (context.resolved.route.browserTtlSeconds) fields.set("cache-control", "max-a
     },
     "a part is reported as a miss of the page": {
       in: "miss:wordsOf",
-      replace: "miss.isForPart",
+      replace: 'miss.asks === "part"',
       by: "false",
       foundBy: "client-response/part-is-partial",
     },

@@ -37,7 +37,7 @@ export const mutants: Mutants = {
     "a part is asked for in another coding than the whole page": {
       in: "fetchOnce",
       replace: "storing: true",
-      by: "storing: !isForPart",
+      by: "storing: !asks",
       foundBy: "deltas/plain-from-origin",
     },
     "what the origin encodes against the edge's wish is fetched for each visitor": {

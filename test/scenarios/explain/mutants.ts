@@ -169,6 +169,12 @@ export const mutants: Mutants = {
       by: "if (false)",
       foundBy: "explain/request-decides-storing",
     },
+    "an explanation says that the answer to a client's date may be stored": {
+      in: "stepsOf",
+      replace: 'kind === "date" ||',
+      by: "",
+      foundBy: "explain/request-decides-storing",
+    },
     "an explanation says that an answer that is passed on may be stored": {
       in: "stepsOf",
       replace: 'kind === "forward" ||',

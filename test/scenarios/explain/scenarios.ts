@@ -1,6 +1,7 @@
 import { type Expected, type Scenario, type SiteChange, type Step, TOKEN } from "../../engine/scenario.ts";
 import { BENEATH_THE_ISOLATES, SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
+import { MODIFIED } from "../validation/openings.ts";
 
 const MAY_READ = { authorization: `Bearer ${TOKEN}` };
 const SOURCE = "docs/reference/http-api.md#explain";
@@ -424,6 +425,7 @@ export const scenarios: readonly Scenario[] = [
     id: "explain/request-decides-storing",
     name: "an explanation names the part of a request that keeps its answer from being stored",
     source: SOURCE,
+    origin: { "/dated": [{ fields: { "last-modified": MODIFIED }, body: "v1" }] },
     steps: [
       explainRequest("/a", { fields: { Cookie: "id=1" } }, outcome("MISS"), step("store", "if-for-everybody")),
       explainRequest("/a", { fields: { Authorization: "Basic x" } }, step("store", "if-wholly-for-everybody")),
@@ -442,6 +444,14 @@ export const scenarios: readonly Scenario[] = [
       ),
       explainRequest("/a", { fields: { "Cache-Control": "only-if-cached" } }, outcome(null, "only-if-cached")),
       explainRequest("/a", { fields: { Range: "bytes=0-1" } }, step("fetch", "part"), step("store", "no")),
+      { get: "/dated", expect: { xCache: "MISS" } },
+      explainRequest(
+        "/dated",
+        { fields: { "If-Modified-Since": MODIFIED } },
+        outcome("MISS"),
+        step("fetch", "date"),
+        step("store", "no"),
+      ),
     ],
   },
   {

@@ -39,8 +39,8 @@ export const mutants: Mutants = {
     },
     "a redirect of a request for a part loses the tracking parameters": {
       in: "fetchFromOrigin",
-      replace: "ofKey(fetchPart(context, plan.miss))",
-      by: "fetchPart(context, plan.miss)",
+      replace: "ofKey(fetchPart(context, miss, plan.kind))",
+      by: "fetchPart(context, miss, plan.kind)",
       foundBy: "key/trackers-on-redirects",
     },
     "a redirect to another site gets the tracking parameters": {
@@ -72,7 +72,7 @@ export const mutants: Mutants = {
     "a part is asked for with all that the client sent": {
       in: "fetchOnce",
       replace: "storing: true",
-      by: "storing: !isForPart",
+      by: "storing: !asks",
       foundBy: "key/choices-of-part",
     },
     "paths that differ in case are one entry": {

@@ -55,7 +55,7 @@ export const mutants: Mutants = {
   },
   "RFC 9111 §4.1": {
     "a page that the origin has chosen by the range is stored for all": {
-      in: "answerToPart",
+      in: "answerAlone",
       replace: "return passOn(context, response, miss, undefined);",
       by: "return answerFetched(context, { miss, response, tellFollowers: tellNobody }, decideStorage(context, response));",
       foundBy: "ranges/whole-for-a-range",
@@ -63,37 +63,37 @@ export const mutants: Mutants = {
   },
   "RFC 9110 §14.2": {
     "an origin that ignores ranges is asked for each part": {
-      in: "answerToPart",
+      in: "answerAlone",
       replace: "if (mayStore)",
       by: "if (false)",
       foundBy: "ranges/whole-instead-of-part",
     },
     "a page whose whole is not stored is fetched whole for its parts": {
-      in: "answerToPart",
+      in: "answerAlone",
       replace: 'decision.kind === "store" && !decision.isLarge',
       by: '!(decision.kind === "store" && decision.isLarge)',
       foundBy: "ranges/whole-instead-of-part",
     },
     "a page that is too large to be stored with its head is fetched whole for its parts": {
-      in: "answerToPart",
+      in: "answerAlone",
       replace: "&& !decision.isLarge",
       by: "",
       foundBy: "ranges/whole-instead-of-part",
     },
     "an error is taken for a whole page": {
-      in: "answerToPart",
+      in: "answerAlone",
       replace: "status === 200 &&",
       by: "",
       foundBy: "ranges/whole-instead-of-part",
     },
     "a part that the origin sends with 200 is taken for the whole page": {
-      in: "answerToPart",
+      in: "answerAlone",
       replace: '&& !fields.has("content-range")',
       by: "",
       foundBy: "ranges/whole-instead-of-part",
     },
     "an origin that obeys If-Range is taken for one that ignores ranges": {
-      in: "answerToPart",
+      in: "answerAlone",
       replace: '&& facts.isPartial && facts.field("if-range") === null',
       by: "",
       foundBy: "ranges/whole-instead-of-part",
@@ -566,7 +566,7 @@ export const mutants: Mutants = {
     "no part of a stale page without validators replaces a failed origin's answer": {
       in: "fetchOnce",
       replace: "if (answer) return answer;",
-      by: "if (answer && !miss.isForPart) return answer;",
+      by: "if (answer && !miss.asks) return answer;",
       foundBy: "ranges/part-on-error-without-validators",
     },
     "the origin is asked a second time before a part of a stale page replaces its error": {

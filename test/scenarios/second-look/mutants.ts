@@ -10,7 +10,7 @@ export const mutants: Mutants = {
       foundBy: "second-look/refused-without-referer",
     },
     "a client whose Referer is withheld gets no part": {
-      in: "answerToPart",
+      in: "answerAlone",
       replace: "mayLackReferer(status, facts.fields, resolved.route)",
       by: "false",
       foundBy: "second-look/refused-part-without-referer",

@@ -29,7 +29,7 @@ export const mutants: Mutants = {
     "a request for a part of a stale page waits for an origin that is down": {
       in: "fetchOnce",
       replace: "hasStandIn: () => hasStandIn(context, miss)",
-      by: "hasStandIn: () => !isForPart && hasStandIn(context, miss)",
+      by: "hasStandIn: () => !asks && hasStandIn(context, miss)",
       foundBy: "stale-if-error/known-down-asked-behind-part",
     },
     "an origin that is down is asked all the time": {

@@ -29,11 +29,16 @@ export const rows: readonly ConformanceRow[] = [
     table: "caching",
     section: "4.3.1",
     requirement: "a client's conditions may be combined with the edge's",
-    does: "They are not: the edge sends its own and answers the client's.",
+    does: "They are not: the edge sends its own and answers the client's. It sends the client's date where nothing is stored and the origin gave a date and no lifetime.",
     scenarios: [
       "validation/client-holds-another-page",
       "validation/client-304-is-not-stored",
       "validation/client-holds-unstored-page",
+      "validation/date-of-unstored-page",
+      "validation/date-beside-a-fetch",
+      "validation/date-of-page-that-is-stored-again",
+      "validation/date-of-page-that-another-isolate-stores",
+      "validation/date-where-lifetimes-are-guessed",
     ],
   },
   {

@@ -341,6 +341,78 @@ export const mutants: Mutants = {
     },
   },
   "RFC 9110 §13.1.3": {
+    "no client's date goes to the origin": {
+      in: "planFetch",
+      replace: "if (mayAskByDate(context, miss))",
+      by: "if (false)",
+      foundBy: "validation/date-of-unstored-page",
+    },
+    "those who ask for the page at the same time wait for the answer to a client's date": {
+      in: "fetchFromOrigin",
+      replace: "ofKey(fetchPart(context, miss, plan.kind))",
+      by: 'ofKey(plan.kind === "part" ? fetchPart(context, miss) : collapse({ context, miss: { ...miss, asks: "date" }, token, lookAgain }))',
+      foundBy: "validation/date-beside-a-fetch",
+    },
+    "a client's date goes to the origin beside a tag": {
+      in: "mayAskByDate",
+      replace: 'facts.field("if-none-match") !== null',
+      by: "false",
+      foundBy: "validation/date-of-unstored-page",
+    },
+    "a client's date goes to the origin beside a range": {
+      in: "mayAskByDate",
+      replace: 'facts.field("range") !== null',
+      by: "false",
+      foundBy: "validation/date-of-unstored-page",
+    },
+    "a client's date is sent where a stored page may be confirmed": {
+      in: "mayAskByDate",
+      replace: 'kind !== "absent" ||',
+      by: "",
+      foundBy: "validation/date-of-page-that-another-isolate-stores",
+    },
+    "the answer to a client's date does not say why it is not stored": {
+      in: "answerAlone",
+      replace: "status === 304 ? { ...response, status: 204 } : response",
+      by: "response",
+      foundBy: "validation/date-of-unstored-page",
+    },
+    "a client's date goes to the origin after an answer that forbids storing": {
+      in: "noteDated",
+      replace: 'decision.because === "no-freshness" &&',
+      by: "",
+      foundBy: "validation/date-of-page-that-is-stored-again",
+    },
+    "a client's date goes to the origin after an error": {
+      in: "noteDated",
+      replace: "response.status === 200 &&",
+      by: "",
+      foundBy: "validation/date-of-page-that-is-stored-again",
+    },
+    "a client's date goes to the origin for a page without one": {
+      in: "noteDated",
+      replace: 'response.fields.has("last-modified") &&',
+      by: "",
+      foundBy: "validation/date-of-page-that-is-stored-again",
+    },
+    "a client's date goes to the origin right after a stored page has lost its lifetime": {
+      in: "noteDated",
+      replace: "!selected &&",
+      by: "",
+      foundBy: "validation/date-of-page-that-is-stored-again",
+    },
+    "a client's date goes to the origin although the page may be stored again": {
+      in: "noteDated",
+      replace: 'if (decision.kind === "store") dated.forget(key);',
+      by: 'if (decision.kind === "store");',
+      foundBy: "validation/date-of-page-that-is-stored-again",
+    },
+    "a client's date goes to the origin although a lifetime may be guessed": {
+      in: "noteDated",
+      replace: "!isolate.site.heuristic",
+      by: "true",
+      foundBy: "validation/date-where-lifetimes-are-guessed",
+    },
     "a client that holds the page of exactly this date is sent it again": {
       in: "isNotModified",
       replace: "modifiedAt <= since",

@@ -1,8 +1,20 @@
 import type { Scenario, Step } from "../../engine/scenario.ts";
+import { SEVERAL_ISOLATES } from "../not-on-every-engine.ts";
 import { page } from "../page.ts";
 import { MODIFIED, stillV1, storedAndStale, v1, v2 } from "./openings.ts";
 
 const ACROSS = { origin: "https://a.example" };
+
+const SINCE = { "if-modified-since": MODIFIED };
+
+const LATER = "Thu, 01 Jan 2026 10:00:01 GMT";
+
+/** A page with a date and no lifetime. */
+const DATED = { fields: { "last-modified": MODIFIED } };
+
+function dated(cacheControl: string, body = "v1") {
+  return page(cacheControl, body, DATED.fields);
+}
 
 /** What lets the scripts of other sites read a page. */
 const READABLE = {
@@ -175,6 +187,160 @@ export const scenarios: readonly Scenario[] = [
         { get: path, fields, expect: { status } },
         { send: { method: "HEAD", path, fields }, expect: { status, body: "" } },
       ]),
+    ],
+  },
+  {
+    id: "validation/date-of-unstored-page",
+    name: "the origin judges a client's date itself for a page with a date that only lacks a lifetime, for this client alone",
+    source: "RFC 9110 §13.1.3, §13.2.2",
+    origin: {
+      "/a": [{ ...DATED, body: "v1" }, { status: 304 }, { ...DATED, body: "v2" }, { ...DATED, body: "v2" }],
+      "/sent": [{ ...DATED, body: "v1" }],
+      "/refused": [{ ...DATED, body: "v1" }, { status: 403 }, { ...DATED, body: "v1" }],
+    },
+    steps: [
+      { get: "/a", fields: SINCE, expect: { status: 200, xCache: "MISS", body: "v1" } },
+      { originLastSaw: "/a", fields: { "if-modified-since": null } },
+      {
+        get: "/a",
+        fields: SINCE,
+        expect: {
+          status: 304,
+          xCache: "MISS",
+          body: "",
+          cacheStatus: "tidemark; fwd=uri-miss; fwd-status=304; detail=no-freshness",
+        },
+      },
+      { originLastSaw: "/a", fields: SINCE },
+      {
+        get: "/a",
+        fields: SINCE,
+        expect: { status: 200, body: "v2", cacheStatus: "tidemark; fwd=uri-miss; fwd-status=200; detail=no-freshness" },
+      },
+      { advanceMs: 3_600_000 },
+      { get: "/a", fields: SINCE, expect: { status: 200, xCache: "MISS", body: "v2" } },
+      { originLastSaw: "/a", fields: { "if-modified-since": null } },
+      { get: "/sent", expect: { status: 200 } },
+      ...(
+        [
+          [{ "if-none-match": '"1"', ...SINCE }, null],
+          [{ "if-none-match": '"1"' }, null],
+          [{ range: "bytes=0-", ...SINCE }, null],
+          [{ cookie: "id=1", ...SINCE }, null],
+          [{ authorization: "Basic x", ...SINCE }, MODIFIED],
+          [{ "x-odd": "1", ...SINCE }, null],
+          [{}, null],
+          [SINCE, MODIFIED],
+        ] as const
+      ).flatMap(([fields, since]): readonly Step[] => [
+        { get: "/sent", fields, expect: { body: "v1" } },
+        { originLastSaw: "/sent", fields: { "if-modified-since": since, "if-none-match": null } },
+      ]),
+      { send: { method: "HEAD", path: "/sent", fields: SINCE }, expect: { status: 200 } },
+      { originLastSaw: "/sent", fields: { "if-modified-since": null } },
+      { get: "/refused", expect: { status: 200 } },
+      { get: "/refused", fields: { ...SINCE, referer: "https://a.example/" }, expect: { status: 200, body: "v1" } },
+    ],
+  },
+  {
+    id: "validation/date-beside-a-fetch",
+    name: "the answer to a client's date is for nobody who asks for the page at the same time, and neither waits for the other",
+    source: "RFC 9110 §13.1.3",
+    origin: {
+      "/a": [
+        { ...DATED, body: "v1" },
+        { status: 304, hold: "by date" },
+        { ...DATED, body: "v1", hold: "whole" },
+        { status: 304 },
+      ],
+    },
+    steps: [
+      { get: "/a", expect: { body: "v1" } },
+      { advanceMs: 61_000 },
+      { begin: "by date", send: { path: "/a", fields: SINCE } },
+      { originSees: "/a", count: 2 },
+      { begin: "whole", send: { path: "/a" } },
+      { originSees: "/a", count: 3 },
+      { get: "/a", fields: { "if-modified-since": LATER }, expect: { status: 304 } },
+      { originLastSaw: "/a", fields: { "if-modified-since": LATER } },
+      { release: "by date" },
+      { release: "whole" },
+      { finish: "by date", expect: { status: 304, body: "" } },
+      { finish: "whole", expect: { status: 200, body: "v1" } },
+    ],
+  },
+  {
+    id: "validation/date-of-page-that-is-stored-again",
+    name: "a client's date goes to the origin only after an answer 200 that lacks a lifetime alone, and until one may be stored",
+    source: "RFC 9110 §13.1.3; RFC 9111 §3",
+    origin: {
+      "/a": [{ ...DATED, body: "v1" }, { status: 304, fields: { "cache-control": "max-age=60" } }, dated("max-age=60")],
+      "/b": [{ ...DATED, body: "v1" }, dated("max-age=60", "v2"), dated("max-age=60", "v2")],
+      "/c": [{ ...DATED, body: "v1" }, dated("max-age=1"), dated("max-age=1")],
+      "/error": [{ status: 500, ...DATED }, dated("max-age=60")],
+      "/missing": [{ status: 404, ...DATED }, dated("max-age=60")],
+      "/once": [dated("no-store"), dated("max-age=60")],
+      "/undated": [{ body: "v1" }, dated("max-age=60")],
+      "/held": [dated("max-age=60"), { ...DATED, body: "v2" }, { ...DATED, body: "v2" }],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { get: "/a", fields: SINCE, expect: { status: 304, cacheStatus: "tidemark; fwd=uri-miss; fwd-status=304" } },
+      { get: "/a", fields: SINCE, expect: { status: 304, xCache: "MISS", cacheStatus: /stored/ } },
+      { work: "finished" },
+      { get: "/a", fields: SINCE, expect: { status: 304, xCache: "HIT" } },
+      { get: "/b", expect: { xCache: "MISS" } },
+      {
+        get: "/b",
+        fields: SINCE,
+        expect: { status: 200, body: "v2", cacheStatus: "tidemark; fwd=uri-miss; fwd-status=200" },
+      },
+      { get: "/b", fields: SINCE, expect: { status: 304, xCache: "MISS", cacheStatus: /stored/ } },
+      { get: "/c", expect: { xCache: "MISS" } },
+      { get: "/c", expect: { xCache: "MISS", cacheStatus: /stored/ } },
+      { purge: { urls: ["/c"] } },
+      { get: "/c", fields: SINCE, expect: { status: 304, xCache: "MISS", cacheStatus: /stored/ } },
+      ...["/error", "/missing", "/once", "/undated"].flatMap((path): readonly Step[] => [
+        { get: path, expect: { xCache: "MISS" } },
+        { get: path, fields: SINCE, expect: { status: 304, xCache: "MISS", cacheStatus: /stored/ } },
+      ]),
+      { get: "/held", expect: { xCache: "MISS" } },
+      { advanceMs: 61_000 },
+      { get: "/held", fields: SINCE, expect: { status: 200, xCache: "EXPIRED", body: "v2" } },
+      { get: "/held", fields: SINCE, expect: { status: 200, xCache: "MISS", body: "v2" } },
+      { originLastSaw: "/held", fields: { "if-modified-since": null } },
+      { get: "/held", fields: SINCE, expect: { status: 200, xCache: "MISS", body: "v2" } },
+      { originLastSaw: "/held", fields: SINCE },
+    ],
+  },
+  {
+    id: "validation/date-of-page-that-another-isolate-stores",
+    name: "an isolate that knows a page to lack a lifetime asks by the stored date, not the client's, once another has stored it",
+    source: "RFC 9110 §13.1.3; RFC 9111 §4.3.1",
+    only: SEVERAL_ISOLATES,
+    origin: {
+      "/a": [{ ...DATED, body: "v1" }, dated("max-age=1"), { status: 304, fields: { "cache-control": "max-age=60" } }],
+    },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS" } },
+      { send: { path: "/a", isolate: "b" }, expect: { xCache: "MISS" } },
+      { work: "finished" },
+      { advanceMs: 2_000 },
+      { get: "/a", fields: { "if-modified-since": LATER }, expect: { status: 304, xCache: "REVALIDATED" } },
+      { originLastSaw: "/a", fields: SINCE },
+    ],
+  },
+  {
+    id: "validation/date-where-lifetimes-are-guessed",
+    name: "a client's date does not go to the origin where the page has just changed, so that no lifetime could be guessed",
+    source: "RFC 9110 §13.1.3, §8.8.2.2; RFC 9111 §4.2.2",
+    site: { heuristic: {} },
+    origin: { "/a": [{ fields: { "last-modified": "Thu, 01 Jan 2026 12:00:00 GMT" }, body: "v1" }] },
+    steps: [
+      { get: "/a", expect: { xCache: "MISS", cacheStatus: /no-freshness/ } },
+      { advanceMs: 600_000 },
+      { get: "/a", fields: SINCE, expect: { status: 200, xCache: "MISS", cacheStatus: /stored/ } },
+      { originLastSaw: "/a", fields: { "if-modified-since": null } },
     ],
   },
   {

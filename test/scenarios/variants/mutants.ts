@@ -569,7 +569,7 @@ if (contentEncoding !== null && !acceptsCoding(`,
     "a part is requested in other codings than the whole page": {
       in: "fetchOnce",
       replace: "storing: true",
-      by: "storing: !isForPart",
+      by: "storing: !asks",
       foundBy: "variants/codings-of-part",
     },
     "a client gets the coding that the origin chooses, although it does not accept it": {

@@ -23,7 +23,7 @@ test(`in ${CROWDS} crowds, each visitor gets what an honest origin has for him, 
 test.each([
   [
     "parts are asked for with all that the client sent",
-    { in: "fetchOnce", replace: "storing: true", by: "storing: !isForPart" },
+    { in: "fetchOnce", replace: "storing: true", by: "storing: !asks" },
   ],
   [
     "the name of a choice of earlier settings is taken for a field",

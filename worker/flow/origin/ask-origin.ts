@@ -15,6 +15,7 @@ import { announcedBytes, mayHaveBody } from "../../rules/storing/framing.ts";
 import type { Stamp } from "../../rules/storing/stored-response.ts";
 import { answerOurselves, edgeAnswer, reportOwn, reportPassedOn } from "../answering/answers.ts";
 import { fetchKeyOf } from "../collapsing/begin-fetch.ts";
+import type { Miss } from "../miss.ts";
 import { clientOf, pageOf, type RequestContext } from "../request-context.ts";
 import { interimsFor } from "./interim-responses.ts";
 import { endWith, type OriginGate } from "./origin-gate.ts";
@@ -57,10 +58,10 @@ export function hasFailed(result: OriginResult): boolean {
 export interface OriginCall {
   /** True if the answer may be stored, or is a part of such an answer. Then no field outside the key may select it. */
   readonly storing: boolean;
-  /** The edge's own conditions when it sends, if it has any (RFC 9111 §4.3.1), or those of a part. */
+  /** The edge's own conditions when it sends, if it has any (RFC 9111 §4.3.1), or the client's. */
   readonly conditions?: () => readonly (readonly [name: string, value: string])[] | null;
-  /** True if only a part is asked for, for this client alone. */
-  readonly isForPart?: true | undefined;
+  /** Set if the conditions are the client's, so that the answer is for it alone. */
+  readonly asks?: Miss["asks"];
   /** True if no answer is of use that a cache in place of the origin has stored. */
   readonly isAnew?: boolean;
   /** Whether a stale page may stand in for a failed origin. Default: none may. */
@@ -112,7 +113,7 @@ async function sendInTurn(context: RequestContext, call: OriginCall, body: Reque
     ? Promise.resolve(gate.enterIfIdle(route))
     : gate.enter(
         context.place ?? gate.placeOf(clientOf(context)),
-        { route, asksForStream: facts.asksForStream, isForOthers: call.storing && !call.isForPart, inLineSince },
+        { route, asksForStream: facts.asksForStream, isForOthers: call.storing && !call.asks, inLineSince },
         ports.reporter,
         incoming.request,
       );

@@ -14,6 +14,8 @@ const MAX_PAGES = 2_000;
  */
 export class UnstoredPages {
   readonly #keys = new ExpiringKeys(MAX_PAGES, UNSTORED_MS);
+  /** The keys, as texts, of those with a date that only the lack of a lifetime keeps from being stored. */
+  readonly dated = new ExpiringKeys(MAX_PAGES, UNSTORED_MS);
 
   /** `now` is epoch milliseconds. */
   remember(key: FetchKey, now: number, requests = ""): void {

@@ -5,6 +5,7 @@ import type { FoundResponse } from "../../ports/store.ts";
 import { Fields } from "../../rules/fields/fields.ts";
 import { ANYBODY } from "../../rules/freshness/judge.ts";
 import { isOriginError } from "../../rules/freshness/origin-error.ts";
+import { fetchKeyText } from "../../rules/key/fetch-key.ts";
 import { contentRange } from "../../rules/ranges/partial-content.ts";
 import { mayLackReferer } from "../../rules/request/second-look.ts";
 import { isAboutPage, mayBeOfOneRequest, type NotStored, notStoredDetail } from "../../rules/storing/not-stored.ts";
@@ -67,11 +68,11 @@ export function fetchAndStore(context: RequestContext, miss: Miss, fetch: Leadin
 }
 
 /**
- * Asks the origin for the part alone. It is one of the page for which the key stands, so the origin is asked as it is for the
- * whole, but for the range.
+ * Asks the origin for the part alone, or by the client's date. The answer is one of the page for which the key stands, so the
+ * origin is asked as it is for the whole, but for the range and the client's conditions.
  */
-export function fetchPart(context: RequestContext, miss: Miss): Promise<Answer> {
-  return fetchOnce(withoutDoubtfulRange(context), { ...miss, isForPart: true }, tellNobody);
+export function fetchPart(context: RequestContext, miss: Miss, asks: Miss["asks"] = "part"): Promise<Answer> {
+  return fetchOnce(withoutDoubtfulRange(context), { ...miss, asks }, tellNobody);
 }
 
 /** For a fetch that nobody waits for. If its answer can be stored, the next requests wait for each other again. */
@@ -85,11 +86,11 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
   try {
     hintAtLinks(context, miss);
     const conditions = () => conditionsOf(context, miss);
-    const { isForPart } = miss;
+    const { asks } = miss;
     const result = await askOrigin(context, {
       storing: true,
       conditions,
-      isForPart,
+      asks,
       hasStandIn: () => hasStandIn(context, miss),
     });
     if (hasFailed(result)) {
@@ -108,8 +109,8 @@ async function fetchOnce(context: RequestContext, miss: Miss, tellFollowers: Tel
       return result.answerInstead();
     }
     const { response } = result;
-    const answer = isForPart
-      ? answerToPart(context, miss, response)
+    const answer = asks
+      ? answerAlone(context, miss, response)
       : answerBy(context, miss, response, tellOf(response, tellFollowers));
     return answer instanceof Promise ? await answer : answer;
   } catch (cause) {
@@ -134,10 +135,11 @@ function tellOf(response: FetchedResponse, tell: TellFollowers): TellFollowers {
 }
 
 /**
- * Passes on what the origin has sent for a part, which the range may have chosen. Where that is the whole page, the next
- * request for a part fetches the page as everybody gets it. RFC 9110 §14.2.
+ * Passes on what the origin has sent for a part or by a date, which these may have chosen. Where a part is the whole page, the
+ * next request for one fetches the page as everybody gets it (RFC 9110 §14.2). So does the next one with a date if the page
+ * may be stored again: of that, a 304 tells as much as a 204, which has no body either.
  */
-function answerToPart(context: RequestContext, miss: Miss, response: ReceivedAnswer): Answer | Promise<Answer> {
+function answerAlone(context: RequestContext, miss: Miss, response: ReceivedAnswer): Answer | Promise<Answer> {
   const { status, fields } = response;
   const { facts, isolate, ports, resolved } = context;
   if (mayLackReferer(status, facts.fields, resolved.route)) return forwardWithReferer(context, response, miss);
@@ -145,6 +147,11 @@ function answerToPart(context: RequestContext, miss: Miss, response: ReceivedAns
     const decision = decideStorage(context, response);
     const mayStore = decision.kind === "store" && !decision.isLarge;
     if (mayStore) isolate.unstored.remember(sharedKeyOf(context), ports.clock.now(), "RANGE");
+  }
+  if (miss.asks === "date") {
+    const decision = decideStorage(context, status === 304 ? { ...response, status: 204 } : response);
+    noteDated(context, miss, response, decision);
+    return passOn(context, response, miss, decision.kind === "store" ? undefined : decision);
   }
   return passOn(context, response, miss, undefined);
 }
@@ -264,6 +271,7 @@ function answerFetched(context: RequestContext, fetched: Fetched, decision: Stor
   const { lengthBytes } = response;
   const pass = (notStored?: NotStored) =>
     passOnUnlessHeld(context, response, miss, notStored, sentStatus(context, response));
+  noteDated(context, miss, response, decision);
   if (decision.kind === "not-stored") {
     tellFollowers(outcomeOfNotStored(decision.because, response.status));
     const isOfVisitor = decision.because === "request-no-store" || mayBeOfOneRequest(decision.because, response.status);
@@ -343,6 +351,30 @@ function rememberUnstored(context: RequestContext, field?: string): void {
   if (!isPartial && !answersHead && !resolved.route.asksPlain) return;
   const key = { ...(field !== undefined && { field }), ...sharedKeyOf(context) };
   isolate.unstored.remember(key, ports.clock.now(), isPartial && key.field === undefined ? "PARTS" : "");
+}
+
+/**
+ * Remembers a page with a date that only the lack of a lifetime keeps from being stored, so that clients' dates go to the
+ * origin, until an answer may be stored. Where lifetimes are guessed, a page that has just changed gets one later.
+ */
+function noteDated(
+  context: RequestContext,
+  { selected }: Miss,
+  response: ReceivedAnswer,
+  decision: StorageDecision,
+): void {
+  const { isolate, ports } = context;
+  const { dated } = isolate.unstored;
+  const key = fetchKeyText(sharedKeyOf(context));
+  if (decision.kind === "store") dated.forget(key);
+  else if (
+    decision.because === "no-freshness" &&
+    response.status === 200 &&
+    response.fields.has("last-modified") &&
+    !selected &&
+    !isolate.site.heuristic
+  )
+    dated.remember(key, ports.clock.now());
 }
 
 /**
