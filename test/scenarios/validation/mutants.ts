@@ -403,8 +403,8 @@ export const mutants: Mutants = {
     },
     "a client's date goes to the origin although the page may be stored again": {
       in: "noteDated",
-      replace: 'if (decision.kind === "store") dated.forget(key);',
-      by: 'if (decision.kind === "store");',
+      replace: "dated.forget(key)",
+      by: "undefined",
       foundBy: "validation/date-of-page-that-is-stored-again",
     },
     "a client's date goes to the origin although a lifetime may be guessed": {

@@ -365,16 +365,18 @@ function noteDated(
 ): void {
   const { isolate, ports } = context;
   const { dated } = isolate.unstored;
-  const key = fetchKeyText(sharedKeyOf(context));
-  if (decision.kind === "store") dated.forget(key);
-  else if (
+  const lacksLifetime =
+    decision.kind === "not-stored" &&
     decision.because === "no-freshness" &&
     response.status === 200 &&
     response.fields.has("last-modified") &&
     !selected &&
-    !isolate.site.heuristic
-  )
-    dated.remember(key, ports.clock.now());
+    !isolate.site.heuristic;
+  const mayBeStored = decision.kind === "store" && dated.size > 0;
+  if (!lacksLifetime && !mayBeStored) return;
+  const key = fetchKeyText(sharedKeyOf(context));
+  if (mayBeStored) dated.forget(key);
+  else dated.remember(key, ports.clock.now());
 }
 
 /**
