@@ -1,9 +1,8 @@
-import { resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { ConfigFileError, expectConfigFile, whatItThrew } from "../../package/config-file-error.ts";
 import { importConfig } from "../../package/import-config.ts";
 import type { SiteInput } from "../../worker/site/site-input.ts";
-import { bundlingFault, ownWorker, WORKER_OPTIONS } from "../runtime/bundle.ts";
+import { bundlingFault, configEntry, ownWorker, WORKER_OPTIONS } from "../runtime/bundle.ts";
 
 /** The part of a site that the harness reads; the worker reads the rest itself. */
 export interface ConfiguredSite {
@@ -41,18 +40,19 @@ const OWN_URL_PATTERN = "const URLPattern = globalThis.URLPattern ?? class {};";
 /** Reads and checks the site's rules. Throws `ConfigFileError`. */
 export async function loadSite(file: string, withinMs?: number): Promise<ConfiguredSite> {
   expectConfigFile(file);
-  let module: { default?: unknown };
+  let module: { default?: unknown; compileSite: (site: SiteInput, overrides: object) => unknown };
+  const fault = (error: unknown) => new ConfigFileError(faultOf(file, error), { cause: withoutData(error) });
   try {
     const result = await build({
       ...WORKER_OPTIONS,
       banner: { js: OWN_URL_PATTERN },
-      entryPoints: [resolve(file)],
+      stdin: configEntry(file),
       plugins: [ownWorker, withoutRuntime],
     });
     const code = Buffer.from(result.outputFiles[0]!.text).toString("base64");
-    module = await importConfig(`data:text/javascript;base64,${code}`, withinMs);
+    module = (await importConfig(`data:text/javascript;base64,${code}`, withinMs)) as typeof module;
   } catch (error) {
-    throw new ConfigFileError(faultOf(file, error), { cause: withoutData(error) });
+    throw fault(error);
   }
   const site = module.default as Partial<SiteInput> | undefined;
   if (site?.origin === undefined) {
@@ -62,6 +62,11 @@ export async function loadSite(file: string, withinMs?: number): Promise<Configu
   if (origin === undefined) {
     const words = 'origin must be the address of the site, like "https://origin.example.com"';
     throw new ConfigFileError(`${file}: ${words}; found ${JSON.stringify(site.origin)}`);
+  }
+  try {
+    module.compileSite(site as SiteInput, {}); // for the mistakes that only the whole of the rules shows
+  } catch (error) {
+    throw fault(error);
   }
   return { origin, dashboard: site.dashboard !== false };
 }

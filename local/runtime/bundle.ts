@@ -38,6 +38,18 @@ export function edgeEntry(configFile: string): EntryCode {
   };
 }
 
+/** A config beside what compiles its site. */
+export function configEntry(configFile: string): EntryCode {
+  return {
+    contents: `
+      export { default } from ${JSON.stringify(resolve(configFile))};
+      export { compileSite } from "tidemark/worker/internal";`,
+    resolveDir: HERE,
+    sourcefile: EDGE_ENTRY,
+    loader: "ts",
+  };
+}
+
 /**
  * Resolves `tidemark/worker` to this package's own worker, whichever file imports it: the folder of a config need not
  * have the package installed. Says of a misspelt entry of the package which one may be meant.

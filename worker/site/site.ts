@@ -107,11 +107,12 @@ export interface SiteOverrides {
 }
 
 /**
- * Checks a site's rules and returns them unchanged, so that a mistake shows where it was made.
+ * Checks a site's rules and returns them unchanged, so that a mistake shows where it was made. What the environment may
+ * still correct is checked when the edge starts.
  * Throws a `SiteError`, which names each place, the value found there and, for an unknown key, the nearest known one.
  */
 export function defineSite(input: SiteInput): SiteInput {
-  compileSite(input, {});
+  checkSite(input);
   return input;
 }
 

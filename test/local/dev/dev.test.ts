@@ -640,6 +640,10 @@ describe("tidemark dev", () => {
     { tags: ["deep"] },
     namesPlace,
   );
+  const ITSELF = '{ origin: "https://www.example.test", hosts: ["www.example.test"] }';
+  test.each([
+    ["an origin that is the site itself", ITSELF, /site\.ts: the site's.*\n {2}origin: .* of the site itself/],
+  ] as const)("names the place of %s", { tags: ["deep"] }, namesPlace);
   const RANDOM = '{ origin: "http://127.0.0.1:1", routes: [{ match: "/" + crypto.randomUUID(), pass: true }] }';
   test.each([["rules that only Node can load", RANDOM, /site\.ts: Node can load .* cannot: .*random values/]] as const)(
     "names the place of %s",

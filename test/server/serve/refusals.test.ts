@@ -414,6 +414,21 @@ test("an origin without TLS may have the name of a server with TLS", async () =>
   expect(code).toBe(0);
 });
 
+test.each([
+  { name: "the variable", flags: [], environment: HOSTS },
+  { name: "the flag", flags: ["--hosts", "www.example.test"], environment: {} },
+])("a config is valid whose Host needs hosts, if $name names them", async ({ flags, environment }) => {
+  const site = '{ origin: "http://127.0.0.1:8000", forward: { host: "visitor" } }';
+  const text = `import { defineSite } from "tidemark/worker";\nexport default defineSite(${site});\n`;
+  writeFileSync(join(folder, "visitor.config.ts"), text);
+  const { printed, code } = await run(["--config", "visitor.config.ts", ...flags, "--check"], environment);
+  expect(printed).toMatch(/^The settings are valid: .*, hosts www\.example\.test\.$/m);
+  expect(code).toBe(0);
+  const alone = await run(["--config", "visitor.config.ts", "--check"]);
+  expect(alone.printed).toMatch(/^ {2}forward\.host: "visitor" needs hosts: /m);
+  expect(alone.code).toBe(2);
+});
+
 describe("tidemark serve says of a config", () => {
   const refusalOf = async (text: string) => {
     writeFileSync(join(folder, "refused.config.ts"), text);
