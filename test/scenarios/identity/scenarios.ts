@@ -55,6 +55,7 @@ const software = {
   "x-turbo-request-id": "9a3f1c52-0b7e-4d1a-8f3e-6c2d5b4a7e10",
   "x-b3-traceid": "80f198ee56343ba8",
   "docker-distribution-api-version": "registry/2.0",
+  "cargo-protocol": "version=1",
 };
 
 /** Chrome sends these where `Accept-CH` names them. */

@@ -131,8 +131,9 @@ export const REQUEST_FIELDS: Readonly<Record<Exclude<Treatment, "other">, readon
     "icy-metadata", // VLC, ExoPlayer, mpv: the SHOUTcast protocol, whose titles are for streams, which a route passes
     "getcontentfeatures.dlna.org", // DLNA guidelines, part 1
     "transfermode.dlna.org",
-    // Clients of registries of images: what the registry itself says in each answer.
+    // Clients of registries: what the registry itself says in each answer, and which protocol they speak.
     "docker-distribution-api-version", // github.com/containers/image, docker/docker_client.go: podman, skopeo, CRI-O
+    "cargo-protocol", // github.com/rust-lang/cargo, src/cargo/sources/registry/http_remote.rs: always version=1
     // Proxies, gateways and monitors.
     "x-bluecoat-via", // Blue Coat ProxySG, against loops
     "x-imforwards", // Cisco Web Security Appliance, against loops
