@@ -6,9 +6,9 @@ import { CacheFolder } from "./disk/cache-folder.ts";
 import { Janitor } from "./disk/eviction/janitor.ts";
 import { janitorService } from "./disk/eviction/janitor-service.ts";
 import { replacedOrigins } from "./disk/last-origins.ts";
+import { openInTime } from "./disk/open-in-time.ts";
 import { refusesWrites } from "./log/storage-error.ts";
 import { surveyMachine } from "./machine/machine-survey.ts";
-import { messageOf } from "./message-of.ts";
 import { addressText } from "./origin/origin-address.ts";
 import { ASKS_FOR_ORIGIN_NEWS, isOriginMessage, OriginNewsOffice } from "./origin/origin-news-office.ts";
 import { ASKS_FOR_PERMITS, isPermitMessage } from "./permits/permit-messages.ts";
@@ -31,7 +31,6 @@ import type { ServedWorker, WorkerService } from "./supervisor/process-line.ts";
 import { ONLY_SITE } from "./supervisor/site-logs.ts";
 import { startSuccessor } from "./supervisor/start-successor.ts";
 import { Supervisor } from "./supervisor/supervisor.ts";
-import type { SupervisorEvent } from "./supervisor/supervisor-events.ts";
 import type { SurveyedWorkers } from "./supervisor/worker-pool.ts";
 import { systemClock } from "./system-clock.ts";
 
@@ -71,7 +70,7 @@ export class RunningServer {
     this.#options = options;
     this.#prepared = prepared;
     const { disk } = prepared.settings;
-    this.#folder = disk && openFolder(disk.folder, options.report); // while nothing has changed hands
+    this.#folder = disk && openFolder(disk.folder); // while nothing has changed hands
     this.#certificates = options.acme && this.#keepCertificates(options.acme);
     // Before the start, which may wait for the log.
     this.#watching = watchFiles(pathsToWatch(options, prepared, filesOf(prepared)), before, () => {
@@ -201,19 +200,27 @@ export class RunningServer {
     });
   }
 
-  /** The disk is read in the background: its pages can be used before that has ended. */
   #openDisk(): Janitor | null {
     const { settings, sites } = this.#prepared;
     const { disk } = settings;
     if (this.#folder === null || disk === null) return null;
+    const say = (line: string) => this.#options.report({ kind: "warning", line });
     const janitor = new Janitor(this.#folder, disk.maxBytes, {
       keptFreeBytes: keptForLogs(disk.folder, logFoldersOf(this.#options, sites)),
       keptFreeFiles: keptFiles(disk.folder),
-      say: (line) => this.#options.report({ kind: "warning", line }),
+      say,
     });
-    void janitor.scanUntilRead(); // a disk that cannot be read is reported by those who read pages
+    void this.#readDisk(janitor, disk.folder, say);
     void janitor.keepRoom();
     return janitor;
+  }
+
+  /** The disk is read in the background: its pages can be used before that has ended. */
+  async #readDisk(janitor: Janitor, folder: string, say: (line: string) => void): Promise<void> {
+    const isMade = CacheFolder.isAt(folder);
+    if (!(await openInTime(folder, { say, isOver: () => janitor.isClosed }))) return;
+    if (!isMade) this.#tellOfOrigins();
+    await janitor.scanUntilRead(); // a disk that cannot be read is reported by those who read pages
   }
 
   /** Another site in the folder of the last one would serve its pages. */
@@ -281,13 +288,12 @@ function servicesOf(
   };
 }
 
-/** Opens the folder of the pages; a disk that takes no writes must not keep the server from starting. */
-function openFolder(path: string, report: (event: SupervisorEvent) => void): CacheFolder {
+/** Opens the folder of the pages; a disk that takes no writes must not keep the server from starting, and is tried again. */
+function openFolder(path: string): CacheFolder {
   try {
     return CacheFolder.open(path);
   } catch (cause) {
     if (!refusesWrites(path)) throw cause;
-    report({ kind: "warning", line: `${messageOf(cause)} For now, pages are kept only in memory.` });
     return CacheFolder.at(path);
   }
 }

@@ -5,6 +5,7 @@ import { OwnerError } from "../../package/owner-error.ts";
 import { CODINGS } from "../../worker/rules/variants/accept-encoding.ts";
 import { makeFolders } from "../make-folders.ts";
 import { messageOf } from "../message-of.ts";
+import { draftOf } from "../put-file.ts";
 import { type FileKind, KINDS } from "./file-format.ts";
 
 /** Marks a folder as a cache of this program, and says which format its files have. */
@@ -13,7 +14,10 @@ const DRAFT_OF_MARK = `${MARK}.new`;
 /** Backup programs leave out a folder with this file: https://bford.info/cachedir/ */
 const CACHEDIR_TAG = "CACHEDIR.TAG";
 const CACHEDIR_TEXT = "Signature: 8a477f597d28d172789f06886806bc55\n# This is the cache of tidemark serve.\n";
-const MAY_STAND_UNMARKED: ReadonlySet<string> = new Set([DRAFT_OF_MARK, "lost+found"]);
+/** Keeps, between two starts, where the pages came from. */
+export const ORIGINS = "origins.json";
+/** Earlier versions wrote the origins on a disk that was full for the mark. */
+const MAY_STAND_UNMARKED: ReadonlySet<string> = new Set([DRAFT_OF_MARK, ORIGINS, draftOf(ORIGINS), "lost+found"]);
 /** Raised when the names of the files change. Files of other formats are never read, and are deleted. */
 const FORMAT = 1;
 const FOLDER_PREFIX = `files-${FORMAT}`;
@@ -64,6 +68,11 @@ export class CacheFolder {
       makeFolders(join(path, BEING_WRITTEN));
       return CacheFolder.at(path);
     });
+  }
+
+  /** Whether a cache has been opened there. */
+  static isAt(path: string): boolean {
+    return existsSync(join(path, MARK));
   }
 
   /** Throws as `open` does if what is in the folder cannot be a cache of this user's. Writes nothing. */

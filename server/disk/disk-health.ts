@@ -6,7 +6,7 @@ import { isPaused } from "../pause.ts";
  * While the disk fails, one write in this time tries whether it works again. Reads are not held back, and may fail and
  * work by turns: for them it works again once none has failed for this time. Milliseconds.
  */
-const RETRY_MS = 5_000;
+export const RETRY_MS = 5_000;
 
 const FULL = ["ENOSPC", "EDQUOT"];
 
@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EPERM: "access is denied",
   EMFILE: "too many files are open",
   ENFILE: "too many files are open on this machine",
-  ENOENT: "its folder is gone; restart the server to have it made",
+  ENOENT: "its folder is missing; if it was removed, restart the server",
   EIO: "the disk reports an error",
   ERR_WORKER_INIT_FAILED: "this machine starts no more threads",
 };

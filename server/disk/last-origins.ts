@@ -2,16 +2,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { putFile } from "../put-file.ts";
-
-/** In the folder of the pages, between two starts. */
-const FILE = "origins.json";
+import { CacheFolder, ORIGINS } from "./cache-folder.ts";
 
 /**
  * Keeps the origins of these sites, by the sites' names, beside their pages. Returns those from which a site's pages came
  * until now, where another one has taken their place. The origin is no part of a page's key, because a site may move.
  */
 export function replacedOrigins(folder: string, origins: ReadonlyMap<string, string>): Map<string, string> {
-  const path = join(folder, FILE);
+  if (!CacheFolder.isAt(folder)) return new Map(); // it holds no pages yet, and must stay empty until it is marked
+  const path = join(folder, ORIGINS);
   const before = read(path);
   const now = new Map([...before, ...origins]); // a site that is not served now may come back to its pages
   if (isDeepStrictEqual(now, before)) return new Map();

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { getHeapStatistics } from "node:v8";
 import { FrequencySketch } from "../../../worker/rules/hashing/frequency-sketch.ts";
 import { EvictingMap } from "../../../worker/store/evicting-map.ts";
 import { failureCode } from "../../failure-code.ts";
-import { isPaused } from "../../pause.ts";
+import { inBackground, isPaused } from "../../pause.ts";
 import { CacheFolder } from "../cache-folder.ts";
 import { DISK_BLOCK_BYTES, keptFilesOf, roomOf } from "../disk-blocks.ts";
 import { type DiskFiles, diskFiles, type FreeRoom } from "../disk-files.ts";
@@ -155,6 +155,10 @@ export class Janitor {
       this.#delete(file, bytes);
     };
     this.#index = new EvictingMap<number>(indexBytes, evicted, new FrequencySketch(sketchSlots(maxFiles)));
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   /** Files that had to leave for others. */
@@ -533,11 +537,6 @@ export class Janitor {
       else if (this.#folder.isFileName(name)) await this.#files.unlink(path).catch(() => undefined);
     }
   }
-}
-
-/** The timer does not keep the process alive. */
-function inBackground(ms: number): Promise<void> {
-  return sleep(ms, undefined, { ref: false });
 }
 
 /** Of one file. */

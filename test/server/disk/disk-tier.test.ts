@@ -14,6 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { nodeBodies } from "../../../server/bodies/node-bodies.ts";
+import { CacheFolder } from "../../../server/disk/cache-folder.ts";
 import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import type { DiskTier } from "../../../server/disk/disk-tier.ts";
 import { type DiskNote, Janitor, largestBodyBytes } from "../../../server/disk/eviction/janitor.ts";
@@ -21,7 +22,9 @@ import { janitorBehind, janitorService } from "../../../server/disk/eviction/jan
 import { FileBody } from "../../../server/disk/file-body.ts";
 import { BLOCK_BYTES } from "../../../server/disk/file-format.ts";
 import type { FailedFiles } from "../../../server/disk/file-writer.ts";
+import { replacedOrigins } from "../../../server/disk/last-origins.ts";
 import { LikelyCached } from "../../../server/disk/likely-cached.ts";
+import { openInTime } from "../../../server/disk/open-in-time.ts";
 import type { BodyReader } from "../../../worker/ports/bodies.ts";
 import { isMarker, type StoredResponse } from "../../../worker/rules/storing/stored-response.ts";
 import { byDepth } from "../../suite/depth.ts";
@@ -598,6 +601,64 @@ describe("the folder", () => {
     writeFileSync(join(other, "tidemark-cache.json"), "");
     writeFileSync(join(other, "holiday.jpg"), "picture");
     await expect(DiskUnderTest.open(other)).rejects.toThrow(`The folder ${other} is not empty`);
+  });
+
+  test("that a start on a full disk has left without a mark is a cache, and gets one", async () => {
+    const left = [
+      ["tidemark-cache.json.new", "origins.json.draft"],
+      ["tidemark-cache.json.new", "origins.json"],
+    ];
+    for (const names of left) {
+      const path = temporaryFolder();
+      for (const name of names) writeFileSync(join(path, name), "");
+      CacheFolder.expectUsable(path);
+      await (await DiskUnderTest.open(path)).tier.put(page("/a", "text"));
+      expect(await (await DiskUnderTest.open(path)).textOf(KEY)).toBe("text");
+    }
+  });
+
+  test("gets no list of origins before it is marked, nor the draft of one that cannot be put there", async () => {
+    const path = temporaryFolder();
+    const origins = new Map([["", "http://127.0.0.1:8000"]]);
+    replacedOrigins(path, origins);
+    expect(readdirSync(path)).toEqual([]);
+    await DiskUnderTest.open(path);
+    const names = readdirSync(path);
+    mkdirSync(join(path, "origins.json", "in-its-way"), { recursive: true });
+    replacedOrigins(path, origins);
+    expect(readdirSync(path).sort()).toEqual([...names, "origins.json"].sort());
+  });
+
+  test("that its disk kept from being made is made within 5 s of the end of that, and both are said", async () => {
+    const above = join(temporaryFolder(), "disk");
+    const path = join(above, "pages");
+    writeFileSync(above, "");
+    const [lines, waits]: [string[], number[]] = [[], []];
+    const parts = { say: (line: string) => lines.push(line), isOver: () => false };
+    const isOpen = openInTime(path, parts, async (ms) => {
+      if (waits.push(ms) === 3) rmSync(above);
+    });
+    expect(await isOpen).toBe(true);
+    expect(waits).toEqual([5_000, 5_000, 5_000]);
+    expect(lines).toEqual([
+      `The cache in ${path} cannot be used (ENOTDIR: the disk fails). For now, pages are kept only in memory.`,
+      `The cache in ${path} works again.`,
+    ]);
+    const disk = await DiskUnderTest.open(path);
+    await disk.tier.put(page("/a", "text"));
+    expect(await disk.textOf(KEY)).toBe("text");
+  });
+
+  test("is not waited for if it holds other files, which is said, nor by a server that has ended", async () => {
+    const path = temporaryFolder();
+    const lines: string[] = [];
+    const wait = () => Promise.reject(new Error("it waits"));
+    const say = (line: string) => lines.push(line);
+    expect(await openInTime(join(path, "pages"), { say, isOver: () => true }, wait)).toBe(false);
+    expect(readdirSync(path)).toEqual([]);
+    writeFileSync(join(path, "holiday.jpg"), "picture");
+    expect(await openInTime(path, { say, isOver: () => false }, wait)).toBe(false);
+    expect(lines).toEqual([expect.stringMatching(/is not empty .* For now, pages are kept only in memory\.$/)]);
   });
 
   test("that cannot be made is refused with the reason", async () => {
@@ -1477,7 +1538,7 @@ describe("a disk that fails", () => {
     ["EACCES", ["open"], "access is denied"],
     ["EMFILE", ["open"], "too many files are open"],
     ["EIO", ["write"], "the disk reports an error"],
-    ["ENOENT", ["open", "rename"], "its folder is gone; restart the server to have it made"],
+    ["ENOENT", ["open", "rename"], "its folder is missing; if it was removed, restart the server"],
   ] as const)(
     "%s: pages are kept in memory alone, which is said once, and again when it is over",
     async (code, calls, words) => {

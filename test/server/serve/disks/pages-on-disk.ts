@@ -7,11 +7,12 @@ import { until } from "../../../suite/until.ts";
  * may take its time. `cache` is the folder of `--cache`.
  */
 export function untilOnDisk(cache: string, text: string): Promise<void> {
-  return until(() => isOnDisk(join(cache, "pages"), text));
+  return until(() => isOnDisk(cache, text));
 }
 
-function isOnDisk(pages: string, text: string): boolean {
-  return readdirSync(pages, { recursive: true, withFileTypes: true })
+/** Whether it has now. */
+export function isOnDisk(cache: string, text: string): boolean {
+  return readdirSync(join(cache, "pages"), { recursive: true, withFileTypes: true })
     .filter((each) => each.isFile() && each.parentPath.includes("files-"))
     .some((each) => {
       try {

@@ -143,7 +143,7 @@ describe("if somebody removes the folder of a running server", { timeout: 60_000
     expect(await purge(edge)).toBe(200);
     expect((await ask(edge)).body).toBe("v2");
     await server.prints(
-      /cannot be used \(ENOENT: its folder is gone; restart the server to have it made\). For now, pages are kept only in memory/,
+      /cannot be used \(ENOENT: its folder is missing; if it was removed, restart the server\). For now, pages are kept only in memory/,
     );
     await until(async () => (await ask(edge)).xCache === "HIT");
     await server.stop();

@@ -7,8 +7,9 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ScriptedOrigin } from "../../../../local/cdn/scripted-origin.ts";
 import { SmallDisk } from "../../../suite/small-disk.ts";
-import { until } from "../../../suite/until.ts";
+import { breath, until } from "../../../suite/until.ts";
 import { ServerProcess } from "../running-server.ts";
+import { isOnDisk } from "./pages-on-disk.ts";
 
 const MIB = 1024 ** 2;
 const TOKEN = "a-token-of-this-test-0123456789-0123456789";
@@ -128,6 +129,55 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve" : NOT_RUN, { timeout: 120
     startsOn(
       (disk) => disk.remount("ro"),
       (disk) => disk.remount("rw"),
+    ),
+  );
+
+  const makesFolderOn = (harm: (disk: SmallDisk) => void, heal: (disk: SmallDisk) => void, why: RegExp) =>
+    onDisk("8m", async (disk, start) => {
+      const small = ["--disk", "1MiB"];
+      harm(disk);
+      const server = start(...small);
+      const address = await server.address();
+      expect(server.printed).toMatch(why);
+      const asked: string[] = [];
+      let pages = 0;
+      const next = async () => {
+        const path = `/made/${disks}/${++pages}/`;
+        publish(path, path);
+        expect(await ask(address, path)).toMatchObject({ status: 200, body: path });
+        asked.push(path);
+      };
+      await next();
+      await until(isHit(address, asked[0]!));
+      heal(disk);
+      await server.prints(/tidemark: The cache in \S+ works again/);
+      await server.prints(/the purge log can be written again, and accepts purges/);
+      asked.length = 0; // what was stored before has the stamp of a log that is gone
+      const stored = () => asked.find((path) => isOnDisk(disk.path, path));
+      while (stored() === undefined) await Promise.all([next(), breath()]);
+      expect(await server.stop()).toBe(0);
+      const again = start(...small);
+      const path = stored()!;
+      expect(await ask(await again.address(), path)).toMatchObject({ xCache: "HIT", body: path });
+      expect(readFileSync(join(disk.path, "pages/origins.json"), "utf8")).toContain(new URL(origin.url).host);
+    });
+
+  test(
+    "makes the folder of its pages once a disk that was full at the start has room, and a restart finds them there",
+    { tags: ["deep"] },
+    () =>
+      makesFolderOn(
+        (disk) => disk.fill(),
+        (disk) => disk.free(),
+        /The cache in \S+ cannot be used \(ENOSPC: the disk is full\)\. For now, pages are kept only in memory/,
+      ),
+  );
+
+  test("makes it in the same way once a disk that was read-only can be written", { tags: ["deep"] }, () =>
+    makesFolderOn(
+      (disk) => disk.remount("ro"),
+      (disk) => disk.remount("rw"),
+      /The cache in \S+ cannot be used \(EROFS: the disk is read-only\)\. For now, pages are kept only in memory/,
     ),
   );
 
