@@ -64,6 +64,7 @@ export class AcmeAuthority implements Authority {
   }
 
   async order(wish: CertificateWish, challenged: Challenged): Promise<OrderOutcome> {
+    const signedUp = this.#signedUp;
     try {
       const { library, client } = await this.#signUp();
       const earlier = await this.#finalizedEarlier(client, wish);
@@ -76,8 +77,11 @@ export class AcmeAuthority implements Authority {
       }
       return await this.#collect(library, client, order, wish);
     } catch (cause) {
-      if (cause instanceof AcmeProblem && OF_THE_ACCOUNT.has(cause.type)) this.#signedUp = null;
-      return this.#refusal(cause);
+      if (!(cause instanceof AcmeProblem && OF_THE_ACCOUNT.has(cause.type))) return this.#refusal(cause);
+      this.#signedUp = null;
+      // An authority that has lost its accounts makes another one for the same key. One that was just made is not lost.
+      const isLost = signedUp !== null && cause.type === "accountDoesNotExist";
+      return isLost ? this.order(wish, challenged) : this.#refusal(cause);
     }
   }
 

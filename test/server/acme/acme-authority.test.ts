@@ -271,13 +271,26 @@ describe("an authority", () => {
     ]);
   });
 
-  test("that no longer knows the account gets a new one with the next order", async () => {
-    loose.say("/newOrder", problem("accountDoesNotExist", "who are you?"));
-    expect(await authority.order(WISH, challenged)).toMatchObject({ concerns: "all" });
+  test("that no longer knows the account gets a new one at once", async () => {
     loose.say("/newOrder", problem("rejectedIdentifier", "no"));
+    await authority.order(WISH, challenged);
+    const orders = loose.countOf("/newOrder");
+    const isLost = () => loose.countOf("/newAccount") === 1;
+    const [lost, refusal] = [problem("accountDoesNotExist", "who are you?"), problem("rejectedIdentifier", "no")];
+    loose.say("/newOrder", () => (isLost() ? lost : refusal));
     expect(await authority.order(WISH, challenged)).toMatchObject({
       because: "the authority says rejectedIdentifier: no",
     });
+    expect([loose.countOf("/newAccount"), loose.countOf("/newOrder") - orders]).toEqual([2, 2]);
+  });
+
+  test("that does not know the account that it has just made is not asked again before the next order", async () => {
+    loose.say("/newOrder", problem("accountDoesNotExist", "who are you?"));
+    const because = "the authority says accountDoesNotExist: who are you?";
+    expect(await authority.order(WISH, challenged)).toMatchObject({ because, concerns: "all" });
+    expect(loose.countOf("/newAccount")).toBe(1);
+    loose.say("/newOrder", problem("rejectedIdentifier", "no"));
+    await authority.order(WISH, challenged);
     expect(loose.countOf("/newAccount")).toBe(2);
   });
 
