@@ -56,7 +56,7 @@ export class DiskHealth {
     if (access === "read" && this.#fault?.access === "write") return true;
     this.#retryAt = this.#now() + RETRY_MS;
     if (this.#fault === null) {
-      const words = WORDS[code] ?? (FULL.includes(code) ? fullInWords(this.#folder, code) : "the disk fails");
+      const words = WORDS[code] ?? (FULL.includes(code) ? fullInWords(this.#folder, cause) : "the disk fails");
       this.#say(
         `The cache in ${this.#folder} cannot be used (${code}: ${words}). For now, pages are kept only in memory.`,
       );

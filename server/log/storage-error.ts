@@ -59,7 +59,7 @@ export class StorageError extends OwnerError {
 
   constructor(path: string, fault: StorageFault, cause: unknown) {
     const detail = cause instanceof Error ? ` (${cause.message})` : "";
-    const words = fault === "full" ? fullInWords(path, failureCode(cause)) : WORDS[fault];
+    const words = fault === "full" ? fullInWords(path, cause) : WORDS[fault];
     super(`The purge log in ${path}: ${words}${detail}.`, { cause });
     this.fault = fault;
   }

@@ -1,8 +1,9 @@
 import { execFileSync, fork } from "node:child_process";
-import { statfsSync, writeFileSync } from "node:fs";
+import { rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { type DiskFiles, diskFiles } from "../../../server/disk/disk-files.ts";
 import { janitorService } from "../../../server/disk/eviction/janitor-service.ts";
 import { StorageError } from "../../../server/log/storage-error.ts";
 import type { ServiceMessage } from "../../../server/supervisor/process-line.ts";
@@ -84,6 +85,21 @@ describe("a disk on which no more files can be created", () => {
 
   test("is not called full, because there is room", async () => {
     const { tier, lines } = await DiskUnderTest.open(join(disk.path, "pages"));
+    createFiles();
+    await tier.put(page("/a", "text"));
+    expect(lines).toEqual([expect.stringContaining("(ENOSPC: the file system has no inodes left)")]);
+  });
+
+  test("is not called full, though another process deletes a file right after one could not be created", async () => {
+    const open: DiskFiles["open"] = async (...args) => {
+      try {
+        return await diskFiles.open(...args);
+      } catch (cause) {
+        rmSync(join(disk.path, "0"));
+        throw cause;
+      }
+    };
+    const { tier, lines } = await DiskUnderTest.open(join(disk.path, "pages"), { files: { ...diskFiles, open } });
     createFiles();
     await tier.put(page("/a", "text"));
     expect(lines).toEqual([expect.stringContaining("(ENOSPC: the file system has no inodes left)")]);
