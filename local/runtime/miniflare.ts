@@ -19,7 +19,7 @@ export interface EdgeRuntime {
 /** A file that a worker imports, and that is no code of its own. */
 export interface FileModule {
   readonly type: "Text" | "Data" | "CompiledWasm";
-  readonly contents: Uint8Array<ArrayBuffer>;
+  readonly contents: Uint8Array;
 }
 
 /** One bundled module, and its variables. */

@@ -115,10 +115,9 @@ export class Purge {
   }
 }
 
-const encoder = new TextEncoder();
-
 /** The items of a call, each once. */
 export function itemsOf(call: PurgeItems): Item[] {
+  const encoder = new TextEncoder(); // Jest's jsdom has none, and imports this module.
   const items = new Map<string, Item>();
   for (const kind of ITEM_KINDS) {
     for (const text of call[kind] ?? []) {

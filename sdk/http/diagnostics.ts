@@ -100,5 +100,9 @@ function channelOf(name: string): TracingChannel | undefined {
 /** Not imported, because bundlers for browsers and edge runtimes would look for the module. */
 function openChannel(name: string): TracingChannel | undefined {
   const process = (globalThis as { process?: ProcessLike }).process;
-  return process?.getBuiltinModule?.("node:diagnostics_channel")?.tracingChannel?.(name);
+  try {
+    return process?.getBuiltinModule?.("node:diagnostics_channel")?.tracingChannel?.(name);
+  } catch {
+    return undefined; // In Next's edge runtime, each function of `process` throws.
+  }
 }

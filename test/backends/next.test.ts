@@ -123,6 +123,17 @@ describe("Next behind an edge", { tags: ["deep"] }, () => {
     await expect(cdn.get("/", { from: "syd" })).toHit();
   });
 
+  test("a route in the edge runtime purges", async () => {
+    const path = "/songs/9";
+    await write("song:9", "old");
+    await cdn.get(path, { from: "syd" });
+    await write("song:9", "new");
+    const answer = await fetch(`${origin}/at-the-edge`, { method: "POST", body: "song:9" });
+    expect(await answer.json()).toMatchObject({ tags: 1 });
+    await cdn.advance("2s");
+    await expect(cdn.get(path, { from: "syd" })).toMiss();
+  });
+
   test("visitors of an action's page, even between its purge and its end, get the new one", async () => {
     const path = await changed("8");
     const asked = new Set<unknown>();

@@ -81,7 +81,7 @@ describe("Jest without flags", { tags: ["deep"] }, () => {
   test("tests an app in CommonJS behind the simulated CDN, and is told what it cannot read", {
     timeout: TIMEOUT_MS,
   }, async () => {
-    const jest = await fetchedFromNpm(["jest@30.5.2"]);
+    const jest = await fetchedFromNpm(["jest@30.5.2", "jest-environment-jsdom@30.5.2"]);
     if ("missing" in jest) throw new Error(jest.missing);
     const folder = await folderWith(installed, "jest", ["miniflare", "esbuild", "express"]);
     await writeFile(join(folder, "package.json"), JSON.stringify({ name: "app", private: true }));
@@ -123,9 +123,24 @@ describe("Jest without flags", { tags: ["deep"] }, () => {
          await expect(startCdn({ config: "tidemark.config.ts" })).rejects.toThrow(/Jest reads no config unless .* startCdn/);
        });`,
     );
+    await writeFile(
+      join(folder, "component.test.js"),
+      `/** @jest-environment ${join(jest.folder, "node_modules/jest-environment-jsdom/build/index.js")} */
+       const { createRecordingPurger } = require("tidemark/testing");
+
+       test.each(["", "/express", "/hono", "/next", "/respond"])("tidemark%s can be required in jsdom", (name) => {
+         expect(Object.keys(require("tidemark" + name))).not.toEqual([]);
+       });
+
+       test("a recording purger records in jsdom", async () => {
+         const purger = createRecordingPurger();
+         await purger.purgeTags("a");
+         expect(purger.calls).toMatchObject([{ tags: ["a"] }]);
+       });`,
+    );
     const jestProgram = join(jest.folder, "node_modules/jest/bin/jest.js");
     const { exit, stderr } = await run(process.execPath, [jestProgram, "--rootDir", folder], { cwd: folder });
-    expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringMatching(/Tests: +6 passed/) });
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringMatching(/Tests: +12 passed/) });
   });
 });
 

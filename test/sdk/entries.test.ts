@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import * as node from "../../sdk/index.ts";
 import * as web from "../../sdk/index.web.ts";
 import * as testing from "../../sdk/testing.ts";
@@ -13,6 +13,19 @@ test("Both entries export these names", () => {
 
 test("The entry for tests exports the recording purger and the search for missing tags", () => {
   expect(Object.keys(testing).sort()).toEqual(["createRecordingPurger", "findUntagged"]);
+});
+
+test("No entry needs a TextEncoder before it is used, because Jest has none in jsdom", async () => {
+  vi.stubGlobal("TextEncoder", undefined);
+  vi.resetModules();
+  const { createRecordingPurger } = await import("../../sdk/testing.ts");
+  const purger = createRecordingPurger();
+  await purger.purgeTags("a");
+  expect(purger.calls).toMatchObject([{ tags: ["a"] }]);
+  for (const framework of ["express", "fastify", "hono", "next", "respond"]) {
+    expect(Object.keys(await import(`../../sdk/frameworks/${framework}.ts`))).toContain("editorCookie");
+  }
+  vi.unstubAllGlobals();
 });
 
 /** The packages that an entry imports, and the modules of Node. */

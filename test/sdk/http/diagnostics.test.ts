@@ -1,5 +1,5 @@
 import { type TracingChannelSubscribers, tracingChannel } from "node:diagnostics_channel";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { type PurgeEvent, PurgeRejected, type RequestEvent } from "../../../sdk/index.ts";
 import { createRecordingPurger } from "../../../sdk/testing.ts";
 import { accepts, receiptBody, refuses, startFakeEdge } from "../fake-edge.ts";
@@ -8,6 +8,7 @@ import { purgerUnderTest, TOKEN } from "../purger-under-test.ts";
 const ends: (() => void)[] = [];
 afterEach(() => {
   for (const end of ends.splice(0)) end();
+  vi.restoreAllMocks();
 });
 
 /** Writes down the name of each event, with what `tell` makes of it. */
@@ -163,4 +164,16 @@ test("Receipts are the same with a subscriber and without", async () => {
   listen("tidemark:request", () => null);
 
   expect(JSON.parse(JSON.stringify(await cdn.purgeTags("a")))).toEqual(receiptBody);
+});
+
+test("Where each function of the process throws, as in Next's edge runtime, a purge is sent without events", async () => {
+  vi.spyOn(process, "getBuiltinModule").mockImplementation(() => {
+    throw new Error("A Node.js API is used which is not supported in the Edge Runtime");
+  });
+  vi.resetModules(); // because a channel is opened once
+  const { createPurger } = await import("../../../sdk/index.ts");
+  await using edge = await startFakeEdge(accepts);
+  await using cdn = createPurger({ endpoint: edge.endpoint, token: TOKEN });
+
+  expect(await cdn.purgeTags("a")).toMatchObject({ seq: 7 });
 });
