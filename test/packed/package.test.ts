@@ -211,6 +211,21 @@ describe("what is published", () => {
   });
 });
 
+test("The types fit TypeScript 5.4, which checks those of libraries by default", { tags: ["deep"] }, async () => {
+  const old = await fetchedFromNpm(["typescript@5.4.5", "@types/node@22.19.0"]);
+  if ("missing" in old) throw new Error(old.missing);
+  const packages = join(old.folder, "node_modules");
+  const folder = await folderWith(installed, "typescript-5.4", []);
+  const imports = ["tidemark", "tidemark/testing", "tidemark/express", "tidemark/respond", "tidemark/local"];
+  await writeFile(join(folder, "app.mts"), imports.map((name) => `export * from "${name}";\n`).join(""));
+  const types = ["--types", "node", "--typeRoots", join(packages, "@types")];
+  const args = ["--noEmit", "--strict", "--target", "es2022", "--lib", "esnext,dom", "--module", "nodenext", ...types];
+  const { exit, stdout } = await run(process.execPath, [join(packages, "typescript/bin/tsc"), ...args, "app.mts"], {
+    cwd: folder,
+  });
+  expect({ exit, stdout }).toEqual({ exit: 0, stdout: "" });
+});
+
 /** A backend's script: it purges the page of its argument, and says what it has seen. */
 const BACKEND = `
 const url = process.argv[2];
