@@ -248,8 +248,8 @@ class EdgeWorker implements RunningWorker {
     return (await this.#parts.accessLog?.reopen()) ?? true;
   }
 
-  /** It reports to the ledgers of its sites for those who look at the machine. */
-  async survey(lookedFor: readonly LookedFor[]): Promise<WorkerReply> {
+  /** It reports to the ledgers of its sites for those who look at the machine. An older supervisor says nothing else. */
+  async survey(lookedFor: readonly LookedFor[] = [MACHINE]): Promise<WorkerReply> {
     const { edge, sites, memory } = this.#parts;
     if (lookedFor.includes(MACHINE)) {
       await Promise.all([...sites.values()].map(({ isolate }) => isolate.reportNow()));

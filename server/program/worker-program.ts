@@ -51,7 +51,7 @@ export interface RunningWorker {
    */
   reopen?(): Promise<boolean>;
   /** Says what those look for who look at the machine: plain data for the survey. Default: it says nothing. */
-  survey?(lookedFor: readonly unknown[]): Promise<unknown>;
+  survey?(lookedFor?: readonly unknown[]): Promise<unknown>;
   /**
    * Stops accepting connections, and resolves when all answers are out and all connections are closed. The process ends
    * then, or after the supervisor's time limit.

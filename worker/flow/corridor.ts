@@ -128,7 +128,6 @@ function hit(
 function fetchFromOrigin(context: RequestContext, miss: Miss, token: ReceiptToken | null): Answer | Promise<Answer> {
   const plan = planFetch(context, miss);
   const lookAgain = (inLineSince = context.inLineSince) => lookUp({ ...context, hasLookedAgain: true, inLineSince });
-  // Only its credentials or its session send such a request to the origin.
   if (plan.kind === "forward" || plan.kind === "fetch-for-one") reportPastTheCache(context);
   // The origin gets the key's query.
   const ofKey = (answer: Answer | Promise<Answer>) =>

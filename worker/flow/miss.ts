@@ -14,10 +14,8 @@ export type Miss = MissReason & {
   readonly selected: FoundResponse | null;
   /** The stored response that the origin may confirm; `null` for none. RFC 9111 §4.3.1. */
   readonly toValidate: FoundResponse | null;
-  /** Set if the origin is asked for what the request alone wants: the part that it names, or the page by its date. */
+  /** Set if the client's own conditions go to the origin: for the part that it names, or by its date. */
   readonly asks?: "part" | "date";
-  /** True if the answer may be for one visitor, so that the visitor's own conditions are for the origin. */
-  readonly isForOne?: true;
 };
 
 /**
@@ -127,22 +125,16 @@ export function mayBeConfirmed({ ports }: RequestContext, head: StoredHead): boo
   return !(sinceModifiedMs(validators, ports.clock.now()) < 1000);
 }
 
-/** The conditions that a request which is looked up may have. */
-const CONDITIONS = ["if-none-match", "if-modified-since"];
-/** What it may say of a part, too. */
-const OF_PARTS = ["range", "if-range", ...CONDITIONS];
+/** What a request that is looked up may say of a part, or of what its client holds. */
+const OF_CLIENT = ["range", "if-range", "if-none-match", "if-modified-since"];
 
 /**
  * The fields that ask the origin to confirm the stored response; `null` if it has no validators, or may not be confirmed.
- * RFC 9111 §4.3.1. For a part, by a date and for one visitor, they are the client's.
+ * RFC 9111 §4.3.1. For a part, or by the client's date, they are the client's.
  */
-export function conditionsOf(
-  context: RequestContext,
-  { toValidate, asks, isForOne }: Miss,
-): ReturnType<typeof validationFields> {
+export function conditionsOf(context: RequestContext, { toValidate, asks }: Miss): ReturnType<typeof validationFields> {
   const { facts, ports } = context;
-  const ofClient = asks ? OF_PARTS : isForOne && CONDITIONS;
-  if (ofClient) return [...facts.fields].filter(([name]) => ofClient.includes(name));
+  if (asks) return [...facts.fields].filter(([name]) => OF_CLIENT.includes(name));
   if (toValidate === null || ports.origin.isCache || !mayBeConfirmed(context, toValidate.head)) return null;
   return validationFields(validatorsOf(toValidate.head), ports.clock.now());
 }

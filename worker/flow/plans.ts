@@ -88,9 +88,9 @@ export function planFetch(context: RequestContext, miss: Miss): FetchPlan {
   const needsSession = (miss.kind === "refused" && miss.because === "session") || losesSession(context);
   if (facts.authorized || needsSession) {
     const isSigned = maySignRequest(facts.field("authorization"));
-    if (needsSession || facts.method !== "GET" || facts.isPartial || forbidsStoring || isSigned) return plan("forward");
+    if (needsSession || !facts.isForWholePage || forbidsStoring || isSigned) return plan("forward");
     // It validates nothing and nobody joins it: until its head is there, its answer may be for one visitor.
-    return { kind: "fetch-for-one", miss: { ...miss, selected: null, toValidate: null, isForOne: true } };
+    return { kind: "fetch-for-one", miss: { ...miss, selected: null, toValidate: null } };
   }
   if (facts.method === "HEAD") return plan(mayFetchByGet(context, miss) ? "head-by-get" : "head");
   if (facts.isPartial && !mayFetchWhole(context, miss)) return plan("part");

@@ -294,6 +294,10 @@ describe("carriesSession", () => {
     expect(carriesSession(cookie)).toBe(false);
   });
 
+  test("the longest cookie is read once, and not again for each of its characters", () => {
+    expect(carriesSession(`access-token-a${"=".repeat(200_000)}!`)).toBe(false);
+  });
+
   test("without cookies there is no session, and no text makes it throw", () => {
     expect(carriesSession(null)).toBe(false);
     fc.assert(fc.property(anyText, (text) => void carriesSession(text)));

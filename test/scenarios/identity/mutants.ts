@@ -17,21 +17,9 @@ export const mutants: Mutants = {
     },
     "no response to a request with Authorization is stored": {
       in: "planFetch",
-      replace: 'facts.method !== "GET" || facts.isPartial || forbidsStoring || isSigned',
+      replace: "!facts.isForWholePage || forbidsStoring || isSigned",
       by: "true",
       foundBy: "identity/authorization-and-shared-answers",
-    },
-    "no response to a conditional request with Authorization is stored": {
-      in: "planFetch",
-      replace: 'facts.method !== "GET"',
-      by: "facts.isConditional",
-      foundBy: "identity/authorization-and-changed-page",
-    },
-    "a 304 for one visitor with Authorization counts as an answer that is not stored": {
-      in: "answerBy",
-      replace: "if (status === 304)",
-      by: "if (status === 304 && toValidate)",
-      foundBy: "identity/authorization-and-changed-page",
     },
     "an error that answers a request with Authorization is stored": {
       in: "isWhollyMeantForAll",
@@ -40,9 +28,9 @@ export const mutants: Mutants = {
       foundBy: "identity/authorization-and-statuses",
     },
     "the conditions of a request with Authorization do not reach the origin": {
-      in: "conditionsOf",
-      replace: "isForOne && CONDITIONS",
-      by: "null",
+      in: "RequestFacts.isForWholePage",
+      replace: "!this.isPartial && this.#condition === null",
+      by: "!this.isPartial",
       foundBy: "identity/authorization-and-conditions",
     },
     "a request with Authorization answered whatever is stored": {

@@ -351,55 +351,6 @@ export const scenarios: readonly Scenario[] = [
       { get: "/a", expect: { xCache: "HIT", body: "v1" } },
     ],
   },
-  {
-    id: "identity/authorization-and-changed-page",
-    name: "what answers a conditional request with Authorization is stored if it is a page for everybody, and a 304 is for its client alone",
-    source: "docs/http.md#cookies-sessions-and-authorization; RFC 9111 §3.5",
-    origin: {
-      "/tag": [
-        { status: 304, fields: { "cache-control": "public, max-age=60", etag: '"1"' } },
-        page("public, max-age=60", "v2", { etag: '"2"' }),
-      ],
-      "/date": [page("public, max-age=60", "v2", { "last-modified": "Thu, 01 Jan 2026 11:00:00 GMT" })],
-      "/own": [page("max-age=60", "own", { etag: '"2"' })],
-    },
-    steps: [
-      {
-        get: "/tag",
-        fields: { authorization: "Bearer 1", "if-none-match": '"1"' },
-        expect: { status: 304, xCache: "MISS", cacheStatus: "tidemark; fwd=uri-miss; fwd-status=304" },
-      },
-      {
-        get: "/tag",
-        fields: { authorization: "Bearer 2", "if-none-match": '"0"', range: "bytes=0-", "x-request-id": "7" },
-        expect: { status: 206, xCache: "MISS", body: "v2", cacheStatus: /; stored$/ },
-      },
-      { originLastSaw: "/tag", fields: { "if-none-match": '"0"', range: null, "x-request-id": null } },
-      {
-        get: "/tag",
-        fields: { authorization: "Bearer 3", "if-none-match": '"1"' },
-        expect: { xCache: "HIT", body: "v2" },
-      },
-      {
-        get: "/tag",
-        fields: { authorization: "Bearer 3", "if-none-match": '"2"' },
-        expect: { status: 304, xCache: "HIT" },
-      },
-      { get: "/tag", expect: { xCache: "HIT", body: "v2" } },
-      {
-        get: "/date",
-        fields: { authorization: "Bearer 1", "if-modified-since": "Thu, 01 Jan 2026 10:00:00 GMT" },
-        expect: { body: "v2", cacheStatus: /; stored$/ },
-      },
-      { originLastSaw: "/date", fields: { "if-modified-since": "Thu, 01 Jan 2026 10:00:00 GMT" } },
-      {
-        get: "/own",
-        fields: { authorization: "Bearer 1", "if-none-match": '"1"' },
-        expect: { body: "own", cacheStatus: /detail=authorization$/ },
-      },
-      { stats: { askedPastTheCache: 4, "store.refused.authorization": 1 } },
-    ],
-  },
   ...(
     [
       ["s-maxage-zero-shares-nothing", "s-maxage=0"],

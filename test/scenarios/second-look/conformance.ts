@@ -29,7 +29,6 @@ export const rows: readonly ConformanceRow[] = [
       "second-look/idle-field-and-304-vary",
       "second-look/idle-field-and-304-private",
       "second-look/idle-for-others",
-      "second-look/idle-field-and-credentials",
       "second-look/framework-field",
       "second-look/not-in-a-row",
       "second-look/none-for-odd-value",

@@ -47,11 +47,6 @@ export const mutants: Mutants = {
       by: "context",
       foundBy: "second-look/idle-field-and-followers",
     },
-    "an idle field is left out where the origin judges the condition of a visitor with credentials": {
-      in: "withoutIdleFields",
-      drop: "if (facts.authorized && facts.isConditional)",
-      foundBy: "second-look/idle-field-and-credentials",
-    },
     "a variant is confirmed by a request without the field that has selected it": {
       in: "withoutIdleFields",
       drop: "if (toValidate?.head.variant.some(([name]) => leftOut.some(([left]) => left === name))) return context;",

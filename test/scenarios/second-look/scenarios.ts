@@ -518,21 +518,6 @@ export const scenarios: readonly Scenario[] = [
     ],
   },
   {
-    id: "second-look/idle-field-and-credentials",
-    name: "an idle field reaches the origin beside a condition that the origin judges, because a 304 would not show what it chooses",
-    source: SOURCE,
-    origin: { ...three, "/d": [{ status: 304, fields: { etag: '"1"' } }] },
-    steps: [
-      ...looks(app),
-      {
-        get: "/d",
-        fields: { ...app, authorization: "Bearer 1", "if-none-match": '"1"' },
-        expect: { status: 304, xCache: "MISS" },
-      },
-      { originLastSaw: "/d", fields: app },
-    ],
-  },
-  {
     id: "second-look/framework-field",
     name: "a framework's field for parts of pages is never left out",
     source: SOURCE,

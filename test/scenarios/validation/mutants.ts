@@ -209,7 +209,7 @@ export const mutants: Mutants = {
   "RFC 9111 §4.3.3": {
     "any answer to a validation is treated as a 304": {
       in: "answerBy",
-      replace: "if (status === 304)",
+      replace: "if (status === 304 && toValidate)",
       by: "if (toValidate)",
       foundBy: "validation/page-has-changed",
     },

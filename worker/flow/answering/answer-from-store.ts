@@ -111,9 +111,10 @@ function withoutBody(context: RequestContext, { body }: FoundResponse, status: n
 /** Whether the client's condition already matches the stored response, so that a 304 answers it. RFC 9111 §4.3.2. */
 export function isHeldByClient(context: RequestContext, head: Pick<StoredHead, "fields">): boolean {
   const { facts, ports } = context;
-  if (!facts.isConditional) return false;
-  const conditions = { ifNoneMatch: facts.field("if-none-match"), ifModifiedSince: facts.field("if-modified-since") };
-  return isNotModified(conditions, validatorsOf(head), ports.clock.now());
+  const ifNoneMatch = facts.field("if-none-match");
+  const ifModifiedSince = facts.field("if-modified-since");
+  if (ifNoneMatch === null && ifModifiedSince === null) return false;
+  return isNotModified({ ifNoneMatch, ifModifiedSince }, validatorsOf(head), ports.clock.now());
 }
 
 /** RFC 9110 §15.5.17. */

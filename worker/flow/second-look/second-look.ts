@@ -23,17 +23,17 @@ export function fieldThatPasses(context: RequestContext): string | undefined {
 }
 
 /**
- * A request whose answer may be stored, without fields that are known to be idle where it goes; the same request if there
- * is any other, or if one of them has selected the response that the origin is to confirm.
+ * The request without fields that are known to be idle where it goes; the same request if there is any other, or if one of
+ * them has selected the response that the origin is to confirm.
  */
 export function withoutIdleFields(context: RequestContext, toValidate: FoundResponse | null = null): RequestContext {
-  const { facts, resolved, isolate, incoming } = context;
+  const { facts, resolved, isolate, answersHead, incoming } = context;
   const { idleFields } = isolate.secondLooks;
   const { route } = resolved;
+  if (idleFields.isEmpty || !route.looksAgain || facts.method !== "GET" || facts.isPartial || answersHead)
+    return context;
   // A child has left out what is idle, and sends the rest to learn whether it still is.
-  if (idleFields.isEmpty || !route.looksAgain || facts.isPartial || incoming.child) return context;
-  // With credentials the origin judges the client's condition, and a 304 may be about a page that the field has chosen.
-  if (facts.authorized && facts.isConditional) return context;
+  if (facts.directives.forbidsStoring || incoming.child) return context;
   const plain = plainRequest(facts.fields, "anonymous", route.selectingNames, route);
   const isAnonymous = facts.identity === "anonymous";
   if (!plain || !idleFields.mayLeaveOut(placeOf(resolved), plain.leftOut, isAnonymous)) return context;

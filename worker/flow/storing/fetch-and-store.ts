@@ -167,11 +167,7 @@ function answerBy(
   const { toValidate } = miss;
   const { status, fields, fetchedAt } = response;
   context.isolate.codings.learn(facts.originView.value("accept-encoding")!, fields.get("content-encoding"), fetchedAt);
-  // One to a visitor's own condition is for this visitor alone, and says nothing of what is stored.
-  if (status === 304) {
-    if (toValidate === null) return passOn(context, response, miss, undefined);
-    return answerFreshened(context, miss, toValidate, response, tellFollowers);
-  }
+  if (status === 304 && toValidate) return answerFreshened(context, miss, toValidate, response, tellFollowers);
   const decision = decideStorage(context, response);
   const look = lookAgain(context, response, decision);
   if (look.kind === "ask-again") {

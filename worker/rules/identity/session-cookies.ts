@@ -39,7 +39,7 @@ const SESSION_COOKIES: readonly RegExp[] = [
   // Some applications name it: Drupal, Moodle, Tiny Tiny RSS, Icinga Web, Cacti. Perl: CGI::Session, Request Tracker.
   /^(?:(?:PHP|CGI)SESSID|S?SESS[0-9a-f]{32}|MoodleSession\w*|ttrss_sid|Icingaweb2|Cacti|RT_SID_[^=]+)=(?:[\w-]|%2C){22,}$/,
   // tower-sessions, axum-login and Gradio: 128 bits. actix-session: nonce, data and tag in base64.
-  /^(?:id|access-token-[\w%=-]+)=(?:[\w-]{22}|(?![0-9a-f]+$)[\w%+/=]{40,})$/,
+  /^(?:id|access-token-[\w%-]+={0,2})=(?:[\w-]{22}|(?![0-9a-f]+$)[\w%+/=]{40,})$/,
   // `cookie-session` and `koa-session`: 27 characters of HMAC-SHA1, in a cookie beside that of the session, whose name ends
   // so by default. Datasette: behind data.
   /^(?:[^=]*sess(?:ion)?\.sig=|ds_actor=[\w.-]+\.)[\w-]{27}$/,

@@ -151,9 +151,13 @@ export class RequestFacts {
     return !this.#wantsWhole && this.field("range") === "bytes=0-" && this.field("if-range") === null;
   }
 
-  /** True if its client may hold the page. `If-Match` and `If-Unmodified-Since` are for the origin alone. */
-  get isConditional(): boolean {
-    return this.field("if-none-match") !== null || this.field("if-modified-since") !== null;
+  /** True if it asks for nothing but the whole page, which the origin then answers with a page for the store. */
+  get isForWholePage(): boolean {
+    return this.method === "GET" && !this.isPartial && this.#condition === null;
+  }
+
+  get #condition(): string | null {
+    return this.field("if-none-match") ?? this.field("if-modified-since");
   }
 
   /** The effect of its `Max-Forwards`. */
