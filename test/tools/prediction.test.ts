@@ -198,6 +198,37 @@ describe("spellings of pages, more of them than the tables hold", () => {
     expect(prediction.hitRatioWithoutKeyRules).toBeLessThan(0.05);
   });
 
+  test.each([
+    ["one each", (page: number) => `/page-${page}`],
+    ["one or four", (page: number, time: number) => `/page-${page}${page % 2 ? `?utm_source=${time % 4}` : ""}`],
+    ["their key and another", (page: number, time: number) => `/page-${page}${time % 2 ? "?gclid=1" : ""}`],
+  ])("have as many hits as if all were counted, of pages with %s", (_name, spellingOf) => {
+    const [some, all] = [1 << 13, 1 << 20].map((maxSlots) => {
+      const analysis = new TrafficAnalysis({ ...DEFAULT_SETTINGS, maxSlots });
+      const request = new LoggedRequest();
+      // Bursts of four requests, after the lifetime or within it.
+      for (const hours of [0, 0.5, 1.2, 3, 5, 5.2]) {
+        for (let page = 0; page < 12_000; page++) {
+          for (let time = 0; time < 4; time++) {
+            const at = 3_600_000 * hours + page;
+            Object.assign(request, {
+              at,
+              method: "GET",
+              target: spellingOf(page, time + hours),
+              status: 200,
+              bytes: 100,
+            });
+            analysis.take(request);
+          }
+        }
+      }
+      return makeReport(analysis, NOTHING_ELSE);
+    }) as [AccessReport, AccessReport];
+    expect(some.prediction.hitRatio).not.toBe(all.prediction.hitRatio);
+    expect(apart(some.prediction.hitRatioWithoutKeyRules, all.prediction.hitRatioWithoutKeyRules)).toBeLessThan(3);
+    expect(Math.abs(some.keys.withoutRules / all.keys.withoutRules - 1)).toBeLessThan(0.05);
+  });
+
   test("of one page are counted apart from the pages", () => {
     const { keys } = reportOf(20_000, (page, time) => `/page?gclid=${page}-${time}`);
     expect(keys.withRules).toBe(1);

@@ -189,17 +189,18 @@ export class TrafficAnalysis {
   }
 
   /**
-   * Counts the spelling of a counted page, with the same weight. With two independent samples, there could seem to be
-   * fewer spellings than pages. Therefore the first spelling of a page is always counted; of the others, those that fit
-   * into the table of spellings, each with its weight.
+   * Counts the spelling of a counted page: its miss is the page's, but where a spelling in the sample of spellings, with
+   * its weight, shows another result. So the sum errs only by what the key rules change, and not at all without queries.
+   * Both samples must be independent, because their weights are multiplied.
    */
   #countSpelling(request: LoggedRequest, weight: number, tick: number, longest: number, renews: boolean): void {
-    hashKey(request.host + request.target);
+    hashSpelling(request);
     const { pages, spellings } = this;
     const ofPage = spellings.count(tick, longest, renews);
-    if (pages.isNew) this.spellingMisses += weight;
-    else if (ofPage > 0 && spellings.missed !== 0) this.spellingMisses += weight * ofPage;
-    if (!pages.isNew && ofPage > 0 && spellings.isNew) this.furtherSpellings += weight * ofPage;
+    if (this.#isMiss) this.spellingMisses += weight;
+    if (ofPage === 0) return;
+    this.spellingMisses += weight * ofPage * (Number(spellings.missed !== 0) - Number(this.#isMiss));
+    if (!pages.isNew && spellings.isNew) this.furtherSpellings += weight * ofPage;
   }
 
   #countPage(request: LoggedRequest, weight: number, route: RouteCounts, isCrawler: boolean): void {
@@ -234,11 +235,11 @@ export class TrafficAnalysis {
     return ERROR_STATUSES.includes(status) ? this.#errorTicks : 0;
   }
 
-  #invalidate({ host, target }: LoggedRequest, { path, query }: KeyedTarget): void {
-    hashKey(host + path + query);
+  #invalidate(request: LoggedRequest, { path, query }: KeyedTarget): void {
+    hashKey(request.host + path + query);
     this.pages.invalidate();
     for (const trial of this.memory) trial.invalidate();
-    hashKey(host + target);
+    hashSpelling(request);
     this.spellings.invalidate();
   }
 
@@ -291,6 +292,11 @@ export class TrafficAnalysis {
     });
     return found.sort((a, b) => b.requests - a.requests || (a.url < b.url ? -1 : 1));
   }
+}
+
+/** With its own seed: the sample of spellings must not be that of pages where a spelling is its page's key. */
+function hashSpelling({ host, target }: LoggedRequest): void {
+  hashKey(host + target, 0x27d4eb2f);
 }
 
 const STATUS_CLASSES: Readonly<Record<number, string>> = { 1: "1xx", 2: "2xx", 3: "3xx", 4: "4xx", 5: "5xx" };
