@@ -6,11 +6,20 @@ import type { ShadowedRoute } from "../../wire/site-review.ts";
  * could match.
  */
 export function shadowedRoutes(routes: readonly { readonly match: string }[]): readonly ShadowedRoute[] {
+  const wide: ShadowedRoute["by"][] = [];
+  const firsts = new Map<string, ShadowedRoute["by"]>();
   return routes.flatMap(({ match }, index) => {
-    const by = routes.slice(0, index).findIndex((earlier) => covers(earlier.match, match));
-    return by === -1 ? [] : [{ match, index, by: { match: routes[by]!.match, index: by } }];
+    // Thousands of routes are seldom wide, and others cover only what is written alike.
+    const by = firsts.get(match) ?? wide.find((earlier) => covers(earlier.match, match));
+    const here = { match, index };
+    firsts.set(match, by ?? here);
+    if (WIDE.test(match)) wide.push(here);
+    return by ? [{ ...here, by }] : [];
   });
 }
+
+/** Syntax of patterns that may cover others. */
+const WIDE = /^[^{}()\\+?]*[:*][^{}()\\+?]*$|\{\/\*\}\?$/;
 
 /** Syntax that only patterns with more than literals, `:name` and `*` contain. */
 const ELABORATE = /[{}()\\+?]|\*.|:\w+[^/\w]/s;
