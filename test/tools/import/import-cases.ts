@@ -12,6 +12,7 @@ const CACHED = "proxy_pass http://10.0.0.1; proxy_cache c; proxy_cache_valid 200
 /** Asks for the visitor's path behind an internal redirect, too. */
 const ANY_PATH = CACHED.replace("10.0.0.1", "10.0.0.1$request_uri");
 const STORES = {};
+const MANY = Array.from({ length: 30 }, (_, at) => at);
 
 export const importCases: readonly ImportCase[] = [
   {
@@ -47,6 +48,21 @@ export const importCases: readonly ImportCase[] = [
       location /a/ { ${CACHED} proxy_no_cache $role; proxy_cache_bypass $role; }`,
     http: `map $http_cookie $home { default 0; "\\~.*" 1; } map $http_cookie $role { default 0; \\admin 1; }`,
     routes: { "/x": { cookies: [/^~\.\*$/i] }, "/a/x": { cookies: [/^admin$/i] } },
+  },
+  {
+    name: "many paths of a map, by texts and by expressions",
+    server: `if ($moved) { return 301 $moved; } location / { ${CACHED} } location /shop/ { ${CACHED} }`,
+    http: `map $uri $moved { ${MANY.map((at) => `~^/exact-${at}$ /; /any-${at} /; ~^/sho.+x-${at}$ /; /shop/any-${at} /;`).join(" ")} }`,
+    routes: {
+      "/exact-9": null,
+      "/EXACT-9": STORES,
+      "/any-9": null,
+      "/ANY-9": null,
+      "/any-99": STORES,
+      "/shop/x-9": null,
+      "/shop/ANY-9": null,
+      "/shop/any-99": STORES,
+    },
   },
   {
     name: "lifetimes of which none counts",

@@ -10,6 +10,7 @@ import { seesEscapes } from "../../../tools/import/nginx/paths/escapes.ts";
 import { bothPatterns, type Patterns, regexPatterns } from "../../../tools/import/nginx/paths/path-patterns.ts";
 import { portableRegex } from "../../../tools/import/nginx/paths/portable-regex.ts";
 import { tokenize } from "../../../tools/import/nginx/paths/tokens.ts";
+import { findRoute } from "../../../worker/rules/key/route.ts";
 import { compileSite } from "../../../worker/site/site.ts";
 import { evaluateSite } from "../../docs/site-blocks.ts";
 import { chances } from "../../engine/chances.ts";
@@ -1012,6 +1013,49 @@ describe("large files", () => {
       server { location / { ${CACHED} proxy_cache_key $app$request_uri; proxy_no_cache $skip; } } }`);
     expect(siteOf(site).routes).toMatchObject([{ match: "/*", key: { fields: ["x-app"] } }]);
     expect(configText(site)).toContain("k149999 v149999");
+  });
+
+  describe("the paths of a long map", () => {
+    const keysOf = (at: number) => [
+      `/old-${at}`,
+      `/Alt/${at}/Straße.html`,
+      `/shop/a(${at})`,
+      `/shop/b-${at}.php`,
+      `/q+${at}`,
+      `/20${at}/`,
+    ];
+    const keys = Array.from({ length: 120 }, (_, at) => keysOf(at)).flat();
+    const text = `http { map $uri $moved { ${keys.map((key) => `${key} /new;`).join("\n")} }
+      server { server_name www.example.com; if ($moved) { return 301 $moved; }
+      location / { ${CACHED} } location /shop/ { ${CACHED} proxy_cache_valid 200 1h; }
+      location = /old-7 { ${CACHED} }
+      location ~ \\.php$ { ${CACHED} proxy_cache_valid 200 2h; } } }`;
+    /** nginx compares without regard to the case of ASCII. */
+    const swapped = (path: string) =>
+      path
+        .replace(/%..|[a-z]/gi, (each) => (each >= "a" ? each.toUpperCase() : each.toLowerCase()))
+        .replaceAll(/%../g, (each) => each.toUpperCase());
+
+    test("share few routes, and only these paths pass", async () => {
+      const site = siteOf(await imported(text));
+      const { routes } = compileSite(site, {});
+      const passes = (path: string) => findRoute(routes, path).route.pass;
+      for (const path of keys.map((key) => encodeURI(key)))
+        expect([path, passes(path), passes(swapped(path))]).toEqual([path, true, true]);
+      const others = keys.map(encodeURI).flatMap((path) => [`${path}x`, `${path}/`, `/x${path}`, `/shop/x${path}`]);
+      const stored = new Set(keys.map((key) => encodeURI(key)));
+      for (const path of others)
+        if (!stored.has(path)) expect([path, passes(path)]).toEqual([path, path.includes("//")]);
+      // Those of digits are on their own: such routes take next to no time.
+      expect(site.routes!.filter(({ match }) => !/^\/\d+\/$/.test(match)).length).toBeLessThan(40);
+    });
+
+    test("are below the line of the first, which names the last", async () => {
+      const lines = configText(await imported(text)).split("\n");
+      expect(lines.filter((line) => line.includes("/old-0 /new"))[0]).toMatch(
+        /nginx\.conf:1: \/old-0 \/new \(\d+ lines, to nginx\.conf:\d+: .* \/new\)$/,
+      );
+    });
   });
 
   test("tens of thousands of locations take seconds", { tags: ["deep"], timeout: 60_000 }, async () => {

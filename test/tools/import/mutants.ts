@@ -51,6 +51,24 @@ export const mutants: Mutants = {
       by: 'of.slice("cookie_".length)',
       foundBy: "import: a key of variables in another letter case",
     },
+    "paths of a map are joined, although the letter case of some counts": {
+      in: "joinedPaths",
+      replace: "rest])",
+      by: "])",
+      foundBy: "import: many paths of a map, by texts and by expressions",
+    },
+    "an expression that only a search can compare with a prefix matches none of its paths": {
+      in: "behindPrefix",
+      replace: "return null",
+      by: 'return "never"',
+      foundBy: "import: many paths of a map, by texts and by expressions",
+    },
+    "what an expression asks of a path begins within the prefix": {
+      in: "behindPrefix",
+      replace: "body.slice(prefix.length)",
+      by: "body.slice(1)",
+      foundBy: "import: many paths of a map, by texts and by expressions",
+    },
     "a named group sets nothing": {
       in: "whereVariable",
       replace: "captured.has(variable) ||",

@@ -10,6 +10,7 @@ import { handlerOf, isCached } from "./handlers.ts";
 import { type ImportedLocation, importLocation } from "./import-location.ts";
 import { isRegex, type Location } from "./locations.ts";
 import { seesEscapes } from "./paths/escapes.ts";
+import { joinedPaths, joinedPatterns } from "./paths/joined-paths.ts";
 import { inMatchOrder, type OrderedMatch } from "./paths/match-order.ts";
 import {
   bothPatterns,
@@ -88,7 +89,7 @@ function readLocation(
   const folders = passedFolders(location, own, locationFacts, (other) =>
     isReached(other) ? importLocation(other, locationFacts) : null,
   );
-  const imported = { ...own, passed: [...own.passed, ...folders.passed] };
+  const imported = { ...own, passed: joinedPaths([...own.passed, ...folders.passed]) };
   const because = [...imported.because];
   const differences = [...imported.differences, ...folders.differences];
   const { source } = location.directive;
@@ -185,8 +186,9 @@ function routesOf(match: OrderedMatch, { all, imported, because }: Read): Routes
   const passed = imported.passed.flatMap(({ from: lines, ...expression }) => {
     const below = passedPatterns(match, expression);
     if (below.kind !== "patterns") throw new Error(`a location that stores passes ${below.construct}`);
-    all.push(...below.patterns);
-    return below.patterns.map((each) => ({ value: { match: each, pass: true }, from: lines }));
+    const joined = joinedPatterns(below.patterns);
+    all.push(...joined);
+    return joined.map((each) => ({ value: { match: each, pass: true }, from: lines }));
   });
   return [...passed, ...patterns.map((each) => ({ value: { match: each, ...rules }, from }))];
 }

@@ -72,6 +72,8 @@ function patternsOf(alternative: readonly Token[], prefix: string | null, isSent
   const isFromStart = alternative[0]?.kind === "start";
   const isToEnd = alternative.at(-1)?.kind === "end";
   const body = alternative.slice(isFromStart ? 1 : 0, isToEnd ? -1 : undefined);
+  const behind = isFromStart && prefix !== null ? behindPrefix(body, prefix) : null;
+  if (behind === "never") return [];
   const isPlain = !body.some(({ kind }) => kind === "start" || kind === "end");
   const general = [lookingPattern(looked([alternative], isSent), prefix ?? "/")];
   if (!isPlain) return general;
@@ -81,6 +83,8 @@ function patternsOf(alternative: readonly Token[], prefix: string | null, isSent
     const rest = restPattern(body.slice(leading.length), isToEnd);
     if (prefix !== null && !text.startsWith(prefix)) {
       if (!prefix.startsWith(text)) return [];
+      if (behind !== null && !ENDS_WITH_DOTS.test(prefix))
+        return [literalPattern(prefix) + restPattern(behind, isToEnd)];
       return rest === "*" ? [prefixPattern(prefix)] : general;
     }
     if (!text.startsWith("/") || ENDS_WITH_DOTS.test(text)) return general;
@@ -127,6 +131,23 @@ function lookingPattern(looks: string, prefix: string): string {
   const before = encoded(prefix).replace(/[\^$\\.*+?()[\]{}|/]/g, "\\$&");
   return `${literalPattern(prefix)}((?<=^${looks}${before}).*)`;
 }
+
+/**
+ * What an expression from the path's start asks of a path behind its prefix. `never`: it matches none with that prefix;
+ * `null`: only a search can tell.
+ */
+function behindPrefix(body: readonly Token[], prefix: string): readonly Token[] | "never" | null {
+  for (const [at, wanted] of [...prefix].entries()) {
+    const { kind, source, character } = body[at] ?? END;
+    const isOne = (kind === "literal" || source.startsWith("[")) && body[at + 1]?.kind !== "quantifier";
+    // Other characters may be escapes in paths.
+    if (!isOne || !/[\w/.-]/.test(wanted)) return null;
+    if (kind === "literal" ? character !== wanted : !new RegExp(source, "v").test(wanted)) return "never";
+  }
+  return body.slice(prefix.length);
+}
+
+const END: Token = { kind: "end", source: "$" };
 
 /** Whether a text may be found within an escape. */
 function beginsWithDigit(text: string): boolean {
