@@ -3,7 +3,7 @@ export const LOADS_WITHIN_MS = 30_000;
 
 /** Why such a config is refused. */
 export function loadsTooLong(withinMs: number): string {
-  return `the file has not loaded within ${withinMs / 1000} s; it must not wait for anything`;
+  return `the file has not loaded within ${withinMs / 1000} s; it must not wait for anything, nor have very many routes`;
 }
 
 /**

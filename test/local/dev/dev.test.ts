@@ -388,7 +388,7 @@ describe("tidemark dev", () => {
   test("says of a config that has not loaded for long that it must not wait", async () => {
     const file = join(folder, "site.ts");
     writeFileSync(file, `setInterval(() => {}, 1000).unref(); await new Promise(() => {});\nexport default {};\n`);
-    const words = `${file}: the file has not loaded within 0.1 s; it must not wait for anything`;
+    const words = `${file}: the file has not loaded within 0.1 s; it must not wait for anything, nor have very many routes`;
     await expect(loadSite(file, 100)).rejects.toThrow(words);
   });
 
