@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { Command } from "commander";
-import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
+import { ConfigFileError, DEFAULT_CONFIG } from "../../package/config-file-error.ts";
+import { defaultConfig } from "../../package/default-config.ts";
 import { packageManagerOf } from "../../package/package-manager.ts";
 import { EDGE_WRANGLER_FILE, WRANGLER_FILES } from "../../package/wrangler-files.ts";
 import { checkText } from "../check/check-report.ts";
@@ -18,7 +19,7 @@ interface CheckFlags {
 }
 
 /** In the order in which they are looked for. */
-const CONFIGS = [EDGE_WRANGLER_FILE, ...WRANGLER_FILES, DEFAULT_CONFIG];
+const OF_WRANGLER = [EDGE_WRANGLER_FILE, ...WRANGLER_FILES];
 
 const afterHelp = () => `
 It reads the wrangler config, runs the worker's modules in the Workers runtime, and looks at the site's rules, public
@@ -40,12 +41,12 @@ Exit codes: 0 can be deployed, 1 has problems, 2 wrong usage, or no config that 
 export function checkCommand(): Command {
   return new Command("check")
     .description(DESCRIPTIONS.check)
-    .option("--config <file>", `the config (default: ${CONFIGS.join(", ")})`, valueNotFlag)
+    .option("--config <file>", `the config (default: ${[...OF_WRANGLER, DEFAULT_CONFIG].join(", ")})`, valueNotFlag)
     .option("--env <name>", "check only this environment (default: the top level and all environments)", valueNotFlag)
     .option("--json", "print the report as one JSON object")
     .addHelpText("after", afterHelp)
     .action(async ({ config, env, json }: CheckFlags, command: Command) => {
-      const file = config ?? CONFIGS.find((each) => existsSync(each)) ?? "wrangler.toml";
+      const file = config ?? OF_WRANGLER.find((each) => existsSync(each)) ?? rulesAlone() ?? "wrangler.toml";
       if (/\.[cm]?[jt]s$/.test(file)) {
         if (env !== undefined || json)
           command.error(`error: --env and --json are for a wrangler config, not for ${file}`);
@@ -67,4 +68,16 @@ export function checkCommand(): Command {
         process.exitCode = EXIT.usage;
       }
     });
+}
+
+/** The file with a site's rules in a folder without a wrangler config; `null` for none. */
+function rulesAlone(): string | null {
+  try {
+    const file = defaultConfig();
+    return existsSync(file) ? file : null;
+  } catch (error) {
+    if (!(error instanceof ConfigFileError)) throw error;
+    printError(error.message);
+    process.exit(EXIT.usage);
+  }
 }

@@ -37,7 +37,7 @@ export function devCommand(demoSite: DemoSite | null): Command {
     .description(DESCRIPTIONS.dev)
     .option("--origin <url>", "the site to front (else TIDEMARK_ORIGIN, else the config's origin)", serverUrl)
     .option("--port <number>", `the port to listen on (else TIDEMARK_PORT, else ${DEFAULT_PORT})`, portNumber)
-    .option("--config <file>", `the site's rules (else TIDEMARK_CONFIG, else ${DEFAULT_CONFIG})`)
+    .option("--config <file>", `the site's rules (else TIDEMARK_CONFIG, else ${DEFAULT_CONFIG}, .mts, .js or .mjs)`)
     .option("--public <url>", "the public address, for keys and for the origin (else TIDEMARK_PUBLIC_URL)", serverUrl)
     .option("--regions <names>", `several edges, a port each, like nyc,fra,syd (${REGION_NAMES})`, regionNames)
     .option("--latency", "with --regions: add round trips to origin and purge log, like those of public networks")

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Command } from "commander";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
+import { defaultConfig } from "../../package/default-config.ts";
 import { OwnerError } from "../../package/owner-error.ts";
 import { type PackageManager, packageManagerOf } from "../../package/package-manager.ts";
 import { EXIT } from "../exit-code.ts";
@@ -64,6 +65,12 @@ export function initCommand(): Command {
     .addHelpText("after", AFTER_HELP)
     .action(async (flags: InitFlags) => {
       try {
+        const existing = defaultConfig();
+        if (existing !== DEFAULT_CONFIG) {
+          throw new AnswerError(
+            `${existing} has the site's rules already: rename it to ${DEFAULT_CONFIG}, which is kept`,
+          );
+        }
         const imported = flags.import === undefined ? null : await importedBy(flags, flags.import);
         const app = flags.server ? null : appWorkerOf(".", wranglerConfigIn("."));
         const answers = await answersFrom(imported === null ? flags : { ...answersOf(imported), ...flags }, app);

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
+import { defaultConfig } from "../../package/default-config.ts";
 import { OwnerError } from "../../package/owner-error.ts";
 import { keepCompiledCode } from "../../server/compiled-code.ts";
 import { EDGE_PROGRAM } from "../../server/program/worker-program.ts";
@@ -75,7 +76,7 @@ export function serveCommand(): Command {
       "--parent <address>",
       "ask this other server of yours instead of the origin: https://shield.example.com; needs --log",
     )
-    .option("--config <file>", `the site's rules (default: ${DEFAULT_CONFIG} if it exists)`)
+    .option("--config <file>", `the site's rules (default: ${DEFAULT_CONFIG}, .mts, .js or .mjs, if there is one)`)
     .option("--sites <folder>", "serve several sites by their hosts: NAME.config.ts each, with its tokens in NAME.env")
     .option(
       "--listen <address>",
@@ -237,12 +238,13 @@ function optionsOf(flags: ServeFlags, parts: OpenedParts): ServeOptions {
   const { sockets, predecessor } = parts;
   const named = [...(flags.listen ?? []), ...(flags.listenTls ?? [])];
   const hasSockets = sockets.length > 0 || predecessor !== null;
+  const config = flags.config ?? (environment.TIDEMARK_CONFIG || null);
   const memoryBytes = flags.memory ?? defaultMemoryBytes(flags.workers ?? 1);
   const hasCertificates = [flags.acme, flags.tlsCert, flags.tlsFolder].some((each) => each !== undefined);
   return {
     ...parts,
-    config: flags.config ?? (environment.TIDEMARK_CONFIG || null),
-    defaultConfig: DEFAULT_CONFIG,
+    config,
+    defaultConfig: config === null && flags.sites === undefined ? defaultConfig() : null,
     sites: flags.sites ?? null,
     origin: flags.origin ?? (environment.TIDEMARK_ORIGIN || null),
     parent: flags.parent ?? (environment.TIDEMARK_PARENT || null),

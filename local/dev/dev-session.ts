@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DEFAULT_CONFIG } from "../../package/config-file-error.ts";
+import { defaultConfig } from "../../package/default-config.ts";
 import { EDGE_WRANGLER_FILE } from "../../package/wrangler-files.ts";
 import { type ConfiguredSite, loadSite } from "../config/config-file.ts";
 import type { DemoSite } from "./demo-site.ts";
@@ -17,7 +18,7 @@ export interface DevSessionOptions
   readonly origin: string | undefined;
   /** The port of the first region; the others follow it. */
   readonly firstPort: number;
-  /** Default: `tidemark.config.ts`. */
+  /** Default: `tidemark.config.ts`, or what is there in its place. */
   readonly config: string | undefined;
   /** Default: one edge without a region. */
   readonly regions: readonly string[] | undefined;
@@ -101,7 +102,7 @@ interface ChosenSite {
 
 /** Finds rules and origin. The demo's rules apply only to the demo, not to another origin. */
 async function chooseSite({ config, origin }: DevSessionOptions, demoSite: DemoSite | null): Promise<ChosenSite> {
-  const configFile = config ?? DEFAULT_CONFIG;
+  const configFile = config ?? defaultConfig();
   const isMissing = config === undefined && !existsSync(configFile);
   if (origin !== undefined && isMissing) return { configFile: null, origin, hasDashboard: true };
   if (isMissing) {

@@ -202,8 +202,14 @@ function originOf(text: string): OriginAddress {
       `the origin ${shownValue(text)} is neither like http://127.0.0.1:8000 nor unix:/run/app.sock`,
     );
   }
+  const { pathname, search, hash, username, password, hostname } = new URL(address.url);
+  if (pathname !== "/" || search + hash + username + password !== "") {
+    throw new ServerError(
+      `the origin ${shownValue(text)} must be an address alone, like http://127.0.0.1:8000, without a path, query or password`,
+    );
+  }
   // No machine has such a name (RFC 2606). tidemark import writes one in the place of a socket.
-  if (/\.invalid$/i.test(new URL(address.url).hostname)) {
+  if (/\.invalid$/i.test(hostname)) {
     throw new ServerError(
       `the origin ${shownValue(text)} is no address: name the site, or its socket, with --origin or TIDEMARK_ORIGIN`,
     );

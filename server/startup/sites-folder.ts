@@ -21,7 +21,7 @@ export interface SiteFiles {
 }
 
 // Files whose names begin with a point are an editor's.
-const CONFIG = /^([^.].*)\.config\.(?:ts|mts|js|mjs)$/;
+const CONFIG = /^([^.].*)\.config\.[cm]?[jt]s$/;
 const VARIABLES = /^([^.].*)\.env$/;
 /** It names a folder, and it stands in the log before a space. */
 const NAME = /^[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?$/;

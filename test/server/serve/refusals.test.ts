@@ -94,7 +94,12 @@ const refusals: readonly Refusal[] = [
     name: "an origin with a password, which is not printed",
     args: ["--check"],
     environment: { TIDEMARK_ORIGIN: "https://deploy:hunter2@origin.example.test" },
-    words: ["  TIDEMARK_ORIGIN: is not an address ", '; found "https://…@origin.example.test"'],
+    words: ['the origin "https://…@origin.example.test" must be an address alone', "without a path, query or password"],
+  },
+  {
+    name: "an origin with a path",
+    args: ["--check", "--origin", "http://127.0.0.1:8000/app"],
+    words: ['the origin "http://127.0.0.1:8000/app" must be an address alone', "without a path, query or password"],
   },
   {
     name: "an origin with a password and without a scheme, which is not printed either",
