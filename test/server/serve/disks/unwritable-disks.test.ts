@@ -152,7 +152,9 @@ describe.skipIf(!canMount)(canMount ? "tidemark serve" : NOT_RUN, { timeout: 120
       heal(disk);
       await server.prints(/tidemark: The cache in \S+ works again/);
       await server.prints(/the purge log can be written again, and accepts purges/);
-      asked.length = 0; // what was stored before has the stamp of a log that is gone
+      // What was stored before each worker has seen the new log has the stamp of one that is gone.
+      await until(async () => (await purge(address)).body.settlesInMs === 0);
+      asked.length = 0;
       const stored = () => asked.find((path) => isOnDisk(disk.path, path));
       while (stored() === undefined) await Promise.all([next(), breath()]);
       expect(await server.stop()).toBe(0);
