@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { shownValue } from "../../wire/text/shown-value.ts";
 import { whyClosed } from "../../worker/control/access/named-tokens.ts";
 import { singleToken, type TokenSettings } from "../../worker/control/access/tokens.ts";
+import { isOrigin } from "../../worker/site/addresses.ts";
 import { compileSite, type Site, type SiteOverrides } from "../../worker/site/site.ts";
 import { overridesOf, type SiteVariables } from "../../worker/site/site-overrides.ts";
 import type { HttpsRedirect } from "../connections/https-redirect.ts";
@@ -202,14 +203,13 @@ function originOf(text: string): OriginAddress {
       `the origin ${shownValue(text)} is neither like http://127.0.0.1:8000 nor unix:/run/app.sock`,
     );
   }
-  const { pathname, search, hash, username, password, hostname } = new URL(address.url);
-  if (pathname !== "/" || search + hash + username + password !== "") {
+  if (!isOrigin(address.url)) {
     throw new ServerError(
       `the origin ${shownValue(text)} must be an address alone, like http://127.0.0.1:8000, without a path, query or password`,
     );
   }
   // No machine has such a name (RFC 2606). tidemark import writes one in the place of a socket.
-  if (/\.invalid$/i.test(hostname)) {
+  if (/\.invalid$/i.test(new URL(address.url).hostname)) {
     throw new ServerError(
       `the origin ${shownValue(text)} is no address: name the site, or its socket, with --origin or TIDEMARK_ORIGIN`,
     );

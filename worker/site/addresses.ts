@@ -35,7 +35,8 @@ function isSocket(text: string): boolean {
   return text.startsWith("unix:");
 }
 
-function isOrigin(text: string): boolean {
+/** Whether it is a scheme, a host and perhaps a port alone. */
+export function isOrigin(text: string): boolean {
   const url = URL.parse(text);
   if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return false;
   return url.pathname === "/" && url.search === "" && url.hash === "" && url.username + url.password === "";
