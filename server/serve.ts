@@ -50,6 +50,8 @@ export function statesBefore(options: ServeOptions): WatchedStates {
 export class RunningServer {
   readonly #options: ServeOptions;
   readonly #folder: CacheFolder | null;
+  /** False if its disk took no writes. */
+  readonly #hasOpenFolder: boolean;
   readonly #originNews = new OriginNewsOffice();
   readonly #challenges = new ChallengeOffice(systemClock);
   readonly #certificates: KeptCertificates | null;
@@ -70,7 +72,8 @@ export class RunningServer {
     this.#options = options;
     this.#prepared = prepared;
     const { disk } = prepared.settings;
-    this.#folder = disk && openFolder(disk.folder); // while nothing has changed hands
+    this.#hasOpenFolder = disk !== null && opensFolder(disk.folder); // while nothing has changed hands
+    this.#folder = disk && CacheFolder.at(disk.folder);
     this.#certificates = options.acme && this.#keepCertificates(options.acme);
     // Before the start, which may wait for the log.
     this.#watching = watchFiles(pathsToWatch(options, prepared, filesOf(prepared)), before, () => {
@@ -217,9 +220,11 @@ export class RunningServer {
 
   /** The disk is read in the background: its pages can be used before that has ended. */
   async #readDisk(janitor: Janitor, folder: string, say: (line: string) => void): Promise<void> {
-    const isMade = CacheFolder.isAt(folder);
-    if (!(await openInTime(folder, { say, isOver: () => janitor.isClosed }))) return;
-    if (!isMade) this.#tellOfOrigins();
+    if (!this.#hasOpenFolder) {
+      const isMade = CacheFolder.isAt(folder);
+      if (!(await openInTime(folder, { say, isOver: () => janitor.isClosed }))) return;
+      if (!isMade) this.#tellOfOrigins();
+    }
     await janitor.scanUntilRead(); // a disk that cannot be read is reported by those who read pages
   }
 
@@ -289,12 +294,13 @@ function servicesOf(
 }
 
 /** Opens the folder of the pages; a disk that takes no writes must not keep the server from starting, and is tried again. */
-function openFolder(path: string): CacheFolder {
+function opensFolder(path: string): boolean {
   try {
-    return CacheFolder.open(path);
+    CacheFolder.open(path);
+    return true;
   } catch (cause) {
     if (!refusesWrites(path)) throw cause;
-    return CacheFolder.at(path);
+    return false;
   }
 }
 
